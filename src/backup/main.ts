@@ -11,7 +11,7 @@ import { type RedisAddress, tagNameOf } from '../store/redis/address.ts';
 import { checkRedis } from '../store/redis/check.ts';
 import { takeBackup } from './backup.ts';
 import { BackupError, codeOf } from './dump.ts';
-import { markEmbedded, markRedis, restoreBackup } from './restore.ts';
+import { markEmbedded, markExternal, restoreBackup } from './restore.ts';
 import { openStandardOutput } from './standard-output.ts';
 
 const USAGE = `Usage: npm run backup -- FILE        writes all that Docket keeps; also while it runs. In the image: backup FILE
@@ -49,7 +49,7 @@ async function run(
     const takenAtMs = Date.parse(second ?? '');
     if (args.length !== 2 || Number.isNaN(takenAtMs)) return undefined;
     if (address === undefined) await markEmbedded(takenAtMs, parts);
-    else await markExternal(takenAtMs, address);
+    else await markOutside(takenAtMs, address);
     return `The data counts as that of ${timeOf(takenAtMs)} from now on. ${NEXT}\n`;
   }
   if (args.length !== 1 || (command !== 'backup' && command !== 'restore')) return undefined;
@@ -98,11 +98,11 @@ async function* read(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-async function markExternal(takenAtMs: number, address: RedisAddress): Promise<void> {
+async function markOutside(takenAtMs: number, address: RedisAddress): Promise<void> {
   setTagName(tagNameOf(address));
   const [problem] = (await checkRedis(address)).filter(({ fatal, kind }) => fatal || kind === 'unreachable');
   if (problem !== undefined) throw new BackupError(problem.text);
-  await markRedis(takenAtMs, address);
+  await markExternal(takenAtMs, address);
 }
 
 if (import.meta.main) await main(process.env);

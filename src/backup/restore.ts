@@ -1,17 +1,22 @@
 import { createWriteStream, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { queueNames } from '../jobs/queue.ts';
 import { defaultTiming } from '../runtime/timing.ts';
-import { freeBytes, prepareDataDir } from '../store/embedded/data-dir.ts';
+import { freeBytes, inspectDataDir, prepareDataDir } from '../store/embedded/data-dir.ts';
 import { lockDataDir } from '../store/embedded/data-dir-lock.ts';
 import { startEmbeddedRedis } from '../store/embedded/embedded-redis.ts';
 import { leftoverPid, type ServerPlace, sendCommand } from '../store/embedded/redis-server.ts';
 import {
+  isRestoreUnfinished,
   removeUnfinishedRestores,
   replaceFolder,
   WORK_PREFIX,
 } from '../store/embedded/unfinished-restore.ts';
+import { PREFIX } from '../store/keys.ts';
 import type { RedisAddress } from '../store/redis/address.ts';
+import type { RedisClient } from '../store/redis/client.ts';
+import { askTime } from '../store/redis/clock.ts';
 import { connectForWork } from '../store/redis/connections.ts';
 import { createRestoredStore, type RestoredMark } from '../store/restored.ts';
 import type { EmbeddedParts } from './backup.ts';
@@ -66,7 +71,7 @@ async function replace(
   mkdirSync(loaded, { mode: 0o700 });
   const file = join(loaded, 'appendonly.aof');
   await pipeline(backup, createWriteStream(file, { mode: 0o600, flush: true }));
-  const mark = await markEmbedded(takenAtMsOf(file), { ...parts, dataDir: work });
+  const mark = await loadAndMark(takenAtMsOf(file), { ...parts, dataDir: work });
   const hadData = existsSync(join(folder, 'has-data'));
   const movedTo = `${folder}.before-${new Date(mark.restoredAtMs).toISOString().replace(/\D/g, '').slice(0, 17)}`;
   replaceFolder(dirname(folder), loaded, movedTo);
@@ -74,10 +79,46 @@ async function replace(
   return { ...mark, movedTo: hadData ? movedTo : undefined };
 }
 
+const loadAndMark = (takenAtMs: number, parts: EmbeddedParts): Promise<RestoredMark> =>
+  withEmbedded(parts, (client) => createRestoredStore(client).mark(takenAtMs));
+
 const isOfSystem = (error: unknown) => error instanceof Error && 'syscall' in error;
 
-/** Marks data that was put back in another way, as that of a moment. No Docket may run on it. */
+/** Marks data that was put back in another way, as that of a moment. No Docket may run on it. Throws `BackupError`. */
 export async function markEmbedded(takenAtMs: number, parts: EmbeddedParts): Promise<RestoredMark> {
+  // A start would make the folder.
+  if (inspectDataDir(parts.dataDir, freeBytes) === undefined && !isRestoreUnfinished(parts.dataDir))
+    throw new BackupError(nothingIn(resolve(parts.dataDir)));
+  return await withEmbedded(parts, (client) => markPutBack(client, takenAtMs, resolve(parts.dataDir)));
+}
+
+/** The same for a Redis of the operator's. */
+export async function markExternal(takenAtMs: number, address: RedisAddress): Promise<RestoredMark> {
+  const client = connectForWork(address, defaultTiming, () => {});
+  try {
+    return await markPutBack(client, takenAtMs, 'that Redis');
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function markPutBack(client: RedisClient, takenAtMs: number, place: string): Promise<RestoredMark> {
+  // BullMQ keeps one for each queue that was ever there.
+  const metas = queueNames.map((name) => `${PREFIX}:${name}:meta`);
+  if ((await client.exists(...metas)) === 0) throw new BackupError(nothingIn(place));
+  const nowMs = await askTime(client);
+  if (takenAtMs > nowMs)
+    throw new BackupError(
+      `The time of the data lies ahead: by the clock of Redis it is ${new Date(nowMs).toISOString()}. Say of when the data are, with its zone (Z is UTC).`,
+    );
+  return await createRestoredStore(client).mark(takenAtMs);
+}
+
+const nothingIn = (place: string) =>
+  `There is nothing of Docket's in ${place}. Put the data back first, then mark them.`;
+
+/** Runs Docket's own Redis meanwhile. Throws `BackupError` where that ends too early. */
+async function withEmbedded<T>(parts: EmbeddedParts, works: (client: RedisClient) => Promise<T>): Promise<T> {
   const redis = await startEmbeddedRedis(parts);
   const client = connectForWork({ socketPath: redis.socketPath }, defaultTiming, () => {});
   let ended: string | undefined;
@@ -87,21 +128,12 @@ export async function markEmbedded(takenAtMs: number, parts: EmbeddedParts): Pro
     client.disconnect();
   });
   try {
-    return await createRestoredStore(client).mark(takenAtMs);
+    return await works(client);
   } catch (error) {
     if (ended === undefined) throw error;
     throw new BackupError(`Redis ended when it was to write (${ended}): the disk of DATA_DIR may be full.`);
   } finally {
     client.disconnect();
     await redis.stop();
-  }
-}
-
-export async function markRedis(takenAtMs: number, address: RedisAddress): Promise<RestoredMark> {
-  const redis = connectForWork(address, defaultTiming, () => {});
-  try {
-    return await createRestoredStore(redis).mark(takenAtMs);
-  } finally {
-    redis.disconnect();
   }
 }

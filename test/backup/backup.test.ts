@@ -21,6 +21,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { takeBackup } from '../../src/backup/backup.ts';
 import { BackupError, dumpRedis, takenAtMsOf } from '../../src/backup/dump.ts';
 import { markEmbedded, restoreBackup } from '../../src/backup/restore.ts';
+import { createQueues } from '../../src/jobs/queue.ts';
 import { freeBytes, prepareDataDir } from '../../src/store/embedded/data-dir.ts';
 import { DataDirInUse } from '../../src/store/embedded/data-dir-lock.ts';
 import { startEmbeddedRedis } from '../../src/store/embedded/embedded-redis.ts';
@@ -30,6 +31,7 @@ import {
   sendCommand,
   spawnServer,
 } from '../../src/store/embedded/redis-server.ts';
+import { askTime } from '../../src/store/redis/clock.ts';
 import { createRestoredStore } from '../../src/store/restored.ts';
 
 let base: string;
@@ -232,9 +234,34 @@ describe('a restore that is killed', () => {
   });
 });
 
-test('data that was put back in another way is marked by hand', async () => {
-  await run((client) => client.set('early', 'kept'));
-  const mark = await markEmbedded(5000, parts());
-  expect(mark.takenAtMs).toBe(5000);
-  expect(await run((client) => createRestoredStore(client).load())).toEqual(mark);
+describe('data that was put back in another way', () => {
+  const enqueue = async (client: Redis) => {
+    const queues = createQueues(client, () => {});
+    await queues.enqueue('docs-export', 'export', 'r1', {}, { now: true });
+    await queues.close();
+  };
+
+  test('is marked by hand', async () => {
+    await run(enqueue);
+    const mark = await markEmbedded(5000, parts());
+    expect(mark.takenAtMs).toBe(5000);
+    expect(await run((client) => createRestoredStore(client).load())).toEqual(mark);
+  });
+
+  test('is not marked where there is none', async () => {
+    await expect(markEmbedded(5000, parts())).rejects.toEqual(isRefused(`nothing of Docket's in ${base}`));
+    expect(existsSync(join(base, 'data'))).toBe(false);
+    await run((client) => client.set('another', 'thing'));
+    await expect(markEmbedded(5000, parts())).rejects.toEqual(isRefused("nothing of Docket's in"));
+    expect(await run((client) => createRestoredStore(client).load())).toBeUndefined();
+  });
+
+  test('is not marked as that of a time that is not there yet', async () => {
+    const inAnHourMs = await run(async (client) => {
+      await enqueue(client);
+      return (await askTime(client)) + 3_600_000;
+    });
+    await expect(markEmbedded(inAnHourMs, parts())).rejects.toEqual(isRefused('lies ahead'));
+    expect(await run((client) => createRestoredStore(client).load())).toBeUndefined();
+  });
 });

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { takenAtMsOf } from '../../src/backup/dump.ts';
+import { createQueues } from '../../src/jobs/queue.ts';
 import { startEmbeddedRedis } from '../../src/store/embedded/embedded-redis.ts';
 import { createRestoredStore } from '../../src/store/restored.ts';
 import { endsWithTests } from '../support/flows/children.ts';
@@ -156,12 +157,24 @@ test('a Redis of the operator is not backed up, but can be marked', async () => 
     code: 1,
     stderr: expect.stringContaining('with its own tools'),
   });
-  expect(await run(['restore', '--mark', '2026-11-23T02:00Z'], env)).toMatchObject({
+  const time = '2026-01-05T02:00Z';
+  expect(await run(['restore', '--mark', time], env)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("nothing of Docket's in that Redis"),
+  });
+  const queues = createQueues(external.client, () => {});
+  await queues.enqueue('docs-export', 'export', 'r1', {}, { now: true });
+  await queues.close();
+  expect(await run(['restore', '--mark', '2126-01-05T02:00Z'], env)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('lies ahead'),
+  });
+  expect(await run(['restore', '--mark', time], env)).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining('2026-11-23T02:00:00Z'),
+    stderr: expect.stringContaining('2026-01-05T02:00:00Z'),
   });
   expect(await createRestoredStore(external.client).load()).toMatchObject({
-    takenAtMs: Date.UTC(2026, 10, 23, 2),
+    takenAtMs: Date.UTC(2026, 0, 5, 2),
   });
 });
 
