@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { settingNames } from '../support/deploy/settings.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
@@ -44,6 +44,59 @@ test.skipIf(version < OLDEST)('systemd rates its exposure as low', () => {
   // 0 is nothing, 10 is all: of the units that Debian brings, most have more than 9.
   const { status, output } = analyze('security', '--offline=true', '--threshold=20', writeUnit(unit));
   expect({ status, rating: output.trim().split('\n').at(-1) }).toMatchObject({ status: 0 });
+});
+
+describe('what operators run beside it', () => {
+  const script = join(root, 'deploy/systemd/docket');
+
+  /** Returns what systemd-run is called with, a stand-in that prints that. */
+  function run(line: string) {
+    const folder = mkdtempSync(join(tmpdir(), 'docket-unit-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'systemd-run'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
+    const { status, stdout, stderr } = spawnSync('sh', [script, ...line.split(' ')], {
+      env: { PATH: `${folder}:${process.env.PATH}` },
+      encoding: 'utf8',
+    });
+    const args = stdout.trim().split('\n');
+    const [properties, others] = [true, false].map((is) =>
+      args.filter((arg) => arg.startsWith('--p') === is),
+    );
+    return { status, stderr, properties, program: others?.filter((arg) => !arg.startsWith('--quiet')) };
+  }
+
+  test.each([
+    ['doctor', ['src/doctor/main.ts']],
+    ['backup', ['src/backup/main.ts', 'backup', '-']],
+    ['restore', ['src/backup/main.ts', 'restore', '-']],
+    ['restore --mark 2026-11-23T02:00Z', ['src/backup/main.ts', 'restore', '--mark', '2026-11-23T02:00Z']],
+  ])('docket %s has the user, the settings and the data of the unit', (line, program) => {
+    const called = run(line);
+    expect(called.program?.slice(-program.length - 1)).toEqual(['/usr/bin/node', ...program]);
+    const given = called.properties
+      ?.filter((arg) => arg !== '--pipe')
+      .map((arg) => arg.replace('--property=', ''));
+    expect(given?.length).toBeGreaterThan(5);
+    expect(given?.filter((setting) => !unit.split('\n').includes(setting))).toEqual([]);
+    for (const name of program.filter((part) => part.endsWith('.ts')))
+      expect(existsSync(join(root, name))).toBe(true);
+  });
+
+  // A file that is named would be one that nobody else sees.
+  test.each(['', 'start', 'backup /backups/a.rdb', 'restore /backups/a.rdb', 'restore --other 1'])(
+    'docket %s is answered with how it is used',
+    (line) =>
+      expect(run(line)).toMatchObject({ status: 1, stderr: expect.stringMatching(/^Usage: docket doctor/) }),
+  );
+
+  test.skipIf(version < OLDEST)('systemd knows all of it', () => {
+    const settings = run('doctor')
+      .properties?.filter((arg) => arg !== '--pipe')
+      .join('\n')
+      .replaceAll('--property=', '');
+    const transient = `[Unit]\nDescription=Doctor\n[Service]\n${settings}\nExecStart=/usr/bin/node src/doctor/main.ts\n`;
+    expect(analyze('verify', '--man=no', writeUnit(transient))).toEqual({ status: 0, output: '' });
+  });
 });
 
 test('every setting in it exists', () => {
