@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -38,11 +39,13 @@ export async function takeBackup(target: string | Writable, parts: EmbeddedParts
 
 async function write(socketPath: string, target: string | Writable): Promise<number> {
   if (typeof target !== 'string') return dumpRedis(socketPath, target);
-  if (existsSync(target)) throw new BackupError(`${target} is there already. Take another name.`);
-  const part = `${target}.part`;
+  refuseToReplace(target);
+  // A name of its own: another backup may be under way to the same file.
+  const part = `${target}.${randomBytes(4).toString('hex')}.part`;
   try {
-    const fd = openSync(part, 'w', 0o600);
+    const fd = openSync(part, 'wx', 0o600);
     const bytes = await dumpRedis(socketPath, createWriteStream(part, { fd, flush: true }));
+    refuseToReplace(target);
     renameSync(part, target);
     return bytes;
   } catch (error) {
@@ -51,4 +54,8 @@ async function write(socketPath: string, target: string | Writable): Promise<num
       ? error
       : new BackupError(`${target} cannot be written (${codeOf(error)}).`);
   }
+}
+
+function refuseToReplace(target: string): void {
+  if (existsSync(target)) throw new BackupError(`${target} is there already. Take another name.`);
 }

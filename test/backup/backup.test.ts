@@ -93,6 +93,18 @@ test('of what does not run, too; it is as before afterwards', async () => {
   expect(await run((client) => client.get('early'))).toBe('kept');
 });
 
+test('backups to one file at a time neither mix nor replace each other, and leave files of other names alone', async () => {
+  await run((client) => client.set('large', 'x'.repeat(1_000_000)));
+  writeFileSync(`${file}.part`, 'another', { mode: 0o644 });
+  const taken = await run(() => Promise.allSettled([takeBackup(file, parts()), takeBackup(file, parts())]));
+  expect(taken.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  expect(taken).toContainEqual({ status: 'rejected', reason: isRefused('is there already') });
+  expect(takenAtMsOf(file)).toBeGreaterThan(0);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readFileSync(`${file}.part`, 'utf8')).toBe('another');
+  expect(readdirSync(base).toSorted()).toEqual(['data', 'docket.rdb', 'docket.rdb.part']);
+});
+
 test('in whatever parts it comes, a backup is what stands between the two marks', async () => {
   const mark = 'f'.repeat(20) + '0'.repeat(20);
   // What looks like the beginning of the mark is none.
