@@ -51,12 +51,15 @@ export async function setUpDocket(options: SetupOptions, terminal: Terminal): Pr
 
   /** Finds out how Slack reaches Docket, and has the app created. */
   async function introduceSlack(before: State): Promise<State> {
-    const { SLACK_APP_TOKEN, SLACK_SIGNING_SECRET, SLACK_BOT_TOKEN } = before.env;
-    const isDecided = isSet(SLACK_APP_TOKEN) || isSet(SLACK_SIGNING_SECRET);
-    const publicUrl =
-      isDecided && (isSet(SLACK_BOT_TOKEN) || before.overSocket) ? undefined : await askAddress();
-    if (!isSet(SLACK_BOT_TOKEN)) terminal.say(createAppText(options.manifest, publicUrl));
-    return isDecided ? before : { ...before, overSocket: publicUrl === undefined };
+    const secret = secretOfApp(before.env);
+    const hasToken = isSet(before.env.SLACK_BOT_TOKEN);
+    if (secret !== undefined) {
+      if (!hasToken) terminal.say(appExistsText(secret));
+      return before;
+    }
+    const publicUrl = await askAddress();
+    if (!hasToken) terminal.say(createAppText(options.manifest, publicUrl));
+    return { ...before, overSocket: publicUrl === undefined };
   }
 
   async function askAddress(): Promise<string | undefined> {
@@ -139,6 +142,14 @@ function readState({ env, envFile, envExample }: SetupOptions): State {
   };
 }
 
+/** Returns the setting that shows that there is an app, and how Slack reaches it. A second app would have other secrets. */
+const secretOfApp = (env: NodeJS.ProcessEnv) =>
+  (['SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET'] as const).find((name) => isSet(env[name]));
+
+const appExistsText = (secret: string) => `
+${secret} is set, so the app is there. What is missing is on its pages: https://api.slack.com/apps
+`;
+
 function createAppText(manifest: string, publicUrl: string | undefined): string {
   return `
 1. Open this page, choose your workspace, and create the app:
@@ -156,9 +167,10 @@ export function describeSetup(options: SetupOptions): { text: string; missing: b
   const open = missing(state).filter(({ optional }) => !optional);
   if (open.length === 0) return { text: 'No setting is missing. Run: npm run doctor\n', missing: false };
   const lines = open.map(({ variable, text }) => `  ${variable}: ${text}`);
-  const hasToken = isSet(state.env.SLACK_BOT_TOKEN);
+  const secret = secretOfApp(state.env);
+  const app = secret === undefined ? createAppText(options.manifest, undefined) : appExistsText(secret);
   const text = `There is no terminal here to ask in. Run npm run setup in one, or do it by hand:
-${hasToken ? '' : createAppText(options.manifest, undefined)}
+${isSet(state.env.SLACK_BOT_TOKEN) ? '' : app}
 Then set in ${options.envFile} (chmod 600; .env.example is what to begin with), or in the environment:
 ${lines.join('\n')}
 With a public https address, leave SLACK_APP_TOKEN out, set SLACK_SIGNING_SECRET, and create the app from manifest.yml

@@ -150,6 +150,22 @@ describe.skipIf(!hasScript)('npm run setup in a terminal', () => {
     });
   });
 
+  test.each([
+    ['SLACK_SIGNING_SECRET', slack.tokens.signingSecret],
+    ['SLACK_APP_TOKEN', slack.tokens.app],
+  ])(
+    'with nothing but %s the token of its app is asked for, and no second app is made',
+    async (name, value) => {
+      writeFileSync(file(), `${name}=${value}\n`);
+      inTerminal();
+      await shows(`${name} is set, so the app is there`);
+      await answers('Bot token', slack.tokens.bot);
+      await shows('Address of the docs platform');
+      expect(output).not.toMatch(/manifest_json|Public https|App-level token|Signing secret/);
+      expect(settings()).toEqual({ [name]: value, SLACK_BOT_TOKEN: slack.tokens.bot });
+    },
+  );
+
   test('that was interrupted asks only for the rest, and keeps what else is in .env', async () => {
     writeFileSync(file(), '# mine\nUNKNOWN=stays\nSLACK_BOT_TOKEN=\n', { mode: 0o644 });
     inTerminal();
@@ -188,6 +204,9 @@ describe('npm run setup without a terminal', () => {
     expect(stdout).not.toContain(slack.tokens.bot);
     expect(existsSync(file())).toBe(false);
     expect(run().stdout).toContain('https://api.slack.com/apps?new_app=1&manifest_json=%7B');
+    const decided = run({ SLACK_SIGNING_SECRET: slack.tokens.signingSecret }).stdout;
+    expect(decided).toContain('SLACK_SIGNING_SECRET is set, so the app is there');
+    expect(decided).not.toContain('manifest_json');
   });
 
   test('ends with 0 where nothing is missing', () => {
