@@ -239,7 +239,9 @@ describe('a restore that is killed', () => {
   test('while it loads leaves neither its Redis nor its folder, once Docket starts', async () => {
     await run((client) => client.set('early', 'kept'));
     const place = prepareDataDir(join(base, 'data', 'redis.restoring-aB3xyz'), freeBytes);
-    const ended = once(spawnServer(findServer(parts().searchPath), place), 'exit');
+    const server = spawnServer(findServer(parts().searchPath), place);
+    onTestFinished(() => void server.kill('SIGKILL'));
+    const ended = once(server, 'exit');
     expect(await run((client) => client.get('early'))).toBe('kept');
     expect(await ended).toEqual([null, 'SIGKILL']);
     expect(readdirSync(join(base, 'data'))).toEqual(['redis']);
