@@ -158,8 +158,11 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const mark = { postedAtMs, checkAtMs: markedAtMs + effectMs };
     if (!(await messages.updateIfUnchanged(key, record, mark))) return 0;
     const filled = await renderContent(record);
+    const marked = { ...record, ...mark };
+    // That this post did not happen proves nothing about an earlier one.
+    const undone = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
     // Redis was slow: the mark no longer covers the length of a call, and another process may search too soon.
-    if (now() - markedAtMs > timing.callMarginMs) return 0;
+    if (now() - markedAtMs > timing.callMarginMs) return save(key, marked, undone, 0);
     try {
       const metadata = { key, hash: wanted.hash };
       const posted = await slack
@@ -169,10 +172,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       await messages.update(key, { ...posted, deliveredHash: wanted.hash, ...afterPost(record) });
       if (isRoot) await ownPosts.markPosted(wanted.teamId, posted.channel, key, posted.ts);
     } catch (error) {
-      // That this post did not happen proves nothing about an earlier one.
-      const undone = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
       const unclear = { checkAtMs: now() + timing.callMarginMs };
-      return handleFailure(key, { record: { ...record, ...mark }, error, undone, unclear });
+      return handleFailure(key, { record: marked, error, undone, unclear });
     }
     return undefined;
   }
@@ -199,10 +200,10 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const mark = { editUnclearUntilMs: markedAtMs + effectMs };
     if (!(await messages.updateIfUnchanged(key, record, mark))) return 0;
     const filled = await renderContent(record);
-    if (now() - markedAtMs > timing.callMarginMs) return 0;
     // The mark of an earlier edit, which may still arrive.
     const undone = { editUnclearUntilMs: record.editUnclearUntilMs };
     const marked = { ...record, ...mark };
+    if (now() - markedAtMs > timing.callMarginMs) return save(key, marked, undone, 0);
     try {
       await slack.edit({ channel, ts }, filled).catch(holdWhenLimited(rateLimiter, rateLimit));
     } catch (error) {

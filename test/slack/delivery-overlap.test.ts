@@ -121,3 +121,18 @@ test('edits that never get an answer are made ever less often, and end with the 
   expect(texts()).toEqual(['second']);
   expect(calls('chat.update')).toBeLessThanOrEqual(8);
 });
+
+test('a call that is not made, since its mark took too long, leaves no doubt behind', async () => {
+  const { want, deliver, slowMark, texts, calls } = world;
+  await want('m1', 'first');
+  slowMark(defaultTiming.callMarginMs + 1);
+  expect(await deliver('m1')).toEqual(atOnce);
+  expect(texts()).toEqual([]);
+  expect(await deliver('m1')).toEqual(settled);
+  expect(calls('conversations.history')).toBe(0);
+  await want('m1', 'second');
+  slowMark(defaultTiming.callMarginMs + 1);
+  expect(await deliver('m1')).toEqual(atOnce);
+  expect(await deliver('m1')).toEqual(settled);
+  expect([texts(), calls('chat.postMessage'), calls('chat.update')]).toEqual([['second'], 1, 1]);
+});

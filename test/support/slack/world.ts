@@ -25,6 +25,8 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
   let version = 0;
   /** Where the next delivery stops, as a process does that is short of time. */
   let stop: { reached: () => void; until: Promise<void> } | undefined;
+  /** How long the next mark before a call takes. */
+  let markMs = 0;
 
   const deliver = createDelivery({
     slack: createSlackApi({
@@ -35,7 +37,15 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
       monotonicMs: () => performance.now() + clock.aheadMs,
       onCall: () => {},
     }),
-    messages,
+    messages: {
+      ...messages,
+      async updateIfUnchanged(...args) {
+        const isUpdated = await messages.updateIfUnchanged(...args);
+        clock.aheadMs += markMs;
+        markMs = 0;
+        return isUpdated;
+      },
+    },
     links: createLinkStore(redis),
     people: createPeopleStore(redis),
     ownPosts: createOwnPostStore(redis),
@@ -84,6 +94,10 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
       const [reached, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       stop = { reached: reached.resolve, until: release.promise };
       return { reached: reached.promise, release: release.resolve };
+    },
+    /** Has Redis take so long with the next mark before a call. */
+    slowMark(ms: number) {
+      markMs = ms;
     },
     texts: () => slack.messages.map(({ text }) => text),
     calls: (name: string) => slack.wire.calls.filter((call) => call.name === name).length,
