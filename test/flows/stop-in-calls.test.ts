@@ -1,0 +1,88 @@
+import { describe, expect, test, vi } from 'vitest';
+import { momentsOf } from '../support/flows/digest-moments.ts';
+import { digestWorld, expectOnce, type Held, tellDigests } from '../support/flows/digest-stories.ts';
+import { crowded, crowdedWorld, standingStill, tellStruckStories } from '../support/flows/struck-stories.ts';
+import { expectNothingTwice, momentsOfAnExport } from '../support/flows/trouble.ts';
+import { type Bot, createWorld, type World } from '../support/flows/world.ts';
+
+const START = 'POST /v1/static-export/jobs';
+const LONG_MS = 150_000;
+
+/** Longer than the test: another process goes on only with what is handed back to it. */
+const lockMs = 600_000;
+
+const undisturbed = await createWorld();
+await undisturbed.startBot();
+const moments = await momentsOfAnExport(undisturbed);
+await undisturbed.close();
+
+/** The calls under way are answered once the signal is there, or never. */
+const answers = [
+  ['are answered', true],
+  ['get no answer', false],
+] as const;
+const cases = answers.flatMap(([what, isAnswered]) =>
+  (['before', 'after'] as const).map((phase) => ({ what, isAnswered, phase })),
+);
+
+/** Sends SIGTERM; has the calls go on once it is there, or lets them be lost with the process. Waits for its end. */
+async function stop(
+  bot: Bot | undefined,
+  world: World,
+  calls: readonly Pick<Held, 'call' | 'goOn'>[],
+  isAnswered: boolean,
+) {
+  const sentAtMs = performance.now();
+  const ended = bot?.terminate();
+  await vi.waitFor(() => expect(bot?.output()).toContain('"msg":"stopping"'));
+  for (const { call, goOn } of calls) {
+    const { wire } = world.slack.wire.calls.includes(call) ? world.slack : world.platform;
+    if (isAnswered) goOn();
+    // One that has taken effect keeps it.
+    else wire.order((other) => other === call, { kind: 'reset', when: 'before' });
+  }
+  expect(await ended).toBe(0);
+  expect(performance.now() - sentAtMs).toBeLessThan(10_000);
+}
+
+describe('SIGTERM in the middle of a call, while another process runs', { timeout: 180_000 }, () => {
+  test.for(cases)('all calls of exports $phase they took effect $what', async ({ isAnswered, phase }) => {
+    const world = await crowdedWorld();
+    const { timing, ...more } = standingStill(LONG_MS);
+    const bot = await world.startBot({ ...more, timing: { ...timing, lockMs }, process: true });
+    const stories = await tellStruckStories(
+      world,
+      moments.filter((moment) => moment.phase === phase),
+      async (held) => {
+        await world.startBot(crowded);
+        await stop(bot, world, held, isAnswered);
+      },
+    );
+    for (const [{ label }, story] of stories)
+      expect([label, story.ending]).toEqual([label, label === START && !isAnswered ? 'question' : 'done']);
+    await world.close();
+    expectNothingTwice(world, ...stories.values());
+  });
+
+  test.for(cases)(
+    'all calls of digests, their files and what is asked under them, $phase they took effect, $what',
+    async ({ isAnswered, phase }) => {
+      const digests = await digestWorld({ places: 16, projects: 4, chart: 'picture' });
+      const { world, bot } = digests;
+      const limits = { digestWaitMs: 0, slackCallMs: 60_000, docsCallMs: 60_000, lockMs };
+      const first = await world.startBot({ ...bot(limits), process: true });
+      const others = await tellDigests(digests, {
+        ...momentsOf('picture'),
+        phase,
+        async act(held) {
+          await world.startBot({ ...bot(), process: true });
+          await stop(first, world, held, isAnswered);
+        },
+      });
+      expect(others).toEqual([]);
+      // Whether the agent's job was made without an answer, nobody can know.
+      expect((await expectOnce(digests)).size).toBe(isAnswered ? 0 : 1);
+      await world.close();
+    },
+  );
+});
