@@ -11,6 +11,9 @@ const LONG_MS = 150_000;
 /** Longer than the test: another process goes on only with what is handed back to it. */
 const lockMs = 600_000;
 
+/** Of the process that goes on: on a busy machine its own calls must be answered in time, or it would have to ask. */
+const docsCallMs = 5000;
+
 const undisturbed = await createWorld();
 await undisturbed.startBot();
 const moments = await momentsOfAnExport(undisturbed);
@@ -54,7 +57,7 @@ describe('SIGTERM in the middle of a call, while another process runs', { timeou
       world,
       moments.filter((moment) => moment.phase === phase),
       async (held) => {
-        await world.startBot(crowded);
+        await world.startBot({ ...crowded, timing: { ...crowded.timing, docsCallMs } });
         await stop(bot, world, held, isAnswered);
       },
     );
@@ -75,7 +78,7 @@ describe('SIGTERM in the middle of a call, while another process runs', { timeou
         ...momentsOf('picture'),
         phase,
         async act(held) {
-          await world.startBot({ ...bot(), process: true });
+          await world.startBot({ ...bot({ docsCallMs }), process: true });
           await stop(first, world, held, isAnswered);
         },
       });

@@ -1,6 +1,8 @@
 import type { Call, Fault, Phase } from '../../../demo/wire.ts';
 import type { World } from './world.ts';
 
+const START = 'POST /v1/static-export/jobs';
+
 type Kind = [name: string, make: () => Fault];
 
 /** Makers of faults, of which each draws its variant. */
@@ -61,6 +63,8 @@ export function injectFaults(
     ['429', limited],
     ['malformed', malformed],
   ];
+  /** Bots that have got such an answer to a start. */
+  const spoiled = new Set<string>();
   const injected: Injected = { calls: 0, faults: new Map(), stop: () => stops.map((stop) => stop()) };
   const stops = (
     [
@@ -72,7 +76,11 @@ export function injectFaults(
       if (phase !== 'before') return;
       injected.calls += 1;
       if (random() >= share) return;
-      const [kind, make] = pick(kinds);
+      const picked = pick(kinds);
+      // Two of them in a row to starts are an error in the log, and rightly so.
+      const isSecond = picked[0] === 'malformed' && call.name === START && spoiled.has(call.port);
+      const [kind, make] = isSecond ? kinds[0] : picked;
+      if (kind === 'malformed' && call.name === START) spoiled.add(call.port);
       injected.faults.set(`${side}: ${kind}`, (injected.faults.get(`${side}: ${kind}`) ?? 0) + 1);
       wire.order((other) => other === call, make());
     }),
