@@ -1,0 +1,49 @@
+import type { ReactNode } from 'react';
+import { type Node, nodesOf } from './block.ts';
+import { RichInline } from './inline.tsx';
+
+export function RichText({ of }: { of: Node }): ReactNode {
+  return (
+    <div className="rich-text">
+      {nodesOf(of.elements).map((element, index) => (
+        <RichPart key={`${index} ${String(element.type)}`} of={element} />
+      ))}
+    </div>
+  );
+}
+
+function RichPart({ of }: { of: Node }): ReactNode {
+  switch (of.type) {
+    case 'rich_text_preformatted':
+      return (
+        <pre>
+          <RichInline elements={of.elements} />
+        </pre>
+      );
+    case 'rich_text_quote':
+      return (
+        <blockquote>
+          <RichInline elements={of.elements} />
+        </blockquote>
+      );
+    case 'rich_text_list': {
+      const List = of.style === 'ordered' ? 'ol' : 'ul';
+      const start = of.style === 'ordered' ? { start: Number(of.offset ?? 0) + 1 } : {};
+      return (
+        <List className={`indent-${Number(of.indent ?? 0)}`} {...start}>
+          {nodesOf(of.elements).map((item, index) => (
+            <li key={`${index} ${String(item.type)}`}>
+              <RichInline elements={item.elements} />
+            </li>
+          ))}
+        </List>
+      );
+    }
+    default:
+      return (
+        <div>
+          <RichInline elements={of.elements} />
+        </div>
+      );
+  }
+}

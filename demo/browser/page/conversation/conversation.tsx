@@ -1,0 +1,96 @@
+import { type ReactNode, useState } from 'react';
+import type { Message } from '../../protocol.ts';
+import { usePage } from '../shell/page-context.ts';
+import { inChannel, inThread, repliesByRoot } from '../state/scene.ts';
+import { Composer } from './composer.tsx';
+import { MessageList } from './message-list.tsx';
+
+const lastOwn = (messages: Message[], me: string) =>
+  messages.findLast(({ user, deleted, ephemeral }) => user === me && !deleted && !ephemeral)?.ts;
+
+export function Conversation({ id }: { id: string }): ReactNode {
+  const { scene, me } = usePage();
+  const [editing, setEditing] = useState<string>();
+  const conversation = scene.conversations.find((one) => one.id === id);
+  if (!conversation) return null;
+  const all = scene.messages.get(id) ?? [];
+  const messages = inChannel(all);
+  const { label, archived, hasBot, type } = conversation;
+  return (
+    <main className="conversation">
+      <header className="pane-head">
+        <h1>{label}</h1>
+        <span>{noteOn(type, hasBot)}</span>
+      </header>
+      <MessageList
+        messages={messages}
+        label={`Messages in ${label}`}
+        replies={repliesByRoot(all)}
+        editing={editing}
+        setEditing={setEditing}
+      />
+      {messages.length === 0 && <Empty hasBot={hasBot} label={label} />}
+      {archived ? (
+        <p className="archived">{label} is archived: nobody can write here.</p>
+      ) : (
+        <Composer
+          channel={id}
+          placeholder={`Message ${label}`}
+          onEditLast={() => setEditing(lastOwn(messages, me))}
+        />
+      )}
+    </main>
+  );
+}
+
+function noteOn(type: string, hasBot: boolean): string {
+  if (type === 'im' || type === 'mpim') return '';
+  return hasBot ? 'Docket is here' : 'Docket is not here: /invite @docket';
+}
+
+function Empty({ hasBot, label }: { hasBot: boolean; label: string }): ReactNode {
+  return (
+    <div className="empty">
+      <p>Nothing was written in {label} yet.</p>
+      {hasBot && (
+        <p>
+          Type <code>/docs-export docs.acme.com</code>, or let the tour below type it for you.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The pane at the side, with one thread. */
+export function Thread({ channel, root }: { channel: string; root: string }): ReactNode {
+  const { scene, me, closeThread } = usePage();
+  const [editing, setEditing] = useState<string>();
+  const messages = inThread(scene.messages.get(channel) ?? [], root);
+  const conversation = scene.conversations.find((one) => one.id === channel);
+  return (
+    <aside className="thread" aria-label="Thread">
+      <header className="pane-head">
+        <h2>Thread</h2>
+        <span>{conversation?.label}</span>
+        <button type="button" className="close" aria-label="Close the thread" onClick={closeThread}>
+          ✕
+        </button>
+      </header>
+      <MessageList
+        key={root}
+        messages={messages}
+        label="Messages in the thread"
+        editing={editing}
+        setEditing={setEditing}
+      />
+      {!conversation?.archived && (
+        <Composer
+          channel={channel}
+          threadTs={root}
+          placeholder="Reply…"
+          onEditLast={() => setEditing(lastOwn(messages, me))}
+        />
+      )}
+    </aside>
+  );
+}

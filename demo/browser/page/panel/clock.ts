@@ -1,0 +1,18 @@
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Returns how far it is to the next Monday, 9:30 in this browser's zone. */
+export function toMondayMs(nowMs: number): number {
+  const monday = new Date(nowMs);
+  monday.setHours(9, 30, 0, 0);
+  const days = (8 - monday.getDay()) % 7;
+  monday.setDate(monday.getDate() + days);
+  if (monday.getTime() <= nowMs) monday.setDate(monday.getDate() + 7);
+  return monday.getTime() - nowMs;
+}
+
+export const MOVES = [
+  { label: '+1 hour', byMs: () => HOUR_MS },
+  { label: '+1 day', byMs: () => DAY_MS },
+  { label: 'To Monday 9:30', byMs: toMondayMs },
+];

@@ -1,0 +1,167 @@
+import type { ReactNode } from 'react';
+import { SWITCHES, type Switch } from '../../protocol.ts';
+import { Link } from '../blocks/inline.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { MOVES } from './clock.ts';
+
+const SWITCH_TEXTS: Record<Switch, [name: string, about: string]> = {
+  'fail-next-export': ['Fail the next export', 'it ends with an error of the platform'],
+  'slow-answers': ['Slow answers', 'the platform takes seconds for each'],
+  'platform-429': ['429 for a minute', 'the platform has had too many requests'],
+  'platform-500': ['500s', 'the platform answers with errors'],
+  'lose-next-answer': ['Lose the next answer', 'what was asked for happens, nobody hears it'],
+  'slack-429': ['Slack 429', 'Slack has had too many posts'],
+};
+
+export function TroubleTab(): ReactNode {
+  return (
+    <>
+      <Processes />
+      <Clock />
+      <Switches />
+      <Platform />
+    </>
+  );
+}
+
+function Processes(): ReactNode {
+  const { scene, trouble } = usePage();
+  const { bot, redis } = scene;
+  const about = [
+    bot?.pid !== undefined && `pid ${bot.pid}`,
+    bot?.restarts ? `${bot.restarts} × restarted` : '',
+  ];
+  return (
+    <section>
+      <h3>Processes</h3>
+      <div className="process">
+        <span className={`lamp ${bot?.state ?? 'down'}`} aria-hidden="true" />
+        <div>
+          <b>Docket</b> {bot?.state ?? 'unknown'}
+          <small>{about.filter(Boolean).join(' · ')}</small>
+        </div>
+        <button
+          type="button"
+          className="button danger"
+          disabled={bot?.state !== 'up'}
+          onClick={() => trouble({ do: 'kill-bot' })}
+        >
+          kill -9
+        </button>
+      </div>
+      <div className="process">
+        <span className={`lamp ${redis?.up ? 'up' : 'down'}`} aria-hidden="true" />
+        <div>
+          <b>Redis</b> {redis?.up ? 'up' : 'stopped'}
+        </div>
+        <button
+          type="button"
+          className={redis?.up ? 'button danger' : 'button primary'}
+          onClick={() => trouble({ do: 'redis', up: !redis?.up })}
+        >
+          {redis?.up ? 'Stop' : 'Start'} Redis
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function Clock(): ReactNode {
+  const { nowMs, trouble } = usePage();
+  const now = new Date(nowMs);
+  const day = now.toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long' });
+  return (
+    <section>
+      <h3>Clock</h3>
+      <p className="clock">
+        <time dateTime={now.toISOString()}>
+          {day}, <b>{now.toLocaleTimeString('en-GB', { timeStyle: 'short' })}</b>
+        </time>
+      </p>
+      <div className="row">
+        {MOVES.map(({ label, byMs }) => (
+          <button
+            key={label}
+            type="button"
+            className="button"
+            onClick={() => trouble({ do: 'move-clock', byMs: byMs(nowMs) })}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Switches(): ReactNode {
+  const { scene, trouble } = usePage();
+  return (
+    <section>
+      <h3>Make trouble</h3>
+      {SWITCHES.map((name) => {
+        const state = scene.switches?.on[name];
+        const [label, about] = SWITCH_TEXTS[name];
+        return (
+          <label key={name} className="switch">
+            <input
+              type="checkbox"
+              role="switch"
+              checked={state !== undefined}
+              onChange={({ target }) => trouble({ do: 'switch', name, on: target.checked })}
+            />
+            <span>
+              {label}
+              <small>{state?.untilMs === undefined ? about : `until ${timeOf(state.untilMs)}`}</small>
+            </span>
+          </label>
+        );
+      })}
+      <button type="button" className="button" onClick={() => trouble({ do: 'end-links' })}>
+        End the links now
+      </button>
+    </section>
+  );
+}
+
+const timeOf = (ms: number) => new Date(ms).toLocaleTimeString('en-GB');
+
+function Platform(): ReactNode {
+  const { exports, agentJobs, limits } = usePage().scene;
+  return (
+    <section>
+      <h3>What the platform has</h3>
+      {exports.length + agentJobs.length === 0 && <p className="none">No exports and no agent jobs yet.</p>}
+      {exports.map(({ id, domain, status, fraction }) => (
+        <div key={id} className="job">
+          <b>{domain}</b>
+          <span className={`state ${status}`}>{status}</span>
+          <progress value={fraction} max={1} aria-label={`${id}: ${Math.round(fraction * 100)} %`} />
+          <small>{id}</small>
+        </div>
+      ))}
+      {agentJobs.map(({ id, status, prompts, prLink }) => (
+        <div key={id} className="job">
+          <b>{id}</b>
+          <span className={`state ${status}`}>{status}</span>
+          <ol>
+            {prompts.map((prompt, index) => (
+              <li key={`${index} ${prompt}`}>{prompt}</li>
+            ))}
+          </ol>
+          {prLink !== undefined && <Link url={prLink}>Pull request</Link>}
+        </div>
+      ))}
+      {limits && (
+        <dl>
+          <dt>Instructions this hour</dt>
+          <dd>{`${limits.instructions.used} of ${limits.instructions.of}`}</dd>
+          <dt>Analytics this hour</dt>
+          <dd>{`${limits.analytics.used} of ${limits.analytics.of}`}</dd>
+          <dt>Refused by Slack</dt>
+          <dd>{limits.slackRefused}</dd>
+        </dl>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,127 @@
+import type { Message } from '../../protocol.ts';
+import { toMondayMs } from '../panel/clock.ts';
+import type { Page } from '../shell/page-context.ts';
+import { fromDocket, type Hands, textOf } from './hands.ts';
+
+export interface Story {
+  name: string;
+  tell(hands: Hands): Promise<void>;
+}
+
+/** Returns what finds Docket's newest message that says this, and was not there when the story began. */
+async function newOnes(hands: Hands): Promise<(page: Page, says: RegExp) => Message | undefined> {
+  const before = await hands.until('the workspace', (page) => page.scene.workspace && fromDocket(page));
+  const known = new Set(before.map(({ ts }) => ts));
+  return (page, says) =>
+    fromDocket(page).findLast((message) => !known.has(message.ts) && says.test(textOf(message)));
+}
+
+async function begin(hands: Hands): Promise<Awaited<ReturnType<typeof newOnes>>> {
+  await hands.speakAs('ana');
+  await hands.open('#docs');
+  await hands.until('Docket', ({ scene }) => scene.bot?.state === 'up');
+  return newOnes(hands);
+}
+
+async function exportSite(hands: Hands): Promise<void> {
+  const found = await begin(hands);
+  hands.say('Ana asks for a static export of the docs.');
+  await hands.type('/docs-export docs.acme.com');
+  hands.say('One message is the card. It is edited as the export goes on; its thread has the rest.');
+  const card = await hands.until('the card', (page) => found(page, /docs\.acme\.com/));
+  await hands.thread(card);
+  await hands.until('progress', (page) => found(page, /\d ?%/));
+  hands.say('Try it: kill -9 Docket in the panel now. The export goes on, and finishes once.');
+  const ending = await hands.until('the end of the export', (page) => found(page, /is exported/));
+  await hands.point(ending);
+  hands.say('The bundle is ready: [Download bundle] is a link for as long as the platform says.');
+}
+
+async function agent(hands: Hands): Promise<void> {
+  const found = await begin(hands);
+  hands.say('Ana has the docs agent work on something, in a job that this thread follows.');
+  await hands.type('/docs-agent new Add an example to the quickstart');
+  const card = await hands.until('the card of the job', (page) => {
+    const message = found(page, /docs agent · /i);
+    return message && (message.threadTs === undefined || message.threadTs === message.ts) && message;
+  });
+  await hands.thread(card);
+  hands.say('The agent works on a branch; what it does is said in the thread.');
+  await hands.until('the pull request', (page) => found(page, /opened a pull request/));
+  hands.say('A pull request. A reply in the thread is the next instruction.');
+  await hands.type('Also add error handling to the quickstart.', card);
+  await hands.until(
+    'the second instruction',
+    ({ scene }) => scene.agentJobs.some(({ prompts }) => prompts.length > 1) || undefined,
+  );
+  hands.say('The reply went to the agent as it is; its 👀 says that it was taken.');
+  await hands.until('the end of the work', (page) => {
+    const now = fromDocket(page).find(({ ts }) => ts === card.ts);
+    return now && /✅|Ready/.test(textOf(now));
+  });
+}
+
+async function weekly(hands: Hands): Promise<void> {
+  const found = await begin(hands);
+  hands.say('A weekly digest of how people and AI agents read the docs: a modal asks for the rest.');
+  await hands.type('/docs-digest create');
+  await hands.until('the modal', ({ scene }) => scene.modal);
+  await hands.click('Set up');
+  const created = await hands.until('the word that it is set up', (page) =>
+    found(page, /first one|Set up|set up/),
+  );
+  await hands.point(created);
+  hands.say('A preview, for Ana alone.');
+  await hands.type('/docs-digest preview');
+  await hands.until('the preview', (page) =>
+    fromDocket(page).findLast((message) => message.ephemeral && message.ts > created.ts),
+  );
+  hands.say('The clock is moved to Monday, 9:30, and the digest comes by itself.');
+  const posted = await newOnes(hands);
+  let moved = 0;
+  await hands.until('the clock', ({ nowMs }) => {
+    moved = toMondayMs(nowMs);
+    return true;
+  });
+  await hands.trouble({ do: 'move-clock', byMs: moved });
+  const digest = await hands.until('the digest', (page) => {
+    const message = posted(page, /views|readers/i);
+    return message && !message.ephemeral && message;
+  });
+  await hands.point(digest);
+  hands.say('This is the digest of the week: once, however often anything is killed or moved.');
+}
+
+async function fromRow(hands: Hands): Promise<void> {
+  const found = await begin(hands);
+  hands.say('A digest of last week, to see what readers looked for in vain.');
+  await hands.type('/docs-digest last week');
+  const digest = await hands.until('what readers looked for', (page) => {
+    const message = found(page, /Searched, nothing clicked/);
+    return message && /Ask the agent/.test(textOf(message)) && message;
+  });
+  await hands.point(digest);
+  hands.say('Ana has the docs agent work on one of these rows.');
+  await hands.click('Ask the agent', digest);
+  await hands.until('the modal', ({ scene }) => scene.modal);
+  hands.say('The instruction can be changed before it is sent.');
+  for (;;) {
+    const view = await hands.until('the modal', ({ scene }) => scene.modal);
+    await hands.click(view.submit ?? 'Ask');
+    const next = await hands.until('an answer to the modal', ({ scene }) =>
+      scene.modal === undefined ? 'closed' : scene.modal.hash !== view.hash && 'more',
+    );
+    if (next === 'closed') break;
+  }
+  hands.say('The agent has a thread of its own; under the digest stands what comes of it.');
+  const request = await hands.until('the pull request', (page) => found(page, /pull request/));
+  await hands.point(request);
+  hands.say('From what readers did not find to a pull request, without leaving Slack.');
+}
+
+export const STORIES: Story[] = [
+  { name: 'An export', tell: exportSite },
+  { name: 'The docs agent', tell: agent },
+  { name: 'A weekly digest', tell: weekly },
+  { name: 'From a digest row to a pull request', tell: fromRow },
+];
