@@ -5,6 +5,7 @@ import { Chart } from './chart.tsx';
 import { Control } from './controls.tsx';
 import { Text } from './inline.tsx';
 import { Input } from './input.tsx';
+import { keyed } from './keyed.ts';
 import { DRAWN_BY_LIBRARY, LibraryBlock } from './library.tsx';
 import { RichText } from './rich-text.tsx';
 import { DataTable, Table } from './table.tsx';
@@ -13,8 +14,8 @@ import { DataTable, Table } from './table.tsx';
 export function Blocks({ blocks }: { blocks: readonly Block[] }): ReactNode {
   return (
     <div className="blocks">
-      {blocks.map((block, index) => (
-        <div className={`block ${block.type}`} key={block.block_id ?? index}>
+      {keyed(blocks).map(({ key, item: block }) => (
+        <div className={`block ${block.type}`} key={block.block_id ?? key}>
           <OneBlock block={block} />
         </div>
       ))}
@@ -36,11 +37,11 @@ function OneBlock({ block }: { block: Block }): ReactNode {
       );
     }
     case 'context':
-      return nodesOf(block.elements).map((element, index) =>
+      return keyed(nodesOf(block.elements)).map(({ key, item: element }) =>
         element.type === 'image' ? (
-          <Picture key={String(element.image_url)} of={element} small />
+          <Picture key={key} of={element} small />
         ) : (
-          <span key={`${index} ${textOf(element)}`}>
+          <span key={key}>
             <Text of={element} />
           </span>
         ),
@@ -108,8 +109,8 @@ function Section({ block, id }: { block: Block; id: string }): ReactNode {
         )}
         {fields.length > 0 && (
           <div className="fields">
-            {fields.map((field, index) => (
-              <div key={`${index} ${textOf(field)}`} className="lines">
+            {keyed(fields).map(({ key, item: field }) => (
+              <div key={key} className="lines">
                 <Text of={field} />
               </div>
             ))}

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useId } from 'react';
 import { type Node, nodesOf, textOf } from './block.ts';
 import { useAround } from './context.ts';
 import { Text } from './inline.tsx';
@@ -63,6 +63,7 @@ function Marks({
   onChange,
   groups,
 }: ChooseProps & { groups: ChoiceGroup[] }): ReactNode {
+  const name = useId();
   const many = takesMany(element);
   const chosen = [value].flat();
   const toggle = (text: string) => {
@@ -71,9 +72,8 @@ function Marks({
   };
   const options = nodesOf(element.options);
   return (
-    <div
+    <fieldset
       className={String(element.type).endsWith('select') ? 'marks list' : 'marks'}
-      role={many ? 'group' : 'radiogroup'}
       id={id}
       aria-label={label}
       aria-describedby={describedBy}
@@ -88,6 +88,7 @@ function Marks({
               <label key={choice.value}>
                 <input
                   type={many ? 'checkbox' : 'radio'}
+                  name={name}
                   checked={chosen.includes(choice.value)}
                   onChange={() => toggle(choice.value)}
                 />
@@ -104,6 +105,6 @@ function Marks({
           })}
         </div>
       ))}
-    </div>
+    </fieldset>
   );
 }

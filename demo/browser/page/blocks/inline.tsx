@@ -4,6 +4,7 @@ import { type Node, nodesOf, stringOf } from './block.ts';
 import { useAround } from './context.ts';
 import { dateText } from './date.ts';
 import { emojiOf } from './emoji.ts';
+import { keyed } from './keyed.ts';
 import { type Inline, type Part, parsed } from './mrkdwn.ts';
 
 /** A link that opens beside the page. Other addresses than http(s) are shown as text. */
@@ -71,7 +72,7 @@ function drawInline(piece: Inline): ReactNode {
 
 /** Pieces have no identity of their own: their place is their key. */
 const drawAll = (pieces: Inline[]): ReactNode =>
-  pieces.map((piece, index) => <Fragment key={`${index} ${piece.is}`}>{drawInline(piece)}</Fragment>);
+  keyed(pieces).map(({ key, item }) => <Fragment key={key}>{drawInline(item)}</Fragment>);
 
 function drawPart(part: Part): ReactNode {
   if (part.is === 'preformatted') return <pre>{part.text}</pre>;
@@ -80,7 +81,7 @@ function drawPart(part: Part): ReactNode {
 }
 
 export function Mrkdwn({ text }: { text: string }): ReactNode {
-  return parsed(text).map((part, index) => <Fragment key={`${index} ${part.is}`}>{drawPart(part)}</Fragment>);
+  return keyed(parsed(text)).map(({ key, item }) => <Fragment key={key}>{drawPart(item)}</Fragment>);
 }
 
 /** A text object: mrkdwn, or plain text in which only emoji names mean something. */
@@ -92,9 +93,7 @@ export function Text({ of }: { of: Node }): ReactNode {
 
 /** The elements of a section of rich text. */
 export function RichInline({ elements }: { elements: unknown }): ReactNode {
-  return nodesOf(elements).map((element, index) => (
-    <Fragment key={`${index} ${String(element.type)}`}>{styled(element)}</Fragment>
-  ));
+  return keyed(nodesOf(elements)).map(({ key, item }) => <Fragment key={key}>{styled(item)}</Fragment>);
 }
 
 function styled(element: Node): ReactNode {

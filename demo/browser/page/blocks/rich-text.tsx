@@ -1,12 +1,13 @@
 import type { ReactNode } from 'react';
 import { type Node, nodesOf } from './block.ts';
 import { RichInline } from './inline.tsx';
+import { keyed } from './keyed.ts';
 
 export function RichText({ of }: { of: Node }): ReactNode {
   return (
     <div className="rich-text">
-      {nodesOf(of.elements).map((element, index) => (
-        <RichPart key={`${index} ${String(element.type)}`} of={element} />
+      {keyed(nodesOf(of.elements)).map(({ key, item }) => (
+        <RichPart key={key} of={item} />
       ))}
     </div>
   );
@@ -31,8 +32,8 @@ function RichPart({ of }: { of: Node }): ReactNode {
       const start = of.style === 'ordered' ? { start: Number(of.offset ?? 0) + 1 } : {};
       return (
         <List className={`indent-${Number(of.indent ?? 0)}`} {...start}>
-          {nodesOf(of.elements).map((item, index) => (
-            <li key={`${index} ${String(item.type)}`}>
+          {keyed(nodesOf(of.elements)).map(({ key, item }) => (
+            <li key={key}>
               <RichInline elements={item.elements} />
             </li>
           ))}

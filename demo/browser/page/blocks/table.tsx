@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { type Node, nodeOf, nodesOf, stringOf } from './block.ts';
+import { keyed } from './keyed.ts';
 import { RichText } from './rich-text.tsx';
 
 const PAGE_SIZE = 10;
@@ -72,6 +73,7 @@ function Rows({ rows, align, header, caption, captionShown }: RowsProps): ReactN
   };
   return (
     // A wide table moves within its message.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls has to be reached by keys.
     <section className="table" aria-label={caption} tabIndex={0}>
       <table>
         {captionShown && <caption>{caption}</caption>}
@@ -79,8 +81,8 @@ function Rows({ rows, align, header, caption, captionShown }: RowsProps): ReactN
           <tr>{head.map((of, column) => cell(of, column, 'col'))}</tr>
         </thead>
         <tbody>
-          {body.map((row, index) => (
-            <tr key={`${index} ${row.length}`}>
+          {keyed(body).map(({ key, item: row }) => (
+            <tr key={key}>
               {row.map((of, column) => cell(of, column, column === header ? 'row' : undefined))}
             </tr>
           ))}

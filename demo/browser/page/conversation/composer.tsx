@@ -70,7 +70,10 @@ export function Composer({ channel, threadTs, placeholder, onEditLast }: Compose
       else if (event.key === 'Enter' && !event.shiftKey && hint.text.trim() !== typed.slice(hint.from).trim())
         take(hint);
       else if (event.key === 'Escape') setHidden(true);
-      if (step !== undefined || event.key === 'Tab' || event.key === 'Escape') return event.preventDefault();
+      if (step !== undefined || event.key === 'Tab' || event.key === 'Escape') {
+        event.preventDefault();
+        return;
+      }
     }
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();

@@ -50,7 +50,9 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
             <b>{name}</b>
             {author?.isBot && <span className="tag">APP</span>}
             {author?.isGuest && <span className="tag">GUEST</span>}
-            <time dateTime={new Date(Number(ts) * 1000).toISOString()}>{timeText(Number(ts))}</time>
+            <time className="when" dateTime={new Date(Number(ts) * 1000).toISOString()}>
+              {timeText(Number(ts))}
+            </time>
           </header>
         )}
         {editing ? (

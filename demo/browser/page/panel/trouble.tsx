@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { SWITCHES, type Switch } from '../../protocol.ts';
 import { Link } from '../blocks/inline.tsx';
+import { keyed } from '../blocks/keyed.ts';
 import { usePage } from '../shell/page-context.ts';
 import { MOVES } from './clock.ts';
 
@@ -107,6 +108,7 @@ function Switches(): ReactNode {
             <input
               type="checkbox"
               role="switch"
+              aria-checked={state !== undefined}
               checked={state !== undefined}
               onChange={({ target }) => trouble({ do: 'switch', name, on: target.checked })}
             />
@@ -145,8 +147,8 @@ function Platform(): ReactNode {
           <b>{id}</b>
           <span className={`state ${status}`}>{status}</span>
           <ol>
-            {prompts.map((prompt, index) => (
-              <li key={`${index} ${prompt}`}>{prompt}</li>
+            {keyed(prompts).map(({ key, item }) => (
+              <li key={key}>{item}</li>
             ))}
           </ol>
           {prLink !== undefined && <Link url={prLink}>Pull request</Link>}
