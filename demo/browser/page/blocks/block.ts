@@ -3,7 +3,7 @@ import type { Block } from '../../protocol.ts';
 /** A part of a block, as the bot sent it: its type says what else it holds. */
 export type Node = Record<string, unknown>;
 
-export const isNode = (value: unknown): value is Node =>
+const isNode = (value: unknown): value is Node =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
 export const nodesOf = (value: unknown): Node[] => (Array.isArray(value) ? value.filter(isNode) : []);
@@ -15,12 +15,6 @@ export const stringOf = (value: unknown): string | undefined =>
 
 /** Returns the text of a text object, or a string itself. */
 export const textOf = (value: unknown): string => stringOf(value) ?? stringOf(nodeOf(value)?.text) ?? '';
-
-/** Returns all options of a select, those of its groups one after the other. */
-export const optionsOf = ({ options, option_groups: groups }: Node): Node[] => [
-  ...nodesOf(options),
-  ...nodesOf(groups).flatMap((group) => nodesOf(group.options)),
-];
 
 /** Returns a message's or a view's words, for who looks for some of them. */
 export function wordsOf(blocks: readonly Block[]): string {

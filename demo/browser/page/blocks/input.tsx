@@ -82,7 +82,6 @@ function Element({ element, label, onEnter, ...shared }: ElementProps): ReactNod
     maxLength: Number(element.max_length ?? 3000),
     'aria-describedby': describedBy,
     'aria-invalid': invalid || undefined,
-    // biome-ignore lint/a11y/noAutofocus: the app says where a person who opened the dialog goes on.
     autoFocus: element.focus_on_load === true,
   };
   if (element.multiline === true || element.type === 'rich_text_input')

@@ -13,7 +13,7 @@ export type Part = { is: 'lines' | 'quote'; inside: Inline[] } | { is: 'preforma
 
 const MARKS = { '*': 'bold', _: 'italic', '~': 'strike' } as const;
 
-export const unescaped = (text: string): string =>
+const unescaped = (text: string): string =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 
 /** Returns mrkdwn as its parts: preformatted text, quotes, and the lines between them. */
@@ -42,7 +42,7 @@ function linesAndQuotes(text: string): Part[] {
 const TOKEN = /`([^`\n]+)`|<([^<>\n]+)>|:([a-z0-9_+-]+):|([*_~])/g;
 
 /** Returns the pieces of text without preformatted parts and quotes. */
-export function inlines(text: string): Inline[] {
+function inlines(text: string): Inline[] {
   const found: Inline[] = [];
   let from = 0;
   const upTo = (end: number) => {

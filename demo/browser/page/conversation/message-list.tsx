@@ -82,4 +82,5 @@ const standsWith = (message: Sent, before: Sent | undefined): boolean =>
   !before.ephemeral &&
   !message.ephemeral &&
   !message.broadcast &&
+  before.blocks.length === 0 &&
   Number(message.ts) - Number(before.ts) < TOGETHER_S;

@@ -44,7 +44,15 @@ export const Message = memo(function Message(props: MessageProps): ReactNode {
       </div>
       <div className="content">
         {ephemeral && <p className="only-you">Only visible to you</p>}
-        {message.broadcast && <p className="only-you">Replied to a thread</p>}
+        {message.broadcast && (
+          <button
+            type="button"
+            className="also-in"
+            onClick={() => page.openThread(channel, message.threadTs ?? ts)}
+          >
+            Replied to a thread
+          </button>
+        )}
         {!follows && (
           <header>
             <b>{name}</b>

@@ -14,7 +14,7 @@ import { usePageState } from './use-page.ts';
 export function WholePage(): ReactNode {
   const { page, connected, asked } = usePageState();
   const [theme, setTheme] = useTheme();
-  const [panel, setPanel] = useState(true);
+  const [panel, setPanel] = useState(() => matchMedia('(min-width: 901px)').matches);
   const { place, thread, scene } = page;
   const other = theme === 'dark' ? 'light' : 'dark';
   return (
