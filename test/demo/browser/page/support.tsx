@@ -4,7 +4,7 @@ import { Blocks } from '../../../../demo/browser/page/blocks/blocks.tsx';
 import { type Around, AroundContext } from '../../../../demo/browser/page/blocks/context.ts';
 import type { Block, Conversation, Entity, Message, PersonHere } from '../../../../demo/browser/protocol.ts';
 
-export const person = (name: string, realName: string, rest: Partial<PersonHere> = {}): PersonHere => ({
+const person = (name: string, realName: string, rest: Partial<PersonHere> = {}): PersonHere => ({
   kind: 'person',
   id: `U0${name.toUpperCase()}`,
   name,
@@ -14,7 +14,7 @@ export const person = (name: string, realName: string, rest: Partial<PersonHere>
   ...rest,
 });
 
-export const conversation = (
+const conversation = (
   id: string,
   label: string,
   type: Conversation['type'] = 'public',
@@ -38,7 +38,7 @@ export const message = (ts: string, rest: Partial<Message> = {}): Message => ({
 
 export const ana = person('ana', 'Ana Alves');
 export const ben = person('ben', 'Ben Brandt');
-export const docket = person('docket', 'Docket', { isBot: true });
+const docket = person('docket', 'Docket', { isBot: true });
 export const docs = conversation('C0DOCS', '#docs');
 export const secret = conversation('G0SECRET', '#secret', 'private');
 
