@@ -14,11 +14,14 @@ const person = (name: string, realName: string, rest: Partial<PersonHere> = {}):
   ...rest,
 });
 
-const conversation = (
-  id: string,
-  label: string,
-  type: Conversation['type'] = 'public',
-): Conversation => ({ kind: 'conversation', id, label, type, archived: false, hasBot: true });
+const conversation = (id: string, label: string, type: Conversation['type'] = 'public'): Conversation => ({
+  kind: 'conversation',
+  id,
+  label,
+  type,
+  archived: false,
+  hasBot: true,
+});
 
 export const message = (ts: string, rest: Partial<Message> = {}): Message => ({
   kind: 'message',
