@@ -16,6 +16,12 @@ const strikes = {
 /** From the promotion of another primary until work goes on. */
 const BACK_MS = 15_000;
 
+/** Returns what is awaited later on: when the test fails before that, its failure is the one to report. */
+function waitedFor<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
+
 describe.each(['Sentinel', 'a cluster'] as const)('with %s', (how) => {
   test.each(['is killed', 'freezes'] as const)(
     'the primary %s in the middle of exports and threads: nothing is lost, and nothing is there twice',
@@ -39,11 +45,11 @@ describe.each(['Sentinel', 'a cluster'] as const)('with %s', (how) => {
       const random = seeded(7);
       const threads = await followJobs(chaos, 2);
       const over = new AbortController();
-      const answering = answerQuestions(chaos, threads, over.signal);
+      const answering = waitedFor(answerQuestions(chaos, threads, over.signal));
       const talk = { threads: 2, replies: 8, gapMs: 1500 };
-      const conversations = threads.map((thread) => converse(chaos, thread, talk, random));
+      const conversations = threads.map((thread) => waitedFor(converse(chaos, thread, talk, random)));
       const exports = ['one', 'two', 'three'].map((name) =>
-        tellStory(world, undefined, addSite(world, name)),
+        waitedFor(tellStory(world, undefined, addSite(world, name))),
       );
 
       await slack.until(() => platform.starts.length > 0 && platform.agent.messages.length > 1, 30_000);
@@ -51,7 +57,7 @@ describe.each(['Sentinel', 'a cluster'] as const)('with %s', (how) => {
       await strikes[what](before);
       await expect.poll(async () => (await group.primary()).port, { timeout: 20_000 }).not.toBe(before.port);
       const late = addSite(world, 'late');
-      exports.push(tellStory(world, undefined, late));
+      exports.push(waitedFor(tellStory(world, undefined, late)));
       const isStarted = () => platform.starts.some(({ domain }) => domain === late.domain);
       await slack.until(isStarted, BACK_MS, 'a start after the promotion');
       // Who was the primary may not lead anybody away when it comes back.

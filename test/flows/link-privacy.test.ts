@@ -134,7 +134,7 @@ describe('when Slack takes no direct message', () => {
     await until([REFUSED]);
     expect(holders(scene)).toEqual([]);
     expect(scene.slack.messages).toHaveLength(3);
-    await clicks('ana', 'is exported', 'Get my own link');
+    await clicks('ana', REFUSED, 'Get my own link');
     await until(['Your own link to the export of docs.acme.com', '[Download bundle]'], '@ana');
   });
 

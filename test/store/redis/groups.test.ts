@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
+import { within } from '../../../src/runtime/within.ts';
 import { checkRedis } from '../../../src/store/redis/check.ts';
 import type { RedisClient } from '../../../src/store/redis/client.ts';
 import { askTime } from '../../../src/store/redis/clock.ts';
@@ -46,6 +47,19 @@ describe.for(['sentinel', 'cluster'] as const)('with %s', (how) => {
     expect(await waits).toBe(2);
     expect((await group.primary()).port).not.toBe(before.port);
   }, 40_000);
+
+  test.runIf(how === 'cluster')(
+    'a blocking read that a frozen primary never answers counts as empty',
+    async () => {
+      const work = await connected(group.url, 'work');
+      await work.get('{docket}:a');
+      const primary = await group.primary();
+      primary.freeze();
+      onTestFinished(() => primary.thaw());
+      // BullMQ takes a connection down a second after its own limit.
+      expect(await within(2000, work.bzpopmin('{docket}:b', 1))).toBeNull();
+    },
+  );
 });
 
 const kindsAt = async (address: Parameters<typeof checkRedis>[0]) =>
