@@ -14,6 +14,10 @@ export const OF_DIGESTS = /^(?:GET|POST|chat|files|views)\b/;
 /** The line of what ana has asked for under a digest. */
 export const ASKED = /\nAsked by ana$/;
 
+/** On a busy machine a message is posted or edited in a state that it else has sooner or later: no further moment. */
+export const SAME_MESSAGES =
+  /^chat\.(?:postMessage|update) (?:Docs agent, (?:starting|working|ready)|The agent (?:is|opened)|Finished,|asked)$/;
+
 /** The call that somebody waits for. */
 export const CLICK = 'views.open';
 

@@ -5,7 +5,7 @@ import { SECTIONS } from '../../../src/jobs/digest/model.ts';
 import { newSchedule, type ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
-import { ASKED, CLICK, labelOf, type Moments, OF_DIGESTS } from './digest-moments.ts';
+import { ASKED, CLICK, labelOf, type Moments, OF_DIGESTS, SAME_MESSAGES } from './digest-moments.ts';
 import { type Bot, type BotOptions, createWorld, type World } from './world.ts';
 
 /** A channel with a weekly digest. */
@@ -134,7 +134,7 @@ export async function tellDigests({ world, places }: DigestWorld, strike: Strike
     if (at !== phase) return undefined;
     const label = labelOf(world, call);
     const bot = world.bots.find((one) => one.made(call));
-    if (!labels.includes(label) && OF_DIGESTS.test(label)) others.add(label);
+    if (!labels.includes(label) && OF_DIGESTS.test(label) && !SAME_MESSAGES.test(label)) others.add(label);
     if (bot === undefined || !labels.includes(label) || held.has(label)) return undefined;
     const gate = Promise.withResolvers<void>();
     held.set(label, { label, call, bot, goOn: gate.resolve });
