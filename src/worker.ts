@@ -46,14 +46,14 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   shareHealth(parts.health, stores.health, onRedisError);
 
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
-  const enqueueMessage = (key: string, options?: { now: boolean }) =>
+  const enqueueMessage = (key: string, options: { now?: boolean; inMs?: number }) =>
     queues.enqueue('slack-outbox', 'outbox', key, { key }, options);
-  const enqueueReactions = (runId: string, options?: { now: boolean }) =>
+  const enqueueReactions = (runId: string, options: { now?: boolean; inMs?: number }) =>
     queues.enqueue('slack-outbox', 'reactions', runId, { runId }, options);
 
   const slack = untilStopping(stopping, parts.slack);
   const teamId = () => identity.current()?.teamId ?? '';
-  const outbox = createOutbox({ messages, reactions, enqueueMessage, enqueueReactions, now });
+  const outbox = createOutbox({ messages, reactions, enqueueMessage, enqueueReactions, timing, now });
   const deliveryParts = {
     slack,
     ...stores,

@@ -62,19 +62,20 @@ export function createQueues(
   return {
     /**
      * Adds a BullMQ job for the subject unless there is one; one that is running just now runs once more after that. With
-     * `now`, one that is delayed runs at once.
+     * `now`, one that is delayed runs at once; with `inMs`, a new one is delayed for so long.
      */
     async enqueue(
       queueName: QueueName,
       job: string,
       id: string,
       data: object,
-      { now = false }: { now?: boolean } = {},
+      { now = false, inMs = 0 }: { now?: boolean; inMs?: number } = {},
     ) {
       // One that is delayed is replaced by one that waits for nothing: in one call, and BullMQ needs no clock for it.
       const deduplication = { id: subjectOf(job, id), keepLastIfActive: true, ...(now && { replace: true }) };
       await queues.get(queueName)?.add(job, data, {
         deduplication,
+        ...(inMs > 0 && { delay: inMs }),
         removeOnComplete: true,
         removeOnFail: { age: 7 * 24 * 3600 },
       });

@@ -6,6 +6,7 @@ import type { JobContext } from './context.ts';
 import type { RunNeeds } from './feature.ts';
 import { done, type Job, type Outcome, runAgainIn } from './job.ts';
 import { peopleWithNews, withNeeds } from './needs.ts';
+import { publishChanged } from './published.ts';
 import type { QueueName } from './queue.ts';
 
 /** How often a record that cannot be read is tried again. */
@@ -172,9 +173,8 @@ export function defineRunJob<
     return runAgainIn(inMs);
   }
 
-  async function publish(run: R, { outbox }: JobContext): Promise<void> {
-    for (const message of definition.messages?.(run) ?? [])
-      await outbox.publish(run.teamId, message, run.rev);
+  async function publish(run: R, context: JobContext): Promise<void> {
+    if (definition.messages) await publishChanged(run, definition.messages(run), context);
   }
 
   async function execute(runId: string, context: JobContext, known?: Loaded): Promise<Outcome> {

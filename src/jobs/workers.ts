@@ -47,6 +47,12 @@ export interface WorkerParts<Context> {
   onError: (error: Error) => void;
 }
 
+/** Calls it when all that waits for nothing has gone on. */
+const afterMicrotasks = <T>(call: () => Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    process.nextTick(() => call().then(resolve, reject));
+  });
+
 /** One BullMQ worker per queue. A job that is to be stepped again is moved to delayed, which frees the worker. */
 export function createWorkers<Context>(parts: WorkerParts<Context>) {
   const {
@@ -158,9 +164,15 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   ) {
     return async (waitMs: number): Promise<never> => {
       const pauseMs = Math.min(waitMs, LONGEST_PAUSE_MS);
-      await bullJob.moveToDelayed(Date.now() + pauseMs, token);
-      if (entry && begun !== undefined && !(await due.postpone(entry, pauseMs, (await begun).wakes)))
-        await promoteJob(bullJob);
+      const wakes = (await begun)?.wakes;
+      const moved = bullJob.moveToDelayed(Date.now() + pauseMs, token);
+      if (entry && wakes !== undefined) {
+        // Right behind it on the same connection: Redis comes to it second, and both are waited for once.
+        const postponed = afterMicrotasks(() => due.postpone(entry, pauseMs, wakes));
+        const [isPostponed] = await Promise.all([postponed, moved]);
+        if (!isPostponed) await promoteJob(bullJob);
+      }
+      await moved;
       throw new DelayedError();
     };
   }

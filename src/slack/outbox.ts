@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Timing } from '../runtime/timing.ts';
 import type { MessageStore, WantedMessage } from '../store/messages.ts';
 import type { ReactionStore, ReactionSubject, WantedReaction } from '../store/reactions.ts';
 import type { Message } from './blocks.ts';
@@ -34,14 +35,15 @@ export type Outbox = ReturnType<typeof createOutbox>;
 export interface OutboxParts {
   messages: MessageStore;
   reactions: Pick<ReactionStore, 'setWanted'>;
-  /** Enqueue the delivery of a message, or of the reactions of a run. */
-  enqueueMessage: (key: string) => Promise<void>;
-  enqueueReactions: (runId: string) => Promise<void>;
+  /** Enqueue the delivery of a message, or of the reactions of a run; with `now`, one that is planned for later comes now. */
+  enqueueMessage: (key: string, when: { inMs: number }) => Promise<void>;
+  enqueueReactions: (runId: string, when: { inMs: number; now: boolean }) => Promise<void>;
+  timing: Pick<Timing, 'editGapMs' | 'reactAfterMs'>;
   now: () => number;
 }
 
 export function createOutbox(parts: OutboxParts) {
-  const { messages, reactions, enqueueMessage, enqueueReactions, now } = parts;
+  const { messages, reactions, enqueueMessage, enqueueReactions, timing, now } = parts;
   return {
     /** Records how a message is to look. */
     async publish(
@@ -53,7 +55,8 @@ export function createOutbox(parts: OutboxParts) {
       const more = rest.fallback === undefined ? [] : [rest.fallback];
       const hash = digest([place, text, blocks, ...more, ...(attempt === 1 ? [] : [attempt])]);
       const wanted: WantedMessage = { v: 1, teamId, place, kind, text, blocks, hash, ...rest };
-      if (await messages.setWanted(key, wanted, version, now())) await enqueueMessage(key);
+      const inMs = await messages.setWanted(key, wanted, version, now(), timing.editGapMs);
+      if (inMs !== undefined) await enqueueMessage(key, { inMs });
     },
     /**
      * Records which reaction each message is to have, by its `ts`; `undefined` is none. A message that is left out keeps
@@ -64,7 +67,8 @@ export function createOutbox(parts: OutboxParts) {
       wanted: ReadonlyMap<string, Reaction | undefined>,
       version: number,
     ) {
-      if (await reactions.setWanted(subject, wanted, version, now())) await enqueueReactions(subject.runId);
+      const when = await reactions.setWanted(subject, wanted, version, timing.reactAfterMs);
+      if (when !== undefined) await enqueueReactions(subject.runId, when);
     },
     deliveryState: messages.state,
   };

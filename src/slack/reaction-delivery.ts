@@ -14,8 +14,8 @@ export interface ReactionDeliveryParts extends RetryParts {
   rateLimiter: RateLimitStore;
 }
 
-/** How often deferred reactions are checked: one that is wanted at once may have come. */
-const RECHECK_MS = 1000;
+/** Deferred reactions that are due within so long go together. */
+const TOGETHER_MS = 1000;
 
 interface ReactionCall {
   /** The reaction to add or remove, and the one that the message shows after it. */
@@ -34,7 +34,7 @@ export function createReactionDelivery(parts: ReactionDeliveryParts): Deliver {
     for (const change of record.changes) {
       const waitMs = deferrableMs(change);
       if (waitMs > 0) {
-        deferredMs = Math.min(deferredMs, waitMs, RECHECK_MS);
+        deferredMs = Math.min(deferredMs, Math.max(waitMs, TOGETHER_MS));
         continue;
       }
       const inMs = await deliverChange(record, change);

@@ -119,19 +119,22 @@ export class UnreadableMessage extends Error {
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
-const setWantedScript = lastingScript(`
-local json, hash, version, now, key, ttl, lasting, urgency, ref = unpack(ARGV)
+const setWantedScript = lastingScript<number | null>(`
+local json, hash, version, now, key, ttl, lasting, urgency, ref, gap = unpack(ARGV)
 local stored = redis.call('HGET', KEYS[1], 'version')
-if stored and tonumber(stored) > tonumber(version) then return 0 end
+if stored and tonumber(stored) > tonumber(version) then return false end
 redis.call('HSET', KEYS[1], 'version', version)
 if lasting == '1' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ttl) end
 local before, delivered = unpack(redis.call('HMGET', KEYS[1], 'hash', 'deliveredHash'))
-if before == hash then return 0 end
+if before == hash then return false end
 redis.call('HSET', KEYS[1], 'wanted', json, 'hash', hash, 'urgency', urgency)
 if ref ~= '' then redis.call('HSET', KEYS[1], 'ref', ref) end
 if not before or before == delivered then redis.call('HSET', KEYS[1], 'behindSinceMs', now) end
-redis.call('ZADD', KEYS[2], 'NX', now, key)
-return 1
+local edited = tonumber(redis.call('HGET', KEYS[1], 'editedAtMs') or 0)
+local wait = math.max(0, math.min(edited + gap - now, gap))
+-- Whoever listed it has it delivered, and is not done before all is delivered that is wanted then.
+if redis.call('ZADD', KEYS[2], 'NX', now + wait, key) == 0 then return false end
+return math.ceil(wait)
 `);
 
 const markDeliveredScript = luaScript(`${LUA_UNLIST_IF}
@@ -159,14 +162,18 @@ return list
 
 export function createMessageStore(redis: RedisClient) {
   return {
-    /** Replaces the wanted state, unless a later `version` of it was wanted already. Returns whether it changed. */
+    /**
+     * Replaces the wanted state, unless a later `version` of it was wanted already. Returns in how many milliseconds its
+     * delivery is to begin, where none is to be expected yet: not sooner than `editGapMs` after the last edit.
+     */
     async setWanted(
       messageKey: string,
       wanted: WantedMessage,
       version: number,
       nowMs: number,
-    ): Promise<boolean> {
-      const changed = await setWantedScript(
+      editGapMs = 0,
+    ): Promise<number | undefined> {
+      const inMs = await setWantedScript(
         redis,
         [keys.message(messageKey), keys.undelivered()],
         [
@@ -179,9 +186,10 @@ export function createMessageStore(redis: RedisClient) {
           wanted.lasting ? 1 : 0,
           urgencyOf(wanted),
           logScope()?.ref ?? '',
+          editGapMs,
         ],
       );
-      return changed === 1;
+      return inMs ?? undefined;
     },
     /** Throws `UnreadableMessage`. */
     async load(messageKey: string): Promise<MessageRecord | undefined> {

@@ -62,15 +62,17 @@ local function all(key)
 end
 `;
 
-const setWantedScript = luaScript(`${LUA_NOW}${LUA_DIFFERS}
-local run, atMs, ttl, subject, version = unpack(ARGV, 1, 5)
+// Returns in how many milliseconds the first reaction may no longer wait, and whether somebody has to be told: of a run
+// that was not listed (1), or of a reaction that is new and may not wait at all (2).
+const setWantedScript = luaScript<[number, 0 | 1 | 2]>(`${LUA_NOW}${LUA_DIFFERS}
+local run, longest, ttl, subject, version = unpack(ARGV, 1, 5)
 local wanted, unless = {}, {}
 for i = 6, #ARGV, 3 do
   wanted[ARGV[i]] = ARGV[i + 1]
   if ARGV[i + 2] ~= '-' then unless[ARGV[i]] = ARGV[i + 2] end
 end
 local old = all(KEYS[1])
-if tonumber(old.version or 0) > tonumber(version) then return differs(old) and 1 or 0 end
+if tonumber(old.version or 0) > tonumber(version) then return {0, 0} end
 for ts, name in pairs(wanted) do
   if name ~= '' or old['wanted ' .. ts] or old['shown ' .. ts] then
     redis.call('HSET', KEYS[1], 'wanted ' .. ts, name)
@@ -98,10 +100,20 @@ else
 end
 if not differs(new) then
   redis.call('ZREM', KEYS[2], run)
-  return 0
+  return {0, 0}
 end
-redis.call('ZADD', KEYS[2], 'NX', atMs, run)
-return 1
+local wait, urgent = tonumber(longest), false
+for ts, name in pairs(wanted) do
+  local shown = new['shown ' .. ts] or ''
+  if name ~= shown and new['unless:' .. ts] and shown == '' then
+    wait = math.min(wait, math.max(0, longest - math.max(0, now - new['since:' .. ts])))
+  elseif name ~= shown then
+    wait, urgent = 0, urgent or (old['wanted ' .. ts] or '') ~= name
+  end
+end
+local listed = redis.call('ZADD', KEYS[2], 'NX', now + wait, run) == 1
+if urgent then redis.call('ZADD', KEYS[2], now, run) end
+return {math.ceil(wait), listed and 1 or urgent and 2 or 0}
 `);
 
 // A record that has ended is not brought back.
@@ -129,27 +141,27 @@ export function createReactionStore(redis: RedisClient) {
   return {
     /**
      * Replaces what is wanted, unless a later `version` of it was wanted already. What is delivered and wanted no more is
-     * forgotten, but stays in Slack. Returns whether anything is undelivered.
+     * forgotten, but stays in Slack. `deferMs`: how long those may wait that may. Returns when the delivery is to begin, where
+     * none is to be expected by then: with `now` one is, for later.
      */
     async setWanted(
       of: ReactionSubject,
       wanted: WantedReactions,
       version: number,
-      nowMs: number,
-    ): Promise<boolean> {
+      deferMs: number,
+    ): Promise<{ inMs: number; now: boolean } | undefined> {
       const { teamId, runId, channel } = of;
       const all = [...wanted].flatMap(([ts, one]) => [ts, one?.name ?? '', one?.unlessShown ?? '-']);
       const subjectJson = JSON.stringify({ teamId, runId, channel });
-      return (
-        (await setWantedScript(redis, reactionKeys(runId), [
-          runId,
-          nowMs,
-          retention.runMs,
-          subjectJson,
-          version,
-          ...all,
-        ])) === 1
-      );
+      const [inMs, news] = await setWantedScript(redis, reactionKeys(runId), [
+        runId,
+        deferMs,
+        retention.runMs,
+        subjectJson,
+        version,
+        ...all,
+      ]);
+      return news === 0 ? undefined : { inMs, now: news === 2 };
     },
     async load(runId: string): Promise<ReactionRecord | undefined> {
       const [nowMs, flat] = await loadScript(redis, [keys.reactions(runId)]);

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { defaultTiming } from '../../src/runtime/timing.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { Outbox, OutboxMessage } from '../../src/slack/outbox.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
@@ -41,17 +42,28 @@ test('what should be shown is kept as it was said, and somebody delivers it', as
   expect(woken).toEqual(['m1']);
 });
 
+const isDelivered = async () => messages.markDelivered('m1', (await messages.load('m1'))?.wanted.hash);
+
 test('what is published again is delivered when it looks different, or belongs elsewhere', async () => {
   await outbox.publish('T0ACME', shown(), 1);
+  await isDelivered();
   await outbox.publish('T0ACME', shown({ lasting: true }), 2);
   expect(woken).toEqual(['m1']);
   await outbox.publish('T0ACME', shown({ message: message([['Working']]) }), 3);
+  await isDelivered();
   await outbox.publish('T0ACME', shown({ message: message([['Working']]), place: { channel: 'C0DOCS' } }), 4);
   expect(woken).toEqual(['m1', 'm1', 'm1']);
 });
 
+test('whoever delivers an earlier state delivers the next one, too', async () => {
+  await outbox.publish('T0ACME', shown(), 1);
+  await outbox.publish('T0ACME', shown({ message: message([['Working']]) }), 2);
+  expect(woken).toEqual(['m1']);
+});
+
 test('the next attempt is delivered though it looks the same, and a first one is as if none was said', async () => {
   await outbox.publish('T0ACME', shown(), 1);
+  await isDelivered();
   await outbox.publish('T0ACME', shown({ attempt: 1 }), 2);
   expect(woken).toEqual(['m1']);
   await outbox.publish('T0ACME', shown({ attempt: 2 }), 3);
@@ -63,10 +75,12 @@ test('what is to be shown where Slack refuses the blocks is kept, and a new one 
   const publish = (fallback: string, version: number) =>
     outbox.publish('T0ACME', shown({ fallback: message([[fallback]]) }), version);
   await outbox.publish('T0ACME', shown(), 1);
+  await isDelivered();
   await publish('Quiet', 2);
   expect((await messages.load('m1'))?.wanted.fallback).toEqual(message([['Quiet']]));
   await publish('Quiet', 3);
   expect(woken).toEqual(['m1', 'm1']);
+  await isDelivered();
   await publish('Silent', 4);
   expect(woken).toEqual(['m1', 'm1', 'm1']);
 });
@@ -78,8 +92,9 @@ const wantedReactions = new Map([
 ]);
 
 test.each([
-  ['reactions that are not shown are enqueued', true, ['kept', 'run-1']],
-  ['nothing is enqueued when all reactions are shown', false, ['kept']],
+  ['reactions that are not shown are enqueued', { inMs: 0, now: true }, ['kept', 'run-1 0 true']],
+  ['for when they may wait no longer', { inMs: 4000, now: false }, ['kept', 'run-1 4000 false']],
+  ['nothing is enqueued when all reactions are shown', undefined, ['kept']],
 ])('%s', async (_, undelivered, order) => {
   const happened: string[] = [];
   const heard: Parameters<ReactionStore['setWanted']>[] = [];
@@ -91,10 +106,10 @@ test.each([
         return undelivered;
       },
     },
-    enqueueReactions: async (runId) => void happened.push(runId),
+    enqueueReactions: async (runId, { inMs, now }) => void happened.push(`${runId} ${inMs} ${now}`),
     now: () => 5000,
   });
   await outbox.publishReactions(subject, wantedReactions, 7);
-  expect(heard).toEqual([[subject, wantedReactions, 7, 5000]]);
+  expect(heard).toEqual([[subject, wantedReactions, 7, defaultTiming.reactAfterMs]]);
   expect(happened).toEqual(order);
 });

@@ -17,32 +17,33 @@ const done = aMessage({ text: 'Done', hash: 'done', kind: 'ending', otherwise: '
 
 describe('wanting a message', () => {
   test('keeps it and lists it as undelivered', async () => {
-    expect(await messages.setWanted('m1', done, 1, 1000)).toBe(true);
+    expect(await messages.setWanted('m1', done, 1, 1000)).toBe(0);
     expect(await messages.load('m1')).toEqual({ wanted: done, behindSinceMs: 1000 });
     expect(await dueIds(redis, 'messages')).toEqual(['m1']);
   });
 
   test('with a later version replaces it', async () => {
     await messages.setWanted('m1', running, 1, 1000);
-    expect(await messages.setWanted('m1', done, 2, 2000)).toBe(true);
+    expect(await messages.setWanted('m1', done, 2, 2000)).toBeUndefined();
     expect((await messages.load('m1'))?.wanted).toEqual(done);
   });
 
   test('with an older version changes nothing', async () => {
     await messages.setWanted('m1', done, 10, 1000);
-    expect(await messages.setWanted('m1', running, 9, 2000)).toBe(false);
+    expect(await messages.setWanted('m1', running, 9, 2000)).toBeUndefined();
     expect((await messages.load('m1'))?.wanted).toEqual(done);
   });
 
   test('with the same version again is taken: a job may show twice what it saved once', async () => {
     await messages.setWanted('m1', running, 3, 1000);
-    expect(await messages.setWanted('m1', done, 3, 2000)).toBe(true);
+    await messages.setWanted('m1', done, 3, 2000);
+    expect((await messages.load('m1'))?.wanted).toEqual(done);
   });
 
   test('that looks the same is no change, but makes its version known', async () => {
     await messages.setWanted('m1', running, 1, 1000);
-    expect(await messages.setWanted('m1', running, 5, 2000)).toBe(false);
-    expect(await messages.setWanted('m1', done, 4, 3000)).toBe(false);
+    expect(await messages.setWanted('m1', running, 5, 2000)).toBeUndefined();
+    expect(await messages.setWanted('m1', done, 4, 3000)).toBeUndefined();
     expect((await messages.load('m1'))?.wanted).toEqual(running);
   });
 
@@ -51,6 +52,24 @@ describe('wanting a message', () => {
     await messages.markDelivered('m1', 'running');
     await messages.setWanted('m1', running, 2, 2000);
     expect(await dueIds(redis, 'messages')).toEqual([]);
+  });
+
+  test('has a delivery begin where none is under way, and not before it may be edited again', async () => {
+    await messages.setWanted('m1', running, 1, 1000, 3000);
+    expect(await messages.setWanted('m1', done, 2, 1500, 3000)).toBeUndefined();
+    await messages.update('m1', { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'done', editedAtMs: 2000 });
+    await messages.markDelivered('m1', 'done');
+    expect(await messages.setWanted('m1', running, 3, 2500, 3000)).toBe(2500);
+    expect(await redis.client.zscore(keys.undelivered(), 'm1')).toBe('5000');
+    await messages.markDelivered('m1', 'running');
+    expect(await messages.setWanted('m1', done, 4, 9000, 3000)).toBe(0);
+  });
+
+  test('waits no longer than that where a clock was ahead', async () => {
+    await messages.setWanted('m1', running, 1, 1000);
+    await messages.update('m1', { deliveredHash: 'running', editedAtMs: 9e12 });
+    await messages.markDelivered('m1', 'running');
+    expect(await messages.setWanted('m1', done, 2, 2000, 3000)).toBe(3000);
   });
 
   test('keeps what is known of its delivery', async () => {
@@ -97,7 +116,7 @@ describe('a message that lasts', () => {
 
   test('may become one that had an end, though it looks the same', async () => {
     await messages.setWanted('m1', running, 1, 1000);
-    expect(await messages.setWanted('m1', lasting, 2, 2000)).toBe(false);
+    expect(await messages.setWanted('m1', lasting, 2, 2000)).toBeUndefined();
     expect(await livesMs()).toBe(-1);
   });
 

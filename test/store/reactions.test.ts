@@ -14,9 +14,13 @@ beforeAll(() => {
 const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
 const named = (wanted: Record<string, string | undefined>) =>
   new Map(Object.entries(wanted).map(([ts, name]) => [ts, name === undefined ? undefined : { name }]));
-const want = (wanted: Record<string, string | undefined>, nowMs = 1000) =>
-  store.setWanted(subject, named(wanted), 1, nowMs);
+const want = (wanted: Record<string, string | undefined>, of = subject) =>
+  store.setWanted(of, named(wanted), 1, 4000);
 const changes = async () => (await store.load('run-1'))?.changes.map(({ read: _, ...change }) => change);
+
+/** No delivery is to be expected: one begins. And one is, for later: it comes at once. */
+const begins = { inMs: 0, now: false };
+const atOnce = { inMs: 0, now: true };
 
 /** Before a call about a message, as whoever has read its record says it. */
 async function calling(ts: string, name: string) {
@@ -33,7 +37,7 @@ async function shown(wanted: Record<string, string | undefined>) {
 
 describe('what is wanted', () => {
   test('is kept with whose it is, in order of time, until it is shown', async () => {
-    expect(await want({ '2.2': 'eyes', '1.1': 'double_vertical_bar' })).toBe(true);
+    expect(await want({ '2.2': 'eyes', '1.1': 'double_vertical_bar' })).toEqual(begins);
     expect((await store.load('run-1'))?.subject).toEqual(subject);
     expect(await changes()).toEqual([
       { ts: '1.1', wanted: 'double_vertical_bar' },
@@ -43,20 +47,20 @@ describe('what is wanted', () => {
   });
 
   test('of an older state, told late, changes nothing', async () => {
-    await store.setWanted(subject, named({ '1.1': 'eyes' }), 5, 1000);
-    expect(await store.setWanted(subject, named({ '1.1': 'double_vertical_bar' }), 4, 1000)).toBe(true);
+    await store.setWanted(subject, named({ '1.1': 'eyes' }), 5, 4000);
+    expect(await store.setWanted(subject, named({ '1.1': 'double_vertical_bar' }), 4, 4000)).toBeUndefined();
     expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes' }]);
   });
 
   test('and shown already is nothing to deliver', async () => {
     await shown({ '1.1': 'eyes' });
-    expect(await want({ '1.1': 'eyes' })).toBe(false);
+    expect(await want({ '1.1': 'eyes' })).toBeUndefined();
     expect(await dueIds(redis, 'reactions')).toEqual([]);
   });
 
   test('instead of what is shown is a change', async () => {
     await shown({ '1.1': 'eyes', '1.2': 'eyes' });
-    expect(await want({ '1.1': 'double_vertical_bar', '1.2': undefined })).toBe(true);
+    expect(await want({ '1.1': 'double_vertical_bar', '1.2': undefined })).toEqual(begins);
     expect(await changes()).toEqual([
       { ts: '1.1', wanted: 'double_vertical_bar', shown: 'eyes' },
       { ts: '1.2', shown: 'eyes' },
@@ -65,34 +69,35 @@ describe('what is wanted', () => {
 
   test('no reaction where there is none leaves nothing behind', async () => {
     for (const nothing of [{ '1.1': undefined }, {}]) {
-      expect(await want(nothing)).toBe(false);
+      expect(await want(nothing)).toBeUndefined();
       expect(await redis.client.keys('*')).toEqual([]);
     }
   });
 
   test('no more, before it was delivered, is not delivered any more', async () => {
     await want({ '1.1': 'eyes' });
-    expect(await want({ '1.1': undefined })).toBe(false);
+    expect(await want({ '1.1': undefined })).toBeUndefined();
     expect(await changes()).toEqual([]);
     expect(await dueIds(redis, 'reactions')).toEqual([]);
   });
 
   test('and left out later is forgotten once it is delivered, and not before', async () => {
     await shown({ '1.1': 'eyes' });
-    expect(await want({ '1.1': 'double_vertical_bar', '1.2': 'eyes' })).toBe(true);
+    expect(await want({ '1.1': 'double_vertical_bar', '1.2': 'eyes' })).toEqual(begins);
     await store.setShown('run-1', '1.2', 'eyes');
-    expect(await want({})).toBe(true);
+    expect(await want({})).toBeUndefined();
     expect(await changes()).toEqual([{ ts: '1.1', wanted: 'double_vertical_bar', shown: 'eyes' }]);
     await store.setShown('run-1', '1.1', 'double_vertical_bar');
-    expect(await want({})).toBe(false);
+    expect(await want({})).toBeUndefined();
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
   test('lists those that were first wanted long ago first, whatever came after', async () => {
     const late = { ...subject, runId: 'late' };
-    await store.setWanted(late, named({ '1.1': 'eyes' }), 1, 2000);
-    await want({ '1.1': 'eyes' }, 1000);
-    await want({ '1.1': 'eyes', '1.2': 'eyes' }, 3000);
+    await want({ '1.1': 'eyes' });
+    await redis.client.zincrby(keys.reactionsUndelivered(), -5000, 'run-1');
+    await want({ '1.1': 'eyes' }, late);
+    await want({ '1.1': 'eyes', '1.2': undefined });
     expect(await dueIds(redis, 'reactions')).toEqual(['run-1', 'late']);
   });
 
@@ -111,7 +116,7 @@ describe('a call on its way', () => {
     await want({ '1.1': 'eyes' });
     await calling('1.1', 'eyes');
     expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes', shown: 'eyes' }]);
-    expect(await want({ '1.1': undefined })).toBe(true);
+    expect(await want({ '1.1': undefined })).toEqual(atOnce);
     expect(await changes()).toEqual([{ ts: '1.1', shown: 'eyes' }]);
   });
 
@@ -119,7 +124,7 @@ describe('a call on its way', () => {
     await shown({ '1.1': 'eyes' });
     await want({ '1.1': undefined });
     await calling('1.1', 'eyes');
-    expect(await want({ '1.1': 'eyes' })).toBe(true);
+    expect(await want({ '1.1': 'eyes' })).toEqual(atOnce);
     expect(await changes()).toEqual([{ ts: '1.1', wanted: 'eyes', shown: 'eyes' }]);
   });
 });
@@ -147,7 +152,31 @@ describe('of two that deliver at once', () => {
 
 describe('a reaction that may wait', () => {
   const may = (unlessShown: string) =>
-    store.setWanted(subject, new Map([['1.1', { name: 'eyes', unlessShown }]]), 1, 1000);
+    store.setWanted(subject, new Map([['1.1', { name: 'eyes', unlessShown }]]), 1, 4000);
+
+  test('is to be delivered when it may wait no longer, and the next one with it', async () => {
+    expect(await may('')).toEqual({ inMs: 4000, now: false });
+    expect(await may('run-1.round.2')).toBeUndefined();
+    await redis.client.hincrby(keys.reactions('run-1'), 'since:1.1', -3000);
+    await store.markDelivered('run-1');
+    await redis.client.del(keys.reactionsUndelivered());
+    const left = await may('');
+    expect(left?.inMs).toBeGreaterThan(0);
+    expect(left?.inMs).toBeLessThanOrEqual(1000);
+  });
+
+  test('holds up none that may not: its delivery comes at once', async () => {
+    await may('');
+    const both = new Map([
+      ['1.1', { name: 'eyes', unlessShown: '' }],
+      ['1.2', { name: 'double_vertical_bar' }],
+    ]);
+    expect(await store.setWanted(subject, both, 2, 4000)).toEqual(atOnce);
+    const dueMs = Number(await redis.client.zscore(keys.reactionsUndelivered(), 'run-1'));
+    const [seconds] = await redis.client.time();
+    expect(dueMs).toBeLessThan((Number(seconds) + 2) * 1000);
+    expect(await store.setWanted(subject, both, 3, 4000)).toBeUndefined();
+  });
 
   test('tells what may show the same, and how long it has waited since it was first wanted', async () => {
     await may('');
@@ -169,7 +198,7 @@ describe('a reaction that may wait', () => {
     expect((await changes())?.[0]?.deferral).toBeDefined();
     await store.setShown('run-1', '1.1', 'eyes');
     expect(await store.markDelivered('run-1')).toBe(true);
-    expect(await store.setWanted(subject, new Map(), 1, 1000)).toBe(false);
+    expect(await store.setWanted(subject, new Map(), 1, 4000)).toBeUndefined();
     expect(await redis.client.keys('*')).toEqual([]);
   });
 });

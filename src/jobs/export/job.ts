@@ -12,11 +12,14 @@ import { awaitAnswer, startExport } from './start-step.ts';
 import { advance, endRun, isUnseenFind } from './transitions.ts';
 import { cardKey, exportMessages, privateKey } from './view.ts';
 
+/** A step waits for the platform most of the time, and thousands may be due within seconds. */
+const CONCURRENCY = 100;
+
 /** Takes one static export from the accepted request to its ending. */
 export const exportJob = defineRunJob({
   name: 'export',
   queue: 'docs-export',
-  concurrency: 20,
+  concurrency: CONCURRENCY,
   schema: exportRun,
   messages: (run) => exportMessages(run).map((message) => ({ by: run.requester.id, ...message })),
   needs: exportNeeds.of,

@@ -111,5 +111,6 @@ export const anOutbox = (redis: Redis, parts: Partial<OutboxParts> & Pick<Outbox
     reactions: createReactionStore(redis),
     enqueueMessage: async () => {},
     enqueueReactions: async () => {},
+    timing: defaultTiming,
     ...parts,
   });
