@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
+import { causing } from './caused.ts';
 
 /** One call that a stand-in received, numbered from 1 in the order of arrival. `detail` holds no secret. */
 export interface Call {
@@ -12,6 +13,8 @@ export interface Call {
   port: string;
   /** What the caller got: an HTTP status, or `reset` / `hang`. Missing while the call is being answered. */
   outcome?: string;
+  /** What it changed in the stand-in, in words. */
+  readonly caused: readonly string[];
 }
 
 /** `before` the call took effect in the stand-in, or `after`, with the answer still unsent. */
@@ -35,6 +38,13 @@ interface MadeUpAnswer {
   when?: Phase;
 }
 
+/** Trouble that was ordered. */
+export interface Order {
+  /** How many calls it still waits for. */
+  readonly left: number;
+  takeBack(): void;
+}
+
 type Match = string | ((call: Call) => boolean);
 type Listener = (call: Call, phase: Phase) => void | Promise<void>;
 type Effect = () => Response | Promise<Response>;
@@ -48,14 +58,16 @@ const RESET_MARK = 'x-stand-in-reset';
  */
 export interface Wire {
   readonly calls: Call[];
-  /** Applies `fault` to the next `times` calls that match a name or a predicate. */
-  order(match: Match, fault: Fault, times?: number): void;
+  /** Applies `fault` to the next `times` calls that match a name or a predicate; Infinity: until it is taken back. */
+  order(match: Match, fault: Fault, times?: number): Order;
   /** Forgets every fault that has not happened yet. */
   clear(): void;
   /** How many ordered faults have not happened yet. */
   readonly waiting: number;
   /** Runs at both phases of each call, and is awaited. Returns a function that removes the listener. */
   onCall(listener: Listener): () => void;
+  /** Runs when a call begins, and when its outcome is known. */
+  watch(watcher: (call: Call, moment: 'began' | 'ended') => void): void;
   /** Serves one call: logs it, applies faults, runs `effect` at most once. */
   serve(
     c: Context<{ Bindings: Partial<HttpBindings> }>,
@@ -68,6 +80,7 @@ export interface Wire {
 export function createWire(nowMs: () => number): Wire {
   const calls: Call[] = [];
   const listeners = new Set<Listener>();
+  const watchers: Parameters<Wire['watch']>[0][] = [];
   const orders: { match: Match; fault: Fault; left: number }[] = [];
 
   function takeFault(call: Call): Fault | undefined {
@@ -83,9 +96,37 @@ export function createWire(nowMs: () => number): Wire {
     for (const listener of listeners) await listener(call, phase);
   }
 
+  async function answered(
+    c: Context<{ Bindings: Partial<HttpBindings> }>,
+    call: Call,
+    effect: Effect,
+  ): Promise<Response> {
+    await tell(call, 'before');
+    const fault = takeFault(call);
+    if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
+    const spoil = spoilerOf(fault);
+    if (spoil?.when === 'before') return spoil.answer(c, call);
+    const answer = await effect();
+    await tell(call, 'after');
+    if (spoil) return spoil.answer(c, call);
+    call.outcome = String(answer.status);
+    return answer;
+  }
+
   return {
     calls,
-    order: (match, fault, times = 1) => void orders.push({ match, fault, left: times }),
+    order(match, fault, times = 1) {
+      const order = { match, fault, left: times };
+      orders.push(order);
+      return {
+        get left() {
+          return orders.includes(order) ? order.left : 0;
+        },
+        takeBack: () => {
+          order.left = 0;
+        },
+      };
+    },
     clear: () => void orders.splice(0),
     get waiting() {
       return orders.reduce((sum, { left }) => sum + left, 0);
@@ -94,20 +135,18 @@ export function createWire(nowMs: () => number): Wire {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    watch: (watcher) => void watchers.push(watcher),
     async serve(c, name, detail, effect) {
       const port = new URL(c.req.url).port;
-      const call: Call = { n: calls.length + 1, name, atMs: nowMs(), detail, port };
+      const caused: string[] = [];
+      const call: Call = { n: calls.length + 1, name, atMs: nowMs(), detail, port, caused };
       calls.push(call);
-      await tell(call, 'before');
-      const fault = takeFault(call);
-      if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
-      const spoil = spoilerOf(fault);
-      if (spoil?.when === 'before') return spoil.answer(c, call);
-      const answer = await effect();
-      await tell(call, 'after');
-      if (spoil) return spoil.answer(c, call);
-      call.outcome = String(answer.status);
-      return answer;
+      for (const watcher of watchers) watcher(call, 'began');
+      try {
+        return await causing(caused, () => answered(c, call, effect));
+      } finally {
+        for (const watcher of watchers) watcher(call, 'ended');
+      }
     },
   };
 }

@@ -41,6 +41,8 @@ const sound: Sources = {
 
 test('a sound repository breaks no rule', () => {
   expect(brokenRules(sound)).toEqual([]);
+  const bot = { 'demo/bot/b.ts': "import { keep } from '../../src/runtime/timing.ts';\nkeep();" };
+  expect(brokenRules({ ...sound, ...bot })).toEqual([]);
 });
 
 describe('each rule can be broken', () => {
@@ -91,6 +93,13 @@ describe('each rule can be broken', () => {
     ['src to demo', 'src/jobs/x.ts', "import { wire } from '../../demo/wire.ts';\nwire;", 'not know demo'],
     ['src to test', 'src/jobs/x.ts', "import { y } from '../../test/y.ts';\ny;", 'src does not know test'],
     ['demo to src', 'demo/x.ts', "import type { a } from '../src/commands/a.ts';\na;", 'not know src'],
+    [
+      'a stand-in to src',
+      'demo/slack/x.ts',
+      "import { a } from '../../src/commands/a.ts';\na;",
+      'not know src',
+    ],
+    ['a stand-in to the demo', 'demo/slack/x.ts', "import { b } from '../bot/b.ts';\nb;", 'a stand-in'],
     ['demo to test', 'demo/x.ts', "import { y } from '../test/y.ts';\ny;", 'demo does not know test'],
     ['Bolt elsewhere', 'src/commands/x.ts', "import type { App } from '@slack/bolt';\nApp;", 'may know @sl'],
     ['BullMQ elsewhere', 'src/worker.ts', "import { Job } from 'bullmq';\nJob;", 'may know bullmq'],

@@ -31,6 +31,13 @@ export interface ExportStart {
   atMs: number;
 }
 
+/** A plan that was made. */
+export interface PlannedExport {
+  /** No start has taken it so far. */
+  readonly waits: boolean;
+  takeBack(): void;
+}
+
 /**
  * Controls take a job id, or a domain for its newest job that has not ended, and throw when there is none.
  */
@@ -39,7 +46,7 @@ export interface ExportControls {
   /** Jobs by id. */
   readonly exports: ReadonlyMap<string, ExportNow>;
   /** For one coming start. */
-  plan(plan: ExportPlan): void;
+  plan(plan: ExportPlan): PlannedExport;
   /**
    * Keeps a job at a fraction (default: where it is) until `release`, `finish` or `fail`. A domain without a job
    * that runs has its next start held there, by default at 0.
@@ -102,7 +109,17 @@ export function createExports(nowMs: () => number, newId: () => string, defaultP
       return job;
     },
 
-    plan: (plan) => void plans.push(plan),
+    plan(plan) {
+      plans.push(plan);
+      return {
+        get waits() {
+          return plans.includes(plan);
+        },
+        takeBack: () => {
+          if (plans.includes(plan)) plans.splice(plans.indexOf(plan), 1);
+        },
+      };
+    },
 
     hold(domainOrJobId, fraction) {
       const job = running(domainOrJobId);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { noteCaused } from '../caused.ts';
 import { createWire, fetchOf, type Wire } from '../wire.ts';
 import { type AgentControls, type AgentPlan, createAgentJobs } from './agent-jobs.ts';
 import { createViews, type ViewControls } from './analytics.ts';
@@ -76,6 +77,8 @@ export interface StandInPlatform extends ExportControls {
   listen(port?: number): Promise<{ url: string; close(): Promise<void> }>;
   /** May be changed at any time; counts for links made from then on. */
   linkLifeMs: number;
+  /** Ends all bundle links at once, whatever they say. */
+  endLinks(): void;
   /** May be changed at any time. */
   enterprise: boolean;
   readonly agent: AgentControls;
@@ -137,7 +140,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     creations: createBudget(LIMIT_PER_HOUR, nowMs),
     analytics: createBudget(options.analyticsPerHour ?? LIMIT_PER_HOUR, nowMs),
   };
-  const linkSecret = randomUUID();
+  let linkSecret = randomUUID();
   const keysOfExports = new Map<string, string>();
   const bundles = new Map<string, Uint8Array<ArrayBuffer>>();
   const app = new Hono<Env>();
@@ -152,6 +155,9 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     projectId,
     domains,
     linkLifeMs: options.linkLifeMs ?? 3_600_000,
+    endLinks() {
+      linkSecret = randomUUID();
+    },
     enterprise: options.enterprise ?? true,
     starts: exports.starts,
     exports: exports.exports,
@@ -222,6 +228,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     if ('refused' in request) return refuse(400, request.refused);
     const job = exports.start(request);
     keysOfExports.set(job.jobId, organization.apiKey);
+    noteCaused(`export ${job.jobId} of ${job.domain} started`);
     if (!additions) return Response.json({ jobId: job.jobId });
     // The contract: a job is queued when started, however quick its plan is.
     return Response.json({ ...exportBody(job, nowMs(), additions), status: 'queued' }, { status: 202 });
@@ -239,6 +246,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     if (text !== '') return refuse(400, 'No body is expected');
     if (exportState(job, nowMs()).status !== 'completed') return refuse(409, 'The job has not completed yet');
     const expiresAtMs = nowMs() + platform.linkLifeMs;
+    noteCaused(`link to the bundle of ${job.jobId}`);
     return Response.json({
       ...(additions ? { jobId: job.jobId, sizeBytes: bundleOf(job).length } : {}),
       bundleUrl: origin + presignedPath(linkSecret, job.jobId, expiresAtMs),
@@ -274,7 +282,10 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     const request = promptFrom(body);
     if ('refused' in request) return refuse(400, request.refused);
     if (job.status === 'archived') return refuse(400, 'This job is archived');
-    return limited(budgets.followUps) ?? Response.json(agent.send(job.id, request.prompt));
+    const full = limited(budgets.followUps);
+    if (full) return full;
+    noteCaused(`instruction to agent job ${job.id}`);
+    return Response.json(agent.send(job.id, request.prompt));
   });
 
   route('GET', '/v2/agent/{projectId}/job/{jobId}', ({ params }) => {
@@ -287,7 +298,11 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     if (params.projectId !== projectId) return refuse(404, 'Project not found');
     const request = promptFrom(body);
     if ('refused' in request) return refuse(400, request.refused);
-    return limited(budgets.creations) ?? Response.json(agent.create(request.prompt), { status: 201 });
+    const full = limited(budgets.creations);
+    if (full) return full;
+    const job = agent.create(request.prompt);
+    noteCaused(`agent job ${job.id} created`);
+    return Response.json(job, { status: 201 });
   });
 
   function analytics(operation: AnalyticsOperation, answer: (query: AnalyticsQuery) => object): void {

@@ -1,6 +1,6 @@
 import { type Control, controlsOf } from './controls.ts';
-import { channelNamed, userNamed } from './seed.ts';
-import type { Block, Channel, User, Workspace } from './workspace.ts';
+import { Impossible } from './impossible.ts';
+import type { Block, User, Workspace } from './workspace.ts';
 
 /** What a person fills in: text, the text of an option, or several of them. */
 export type Chosen = string | string[];
@@ -24,10 +24,8 @@ export function choiceOf(
   const one = Array.isArray(chosen) ? (chosen[0] ?? '') : chosen;
   const many = Array.isArray(chosen) ? chosen : [chosen];
   const option = (text: string) => optionOf(element, label, text);
-  const user = (name: string) => userNamed(workspace, name.replace(/^@/, '')).id;
-  const channel = (name: string) => channelNamed(workspace, name).id;
-  const conversation = (name: string) =>
-    conversationOf(channelNamed(workspace, name), person, element, label);
+  const user = (name: string) => userOf(workspace, label, name);
+  const conversation = (name: string) => conversationOf(workspace, name, person, element, label);
   switch (element.type) {
     case 'static_select':
     case 'external_select':
@@ -47,9 +45,9 @@ export function choiceOf(
     case 'multi_conversations_select':
       return { selected_conversations: many.map(conversation) };
     case 'channels_select':
-      return { selected_channel: channel(one) };
+      return { selected_channel: conversation(one) };
     case 'multi_channels_select':
-      return { selected_channels: many.map(channel) };
+      return { selected_channels: many.map(conversation) };
     case 'datepicker':
       return { selected_date: one };
     case 'timepicker':
@@ -62,28 +60,42 @@ export function choiceOf(
 }
 
 /** The id of a conversation that the list of a select shows to this person. */
-function conversationOf(channel: Channel, person: User, element: Control['element'], label: string): string {
+function conversationOf(
+  { channels }: Workspace,
+  name: string,
+  person: User,
+  element: Control['element'],
+  label: string,
+): string {
+  const channel = channels.find(({ id, label: shown }) => id === name || shown === name);
   const { include, exclude_external_shared_channels: notShared } = (element.filter ?? {}) as {
     include?: string[];
     exclude_external_shared_channels?: boolean;
   };
-  const isListed = channel.kind === 'public' || channel.members.has(person.id);
-  const isWanted = include?.includes(channel.kind) ?? true;
-  if (isListed && isWanted && !channel.archived && !(notShared && channel.shared)) return channel.id;
-  throw new Error(`${label} does not show ${channel.label} to ${person.name}`);
+  const isListed = channel?.kind === 'public' || channel?.members.has(person.id);
+  const isWanted = channel && (include?.includes(channel.kind) ?? true);
+  if (channel && isListed && isWanted && !channel.archived && !(notShared && channel.shared))
+    return channel.id;
+  throw new Impossible(`${label} does not show ${name} to ${person.name}`);
+}
+
+function userOf({ users }: Workspace, label: string, name: string): string {
+  const found = users.find((user) => user.id === name || user.name === name.replace(/^@/, ''));
+  if (found) return found.id;
+  throw new Impossible(`${label} does not show ${name}`);
 }
 
 /** A real client makes a time of what is typed; here it is typed as one. */
 function timeOf(label: string, text: string): string {
   if (/^([01]\d|2[0-3]):[0-5]\d$/.test(text)) return text;
-  throw new Error(`${label} takes a time like 09:30, not ${text}`);
+  throw new Impossible(`${label} takes a time like 09:30, not ${text}`);
 }
 
 function optionOf(element: Control['element'], label: string, text: string): Option {
   const options = optionsOf(element);
   const found = options.find((option) => option.text.text === text || option.value === text);
   if (found) return found;
-  throw new Error(
+  throw new Impossible(
     `${label} has no option ${text}; it has ${options.map((option) => option.text.text).join(', ')}`,
   );
 }

@@ -1,4 +1,5 @@
 import { type Control, controlsOf, labelsOf, menuEntries } from './controls.ts';
+import { Impossible } from './impossible.ts';
 import { type Names, render } from './render.ts';
 import type { Block } from './workspace.ts';
 
@@ -19,10 +20,10 @@ export function clickableIn(blocks: Block[], text: string, below?: Place): Contr
     below === undefined ? found.flat() : (found.find(({ length }) => length > 0) ?? []);
   if (first === undefined) {
     const there = labelsOf(blocks).map((label) => `[${label}]`);
-    throw new Error(`No button [${text}] here; there is ${there.join(' ') || 'none'}`);
+    throw new Impossible(`No button [${text}] here; there is ${there.join(' ') || 'none'}`);
   }
   if (others.length > 0)
-    throw new Error(`There are ${1 + others.length} times [${text}]: say which, \`below\` some words`);
+    throw new Impossible(`There are ${1 + others.length} times [${text}]: say which, \`below\` some words`);
   return first;
 }
 
@@ -36,7 +37,7 @@ const clickablesOf = (block: Block, text: string): Control[] =>
 function indexOf(blocks: Block[], { words, names }: Place): number {
   const says = (block: Block) => render({ text: '', blocks: [block] }, names).includes(words);
   const [index, ...others] = [...blocks.keys()].filter((at) => says(blocks[at] as Block));
-  if (index === undefined) throw new Error(`Nothing here says "${words}"`);
-  if (others.length > 0) throw new Error(`${1 + others.length} blocks here say "${words}"`);
+  if (index === undefined) throw new Impossible(`Nothing here says "${words}"`);
+  if (others.length > 0) throw new Impossible(`${1 + others.length} blocks here say "${words}"`);
   return index;
 }

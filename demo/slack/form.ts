@@ -1,5 +1,6 @@
 import { type Chosen, choiceOf, optionsOf, stateOf, type Values } from './choice.ts';
 import { type Control, controlsOf } from './controls.ts';
+import { Impossible } from './impossible.ts';
 import type { View } from './views.ts';
 import type { Block, User, Workspace } from './workspace.ts';
 
@@ -62,7 +63,7 @@ export function fillIn(
     if (typeof chosen === 'string') checkTyped(control, chosen);
     values[blockId] = { [String(element.action_id)]: choiceOf(workspace, person, control, chosen) };
   }
-  if (left.size > 0) throw new Error(`No input called ${[...left].join(', ')}`);
+  if (left.size > 0) throw new Impossible(`No input called ${[...left].join(', ')}`);
   return values;
 }
 
@@ -71,17 +72,17 @@ export function checkComplete(blocks: Block[], filled: Values): void {
   for (const { block, control } of inputsOf(blocks)) {
     const value = shown(heldBy(block, control, filled), { channels: [] });
     if (value.length === 0 && block.optional !== true)
-      throw new Error(`${control.label} has to be filled in`);
+      throw new Impossible(`${control.label} has to be filled in`);
   }
 }
 
 function checkTyped({ label, element }: Control, text: string): void {
   if (element.type !== 'plain_text_input') return;
   const { min_length: min = 0, max_length: max = 3000, multiline } = element;
-  if (text.length > Number(max)) throw new Error(`${label} takes at most ${Number(max)} characters`);
+  if (text.length > Number(max)) throw new Impossible(`${label} takes at most ${Number(max)} characters`);
   if (text !== '' && text.length < Number(min))
-    throw new Error(`${label} wants at least ${Number(min)} characters`);
-  if (multiline !== true && text.includes('\n')) throw new Error(`${label} is one line`);
+    throw new Impossible(`${label} wants at least ${Number(min)} characters`);
+  if (multiline !== true && text.includes('\n')) throw new Impossible(`${label} is one line`);
 }
 
 function inputsOf(blocks: Block[]): { block: Block; control: Control }[] {

@@ -4,6 +4,7 @@ import { type Chosen, choiceOf, stateOf, type Values } from './choice.ts';
 import { clickableIn } from './clickable.ts';
 import { type Control, controlsOf } from './controls.ts';
 import { checkComplete, type Field, fieldsOf, fillIn } from './form.ts';
+import { Impossible } from './impossible.ts';
 import { channelById } from './inside.ts';
 import { actionOf, interaction, messageOrigin } from './payloads.ts';
 import type { PersonParts } from './person-parts.ts';
@@ -16,6 +17,12 @@ import type { Channel, Ephemeral, SentMessage, User } from './workspace.ts';
 const errorsSchema = z
   .record(z.string(), z.string().min(1))
   .refine((errors) => Object.keys(errors).length > 0);
+
+/** What tells controls of one message or view apart. */
+export interface ControlIds {
+  blockId: string;
+  actionId: string;
+}
 
 /** What a person can click in. */
 type Target = SentMessage | Ephemeral | View;
@@ -30,6 +37,8 @@ export interface Interactions {
   asked(target: Target, button: string): Confirmation | undefined;
   /** Uses a select, an overflow menu, checkboxes, radio buttons or a picker, named by its label or placeholder. */
   chooses(target: Target, control: string, chosen: Chosen): Promise<Answer>;
+  /** Uses the control of these ids, whatever it is; `chosen` for all but buttons. */
+  uses(target: Target, control: ControlIds, chosen?: Chosen): Promise<Answer>;
   /** The fields of the visible modal, with what is filled in, what can be chosen, and errors. */
   fields(): Field[];
   /** Fills in the visible modal, by label or block id; values stay until it is closed. `''` empties a field. */
@@ -57,14 +66,15 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
   function seen(target: SentMessage | Ephemeral): Channel {
     const channel = channelById(workspace, target.channel);
     const hidden = 'to' in target && target.to !== user.id;
-    if (!channel?.members.has(user.id) || hidden) throw new Error(`${user.name} does not see this message`);
-    if (target.deleted) throw new Error('This message is gone');
+    if (!channel?.members.has(user.id) || hidden)
+      throw new Impossible(`${user.name} does not see this message`);
+    if (target.deleted) throw new Impossible('This message is gone');
     return channel;
   }
 
   function origin(target: Target): Record<string, unknown> {
     if ('definition' in target) {
-      if (target.user !== user.id) throw new Error(`${user.name} does not see this view`);
+      if (target.user !== user.id) throw new Impossible(`${user.name} does not see this view`);
       const values = stateOf(target.blocks, filled.get(target) ?? {});
       return { container: { type: 'view', view_id: target.id }, view: views.json(target, values) };
     }
@@ -78,7 +88,7 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
   }
 
   function act(target: Target, control: Control, chosen: Record<string, unknown>, triggerId?: string) {
-    if (!manifest.interactive) throw new Error('The manifest does not enable interactivity');
+    if (!manifest.interactive) throw new Impossible('The manifest does not enable interactivity');
     const payload = {
       ...interaction(inside, 'block_actions', user),
       ...origin(target),
@@ -90,7 +100,7 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
 
   function visible(): View {
     const view = views.stackOf(user.id).at(-1);
-    if (!view) throw new Error(`${user.name} has no modal open`);
+    if (!view) throw new Impossible(`${user.name} has no modal open`);
     return view;
   }
 
@@ -138,6 +148,18 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
     return block?.type === 'input' && block.dispatch_action !== true;
   }
 
+  async function choose(target: Target, control: Control, chosen: Chosen): Promise<Answer> {
+    const { blockId, element, label } = control;
+    if (sendsNothing(target, control)) throw new Impossible(`${label} sends nothing by itself`);
+    const choice = choiceOf(workspace, user, control, chosen);
+    if (element.type !== 'overflow') {
+      const values = filled.get(target) ?? {};
+      const held = { ...values[blockId], [String(element.action_id)]: choice };
+      filled.set(target, { ...values, [blockId]: held });
+    }
+    return act(target, control, choice);
+  }
+
   return {
     async clicks(target, label, { triggerId, below: words } = {}) {
       const below = words === undefined ? undefined : { words, names: namesOf(workspace) };
@@ -158,16 +180,18 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
       const controls = controlsOf(target.blocks);
       const control = controls.find((candidate) => candidate.label === label || candidate.blockId === label);
       if (!control)
-        throw new Error(`Nothing called ${label}; there is ${controls.map((c) => c.label).join(', ')}`);
-      if (sendsNothing(target, control)) throw new Error(`${label} sends nothing by itself: use fills()`);
-      const choice = choiceOf(workspace, user, control, chosen);
-      const values = filled.get(target) ?? {};
-      const { blockId, element } = control;
-      if (element.type !== 'overflow') {
-        values[blockId] = { ...values[blockId], [String(element.action_id)]: choice };
-        filled.set(target, values);
-      }
-      return act(target, control, choice);
+        throw new Impossible(`Nothing called ${label}; there is ${controls.map((c) => c.label).join(', ')}`);
+      return choose(target, control, chosen);
+    },
+
+    async uses(target, { blockId, actionId }, chosen) {
+      const control = controlsOf(target.blocks).find(
+        (one) => one.blockId === blockId && one.element.action_id === actionId,
+      );
+      if (!control) throw new Impossible('This button or menu is gone');
+      if (control.element.type.endsWith('button')) return act(target, control, {});
+      if (chosen === undefined) throw new Impossible(`Nothing was chosen in ${control.label}`);
+      return choose(target, control, chosen);
     },
 
     fields() {
@@ -179,7 +203,7 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
 
     async submits(given = {}) {
       const view = visible();
-      if (!view.definition.submit) throw new Error('This modal has nothing to submit');
+      if (!view.definition.submit) throw new Impossible('This modal has nothing to submit');
       fills(given);
       const values = filled.get(view) ?? {};
       checkComplete(view.blocks, values);
@@ -211,7 +235,7 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
     async usesShortcut(name, target, options = {}) {
       const type = target ? 'message' : 'global';
       const shortcut = manifest.shortcuts.find((known) => known.name === name && known.type === type);
-      if (!shortcut) throw new Error(`The manifest has no ${type} shortcut ${name}`);
+      if (!shortcut) throw new Impossible(`The manifest has no ${type} shortcut ${name}`);
       const base = {
         ...interaction(inside, target ? 'message_action' : 'shortcut', user),
         callback_id: shortcut.callbackId,

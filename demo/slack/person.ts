@@ -1,3 +1,4 @@
+import { Impossible } from './impossible.ts';
 import { createInteractions, type Interactions } from './interactions.ts';
 import { repliesTo } from './message-json.ts';
 import { notifiedBy } from './notifies.ts';
@@ -7,7 +8,7 @@ import { refusalOf } from './refused.ts';
 import { namesOf, render } from './render.ts';
 import { type Answer, answered } from './requests.ts';
 import { asAnswer, type ReplyPlace } from './response-url.ts';
-import { channelNamed, userNamed } from './seed.ts';
+import { channelNamed } from './seed.ts';
 import { typedText } from './typed-text.ts';
 import type { View } from './views.ts';
 import { type Channel, type SentMessage, tsKey, type User } from './workspace.ts';
@@ -53,12 +54,12 @@ export function createPerson(user: User, parts: PersonParts): Person {
   function conversation(where: string): Channel {
     const channel = channelNamed(workspace, where);
     if (channel.members.has(user.id)) return channel;
-    throw new Error(`${user.name} is not in ${channel.label}`);
+    throw new Impossible(`${user.name} is not in ${channel.label}`);
   }
 
   function writable(where: string): Channel {
     const channel = conversation(where);
-    if (channel.archived) throw new Error(`${channel.label} is archived: nobody can write there`);
+    if (channel.archived) throw new Impossible(`${channel.label} is archived: nobody can write there`);
     return channel;
   }
 
@@ -69,10 +70,11 @@ export function createPerson(user: User, parts: PersonParts): Person {
     async types(where, line, options = {}) {
       const channel = writable(where);
       const [, command = '', typed = ''] = /^(\/\S+)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
-      if (!command) throw new Error(`${line} is no slash command; use says() for messages`);
+      if (!command) throw new Impossible(`${line} is no slash command; use says() for messages`);
       const invited = command === '/invite' ? /^@(\w+)$/.exec(typed.trim())?.[1] : undefined;
       if (invited) {
-        const { id } = userNamed(workspace, invited.toLowerCase());
+        const id = workspace.users.find(({ name }) => name === invited.toLowerCase())?.id;
+        if (id === undefined) throw new Impossible(`Nobody here is called ${invited}`);
         const isNew = !channel.members.has(id);
         channel.members.add(id);
         workspace.changed();
@@ -106,7 +108,8 @@ export function createPerson(user: User, parts: PersonParts): Person {
       const channel = writable(where);
       const { threadTs } = options;
       const root = workspace.messages.find(({ channel: at, ts }) => at === channel.id && ts === threadTs);
-      if (threadTs !== undefined && (!root || root.threadTs)) throw new Error(`No thread ${threadTs} there`);
+      if (threadTs !== undefined && (!root || root.threadTs))
+        throw new Impossible(`No thread ${threadTs} there`);
       const typed = typedText(workspace, text);
       const sent = workspace.post(
         {
@@ -125,13 +128,13 @@ export function createPerson(user: User, parts: PersonParts): Person {
     },
 
     async edits(message, text) {
-      if (message.user !== user.id) throw new Error(`${user.name} did not write this`);
+      if (message.user !== user.id) throw new Impossible(`${user.name} did not write this`);
       workspace.replace(message, { text: typedText(workspace, text), blocks: [] });
       await events.tried();
     },
 
     async deletes(message) {
-      if (message.user !== user.id) throw new Error(`${user.name} did not write this`);
+      if (message.user !== user.id) throw new Impossible(`${user.name} did not write this`);
       workspace.remove(message);
       await events.tried();
     },
@@ -147,7 +150,7 @@ export function createPerson(user: User, parts: PersonParts): Person {
     },
 
     async opensHome() {
-      if (!manifest.homeTab) throw new Error('The manifest enables no Home tab');
+      if (!manifest.homeTab) throw new Impossible('The manifest enables no Home tab');
       if (!manifest.events.includes('app_home_opened')) return;
       const view = views.homeOf(user.id);
       await events.send({
@@ -164,7 +167,7 @@ export function createPerson(user: User, parts: PersonParts): Person {
     home: () => views.homeOf(user.id),
 
     reads(view) {
-      if (view?.user !== user.id) throw new Error(`${user.name} does not see this view`);
+      if (view?.user !== user.id) throw new Impossible(`${user.name} does not see this view`);
       const { definition, blocks, errors } = view;
       const { title, submit, close } = definition;
       const buttons = [submit, close].flatMap((label) => (label ? [`[${label.text}]`] : []));

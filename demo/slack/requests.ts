@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { causing } from '../caused.ts';
 import type { Inside } from './inside.ts';
 import type { Ephemeral, SentMessage } from './workspace.ts';
 
@@ -49,6 +50,15 @@ export interface SlackRequest {
   toAnswer(delivery: Delivery): Answer;
 }
 
+/** A request on its way to the bot: each attempt is one. */
+export interface Sent {
+  readonly name: string;
+  readonly atMs: number;
+  /** An HTTP status, or why there is none. Missing while it is under way. */
+  outcome?: string;
+  readonly caused: readonly string[];
+}
+
 export interface RawRequest {
   body: string;
   contentType?: string;
@@ -75,6 +85,8 @@ export interface Requests {
   send(request: SlackRequest): Promise<Answer>;
   /** Sends without judging. */
   deliver(request: SlackRequest): Promise<Delivery>;
+  /** Runs when a request leaves, and when its outcome is known. */
+  watch(watcher: (sent: Sent, moment: 'began' | 'ended') => void): void;
 }
 
 /**
@@ -90,6 +102,7 @@ export function createRequests(parts: {
 }): Requests {
   const { inside, botUrl, overSocket, answerWithinMs } = parts;
   const { workspace, tokens, violations } = inside;
+  const watchers: Parameters<Requests['watch']>[0][] = [];
 
   function signed(contentType: string, body: string, raw: Omit<RawRequest, 'body'> = {}) {
     const timestamp = String(raw.timestampSec ?? Math.floor(workspace.nowMs() / 1000));
@@ -105,7 +118,22 @@ export function createRequests(parts: {
     };
   }
 
-  async function deliver(request: SlackRequest): Promise<Delivery> {
+  /** Delivers, tells the watchers, and has them know what `judge` changes. */
+  async function watched<T>(request: SlackRequest, judge: (delivery: Delivery) => T): Promise<T> {
+    const caused: string[] = [];
+    const sent: Sent = { name: request.what, atMs: workspace.nowMs(), caused };
+    for (const watcher of watchers) watcher(sent, 'began');
+    try {
+      const delivery = await carry(request);
+      sent.outcome = delivery.failed === 'operation_timeout' ? 'no answer in time' : outcomeOf(delivery);
+      return causing(caused, () => judge(delivery));
+    } finally {
+      sent.outcome ??= 'not sent';
+      for (const watcher of watchers) watcher(sent, 'ended');
+    }
+  }
+
+  async function carry(request: SlackRequest): Promise<Delivery> {
     if (overSocket) return overSocket(request);
     const url = botUrl();
     if (!url)
@@ -168,21 +196,28 @@ export function createRequests(parts: {
     raw({ body, contentType = 'application/x-www-form-urlencoded', ...rest }) {
       return { what: 'raw', headers: signed(contentType, body, rest), body, toAnswer: answered };
     },
-    deliver,
-    async send(request) {
+    deliver: (request) => watched(request, (delivery) => delivery),
+    watch: (watcher) => void watchers.push(watcher),
+    send(request) {
       requests.last = request;
-      const delivery = await deliver(request);
-      const { status, failed } = delivery;
-      if (request.what !== 'raw') {
-        if (failed === 'operation_timeout')
-          violations.push(`${request.what}: no answer within ${answerWithinMs} ms`);
-        else if (failed && status > 0) violations.push(`${request.what}: answered ${status}`);
-      }
-      return failed ? answered(delivery) : request.toAnswer(delivery);
+      return watched(request, (delivery) => judged(request, delivery));
     },
   };
+
+  function judged(request: SlackRequest, delivery: Delivery): Answer {
+    const { status, failed } = delivery;
+    if (request.what !== 'raw') {
+      if (failed === 'operation_timeout')
+        violations.push(`${request.what}: no answer within ${answerWithinMs} ms`);
+      else if (failed && status > 0) violations.push(`${request.what}: answered ${status}`);
+    }
+    return failed ? answered(delivery) : request.toAnswer(delivery);
+  }
+
   return requests;
 }
+
+const outcomeOf = ({ status }: Delivery) => (status === 0 ? 'no connection' : String(status));
 
 /** An answer of which only the status counts. */
 export function answered({ status, tookMs, failed }: Delivery): Answer {

@@ -15,6 +15,7 @@ import {
   createRequests,
   type Delivery,
   type RawRequest,
+  type Requests,
   type SlackRequest,
 } from './requests.ts';
 import { createReplies } from './response-url.ts';
@@ -43,6 +44,8 @@ export interface StandInSlackOptions {
   /** Docket's own manifest.yml when left out. */
   manifest?: Manifest;
   botUrl?: string;
+  /** The bot's token; one of its own when left out. */
+  botToken?: string;
   /** How requests reach the bot; what the manifest says when left out. */
   transport?: 'http' | 'socket';
   /** What the app token may do: `connections:write`, unless a test of refusals says else. */
@@ -98,6 +101,8 @@ export interface StandInSlack {
   /** Calls `check` after every change until it returns something; rejects after the timeout with all that is visible. */
   until<T>(check: () => T | undefined | false | null, timeoutMs?: number, what?: string): Promise<T>;
   readonly lastRequest: SlackRequest | undefined;
+  /** Runs when a request leaves for the bot, and when its outcome is known. */
+  watchRequests: Requests['watch'];
   /** Sends the very same bytes again, signature and all. */
   resend(request?: SlackRequest): Promise<Answer>;
   /** Sends what no person here would: bad signatures, old timestamps, other teams. */
@@ -121,7 +126,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
   const limited: Call[] = [];
   const tokens = {
     // Its own for each: a bot that outlives its world must not be taken for one of another.
-    bot: `xoxb-stand-in-${randomUUID()}`,
+    bot: options.botToken ?? `xoxb-stand-in-${randomUUID()}`,
     signingSecret: '57a4d1459191459ec4e757a4d1459191',
     app: 'xapp-stand-in-app-token',
     verification: 'stand-in-verification-token',
@@ -218,6 +223,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
     get lastRequest() {
       return requests.last;
     },
+    watchRequests: requests.watch,
     resend(request = requests.last) {
       if (!request) throw new Error('Nothing was sent yet');
       return requests.send(request);

@@ -1,3 +1,4 @@
+import { noteCaused } from '../caused.ts';
 import type { ViewDefinition } from './block-kit/view.ts';
 import type { Block, Workspace } from './workspace.ts';
 
@@ -35,6 +36,7 @@ export function createViews(workspace: Workspace): Views {
   const homes = new Map<string, View>();
 
   const stackOf = (user: string) => stacks.get(user) ?? [];
+  const nameOf = (id: string) => workspace.users.find((user) => user.id === id)?.name ?? id;
   const newHash = () => `${workspace.newTs()}.hash`;
 
   function create(user: string, definition: ViewDefinition, below?: View): View {
@@ -58,17 +60,20 @@ export function createViews(workspace: Workspace): Views {
       const stack = stackOf(user);
       const view = create(user, definition, stack.at(-1));
       stacks.set(user, [...stack, view]);
+      noteCaused(`modal for ${nameOf(user)}`);
       workspace.changed();
       return view;
     },
     publish(user, definition) {
       const view = create(user, definition);
       homes.set(user, view);
+      noteCaused(`Home of ${nameOf(user)}`);
       workspace.changed();
       return view;
     },
     replace(view, definition) {
       Object.assign(view, { definition, blocks: definition.blocks, hash: newHash(), errors: {} });
+      noteCaused(`modal of ${nameOf(view.user)} updated`);
       workspace.changed();
     },
     find({ id, externalId }) {

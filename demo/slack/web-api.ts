@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
+import { noteCaused } from '../caused.ts';
 import type { Call, Wire } from '../wire.ts';
 import { readArguments } from './arguments.ts';
 import { type Inside, requireScope } from './inside.ts';
@@ -75,6 +76,7 @@ export function createWebApi(parts: {
       } catch (refusal) {
         if (!(refusal instanceof Refused)) throw refusal;
         const { code, detail, why } = refusal;
+        noteCaused(`refused: ${code}`);
         if (why === undefined && !NO_FAULT_OF_THE_BOT.has(code))
           inside.violations.push(violation(name, refusal));
         return answer(scopes, { ok: false, error: code, ...detail });

@@ -1,3 +1,5 @@
+import { noteCaused } from '../caused.ts';
+
 /** A Block Kit block, after it was checked. */
 export interface Block {
   type: string;
@@ -170,6 +172,10 @@ export function createWorkspace(parts: {
     changed();
   }
 
+  function note(what: string, channelId: string) {
+    noteCaused(`${what} in ${channels.find(({ id }) => id === channelId)?.label ?? channelId}`);
+  }
+
   function newId(prefix: string) {
     lastId += 1;
     return `${prefix}0${lastId.toString(36).toUpperCase().padStart(8, '0')}`;
@@ -238,6 +244,8 @@ export function createWorkspace(parts: {
         ...(!user.isBot && { clientMsgId: crypto.randomUUID() }),
       };
       messages.push(sent);
+      const [file] = files;
+      note(file ? `file ${file.name}` : threadTs === undefined ? 'message' : 'reply', channel.id);
       happened({ kind: 'posted', message: sent });
       return sent;
     },
@@ -245,6 +253,10 @@ export function createWorkspace(parts: {
       const ts = newTs();
       const added = { ...ephemeral, ts, tsOrder: ts, edits: [], deleted: false };
       ephemerals.push(added);
+      note(
+        `message only for ${users.find(({ id }) => id === ephemeral.to)?.name ?? ephemeral.to}`,
+        ephemeral.channel,
+      );
       changed();
       return added;
     },
@@ -253,12 +265,14 @@ export function createWorkspace(parts: {
       target.edits.push({ ...before, atMs: nowMs() });
       Object.assign(target, { text, blocks });
       if (metadata) target.metadata = metadata;
+      note('edit', target.channel);
       if (!isMessage(target)) return changed();
       target.editedTs = newTs();
       happened({ kind: 'edited', message: target, before });
     },
     remove(target) {
       target.deleted = true;
+      note('deletion', target.channel);
       if (isMessage(target)) happened({ kind: 'deleted', message: target });
       else changed();
     },
@@ -271,6 +285,7 @@ export function createWorkspace(parts: {
       }
       reaction.users = wanted ? [...reaction.users, user] : reaction.users.filter((other) => other !== user);
       message.reactions = message.reactions.filter(({ users }) => users.length > 0);
+      note(`${wanted ? '' : 'no more '}:${name}:`, message.channel);
       happened({ kind: wanted ? 'reacted' : 'unreacted', message, name, user });
       return true;
     },

@@ -9,11 +9,12 @@ const away = { kind: 'answer', status: 503 } as const;
 const causes: Record<string, { make: (world: World) => Promise<void>; fires: string; mayFire?: string[] }> = {
   'Redis away': { make: ({ redis }) => redis.kill(), fires: 'DocketRedisAway', mayFire: ['DocketProblem'] },
   'platform away': {
-    make: async ({ platform }) => platform.wire.order(() => true, away, 10_000),
+    make: async ({ platform }) => void platform.wire.order(() => true, away, 10_000),
     fires: 'DocketPlatformAway',
   },
   'a key rejected': {
-    make: async ({ platform }) => platform.wire.order(() => true, { kind: 'answer', status: 401 }, 10_000),
+    make: async ({ platform }) =>
+      void platform.wire.order(() => true, { kind: 'answer', status: 401 }, 10_000),
     fires: 'DocketKeyRejected',
   },
   'outbox lagging': {

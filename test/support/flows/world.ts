@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { forgetHours, wakeRuns } from '../../../demo/bot/wake.ts';
 import {
   createStandInPlatform,
   type StandInPlatform,
@@ -16,7 +17,7 @@ import type { Call } from '../../../demo/wire.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 import { startTestRedis, type TestRedis } from '../redis.ts';
 import { type EarlyEnd, type RunningBot, spawnAndStop, spawnBot, startBotHere } from './bots.ts';
-import { createWorldClock, wakeRuns } from './clock.ts';
+import { createWorldClock } from './clock.ts';
 
 /** Short enough that recovery is seen within a second, long enough for two loaded cores. */
 const quick: Partial<Timing> = {
@@ -225,7 +226,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       // What was signed before must not arrive after it.
       await slack.until(() => slack.events.every(({ attempts }) => attempts.length > 0));
       clock.moveTo(ms);
-      await wakeRuns(redis);
+      await forgetHours(redis.client);
+      await wakeRuns(redis.client);
     },
     async close() {
       slack.stop();

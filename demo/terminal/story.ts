@@ -1,21 +1,21 @@
-// npm run demo: one export in a Slack on this machine, from the command to the unpacked bundle, one instruction to the
-// docs agent, and one digest whose numbers lead to another.
+// npm run demo -- --terminal: one export in a Slack on this machine, from the command to the unpacked bundle, one
+// instruction to the docs agent, and one digest whose numbers lead to another.
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createStandInPlatform } from './docs-platform/platform.ts';
-import { clickableIn } from './slack/clickable.ts';
-import { createStandInSlack } from './slack/slack.ts';
-import type { SentMessage } from './slack/workspace.ts';
-import { showAgentThread } from './terminal/agent-thread.ts';
-import { createBot, freePort } from './terminal/bot.ts';
-import { downloadBundle, unpack } from './terminal/bundle.ts';
-import { showDigest } from './terminal/digest.ts';
-import { Interrupted, interruption } from './terminal/interruption.ts';
-import { printMessages } from './terminal/messages.ts';
-import { createScreen } from './terminal/print.ts';
+import { createStandInPlatform } from '../docs-platform/platform.ts';
+import { clickableIn } from '../slack/clickable.ts';
+import { createStandInSlack } from '../slack/slack.ts';
+import type { SentMessage } from '../slack/workspace.ts';
+import { showAgentThread } from './agent-thread.ts';
+import { createBot, freePort } from './bot.ts';
+import { downloadBundle, unpack } from './bundle.ts';
+import { showDigest } from './digest.ts';
+import { Interrupted, interruption } from './interruption.ts';
+import { printMessages } from './messages.ts';
+import { createScreen } from './print.ts';
 
 const DOMAIN = 'docs.acme.com';
 const COMMAND = `/docs-export ${DOMAIN}`;

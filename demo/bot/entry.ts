@@ -1,0 +1,18 @@
+// The bot of the demo: Docket as it is, with a clock that the demo moves. A process of its own, forked by the demo.
+import { main } from '../../src/app.ts';
+import type { FromBot, ToBot } from './messages.ts';
+
+let aheadMs = Number(process.argv[2] ?? 0);
+
+const tell = (message: FromBot) => process.send?.(message);
+
+process.on('message', (message: ToBot) => {
+  aheadMs = message.aheadMs;
+  tell({ is: 'moved', aheadMs });
+});
+// Whoever started it is gone, however that was.
+process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+
+// A visitor waits for what the clock has woken, and for the first retry after trouble.
+await main(process.env, { now: () => Date.now() + aheadMs, timing: { sweepMs: 1000, retryMaxMs: 5000 } });
+tell({ is: 'up' });

@@ -1,0 +1,21 @@
+import type { Redis } from 'ioredis';
+import { keys } from '../../src/store/keys.ts';
+import { parseMember } from '../../src/store/run-lua.ts';
+
+/** Has the sweeper step all runs that are listed, as if they had come to be due: after a clock was moved. */
+export async function wakeRuns(client: Redis): Promise<void> {
+  for (const member of await client.zrange(keys.activeRuns(), 0, '-1')) {
+    const { id } = parseMember(member);
+    await client.hincrby(keys.run(id), 'wakes', 1);
+    await client.zadd(keys.activeRuns(), 'XX', 0, member);
+  }
+}
+
+/**
+ * Redis' own clock cannot be moved: forgets what is counted by it, the uses of limits of an hour, which is right after an
+ * hour.
+ */
+export async function forgetHours(client: Redis): Promise<void> {
+  const limits = await client.keys(keys.windowLimit('*'));
+  if (limits.length > 0) await client.del(...limits);
+}
