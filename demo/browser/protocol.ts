@@ -94,7 +94,8 @@ export interface Message {
   files: {
     id: string;
     name: string;
-    mimetype?: string /** Same origin. Missing for those of people. */;
+    mimetype?: string;
+    /** `/files/<id>?as=ana`; an image block that names a `slack_file.id` is shown by the same. Missing for files of people. */
     url?: string;
   }[];
 }
@@ -115,6 +116,7 @@ export interface OpenView {
   errors: Record<string, string>;
 }
 
+/** It, `RedisState` and some of the trouble are missing where the stand-ins run alone. */
 export interface BotState {
   kind: 'bot';
   state: 'starting' | 'up' | 'down';
@@ -228,7 +230,10 @@ export type Action = { as: Visitor } & (
   | { do: 'edit'; channel: string; ts: string; text: string }
   | { do: 'delete'; channel: string; ts: string }
   | { do: 'react'; channel: string; ts: string; name: string; wanted: boolean }
-  /** A button, a menu or a select; `chosen` is the text of an option, or several. Confirmations were asked before. */
+  /**
+   * A button, a menu or a select. `chosen` is the text of an option, or several; of people and conversations the id; of
+   * a date and a time what the payload has. Confirmations were asked before.
+   */
   | { do: 'use'; target: Target; blockId: string; actionId: string; chosen?: string | string[] }
   /** The visible modal, with all inputs by block id, as `chosen` above. */
   | { do: 'submit'; values: Record<string, string | string[]> }
@@ -249,6 +254,6 @@ export type Trouble =
 
 export interface Outcome {
   ok: boolean;
-  /** What Slack's client would say, as a sentence: "Docket did not answer in time." */
+  /** What Slack's client would say, as a sentence: "Docket did not answer in time." Errors of fields are in the view. */
   problem?: string;
 }

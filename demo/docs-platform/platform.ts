@@ -88,6 +88,9 @@ export interface StandInPlatform extends ExportControls {
   analyticsRequests(): Record<AnalyticsOperation, number>;
   /** Uses of the past hour, out of 100 each unless the options say else. */
   readonly used: { followUps(): number; analytics(): number };
+  readonly limitsPerHour: { followUps: number; analytics: number };
+  /** What an export does when no plan was made. */
+  readonly usualExport: Omit<ExportPlan, 'domain'>;
 }
 
 type Env = { Bindings: Partial<HttpBindings> };
@@ -135,10 +138,14 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   const readers = createReaders(seed, nowMs, views);
   const lacking = additions ? [] : (['visitors', 'searches', 'feedback', 'assistant'] as const);
   for (const operation of [...lacking, ...(options.without ?? [])]) readers.without.set(operation, 404);
+  const limitsPerHour = {
+    followUps: options.followUpsPerHour ?? LIMIT_PER_HOUR,
+    analytics: options.analyticsPerHour ?? LIMIT_PER_HOUR,
+  };
   const budgets = {
-    followUps: createBudget(options.followUpsPerHour ?? LIMIT_PER_HOUR, nowMs),
+    followUps: createBudget(limitsPerHour.followUps, nowMs),
     creations: createBudget(LIMIT_PER_HOUR, nowMs),
-    analytics: createBudget(options.analyticsPerHour ?? LIMIT_PER_HOUR, nowMs),
+    analytics: createBudget(limitsPerHour.analytics, nowMs),
   };
   let linkSecret = randomUUID();
   const keysOfExports = new Map<string, string>();
@@ -177,6 +184,8 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
       };
     },
     used: { followUps: budgets.followUps.used, analytics: budgets.analytics.used },
+    limitsPerHour,
+    usualExport: options.exportPlan ?? {},
     listen: (port = 0) => listen(app, port),
   };
 

@@ -6,14 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createStandInPlatform } from '../docs-platform/platform.ts';
+import { Interrupted, interruption } from '../interruption.ts';
+import { freePort } from '../ports.ts';
 import { clickableIn } from '../slack/clickable.ts';
 import { createStandInSlack } from '../slack/slack.ts';
 import type { SentMessage } from '../slack/workspace.ts';
 import { showAgentThread } from './agent-thread.ts';
-import { createBot, freePort } from './bot.ts';
+import { createBot } from './bot.ts';
 import { downloadBundle, unpack } from './bundle.ts';
 import { showDigest } from './digest.ts';
-import { Interrupted, interruption } from './interruption.ts';
 import { printMessages } from './messages.ts';
 import { createScreen } from './print.ts';
 

@@ -1,0 +1,37 @@
+import type { StandInPlatform } from '../docs-platform/platform.ts';
+import type { StandInSlack } from '../slack/slack.ts';
+import { VISITORS } from './protocol.ts';
+
+/** The site whose docs the demo is about. */
+export const DOMAIN = 'docs.acme.com';
+
+/** Long enough to be watched. */
+export const PLANS = {
+  exportPlan: { durationMs: 20_000, pages: 128 },
+  agentPlan: { durationMs: 6000 },
+};
+
+/** Everybody has direct messages with Docket, as if they had met before. */
+export function openDirectMessages({ workspace }: StandInSlack): void {
+  for (const name of VISITORS) {
+    const user = workspace.users.find((one) => one.name === name);
+    if (user) workspace.direct([workspace.bot.userId, user.id]);
+  }
+}
+
+/** The settings of a bot that talks to these stand-ins. */
+export function settingsFor(
+  slack: StandInSlack,
+  platform: StandInPlatform,
+  urls: { slack: string; platform: string },
+): Record<string, string> {
+  return {
+    SLACK_BOT_TOKEN: slack.tokens.bot,
+    SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
+    SLACK_API_URL: `${urls.slack}/api/`,
+    DOCS_API_URL: urls.platform,
+    DOCS_API_KEY: platform.apiKey,
+    DOCS_PROJECT_ID: platform.projectId,
+    DOCS_DOMAIN: DOMAIN,
+  };
+}

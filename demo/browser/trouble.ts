@@ -1,0 +1,175 @@
+import { forgetHours, wakeRuns } from '../bot/wake.ts';
+import type { Call } from '../wire.ts';
+import type { Outcome, Switch, Switches, Trouble } from './protocol.ts';
+import type { Timeline } from './timeline.ts';
+import type { World } from './world.ts';
+
+const HOUR_MS = 3_600_000;
+const SLOW_MS = 4000;
+const FAILS_AT = 0.6;
+
+/** Trouble that is on: it says whether it still is, and can be ended. */
+interface Live {
+  readonly lasts: boolean;
+  end(): void;
+  untilMs?: number;
+}
+
+/** The switches of the panel. */
+export interface Switchboard {
+  set(name: Switch, on: boolean): void;
+  entity(): Switches;
+  /** Forgets what ends by itself later. */
+  stop(): void;
+}
+
+/** `limitMs`: how long 429s last. */
+export function createSwitchboard(
+  { slack, platform }: Pick<World, 'slack' | 'platform'>,
+  onChange: () => void,
+  limitMs = 60_000,
+): Switchboard {
+  const live = new Map<Switch, Live>();
+  const timers = new Map<Switch, NodeJS.Timeout>();
+  const always = Number.POSITIVE_INFINITY;
+  const isApi = ({ name }: Call) => /^(?:GET|POST) \/v\d/.test(name);
+
+  const ordered = (order: { readonly left: number; takeBack(): void }): Live => ({
+    get lasts() {
+      return order.left > 0;
+    },
+    end: order.takeBack,
+  });
+
+  const make: Record<Switch, () => Live> = {
+    'fail-next-export'() {
+      const plan = platform.plan({ ...platform.usualExport, failAt: FAILS_AT });
+      return {
+        get lasts() {
+          return plan.waits;
+        },
+        end: plan.takeBack,
+      };
+    },
+    'slow-answers': () => ordered(platform.wire.order(() => true, { kind: 'delay', ms: SLOW_MS }, always)),
+    'platform-429': () =>
+      ordered(
+        platform.wire.order(
+          isApi,
+          { kind: 'answer', status: 429, body: { error: 'Rate limit exceeded' } },
+          always,
+        ),
+      ),
+    'platform-500': () =>
+      ordered(
+        platform.wire.order(
+          isApi,
+          { kind: 'answer', status: 500, body: { error: 'Internal error' } },
+          always,
+        ),
+      ),
+    // A lost answer to a question alone does no harm.
+    'lose-next-answer': () =>
+      ordered(
+        platform.wire.order((call) => isApi(call) && call.name.startsWith('POST'), {
+          kind: 'reset',
+          when: 'after',
+        }),
+      ),
+    'slack-429': () =>
+      ordered(
+        slack.wire.order(
+          ({ name }) => name.includes('.') && name !== 'files.upload',
+          {
+            kind: 'answer',
+            status: 429,
+            body: { ok: false, error: 'ratelimited' },
+            headers: { 'retry-after': '5' },
+          },
+          always,
+        ),
+      ),
+  };
+
+  function end(name: Switch): void {
+    clearTimeout(timers.get(name));
+    timers.delete(name);
+    live.get(name)?.end();
+    live.delete(name);
+    onChange();
+  }
+
+  return {
+    set(name, on) {
+      end(name);
+      if (!on) return;
+      const one = make[name]();
+      live.set(name, one);
+      if (name.endsWith('-429')) {
+        one.untilMs = Date.now() + limitMs;
+        timers.set(name, setTimeout(end, limitMs, name));
+      }
+      onChange();
+    },
+    entity() {
+      for (const [name, { lasts }] of live) if (!lasts) live.delete(name);
+      return {
+        kind: 'switches',
+        on: Object.fromEntries(
+          [...live].map(([name, { untilMs }]) => [name, untilMs === undefined ? {} : { untilMs }]),
+        ),
+      };
+    },
+    stop() {
+      for (const timer of timers.values()) clearTimeout(timer);
+    },
+  };
+}
+
+/** Does to the world what a visitor wants. */
+export async function makeTrouble(
+  world: World,
+  parts: { switches: Switchboard; timeline: Timeline; onChange: () => void },
+  trouble: Trouble,
+): Promise<Outcome> {
+  const { platform, docket } = world;
+  const { switches, timeline } = parts;
+  if (!docket && ['kill-bot', 'redis'].includes(trouble.do))
+    return { ok: false, problem: 'The stand-ins run alone here: this bot is not theirs.' };
+  switch (trouble.do) {
+    case 'switch':
+      await timeline.trouble(`${trouble.name} ${trouble.on ? 'on' : 'off'}`, async () =>
+        switches.set(trouble.name, trouble.on),
+      );
+      return { ok: true };
+    case 'end-links':
+      await timeline.trouble('end links', async () => platform.endLinks());
+      return { ok: true };
+    case 'kill-bot':
+      await timeline.trouble('kill -9', async () => docket?.bot.kill());
+      return { ok: true };
+    case 'redis':
+      await timeline.trouble(trouble.up ? 'start Redis' : 'stop Redis', async () =>
+        trouble.up ? docket?.redis.start() : docket?.redis.kill(),
+      );
+      return { ok: true };
+    case 'move-clock':
+      if (docket && !docket.redis.up)
+        return { ok: false, problem: 'Redis is stopped, so nothing could be woken: start it first.' };
+      await timeline.trouble('move the clock', () => moveClock(world, trouble.byMs));
+      parts.onChange();
+      return { ok: true };
+  }
+}
+
+/** Moves everybody's time on, and wakes what is due then. */
+async function moveClock({ slack, clock, docket }: World, byMs: number): Promise<void> {
+  const aheadMs = clock.aheadMs + byMs;
+  // What is signed by one time and arrives at another would be refused.
+  await slack.until(() => slack.events.every(({ attempts }) => attempts.length > 0), 3000).catch(() => {});
+  await docket?.bot.moveClock(aheadMs);
+  clock.moveTo(aheadMs);
+  if (!docket) return;
+  if (byMs >= HOUR_MS) await forgetHours(docket.redis.client);
+  await wakeRuns(docket.redis.client);
+}
