@@ -124,9 +124,10 @@ async function openPage(url: string, as: Visitor, does: Page['does']): Promise<P
   const waiting = new Set<() => void>();
 
   async function read(body: ReadableStream<Uint8Array>) {
+    const decoder = new TextDecoder();
     let text = '';
-    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
+    for await (const chunk of body) {
+      text += decoder.decode(chunk, { stream: true });
       const events = text.split('\n\n');
       text = events.pop() ?? '';
       for (const event of events) if (event.startsWith('data: ')) take(JSON.parse(event.slice(6)) as Change);
@@ -167,7 +168,7 @@ async function openPage(url: string, as: Visitor, does: Page['does']): Promise<P
           waiting.delete(look);
           const seen = [...known.values()].filter(({ kind }) => kind !== 'workspace' && kind !== 'person');
           reject(new Error(`It did not come; there is ${JSON.stringify(seen, null, 1).slice(-6000)}`));
-        }, 45_000);
+        }, 20_000);
         waiting.add(look);
         look();
       }),
