@@ -12,6 +12,15 @@ const PORTS = { page: 8140, slack: 8141, platform: 8142, bot: 3000 };
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
+/** The settings as an environment file, which is written where that is wanted. */
+export function standInsText(settings: Record<string, string>, envFile: string | undefined): string {
+  const text = Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+  if (envFile !== undefined) writeFileSync(envFile, text, { mode: 0o600 });
+  return text;
+}
+
 /** Runs Slack and the platform alone, for a bot that somebody develops, until Ctrl-C. Returns the exit code. */
 export async function standInsAlone(envFile: string | undefined): Promise<number> {
   const interrupted = interruption();
@@ -42,9 +51,7 @@ export async function standInsAlone(envFile: string | undefined): Promise<number
       platform: await listening(PORTS.platform, platform.listen),
     };
     const settings = { ...settingsFor(slack, platform, urls), PORT: String(PORTS.bot) };
-    const text = Object.entries(settings)
-      .map(([name, value]) => `${name}=${value}\n`)
-      .join('');
+    const text = standInsText(settings, envFile);
     const pageFolder = await Promise.race([buildPage(), interrupted]);
     const server = createServer({ slack, platform, clock }, { pageFolder });
     closers.push(server.close);
@@ -56,7 +63,6 @@ export async function standInsAlone(envFile: string | undefined): Promise<number
     print(`Requests go to the bot at ${slack.botUrl}.\n`);
     print(envFile === undefined ? '# .env.demo' : `# ${envFile}, written:`);
     print(text);
-    if (envFile !== undefined) writeFileSync(envFile, text, { mode: 0o600 });
     print('Ctrl-C ends them.');
     return await interrupted;
   } catch (error) {

@@ -1,9 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, type TestContext, test } from 'vitest';
+import { demoProcesses } from '../../support/demo/processes.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** On a busy machine; a kill that hits the bot in the act adds half a minute. */
@@ -24,7 +25,7 @@ function startDemo({ onTestFinished }: TestContext, env: Record<string, string> 
       output += text;
     });
   onTestFinished(() => {
-    for (const { pid } of processesOf(folder)) process.kill(pid, 'SIGKILL');
+    for (const { pid } of demoProcesses(folder)) process.kill(pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
   let hasClosed = false;
@@ -45,33 +46,9 @@ function startDemo({ onTestFinished }: TestContext, env: Record<string, string> 
     /** Its end: the exit code, what it printed, and what it left behind. */
     async ends() {
       const [code] = await closed;
-      return { code, output, processes: processesOf(folder), left: readdirSync(folder) };
+      return { code, output, processes: demoProcesses(folder), left: readdirSync(folder) };
     },
   };
-}
-
-/** Living processes that were started with this temporary folder, or work inside it. */
-function processesOf(folder: string) {
-  return processes().filter(({ traces }) => traces.includes(folder));
-}
-
-/** With the command line, the environment and, where it can be known, the folder of each. */
-function processes(): { pid: number; command: string; traces: string }[] {
-  if (process.platform !== 'linux') {
-    const lines = execFileSync('ps', ['-AEww', '-o', 'pid=,command='], { encoding: 'utf8' }).split('\n');
-    return lines.map((line) => ({ pid: Number.parseInt(line, 10), command: line, traces: line }));
-  }
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.flatMap((pid) => {
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-      const rest = [readFileSync(`/proc/${pid}/environ`, 'utf8'), readlinkSync(`/proc/${pid}/cwd`)];
-      return [{ pid: Number(pid), command, traces: [command, ...rest].join('\n') }];
-    } catch {
-      // It ended meanwhile, or belongs to somebody else.
-      return [];
-    }
-  });
 }
 
 /** The output without what differs from run to run. */
@@ -141,7 +118,7 @@ describe.concurrent('the demo', () => {
   test('with a Docket that dies: says so, and ends what it left', async (context) => {
     const { prints, ends, folder } = startDemo(context);
     await prints('Docket replies');
-    const bot = processesOf(folder).find(({ command }) => command.includes('src/app.ts'));
+    const bot = demoProcesses(folder).find(({ command }) => command.includes('src/app.ts'));
     process.kill(bot?.pid ?? Number.NaN, 'SIGKILL');
     const { code, output, processes, left } = await ends();
     expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, type TestContext, test } from 'vitest';
+import { demoProcesses } from '../../support/demo/processes.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The demo as a process, with a temporary folder of its own in which all that it starts can be found. */
+function startDemo({ onTestFinished }: TestContext, ...args: string[]) {
+  const folder = realpathSync(mkdtempSync('/tmp/docket-main-'));
+  const child = spawn(process.execPath, ['demo/main.ts', ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', TMPDIR: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  onTestFinished(() => {
+    for (const { pid } of demoProcesses(folder)) process.kill(pid, 'SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const closed = once(child, 'close');
+  return {
+    child,
+    folder,
+    async prints(part: RegExp) {
+      for (;;) {
+        const found = part.exec(output)?.[0];
+        if (found !== undefined) return found;
+        if (child.exitCode !== null) throw new Error(`It ended without ${part}:\n${output}`);
+        await Promise.race([once(child.stdout, 'data'), closed]);
+      }
+    },
+    async ends() {
+      const [code] = await closed;
+      return { code, output, processes: demoProcesses(folder), left: readdirSync(folder) };
+    },
+  };
+}
+
+describe.concurrent('npm run demo', () => {
+  test('prints one address, and Ctrl-C leaves nothing', async (context) => {
+    const { child, prints, ends, folder } = startDemo(context);
+    const url = await prints(/http:\/\/127\.0\.0\.1:\d+/);
+    expect((await fetch(url)).status).toBe(200);
+    const commands = demoProcesses(folder).map(({ command }) => command);
+    for (const part of ['demo/bot/entry.ts', '-server']) expect(commands.join('\n')).toContain(part);
+    child.kill('SIGINT');
+    await prints(/Stopping…/);
+    // A second one of an impatient person changes nothing.
+    child.kill('SIGINT');
+    const { code, output, processes, left } = await ends();
+    expect({ code, processes, left }).toEqual({ code: 130, processes: [], left: [] });
+    expect(output.match(/http:/g)).toHaveLength(1);
+  });
+
+  test('--keep leaves its data, and does not begin on them again', async (context) => {
+    const kept = realpathSync(mkdtempSync('/tmp/docket-kept-'));
+    context.onTestFinished(() => rmSync(kept, { recursive: true, force: true }));
+    const { child, prints, ends } = startDemo(context, '--keep', kept);
+    await prints(/http:/);
+    child.kill('SIGTERM');
+    expect(await ends()).toMatchObject({ code: 143, processes: [], left: [] });
+    expect(readdirSync(kept).sort()).toEqual(['docket.log', 'redis']);
+    const again = await startDemo(context, '--keep', kept).ends();
+    expect(again).toMatchObject({ code: 1, processes: [] });
+    expect(again.output).toContain('--keep wants a new or an empty folder.');
+  });
+
+  test('an option that there is not', async (context) => {
+    const { code, output } = await startDemo(context, '--browse').ends();
+    expect(code).toBe(1);
+    expect(output).toMatch(/^Unknown option '--browse'\n\nnpm run demo /);
+  });
+
+  test('--stand-ins prints the settings of a bot, and Ctrl-C ends them', async (context) => {
+    const { child, prints, ends, folder } = startDemo(context, '--stand-ins');
+    const settings = await prints(/SLACK_BOT_TOKEN=[\s\S]*PORT=3000/);
+    await prints(/Ctrl-C/);
+    for (const [, name = '', value = ''] of settings.matchAll(/^(\w+)=(.*)$/gm))
+      expect(value, name).not.toBe('');
+    const api = /SLACK_API_URL=(.*)/.exec(settings)?.[1] ?? '';
+    const token = /SLACK_BOT_TOKEN=(.*)/.exec(settings)?.[1] ?? '';
+    const answer = await fetch(`${api}auth.test`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(await answer.json()).toMatchObject({ ok: true });
+    expect(readdirSync(folder)).toEqual([]);
+    child.kill('SIGINT');
+    expect(await ends()).toMatchObject({ code: 130, processes: [], left: [] });
+  });
+
+  test('--stand-ins --env writes them', async (context) => {
+    const file = join(realpathSync(mkdtempSync('/tmp/docket-env-')), '.env.demo');
+    context.onTestFinished(() => rmSync(join(file, '..'), { recursive: true, force: true }));
+    // Their ports are fixed, so this one is after the other.
+    const { standInsText } = await import('../../../demo/browser/stand-ins.ts');
+    expect(standInsText({ A: 'b', C: 'd' }, file)).toBe('A=b\nC=d\n');
+    expect(readFileSync(file, 'utf8')).toBe('A=b\nC=d\n');
+  });
+});
