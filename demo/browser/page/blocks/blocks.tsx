@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { Block } from '../../protocol.ts';
 import { type Node, nodeOf, nodesOf, stringOf, textOf } from './block.ts';
 import { Chart } from './chart.tsx';
+import { useAround } from './context.ts';
 import { Control } from './controls.tsx';
 import { Text } from './inline.tsx';
 import { Input } from './input.tsx';
@@ -132,8 +133,10 @@ function Section({ block, id }: { block: Block; id: string }): ReactNode {
 
 /** Pictures come from this origin alone: of another one, their text is shown. */
 function Picture({ of, small = false }: { of: Node; small?: boolean }): ReactNode {
+  const { scene } = useAround();
   const file = stringOf(nodeOf(of.slack_file)?.id);
-  const source = file === undefined ? stringOf(of.image_url) : `/files/${encodeURIComponent(file)}`;
+  const as = scene.workspace?.me.name ?? '';
+  const source = file === undefined ? stringOf(of.image_url) : `/files/${encodeURIComponent(file)}?as=${as}`;
   return <img src={source} alt={stringOf(of.alt_text) ?? ''} className={small ? 'small' : ''} />;
 }
 

@@ -28,6 +28,15 @@ export function Choose(props: ChooseProps): ReactNode {
   };
   const one = Array.isArray(value) ? (value[0] ?? '') : value;
   const kind = { datepicker: 'date', timepicker: 'time', datetimepicker: 'datetime-local' }[type];
+  if (kind === 'datetime-local')
+    return (
+      <input
+        {...named}
+        type={kind}
+        value={localTime(one)}
+        onChange={({ target }) => onChange(String(new Date(target.value).getTime() / 1000))}
+      />
+    );
   if (kind)
     return <input {...named} type={kind} value={one} onChange={(event) => onChange(event.target.value)} />;
   if (type === 'radio_buttons' || takesMany(element))
@@ -52,6 +61,12 @@ export function Choose(props: ChooseProps): ReactNode {
     </select>
   );
 }
+
+/** Returns seconds since 1970 as such a field has them: in this browser's zone. */
+const localTime = (seconds: string): string =>
+  seconds === ''
+    ? ''
+    : new Date(Number(seconds) * 1000).toLocaleString('sv-SE').slice(0, 16).replace(' ', 'T');
 
 /** Radio buttons, checkboxes, and selects of several, which are a list of checkboxes here. */
 function Marks({

@@ -9,6 +9,8 @@ export interface Around {
   nowMs: number;
   /** Somebody used a control: `chosen` is the text of an option, or several. */
   use(blockId: string, element: Node, chosen?: string | string[]): void;
+  /** Shows a thread to which a link in a message leads. */
+  openThread(channel: string, root: string): void;
   /** The conversation in which a dialog was opened. */
   current?: string | undefined;
 }

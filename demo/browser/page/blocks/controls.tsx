@@ -4,6 +4,7 @@ import { Choose } from './choose.tsx';
 import { useAround } from './context.ts';
 import { Text } from './inline.tsx';
 import { initialOf } from './options.ts';
+import { threadOf } from './permalink.ts';
 
 interface ControlProps {
   blockId: string;
@@ -27,15 +28,17 @@ export function Control({ blockId, element }: ControlProps): ReactNode {
 }
 
 function Button({ blockId, element }: ControlProps): ReactNode {
-  const { use } = useAround();
+  const { use, openThread, scene } = useAround();
   const url = stringOf(element.url);
+  const thread = url === undefined ? undefined : threadOf(url);
+  const leadsHere = thread && scene.conversations.some(({ id }) => id === thread.channel);
   const shown = {
     className: `button ${String(element.style ?? '')}`,
     'data-action': String(element.action_id),
     'aria-label': stringOf(element.accessibility_label),
   };
   const label = <Text of={element.text as Node} />;
-  if (url !== undefined && /^https?:/i.test(url))
+  if (url !== undefined && !leadsHere && /^https?:/i.test(url))
     return (
       <a
         {...shown}
@@ -48,7 +51,14 @@ function Button({ blockId, element }: ControlProps): ReactNode {
       </a>
     );
   return (
-    <button {...shown} type="button" onClick={() => use(blockId, element)}>
+    <button
+      {...shown}
+      type="button"
+      onClick={() => {
+        use(blockId, element);
+        if (leadsHere) openThread(thread.channel, thread.root);
+      }}
+    >
       {label}
     </button>
   );

@@ -20,8 +20,7 @@ export function dateText(seconds: number, format: string, nowMs: number): string
     time_secs: at.toLocaleTimeString('en-GB'),
     ago: agoText(seconds * 1000, nowMs),
   };
-  const text = format.replace(/\{(\w+)\}/g, (token, name: string) => texts[name] ?? token);
-  return text.replace(/^(today|yesterday|tomorrow)/, (word) => word[0]?.toUpperCase() + word.slice(1));
+  return format.replace(/\{(\w+)\}/g, (token, name: string) => texts[name] ?? token);
 }
 
 /** Returns the time of the day, as `14:05`. */
@@ -36,6 +35,9 @@ function nearDay(at: Date, nowMs: number): string | undefined {
   return near === undefined ? undefined : ['yesterday', 'today', 'tomorrow'][near + 1];
 }
 
+/** The page's time may be a little behind that of a message which has just come. */
+const STALE_S = 10;
+
 const UNITS = [
   ['day', 86_400],
   ['hour', 3600],
@@ -43,7 +45,8 @@ const UNITS = [
 ] as const;
 
 function agoText(atMs: number, nowMs: number): string {
-  const seconds = Math.round((atMs - nowMs) / 1000);
+  const exact = Math.round((atMs - nowMs) / 1000);
+  const seconds = exact > 0 && exact < STALE_S ? 0 : exact;
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const);
   return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(Math.round(seconds / size), unit);
 }

@@ -6,10 +6,19 @@ import { dateText } from './date.ts';
 import { emojiOf } from './emoji.ts';
 import { keyed } from './keyed.ts';
 import { type Inline, type Part, parsed } from './mrkdwn.ts';
+import { threadOf } from './permalink.ts';
 
-/** A link that opens beside the page. Other addresses than http(s) are shown as text. */
+/** A link that opens beside the page, or a thread in it. Other addresses than http(s) are shown as text. */
 export function Link({ url, children }: { url: string; children: ReactNode }): ReactNode {
+  const { scene, openThread } = useAround();
   if (!/^https?:\/\//i.test(url)) return <>{children}</>;
+  const thread = threadOf(url);
+  if (thread && scene.conversations.some(({ id }) => id === thread.channel))
+    return (
+      <button type="button" className="link" onClick={() => openThread(thread.channel, thread.root)}>
+        {children}
+      </button>
+    );
   return (
     <a href={url} target="_blank" rel="noopener noreferrer">
       {children}

@@ -13,11 +13,8 @@ export interface ChoiceGroup {
 }
 
 const asChoice = (option: Node): Choice => ({ value: textOf(option.text), label: textOf(option.text) });
-const asConversation = ({ id, label, type }: Conversation): Choice => ({
-  value: type === 'public' || type === 'private' ? label : id,
-  label,
-});
-const asPerson = ({ name, realName }: PersonHere): Choice => ({ value: name, label: realName });
+const asConversation = ({ id, label }: Conversation): Choice => ({ value: id, label });
+const asPerson = ({ id, realName }: PersonHere): Choice => ({ value: id, label: realName });
 
 function isListed(element: Node, conversation: Conversation): boolean {
   if (String(element.type).endsWith('channels_select')) return conversation.type === 'public';
@@ -48,11 +45,8 @@ export const takesMany = (element: Node): boolean => MANY.test(String(element.ty
 /** Returns what an input holds before anybody used it. */
 export function initialOf(element: Node, around: Pick<Around, 'scene' | 'current'>): string | string[] {
   const { scene, current } = around;
-  const conversation = (id: unknown) => {
-    const found = scene.conversations.find((one) => one.id === id);
-    return found ? asConversation(found).value : undefined;
-  };
-  const person = (id: unknown) => scene.people.get(String(id))?.name;
+  const conversation = (id: unknown) => scene.conversations.find((one) => one.id === id)?.id;
+  const person = (id: unknown) => scene.people.get(String(id))?.id;
   const all = (ids: unknown, find: (id: unknown) => string | undefined) =>
     (Array.isArray(ids) ? ids : []).flatMap((id) => find(id) ?? []);
   switch (element.type) {

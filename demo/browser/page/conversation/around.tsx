@@ -14,7 +14,11 @@ export function Around({ target, children }: { target: Target; children: ReactNo
     await page.act({ do: 'use', target, blockId, actionId, ...(chosen !== undefined && { chosen }) });
   };
   const current = place === 'home' ? undefined : place?.conversation;
-  return <AroundContext value={{ scene, nowMs, use, current }}>{children}</AroundContext>;
+  return (
+    <AroundContext value={{ scene, nowMs, use, current, openThread: page.openThread }}>
+      {children}
+    </AroundContext>
+  );
 }
 
 async function confirmed(page: Page, element: Node): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { Blocks } from '../blocks/blocks.tsx';
 import { DocketMark } from '../shell/mark.tsx';
 import { usePage } from '../shell/page-context.ts';
@@ -6,7 +6,9 @@ import { Around } from './around.tsx';
 
 /** Docket's Home, as this person sees it. */
 export function Home(): ReactNode {
-  const { scene, problem } = usePage();
+  const { scene, problem, act, as } = usePage();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is opened once by each person.
+  useEffect(() => void act({ do: 'open-home' }), [as]);
   const view = scene.home;
   return (
     <main className="conversation">

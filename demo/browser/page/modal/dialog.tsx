@@ -14,6 +14,11 @@ export function Dialog({ title, small = false, children, onClose }: DialogProps)
   useEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
+    // The browser would begin with the button that closes it.
+    const first = shown?.querySelector<HTMLElement>(
+      '.dialog-body :is(input, select, textarea), footer button',
+    );
+    first?.focus();
     return () => shown?.close();
   }, []);
   return (

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import { SWITCHES, type Switch } from '../../protocol.ts';
-import { Link } from '../blocks/inline.tsx';
 import { keyed } from '../blocks/keyed.ts';
 import { usePage } from '../shell/page-context.ts';
 import { MOVES } from './clock.ts';
@@ -32,6 +31,8 @@ function Processes(): ReactNode {
     bot?.pid !== undefined && `pid ${bot.pid}`,
     bot?.restarts ? `${bot.restarts} × restarted` : '',
   ];
+  // Where the stand-ins run alone, Docket is somebody else's business.
+  if (!bot && !redis) return null;
   return (
     <section>
       <h3>Processes</h3>
@@ -144,14 +145,19 @@ function Platform(): ReactNode {
       ))}
       {agentJobs.map(({ id, status, prompts, prLink }) => (
         <div key={id} className="job">
-          <b>{id}</b>
+          <b>Agent job</b>
           <span className={`state ${status}`}>{status}</span>
+          <small>{id}</small>
           <ol>
             {keyed(prompts).map(({ key, item }) => (
               <li key={key}>{item}</li>
             ))}
           </ol>
-          {prLink !== undefined && <Link url={prLink}>Pull request</Link>}
+          {prLink !== undefined && (
+            <a href={prLink} target="_blank" rel="noopener noreferrer">
+              Pull request
+            </a>
+          )}
         </div>
       ))}
       {limits && (

@@ -9,12 +9,12 @@ const TICK_MS = 5000;
 
 /** The time of the demo: of this machine, plus what it was moved by. */
 function useNow(aheadMs: number): number {
-  const [now, setNow] = useState(Date.now);
+  const [, tick] = useReducer((ticks: number) => ticks + 1, 0);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    const timer = setInterval(tick, TICK_MS);
     return () => clearInterval(timer);
   }, []);
-  return now + aheadMs;
+  return Date.now() + aheadMs;
 }
 
 interface Asked {
@@ -91,7 +91,6 @@ export function usePageState(): { page: Page; connected: boolean; asked: Asked |
     go(to) {
       say(undefined);
       setPlace(to);
-      if (to === 'home') act({ do: 'open-home' });
     },
     openThread: (channel, root) => {
       setPlace({ conversation: channel });

@@ -19,7 +19,9 @@ export interface Hands {
   /** Waits until the page shows it. */
   until<T>(what: string, check: (page: Page) => T | undefined | false): Promise<T>;
   /** Clicks what has this label, in a message or in the modal on top. */
-  click(label: string, inside?: Message, nth?: number): Promise<void>;
+  click(label: string, inside?: { message: Message; below: string }): Promise<void>;
+  /** Chooses the first of each select in the modal on top in which nothing is chosen. */
+  chooseFirst(): Promise<void>;
   /** Shows where to look. */
   point(message: Message): Promise<void>;
   thread(message: Message): Promise<void>;
@@ -39,6 +41,10 @@ export function fromDocket(page: Page, label = '#docs'): Message[] {
   const bot = page.scene.workspace?.bot;
   return (page.scene.messages.get(id) ?? []).filter(({ user }) => user === bot);
 }
+
+/** Returns whether one comes after another in the page, or lies in it. */
+const isBelow = (upper: Element, lower: Element): boolean =>
+  upper.contains(lower) || (upper.compareDocumentPosition(lower) & upper.DOCUMENT_POSITION_FOLLOWING) > 0;
 
 /** Returns hands that work on the page as it is now; `signal` stops them. */
 export function createHands(now: () => Page, say: (line: string) => void, signal: AbortSignal): Hands {
@@ -108,16 +114,29 @@ export function createHands(now: () => Page, say: (line: string) => void, signal
       });
       if (!ok) throw new Error(problem ?? `${text} was not taken.`);
     },
-    async click(label, inside, nth = 0) {
+    async click(label, inside) {
       const element = await until(`[${label}]`, () => {
-        const place = inside ? elementOf(inside) : [...document.querySelectorAll('dialog')].at(-1);
-        const found = [...(place?.querySelectorAll<HTMLElement>('button, a.button') ?? [])].filter(
-          ({ textContent }) => textContent.trim() === label,
+        const place = inside ? elementOf(inside.message) : [...document.querySelectorAll('dialog')].at(-1);
+        const after = [...(place?.querySelectorAll('.block') ?? [])].find(
+          ({ textContent }) => inside && textContent.includes(inside.below),
         );
-        return found[nth];
+        return [...(place?.querySelectorAll<HTMLElement>('button, a.button') ?? [])].find(
+          (button) => button.textContent.trim() === label && (!after || isBelow(after, button)),
+        );
       });
       await show(element);
       element.click();
+    },
+    async chooseFirst() {
+      const modal = [...document.querySelectorAll('dialog')].at(-1);
+      for (const select of modal?.querySelectorAll('select') ?? []) {
+        if (select.value !== '') continue;
+        await show(select);
+        // The one before it says what is to be chosen.
+        select.selectedIndex = 1;
+        select.dispatchEvent(new Event('change', { bubbles: true }));
+        await pause(LOOK_MS);
+      }
     },
     async point(message) {
       const element = await until('the message', () => elementOf(message) ?? undefined);

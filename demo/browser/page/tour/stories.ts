@@ -19,7 +19,7 @@ async function newOnes(hands: Hands): Promise<(page: Page, says: RegExp) => Mess
 async function begin(hands: Hands): Promise<Awaited<ReturnType<typeof newOnes>>> {
   await hands.speakAs('ana');
   await hands.open('#docs');
-  await hands.until('Docket', ({ scene }) => scene.bot?.state === 'up');
+  await hands.until('Docket', ({ scene }) => (scene.bot?.state ?? 'up') === 'up');
   return newOnes(hands);
 }
 
@@ -37,6 +37,8 @@ async function exportSite(hands: Hands): Promise<void> {
   hands.say('The bundle is ready: [Download bundle] is a link for as long as the platform says.');
 }
 
+const FOLLOW_UP = 'Also add error handling to the quickstart.';
+
 async function agent(hands: Hands): Promise<void> {
   const found = await begin(hands);
   hands.say('Ana has the docs agent work on something, in a job that this thread follows.');
@@ -49,16 +51,18 @@ async function agent(hands: Hands): Promise<void> {
   hands.say('The agent works on a branch; what it does is said in the thread.');
   await hands.until('the pull request', (page) => found(page, /opened a pull request/));
   hands.say('A pull request. A reply in the thread is the next instruction.');
-  await hands.type('Also add error handling to the quickstart.', card);
+  await hands.type(FOLLOW_UP, card);
   await hands.until(
     'the second instruction',
     ({ scene }) => scene.agentJobs.some(({ prompts }) => prompts.length > 1) || undefined,
   );
   hands.say('The reply went to the agent as it is; its 👀 says that it was taken.');
   await hands.until('the end of the work', (page) => {
+    const job = page.scene.agentJobs.find(({ prompts }) => prompts.includes(FOLLOW_UP));
     const now = fromDocket(page).find(({ ts }) => ts === card.ts);
-    return now && /✅|Ready/.test(textOf(now));
+    return job?.status === 'completed' && now && /Ready/.test(textOf(now));
   });
+  hands.say('Done. Whoever replies here instructs the agent; what is meant for people begins with "aside".');
 }
 
 async function weekly(hands: Hands): Promise<void> {
@@ -71,7 +75,7 @@ async function weekly(hands: Hands): Promise<void> {
     found(page, /first one|Set up|set up/),
   );
   await hands.point(created);
-  hands.say('A preview, for Ana alone.');
+  hands.say('A preview comes to the direct messages of Ana and Docket, for her alone.');
   await hands.type('/docs-digest preview');
   await hands.until('the preview', (page) =>
     fromDocket(page).findLast((message) => message.ephemeral && message.ts > created.ts),
@@ -92,21 +96,26 @@ async function weekly(hands: Hands): Promise<void> {
   hands.say('This is the digest of the week: once, however often anything is killed or moved.');
 }
 
+const MISSED = 'Searched, nothing clicked';
+
 async function fromRow(hands: Hands): Promise<void> {
   const found = await begin(hands);
   hands.say('A digest of last week, to see what readers looked for in vain.');
   await hands.type('/docs-digest last week');
   const digest = await hands.until('what readers looked for', (page) => {
-    const message = found(page, /Searched, nothing clicked/);
+    const message = found(page, new RegExp(MISSED));
     return message && /Ask the agent/.test(textOf(message)) && message;
   });
+  await hands.thread(digest);
   await hands.point(digest);
   hands.say('Ana has the docs agent work on one of these rows.');
-  await hands.click('Ask the agent', digest);
+  await hands.click('Ask the agent', { message: digest, below: MISSED });
   await hands.until('the modal', ({ scene }) => scene.modal);
   hands.say('The instruction can be changed before it is sent.');
   for (;;) {
     const view = await hands.until('the modal', ({ scene }) => scene.modal);
+    if (Object.keys(view.errors).length > 0) throw new Error('The modal wants something else.');
+    await hands.chooseFirst();
     await hands.click(view.submit ?? 'Ask');
     const next = await hands.until('an answer to the modal', ({ scene }) =>
       scene.modal === undefined ? 'closed' : scene.modal.hash !== view.hash && 'more',
@@ -114,7 +123,11 @@ async function fromRow(hands: Hands): Promise<void> {
     if (next === 'closed') break;
   }
   hands.say('The agent has a thread of its own; under the digest stands what comes of it.');
-  const request = await hands.until('the pull request', (page) => found(page, /pull request/));
+  const request = await hands.until('the pull request', (page) =>
+    fromDocket(page).findLast(
+      (message) => message.threadTs === digest.threadTs && /The agent opened/.test(textOf(message)),
+    ),
+  );
   await hands.point(request);
   hands.say('From what readers did not find to a pull request, without leaving Slack.');
 }

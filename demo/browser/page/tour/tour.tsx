@@ -11,7 +11,17 @@ export function Tour(): ReactNode {
   const stop = useRef<AbortController>(undefined);
   const [telling, setTelling] = useState<string>();
   const [line, setLine] = useState('');
-  useEffect(() => () => stop.current?.abort(), []);
+  useEffect(() => {
+    // An open dialog keeps the button away.
+    const onKeyDown = ({ key }: KeyboardEvent) => {
+      if (key === 'Escape') stop.current?.abort();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => {
+      window.removeEventListener('keydown', onKeyDown);
+      stop.current?.abort();
+    };
+  }, []);
 
   async function begin({ name, tell }: Story): Promise<void> {
     const controller = new AbortController();
@@ -40,7 +50,7 @@ export function Tour(): ReactNode {
       ))}
       {telling !== undefined && (
         <button type="button" className="stop" onClick={() => stop.current?.abort()}>
-          Stop
+          Stop (Esc)
         </button>
       )}
       <p role="status">{line}</p>

@@ -37,7 +37,7 @@ describe('a modal', () => {
       site: 'docs.acme.com',
       note: '',
       day: 'Friday',
-      where: '#docs',
+      where: 'C0DOCS',
       parts: ['Searches'],
     });
   });

@@ -2,6 +2,7 @@ import { createElement } from 'react';
 import { describe, expect, test } from 'vitest';
 import { dateText } from '../../../../demo/browser/page/blocks/date.ts';
 import { Mrkdwn } from '../../../../demo/browser/page/blocks/inline.tsx';
+import { threadOf } from '../../../../demo/browser/page/blocks/permalink.ts';
 import { drawn, NOW_MS } from './support.tsx';
 
 const html = (text: string) => drawn(createElement(Mrkdwn, { text }));
@@ -28,6 +29,18 @@ test('an address that is none of the web is no link', () => {
   expect(html('<javascript:alert(1)|here>')).not.toContain('href');
 });
 
+test('a link to a message leads to its thread here', () => {
+  const link =
+    'https://acme.slack.com/archives/C0DOCS/p1700000001000200?thread_ts=1700000000.000100&cid=C0DOCS';
+
+  expect(threadOf(link)).toEqual({ channel: 'C0DOCS', root: '1700000000.000100' });
+  expect(threadOf('https://acme.slack.com/archives/C0DOCS/p1700000001000200')?.root).toBe(
+    '1700000001.000200',
+  );
+  expect(threadOf('https://a.example/archives/C0DOCS/p1700000001000200')).toBeUndefined();
+  expect(html(`<${link}|Open thread>`)).toContain('<button type="button" class="link">Open thread</button>');
+});
+
 test('what people write cannot become markup of the page', () => {
   expect(html('&lt;img src=x onerror=alert(1)&gt;')).not.toContain('<img');
 });
@@ -38,8 +51,9 @@ describe('dates', () => {
   test.each([
     [seconds - 40, '{ago}', '40 seconds ago'],
     [seconds - 3700, '{ago}', '1 hour ago'],
-    [seconds, '{date_short_pretty}', 'Today'],
-    [seconds + 86_400, '{date_pretty}', 'Tomorrow'],
+    [seconds, '{date_short_pretty}', 'today'],
+    [seconds + 3, '{ago}', 'now'],
+    [seconds + 86_400, '{date_pretty}', 'tomorrow'],
     [seconds - 40 * 86_400, '{date_short}', 'Aug 11, 2026'],
   ])('%d as %s', (at, format, text) => {
     expect(dateText(at, format, NOW_MS)).toBe(text);

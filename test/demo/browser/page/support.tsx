@@ -68,6 +68,7 @@ export const around: Around = {
   },
   nowMs: NOW_MS,
   use: () => {},
+  openThread: () => {},
 };
 
 export const drawn = (inside: ReactNode): string =>
