@@ -30,7 +30,7 @@ function OneBlock({ block }: { block: Block }): ReactNode {
     case 'section':
       return <Section block={block} id={id} />;
     case 'header': {
-      const Tag = `h${Math.min(6, Number(block.level ?? 1) + 2)}` as 'h3';
+      const Tag = `h${Math.min(6, Number(block.level ?? 1) + 1)}` as 'h2';
       return (
         <Tag>
           <Text of={nodeOf(block.text) ?? {}} />

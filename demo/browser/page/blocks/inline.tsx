@@ -9,7 +9,7 @@ import { type Inline, type Part, parsed } from './mrkdwn.ts';
 import { threadOf } from './permalink.ts';
 
 /** A link that opens beside the page, or a thread in it. Other addresses than http(s) are shown as text. */
-export function Link({ url, children }: { url: string; children: ReactNode }): ReactNode {
+function Link({ url, children }: { url: string; children: ReactNode }): ReactNode {
   const { scene, openThread } = useAround();
   if (!/^https?:\/\//i.test(url)) return <>{children}</>;
   const thread = threadOf(url);

@@ -15,22 +15,24 @@ export function Panel({ onHide }: { onHide(): void }): ReactNode {
   };
   return (
     <aside className="panel" aria-label="Behind the scenes">
-      <div className="tabs" role="tablist" tabIndex={-1} onKeyDown={onKeyDown}>
-        {TABS.map((name) => (
-          <button
-            key={name}
-            id={`tab-${name}`}
-            type="button"
-            role="tab"
-            data-tab={name}
-            aria-selected={tab === name}
-            aria-controls={tab === name ? 'panel-tab' : undefined}
-            tabIndex={tab === name ? 0 : -1}
-            onClick={() => setTab(name)}
-          >
-            {name}
-          </button>
-        ))}
+      <div className="tabs">
+        <div role="tablist" tabIndex={-1} onKeyDown={onKeyDown}>
+          {TABS.map((name) => (
+            <button
+              key={name}
+              id={`tab-${name}`}
+              type="button"
+              role="tab"
+              data-tab={name}
+              aria-selected={tab === name}
+              aria-controls={tab === name ? 'panel-tab' : undefined}
+              tabIndex={tab === name ? 0 : -1}
+              onClick={() => setTab(name)}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
         <button type="button" className="close" aria-label="Hide this panel" onClick={onHide}>
           ✕
         </button>
