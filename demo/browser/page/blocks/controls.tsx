@@ -122,6 +122,10 @@ export function Menu({ label, entries, className, onChoose }: MenuProps): ReactN
   const id = useId();
   useEffect(() => {
     if (!open) return;
+    const within = list.current?.closest('.messages, .home, .dialog-body')?.getBoundingClientRect();
+    const below = list.current?.getBoundingClientRect();
+    // Where there is no room below, it opens upwards.
+    if (within && below && below.bottom > within.bottom) list.current?.classList.add('up');
     list.current?.querySelector('button')?.focus();
     const outside = ({ target }: Event) => {
       if (!list.current?.contains(target as globalThis.Node)) setOpen(false);
