@@ -19,6 +19,13 @@ export function openDirectMessages({ workspace }: StandInSlack): void {
   }
 }
 
+/** Everybody has the visitor's time, so that 9:00 in a modal is 9:00 on the clock of the panel. */
+export function liveHere({ workspace }: StandInSlack): void {
+  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const tzOffset = -60 * new Date(workspace.nowMs()).getTimezoneOffset();
+  for (const user of workspace.users) if (!user.isBot) Object.assign(user, { tz, tzOffset });
+}
+
 /** The settings of a bot that talks to these stand-ins. */
 export function settingsFor(
   slack: StandInSlack,

@@ -3,7 +3,7 @@ import { createStandInPlatform } from '../docs-platform/platform.ts';
 import { Interrupted, interruption } from '../interruption.ts';
 import { createStandInSlack } from '../slack/slack.ts';
 import { buildPage } from './build.ts';
-import { DOMAIN, openDirectMessages, PLANS, settingsFor } from './seed.ts';
+import { DOMAIN, liveHere, openDirectMessages, PLANS, settingsFor } from './seed.ts';
 import { createServer } from './server.ts';
 import { createClock } from './world.ts';
 
@@ -33,6 +33,7 @@ export async function standInsAlone(envFile: string | undefined): Promise<number
     ...PLANS,
   });
   openDirectMessages(slack);
+  liveHere(slack);
   slack.botUrl = `http://127.0.0.1:${PORTS.bot}/slack/events`;
   const closers: (() => Promise<void>)[] = [];
   try {

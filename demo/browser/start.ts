@@ -7,7 +7,7 @@ import { createRedis } from '../bot/redis.ts';
 import { createStandInPlatform } from '../docs-platform/platform.ts';
 import { freePort } from '../ports.ts';
 import { createStandInSlack } from '../slack/slack.ts';
-import { DOMAIN, openDirectMessages, PLANS, settingsFor } from './seed.ts';
+import { DOMAIN, liveHere, openDirectMessages, PLANS, settingsFor } from './seed.ts';
 import { createServer } from './server.ts';
 import { createClock, type World } from './world.ts';
 
@@ -45,6 +45,7 @@ export async function startDemo(parts: DemoParts): Promise<Demo> {
   const slack = createStandInSlack({ now: clock.now, transport: 'http' });
   const platform = createStandInPlatform({ nowMs: clock.now, domains: [DOMAIN], ...PLANS });
   openDirectMessages(slack);
+  liveHere(slack);
   const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
   const [redisPort, botPort] = [await freePort(), await freePort()];
   const changed = () => server.changed();

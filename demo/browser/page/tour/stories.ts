@@ -80,7 +80,7 @@ async function weekly(hands: Hands): Promise<void> {
   await hands.until('the preview', (page) =>
     fromDocket(page).findLast((message) => message.ephemeral && message.ts > created.ts),
   );
-  hands.say('The clock is moved to Monday, 9:30, and the digest comes by itself.');
+  hands.say('The clock is moved to Monday, 9:01, and the digest comes by itself.');
   const posted = await newOnes(hands);
   let moved = 0;
   await hands.until('the clock', ({ nowMs }) => {
