@@ -6,7 +6,7 @@ import type { JobContext } from './context.ts';
 /** After so long all messages are published again: a failover may have lost the last ones. */
 const AGAIN_MS = 60_000;
 
-/** Runs of which a process knows this; the one that was published the longest time ago goes first. */
+/** Runs of which a process knows this at most; the one that was published the longest time ago goes first. */
 const MOST_RUNS = 10_000;
 
 interface Published {
@@ -17,6 +17,9 @@ interface Published {
 }
 
 const published = new WeakMap<JobContext['outbox'], Map<string, Published>>();
+
+/** Returns of how many runs this is known. */
+export const publishedRuns = (outbox: JobContext['outbox']) => published.get(outbox)?.size ?? 0;
 
 /**
  * Publishes those messages of a run that have changed since the revision before, where this process published that one:
@@ -31,9 +34,7 @@ export async function publishChanged(
   published.set(outbox, runs);
   const last = runs.get(run.id);
   const isKnown =
-    last !== undefined &&
-    (last.rev === run.rev || last.rev === run.rev - 1) &&
-    Math.abs(now() - last.sinceMs) < AGAIN_MS;
+    last !== undefined && (last.rev === run.rev || last.rev === run.rev - 1) && !isOld(last, now());
   if (isKnown && last.rev === run.rev) return;
   const digests = new Map<string, string>();
   for (const message of messages) {
@@ -44,6 +45,11 @@ export async function publishChanged(
   }
   runs.delete(run.id);
   runs.set(run.id, { rev: run.rev, sinceMs: isKnown ? last.sinceMs : now(), messages: digests });
-  const [oldest] = runs.keys();
-  if (runs.size > MOST_RUNS && oldest !== undefined) runs.delete(oldest);
+  for (const [id, one] of runs) {
+    if (runs.size <= MOST_RUNS && !isOld(one, now())) break;
+    runs.delete(id);
+  }
 }
+
+/** What is old is of no use any more. */
+const isOld = ({ sinceMs }: Published, nowMs: number) => Math.abs(nowMs - sinceMs) >= AGAIN_MS;

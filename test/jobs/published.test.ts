@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { JobContext } from '../../src/jobs/context.ts';
-import { publishChanged } from '../../src/jobs/published.ts';
+import { publishChanged, publishedRuns } from '../../src/jobs/published.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { OutboxMessage } from '../../src/slack/outbox.ts';
 import { jobContext } from '../support/jobs/world.ts';
@@ -65,6 +65,14 @@ test('what a failover may have lost is published again within a minute of steps'
     nowMs += 25_000;
   }
   expect(published).toEqual(['card one 1', 'card one 4']);
+});
+
+test('of runs that ended nothing is kept longer than it is of use', async () => {
+  for (let number = 0; number < 100; number += 1) {
+    await publishChanged(aNote({ id: `n${number}`, rev: 1 }), [says('card', 'one')], context);
+    nowMs += 10_000;
+  }
+  expect(publishedRuns(context.outbox)).toBe(6);
 });
 
 test('what could not be published is published by the next step', async () => {
