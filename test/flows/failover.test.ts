@@ -76,7 +76,9 @@ describe.each(['Sentinel', 'a cluster'] as const)('with %s', (how) => {
       await expect.poll(counts, { timeout: 60_000 }).toEqual([0, 0, 0]);
       over.abort();
       await answering;
-      expect(stories.map(({ ending }) => ending)).toEqual(stories.map(() => 'done'));
+      // A start whose answer came while nobody could keep it is asked about; one after the promotion is not.
+      for (const { ending } of stories) expect(['done', 'question']).toContain(ending);
+      expect(stories.at(-1)?.ending).toBe('done');
       expectEachOnce(world, ...stories);
       expect(verdictOn(world, threads)).toEqual({
         lost: [],
