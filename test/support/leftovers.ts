@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { forgetSharedMemory } from './flows/children.ts';
@@ -10,7 +10,7 @@ export default function setup() {
   process.env.TEST_CHILDREN = children;
   process.env.TEST_DATA = data;
   return () => {
-    for (const pid of readdirSync(children)) end(Number(pid));
+    for (const pid of [...readdirSync(children), ...workingIn(data)]) end(Number(pid));
     for (const folder of [children, data]) rmSync(folder, { recursive: true, force: true });
   };
 }
@@ -27,6 +27,20 @@ function inMemory(): string {
   if (!existsSync(memory)) return tmpdir();
   const { bavail, bsize } = statfsSync(memory);
   return bavail * bsize >= ROOM_BYTES ? memory : tmpdir();
+}
+
+/** The Redis of a bot that was killed lives on, by design. Returns those whose data are in this folder. */
+function workingIn(folder: string): string[] {
+  if (!existsSync('/proc')) return [];
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return readlinkSync(`/proc/${name}/cwd`).startsWith(`${folder}/`);
+    } catch {
+      // It has just ended, or is another's.
+      return false;
+    }
+  });
 }
 
 function end(pid: number) {
