@@ -46,7 +46,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
 
   test('exports from the composer, follows its progress, and unpacks the bundle', async () => {
     ana = await arrives();
-    lasts(12_000);
+    lasts(9000);
     const field = ana.channel.getByRole('combobox');
     await field.pressSequentially('/docs-exp');
     await ana.page.getByRole('option', { name: /\/docs-export/ }).waitFor();
@@ -93,7 +93,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
   });
 
   test('kills Docket in the middle of an export, which finishes once', async () => {
-    lasts(9000);
+    lasts(7000);
     const before = starts();
     await ana.types(`/docs-export ${DOMAIN} --version killed`);
     const card = await ana.reads(ana.channel, /Exporting[\s\S]*killed/);
@@ -105,6 +105,17 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     await expect.poll(() => ana.messages(ana.channel, /Exported[\s\S]*killed/).count()).toBe(1);
     expect(await ana.messages(ana.thread, /is exported/).count()).toBe(1);
     expect(starts() - before).toBe(1);
+  });
+
+  test('stops Redis and starts it; what could not be done meanwhile is said as long as it counts', async () => {
+    await ana.panel.getByRole('button', { name: 'Stop Redis' }).click();
+    await ana.panel.getByRole('button', { name: 'Start Redis' }).waitFor();
+    await ana.panel.getByRole('button', { name: '+1 hour' }).click();
+    const problem = ana.page.getByText('Redis is stopped, so nothing could be woken');
+    await expect.poll(() => problem.count()).toBe(1);
+    await ana.panel.getByRole('button', { name: 'Start Redis' }).click();
+    await ana.panel.getByRole('button', { name: 'Stop Redis' }).waitFor();
+    await expect.poll(() => problem.count()).toBe(0);
   });
 
   test('is refused as a guest, whom nobody else hears', async () => {
@@ -122,7 +133,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
   test('instructs the docs agent in a thread; a reply that is edited before it was sent goes as it reads then', async () => {
     const { agent } = visit.demo.world.platform;
     const prompts = () => agent.messages.map(({ prompt }) => prompt);
-    agent.plan({ durationMs: 4000 });
+    agent.plan({ durationMs: 2000 });
     await ana.types('/docs-agent new Add an example to the quickstart');
     const card = await ana.reads(ana.channel, /Docs agent · /i);
     await ana.opensThread(card);
@@ -138,6 +149,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     await edit.fill('And mention the timeouts.');
     await edit.press('Enter');
     await ana.reads(ana.thread, /And mention the timeouts\.[\s\S]*\(edited\)/);
+    for (let left = 2; left > 0; left -= 1) agent.plan({ durationMs: 1500 });
     await limited.click();
     await ana.panel.getByRole('button', { name: '+1 hour' }).click();
     await ana.reads(ana.thread, /The agent opened a pull request[\s\S]*and 1 more/);
@@ -148,6 +160,14 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     await ana.types('/docs-digest create');
     await ana.dialog.getByRole('button', { name: 'Set up' }).click();
     await ana.reads(ana.channel, /Only visible to you[\s\S]*first one/);
+    await ana.types('/docs-digest create');
+    await ana.dialog.getByRole('button', { name: 'Set up' }).click();
+    const refusals = ana.dialog.getByRole('alert');
+    await refusals.waitFor();
+    await ana.dialog.getByLabel('Channel').selectOption({ label: '#shared' });
+    await expect.poll(() => refusals.count()).toBe(0);
+    await ana.page.keyboard.press('Escape');
+    await expect.poll(() => ana.dialog.count()).toBe(0);
     await ana.types('/docs-digest preview');
     await ana.goesTo('Docket');
     await ana.reads(ana.channel, /Preview[\s\S]*views/);

@@ -23,6 +23,9 @@ export function Composer({ channel, threadTs, placeholder, onEditLast }: Compose
   const nextCursor = useRef<number>(undefined);
   const id = useId();
 
+  // Once on the page: in the modal, or else beside the thread where one is open.
+  const showsProblem =
+    problem !== undefined && !scene.modal && (threadTs !== undefined || page.thread === undefined);
   const names = nameHints(typed, Math.min(cursor, typed.length), scene.people.values(), scene.conversations);
   const commands = threadTs === undefined ? commandHints(typed, scene.workspace?.commands ?? []) : [];
   const hints = hidden ? [] : names.length > 0 ? names : commands;
@@ -87,7 +90,7 @@ export function Composer({ channel, threadTs, placeholder, onEditLast }: Compose
 
   return (
     <div className="composer">
-      {problem !== undefined && (
+      {showsProblem && (
         <p className="problem" role="alert">
           <span>
             <b>Only visible to you</b> {problem}

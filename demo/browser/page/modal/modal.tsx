@@ -12,11 +12,14 @@ export function Modal({ view }: { view: OpenView }): ReactNode {
   const { scene, act, place, problem } = usePage();
   const [filledByView, setFilled] = useState<Record<string, Values>>({});
   const [lacking, setLacking] = useState<Record<string, string>>({});
+  /** Fields that were changed since the app said what is wrong with them. */
+  const [corrected, setCorrected] = useState<Set<string>>(new Set());
   const [busy, setBusy] = useState(false);
   const filled = filledByView[view.id] ?? {};
   const around = { scene, current: place === 'home' ? undefined : place?.conversation };
   const fill = (blockId: string, value: string | string[]) => {
     setLacking(({ [blockId]: _, ...others }) => others);
+    setCorrected((before) => new Set(before).add(blockId));
     setFilled((before) => ({ ...before, [view.id]: { ...before[view.id], [blockId]: value } }));
   };
   const submit = async (event: FormEvent) => {
@@ -25,15 +28,17 @@ export function Modal({ view }: { view: OpenView }): ReactNode {
     setLacking(found);
     if (busy || Object.keys(found).length > 0) return;
     setBusy(true);
+    setCorrected(new Set());
     await act({ do: 'submit', values: submitted(view.blocks, filled, around) });
     setBusy(false);
   };
   const close = () => void act({ do: 'close' });
+  const wrong = Object.entries(view.errors).filter(([blockId]) => !corrected.has(blockId));
   return (
     <Dialog title={view.title} onClose={close}>
       <form noValidate onSubmit={submit}>
         <div className="dialog-body" key={view.id}>
-          <FormContext value={{ values: filled, errors: { ...view.errors, ...lacking }, fill }}>
+          <FormContext value={{ values: filled, errors: { ...Object.fromEntries(wrong), ...lacking }, fill }}>
             <Around target={{ view: view.id }}>
               <Blocks blocks={view.blocks} />
             </Around>

@@ -46,6 +46,7 @@ export function usePageState(): { page: Page; connected: boolean; asked: Asked |
     return outcome;
   }, []);
   const trouble = useCallback(async (wanted: Parameters<typeof make>[0]) => {
+    say(undefined);
     const outcome = await make(wanted);
     if (!outcome.ok) say(outcome.problem ?? 'That did not work.');
     return outcome;
