@@ -26,7 +26,7 @@ export interface DemoBot {
   start(): Promise<void>;
   /** `kill -9`; it comes back by itself. */
   kill(): void;
-  /** Moves its clock; resolves when it goes by that, or is not there to be told. */
+  /** Moves its clock; resolves when it goes by that, or is not there. */
   moveClock(aheadMs: number): Promise<void>;
   /** Stops it for good, by force if need be. */
   stop(): Promise<void>;
@@ -114,25 +114,25 @@ export function createBot(parts: {
     },
     kill: () => void child?.kill('SIGKILL'),
     async moveClock(ms) {
-      // One that starts meanwhile is told again, or begins with it.
+      // One that starts meanwhile gets it again, or begins with it.
       aheadMs = ms;
-      const told = child;
-      if (told === undefined || hasEnded(told) || !told.connected) return;
+      const running = child;
+      if (running === undefined || hasEnded(running) || !running.connected) return;
       const message: ToBot = { aheadMs };
       await new Promise<void>((resolve) => {
         const limit = setTimeout(resolve, MOVE_LIMIT_MS);
         const done = () => {
           clearTimeout(limit);
-          told.off('message', heard);
-          told.off('exit', done);
+          running.off('message', onMessage);
+          running.off('exit', done);
           resolve();
         };
-        const heard = (answer: FromBot) => {
+        const onMessage = (answer: FromBot) => {
           if (answer.is === 'moved' && answer.aheadMs === ms) done();
         };
-        told.on('message', heard);
-        told.once('exit', done);
-        told.send(message, (error) => error && done());
+        running.on('message', onMessage);
+        running.once('exit', done);
+        running.send(message, (error) => error && done());
       });
     },
     async stop() {

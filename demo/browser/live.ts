@@ -4,7 +4,7 @@ const EVERY_MS = 40;
 /** What moves by the clock alone, such as an export's progress. */
 const RECHECK_MS = 400;
 const KEEP_ALIVE_MS = 15_000;
-/** A page that does not read any more is told nothing until it does. */
+/** A page that does not read any more is sent nothing until it does. */
 const UNREAD = 8;
 const MAX_CONNECTIONS = 60;
 
@@ -44,7 +44,7 @@ export function createLive(): Live {
     },
     connect(look) {
       if (pages.size >= MAX_CONNECTIONS) return undefined;
-      const told = new Map<string, string>();
+      const sent = new Map<string, string>();
       let fresh = true;
       let behind = false;
       let page: { update(): void; keepAlive(): void; close(): void } | undefined;
@@ -56,7 +56,7 @@ export function createLive(): Live {
               update() {
                 behind = (controller.desiredSize ?? 0) <= 0;
                 if (behind) return;
-                const change = changeSince(told, look());
+                const change = changeSince(sent, look());
                 if (!fresh && change.put.length === 0 && change.gone.length === 0) return;
                 send(`data: ${JSON.stringify({ fresh, ...change } satisfies Change)}\n\n`);
                 fresh = false;
@@ -89,16 +89,16 @@ export function createLive(): Live {
   };
 }
 
-/** What is different from what was told, which is brought up to date. */
-function changeSince(told: Map<string, string>, entities: Entity[]): Pick<Change, 'put' | 'gone'> {
+/** What is different from what was sent, which is brought up to date. */
+function changeSince(sent: Map<string, string>, entities: Entity[]): Pick<Change, 'put' | 'gone'> {
   const now = new Map(entities.map((entity) => [keyOf(entity), entity]));
-  const gone = [...told.keys()].filter((key) => !now.has(key));
-  for (const key of gone) told.delete(key);
+  const gone = [...sent.keys()].filter((key) => !now.has(key));
+  for (const key of gone) sent.delete(key);
   const put: Entity[] = [];
   for (const [key, entity] of now) {
     const text = JSON.stringify(entity);
-    if (told.get(key) === text) continue;
-    told.set(key, text);
+    if (sent.get(key) === text) continue;
+    sent.set(key, text);
     put.push(entity);
   }
   return { put, gone };

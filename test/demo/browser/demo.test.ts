@@ -37,6 +37,12 @@ const message = (page: Page, pattern: RegExp, of: Partial<Message> = {}) =>
           Object.entries(of).every(([name, value]) => one[name as keyof Message] === value),
       ),
   );
+/** What Docket answers when ana asks for the list of digests. */
+async function listsDigests(): Promise<string> {
+  await types(ana, '/docs-digest list');
+  const answers = ana.all('message').filter(({ ephemeral }) => ephemeral);
+  return answers.map(reads).at(-1) ?? '';
+}
 const newExport = (before: ExportJob[]) =>
   ana.until(() => ana.all('export').find(({ id }) => !before.some((one) => one.id === id)));
 
@@ -142,18 +148,7 @@ test('the clock moves over a Monday, and the digest comes once', async () => {
   };
   expect(await ana.does({ do: 'submit', values })).toEqual({ ok: true });
   await ana.until(() => ana.one('view') === undefined);
-  await expect
-    .poll(async () => {
-      await types(ana, '/docs-digest list');
-      return (
-        ana
-          .all('message')
-          .filter(({ ephemeral }) => ephemeral)
-          .map(reads)
-          .at(-1) ?? ''
-      );
-    })
-    .toMatch(/next /);
+  await expect.poll(listsDigests).toMatch(/next /);
   const now = Temporal.Instant.fromEpochMilliseconds(demo.world.clock.now()).toZonedDateTimeISO(
     'Europe/Berlin',
   );
@@ -284,16 +279,5 @@ test('Redis is stopped and started, and nothing is lost', async () => {
   });
   expect(await demo.trouble({ do: 'redis', up: true })).toEqual({ ok: true });
   await ana.until(() => ana.one('redis')?.up);
-  await expect
-    .poll(async () => {
-      await types(ana, '/docs-digest list');
-      return (
-        ana
-          .all('message')
-          .filter(({ ephemeral }) => ephemeral)
-          .map(reads)
-          .at(-1) ?? ''
-      );
-    })
-    .toMatch(/next /);
+  await expect.poll(listsDigests).toMatch(/next /);
 });
