@@ -16,7 +16,8 @@ const platform = createStandInPlatform({
   domains,
   followUpsPerHour: 100_000,
   agentPlan: { durationMs: 900_000 },
-  exportPlan: { durationMs: EXPORT_MS, pages: 20_000 },
+  // For its first minutes, a number below one would be read as a fraction: each job would seem to end soon.
+  exportPlan: { durationMs: EXPORT_MS, pages: 20_000, progress: 'percent-text' },
 });
 const arrived: Record<string, number> = {};
 let [polls, pollMs] = [0, 0];
