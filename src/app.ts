@@ -5,7 +5,7 @@ import { DocsApiSettingsError } from './docs-api/errors.ts';
 import { type AppParts, createRoleParts } from './role.ts';
 import { createClosers } from './runtime/closers.ts';
 import { createLog, type Log } from './runtime/log.ts';
-import { releaseStartMemory } from './runtime/start-memory.ts';
+import { growHeapSlowly, releaseStartMemory } from './runtime/memory.ts';
 import { Stopping, unlessStopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
 import { within } from './runtime/within.ts';
@@ -104,6 +104,7 @@ const operatorErrors = [
 export async function main(env: NodeJS.ProcessEnv, parts: Omit<AppParts, 'log'> = {}): Promise<void> {
   let log: Log | undefined;
   const stopping = new AbortController();
+  growHeapSlowly();
   try {
     const settings = readSettings(env);
     log = createLog(settings.logLevel, secretsOf(settings));

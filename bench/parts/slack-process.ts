@@ -5,7 +5,7 @@ import { serve, sharedMs } from './remote.ts';
 /** Slack in a process of its own, with people who type and reply at a rate. */
 /** As many as needed for no quota to be reached: an export counts for its channel and for whoever asked for it. */
 const PEOPLE = 200;
-const CHANNELS = 50;
+const CHANNELS = 200;
 
 const slack = createStandInSlack({ transport: 'http', rateLimits: false });
 slack.workspace.users.push(
@@ -63,6 +63,9 @@ const handlers = {
 
   /** The ids of its channels and people. */
   places: () => ({ teamId: slack.team.id, channels: channels.map(({ id }) => id), people: PEOPLE }),
+
+  /** How many messages there are. */
+  messages: () => slack.messages.length,
 
   /** Has requests go to this port. */
   sendTo(port: number) {

@@ -60,6 +60,9 @@ export async function createWatchedWorld(): Promise<WatchedWorld> {
         const changes = {
           id: jobId,
           rev: 1,
+          // As one that is watched from the moment its card is there.
+          state: 'carding' as const,
+          joined: true as const,
           teamId,
           claim: `watch-${jobId}`,
           people: [requester.id],
