@@ -22,7 +22,7 @@ const world = await createWatchedWorld();
 await world.platform.slowPolls(POLL_MS);
 // Slack's limits hold up no poll, but its edits would take processor time from both alike.
 const env = {
-  TIMING: JSON.stringify({ pollMinMs: 1000, pollMaxMs: 1000, editsPerMinute: 1, postsPerMinute: 1 }),
+  TIMING: JSON.stringify({ pollMinMs: 1000, pollMaxMs: 1000, editsPerMinute: 1 }),
 };
 const first = await world.startWorker(env);
 await world.watch(EXPORTS);

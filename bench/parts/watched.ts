@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { aRun } from '../../test/support/jobs/export/builders.ts';
 import { startTestRedis, type TestRedis } from '../../test/support/redis.ts';
 import type { AgentProcess } from './agent-process.ts';
@@ -14,10 +15,16 @@ export interface WatchedWorld {
   api: { url: string; apiKey: string };
   /** Starts a worker process. */
   startWorker(env?: Record<string, string>): Promise<Remote<LiftedProcess>>;
-  /** Has the platform run so many exports, and the workers watch them. Returns their ids, which are those of their runs. */
+  /**
+   * Has the platform run so many exports, and the workers watch them. Returns once each has its card and its progress, with
+   * their ids, which are those of their runs.
+   */
   watch(count: number): Promise<string[]>;
   close(): Promise<void>;
 }
+
+/** A channel takes one post a second: 10,000 in 200 channels take 50 s. */
+const POSTED_MS = 180_000;
 
 const file = (name: string) => new URL(`./${name}.ts`, import.meta.url).pathname;
 
@@ -76,6 +83,11 @@ export async function createWatchedWorld(): Promise<WatchedWorld> {
           jobId,
         };
         await runs.start(aRun(changes));
+      }
+      const postedByMs = performance.now() + POSTED_MS;
+      while ((await slack.messages()) < 2 * count) {
+        if (performance.now() > postedByMs) throw new Error('cards and progress are not all posted');
+        await pause(500);
       }
       return jobIds;
     },
