@@ -41,5 +41,5 @@ const samples = await runFlat({ exports, threads, batches, daysOfBatch, leak: va
   );
 });
 
-console.log('\nfrom the second third to the last, medians:');
+console.log('\nfrom the second third to the last; of memory medians, of the others the most:');
 printTable([...memoryRows(samples), ...countRows(samples)]);

@@ -5,7 +5,7 @@ import { serve, sharedMs } from './remote.ts';
 /** Slack in a process of its own, with people who type and reply at a rate. */
 /** As many as needed for no quota to be reached: an export counts for its channel and for whoever asked for it. */
 const PEOPLE = 200;
-const CHANNELS = 200;
+const CHANNELS = Number(process.env.CHANNELS ?? 50);
 
 const slack = createStandInSlack({ transport: 'http', rateLimits: false });
 slack.workspace.users.push(

@@ -23,14 +23,15 @@ export interface WatchedWorld {
   close(): Promise<void>;
 }
 
-/** A channel takes one post a second: 10,000 in 200 channels take 50 s. */
+/** A channel takes one post a second: 10,000 posts take 50 s. */
+const CHANNELS = '200';
 const POSTED_MS = 180_000;
 
 const file = (name: string) => new URL(`./${name}.ts`, import.meta.url).pathname;
 
 export async function createWatchedWorld(): Promise<WatchedWorld> {
   const redis = await startTestRedis();
-  const slack = startRemote<SlackProcess>(file('slack-process'));
+  const slack = startRemote<SlackProcess>(file('slack-process'), { CHANNELS });
   const platform = startRemote<AgentProcess>(file('agent-process'));
   const { apiUrl, token, signingSecret } = await slack.listen();
   const { url, apiKey, projectId } = await platform.listen();
