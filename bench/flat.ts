@@ -41,5 +41,5 @@ const samples = await runFlat({ exports, threads, batches, daysOfBatch, leak: va
   );
 });
 
-console.log('\nfrom the second third to the last; of memory medians, of the others the most:');
+console.log('\nfrom the second third to the last; of keys and entries the most, else medians:');
 printTable([...memoryRows(samples), ...countRows(samples)]);

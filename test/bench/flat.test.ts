@@ -17,17 +17,17 @@ test.skipIf(!canMoveClocks)(
 
 test('what grows is named', () => {
   const samples = Array.from({ length: 6 }, (_, n): Sample => {
-    const [kept, left] = [
-      { keys: 400, entries: 800 },
-      { keys: 10 * n, entries: 10 * n },
-    ];
-    const families = new Map([...Object.entries({ run: kept, left })]);
+    const families = new Map([
+      ['run', { keys: 400, entries: 800 }],
+      ['quota', { keys: 2, entries: n % 2 === 0 ? 68 : 268 }],
+      ['left', { keys: 10 * n, entries: 10 * n }],
+    ]);
     return { heapMb: 40 + n, processMb: 150, redisMb: 3, files: 30 + 20 * n, families, seconds: 1 };
   });
   expect(grown(memoryRows(samples))).toEqual(['heap after a collection, MB (≤ 1 more): 42.00 → 44.00']);
   expect(grown(countRows(samples))).toEqual([
     'open files (≤ 10 more): 70 → 110',
-    'keys of left (≤ 1.1 times): 20 → 40',
-    'entries in left (≤ 1.1 times): 20 → 40',
+    'keys of left (≤ 1.1 times): 30 → 50',
+    'entries in left (≤ 1.1 times): 30 → 50',
   ]);
 });
