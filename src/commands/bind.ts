@@ -24,7 +24,6 @@ import { callerOfAction, callerOfCommand, callerOfModal } from './callers.ts';
 import { type createGate, outdated } from './gate.ts';
 import { withOrigin } from './open-modal.ts';
 import {
-  actionsOf,
   type ButtonAction,
   type EventListener,
   type EventTools,
@@ -55,13 +54,23 @@ export interface BindParts {
   log: Log;
 }
 
+/** Matches every name. Bolt asks all of its listeners about each request, so there is one for each kind of request. */
+const ANY = /(?:)/;
+
 /**
- * Makes Bolt listen for the registry. Every listener acknowledges last: nothing is done after that. Events are acknowledged
+ * Makes Bolt listen for the registry. What it does not know gets an answer as well: what an update has renamed would else
+ * be shown as broken after 3 s. Every listener acknowledges last, when what was asked for is kept. Events are acknowledged
  * by Bolt before their listeners run; the receivers hold that back until the listeners have finished.
  */
 export function bind(app: App, parts: BindParts) {
   const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, metrics, tracing, log } = parts;
-  const { commands, buttons, urlActions, modals, shortcuts, events } = parts.registry;
+  const { registry } = parts;
+  const commands = byName(registry.commands, ({ name }) => name);
+  const buttons = byName(registry.buttons, ({ action }) => action);
+  const urlActions = new Set(registry.urlActions);
+  const shortcuts = byName(registry.shortcuts, ({ callbackId }) => callbackId);
+  const modals = byName(registry.modals, ({ callbackId }) => callbackId);
+  const events = byName(registry.events, ({ event }) => event);
 
   /** Has a request pass the gate, and measures it up to the answer. */
   async function passGate<T>(
@@ -92,15 +101,16 @@ export function bind(app: App, parts: BindParts) {
     return arrived;
   }
 
-  for (const command of commands)
-    app.command(command.name, async ({ ack, body }: SlackCommandMiddlewareArgs & AllMiddlewareArgs) => {
-      const { name, may } = command;
-      const caller = callerOfCommand(body, monotonicMs());
-      const reply = await pass({ kind: 'command', name, may }, caller, (passed, tools) =>
-        command.run(body.text, passed, tools),
-      );
-      await ack(reply && { response_type: 'ephemeral', ...reply });
-    });
+  app.command(ANY, async ({ ack, body }: SlackCommandMiddlewareArgs & AllMiddlewareArgs) => {
+    const command = commands.get(body.command);
+    if (command === undefined) return ack({ response_type: 'ephemeral', ...outdated.command });
+    const { name, may } = command;
+    const caller = callerOfCommand(body, monotonicMs());
+    const reply = await pass({ kind: 'command', name, may }, caller, (passed, tools) =>
+      command.run(body.text, passed, tools),
+    );
+    await ack(reply && { response_type: 'ephemeral', ...reply });
+  });
 
   type Click = SlackActionMiddlewareArgs<BlockAction> & AllMiddlewareArgs;
 
@@ -144,63 +154,68 @@ export function bind(app: App, parts: BindParts) {
     });
   }
 
-  for (const button of buttons)
-    app.action(button.action, (args: Click) =>
-      click(button, parseJson('value' in args.action ? args.action.value : undefined), args),
-    );
-
-  // An entry names the button that it stands for; what that would carry is the id of the block.
-  app.action(MENU_ACTION, (args: Click) => {
-    const { action } = args;
+  app.action(ANY, async (args: Click) => {
+    const { action, ack } = args;
+    if (urlActions.has(action.action_id)) return ack();
+    if (action.action_id !== MENU_ACTION) {
+      const button = buttons.get(action.action_id);
+      const value = 'value' in action ? action.value : undefined;
+      return button ? click(button, parseJson(value), args) : clickUnknown(args);
+    }
+    // An entry names the button that it stands for; what that would carry is the id of the block.
     const chosen = 'selected_option' in action ? action.selected_option?.value : undefined;
-    const button = buttons.find(({ action: name }) => name === chosen);
+    const button = buttons.get(chosen ?? '');
     return button ? click(button, parseJson(action.block_id), args) : clickUnknown(args);
   });
 
-  for (const { callbackId: name, may, run } of shortcuts)
-    app.shortcut(
-      { callback_id: name, type: 'message_action' },
-      async ({ ack, body }: SlackShortcutMiddlewareArgs<ChosenMessage> & AllMiddlewareArgs) => {
-        const chooser = callerOfAction(body, monotonicMs());
-        const reply = await pass({ kind: 'shortcut', name, may }, chooser, (caller, tools) =>
-          run(messageOf(body), caller, tools),
-        );
-        await sendEphemeral(chooser, reply);
-        await ack();
-      },
+  app.shortcut(ANY, async ({ ack, body }: SlackShortcutMiddlewareArgs & AllMiddlewareArgs) => {
+    const shortcut = body.type === 'message_action' ? shortcuts.get(body.callback_id) : undefined;
+    if (body.type !== 'message_action' || shortcut === undefined) {
+      // One of the whole workspace has no response URL.
+      const responseUrl = 'response_url' in body ? body.response_url : undefined;
+      await sendEphemeral({ user: body.user, responseUrl }, outdated.shortcut);
+      return ack();
+    }
+    const { callbackId: name, may, run } = shortcut;
+    const chooser = callerOfAction(body, monotonicMs());
+    const reply = await pass({ kind: 'shortcut', name, may }, chooser, (caller, tools) =>
+      run(messageOf(body), caller, tools),
     );
+    await sendEphemeral(chooser, reply);
+    await ack();
+  });
 
-  for (const { callbackId, may, submit } of modals)
-    app.view(
-      { callback_id: callbackId, type: 'view_submission' },
-      async ({ ack, body, view }: SlackViewMiddlewareArgs<ViewSubmitAction> & AllMiddlewareArgs) => {
-        const receivedAtMs = monotonicMs();
-        const update = (message: Message) =>
-          ack({ response_action: 'update', view: noticeView(view.title.text, message) });
-        const origin = modalOrigin.safeParse(parseJson(view.private_metadata));
-        if (!origin.success) return update(outdated.modal);
-        const responseUrl = await parts.responseUrlOf(origin.data.request);
-        const submitter = callerOfModal(body, origin.data, responseUrl, receivedAtMs);
-        const request = { kind: 'modal', name: callbackId, may } as const;
-        const result = await passGate(request, submitter, (caller, tools) =>
-          submit(modalValues(view), caller, tools, {
-            ticked: tickedValues(view),
-            about: origin.data.about,
-          }),
-        );
-        if (result.kind !== 'answered') return update(result.message);
-        const { value } = result;
-        if (value.kind === 'problems') return ack({ response_action: 'errors', errors: value.problems });
-        if (value.kind === 'closed') return ack();
-        if (value.kind === 'view') {
-          const next = withOrigin(value.view, { ...origin.data, about: value.about });
-          return ack({ response_action: 'update', view: next });
-        }
-        // Buttons work where the command was typed; in a modal their answers would have no place.
-        if (responseUrl !== undefined && (await sendEphemeral(submitter, value.message))) return ack();
-        return update(value.message);
-      },
-    );
+  app.view(
+    { callback_id: ANY, type: 'view_submission' },
+    async ({ ack, body, view }: SlackViewMiddlewareArgs<ViewSubmitAction> & AllMiddlewareArgs) => {
+      const receivedAtMs = monotonicMs();
+      const update = (message: Message) =>
+        ack({ response_action: 'update', view: noticeView(view.title.text, message) });
+      const modal = modals.get(view.callback_id);
+      const origin = modalOrigin.safeParse(parseJson(view.private_metadata));
+      if (modal === undefined || !origin.success) return update(outdated.modal);
+      const { callbackId: name, may, submit } = modal;
+      const responseUrl = await parts.responseUrlOf(origin.data.request);
+      const submitter = callerOfModal(body, origin.data, responseUrl, receivedAtMs);
+      const result = await passGate({ kind: 'modal', name, may }, submitter, (caller, tools) =>
+        submit(modalValues(view), caller, tools, {
+          ticked: tickedValues(view),
+          about: origin.data.about,
+        }),
+      );
+      if (result.kind !== 'answered') return update(result.message);
+      const { value } = result;
+      if (value.kind === 'problems') return ack({ response_action: 'errors', errors: value.problems });
+      if (value.kind === 'closed') return ack();
+      if (value.kind === 'view') {
+        const next = withOrigin(value.view, { ...origin.data, about: value.about });
+        return ack({ response_action: 'update', view: next });
+      }
+      // Buttons work where the command was typed; in a modal their answers would have no place.
+      if (responseUrl !== undefined && (await sendEphemeral(submitter, value.message))) return ack();
+      return update(value.message);
+    },
+  );
 
   async function handleEvent(
     { handle }: EventListener,
@@ -218,45 +233,25 @@ export function bind(app: App, parts: BindParts) {
     return 'refused';
   }
 
-  for (const listener of events)
-    app.event(listener.event, async ({ event, body }) => {
-      const receivedAtMs = monotonicMs();
-      let outcome: RequestOutcome = 'failed';
-      try {
-        outcome = await tracing.span(`event ${listener.event}`, () => handleEvent(listener, event, body));
-      } finally {
-        const about = { kind: 'event', name: listener.event, outcome };
-        metrics.requests.observe(about, monotonicMs() - receivedAtMs);
-      }
-    });
-
-  for (const action of urlActions) app.action(action, async ({ ack }) => ack());
-
-  // What an update has renamed would else be shown as broken after 3 s.
-  app.command(noneOf(commands.map(({ name }) => name)), async ({ ack }) =>
-    ack({ response_type: 'ephemeral', ...outdated.command }),
-  );
-  app.action(noneOf([...actionsOf(parts.registry), MENU_ACTION]), (args: Click) => clickUnknown(args));
-  app.shortcut(
-    { callback_id: noneOf(shortcuts.map(({ callbackId }) => callbackId)) },
-    async ({ ack, body }: SlackShortcutMiddlewareArgs & AllMiddlewareArgs) => {
-      // One of the whole workspace has no response URL.
-      const responseUrl = 'response_url' in body ? body.response_url : undefined;
-      await sendEphemeral({ user: body.user, responseUrl }, outdated.shortcut);
-      await ack();
-    },
-  );
-  app.view(
-    { callback_id: noneOf(modals.map(({ callbackId }) => callbackId)), type: 'view_submission' },
-    async ({ ack, view }: SlackViewMiddlewareArgs<ViewSubmitAction> & AllMiddlewareArgs) =>
-      ack({ response_action: 'update', view: noticeView(view.title.text, outdated.modal) }),
-  );
+  app.event(ANY, async ({ event, body }) => {
+    const listener = events.get(event.type);
+    if (listener === undefined) return;
+    const receivedAtMs = monotonicMs();
+    let outcome: RequestOutcome = 'failed';
+    try {
+      outcome = await tracing.span(`event ${listener.event}`, () => handleEvent(listener, event, body));
+    } finally {
+      const about = { kind: 'event', name: listener.event, outcome };
+      metrics.requests.observe(about, monotonicMs() - receivedAtMs);
+    }
+  });
 }
 
 /** To somebody whose click in a modal is answered elsewhere. */
 const doneInThread = message([['Done. You see in its thread what comes of it.']]);
 
-const noneOf = (names: readonly string[]) => new RegExp(`^(?!(?:${names.map(RegExp.escape).join('|')})$)`);
+const byName = <Entry>(entries: readonly Entry[], nameOf: (entry: Entry) => string) =>
+  new Map(entries.map((entry) => [nameOf(entry), entry]));
 
 function messageOf({ message, message_ts: ts }: ChosenMessage): ShortcutMessage {
   const { thread_ts: threadTs, text, blocks, attachments } = message;

@@ -9,7 +9,6 @@ import { homeEvents } from '../../src/commands/home/events.ts';
 import { registry } from '../../src/commands/index.ts';
 import type { ShortcutMessage } from '../../src/commands/registry.ts';
 import {
-  actionsOf,
   type ButtonAction,
   defineButton,
   type EventTools,
@@ -78,9 +77,19 @@ const echoing = defineButton({
   run: async ({ about }) => message([[about]]),
 });
 
-describe('every click reaches exactly one listener', () => {
-  test.each([...actionsOf(registry), 'export.of_an_older_version', 'exportXdownload', ''])('%s', (action) => {
-    expect(bindForTest(registry).listening(action)).toHaveLength(1);
+describe('every click reaches what it is for', () => {
+  const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
+
+  test.each(registry.buttons.map(({ action }) => action))('%s', async (action) => {
+    const { clicks, answers } = bindForTest({ ...registry, policy });
+    expect(await clicks(action)).toBe(1);
+    expect(answers).toMatchObject([{ text: expect.stringMatching(/^You can't /) }]);
+  });
+
+  test.each(['export.of_an_older_version', 'exportXdownload', ''])('not of today: %j', async (action) => {
+    const { clicks, answers } = bindForTest({ ...registry, policy });
+    expect(await clicks(action)).toBe(1);
+    expect(answers).toMatchObject([{ text: expect.stringContaining('no longer works') }]);
   });
 
   test('one in a menu reaches the button that it stands for, with what the block is about', async () => {

@@ -13,32 +13,25 @@ type Listener = (received: Payload) => Promise<void>;
 
 /** As much of Bolt as `bind` touches: who listens to what, and requests that reach them. */
 function fakeBolt() {
-  type Listening = [string | RegExp, Listener][];
-  const commands: Listening = [];
-  const actions: Listening = [];
-  const views: Listening = [];
-  const shortcuts: Listening = [];
-  const events = new Map<string, Listener>();
-  type Callback = { callback_id: string | RegExp };
-  const app = {
-    view: ({ callback_id: id }: Callback, listener: Listener) => void views.push([id, listener]),
-    shortcut: ({ callback_id: id }: Callback, listener: Listener) => void shortcuts.push([id, listener]),
-    event: (name: string, listener: Listener) => void events.set(name, listener),
-    command: (name: string | RegExp, listener: Listener) => void commands.push([name, listener]),
-    action: (id: string | RegExp, listener: Listener) => void actions.push([id, listener]),
+  const listeners: Partial<Record<'command' | 'action' | 'view' | 'shortcut' | 'event', Listener>> = {};
+  const keep = (kind: keyof typeof listeners) => (_matching: unknown, listener: Listener) => {
+    listeners[kind] = listener;
   };
-  const thoseOf = (listening: Listening, id: string) =>
-    listening.filter(([wanted]) => (typeof wanted === 'string' ? wanted === id : wanted.test(id)));
-  const listening = (id: string) => thoseOf(actions, id);
-  async function reach(registered: Listening, id: string, received: Payload) {
-    for (const [, listener] of thoseOf(registered, id)) await listener(received);
-  }
+  const app = {
+    command: keep('command'),
+    action: keep('action'),
+    view: keep('view'),
+    shortcut: keep('shortcut'),
+    event: keep('event'),
+  };
+  const reach = (kind: keyof typeof listeners, received: Payload) =>
+    listeners[kind]?.(received) ?? Promise.reject(new Error(`nobody listens to a ${kind}`));
 
   async function types(name: string, text: string, body: Payload = {}) {
     const acknowledged: unknown[] = [];
-    await reach(commands, name, {
+    await reach('command', {
       ack: async (answer?: unknown) => void acknowledged.push(answer),
-      body: { ...from, text, ...body },
+      body: { ...from, command: name, text, ...body },
     });
     return acknowledged;
   }
@@ -49,7 +42,7 @@ function fakeBolt() {
       body: { ...fromClick, ...body },
       action: { type: 'button', action_id: id, ...(value !== undefined && { value }) },
     };
-    await reach(actions, id, received);
+    await reach('action', received);
     return acknowledged;
   }
   /** Opens a menu, whose block has this id, and chooses the entry with this value. */
@@ -60,27 +53,30 @@ function fakeBolt() {
       body: fromClick,
       action: { type: 'overflow', action_id: 'menu', block_id: blockId, selected_option: { value } },
     };
-    await reach(actions, 'menu', received);
+    await reach('action', received);
     return acknowledged;
   }
   async function submits(callback: string, view: Payload = {}) {
     const acknowledged: unknown[] = [];
-    await reach(views, callback, {
+    await reach('view', {
       ack: async (answer?: unknown) => void acknowledged.push(answer),
       body: fromModal,
-      view: { ...aView, ...view },
+      view: { ...aView, callback_id: callback, ...view },
     });
     return acknowledged;
   }
   async function chooses(callback: string, body: Payload = {}) {
     let acknowledged = 0;
-    const received = { ack: async () => void acknowledged++, body: { ...fromMenu, ...body } };
-    await reach(shortcuts, callback, received);
+    const received = {
+      ack: async () => void acknowledged++,
+      body: { ...fromMenu, callback_id: callback, ...body },
+    };
+    await reach('shortcut', received);
     return acknowledged;
   }
   const happens = (name: string, event: Payload, body: Payload = { team_id: 'T0ACME' }) =>
-    events.get(name)?.({ event, body }) ?? Promise.reject(new Error(name));
-  return { app: app as unknown as App, types, clicks, opensMenu, submits, chooses, happens, listening };
+    reach('event', { event: { ...event, type: name }, body });
+  return { app: app as unknown as App, types, clicks, opensMenu, submits, chooses, happens };
 }
 
 const from = { ...typedByAna, user_name: 'ana.typed', trigger_id: 'trigger.1' };
@@ -92,6 +88,7 @@ const fromClick = {
   response_url: 'https://hooks.example/2',
 };
 const fromMenu = {
+  type: 'message_action',
   team: { id: 'T0ACME' },
   user: { id: 'U0ANA', name: 'ana.chose' },
   channel: { id: 'C0DOCS', name: 'docs' },
