@@ -4,8 +4,9 @@ import packageJson from '../package.json' with { type: 'json' };
 import { bind } from './commands/bind.ts';
 import { createGate, type GateParts } from './commands/gate.ts';
 import { registry } from './commands/index.ts';
-import { createIntake, createWaker } from './commands/intake.ts';
+import { createIntake } from './commands/intake.ts';
 import { createModalOpener } from './commands/open-modal.ts';
+import { createWaker } from './commands/waker.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
 import { findRejectedKeys } from './jobs/alerts/key-alert.ts';
 import type { FeatureContext } from './jobs/feature.ts';
@@ -45,7 +46,9 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
 
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
   const { names, isPublic, policy, newRef } = parts;
-  const wake = createWaker((run) => enqueueRun(queues, run), log);
+  const { wake, settled } = createWaker((run) => enqueueRun(queues, run), log);
+  // While the connection to the queues is still there.
+  closers.add(settled);
   // An answer does without the link to a message of which nothing is known in time.
   const outbox = {
     deliveryState: (key: string) =>

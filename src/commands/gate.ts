@@ -116,7 +116,8 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
           botUserId,
           workspaceUrl,
         });
-        log.info(about, 'request');
+        // After the answer, which a line would hold up.
+        setImmediate(() => log.info(about, 'request'));
         return { kind: 'answered', value };
       } catch (error) {
         if (error instanceof UserFacingError) return { kind: 'refused', message: error.reply };

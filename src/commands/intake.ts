@@ -9,6 +9,7 @@ import type { ThreadPlace } from '../store/closed-threads.ts';
 import { type Acceptance, type Quota, type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
 import type { InboxEntry, ThreadStore } from '../store/threads.ts';
 import { UserFacingError } from './user-facing-error.ts';
+import type { Waker } from './waker.ts';
 
 /** When a request came in, and where its answers go. */
 interface IntakeRequest {
@@ -19,8 +20,7 @@ interface IntakeRequest {
 export interface IntakeParts {
   runs: RunStore;
   threads: Pick<ThreadStore, 'appendToInbox' | 'followedIndex' | 'isClosed'>;
-  /** Has a worker step the run at once. */
-  wake: (run: Pick<RunBase, 'job' | 'id'>) => Promise<void>;
+  wake: Waker['wake'];
   /** From the receipt of a request to the moment a write is refused, and how long a claim lasts at most. */
   timeoutMs: number;
   claimMs: number;
@@ -28,9 +28,6 @@ export interface IntakeParts {
   metrics: Pick<Metrics, 'refusals'>;
   log: Log;
 }
-
-/** How long queueing may delay the answer. */
-const ENQUEUE_TIMEOUT_MS = 400;
 
 /** How long an answer of Redis shows that it is there, and what the time is: under load, few requests ask themselves. */
 const RECENT_MS = 50;
@@ -46,27 +43,13 @@ const outcomeUnknown = message([
 ]);
 
 /**
- * Returns a `wake` that never rejects and takes 400 ms at most: what it is called for is kept by then, and the sweeper
- * queues what could not be queued.
- */
-export const createWaker =
-  (enqueue: IntakeParts['wake'], log: Log): IntakeParts['wake'] =>
-  async (run) => {
-    try {
-      await within(ENQUEUE_TIMEOUT_MS, enqueue(run));
-    } catch (error) {
-      log.warn({ err: error, run: run.id }, 'kept, but not queued yet; the sweeper does it');
-    }
-  };
-
-/**
  * Returns where requests that are answered become runs; events, which nobody answers, go straight to the stores. What is
  * refused has not happened and will not. When it is in doubt whether something was kept, the person reads so, and it
  * goes on if it was. Both come as `UserFacingError`.
  */
 export function createIntake(parts: IntakeParts) {
   const { runs, threads, wake, timeoutMs, claimMs, monotonicMs, metrics, log } = parts;
-  const redisTimeMs = recent(runs.timeMs, monotonicMs);
+  const clock = recentClock(runs.timeMs, monotonicMs);
   const remainingMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + timeoutMs - monotonicMs();
 
   /** `write` gets a deadline on Redis' own clock, so that a Redis that wakes up late refuses by itself. */
@@ -78,7 +61,7 @@ export function createIntake(parts: IntakeParts) {
     const scope = logScope();
     if (scope !== undefined) scope.run = runId;
     // An answer also shows that Redis is there, before anything is sent that could be in doubt.
-    const redisNowMs = await readInTime(redisTimeMs(), request);
+    const redisNowMs = await readInTime(clock.timeMs(), request);
     const deadlineMs = redisNowMs + remainingMs(request);
     return within(remainingMs(request), write(deadlineMs)).catch((error: unknown) => {
       if (error instanceof ReplyError) throw refusedError(error);
@@ -93,15 +76,10 @@ export function createIntake(parts: IntakeParts) {
     request: IntakeRequest,
     write: (deadlineMs: number) => Promise<Acceptance>,
   ): Promise<Acceptance> {
-    let woken: Promise<void> | undefined;
-    const result = await withDeadline(run.id, request, (deadlineMs) => {
-      const written = write(deadlineMs);
-      // Sent behind the write, which Redis comes to first: one wait for both. A wake of what was not kept does nothing.
-      woken = wake(run);
-      return written;
-    });
+    const result = await withDeadline(run.id, request, write);
     if (result.kind === 'late') throw lateError();
-    await woken;
+    wake(run);
+    if (result.kind === 'accepted') clock.note(result.atMs);
     return result;
   }
 
@@ -142,7 +120,7 @@ export function createIntake(parts: IntakeParts) {
         threads.appendToInbox(job, runId, what, deadlineMs),
       );
       if (result === 'late') throw lateError();
-      if (result !== 'gone') await wake({ job, id: runId });
+      if (result !== 'gone') wake({ job, id: runId });
       return result;
     },
 
@@ -184,18 +162,27 @@ export function createIntake(parts: IntakeParts) {
   };
 }
 
-/** Returns the time that `ask` gives, or gave a moment ago: never more than it is. */
-function recent(ask: () => Promise<number>, monotonicMs: () => number): () => Promise<number> {
+/**
+ * Returns a clock that shows the time that `ask` gives, or that was given or noted a moment ago: never more than it is.
+ */
+function recentClock(ask: () => Promise<number>, monotonicMs: () => number) {
   let last: { askedMs: number; answered: Promise<{ timeMs: number; atMs: number }> } | undefined;
-  return async () => {
-    if (last === undefined || monotonicMs() - last.askedMs > RECENT_MS) {
-      const answered = ask().then((timeMs) => ({ timeMs, atMs: monotonicMs() }));
-      last = { askedMs: monotonicMs(), answered };
-      answered.catch(() => {
-        last = undefined;
-      });
-    }
-    const { timeMs, atMs } = await last.answered;
-    return timeMs + monotonicMs() - atMs;
+  return {
+    async timeMs(): Promise<number> {
+      if (last === undefined || monotonicMs() - last.askedMs > RECENT_MS) {
+        const answered = ask().then((timeMs) => ({ timeMs, atMs: monotonicMs() }));
+        last = { askedMs: monotonicMs(), answered };
+        answered.catch(() => {
+          last = undefined;
+        });
+      }
+      const { timeMs, atMs } = await last.answered;
+      return timeMs + monotonicMs() - atMs;
+    },
+    /** Takes a time from an answer that came just now. */
+    note(timeMs: number) {
+      const atMs = monotonicMs();
+      last = { askedMs: atMs, answered: Promise.resolve({ timeMs, atMs }) };
+    },
   };
 }

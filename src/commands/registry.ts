@@ -8,10 +8,11 @@ import { MENU_ACTION, type Message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { MessageText } from '../slack/markdown/message.ts';
 import type { EphemeralMessage } from '../slack/response-url.ts';
-import type { RunBase, RunStore } from '../store/runs.ts';
+import type { RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { SlashCommand } from './command.ts';
 import type { Caller, CommandTools } from './tools.ts';
+import type { Waker } from './waker.ts';
 
 /** The ways in which people reach a feature. */
 export interface Registry {
@@ -136,8 +137,7 @@ export interface EventTools {
   identity: Identity;
   threads: Pick<ThreadStore, 'appendToThread' | 'lastFollower' | 'followedIndex' | 'isClosed'>;
   runs: Pick<RunStore, 'accept'>;
-  /** Has a worker step a run at once. Never rejects, and takes no longer than an event can wait. */
-  wake: (run: Pick<RunBase, 'id' | 'job'>) => Promise<void>;
+  wake: Waker['wake'];
   /** Has the Home tab of somebody brought up to date. */
   updateHome: (teamId: string, userId: string) => Promise<void>;
   projects: readonly Project[];

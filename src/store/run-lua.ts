@@ -100,11 +100,13 @@ local function oldestOf(quota, max, id, active, members, runs)
 end
 `;
 
-type AcceptanceKind = 'accepted' | 'repeated' | 'claimed' | 'full' | 'late' | 'stale';
+type AcceptAnswer =
+  | [kind: 'accepted', atMs: number]
+  | [kind: 'claimed', by: string]
+  | [kind: 'full', by: string, quota: number]
+  | [kind: 'repeated' | 'late' | 'stale'];
 
-export const acceptScript = lastingScript<
-  [kind: AcceptanceKind, by?: string, quota?: number]
->(`${LUA_NOW}${LUA_WAKE}${LUA_QUOTA}
+export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_NOW}${LUA_WAKE}${LUA_QUOTA}
 local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting = unpack(ARGV)
 local runs, members, ref = unpack(ARGV, 14)
 local quotas = #ARGV - 16
@@ -140,7 +142,7 @@ for i = 6 + quotas, #KEYS do
   redis.call('ZREMRANGEBYRANK', KEYS[i], 0, -1 - kept)
   redis.call('PEXPIRE', KEYS[i], ttl)
 end
-return {'accepted'}
+return {'accepted', now}
 `);
 
 export const saveScript = lastingScript<number | null>(`${LUA_SAVE}

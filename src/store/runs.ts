@@ -47,8 +47,8 @@ export class UnreadableRun extends Error {
 }
 
 export type Acceptance =
-  /** Kept: whatever happens from here on, it ends in a visible outcome. */
-  | { kind: 'accepted' }
+  /** Kept, at a time of Redis' own clock: whatever happens from here on, it ends in a visible outcome. */
+  | { kind: 'accepted'; atMs: number }
   /** The very same request is kept already. */
   | { kind: 'repeated' }
   /** Another run holds the claim. */
@@ -94,7 +94,7 @@ export function createRunStore(redis: RedisClient) {
       ...quotas.map(({ name }) => keys.quota(name)),
       ...run.people.map((userId) => keys.runsOf(run.teamId, userId)),
     ];
-    const [kind, by = '', quota = 0] = await acceptScript(redis, touched, [
+    const answer = await acceptScript(redis, touched, [
       deadlineMs,
       run.id,
       JSON.stringify(run),
@@ -113,8 +113,16 @@ export function createRunStore(redis: RedisClient) {
       logScope()?.ref ?? '',
       ...quotas.map(({ max }) => max),
     ]);
-    if (kind === 'full') return { kind, by, quota };
-    return kind === 'claimed' ? { kind, by } : { kind };
+    switch (answer[0]) {
+      case 'accepted':
+        return { kind: answer[0], atMs: answer[1] };
+      case 'claimed':
+        return { kind: answer[0], by: answer[1] };
+      case 'full':
+        return { kind: answer[0], by: answer[1], quota: answer[2] };
+      default:
+        return { kind: answer[0] };
+    }
   }
 
   async function active() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createIntake, createWaker, type IntakeParts } from '../../src/commands/intake.ts';
+import { createIntake, type IntakeParts } from '../../src/commands/intake.ts';
 import { UserFacingError } from '../../src/commands/user-facing-error.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createRunStore } from '../../src/store/runs.ts';
@@ -21,7 +21,7 @@ function intakeWith(changes: Partial<IntakeParts> = {}) {
   const intake = createIntake({
     runs,
     threads,
-    wake: async ({ job, id }) => void woken.push(`${job} ${id}`),
+    wake: ({ job, id }) => void woken.push(`${job} ${id}`),
     timeoutMs: 5000,
     claimMs: 60_000,
     monotonicMs: () => 0,
@@ -61,15 +61,6 @@ test('what happened to a run that is not found is reported, and wakes nobody', a
   const { tell, woken } = intakeWith();
   expect(await tell()).toBe('gone');
   expect(woken).toEqual([]);
-});
-
-test('what could not be queued is kept all the same', async () => {
-  const { given, tell, inbox } = intakeWith({
-    wake: createWaker(() => Promise.reject(new Error('no queue')), createLog('silent', [])),
-  });
-  await given();
-  expect(await tell()).toBe('kept');
-  expect(await inbox()).toHaveLength(1);
 });
 
 test('what Redis comes to too late is refused, and was not kept', async () => {
@@ -140,23 +131,15 @@ test('the followed threads are given, or it is said that Redis is away', async (
   );
 });
 
-test('a run is woken right behind the write that keeps it, without a wait for the answer', async () => {
-  const runs = createRunStore(redis.client);
-  const order: string[] = [];
-  const { intake } = intakeWith({
-    runs: {
-      ...runs,
-      async accept(...args) {
-        order.push('written');
-        const result = await runs.accept(...args);
-        order.push('answered');
-        return result;
-      },
-    },
-    wake: async () => void order.push('woken'),
-  });
-  expect(await intake.start(aThread(), request)).toEqual({ kind: 'accepted' });
-  expect(order).toEqual(['written', 'woken', 'answered']);
+test('a new run is woken once it is kept, also by a repeat, and not when it is refused', async () => {
+  const { intake, woken } = intakeWith();
+  expect(await intake.start(aThread(), request)).toMatchObject({ kind: 'accepted' });
+  expect(woken).toEqual(['agent-thread t1']);
+  expect(await intake.start(aThread(), request)).toEqual({ kind: 'repeated' });
+  expect(woken).toHaveLength(2);
+  const other = intakeWith({ timeoutMs: -1 });
+  await expect(other.intake.start(aThread({ id: 't2' }), request)).rejects.toThrow(UserFacingError);
+  expect(other.woken).toEqual([]);
 });
 
 test('under load, requests share the time that Redis gave a moment ago, which is never ahead', async () => {
@@ -195,6 +178,36 @@ test('under load, requests share the time that Redis gave a moment ago, which is
   expect(deadlines[0]).toBeLessThanOrEqual(501_000 + 5000);
   expect(deadlines[1]).toBeLessThanOrEqual(501_040 + 5000);
   expect(deadlines[1]).toBeGreaterThan(501_000 + 5000);
+});
+
+test('the answer to what was kept tells the time as well, so that a steady load never asks', async () => {
+  let nowMs = 1000;
+  let asked = 0;
+  const deadlines: number[] = [];
+  const runs = createRunStore(redis.client);
+  const { intake } = intakeWith({
+    monotonicMs: () => nowMs,
+    runs: {
+      ...runs,
+      timeMs: async () => {
+        asked += 1;
+        return 500_000;
+      },
+      async accept(_run, deadlineMs) {
+        deadlines.push(deadlineMs);
+        nowMs += 10;
+        return { kind: 'accepted', atMs: 500_000 + nowMs - 1005 };
+      },
+    },
+  });
+  for (let count = 0; count < 10; count += 1) {
+    nowMs += 30;
+    await intake.start(aThread(), { ...request, receivedAtMs: nowMs });
+  }
+  expect(asked).toBe(1);
+  // The answer was on its way for a part of the 10 ms, so the time may lag by as much, and is never ahead.
+  expect(deadlines.at(-1)).toBeLessThanOrEqual(500_000 + nowMs - 10 - 1000 + 5000);
+  expect(deadlines.at(-1)).toBeGreaterThanOrEqual(500_000 + nowMs - 10 - 1000 + 5000 - 10);
 });
 
 test('a Redis that did not answer is asked again', async () => {

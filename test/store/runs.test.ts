@@ -9,7 +9,7 @@ const { redis, runs, inTime, accept, load, holder } = runsForTests();
 
 describe('accepting', () => {
   test('keeps the run, its claim and its place among the open ones', async () => {
-    expect(await accept(aNote())).toEqual({ kind: 'accepted' });
+    expect(await accept(aNote())).toMatchObject({ kind: 'accepted' });
     expect(await load()).toEqual(aNote());
     expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
     expect(await holder()).toBe('r1');
@@ -36,7 +36,7 @@ describe('accepting', () => {
   });
 
   test('a deadline with a fraction of a millisecond is understood', async () => {
-    expect(await accept(aNote(), (await inTime()) + 0.25)).toEqual({ kind: 'accepted' });
+    expect(await accept(aNote(), (await inTime()) + 0.25)).toMatchObject({ kind: 'accepted' });
     expect(await accept(aNote({ id: 'r2', claim: 'x' }), (await runs.timeMs()) - 0.5)).toEqual({
       kind: 'late',
     });
@@ -83,22 +83,24 @@ describe('accepting', () => {
   });
 
   test('without an address for answers keeps none', async () => {
-    expect(await runs.accept(aNote(), await inTime(), CLAIM_MS, undefined)).toEqual({ kind: 'accepted' });
+    expect(await runs.accept(aNote(), await inTime(), CLAIM_MS, undefined)).toMatchObject({
+      kind: 'accepted',
+    });
     expect(await redis.client.exists(keys.responseUrl('r1'))).toBe(0);
     expect(await runs.responseUrl('r1')).toBeUndefined();
   });
 
   test('a claim of the same run stands in nobody’s way', async () => {
     await redis.client.set(keys.claim('docs.acme.com'), 'r1');
-    expect(await accept(aNote())).toEqual({ kind: 'accepted' });
+    expect(await accept(aNote())).toMatchObject({ kind: 'accepted' });
   });
 
   test('runs without a claim, and with others, go side by side', async () => {
     const { claim: _, ...free } = aNote();
-    expect(await accept(free)).toEqual({ kind: 'accepted' });
-    expect(await accept({ ...free, id: 'r2' })).toEqual({ kind: 'accepted' });
-    expect(await accept(aNote({ id: 'r3' }))).toEqual({ kind: 'accepted' });
-    expect(await accept(aNote({ id: 'r4', claim: 'docs.beta.com' }))).toEqual({ kind: 'accepted' });
+    expect(await accept(free)).toMatchObject({ kind: 'accepted' });
+    expect(await accept({ ...free, id: 'r2' })).toMatchObject({ kind: 'accepted' });
+    expect(await accept(aNote({ id: 'r3' }))).toMatchObject({ kind: 'accepted' });
+    expect(await accept(aNote({ id: 'r4', claim: 'docs.beta.com' }))).toMatchObject({ kind: 'accepted' });
   });
 
   test('of many at once that want the same, one is accepted', async () => {
@@ -123,7 +125,7 @@ describe('going on by a click', () => {
 
   test('is the next revision, claimed and open again', async () => {
     const saved = await settled();
-    expect(await resume({ ...saved, note: 'again' })).toEqual({ kind: 'accepted' });
+    expect(await resume({ ...saved, note: 'again' })).toMatchObject({ kind: 'accepted' });
     expect(await load()).toEqual({ ...saved, rev: 3, note: 'again' });
     expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
     expect(await holder()).toBe('r1');
@@ -158,7 +160,7 @@ describe('going on by a click', () => {
   test('that starts nothing goes on while another run holds the claim, and leaves that alone', async () => {
     const saved = await settled();
     await accept(aNote({ id: 'r2' }));
-    expect(await runs.resume(saved, await inTime(), 0)).toEqual({ kind: 'accepted' });
+    expect(await runs.resume(saved, await inTime(), 0)).toMatchObject({ kind: 'accepted' });
     expect(await accept(aNote({ id: 'r3' }))).toEqual({ kind: 'claimed', by: 'r2' });
   });
 
@@ -200,7 +202,7 @@ describe('saving', () => {
     await accept(aNote());
     await runs.save(aNote(), true);
     expect(await holder()).toBeNull();
-    expect(await accept(aNote({ id: 'r2' }))).toEqual({ kind: 'accepted' });
+    expect(await accept(aNote({ id: 'r2' }))).toMatchObject({ kind: 'accepted' });
   });
 
   test("with release leaves another run's claim alone", async () => {

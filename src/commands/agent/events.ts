@@ -74,13 +74,11 @@ async function appendToFollowedThread(
   const entry = { event: threadEvent.parse(reply), dedupeKey: dedupeKeyOf(reply) };
   const wakeRun = (id: string) => wake({ id, job: 'agent-thread' });
   const likely = threads.lastFollower(place);
-  // Right behind the write, so Redis comes to it second and both are waited for once. A run that is woken for nothing
-  // finds nothing to do.
-  const [outcome] = await Promise.all([
-    threads.appendToThread('agent-thread', place, entry, underOwnMessage),
-    likely === undefined ? undefined : wakeRun(likely),
-  ]);
-  if (outcome.kind === 'kept' && outcome.runId !== likely) await wakeRun(outcome.runId);
+  const appended = threads.appendToThread('agent-thread', place, entry, underOwnMessage);
+  // Behind the write, without a wait for its answer. A run that is woken for nothing finds nothing to do.
+  if (likely !== undefined) wakeRun(likely);
+  const outcome = await appended;
+  if (outcome.kind === 'kept' && outcome.runId !== likely) wakeRun(outcome.runId);
   return outcome.kind;
 }
 
@@ -151,7 +149,7 @@ async function startMention(reply: NewReply, parsed: ThreadText, early: boolean,
 
 async function accept(run: RunBase, { runs, wake }: EventTools): Promise<Acceptance['kind']> {
   const { kind } = await runs.accept(run, Number.MAX_SAFE_INTEGER, retention.runMs, undefined);
-  if (kind === 'accepted') await wake(run);
+  if (kind === 'accepted') wake(run);
   return kind;
 }
 

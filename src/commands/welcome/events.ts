@@ -16,7 +16,7 @@ export const welcomeEvents: readonly EventListener[] = [
       if (!read.success || read.data.user !== botUserId) return;
       const welcome = newWelcome({ teamId, channel: read.data.channel });
       const { kind } = await runs.accept(welcome, Number.MAX_SAFE_INTEGER, retention.runMs, undefined);
-      if (kind === 'accepted') await wake(welcome);
+      if (kind === 'accepted') wake(welcome);
     },
   },
 ];

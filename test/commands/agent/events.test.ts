@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { messageEvents } from '../../../src/commands/agent/events.ts';
-import { createWaker } from '../../../src/commands/intake.ts';
 import type { EventTools } from '../../../src/commands/registry.ts';
+import { createWaker } from '../../../src/commands/waker.ts';
 import { mentionRun } from '../../../src/jobs/agent/mention/record.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { threadClaim } from '../../../src/store/threads.ts';
@@ -26,10 +26,13 @@ beforeEach(() => {
 const identity = { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };
 
 /** Hands an event to the listener of messages; that of mentions does the same. */
-async function hear(event: object, changes: Partial<EventTools> = {}) {
+async function hear(
+  event: object,
+  { enqueue, ...changes }: Partial<EventTools> & { enqueue?: Parameters<typeof createWaker>[0] } = {},
+) {
   const [listener, ...others] = messageEvents;
   for (const other of others) expect(other.handle).toBe(listener?.handle);
-  const wake = changes.wake ?? (async ({ id }) => void world.woken.push(id));
+  const { wake, settled } = createWaker(enqueue ?? (async ({ id }) => void world.woken.push(id)), kept.log);
   await listener?.handle(
     event,
     { team_id: 'T0ACME' },
@@ -43,9 +46,10 @@ async function hear(event: object, changes: Partial<EventTools> = {}) {
       now: () => NOW_MS,
       log: kept.log,
       ...changes,
-      wake: createWaker(wake, kept.log),
+      wake,
     },
   );
+  await settled();
 }
 
 const aMessage = (changes: object = {}) => ({
@@ -92,21 +96,21 @@ describe('in a followed thread', () => {
     expect(world.woken).toEqual([thread.id]);
   });
 
-  test('the next reply wakes its run without a second wait for Redis', async () => {
+  test('the next reply wakes its run without a wait for the answer of Redis', async () => {
     const thread = await world.followed(aThread());
     await hear(aReply());
-    const order: string[] = [];
+    const woken = Promise.withResolvers<string>();
     const threads: EventTools['threads'] = {
       ...world.threads,
       async appendToThread(...event) {
         const outcome = await world.threads.appendToThread(...event);
-        order.push(outcome.kind);
+        await woken.promise;
         return outcome;
       },
     };
     const next = aReply({ ts: '1789912900.000300' });
-    await hear(next, { threads, wake: async ({ id }) => void order.push(id) });
-    expect(order).toEqual([thread.id, 'kept']);
+    await hear(next, { threads, enqueue: async ({ id }) => woken.resolve(id) });
+    expect(await woken.promise).toBe(thread.id);
   });
 
   test('where another run follows the thread by now, that one is woken', async () => {
@@ -153,7 +157,7 @@ describe('in a followed thread', () => {
 
   test('what is kept counts, also when no worker can be woken', async () => {
     const thread = await world.followed(aThread());
-    await hear(aReply(), { wake: () => Promise.reject(new Error('away')) });
+    await hear(aReply(), { enqueue: () => Promise.reject(new Error('away')) });
     expect(await world.inbox(thread)).toHaveLength(1);
     expect(kept.text()).toContain('the sweeper does it');
   });
