@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import packageJson from '../package.json' with { type: 'json' };
 import { redisAddressOf, type Settings } from './config/settings.ts';
 import { createQueues } from './jobs/queue.ts';
@@ -145,7 +145,7 @@ export async function createRoleParts(
     monotonicMs,
     random,
     /** Returns a new short reference, which a message shows to a person and the log repeats. */
-    newRef: () => randomBytes(3).toString('hex'),
+    newRef: () => randomUUID().slice(0, 6),
     log,
     closers,
     onRedisError: (error: Error) => report(error, 'trouble with Redis'),

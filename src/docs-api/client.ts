@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { z } from 'zod';
 import { type CallOptions, createCaller, type DocsApiOptions } from './caller.ts';
 import { type DocsApiOperation, OPERATIONS } from './operations.ts';
@@ -27,8 +27,7 @@ export interface DocsApi extends Methods {
 }
 
 /** Returns what identifies an API key without revealing it. */
-export const keyIdOf = (apiKey: string): string =>
-  createHash('sha256').update(apiKey).digest('base64url').slice(0, 16);
+export const keyIdOf = (apiKey: string): string => hash('sha256', apiKey, 'base64url').slice(0, 16);
 
 /** Returns a client. Throws `DocsApiSettingsError` when an option cannot work. Opens no connection. */
 export function createDocsApi(options: DocsApiOptions): DocsApi {

@@ -4,17 +4,10 @@ export class TimeLimitError extends Error {
 }
 
 /** Returns the promise's result. Throws `TimeLimitError` when there is none after `ms` milliseconds. */
-export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new TimeLimitError(`no result within ${Math.round(ms)} ms`)),
-      Math.max(0, ms),
-    );
+export function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new TimeLimitError(`no result within ${Math.round(ms)} ms`));
+    const timer = setTimeout(giveUp, Math.max(0, ms));
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  try {
-    return await Promise.race([promise, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

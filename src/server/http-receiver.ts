@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver } from '@slack/bolt';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -35,7 +36,8 @@ export type HttpReceiver = Receiver & Pick<RefusedRequests, 'problem'>;
  * It acknowledges only when the listeners have finished, so that what is acknowledged is kept.
  */
 export function createHttpReceiver(parts: HttpParts): HttpReceiver {
-  const { signingSecret, server, now, metrics, newRef, log } = parts;
+  const { server, now, metrics, newRef, log } = parts;
+  const signingSecret = createSecretKey(parts.signingSecret, 'utf8');
   const refused = createRefusedRequests(log, now, metrics);
   const readBody = createBodyReader();
   let app: App | undefined;

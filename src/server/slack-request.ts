@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
 
@@ -63,7 +64,7 @@ const modal = z.looseObject({
     app_installed_team_id: text.nullish(),
   }),
 });
-const challenge = z.object({ type: z.literal('url_verification'), challenge: text });
+const challenge = z.object({ challenge: text });
 
 const schemaByType = new Map<unknown, z.ZodType<Record<string, unknown>>>([
   ['message_action', messageShortcut],
@@ -80,16 +81,19 @@ export function parseBytes(contentType: string | undefined, bytes: Buffer): Slac
   const [mediaType = ''] = (contentType ?? '').split(';', 1);
   if (mediaType.trim().toLowerCase() !== 'application/x-www-form-urlencoded')
     return parseRequest(parseJson(sent));
-  const form = new URLSearchParams(sent);
-  const payload = form.get('payload');
-  return parseRequest(payload === null ? Object.fromEntries(form) : parseJson(payload));
+  const form = parse(sent);
+  const { payload } = form;
+  if (payload === undefined) return parseRequest(form);
+  return typeof payload === 'string' ? parseRequest(parseJson(payload)) : undefined;
 }
 
 /** Reads a parsed body. Returns `undefined` when the listeners could not read it. */
 export function parseRequest(body: unknown): SlackRequest | undefined {
   if (!isObject(body) || isDeeper(body, MAX_DEPTH)) return undefined;
-  const verification = challenge.safeParse(body);
-  if (verification.success) return { kind: 'challenge', challenge: verification.data.challenge };
+  if (body.type === 'url_verification') {
+    const verification = challenge.safeParse(body);
+    if (verification.success) return { kind: 'challenge', challenge: verification.data.challenge };
+  }
   if (body.type === 'app_rate_limited' && body.event === undefined) return { kind: 'rate limited' };
   const read = schemaOf(body)?.safeParse(body);
   return read?.success ? { kind: 'listeners', body: read.data } : undefined;

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** The signature of a request, from its headers. */
@@ -25,7 +25,7 @@ export function clockSkew({ timestamp }: Signature, nowMs: number): number | und
 }
 
 /** Returns whether the secret signed the body: https://docs.slack.dev/authentication/verifying-requests-from-slack */
-export function isSigned({ timestamp, hash }: Signature, body: Buffer, signingSecret: string): boolean {
+export function isSigned({ timestamp, hash }: Signature, body: Buffer, signingSecret: KeyObject): boolean {
   const ours = createHmac('sha256', signingSecret).update(`v0:${timestamp}:`).update(body).digest();
   return timingSafeEqual(ours, Buffer.from(hash, 'hex'));
 }

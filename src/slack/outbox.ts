@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Timing } from '../runtime/timing.ts';
 import type { MessageStore, WantedMessage } from '../store/messages.ts';
 import type { ReactionStore, ReactionSubject, WantedReaction } from '../store/reactions.ts';
@@ -75,5 +75,5 @@ export function createOutbox(parts: OutboxParts) {
 }
 
 function digest(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16);
+  return hash('sha256', JSON.stringify(value), 'base64url').slice(0, 16);
 }

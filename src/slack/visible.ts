@@ -23,6 +23,9 @@ const keepPattern = [
 
 const invisiblePattern = String.raw`\p{Default_Ignorable_Code_Point}|\p{Noncharacter_Code_Point}|[\uFFF9-\uFFFB]`;
 
+/** Most texts: nothing in them is invisible in that sense. */
+const onlyAscii = /^[\0-\x7F]*$/;
+
 const invisibleOrKept = new RegExp(`(${keepPattern})|${invisiblePattern}`, 'gu');
 
 /**
@@ -32,5 +35,6 @@ const invisibleOrKept = new RegExp(`(${keepPattern})|${invisiblePattern}`, 'gu')
  * an emoji, and one joiner after a letter of a script that joins. It is idempotent.
  */
 export function stripInvisible(text: string): string {
+  if (onlyAscii.test(text)) return text;
   return text.replace(invisibleOrKept, (_, kept: string | undefined) => kept ?? '');
 }

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Ids and claims that are the same for the same parts. */
-export const idOf = (...parts: string[]) =>
-  createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 24);
+export const idOf = (...parts: string[]) => hash('sha256', parts.join('\n')).slice(0, 24);

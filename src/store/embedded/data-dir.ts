@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   accessSync,
   chmodSync,
@@ -199,8 +199,8 @@ function ownerOf(path: string): { path: string; uid: number | undefined } {
 function socketPathOf(folder: string): string {
   const inside = join(folder, 'redis.sock');
   if (Buffer.byteLength(inside) <= MAX_SOCKET_BYTES) return inside;
-  const hash = createHash('sha256').update(folder).digest('hex').slice(0, 16);
-  return join(tmpdir(), `docket-${hash}`, 'redis.sock');
+  const name = hash('sha256', folder).slice(0, 16);
+  return join(tmpdir(), `docket-${name}`, 'redis.sock');
 }
 
 function socketPathFor(folder: string): string {

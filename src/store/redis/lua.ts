@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { RedisClient } from './client.ts';
 import { untilCopied } from './replicas.ts';
 
@@ -48,7 +48,7 @@ export function lastingScript<Answer = unknown>(source: string): LuaScript<Answe
 }
 
 function makeScript<Answer>(source: string): LuaScript<Answer> {
-  const digest = createHash('sha1').update(source).digest('hex');
+  const digest = hash('sha1', source);
   return async (redis, keys, args = []) => {
     const sendWhole = async () => (await redis.eval(source, keys.length, ...keys, ...args)) as Answer;
     if (isFirst(redis, digest)) return sendWhole();
