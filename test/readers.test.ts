@@ -130,14 +130,14 @@ const readers: Record<string, Reader> = {
   parseProgress: (text) => parseProgress(text, false, clean),
   parseErrorText: (text) => parseErrorText({ error: { message: text } }, clean),
   bundleResponse: (text) =>
-    bundleResponse.safeParse({ bundleUrl: `https://${text}`, expiresAt: text, sizeBytes: text }),
+    bundleResponse.schema.safeParse({ bundleUrl: `https://${text}`, expiresAt: text, sizeBytes: text }),
   pageViewsResponse: (text) =>
-    pageViewsResponse.safeParse({
+    pageViewsResponse.schema.safeParse({
       totals: { human: text, ai: text },
       views: [{ path: text, human: text, ai: text }],
     }),
   searchesResponse: (text) =>
-    searchesResponse.parse({
+    searchesResponse.schema.parse({
       searches: [
         { searchQuery: text, hits: text },
         { searchQuery: text, hits: 1, ctr: text, topClickedPage: text },
@@ -145,12 +145,12 @@ const readers: Record<string, Reader> = {
       totalSearches: text,
     }),
   feedbackByPageResponse: (text) =>
-    feedbackByPageResponse.parse({
+    feedbackByPageResponse.schema.parse({
       feedback: [{ path: text, thumbsUp: 1, thumbsDown: text }],
       hasMore: text,
     }),
   assistantConversationsResponse: (text) =>
-    assistantConversationsResponse.safeParse({
+    assistantConversationsResponse.schema.safeParse({
       conversations: [{ resolutionStatus: text, queryCategory: text }],
       nextCursor: text,
     }),

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, errors } from 'undici';
-import type { z } from 'zod';
 import { DocsApiError, type DocsApiErrorKind, type Happened } from './errors.ts';
 import { createConnectionError, createError, createStatusError } from './failures.ts';
 import { attemptsOf, type DocsApiOperation, OPERATIONS, type Operation } from './operations.ts';
@@ -57,7 +56,8 @@ interface Call {
   /** Path with its query. */
   path: string;
   body: string | undefined;
-  responseSchema: z.ZodType;
+  /** As it was checked. */
+  input: Record<string, unknown>;
 }
 
 const DEFAULT_TIMEOUT_MS = 20_000;
@@ -132,17 +132,18 @@ export function createCaller(options: DocsApiOptions) {
         ? `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
         : path,
       body: row.method === 'GET' || given.length === 0 ? undefined : JSON.stringify(rest),
-      responseSchema: row.response(clean, checked.data),
+      input: checked.data,
     };
   }
 
   /** Returns an error as a value, so that every attempt is logged in one place. */
   async function attemptOnce(
-    { operation, row, path, body, responseSchema }: Call,
+    request: Call,
     limit: AbortSignal,
     signal: AbortSignal,
     isTooLate: CallOptions['isTooLate'],
   ): Promise<Result> {
+    const { operation, row, path, body } = request;
     // A call with retries must leave time for them.
     const isOnlyAttempt = attemptsOf(row) === 1;
     // With retries it survives a kept connection that the other side has closed; a GET may be made again by its caller.
@@ -167,7 +168,7 @@ export function createCaller(options: DocsApiOptions) {
       if (response.bodyFailure && isOk(response.status) && signal.aborted) {
         return createInterruptedError(operation, limit, effectOf(response), response.status);
       }
-      return parseResponse(operation, response, responseSchema);
+      return parseResponse(request, response);
     } catch (cause) {
       if (cause instanceof TooLate) return createNotSentError(operation, 'aborted', cause.message);
       if (signal.aborted || isClosed(cause)) return createInterruptedError(operation, limit);
@@ -175,11 +176,7 @@ export function createCaller(options: DocsApiOptions) {
     }
   }
 
-  function parseResponse(
-    operation: DocsApiOperation,
-    response: HttpResponse,
-    responseSchema: z.ZodType,
-  ): Result {
+  function parseResponse({ operation, row, input }: Call, response: HttpResponse): Result {
     const { status } = response;
     const json = parseJson(response.text);
     if (!isOk(status)) {
@@ -190,9 +187,10 @@ export function createCaller(options: DocsApiOptions) {
     }
     const happened = effectOf(response);
     if (response.bodyFailure) return createBodyError(operation, response.bodyFailure, { status, happened });
-    const value = responseSchema.safeParse(json);
-    if (json !== undefined && value.success) return { value: value.data, status };
-    const where = value.error?.issues[0]?.path.join('.') || 'the body';
+    const read = row.response.schema.safeParse(json);
+    if (json !== undefined && read.success)
+      return { value: row.response.toAnswer(read.data, clean, input), status };
+    const where = read.error?.issues[0]?.path.join('.') || 'the body';
     const problem =
       json !== undefined ? `${where} is missing or not what the API promises` : 'the body is not JSON';
     const what = `status ${status}, but ${problem}`;

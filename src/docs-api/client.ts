@@ -10,7 +10,7 @@ type Methods = {
   [Name in keyof Operations]: (
     input: z.input<Operations[Name]['input']>,
     options?: CallOptions,
-  ) => Promise<z.output<ReturnType<Operations[Name]['response']>>>;
+  ) => Promise<ReturnType<Operations[Name]['response']['toAnswer']>>;
 };
 
 /**

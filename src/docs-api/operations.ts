@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isSafeId } from './paths.ts';
-import type { CleanText } from './platform-text.ts';
 import {
   agentJobResponse,
   assistantConversationsResponse,
@@ -11,20 +10,20 @@ import {
   followUpResponse,
   MAX_CURSOR_LENGTH,
   pageViewsResponse,
+  type ResponseReader,
   searchesResponse,
   startExportResponse,
   visitorsResponse,
 } from './schemas.ts';
 
 /** One operation of the docs platform: its request, how its response is read, and how often it may be sent. */
-export interface Operation<Input extends z.ZodObject = z.ZodObject, Answer = unknown> {
+export interface Operation<Input extends z.ZodObject = z.ZodObject, Body = unknown, Answer = unknown> {
   method: 'GET' | 'POST';
   /** Path template, such as `/v1/static-export/jobs/{jobId}`. */
   path: string;
   /** Fields that the template names go into the path; the others are the query of a GET, else the JSON body. */
   input: Input;
-  /** Returns the schema that reads a 2xx response. */
-  response(clean: CleanText, input: z.output<Input>): z.ZodType<Answer>;
+  response: ResponseReader<Body, Answer, z.output<Input>>;
   /** Whether a call whose effect is unknown may be made again. Default: only a GET. */
   repeatable?: boolean;
   /** How often the client sends a repeatable call by itself, the first time included. Default 3. */
@@ -33,7 +32,7 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject, Answer = unk
   maxBytes?: number;
 }
 
-const operation = <Input extends z.ZodObject, Answer>(row: Operation<Input, Answer>) => row;
+const operation = <Input extends z.ZodObject, Body, Answer>(row: Operation<Input, Body, Answer>) => row;
 
 const id = z.string().refine(isSafeId, 'cannot be an id');
 const nonEmpty = z.string().min(1);
@@ -59,7 +58,7 @@ const analytics = {
   maxBytes: 10_000_000,
 } as const;
 
-/** Every operation that Docket calls. A new one is a row here and the schema of its response. */
+/** Every operation that Docket calls. A new one is a row here and the reader of its response. */
 export const OPERATIONS = {
   startExport: operation({
     method: 'POST',
@@ -87,7 +86,7 @@ export const OPERATIONS = {
     method: 'POST',
     path: '/v1/static-export/jobs/{jobId}/bundle',
     input: z.object({ jobId: id }),
-    response: () => bundleResponse,
+    response: bundleResponse,
     repeatable: true,
     // The jobs that need a link retry by themselves, for longer.
     attempts: 1,
@@ -121,7 +120,7 @@ export const OPERATIONS = {
     ...analytics,
     path: '/v1/analytics/{projectId}/views',
     input: dates.extend({ limit: limitTo(250), offset: z.int().min(0).optional() }),
-    response: () => pageViewsResponse,
+    response: pageViewsResponse,
   }),
 
   /** Visitors of a range are fewer than those of its days added up. */
@@ -130,7 +129,7 @@ export const OPERATIONS = {
     path: '/v1/analytics/{projectId}/visitors',
     /** `limit` counts the pages in the response, whose visitors are not read. */
     input: dates.extend({ limit: limitTo(250) }),
-    response: () => visitorsResponse,
+    response: visitorsResponse,
   }),
 
   /** Search terms, the most frequent first. */
@@ -138,7 +137,7 @@ export const OPERATIONS = {
     ...analytics,
     path: '/v1/analytics/{projectId}/searches',
     input: dates.extend({ limit: limitTo(100), cursor }),
-    response: () => searchesResponse,
+    response: searchesResponse,
   }),
 
   /** Has neither cursor nor offset: the first `limit` pages are all that can be had. */
@@ -147,7 +146,7 @@ export const OPERATIONS = {
     path: '/v1/analytics/{projectId}/feedback/by-page',
     /** The platform's default limit is 10. */
     input: dates.extend({ limit: limitTo(100) }),
-    response: () => feedbackByPageResponse,
+    response: feedbackByPageResponse,
   }),
 
   getAssistantConversations: operation({
@@ -155,7 +154,7 @@ export const OPERATIONS = {
     path: '/v1/analytics/{projectId}/assistant',
     /** The platform's default limit is 100. */
     input: dates.extend({ limit: limitTo(1000), cursor }),
-    response: () => assistantConversationsResponse,
+    response: assistantConversationsResponse,
   }),
 };
 

@@ -51,6 +51,22 @@ export interface AgentJob {
   archivedAt?: number;
 }
 
+/** How a 2xx response is read: by a schema, which is made once since its first use compiles it, and a function. */
+export interface ResponseReader<Body, Answer, Input> {
+  schema: z.ZodType<Body>;
+  toAnswer(body: Body, clean: CleanText, input: Input): Answer;
+}
+
+function responseOf<Body, Answer, Input = unknown>(
+  schema: z.ZodType<Body>,
+  toAnswer: (body: Body, clean: CleanText, input: Input) => Answer,
+): ResponseReader<Body, Answer, Input> {
+  return { schema, toAnswer };
+}
+
+/** Returns the reader of a response that its schema says all of. */
+const plainResponse = <Answer>(schema: z.ZodType<Answer>) => responseOf(schema, (answer) => answer);
+
 /** Longer than any presigned link; parsing a host name takes the square of its length. */
 const MAX_ADDRESS_LENGTH = 8000;
 
@@ -77,14 +93,16 @@ const exportFields = z.object({
 });
 
 /** Response to a start: `jobId` is required. Without a status the job is queued, as the contract says of a new job. */
-export const startExportResponse = (clean: CleanText) =>
-  exportFields
-    .extend({ jobId: id, status: optionalNonBlank })
-    .transform((job) => toExportJob(job, clean, 'queued'));
+export const startExportResponse = responseOf(
+  exportFields.extend({ jobId: id, status: optionalNonBlank }),
+  (job, clean) => toExportJob(job, clean, 'queued'),
+);
 
 /** Response to a poll of an export job: `status` is required, the id is that of the request. */
-export const exportResponse = (clean: CleanText, { jobId }: { jobId: string }) =>
-  exportFields.extend({ status: nonBlank }).transform((job) => toExportJob({ ...job, jobId }, clean));
+export const exportResponse = responseOf(
+  exportFields.extend({ status: nonBlank }),
+  (job, clean, { jobId }: { jobId: string }) => toExportJob({ ...job, jobId }, clean),
+);
 
 function toExportJob(
   job: z.infer<typeof exportFields> & { jobId: string; status?: string | undefined },
@@ -100,12 +118,14 @@ function toExportJob(
 }
 
 /** Response to a request for a bundle: only the link is required. */
-export const bundleResponse: z.ZodType<BundleLink> = z
-  .object({ bundleUrl: webAddress, expiresAt: optionalTime, sizeBytes: optionalCount })
-  .transform(({ bundleUrl, expiresAt, sizeBytes }) => ({
-    bundleUrl,
-    ...omitUndefined({ expiresAt, sizeBytes }),
-  }));
+export const bundleResponse = plainResponse<BundleLink>(
+  z
+    .object({ bundleUrl: webAddress, expiresAt: optionalTime, sizeBytes: optionalCount })
+    .transform(({ bundleUrl, expiresAt, sizeBytes }) => ({
+      bundleUrl,
+      ...omitUndefined({ expiresAt, sizeBytes }),
+    })),
+);
 
 const agentFields = z.object({
   source: z.object({ repository: optionalNonBlank, ref: optionalNonBlank }).optional().catch(undefined),
@@ -116,18 +136,22 @@ const agentFields = z.object({
 });
 
 /** Response to a poll of an agent job: `status` is required, the id is that of the request. */
-export const agentJobResponse = (clean: CleanText, { jobId }: { jobId: string }) =>
-  agentFields.extend({ status: nonBlank }).transform((job) => toAgentJob({ ...job, id: jobId }, clean));
+export const agentJobResponse = responseOf(
+  agentFields.extend({ status: nonBlank }),
+  (job, clean, { jobId }: { jobId: string }) => toAgentJob({ ...job, id: jobId }, clean),
+);
 
 /** Response to an instruction: nothing is required, since a 2xx says that it was accepted. */
-export const followUpResponse = (clean: CleanText, { jobId }: { jobId: string }) =>
-  agentFields
-    .extend({ status: optionalNonBlank })
-    .transform((job) => toAgentJob({ ...job, id: jobId }, clean));
+export const followUpResponse = responseOf(
+  agentFields.extend({ status: optionalNonBlank }),
+  (job, clean, { jobId }: { jobId: string }) => toAgentJob({ ...job, id: jobId }, clean),
+);
 
 /** Response to a creation: `id` is required. */
-export const createAgentJobResponse = (clean: CleanText) =>
-  agentFields.extend({ id, status: optionalNonBlank }).transform((job) => toAgentJob(job, clean));
+export const createAgentJobResponse = responseOf(
+  agentFields.extend({ id, status: optionalNonBlank }),
+  (job, clean) => toAgentJob(job, clean),
+);
 
 function toAgentJob(
   job: z.infer<typeof agentFields> & { id: string; status?: string | undefined },
@@ -219,32 +243,36 @@ const pageRows = z.array(z.unknown()).transform((all, context) => {
  * Response to a page-view query, one page of results. Everything but `total` is required; a missing `total` is
  * computed. The order of `views` is not specified.
  */
-export const pageViewsResponse = z
-  .object({
-    /** Of the whole date range. */
-    totals: countsSchema.transform(withTotal),
-    views: pageRows,
-    hasMore: flag,
-  })
-  .transform(({ totals, views: { rows, leftOut }, hasMore }) => ({
-    totals,
-    views: rows,
-    hasMore,
-    /** Rows that came beside `views`, of paths with an e-mail address: an offset counts them. */
-    ...omitUndefined({ leftOut: leftOut || undefined }),
-  }));
+export const pageViewsResponse = plainResponse(
+  z
+    .object({
+      /** Of the whole date range. */
+      totals: countsSchema.transform(withTotal),
+      views: pageRows,
+      hasMore: flag,
+    })
+    .transform(({ totals, views: { rows, leftOut }, hasMore }) => ({
+      totals,
+      views: rows,
+      hasMore,
+      /** Rows that came beside `views`, of paths with an e-mail address: an offset counts them. */
+      ...omitUndefined({ leftOut: leftOut || undefined }),
+    })),
+);
 
 /** Response to a visitor query. `total` is required: somebody may be counted both in `human` and in `ai`. */
-export const visitorsResponse = z.object({
-  /** Of the whole date range, approximate. */
-  totals: z
-    .object({
-      human: number.optional().catch(undefined),
-      ai: number.optional().catch(undefined),
-      total: number,
-    })
-    .transform(({ human, ai, total }) => ({ total, ...omitUndefined({ human, ai }) })),
-});
+export const visitorsResponse = plainResponse(
+  z.object({
+    /** Of the whole date range, approximate. */
+    totals: z
+      .object({
+        human: number.optional().catch(undefined),
+        ai: number.optional().catch(undefined),
+        total: number,
+      })
+      .transform(({ human, ai, total }) => ({ total, ...omitUndefined({ human, ai }) })),
+  }),
+);
 
 /** A longer one could not be sent back: it stands in the address of the next request. */
 export const MAX_CURSOR_LENGTH = 2000;
@@ -283,25 +311,29 @@ const searchRow = z
   }));
 
 /** Response to a query of search terms, one page of results. Only `searches` is required. */
-export const searchesResponse = z
-  .object({
-    searches: readableRows(searchRow),
-    totalSearches: number.optional().catch(undefined),
-    nextCursor,
-  })
-  .transform(({ searches, totalSearches, nextCursor }) => ({
-    searches,
-    /** `totalSearches` counts all searches of the range; without `nextCursor` there are no more terms. */
-    ...omitUndefined({ totalSearches, nextCursor }),
-  }));
+export const searchesResponse = plainResponse(
+  z
+    .object({
+      searches: readableRows(searchRow),
+      totalSearches: number.optional().catch(undefined),
+      nextCursor,
+    })
+    .transform(({ searches, totalSearches, nextCursor }) => ({
+      searches,
+      /** `totalSearches` counts all searches of the range; without `nextCursor` there are no more terms. */
+      ...omitUndefined({ totalSearches, nextCursor }),
+    })),
+);
 
 /** Response to a query of feedback by page. Only `feedback` is required. */
-export const feedbackByPageResponse = z
-  .object({
-    feedback: readableRows(z.object({ path: publicPath, thumbsUp: number, thumbsDown: number })),
-    hasMore: optionalFlag,
-  })
-  .transform(({ feedback, hasMore }) => ({ feedback, hasMore: hasMore ?? false }));
+export const feedbackByPageResponse = plainResponse(
+  z
+    .object({
+      feedback: readableRows(z.object({ path: publicPath, thumbsUp: number, thumbsDown: number })),
+      hasMore: optionalFlag,
+    })
+    .transform(({ feedback, hasMore }) => ({ feedback, hasMore: hasMore ?? false })),
+);
 
 const RESOLUTIONS = ['answered', 'unanswered'] as const;
 
@@ -320,14 +352,16 @@ const conversation = z
   }));
 
 /** Response to a query of conversations with the assistant, one page of results. Only `conversations` is required. */
-export const assistantConversationsResponse = z
-  .object({ conversations: z.array(conversation), nextCursor, hasMore: optionalFlag })
-  .transform(({ conversations, nextCursor, hasMore }) => ({
-    conversations,
-    /** True without a `nextCursor` when the platform has more and does not say how to get it. */
-    hasMore: hasMore ?? nextCursor !== undefined,
-    ...omitUndefined({ nextCursor }),
-  }));
+export const assistantConversationsResponse = plainResponse(
+  z
+    .object({ conversations: z.array(conversation), nextCursor, hasMore: optionalFlag })
+    .transform(({ conversations, nextCursor, hasMore }) => ({
+      conversations,
+      /** True without a `nextCursor` when the platform has more and does not say how to get it. */
+      hasMore: hasMore ?? nextCursor !== undefined,
+      ...omitUndefined({ nextCursor }),
+    })),
+);
 
 /** Returns the text of an error response (`error`, else `message`), or of the `error` of a failed job. */
 export function parseErrorText(value: unknown, clean: CleanText): string | undefined {
