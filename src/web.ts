@@ -46,7 +46,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
 
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
   const { names, isPublic, policy, newRef } = parts;
-  const { wake, settled } = createWaker((run) => enqueueRun(queues, run), log);
+  const { wake, wakeNow, settled } = createWaker((run) => enqueueRun(queues, run), log);
   // While the connection to the queues is still there.
   closers.add(settled);
   // An answer does without the link to a message of which nothing is known in time.
@@ -129,7 +129,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       log,
     }),
     identity: identity.current,
-    eventTools: { threads, runs, wake, updateHome, projects, replyMode, now, log },
+    eventTools: { threads, runs, wake, wakeNow, updateHome, projects, replyMode, now, log },
     responseUrlOf: (request) => within(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
     openModal,
     postEphemeral,

@@ -138,6 +138,7 @@ export interface EventTools {
   threads: Pick<ThreadStore, 'appendToThread' | 'lastFollower' | 'followedIndex' | 'isClosed'>;
   runs: Pick<RunStore, 'accept'>;
   wake: Waker['wake'];
+  wakeNow: Waker['wakeNow'];
   /** Has the Home tab of somebody brought up to date. */
   updateHome: (teamId: string, userId: string) => Promise<void>;
   projects: readonly Project[];

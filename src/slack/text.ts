@@ -90,10 +90,12 @@ export function formatSize(bytes: number): string {
   return `${value.toFixed(1)} ${units[unit]}`;
 }
 
+const counts = new Intl.NumberFormat('en-US');
+
 /** Returns a whole number with separators: "12,480". */
 export function formatCount(value: number): string {
   // Adding 0 turns -0 into 0.
-  return (Math.round(value) + 0).toLocaleString('en-US');
+  return counts.format(Math.round(value) + 0);
 }
 
 /** Returns the address that opens a message; `workspaceUrl` ends with a slash. */

@@ -74,13 +74,14 @@ end
 local old = all(KEYS[1])
 if tonumber(old.version or 0) > tonumber(version) then return {0, 0} end
 for ts, name in pairs(wanted) do
-  if name ~= '' or old['wanted ' .. ts] or old['shown ' .. ts] then
+  local before = old['wanted ' .. ts]
+  if name ~= before and (name ~= '' or before or old['shown ' .. ts]) then
     redis.call('HSET', KEYS[1], 'wanted ' .. ts, name)
   end
   if unless[ts] and name ~= (old['shown ' .. ts] or '') then
     redis.call('HSET', KEYS[1], 'unless:' .. ts, unless[ts])
     redis.call('HSETNX', KEYS[1], 'since:' .. ts, now)
-  else
+  elseif old['unless:' .. ts] or old['since:' .. ts] then
     redis.call('HDEL', KEYS[1], 'unless:' .. ts, 'since:' .. ts)
   end
 end

@@ -32,7 +32,10 @@ async function hear(
 ) {
   const [listener, ...others] = messageEvents;
   for (const other of others) expect(other.handle).toBe(listener?.handle);
-  const { wake, settled } = createWaker(enqueue ?? (async ({ id }) => void world.woken.push(id)), kept.log);
+  const { wake, wakeNow, settled } = createWaker(
+    enqueue ?? (async ({ id }) => void world.woken.push(id)),
+    kept.log,
+  );
   await listener?.handle(
     event,
     { team_id: 'T0ACME' },
@@ -47,6 +50,7 @@ async function hear(
       log: kept.log,
       ...changes,
       wake,
+      wakeNow,
     },
   );
   await settled();

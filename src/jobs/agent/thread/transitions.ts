@@ -11,9 +11,19 @@ import {
 /** More unposted ephemerals of one kind say nothing new to the same person. */
 const MAX_EPHEMERALS_PER_KIND = 5;
 
-/** Returns `after`, or `before` itself when both are stored as the same JSON. */
-export const keepIfSame = <T>(before: T, after: T): T =>
-  JSON.stringify(before) === JSON.stringify(after) ? before : after;
+/** Returns `after`, or `before` itself when both say the same; a field that is undefined is missing. */
+export const keepIfSame = <T>(before: T, after: T): T => (isSame(before, after) ? before : after);
+
+/** Most of a record is the very same object as before, so this takes much less than two texts of it. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) return false;
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...names].every((name) => isSame(one[name], other[name]));
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
 
 /**
  * Adds an ephemeral, unless there is one with its id, or as many of its kind to this person as are useful. A question

@@ -4,6 +4,7 @@ import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import {
   applySendResult,
   endIfNotCreated,
+  keepIfSame,
   type SendResult,
 } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { NOW_MS } from '../../../support/builders.ts';
@@ -21,6 +22,18 @@ const sendingOne = (changes: Partial<ThreadRun> = {}) =>
 const first = { id: '1', attempt: 1 };
 const taken: SendResult = { kind: 'taken', job: { id: 'aj_9', status: 'active', rawStatus: 'active' } };
 const states = ({ instructions }: ThreadRun) => instructions.map(({ state }) => state);
+
+test.each<[string, object, object, boolean]>([
+  ['a field that is undefined', { a: 1 }, { a: 1, b: undefined }, true],
+  ['copies', { a: [{ b: [1, 'x', null] }] }, { a: [{ b: [1, 'x', null] }] }, true],
+  ['another value', { a: [{ b: 1 }] }, { a: [{ b: 2 }] }, false],
+  ['one element more', { a: [1] }, { a: [1, 2] }, false],
+  ['a list and an object', { a: ['x'] }, { a: { 0: 'x' } }, false],
+  ['null and an object', { a: null }, { a: {} }, false],
+])('a record with %s', (_, before, after, isKept) => {
+  expect(keepIfSame(before, after)).toBe(isKept ? before : after);
+  expect(keepIfSame(after, before)).toBe(isKept ? after : before);
+});
 
 test('taken: the agent works on it', () => {
   const after = applySendResult(sendingOne(), first, taken, NOW_MS);
