@@ -8,6 +8,7 @@ import {
   type Watches,
   watchMix,
 } from '../test/support/jobs/export/polling.ts';
+import { curves, savePlot } from './parts/plot.ts';
 import { seconds } from './parts/table.ts';
 
 /**
@@ -66,6 +67,9 @@ const all = together(mix.flatMap(({ byLength }) => byLength));
 const [known, fixed] = [figuresOf(all.known), figuresOf(all.fixed)];
 print('all', 'known', known, fixed, brokenMix(known, fixed));
 print('all', 'unknown', figuresOf(all.unknown), fixed);
+const lags = (watches: typeof all.known) => watches.map(({ lagMs }) => lagMs / 1000);
+const series = { Docket: lags(all.known), 'every 10 s': lags(all.fixed) };
+savePlot('polling', curves({ title: 'From the end of an export to its poll', unit: 's', series }));
 
 console.log('\nBy length, without bounds of their own:\n');
 for (const { shape, byLength } of mix)

@@ -122,7 +122,7 @@ function killEmbeddedRedis(dataDir: string) {
   process.kill(Number(readFileSync(join(dataDir, 'redis', 'redis.pid'), 'utf8')), 'SIGKILL');
 }
 
-/** The commands of a request on its way into Redis, in order: the clock, the write, the queue. */
+/** The commands of a request on its way into Redis, in order: the clock, the write and, once it is acknowledged, the queue. */
 describe.concurrent('kill -9 inside the intake', () => {
   test.for([1, 2, 3].flatMap((command) => ['before', 'after'].map((phase) => ({ command, phase }))))(
     '$phase command $command of the request',

@@ -114,7 +114,7 @@ describe('the test post', () => {
     ]);
     expect(await world.runs.active()).toEqual([]);
     const again = aSchedule({ id: 'another' });
-    expect(await world.runs.accept(again, Number.MAX_SAFE_INTEGER, HOUR_MS, undefined)).toEqual({
+    expect(await world.runs.accept(again, Number.MAX_SAFE_INTEGER, HOUR_MS, undefined)).toMatchObject({
       kind: 'accepted',
     });
   });
