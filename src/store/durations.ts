@@ -8,8 +8,8 @@ export const MAX_DURATIONS = 20;
 
 /** Adds one unless it is there, and drops those that ended first. */
 const add = luaScript(`
-local key, id, ended, took, most, lives = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-redis.call('HSETNX', key, id, ended .. ' ' .. took)
+local key, id, ended, told, most, lives = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+redis.call('HSETNX', key, id, ended .. ' ' .. told)
 redis.call('PEXPIRE', key, lives)
 while redis.call('HLEN', key) > most do
   local all = redis.call('HGETALL', key)
@@ -23,25 +23,29 @@ end
 return 1
 `);
 
+/** How long a job took, in milliseconds, and whether it was seen to tell its progress in percent. */
+export interface Duration {
+  tookMs: number;
+  inPercent: boolean;
+}
+
 /** How long the last jobs of a name took. */
 export type DurationStore = ReturnType<typeof createDurationStore>;
 
 export const createDurationStore = (redis: RedisClient) => ({
   /** Safe to repeat: a job counts once, with what was said of it first. Both times are whole milliseconds. */
-  async add(name: string, jobId: string, { endedAtMs, tookMs }: { endedAtMs: number; tookMs: number }) {
-    await add(
-      redis,
-      [keys.durations(name)],
-      [jobId, endedAtMs, tookMs, MAX_DURATIONS, retention.durationsMs],
-    );
+  async add(name: string, jobId: string, { endedAtMs, tookMs, inPercent }: Duration & { endedAtMs: number }) {
+    const told = inPercent ? `${tookMs} %` : tookMs;
+    await add(redis, [keys.durations(name)], [jobId, endedAtMs, told, MAX_DURATIONS, retention.durationsMs]);
   },
 
-  /** Returns the durations in milliseconds, at most `MAX_DURATIONS`, in any order. */
-  async of(name: string): Promise<number[]> {
+  /** Returns the durations, at most `MAX_DURATIONS`, in any order. */
+  async of(name: string): Promise<Duration[]> {
     const values = await redis.hvals(keys.durations(name));
     return values.flatMap((value) => {
-      const tookMs = Number(value.split(' ')[1]);
-      return Number.isFinite(tookMs) && tookMs > 0 ? [tookMs] : [];
+      const [, took, unit] = value.split(' ');
+      const tookMs = Number(took);
+      return Number.isFinite(tookMs) && tookMs > 0 ? [{ tookMs, inPercent: unit === '%' }] : [];
     });
   },
 });

@@ -1,4 +1,5 @@
 import type { ExportJob } from '../../docs-api/schemas.ts';
+import type { Duration } from '../../store/durations.ts';
 import { idOf } from '../../store/ids.ts';
 import type { JobContext } from '../context.ts';
 import type { ExportRun } from './record.ts';
@@ -56,14 +57,15 @@ export async function keepDuration(
   const tookMs = seenDurationMs({ startedAtMs, lastRunningMs, foundEndedMs, createdAt, updatedAt });
   // After a crash, the answer to the start may have been read long after it.
   if (tookMs === undefined || startedAtMs - attemptAtMs > MOST_UNSURE_PART * tookMs) return;
-  await durations.add(name, jobId, { endedAtMs: Math.round(foundEndedMs), tookMs });
+  const inPercent = run.inPercent === true;
+  await durations.add(name, jobId, { endedAtMs: Math.round(foundEndedMs), tookMs, inPercent });
 }
 
 /** Returns how long earlier exports took of what this run exports; none when nobody knows when this one began. */
 export async function earlierDurations(
   run: ExportRun,
   { durations }: Pick<JobContext, 'durations'>,
-): Promise<number[]> {
+): Promise<Duration[]> {
   const name = durationsName(run);
   return name === undefined || run.startedAtMs === undefined ? [] : durations.of(name);
 }

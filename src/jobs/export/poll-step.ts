@@ -60,7 +60,7 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
 
 /** Returns when to poll next after `atMs`, by what was seen of this export and of earlier ones of the same site. */
 export async function nextPollInMs(run: ExportRun, atMs: number, context: JobContext): Promise<number> {
-  const durationsMs = await earlierDurations(run, context);
+  const durationsMs = (await earlierDurations(run, context)).map(({ tookMs }) => tookMs);
   const watched = { startedAtMs: run.startedAtMs ?? run.sinceMs, snapshots: run.looks, durationsMs };
   return planPollMs(watched, atMs, context.timing, context.random());
 }

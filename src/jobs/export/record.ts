@@ -104,6 +104,8 @@ export const exportRun = runBase.extend({
   status: z.string().optional(),
   progressText: z.string().optional(),
   pageCount: z.number().optional(),
+  /** This export, or an earlier one of the same site, told a number above one, or counts: one below it is no fraction. */
+  inPercent: z.boolean().optional(),
   looks: z.array(snapshot),
   /** A person waits for the next poll. */
   lookWanted: z.boolean().optional(),

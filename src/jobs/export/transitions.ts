@@ -1,3 +1,4 @@
+import type { Progress } from '../../docs-api/progress.ts';
 import type { ExportJob } from '../../docs-api/schemas.ts';
 import { addSnapshot } from '../poll-record.ts';
 import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate } from './record.ts';
@@ -24,17 +25,26 @@ export const withTrouble = (run: ExportRun, trouble: NonNullable<ExportRun['trou
 /** Polls before a number below one counts as a fraction, and no longer as less than one percent. */
 const UNSURE_SNAPSHOTS = 3;
 
+/** Returns how far a job is. In percent, a number is below one for a job's first polls only; as a fraction, always. */
+function readFraction({ fraction, unsure }: Progress, inPercent: boolean, earlierPolls: number) {
+  if (!unsure || fraction === undefined) return fraction;
+  if (inPercent) return fraction / 100;
+  return earlierPolls >= UNSURE_SNAPSHOTS ? fraction : undefined;
+}
+
 /** Returns the run with what one poll found. A platform that falls silent about something leaves what it said before. */
 export function applySnapshot(run: ExportRun, job: ExportJob, atMs: number): ExportRun {
-  // In percent, a job stays below one for its first polls only; as a fraction, until it is done.
-  const isReliable = !job.progress?.unsure || run.looks.length >= UNSURE_SNAPSHOTS;
-  const fraction = isReliable ? job.progress?.fraction : undefined;
+  const { fraction: read = 0, unsure } = job.progress ?? {};
+  // Exactly 1 may also be the end of a fraction; it is read as one percent or as all.
+  const inPercent = run.inPercent || (!unsure && read > 0.01 && read < 1);
+  const fraction = readFraction(job.progress ?? {}, inPercent, run.looks.length);
   const snapshot = { atMs, ...(fraction !== undefined && { fraction }) };
   return {
     ...run,
     status: job.status === 'unknown' ? job.rawStatus : job.status,
     progressText: job.progress?.text ?? run.progressText,
     pageCount: job.pageCount ?? run.pageCount,
+    ...(inPercent && { inPercent }),
     looks: addSnapshot(run.looks, snapshot),
     // One that was not started from here began when the platform says so.
     ...(run.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),

@@ -188,7 +188,8 @@ function withSendOf(
 ): WatchRun {
   const unknown: AgentJob = { id: thread.agentJobId ?? '', status: 'unknown', rawStatus: '' };
   const joined = addThread(watch, thread.id, now());
-  return recordSend(joined, thread.id, sendKeyOf(thread, sent), job ?? unknown, sent.sentAtMs ?? 0);
+  const { sentAtMs = 0, creates } = sent;
+  return recordSend(joined, thread.id, sendKeyOf(thread, sent), job ?? unknown, sentAtMs, creates);
 }
 
 /** Returns the thread with a send in the round that it has in the watch. */

@@ -66,7 +66,8 @@ function openFoundRound(watch: WatchRun, atMs: number, prBefore: string | undefi
 
 /**
  * The platform took an instruction of `thread` at `atMs`; `job` is its answer, `sendKey` names the send. It belongs to the
- * open round, or opens one; `roundOf` says which. The thread itself knows of it, so only the others are woken.
+ * open round, or opens one; `roundOf` says which. The thread itself knows of it, so only the others are woken. Of a send that
+ * made the job (`creates`), nothing that was seen is from before, though it may be recorded long after it.
  */
 export function recordSend(
   watch: WatchRun,
@@ -74,9 +75,11 @@ export function recordSend(
   sendKey: string,
   job: AgentJob,
   atMs: number,
+  creates = false,
 ): WatchRun {
   if (roundOf(watch, sendKey) !== undefined) return watch;
   const n = watch.round?.n ?? watch.rounds + 1;
+  const prBefore = watch.round === undefined ? watch.lastPr : watch.round.prBefore;
   const round = {
     n,
     sinceMs: watch.round?.sinceMs ?? atMs,
@@ -84,7 +87,7 @@ export function recordSend(
     // What was seen before this send says nothing of it; the answer to the send does.
     active: job.status === 'active',
     found: false,
-    prBefore: watch.round === undefined ? watch.lastPr : watch.round.prBefore,
+    prBefore: creates ? undefined : prBefore,
   };
   // A send may be answered without a status: then what was seen before stands.
   const known = job.rawStatus === '' ? watch : applySnapshot(watch, job, atMs);

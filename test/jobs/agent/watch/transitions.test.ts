@@ -121,6 +121,14 @@ describe('the end of a round', () => {
     expect(endings(poll(active, job('completed', { prLink: PR }), 4000))).toEqual(['samePr 1']);
   });
 
+  test('a pull request of the job that a send made is new, also when it is seen before the send is recorded', () => {
+    const seen = idle({ prLink: PR });
+    const made = recordSend(seen, 'thread-1', 'thread-1 a 1', job('active'), T0 - 1000, true);
+    expect(endings(poll(made, job('completed', { prLink: PR }), 4000))).toEqual(['newPr 1']);
+    const further = recordSend(seen, 'thread-1', 'thread-1 b 1', job('active'), T0 + 1000);
+    expect(endings(poll(further, job('completed', { prLink: PR }), 4000))).toEqual(['samePr 1']);
+  });
+
   test('failed, archived, not found, given up', () => {
     const active = poll(began(), job('active'), 2000);
     expect(endings(poll(active, job('failed'), 4000))).toEqual(['failed 1']);
