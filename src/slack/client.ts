@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HomeView, ModalView } from '@slack/types';
 import { WebClient } from '@slack/web-api';
 import type { Person } from '../policy.ts';
@@ -6,6 +7,7 @@ import type { Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
 import type { Message } from './blocks.ts';
 import { lacksScope, SlackApiError, type SlackErrorKind, toSlackApiError } from './errors.ts';
+import { fetchInTime, type IsTooLate } from './fetch-in-time.ts';
 import { createSlackLogger } from './logger.ts';
 import {
   type DeliveryMetadata,
@@ -87,6 +89,9 @@ export interface SlackApiOptions {
   onCall: (call: SlackCall) => void;
 }
 
+/** What keeps the call that is under way from being sent too late. */
+const guards = new AsyncLocalStorage<IsTooLate>();
+
 export function createSlackApi(options: SlackApiOptions) {
   const { token, apiUrl, timing, log, monotonicMs, onCall } = options;
   const gate = createTokenGate({ timing, monotonicMs });
@@ -99,8 +104,11 @@ export function createSlackApi(options: SlackApiOptions) {
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     logger: createSlackLogger(log),
+    // A call that waits in the client would begin as a part of the one that ended before it.
+    maxRequestConcurrency: Number.POSITIVE_INFINITY,
     async fetch(url, init) {
-      const response = await fetch(url, init);
+      const isTooLate = guards.getStore();
+      const response = await (isTooLate ? fetchInTime(url, init, isTooLate) : fetch(url, init));
       clock.update(response.headers.get('date'));
       return response;
     },
@@ -251,25 +259,32 @@ export function createSlackApi(options: SlackApiOptions) {
       { channel, threadTs }: { channel: string; threadTs?: string },
       content: Message | string,
       metadata: DeliveryMetadata,
+      isTooLate: IsTooLate,
     ): Promise<PostedMessage> {
-      const response = await call('chat.postMessage', () =>
-        web.chat.postMessage({
-          channel,
-          ...body(content),
-          ...(threadTs !== undefined && { thread_ts: threadTs }),
-          metadata: toMetadata(metadata),
-          unfurl_links: false,
-          unfurl_media: false,
-        }),
+      const message = {
+        channel,
+        ...body(content),
+        ...(threadTs !== undefined && { thread_ts: threadTs }),
+        metadata: toMetadata(metadata),
+        unfurl_links: false,
+        unfurl_media: false,
+      };
+      const response = await guards.run(isTooLate, () =>
+        call('chat.postMessage', () => web.chat.postMessage(message)),
       );
       if (!response.ts || !response.channel) throw new SlackApiError('unclear', 'chat.postMessage', 'no_ts');
       return { channel: response.channel, ts: response.ts };
     },
 
-    async edit({ channel, ts }: PostedMessage, content: Message | string): Promise<void> {
+    async edit(
+      { channel, ts }: PostedMessage,
+      content: Message | string,
+      isTooLate: IsTooLate,
+    ): Promise<void> {
       // An empty list removes the old blocks for certain.
       const blocks = typeof content === 'string' ? [] : content.blocks;
-      await call('chat.update', () => web.chat.update({ channel, ts, text: body(content).text, blocks }));
+      const message = { channel, ts, text: body(content).text, blocks };
+      await guards.run(isTooLate, () => call('chat.update', () => web.chat.update(message)));
     },
 
     /**

@@ -161,12 +161,13 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const marked = { ...record, ...mark };
     // That this post did not happen proves nothing about an earlier one.
     const undone = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
-    // Redis was slow: the mark no longer covers the length of a call, and another process may search too soon.
-    if (now() - markedAtMs > timing.callMarginMs) return save(key, marked, undone, 0);
+    // Redis was slow, or the process froze: the mark no longer covers the length of a call, and others may search too soon.
+    const isTooLate = () => now() - markedAtMs > timing.callMarginMs;
+    if (isTooLate()) return save(key, marked, undone, 0);
     try {
       const metadata = { key, hash: wanted.hash };
       const posted = await slack
-        .post(target, filled, metadata)
+        .post(target, filled, metadata, isTooLate)
         .catch(holdWhenLimited(rateLimiter, rateLimit));
       reportShown(record);
       await messages.update(key, { ...posted, deliveredHash: wanted.hash, ...afterPost(record) });
@@ -203,9 +204,10 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     // The mark of an earlier edit, which may still arrive.
     const undone = { editUnclearUntilMs: record.editUnclearUntilMs };
     const marked = { ...record, ...mark };
-    if (now() - markedAtMs > timing.callMarginMs) return save(key, marked, undone, 0);
+    const isTooLate = () => now() - markedAtMs > timing.callMarginMs;
+    if (isTooLate()) return save(key, marked, undone, 0);
     try {
-      await slack.edit({ channel, ts }, filled).catch(holdWhenLimited(rateLimiter, rateLimit));
+      await slack.edit({ channel, ts }, filled, isTooLate).catch(holdWhenLimited(rateLimiter, rateLimit));
     } catch (error) {
       return handleFailure(key, {
         record: marked,

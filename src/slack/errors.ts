@@ -4,6 +4,7 @@ import {
   WebAPIRateLimitedError,
   WebAPIRequestError,
 } from '@slack/web-api';
+import { TOO_LATE } from './fetch-in-time.ts';
 
 /**
  * Why a call to Slack has no result.
@@ -123,6 +124,7 @@ const notSent = new Set([
   'ENETUNREACH',
   'EHOSTUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
+  TOO_LATE,
 ]);
 
 /** Returns whatever the Web API client threw as a typed error. */

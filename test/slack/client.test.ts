@@ -33,6 +33,8 @@ const failure = (call: Promise<unknown>) =>
     (error: unknown) => (error instanceof SlackApiError ? `${error.kind} ${error.code}` : error),
   );
 
+const inTime = () => false;
+
 const title = { type: 'plain_text', text: 'Docket' } as const;
 const dialog: ModalView = { type: 'modal', title, blocks: [{ type: 'divider' }] };
 const home: HomeView = { type: 'home', blocks: [{ type: 'header', text: title }] };
@@ -281,11 +283,11 @@ test('messages of ours are found by their mark, in a channel or a thread, over p
   const clock = { ms: Date.UTC(2026, 8, 14, 9) };
   const { slack, api } = await setting({ now: () => clock.ms });
   const { id: channel } = slack.channel('#docs');
-  const root = await api.post({ channel }, 'root', { key: 'root', hash: 'h0' });
-  const said = await api.post({ channel, threadTs: root.ts }, 'reply', { key: 'reply', hash: 'h1' });
+  const root = await api.post({ channel }, 'root', { key: 'root', hash: 'h0' }, inTime);
+  const said = await api.post({ channel, threadTs: root.ts }, 'reply', { key: 'reply', hash: 'h1' }, inTime);
   clock.ms += 600_000;
   for (let others = 0; others < 250; others += 1) await slack.person('ana').says('#docs', 'hello');
-  const later = await api.post({ channel }, 'later', { key: 'later', hash: 'h2' });
+  const later = await api.post({ channel }, 'later', { key: 'later', hash: 'h2' }, inTime);
   const all = await api.findMessages({ channel }, 0);
   expect([...all.keys()].toSorted()).toEqual(['later', 'root']);
   expect(all.get('root')).toEqual({ ...root, hash: 'h0' });

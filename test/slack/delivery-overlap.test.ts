@@ -136,3 +136,20 @@ test('a call that is not made, since its mark took too long, leaves no doubt beh
   expect(await deliver('m1')).toEqual(settled);
   expect([texts(), calls('chat.postMessage'), calls('chat.update')]).toEqual([['second'], 1, 1]);
 });
+
+test('a call of a process that froze before it was sent, for so long that others may make it, is not sent', async () => {
+  const { want, deliver, deliverUntilIdle, freezeIn, texts, calls } = world;
+  await want('m1', 'first');
+  freezeIn('chat.postMessage', defaultTiming.callMarginMs + 1);
+  expect(await deliver('m1')).toBeGreaterThan(0);
+  expect([texts(), calls('chat.postMessage')]).toEqual([[], 0]);
+  await deliverUntilIdle('m1');
+  // It was certainly not sent, so it is not searched for.
+  expect([texts(), calls('conversations.history')]).toEqual([['first'], 0]);
+  await want('m1', 'second');
+  freezeIn('chat.update', defaultTiming.callMarginMs + 1);
+  expect(await deliver('m1')).toBeGreaterThan(0);
+  expect([texts(), calls('chat.update')]).toEqual([['first'], 0]);
+  await deliverUntilIdle('m1');
+  expect([texts(), calls('chat.update')]).toEqual([['second'], 1]);
+});

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { createStandInSlack } from '../../../demo/slack/slack.ts';
@@ -98,6 +99,17 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
     /** Has Redis take so long with the next mark before a call. */
     slowMark(ms: number) {
       markMs = ms;
+    },
+    /** Has the process freeze for so long in its next call of this method, before anything of it is sent. */
+    freezeIn(method: string, ms: number) {
+      const created = 'undici:request:create';
+      const freeze = (message: unknown) => {
+        const { request } = message as { request: { path: string } };
+        if (!request.path.endsWith(`/${method}`)) return;
+        clock.aheadMs += ms;
+        unsubscribe(created, freeze);
+      };
+      subscribe(created, freeze);
     },
     texts: () => slack.messages.map(({ text }) => text),
     calls: (name: string) => slack.wire.calls.filter((call) => call.name === name).length,
