@@ -46,9 +46,8 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
 
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
   const { names, isPublic, policy, newRef } = parts;
-  const { wake, wakeNow, settled } = createWaker((run) => enqueueRun(queues, run), log);
-  // While the connection to the queues is still there.
-  closers.add(settled);
+  // Made after the connection to the queues, so that a stop waits for it before it closes that.
+  const { wake, wakeNow } = createWaker((run) => enqueueRun(queues, run), closers, log);
   // An answer does without the link to a message of which nothing is known in time.
   const outbox = {
     deliveryState: (key: string) =>

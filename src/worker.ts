@@ -46,9 +46,9 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   shareHealth(parts.health, stores.health, onRedisError);
 
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
-  const enqueueMessage = (key: string, options: { now?: boolean; inMs?: number }) =>
-    queues.enqueue('slack-outbox', 'outbox', key, { key }, options);
-  const enqueueReactions = (runId: string, options: { now?: boolean; inMs?: number }) =>
+  const enqueueMessage = (key: string, inMs = 0) =>
+    queues.enqueue('slack-outbox', 'outbox', key, { key }, { replace: true, inMs });
+  const enqueueReactions = (runId: string, options: { replace: boolean; inMs?: number }) =>
     queues.enqueue('slack-outbox', 'reactions', runId, { runId }, options);
 
   const slack = untilStopping(stopping, parts.slack);
@@ -170,8 +170,8 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     due: stores.due,
     wake: {
       runs: (member) => wake(parseMember(member)),
-      messages: (key) => enqueueMessage(key, { now: true }),
-      reactions: (runId) => enqueueReactions(runId, { now: true }),
+      messages: (key) => enqueueMessage(key),
+      reactions: (runId) => enqueueReactions(runId, { replace: true }),
     },
     isKnown: (member) => jobs.some(({ name }) => name === parseMember(member).job),
     everyMs: timing.sweepMs,

@@ -116,7 +116,7 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
           botUserId,
           workspaceUrl,
         });
-        // After the answer, which a line would hold up.
+        // A line would hold up what can be answered at once.
         setImmediate(() => log.info(about, 'request'));
         return { kind: 'answered', value };
       } catch (error) {

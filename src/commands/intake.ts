@@ -9,7 +9,7 @@ import type { ThreadPlace } from '../store/closed-threads.ts';
 import { type Acceptance, type Quota, type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
 import type { InboxEntry, ThreadStore } from '../store/threads.ts';
 import { UserFacingError } from './user-facing-error.ts';
-import type { Waker } from './waker.ts';
+import type { Waker, WokenRun } from './waker.ts';
 
 /** When a request came in, and where its answers go. */
 interface IntakeRequest {
@@ -54,19 +54,20 @@ export function createIntake(parts: IntakeParts) {
 
   /** `write` gets a deadline on Redis' own clock, so that a Redis that wakes up late refuses by itself. */
   async function withDeadline<T>(
-    runId: string,
+    run: WokenRun,
     request: IntakeRequest,
     write: (deadlineMs: number) => Promise<T>,
   ): Promise<T> {
     const scope = logScope();
-    if (scope !== undefined) scope.run = runId;
+    if (scope !== undefined) scope.run = run.id;
     // An answer also shows that Redis is there, before anything is sent that could be in doubt.
     const redisNowMs = await readInTime(clock.timeMs(), request);
     const deadlineMs = redisNowMs + remainingMs(request);
     return within(remainingMs(request), write(deadlineMs)).catch((error: unknown) => {
       if (error instanceof ReplyError) throw refusedError(error);
       metrics.refusals.add({ reason: 'in_doubt' });
-      log.warn({ err: error, run: runId }, 'a request in doubt: the answer to its write did not come');
+      log.warn({ err: error, run: run.id }, 'a request in doubt: the answer to its write did not come');
+      wake(run);
       throw new UserFacingError(outcomeUnknown);
     });
   }
@@ -76,9 +77,9 @@ export function createIntake(parts: IntakeParts) {
     request: IntakeRequest,
     write: (deadlineMs: number) => Promise<Acceptance>,
   ): Promise<Acceptance> {
-    const result = await withDeadline(run.id, request, write);
+    const result = await withDeadline(run, request, write);
     if (result.kind === 'late') throw lateError();
-    wake(run);
+    if (result.kind === 'accepted' || result.kind === 'repeated') wake(run);
     if (result.kind === 'accepted') clock.note(result.atMs);
     return result;
   }
@@ -116,11 +117,12 @@ export function createIntake(parts: IntakeParts) {
 
     /** Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run. */
     async appendToInbox(job: string, runId: string, what: InboxEntry, request: IntakeRequest) {
-      const result = await withDeadline(runId, request, (deadlineMs) =>
+      const run = { job, id: runId };
+      const result = await withDeadline(run, request, (deadlineMs) =>
         threads.appendToInbox(job, runId, what, deadlineMs),
       );
       if (result === 'late') throw lateError();
-      if (result !== 'gone') wake({ job, id: runId });
+      if (result !== 'gone') wake(run);
       return result;
     },
 

@@ -1,25 +1,33 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Closers } from '../runtime/closers.ts';
 import type { Log } from '../runtime/log.ts';
 import { within } from '../runtime/within.ts';
 import type { RunBase } from '../store/runs.ts';
+
+/** Which run a worker is to step. */
+export type WokenRun = Pick<RunBase, 'job' | 'id'>;
 
 export interface Waker {
   /**
    * Has a worker step a run, right after what is under way. Nobody waits for it: the sweeper queues what could not be
    * queued.
    */
-  wake(run: Pick<RunBase, 'job' | 'id'>): void;
-  /** The same at once, together with a write that was begun just now and is worked on that much sooner. */
-  wakeNow(run: Pick<RunBase, 'job' | 'id'>): void;
-  /** Resolves when all that was to be woken is queued, or could not be: at most 400 ms after the last wake. */
+  wake(run: WokenRun): void;
+  /** The same at once: Redis comes to it right behind a write that was sent just now. */
+  wakeNow(run: WokenRun): void;
+  /** Resolves when all that was woken so far is queued, or could not be: within 400 ms. */
   settled(): Promise<void>;
 }
 
 /** How long queueing may take. */
 const ENQUEUE_TIMEOUT_MS = 400;
 
-/** Returns what wakes the runs that requests leave behind, by `enqueue`. */
-export function createWaker(enqueue: (run: Pick<RunBase, 'job' | 'id'>) => Promise<void>, log: Log): Waker {
+/** Returns what wakes the runs that requests leave behind, by `enqueue`; a process that stops waits for it. */
+export function createWaker(
+  enqueue: (run: WokenRun) => Promise<void>,
+  closers: Pick<Closers, 'add'>,
+  log: Log,
+): Waker {
   const queueing = new Set<Promise<void>>();
 
   function keep(queued: Promise<void>) {
@@ -27,7 +35,7 @@ export function createWaker(enqueue: (run: Pick<RunBase, 'job' | 'id'>) => Promi
     void queued.finally(() => queueing.delete(queued));
   }
 
-  async function queue(run: Pick<RunBase, 'job' | 'id'>) {
+  async function queue(run: WokenRun) {
     try {
       await within(ENQUEUE_TIMEOUT_MS, enqueue(run));
     } catch (error) {
@@ -35,12 +43,13 @@ export function createWaker(enqueue: (run: Pick<RunBase, 'job' | 'id'>) => Promi
     }
   }
 
+  const settled = async () => void (await Promise.all(queueing));
+  closers.add(settled);
+
   return {
     // The answer to the request goes first.
     wake: (run) => keep(nextTurn().then(() => queue(run))),
     wakeNow: (run) => keep(queue(run)),
-    async settled() {
-      await Promise.all(queueing);
-    },
+    settled,
   };
 }

@@ -62,17 +62,17 @@ export function createQueues(
   return {
     /**
      * Adds a BullMQ job for the subject unless there is one; one that is running just now runs once more after that. With
-     * `now`, one that is delayed runs at once; with `inMs`, a new one is delayed for so long.
+     * `replace`, one that is delayed gives way to the new one, which is delayed by `inMs`.
      */
     async enqueue(
       queueName: QueueName,
       job: string,
       id: string,
       data: object,
-      { now = false, inMs = 0 }: { now?: boolean; inMs?: number } = {},
+      { replace = false, inMs = 0 }: { replace?: boolean; inMs?: number } = {},
     ) {
-      // One that is delayed is replaced by one that waits for nothing: in one call, and BullMQ needs no clock for it.
-      const deduplication = { id: subjectOf(job, id), keepLastIfActive: true, ...(now && { replace: true }) };
+      // In one call, and BullMQ needs no clock for it.
+      const deduplication = { id: subjectOf(job, id), keepLastIfActive: true, ...(replace && { replace }) };
       await queues.get(queueName)?.add(job, data, {
         deduplication,
         ...(inMs > 0 && { delay: inMs }),

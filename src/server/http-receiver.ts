@@ -1,5 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse } from 'node:querystring';
 import type { App, Receiver } from '@slack/bolt';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
@@ -71,7 +72,7 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
   async function isSslCheck(request: IncomingMessage): Promise<boolean> {
     const { 'content-length': length, 'x-slack-signature': signature } = request.headers;
     if (signature !== undefined || !(Number(length) <= MAX_SSL_CHECK_BYTES)) return false;
-    return new URLSearchParams((await readBody(request)).toString()).get('ssl_check') === '1';
+    return parse((await readBody(request)).toString()).ssl_check === '1';
   }
 
   async function handleSigned(contentType: string | undefined, bytes: Buffer, response: ServerResponse) {

@@ -35,9 +35,10 @@ export type Outbox = ReturnType<typeof createOutbox>;
 export interface OutboxParts {
   messages: MessageStore;
   reactions: Pick<ReactionStore, 'setWanted'>;
-  /** Enqueue the delivery of a message, or of the reactions of a run; with `now`, one that is planned for later comes now. */
-  enqueueMessage: (key: string, when: { inMs: number }) => Promise<void>;
-  enqueueReactions: (runId: string, when: { inMs: number; now: boolean }) => Promise<void>;
+  /** Enqueues the delivery of a message, in place of one that is planned for later. */
+  enqueueMessage: (key: string, inMs: number) => Promise<void>;
+  /** The same of the reactions of a run; only with `replace` in place of one that is planned for later. */
+  enqueueReactions: (runId: string, when: { inMs: number; replace: boolean }) => Promise<void>;
   timing: Pick<Timing, 'editGapMs' | 'reactAfterMs'>;
   now: () => number;
 }
@@ -56,7 +57,7 @@ export function createOutbox(parts: OutboxParts) {
       const hash = digest([place, text, blocks, ...more, ...(attempt === 1 ? [] : [attempt])]);
       const wanted: WantedMessage = { v: 1, teamId, place, kind, text, blocks, hash, ...rest };
       const inMs = await messages.setWanted(key, wanted, version, now(), timing.editGapMs);
-      if (inMs !== undefined) await enqueueMessage(key, { inMs });
+      if (inMs !== undefined) await enqueueMessage(key, inMs);
     },
     /**
      * Records which reaction each message is to have, by its `ts`; `undefined` is none. A message that is left out keeps

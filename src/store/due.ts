@@ -13,7 +13,7 @@ export const dueLists = {
 } as const;
 export type DueList = keyof typeof dueLists;
 
-/** An entry of a list; `runId` when it is a run, whose wakes are counted. */
+/** An entry of a list; `runId` when it is a run. Wakes of runs and of messages are counted in their records. */
 export interface DueEntry {
   list: DueList;
   member: string;
@@ -30,6 +30,9 @@ local function unlistIf(delivered, list, member)
   return delivered and 1 or 0
 end
 `;
+
+const recordOf = ({ list, member, runId }: DueEntry) =>
+  list === 'messages' ? keys.message(member) : runId === undefined ? undefined : keys.run(runId);
 
 export type DueStore = ReturnType<typeof createDueStore>;
 
@@ -91,18 +94,18 @@ return 1
 export function createDueStore(redis: RedisClient) {
   return {
     /** How often it was woken so far, for `postpone`, and the reference of the request that it follows from. */
-    async begin({ list, member, runId }: DueEntry): Promise<{ wakes: number; ref: string | undefined }> {
-      const key = list === 'messages' ? keys.message(member) : keys.run(runId ?? member);
-      const [wakes, ref] = await redis.hmget(key, 'wakes', 'ref');
-      return { wakes: runId === undefined ? 0 : Number(wakes ?? 0), ref: ref ?? undefined };
+    async begin(entry: DueEntry): Promise<{ wakes: number; ref: string | undefined }> {
+      const [wakes, ref] = await redis.hmget(recordOf(entry) ?? keys.run(entry.member), 'wakes', 'ref');
+      return { wakes: Number(wakes ?? 0), ref: ref ?? undefined };
     },
     /**
      * Makes the entry due in `inMs`; what is no longer listed stays so. Returns false when it was woken since it had
      * `wakes`: then it is due now.
      */
-    async postpone({ list, member, runId }: DueEntry, inMs: number, wakes: number): Promise<boolean> {
-      const touched = [dueLists[list](), ...(runId === undefined ? [] : [keys.run(runId)])];
-      return (await postponeScript(redis, touched, [member, Math.round(inMs), wakes])) === 0;
+    async postpone(entry: DueEntry, inMs: number, wakes: number): Promise<boolean> {
+      const record = recordOf(entry);
+      const touched = [dueLists[entry.list](), ...(record === undefined ? [] : [record])];
+      return (await postponeScript(redis, touched, [entry.member, Math.round(inMs), wakes])) === 0;
     },
     /**
      * Entries that have been due for `lateMs` or longer, the longest first, and those due later than in `longestMs`, which

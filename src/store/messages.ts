@@ -120,20 +120,27 @@ export class UnreadableMessage extends Error {
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
 const setWantedScript = lastingScript<number | null>(`
+local ranks = {${urgencies.map((urgency, rank) => `${urgency}=${rank}`).join(', ')}}
 local json, hash, version, now, key, ttl, lasting, urgency, ref, gap = unpack(ARGV)
 local stored = redis.call('HGET', KEYS[1], 'version')
 if stored and tonumber(stored) > tonumber(version) then return false end
 redis.call('HSET', KEYS[1], 'version', version)
 if lasting == '1' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ttl) end
-local before, delivered = unpack(redis.call('HMGET', KEYS[1], 'hash', 'deliveredHash'))
+local before, delivered, urgencyBefore = unpack(redis.call('HMGET', KEYS[1], 'hash', 'deliveredHash', 'urgency'))
 if before == hash then return false end
 redis.call('HSET', KEYS[1], 'wanted', json, 'hash', hash, 'urgency', urgency)
 if ref ~= '' then redis.call('HSET', KEYS[1], 'ref', ref) end
 if not before or before == delivered then redis.call('HSET', KEYS[1], 'behindSinceMs', now) end
 local edited = tonumber(redis.call('HGET', KEYS[1], 'editedAtMs') or 0)
 local wait = math.max(0, math.min(edited + gap - now, gap))
+local isListed = redis.call('ZADD', KEYS[2], 'NX', now + wait, key) == 0
 -- Whoever listed it has it delivered, and is not done before all is delivered that is wanted then.
-if redis.call('ZADD', KEYS[2], 'NX', now + wait, key) == 0 then return false end
+if isListed and (ranks[urgencyBefore] or 0) <= ranks[urgency] then return false end
+-- What was listed waits in a line of less urgent ones, or is just about to.
+if isListed then
+  redis.call('HINCRBY', KEYS[1], 'wakes', 1)
+  redis.call('ZADD', KEYS[2], 'XX', 'LT', now + wait, key)
+end
 return math.ceil(wait)
 `);
 
@@ -164,7 +171,7 @@ export function createMessageStore(redis: RedisClient) {
   return {
     /**
      * Replaces the wanted state, unless a later `version` of it was wanted already. Returns in how many milliseconds its
-     * delivery is to begin, where none is to be expected yet: not sooner than `editGapMs` after the last edit.
+     * delivery is to begin, where none is to be expected by then: not sooner than `editGapMs` after the last edit.
      */
     async setWanted(
       messageKey: string,

@@ -143,14 +143,14 @@ export function createReactionStore(redis: RedisClient) {
     /**
      * Replaces what is wanted, unless a later `version` of it was wanted already. What is delivered and wanted no more is
      * forgotten, but stays in Slack. `deferMs`: how long those may wait that may. Returns when the delivery is to begin, where
-     * none is to be expected by then: with `now` one is, for later.
+     * none is to be expected by then: with `replace` one is, for later.
      */
     async setWanted(
       of: ReactionSubject,
       wanted: WantedReactions,
       version: number,
       deferMs: number,
-    ): Promise<{ inMs: number; now: boolean } | undefined> {
+    ): Promise<{ inMs: number; replace: boolean } | undefined> {
       const { teamId, runId, channel } = of;
       const all = [...wanted].flatMap(([ts, one]) => [ts, one?.name ?? '', one?.unlessShown ?? '-']);
       const subjectJson = JSON.stringify({ teamId, runId, channel });
@@ -162,7 +162,7 @@ export function createReactionStore(redis: RedisClient) {
         version,
         ...all,
       ]);
-      return news === 0 ? undefined : { inMs, now: news === 2 };
+      return news === 0 ? undefined : { inMs, replace: news === 2 };
     },
     async load(runId: string): Promise<ReactionRecord | undefined> {
       const [nowMs, flat] = await loadScript(redis, [keys.reactions(runId)]);

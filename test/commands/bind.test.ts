@@ -1,30 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import type { SlashCommand } from '../../src/commands/command.ts';
 import { exportCommand } from '../../src/commands/export/command.ts';
 import type { GateParts } from '../../src/commands/gate.ts';
-import { homeEvents } from '../../src/commands/home/events.ts';
 import { registry } from '../../src/commands/index.ts';
-import type { ShortcutMessage } from '../../src/commands/registry.ts';
-import {
-  type ButtonAction,
-  defineButton,
-  type EventTools,
-  type Registry,
-} from '../../src/commands/registry.ts';
+import type { ButtonAction, ShortcutMessage } from '../../src/commands/registry.ts';
 import type { Caller, CommandTools } from '../../src/commands/tools.ts';
-import { type Message, message } from '../../src/slack/blocks.ts';
+import type { Message } from '../../src/slack/blocks.ts';
 import { noticeView } from '../../src/slack/modals.ts';
 import { answersWith, type BindChanges, bindForTest, type Payload } from '../support/commands/bind.ts';
 import {
   aButton,
   aCaller,
   aCommand,
-  aModal,
   ana,
-  anEventListener,
   aProject,
   aShortcut,
   counted,
@@ -40,120 +30,6 @@ const anaBy = (trigger: string, responseUrl: string): Caller =>
     responseUrl,
     receivedAtMs: 5000,
   });
-
-describe('a name that two entries have', () => {
-  test.each<[string, Partial<Registry>]>([
-    ['two commands', { commands: [aCommand(), aCommand({ summary: 'Other.' })] }],
-    ['two buttons', { buttons: [aButton('a.b'), aButton('a.b')] }],
-    ['two links', { urlActions: ['a.b', 'a.b'] }],
-    ['two dialogs', { modals: [aModal(undefined, 'a.b'), aModal(undefined, 'a.b')] }],
-    ['a dialog and a button', { modals: [aModal(undefined, 'a.b')], buttons: [aButton('a.b')] }],
-    ['two shortcuts', { shortcuts: [aShortcut(undefined, 'a.b'), aShortcut(undefined, 'a.b')] }],
-    [
-      'a shortcut and a dialog',
-      { shortcuts: [aShortcut(undefined, 'a.b')], modals: [aModal(undefined, 'a.b')] },
-    ],
-    [
-      'two events',
-      { events: [anEventListener('a.b', async () => {}), anEventListener('a.b', async () => {})] },
-    ],
-    ['a button and a link', { buttons: [aButton('a.b')], urlActions: ['a.b'] }],
-  ])('stops the start: %s', (_, entries) => {
-    expect(() => bindForTest(entries)).toThrow(
-      /^Two entries of the registry are called (?:\/docs-test|a\.b)$/,
-    );
-  });
-
-  test('is not in the registry of today', () => {
-    expect(() => bindForTest(registry)).not.toThrow();
-  });
-});
-
-/** Answers what it carries. */
-const echoing = defineButton({
-  action: 'a.echo',
-  may: 'status',
-  value: z.object({ about: z.string() }),
-  run: async ({ about }) => message([[about]]),
-});
-
-describe('every click reaches what it is for', () => {
-  const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
-
-  test.each(registry.buttons.map(({ action }) => action))('%s', async (action) => {
-    const { clicks, answers } = bindForTest({ ...registry, policy });
-    expect(await clicks(action)).toBe(1);
-    expect(answers).toMatchObject([{ text: expect.stringMatching(/^You can't /) }]);
-  });
-
-  test.each(['export.of_an_older_version', 'exportXdownload', ''])('not of today: %j', async (action) => {
-    const { clicks, answers } = bindForTest({ ...registry, policy });
-    expect(await clicks(action)).toBe(1);
-    expect(answers).toMatchObject([{ text: expect.stringContaining('no longer works') }]);
-  });
-
-  test('one in a menu reaches the button that it stands for, with what the block is about', async () => {
-    const { opensMenu, answers } = bindForTest({ buttons: [aButton('a.b'), echoing] });
-    expect(await opensMenu('{"about":"run 1"}', 'a.echo')).toBe(1);
-    expect(answers).toEqual([{ responseUrl: 'https://hooks.example/2', text: 'run 1' }]);
-  });
-
-  test.each([
-    ['an entry of an older version', '{"about":"run 1"}', 'a.gone'],
-    ['a block that is about nothing', 'b123', 'a.echo'],
-  ])('in a menu, %s says so, and is acknowledged', async (_, blockId, entry) => {
-    const { opensMenu, answers } = bindForTest({ buttons: [echoing] });
-    expect(await opensMenu(blockId, entry)).toBe(1);
-    expect(answers).toMatchObject([{ text: expect.stringContaining('no longer works') }]);
-  });
-
-  test('one that nobody knows any more says so, and is acknowledged', async () => {
-    const { clicks, answers } = bindForTest();
-    expect(await clicks('export.long_gone')).toBe(1);
-    expect(answers).toEqual([
-      {
-        responseUrl: 'https://hooks.example/2',
-        text: 'This button is from another version of me and no longer works. Use a newer message, or type the command again.',
-      },
-    ]);
-  });
-
-  test('an unknown command says so', async () => {
-    const [answer, ...more] = (await bindForTest().types('/docs-long-gone', '')) as [Message];
-    expect(answer.text).toMatch(/^This command is from another version of me/);
-    expect(more).toEqual([]);
-  });
-
-  test.each(['Export', 'X'.repeat(25)])('an unknown modal says so in its place: %s', async (text) => {
-    const { submits } = bindForTest({ modals: [aModal()] });
-    const answers = await submits('long_gone', { title: { type: 'plain_text', text } });
-    expect(answers).toEqual([expect.objectContaining({ response_action: 'update' })]);
-    const { view } = answers[0] as { view: unknown };
-    expect(JSON.stringify(view)).toContain('This dialog is from another version of me');
-    expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
-    expect(await submits('test.dialog')).toEqual([undefined]);
-  });
-
-  test('an unknown message shortcut says so', async () => {
-    const { chooses, answers } = bindForTest({ shortcuts: [aShortcut()] });
-    expect(await chooses('long_gone')).toBe(1);
-    expect(answers.map(({ text }) => text)).toEqual([
-      expect.stringMatching(/^This shortcut is from another version of me/),
-    ]);
-  });
-
-  test('an unknown shortcut of the whole workspace, which has no address for answers, is acknowledged', async () => {
-    const { chooses, answers } = bindForTest();
-    expect(await chooses('long_gone', { response_url: undefined, channel: undefined })).toBe(1);
-    expect(answers).toEqual([]);
-  });
-
-  test('a link is acknowledged and nothing else', async () => {
-    const { clicks, answers } = bindForTest({ urlActions: ['a.b'] });
-    expect(await clicks('a.b')).toBe(1);
-    expect(answers).toEqual([]);
-  });
-});
 
 describe('a command', () => {
   test('is answered in its acknowledgement, to the person alone', async () => {
@@ -345,24 +221,6 @@ describe('a click where there is no conversation', () => {
   });
 });
 
-describe('Home', () => {
-  const withHome = (updateHome: EventTools['updateHome']) =>
-    bindForTest({ events: homeEvents, eventTools: { updateHome } as EventTools });
-
-  test('is brought up to date when somebody opens it, and not for its other tabs', async () => {
-    const opened: string[] = [];
-    const { happens } = withHome(async (...who) => void opened.push(who.join(' ')));
-    await happens('app_home_opened', { tab: 'home', user: 'U0ANA' });
-    await happens('app_home_opened', { tab: 'messages', user: 'U0BEN' });
-    expect(opened).toEqual(['T0ACME U0ANA']);
-  });
-
-  test('that cannot be brought up to date fails towards Slack, which sends it again', async () => {
-    const { happens } = withHome(() => Promise.reject(new Error('away')));
-    await expect(happens('app_home_opened', { tab: 'home', user: 'U0ANA' })).rejects.toThrow('away');
-  });
-});
-
 describe('a message shortcut', () => {
   test('receives the message and who chose it, answers with an ephemeral message, and is acknowledged after that', async () => {
     const received: [ShortcutMessage, Caller][] = [];
@@ -405,58 +263,5 @@ describe('a message shortcut', () => {
     expect(await chooses('test.message')).toBe(1);
     expect(ran()).toBe(0);
     expect(answers[0]?.text).toMatch(/^You can't instruct the docs agent here/);
-  });
-});
-
-describe.each(['message', 'app_mention', 'app_home_opened'])('an event (%s)', (name) => {
-  function setting(identity?: BindChanges['identity']) {
-    const kept: unknown[] = [];
-    const keep = async (...what: unknown[]) => void kept.push(what);
-    return { kept, ...bindForTest({ events: [anEventListener(name, keep)], ...(identity && { identity }) }) };
-  }
-  const event = { type: name, tab: 'home', user: 'U0ANA' };
-
-  test.each<[string, Payload]>([
-    ['by its team', { team_id: 'T0OTHER' }],
-    ['by the workspace that it came through', { team_id: 'T0OTHER', context_team_id: 'T0OTHER' }],
-    ['by the installation that it is for', { team_id: 'T0ACME', authorizations: [{ team_id: 'T0OTHER' }] }],
-    ['since it names none', {}],
-  ])('of another workspace is acknowledged and ignored: %s', async (_, envelope) => {
-    const { kept, happens, log } = setting();
-    await happens(name, event, envelope);
-    expect(kept).toEqual([]);
-    expect(log()).toContain('an event of another workspace was ignored');
-  });
-
-  test('in a channel shared with another workspace, which is for our installation, is kept', async () => {
-    const { kept, happens } = setting();
-    await happens(name, event, { team_id: 'T0OTHER', authorizations: [{ team_id: 'T0ACME' }] });
-    expect(kept).toEqual([expect.arrayContaining([event])]);
-  });
-
-  test('that comes before Slack said who the bot is, Slack sends again', async () => {
-    const { kept, happens } = setting(() => undefined);
-    await expect(happens(name, event)).rejects.toThrow('before the identity of the bot');
-    expect(kept).toEqual([]);
-  });
-});
-
-describe.each(['message', 'app_mention'])('what people write (%s)', (name) => {
-  test('is handled with what is around it', async () => {
-    const received: unknown[][] = [];
-    const { happens } = bindForTest({
-      events: [anEventListener(name, async (...what) => void received.push(what))],
-      eventTools: { replyMode: 'all' } as EventTools,
-    });
-    await happens(name, { type: name, ts: '1.1' });
-    const tools = { replyMode: 'all', identity: expect.objectContaining({ teamId: 'T0ACME' }) };
-    expect(received).toEqual([[{ type: name, ts: '1.1' }, { team_id: 'T0ACME' }, tools]]);
-  });
-
-  test('and cannot be kept fails towards Slack, which sends it again', async () => {
-    const { happens } = bindForTest({
-      events: [anEventListener(name, () => Promise.reject(new Error('away')))],
-    });
-    await expect(happens(name, { type: name })).rejects.toThrow('away');
   });
 });

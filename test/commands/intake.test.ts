@@ -97,7 +97,7 @@ test('the deadline is what is left of the time limit, on the clock of Redis', as
   expect(deadlines[0]).toBeLessThan(Number(seconds) * 1000 + 5000 + 3000);
 });
 
-test('what was kept without an answer is reported as in doubt', async () => {
+test('what was kept without an answer is reported as in doubt, and is stepped', async () => {
   const { appendToInbox } = createThreadStore(redis.client);
   const lost = intakeWith({
     timeoutMs: 300,
@@ -113,6 +113,7 @@ test('what was kept without an answer is reported as in doubt', async () => {
   await lost.given();
   expect(await lost.refusal()).toContain("I can't tell whether I kept this");
   expect(await lost.inbox()).toHaveLength(1);
+  expect(lost.woken).toEqual(['agent-thread t1']);
 });
 
 test('the followed threads are given, or it is said that Redis is away', async () => {
@@ -140,6 +141,12 @@ test('a new run is woken once it is kept, also by a repeat, and not when it is r
   const other = intakeWith({ timeoutMs: -1 });
   await expect(other.intake.start(aThread({ id: 't2' }), request)).rejects.toThrow(UserFacingError);
   expect(other.woken).toEqual([]);
+  const quotas = [{ name: 'ana', max: 1 }];
+  const start = (id: string, claim: string) => intake.start(aThread({ id, claim }), request, quotas);
+  await start('t3', 'one');
+  expect(await start('t4', 'one')).toEqual({ kind: 'claimed', by: 't3' });
+  expect(await start('t5', 'another')).toMatchObject({ kind: 'full', by: 't3' });
+  expect(woken.slice(2)).toEqual(['agent-thread t3']);
 });
 
 test('under load, requests share the time that Redis gave a moment ago, which is never ahead', async () => {

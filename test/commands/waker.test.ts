@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest';
 import { createWaker } from '../../src/commands/waker.ts';
+import { createClosers } from '../../src/runtime/closers.ts';
 import { keptLog } from '../support/runtime/log.ts';
 
 const run = { job: 'export', id: 'r1' };
 
 test('a run is queued after what its request has left to do, and nobody waits for it', async () => {
   const order: string[] = [];
-  const { wake, settled } = createWaker(async ({ id }) => void order.push(id), keptLog().log);
+  const { wake, settled } = createWaker(
+    async ({ id }) => void order.push(id),
+    createClosers(keptLog().log),
+    keptLog().log,
+  );
   wake(run);
   await Promise.resolve();
   order.push('answered');
@@ -16,7 +21,11 @@ test('a run is queued after what its request has left to do, and nobody waits fo
 
 test('a run can be queued at once', async () => {
   const order: string[] = [];
-  const { wakeNow, settled } = createWaker(async ({ id }) => void order.push(id), keptLog().log);
+  const { wakeNow, settled } = createWaker(
+    async ({ id }) => void order.push(id),
+    createClosers(keptLog().log),
+    keptLog().log,
+  );
   wakeNow(run);
   order.push('sent together');
   await settled();
@@ -25,7 +34,11 @@ test('a run can be queued at once', async () => {
 
 test('what could not be queued is left to the sweeper, and says so in the log', async () => {
   const kept = keptLog();
-  const { wake, settled } = createWaker(() => Promise.reject(new Error('away')), kept.log);
+  const { wake, settled } = createWaker(
+    () => Promise.reject(new Error('away')),
+    createClosers(kept.log),
+    kept.log,
+  );
   wake(run);
   await settled();
   expect(kept.text()).toContain('the sweeper does it');
@@ -33,9 +46,29 @@ test('what could not be queued is left to the sweeper, and says so in the log', 
 
 test('all that is being queued has an end, also while Redis hangs', async () => {
   const kept = keptLog();
-  const { wake, settled } = createWaker(() => new Promise(() => {}), kept.log);
+  const { wake, settled } = createWaker(() => new Promise(() => {}), createClosers(kept.log), kept.log);
   wake(run);
   wake({ ...run, id: 'r2' });
   await settled();
   expect(kept.text().match(/the sweeper does it/g)).toHaveLength(2);
+});
+
+test('a process that stops queues what it has answered before it closes what was opened earlier', async () => {
+  const { log } = keptLog();
+  const closers = createClosers(log);
+  const order: string[] = [];
+  closers.add(() => order.push('the queues are closed'));
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const enqueue = async () => {
+    asked.resolve();
+    await answered.promise;
+    order.push('queued');
+  };
+  createWaker(enqueue, closers, log).wake(run);
+  const closed = closers.closeAll();
+  await asked.promise;
+  answered.resolve();
+  await closed;
+  expect(order).toEqual(['queued', 'the queues are closed']);
 });

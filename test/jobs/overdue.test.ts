@@ -65,7 +65,7 @@ function startProcess(inMs: number) {
   return workers;
 }
 
-const wake = () => queues.enqueue('docs-export', 'export', 'r1', { runId: 'r1' }, { now: true });
+const wake = () => queues.enqueue('docs-export', 'export', 'r1', { runId: 'r1' }, { replace: true });
 
 function overdueWith(isKnown: (member: string) => boolean, everyMs: number) {
   const none = async () => {};

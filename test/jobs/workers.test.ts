@@ -8,11 +8,13 @@ import { createWorkers, type Workers } from '../../src/jobs/workers.ts';
 import { Stopping, untilStopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { keys, PREFIX } from '../../src/store/keys.ts';
+import { createMessageStore } from '../../src/store/messages.ts';
 import { connectForWork } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { unread } from '../support/metrics.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { keptLog } from '../support/runtime/log.ts';
+import { aMessage } from '../support/store/builders.ts';
 
 interface Seen {
   looks: string[];
@@ -77,8 +79,8 @@ async function wake(id: string) {
   await ensure(id, true);
 }
 
-const ensure = (id: string, now = false, job = 'export') =>
-  queues.enqueue('docs-export', job, id, { id }, { now });
+const ensure = (id: string, replace = false, job = 'export') =>
+  queues.enqueue('docs-export', job, id, { id }, { replace });
 
 test('a wake that comes while the job runs is not slept through', async () => {
   await accepted('busy');
@@ -88,6 +90,23 @@ test('a wake that comes while the job runs is not slept through', async () => {
     return looks.length === 1 ? runAgainIn(600_000) : done;
   });
   await ensure('busy');
+  await expect.poll(() => seen.looks.length).toBeGreaterThan(1);
+});
+
+test('a message that becomes more urgent while its delivery runs is delivered anew at once', async () => {
+  const messages = createMessageStore(connection);
+  const want = (kind: 'progress' | 'ending', version: number) =>
+    messages.setWanted('m1', aMessage({ kind, hash: kind }), version, Date.now());
+  const delivers: Job<{ id: string }, Seen>['run'] = async ({ id }, { looks }) => {
+    looks.push(id);
+    if (looks.length > 1) return done;
+    expect(await want('ending', 2)).toBe(0);
+    await ensure('m1', true);
+    return runAgainIn(600_000);
+  };
+  workAt([{ ...aJob('export', delivers), list: 'messages' }]);
+  await want('progress', 1);
+  await ensure('m1');
   await expect.poll(() => seen.looks.length).toBeGreaterThan(1);
 });
 

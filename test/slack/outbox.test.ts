@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { Outbox, OutboxMessage } from '../../src/slack/outbox.ts';
+import { keys } from '../../src/store/keys.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
 import type { ReactionStore } from '../../src/store/reactions.ts';
 import { redisForTests } from '../support/redis.ts';
@@ -61,6 +62,25 @@ test('whoever delivers an earlier state delivers the next one, too', async () =>
   expect(woken).toEqual(['m1']);
 });
 
+test('what has become more urgent begins anew, in place of its delivery that waits', async () => {
+  const whens: number[] = [];
+  const outbox = anOutbox(redis.client, {
+    enqueueMessage: async (_, inMs) => void whens.push(inMs),
+    now: () => 10_000,
+  });
+  const publish = (version: number, changes: Partial<OutboxMessage>) =>
+    outbox.publish('T0ACME', shown({ message: message([[`Version ${version}`]]), ...changes }), version);
+  await publish(1, { kind: 'progress' });
+  await redis.client.zadd(keys.undelivered(), 'XX', 16_000, 'm1');
+  await publish(2, { kind: 'progress' });
+  expect(whens).toEqual([0]);
+  await publish(3, { kind: 'progress', clicked: true });
+  expect(whens).toEqual([0, 0]);
+  expect(await redis.client.zscore(keys.undelivered(), 'm1')).toBe('10000');
+  await publish(4, { kind: 'state' });
+  expect(whens).toHaveLength(2);
+});
+
 test('the next attempt is delivered though it looks the same, and a first one is as if none was said', async () => {
   await outbox.publish('T0ACME', shown(), 1);
   await isDelivered();
@@ -92,8 +112,8 @@ const wantedReactions = new Map([
 ]);
 
 test.each([
-  ['reactions that are not shown are enqueued', { inMs: 0, now: true }, ['kept', 'run-1 0 true']],
-  ['for when they may wait no longer', { inMs: 4000, now: false }, ['kept', 'run-1 4000 false']],
+  ['reactions that are not shown are enqueued', { inMs: 0, replace: true }, ['kept', 'run-1 0 true']],
+  ['for when they may wait no longer', { inMs: 4000, replace: false }, ['kept', 'run-1 4000 false']],
   ['nothing is enqueued when all reactions are shown', undefined, ['kept']],
 ])('%s', async (_, undelivered, order) => {
   const happened: string[] = [];
@@ -106,7 +126,7 @@ test.each([
         return undelivered;
       },
     },
-    enqueueReactions: async (runId, { inMs, now }) => void happened.push(`${runId} ${inMs} ${now}`),
+    enqueueReactions: async (runId, { inMs, replace }) => void happened.push(`${runId} ${inMs} ${replace}`),
     now: () => 5000,
   });
   await outbox.publishReactions(subject, wantedReactions, 7);

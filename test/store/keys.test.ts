@@ -55,7 +55,7 @@ test('all that is written with a name of its own begins with that name', async (
   await createDueStore(client).claimSweep(1000);
   const queues = createQueues(client, () => {});
   onTestFinished(() => queues.close());
-  await queues.enqueue('docs-export', 'export', 'r1', { runId: 'r1' }, { now: true });
+  await queues.enqueue('docs-export', 'export', 'r1', { runId: 'r1' }, { replace: true });
 
   const written = await client.keys('*');
   expect(written).toContain('{docket-staging}:run:r1');
@@ -94,7 +94,7 @@ test('whatever the stores write ends some day, except for settings, threads that
     );
   await pace.hold({ name: 'edit:T1', count: 60, windowMs: 60_000, burst: 2 }, 1000);
   await createJobErrorStore(client).add('export:1');
-  await createDurationStore(client).add('acme', 'se_1', { endedAtMs: 1000, tookMs: 1000 });
+  await createDurationStore(client).add('acme', 'se_1', { endedAtMs: 1000, tookMs: 1000, inPercent: false });
   await createHealthStore(client).save('docs', { answered: true, atMs: 1000 });
   await createPeopleStore(client).setDirectMessage('T1', 'U1', 'D1');
   await runs.alias('export T1 acme se_1', 'r1');

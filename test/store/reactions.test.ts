@@ -19,8 +19,8 @@ const want = (wanted: Record<string, string | undefined>, of = subject) =>
 const changes = async () => (await store.load('run-1'))?.changes.map(({ read: _, ...change }) => change);
 
 /** No delivery is to be expected: one begins. And one is, for later: it comes at once. */
-const begins = { inMs: 0, now: false };
-const atOnce = { inMs: 0, now: true };
+const begins = { inMs: 0, replace: false };
+const atOnce = { inMs: 0, replace: true };
 
 /** Before a call about a message, as whoever has read its record says it. */
 async function calling(ts: string, name: string) {
@@ -155,7 +155,7 @@ describe('a reaction that may wait', () => {
     store.setWanted(subject, new Map([['1.1', { name: 'eyes', unlessShown }]]), 1, 4000);
 
   test('is to be delivered when it may wait no longer, and the next one with it', async () => {
-    expect(await may('')).toEqual({ inMs: 4000, now: false });
+    expect(await may('')).toEqual({ inMs: 4000, replace: false });
     expect(await may('run-1.round.2')).toBeUndefined();
     await redis.client.hincrby(keys.reactions('run-1'), 'since:1.1', -3000);
     await store.markDelivered('run-1');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EventTools } from '../../../src/commands/registry.ts';
 import { welcomeEvents } from '../../../src/commands/welcome/events.ts';
 import { welcomeRun } from '../../../src/jobs/welcome/record.ts';
-import { createRunStore, type RunBase } from '../../../src/store/runs.ts';
+import { createRunStore } from '../../../src/store/runs.ts';
 import { bindForTest } from '../../support/commands/bind.ts';
 import { redisForTests } from '../../support/redis.ts';
 
@@ -11,8 +11,9 @@ const redis = redisForTests();
 function setting(accept?: EventTools['runs']['accept']) {
   const runs = createRunStore(redis.client);
   const woken: string[] = [];
-  const wake = async ({ id }: Pick<RunBase, 'id' | 'job'>) => void woken.push(id);
-  const eventTools = { runs: { ...runs, ...(accept && { accept }) }, wake } as unknown as EventTools;
+  const wake: EventTools['wake'] = ({ id }) => void woken.push(id);
+  const tools: Partial<EventTools> = { runs: { ...runs, ...(accept && { accept }) }, wake };
+  const eventTools = tools as EventTools;
   return { runs, woken, ...bindForTest({ events: welcomeEvents, eventTools }) };
 }
 const joins = (user: unknown, channel: unknown = 'C0NEW') => ({ user, channel, channel_type: 'C' });

@@ -10,12 +10,17 @@ import { aCommand, ana, origin, typedByAna } from './builders.ts';
 
 export type Payload = Record<string, unknown>;
 type Listener = (received: Payload) => Promise<void>;
+type Kind = 'command' | 'action' | 'view' | 'shortcut' | 'event';
 
 /** As much of Bolt as `bind` touches: who listens to what, and requests that reach them. */
 function fakeBolt() {
-  const listeners: Partial<Record<'command' | 'action' | 'view' | 'shortcut' | 'event', Listener>> = {};
-  const keep = (kind: keyof typeof listeners) => (_matching: unknown, listener: Listener) => {
-    listeners[kind] = listener;
+  const listeners: { kind: Kind; matching: RegExp; listener: Listener }[] = [];
+  const keep = (kind: Kind) => (matching: RegExp | { callback_id: RegExp }, listener: Listener) => {
+    listeners.push({
+      kind,
+      matching: matching instanceof RegExp ? matching : matching.callback_id,
+      listener,
+    });
   };
   const app = {
     command: keep('command'),
@@ -24,12 +29,17 @@ function fakeBolt() {
     shortcut: keep('shortcut'),
     event: keep('event'),
   };
-  const reach = (kind: keyof typeof listeners, received: Payload) =>
-    listeners[kind]?.(received) ?? Promise.reject(new Error(`nobody listens to a ${kind}`));
+  /** As in Bolt, whoever listens to the name gets it; two of them would answer twice. */
+  async function reach(kind: Kind, name: string, received: Payload) {
+    const [found, ...others] = listeners.filter((one) => one.kind === kind && one.matching.test(name));
+    if (found === undefined || others.length > 0)
+      throw new Error(`${found === undefined ? 'nobody listens' : 'several listen'} to the ${kind} ${name}`);
+    await found.listener(received);
+  }
 
   async function types(name: string, text: string, body: Payload = {}) {
     const acknowledged: unknown[] = [];
-    await reach('command', {
+    await reach('command', name, {
       ack: async (answer?: unknown) => void acknowledged.push(answer),
       body: { ...from, command: name, text, ...body },
     });
@@ -42,7 +52,7 @@ function fakeBolt() {
       body: { ...fromClick, ...body },
       action: { type: 'button', action_id: id, ...(value !== undefined && { value }) },
     };
-    await reach('action', received);
+    await reach('action', id, received);
     return acknowledged;
   }
   /** Opens a menu, whose block has this id, and chooses the entry with this value. */
@@ -53,12 +63,12 @@ function fakeBolt() {
       body: fromClick,
       action: { type: 'overflow', action_id: 'menu', block_id: blockId, selected_option: { value } },
     };
-    await reach('action', received);
+    await reach('action', 'menu', received);
     return acknowledged;
   }
   async function submits(callback: string, view: Payload = {}) {
     const acknowledged: unknown[] = [];
-    await reach('view', {
+    await reach('view', callback, {
       ack: async (answer?: unknown) => void acknowledged.push(answer),
       body: fromModal,
       view: { ...aView, callback_id: callback, ...view },
@@ -71,11 +81,11 @@ function fakeBolt() {
       ack: async () => void acknowledged++,
       body: { ...fromMenu, callback_id: callback, ...body },
     };
-    await reach('shortcut', received);
+    await reach('shortcut', callback, received);
     return acknowledged;
   }
   const happens = (name: string, event: Payload, body: Payload = { team_id: 'T0ACME' }) =>
-    reach('event', { event: { ...event, type: name }, body });
+    reach('event', name, { event: { ...event, type: name }, body });
   return { app: app as unknown as App, types, clicks, opensMenu, submits, chooses, happens };
 }
 

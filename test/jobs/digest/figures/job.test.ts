@@ -2,46 +2,21 @@ import { describe, expect, test } from 'vitest';
 import { figuresJob } from '../../../../src/jobs/digest/figures/job.ts';
 import { analyticsLimit, backgroundLimit } from '../../../../src/jobs/digest/figures/limits.ts';
 import {
-  type FiguresRun,
   figuresRun,
   hasTotals,
   newFiguresRun,
   pagesOf,
   rangeKey,
 } from '../../../../src/jobs/digest/figures/record.ts';
-import { collectAgain } from '../../../../src/jobs/digest/figures/transitions.ts';
 import { addCounts } from '../../../../src/jobs/digest/model.ts';
-import { spansOf } from '../../../../src/jobs/digest/weeks.ts';
 import type { RunBase } from '../../../../src/store/runs.ts';
+import { collect, MONDAY, range, wanted } from '../../../support/jobs/digest/figures.ts';
 import { type DigestWorld, digestWorld } from '../../../support/jobs/digest/world.ts';
 import { redisForTests } from '../../../support/redis.ts';
 
-const MONDAY = Date.parse('2026-09-21T02:00:00Z');
-const range = { from: '2026-09-14', to: '2026-09-21' };
 const HOUR_MS = 3_600_000;
 
 const redis = redisForTests();
-
-const wanted = (changes: Partial<Parameters<typeof newFiguresRun>[0]> = {}) => ({
-  teamId: 'T0ACME',
-  project: 'acme',
-  range,
-  urgent: false,
-  by: undefined,
-  maxRequests: undefined,
-  spans: spansOf(changes.range ?? range),
-  pages: true,
-  readers: false,
-  ...changes,
-});
-
-async function collect(world: DigestWorld, run: FiguresRun, maxMs?: number): Promise<FiguresRun> {
-  await world.accept(run);
-  await world.drive(figuresJob, run.id, maxMs);
-  const after = await world.context.runs.load(run.id, figuresRun);
-  if (after === undefined) throw new Error('the record is gone');
-  return after;
-}
 
 const byPath = (one: { path: string }, other: { path: string }) => (one.path < other.path ? -1 : 1);
 
@@ -269,195 +244,5 @@ describe('collecting the figures of a week', () => {
     await world.accept(run);
     await figuresJob.run({ runId: run.id }, { ...world.context, docs: () => odd });
     expect((await world.context.runs.load(run.id, figuresRun))?.spans[0]?.counts).toEqual(expected);
-  });
-});
-
-describe('what readers looked for', () => {
-  function tell({ platform: { readers } }: DigestWorld) {
-    readers.silence(range.from, range.to);
-    readers.setSearches('2026-09-14', [
-      { searchQuery: 'sso okta', hits: 41 },
-      { searchQuery: 'clicked', hits: 90, clicks: 3, topClickedPage: '/a' },
-      { searchQuery: 'rare', hits: 9 },
-      { searchQuery: 'reset password ana@example.com', hits: 50 },
-    ]);
-    readers.setFeedback('2026-09-15', [
-      { path: '/guides/sso', thumbsUp: 2, thumbsDown: 9 },
-      { path: '/liked', thumbsUp: 9, thumbsDown: 2 },
-      { path: '/few', thumbsUp: 0, thumbsDown: 2 },
-    ]);
-    readers.setConversations('2026-09-16', [
-      {
-        resolutionStatus: 'unanswered',
-        queryCategory: 'Authentication',
-        query: 'my mail is ana@example.com',
-      },
-      { resolutionStatus: 'unanswered', queryCategory: 'Authentication' },
-      { resolutionStatus: 'unanswered', queryCategory: null },
-      { resolutionStatus: 'answered', queryCategory: 'Billing' },
-    ]);
-    readers.setVisitors(range.from, range.to, { human: 3000, ai: 200, total: 3120 });
-  }
-
-  test('is told where it calls for work, and nothing that a reader wrote is kept beside search terms', async () => {
-    const world = await digestWorld(redis.client, MONDAY);
-    tell(world);
-    const run = await collect(world, newFiguresRun(wanted({ pages: false, readers: true }), MONDAY));
-    expect(run.readers?.figures).toEqual({
-      visitors: { total: 3120 },
-      searches: [{ query: 'sso okta', hits: 41 }],
-      thumbs: [
-        { path: '/guides/sso', up: 2, down: 9 },
-        { path: '/few', up: 0, down: 2 },
-        { path: '/liked', up: 9, down: 2 },
-      ],
-      questions: { asked: 4, unanswered: 3, category: 'Authentication' },
-    });
-    const keys = await redis.client.keys('*');
-    const values = await Promise.all(keys.map((key) => redis.client.dump(key)));
-    expect(values.join()).not.toContain('ana@example.com');
-  });
-
-  test('no more search terms are kept than a digest lists', async () => {
-    const world = await digestWorld(redis.client, MONDAY);
-    tell(world);
-    const terms = Array.from({ length: 30 }, (_, n) => ({ searchQuery: `term ${n}`, hits: 100 - n }));
-    world.platform.readers.setSearches('2026-09-15', terms);
-    const run = await collect(world, newFiguresRun(wanted({ pages: false, readers: true }), MONDAY));
-    expect(run.readers?.figures.searches?.map(({ query }) => query)).toEqual(
-      terms.slice(0, 5).map(({ searchQuery }) => searchQuery),
-    );
-  });
-
-  test.each([403, 404, 405] as const)(
-    'a part that the platform lacks (%i) is left out, and asked for a day later',
-    async (status) => {
-      const world = await digestWorld(redis.client, MONDAY);
-      tell(world);
-      for (const part of ['searches', 'assistant'] as const) world.platform.readers.without.set(part, status);
-      const run = await collect(world, newFiguresRun(wanted({ pages: false, readers: true }), MONDAY));
-      expect(Object.keys(run.readers?.figures ?? {}).toSorted()).toEqual(['thumbs', 'visitors']);
-      const asked = () => world.platform.analyticsRequests().searches;
-      expect(asked()).toBe(1);
-      await collect(world, newFiguresRun(wanted({ pages: false, readers: true, maxRequests: 40 }), MONDAY));
-      expect(asked()).toBe(1);
-      const lacks = await redis.client.keys('{docket}:lacks:*');
-      expect(lacks).toHaveLength(2);
-      for (const key of lacks) expect(await redis.client.pttl(key)).toBeGreaterThan(23 * HOUR_MS);
-      await redis.client.del(...lacks);
-      await collect(world, newFiguresRun(wanted({ pages: false, readers: true, maxRequests: 41 }), MONDAY));
-      expect(asked()).toBe(2);
-    },
-  );
-
-  test('a part that fails again and again is left out without a word, and nothing else is', async () => {
-    const world = await digestWorld(redis.client, MONDAY);
-    tell(world);
-    for (let fault = 0; fault < 9; fault += 1)
-      world.platform.wire.order('GET /v1/analytics/{projectId}/searches', {
-        kind: 'answer',
-        status: 500,
-      });
-    const run = await collect(world, newFiguresRun(wanted({ pages: false, readers: true }), MONDAY));
-    expect(run.state).toBe('ended');
-    expect(Object.keys(run.readers?.figures ?? {}).toSorted()).toEqual(['questions', 'thumbs', 'visitors']);
-  });
-});
-
-describe('the hourly limit', () => {
-  test('collecting leaves a fifth of it to people who ask, who go first', async () => {
-    const world = await digestWorld(redis.client, MONDAY, { context: { limits: { analyticsPerHour: 10 } } });
-    const run = await collect(world, newFiguresRun(wanted(), MONDAY), 60_000);
-    expect(run.requests).toBe(8);
-    expect(run.limitedUntilMs).toBeGreaterThan(MONDAY + HOUR_MS / 2);
-    expect(run.limitedUntilMs).toBeLessThanOrEqual(MONDAY + HOUR_MS + 60_000);
-    const today = { from: '2026-09-21', to: '2026-09-22' };
-    const urgent = newFiguresRun(
-      wanted({ range: today, urgent: true, pages: false, maxRequests: 15 }),
-      MONDAY,
-    );
-    expect((await collect(world, urgent, 1000)).state).toBe('ended');
-  });
-
-  test('one person has a share of it, and others the rest', async () => {
-    const world = await digestWorld(redis.client, MONDAY, { context: { limits: { analyticsPerHour: 60 } } });
-    const asks = (by: string, month: string) => {
-      const days = { from: `2026-${month}-01`, to: `2026-${month}-15` };
-      const asked = wanted({
-        range: days,
-        spans: spansOf(days),
-        urgent: true,
-        by,
-        pages: false,
-        maxRequests: 20,
-      });
-      return collect(world, newFiguresRun(asked, world.nowMs), 1000);
-    };
-    const own = [await asks('U0ANA', '02'), await asks('U0ANA', '03'), await asks('U0ANA', '04')];
-    expect(own.map(({ requests }) => requests)).toEqual([14, 14, 12]);
-    expect(own[2]?.limitedUntilMs).toBeGreaterThan(world.nowMs);
-    expect(await asks('U0BEN', '05')).toMatchObject({ requests: 14, state: 'ended' });
-  });
-
-  test('counts every request that was sent: what the platform lacks, what failed, what is asked anew', async () => {
-    const world = await digestWorld(redis.client, MONDAY);
-    const { wire, readers } = world.platform;
-    for (const part of ['searches', 'assistant'] as const) readers.without.set(part, 404);
-    wire.order('GET /v1/analytics/{projectId}/views', { kind: 'answer', status: 500 }, 2);
-    wire.order('GET /v1/analytics/{projectId}/feedback/by-page', { kind: 'answer', status: 500 }, 9);
-    const run = await collect(world, newFiguresRun(wanted({ pages: false, readers: true }), MONDAY));
-    // A request for each day and two again; three for feedback, one for each other part.
-    expect(run.requests).toBe(7 + 2 + 3 + 3);
-    const { keyId = '' } = world.context.docs('acme') ?? {};
-    const used = async () => (await world.context.rateLimiter.usage(analyticsLimit(keyId, 10_000))).used;
-    expect(await used()).toBe(15);
-    const today = { from: '2026-09-21', to: '2026-09-22' };
-    const asked = () => newFiguresRun(wanted({ range: today, pages: false, urgent: true }), world.nowMs);
-    const first = await collect(world, asked());
-    world.nowMs += 1;
-    const again = collectAgain(first, asked(), world.nowMs);
-    if (again === undefined) throw new Error('it could not change any more');
-    await world.context.runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
-    await world.drive(figuresJob, again.id);
-    expect(await used()).toBe(17);
-    expect(wire.calls).toHaveLength(17);
-  });
-
-  test('is not waited for for ever', async () => {
-    const world = await digestWorld(redis.client, MONDAY, { context: { limits: { analyticsPerHour: 5 } } });
-    const run = await collect(world, newFiguresRun(wanted(), MONDAY));
-    expect(run).toMatchObject({ state: 'ended', failed: 'platform' });
-    expect(world.nowMs - MONDAY).toBeGreaterThanOrEqual(48 * HOUR_MS);
-  });
-
-  test('of the platform holds everybody up until it says', async () => {
-    const world = await digestWorld(redis.client, MONDAY, {
-      platform: { analyticsPerHour: 3, retryAfter: true },
-    });
-    const run = await collect(world, newFiguresRun(wanted(), MONDAY), 60_000);
-    // The last one was refused.
-    expect(run.requests).toBe(4);
-    expect(run.trouble).toMatchObject({ kind: 'limit' });
-    expect((run.limitedUntilMs ?? 0) - world.nowMs).toBeGreaterThan(30 * 60_000);
-  });
-
-  test('a rejected key alerts the admins, and collecting goes on with a new one', async () => {
-    const world = await digestWorld(redis.client, MONDAY);
-    const docs = world.context.docs('acme');
-    const alerts: string[] = [];
-    world.platform.wire.order('GET /v1/analytics/{projectId}/views', {
-      kind: 'answer',
-      status: 401,
-    });
-    Object.assign(world.context, {
-      docs: () => docs,
-      async alertAdmins(_: string, project: string) {
-        alerts.push(project);
-        return true;
-      },
-    });
-    const run = await collect(world, newFiguresRun(wanted(), MONDAY));
-    expect(alerts).toEqual(['acme']);
-    expect(run).toMatchObject({ state: 'ended', pages: { state: 'complete' } });
   });
 });

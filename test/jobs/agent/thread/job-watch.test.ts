@@ -1,0 +1,168 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AgentJob } from '../../../../src/docs-api/schemas.ts';
+import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
+import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { addThread, recordSend, requestPoll } from '../../../../src/jobs/agent/watch/transitions.ts';
+import { updateWatch } from '../../../../src/jobs/agent/watch/watches.ts';
+import { keys } from '../../../../src/store/keys.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction } from '../../../support/jobs/agent/builders.ts';
+import { ana, ben, clicks, wrote } from '../../../support/jobs/agent/events.ts';
+import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
+
+let world: AgentWorld;
+onFreshWorlds((fresh) => {
+  world = fresh;
+});
+
+const HOUR = 3_600_000;
+const active: AgentJob = { id: 'aj', status: 'active', rawStatus: 'active' };
+const completed: AgentJob = {
+  id: 'aj',
+  status: 'completed',
+  rawStatus: 'completed',
+  prLink: 'https://github.com/acme/docs/pull/1',
+};
+const reports = (job: AgentJob) => {
+  world.docs.getAgentJob = async () => job;
+};
+/** The watch records the send of an instruction, as a process does that dies before the thread has it. */
+const watchHearsOf = (thread: ThreadRun, instructionId: string | undefined) =>
+  updateWatch(
+    thread,
+    (watch) =>
+      recordSend(
+        addThread(watch, world.id, NOW_MS),
+        world.id,
+        `${world.id} ${instructionId} 1`,
+        active,
+        NOW_MS,
+      ),
+    world.context,
+  );
+/** Ben has the job instructed, and it stays active for longer than it is watched. */
+const isGivenUp = async () => {
+  await world.follows();
+  reports(active);
+  await world.receives(wrote(ben, 1, '<@U0DOCKET> please'));
+  await world.step();
+  world.clock.ms += 6 * HOUR + 1000;
+  await world.stepWatch();
+  await world.step();
+};
+
+test('the end of a round that came while the thread was away is told all the same', async () => {
+  const one = anInstruction({ creates: true, state: 'working', sentAtMs: NOW_MS });
+  const run = { agentJobId: 'aj_3f9a77bd04c24a06', instructions: [one], seen: undefined, watched: false };
+  // The watch knows of the send; the process died before the thread did.
+  await world.follows({ ...run, state: 'carding' });
+  const thread = { ...(await world.thread()), ...run, state: 'following' as const };
+  await watchHearsOf(thread, one.id);
+  await world.threads.save(thread, 0);
+  reports(completed);
+  world.clock.ms += 300_000;
+  await world.stepWatch(4);
+  await world.step();
+  expect(world.texts('.end.')).toEqual([
+    expect.stringContaining(
+      'opened a pull request for "Also add error handling to the quicksta…": acme/docs#1',
+    ),
+  ]);
+});
+
+test('a watch that was not woken for a send is stepped after a restart', async () => {
+  await world.follows();
+  await world.receives(wrote(ana, 1, 'please'));
+  await world.step();
+  await world.client.zrem(keys.activeRuns(), `agent-watch ${world.watch}`);
+  const sent = await world.thread();
+  await watchHearsOf(sent, sent.instructions[0]?.id);
+  expect(await world.client.zscore(keys.activeRuns(), `agent-watch ${world.watch}`)).not.toBeNull();
+});
+
+test('a watch of a newer Docket does not end its threads: what can be sent goes out', async () => {
+  await world.follows();
+  const record = JSON.stringify({ ...(await world.watched()), v: 2 });
+  await world.client.hset(keys.run(world.watch), 'json', record);
+  await world.receives(wrote(ana, 1, 'please'));
+  expect(await world.step()).toMatchObject({ kind: 'again', inMs: 60_000 });
+  expect(world.prompts).toEqual(['please']);
+  // A wish for a look cannot be kept there, but breaks nothing.
+  await world.receives(clicks(ana, 'checkNow'));
+  expect(await world.step()).toMatchObject({ kind: 'again', inMs: 60_000 });
+  expect((await world.thread()).state).toBe('following');
+});
+
+test('what was given up is told when somebody asks again, to whose it was, and not as somebody else’s', async () => {
+  await isGivenUp();
+  expect(world.texts('.end.')).toEqual([expect.stringContaining('I stopped watching "please" after 6 h')]);
+  await world.receives(clicks(ana, 'checkNow', ['round', '1']));
+  await world.step();
+  reports(completed);
+  await world.stepWatch();
+  await world.step();
+  const [, ending] = world.texts('.end.');
+  expect(ending).toContain('The agent opened a pull request for job aj_3f9a…4a06: acme/docs#1 <@U0BEN>');
+  expect(ending).not.toContain('elsewhere');
+});
+
+test('what another thread gave up and is watched again is not told as somebody else’s', async () => {
+  await isGivenUp();
+  reports(completed);
+  // Somebody clicks in the other thread, and this one hears of it with its end only.
+  await updateWatch(await world.thread(), (watch) => requestPoll(watch, world.clock.ms), world.context);
+  await world.stepWatch();
+  await world.step();
+  const ending = world.texts('.end.').at(-1);
+  expect(ending).toContain('The agent opened a pull request for job aj_3f9a…4a06: acme/docs#1 <@U0BEN>');
+  expect(ending).not.toContain('elsewhere');
+});
+
+describe('what the platform took', () => {
+  beforeEach(async () => {
+    await world.follows();
+    await world.receives(wrote(ben, 1, '<@U0DOCKET> please'));
+  });
+  const isInBoth = async () => {
+    expect((await world.thread()).instructions).toMatchObject([{ state: 'working', round: 1 }]);
+    expect(await world.watched()).toMatchObject({ round: { n: 1 }, sends: [{ n: 1 }] });
+    expect(world.prompts).toHaveLength(1);
+  };
+
+  test('is in the thread and in a watch that is due, though the process dies right after', async () => {
+    const { threads, runs, context } = world;
+    const died: typeof threads = {
+      ...threads,
+      async saveWith(...all) {
+        await threads.saveWith(...all);
+        throw new Error('died');
+      },
+    };
+    await expect(threadJob.run({ runId: world.id }, { ...context, threads: died })).rejects.toThrow('died');
+    await isInBoth();
+    expect((await runs.active()).map(({ id }) => id)).toContain(world.watch);
+  });
+
+  test('is in both, though the watch is changed during the call, and what was changed stays', async () => {
+    const { sendFollowUp } = world.docs;
+    world.docs.sendFollowUp = async (...call) => {
+      await updateWatch(await world.thread(), (watch) => requestPoll(watch, world.clock.ms), world.context);
+      return sendFollowUp(...call);
+    };
+    await world.step();
+    await isInBoth();
+    expect(await world.watched()).toMatchObject({ lookWanted: true });
+    expect(world.audited.filter((line) => line.endsWith('sent · 6 characters'))).toHaveLength(1);
+  });
+
+  test('is in both, though only a newer Docket could read the watch meanwhile', async () => {
+    const { id, watch, client } = world;
+    const json = (await client.hget(keys.run(watch), 'json')) ?? '';
+    await client.hset(keys.run(watch), 'json', JSON.stringify({ ...JSON.parse(json), v: 99 }));
+    await world.step();
+    expect((await world.thread()).instructions).toMatchObject([{ id: expect.anything(), state: 'working' }]);
+    await client.hset(keys.run(watch), 'json', json);
+    await threadJob.run({ runId: id }, world.context);
+    await isInBoth();
+  });
+});

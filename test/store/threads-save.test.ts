@@ -1,0 +1,119 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { retention } from '../../src/runtime/timing.ts';
+import { keys } from '../../src/store/keys.ts';
+import { aThread } from '../support/store/builders.ts';
+import { threadStoresForTests } from '../support/store/threads.ts';
+
+const stores = threadStoresForTests();
+const { redis, claim, tell, accept, open, heard, texts, lives, following } = stores;
+
+describe('saving', () => {
+  test('keeps the next state and forgets what was taken, and no more', async () => {
+    await following();
+    for (const text of ['one', 'two', 'three']) await tell(text);
+    const next = aThread({ rev: 2, note: 'second' });
+    const found = { run: next, inbox: texts('three'), wakes: 3 };
+    expect(await stores.threads.save(aThread({ note: 'second' }), 2)).toEqual({ kind: 'saved', ...found });
+    expect(await open()).toEqual(found);
+  });
+
+  test('with nothing taken forgets nothing', async () => {
+    await following();
+    await tell('one');
+    await stores.threads.save(aThread(), 0);
+    expect(await heard()).toEqual(texts('one'));
+  });
+
+  test('of a state that is not the latest changes nothing', async () => {
+    await following();
+    await tell('one');
+    await stores.threads.save(aThread({ note: 'second' }), 0);
+    expect(await stores.threads.save(aThread({ note: 'other' }), 1)).toEqual({ kind: 'stale' });
+    expect(await open()).toMatchObject({ run: { note: 'second' }, inbox: texts('one') });
+  });
+
+  test('of a run that is gone brings nothing back', async () => {
+    expect(await stores.threads.save(aThread(), 0)).toEqual({ kind: 'stale' });
+    expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  describe('together with another run', () => {
+    const other = (changes: object = {}) => aThread({ id: 'w1', claim: undefined, ...changes });
+    const both = (wakes: boolean, rev = 1, otherRev = 1) =>
+      stores.threads.saveWith(
+        aThread({ rev, note: 'second' }),
+        other({ rev: otherRev, note: 'other' }),
+        wakes,
+      );
+    const kept = async () => [(await open())?.run.note, await open('w1')];
+    beforeEach(async () => {
+      await following();
+      await accept(other());
+      await stores.runs.markIdle(other(), false);
+      await tell('one');
+    });
+
+    test('keeps both, and tells what the next step finds', async () => {
+      const found = { run: aThread({ rev: 2, note: 'second' }), inbox: texts('one'), wakes: 1 };
+      expect(await both(false)).toEqual({ kind: 'saved', ...found });
+      const saved = { run: other({ rev: 2, note: 'other' }), inbox: [], wakes: 0 };
+      expect(await kept()).toEqual(['second', saved]);
+      expect((await stores.runs.active()).map(({ id }) => id)).toEqual(['t1']);
+    });
+
+    test('wakes that one in the same write', async () => {
+      await both(true);
+      expect((await open('w1'))?.wakes).toBe(1);
+      expect((await stores.runs.active()).map(({ id }) => id)).toEqual(['t1', 'w1']);
+    });
+
+    test.each([
+      ['stale', 2, 1],
+      ['otherStale', 1, 2],
+    ])('where one is not the latest (%s), changes neither', async (kind, rev, otherRev) => {
+      const before = await kept();
+      expect(await both(true, rev, otherRev)).toEqual({ kind });
+      expect(await kept()).toEqual(before);
+    });
+  });
+
+  test('of one that is to last no more gives it, its inbox and its claim an end, and takes that back', async () => {
+    await following();
+    await tell('one');
+    const own = [keys.run('t1'), keys.inbox('t1'), keys.claim(claim)];
+    const ends = () => Promise.all(own.map(async (key) => (await lives(key)) > retention.runMs - 30_000));
+    expect(await ends()).toEqual([false, false, false]);
+    await stores.threads.save(aThread({ claim, lasting: false }), 0);
+    expect(await ends()).toEqual([true, true, true]);
+    await stores.threads.save(aThread({ claim, rev: 2 }), 0);
+    expect(await Promise.all(own.map(lives))).toEqual([-1, -1, -1]);
+  });
+});
+
+describe('saving with a slot of a limit', () => {
+  const limit = { name: 'acme', count: 1, windowMs: 3_600_000 };
+  const spend = (id: string) => ({ limit, id, sinceMs: 1 });
+
+  test('counts the use, once for each name', async () => {
+    await following();
+    expect(await stores.threads.save(aThread(), 0, spend('a'))).toMatchObject({ kind: 'saved' });
+    expect(await stores.threads.save(aThread({ rev: 2 }), 0, spend('a'))).toMatchObject({ kind: 'saved' });
+    expect(await redis.client.zrange(keys.windowLimit('acme'), '0', '-1')).toEqual(['a']);
+  });
+
+  test('that is not to be had saves nothing and takes nothing', async () => {
+    await following();
+    await tell('one');
+    await stores.threads.save(aThread(), 0, spend('a'));
+    const answer = await stores.threads.save(aThread({ rev: 2, note: 'sent' }), 1, spend('b'));
+    expect(answer).toEqual({ kind: 'limited', inMs: expect.any(Number), onHold: false });
+    expect(await open()).toMatchObject({ run: aThread({ rev: 2 }), inbox: texts('one') });
+  });
+
+  test('of a state that is not the latest uses nothing, and stands in no line', async () => {
+    await following();
+    await stores.threads.save(aThread(), 0, spend('a'));
+    expect(await stores.threads.save(aThread(), 0, spend('b'))).toEqual({ kind: 'stale' });
+    expect(await redis.client.exists(keys.windowLimit('acme:order'))).toBe(0);
+  });
+});

@@ -1,0 +1,116 @@
+import type { Redis } from 'ioredis';
+import { editionJob } from '../../../../src/jobs/digest/edition/job.ts';
+import { type PlannedEdition, planWeekly } from '../../../../src/jobs/digest/edition/new-edition.ts';
+import { type EditionRun, editionRun } from '../../../../src/jobs/digest/edition/record.ts';
+import { figuresJob } from '../../../../src/jobs/digest/figures/job.ts';
+import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
+import { SlackApiError } from '../../../../src/slack/errors.ts';
+import type { OutboxMessage } from '../../../../src/slack/outbox.ts';
+import type { JobContextParts } from '../world.ts';
+import { aSchedule } from './builders.ts';
+import { type DigestWorld, digestWorld } from './world.ts';
+
+/** The hour of the weekly digest, whose week is over. */
+export const MONDAY = Date.parse('2026-09-21T07:00:00Z');
+
+/** A Slack that shows what is published, and takes files, as far as the test lets it. */
+export interface Shown {
+  messages: Map<string, OutboxMessage>;
+  refusesCharts: boolean;
+  /** What is shown where they are refused. */
+  fallsBackTo: 'fallback' | 'text';
+  /** Edits wait for their slots: what was posted first is still shown. */
+  editsWait?: boolean;
+  refusesPlace?: string;
+  files: { fileId: string; filename: string; bytes: Uint8Array | undefined; completed: object[] }[];
+}
+
+function slackOf(shown: Shown): Pick<JobContextParts, 'outbox' | 'slack'> {
+  const hasChart = (key: string) =>
+    shown.messages.get(key)?.message.blocks.some(({ type }) => type === 'data_visualization') ?? false;
+  return {
+    outbox: {
+      async publish(_team, message) {
+        shown.messages.set(message.key, message);
+      },
+      async deliveryState(key) {
+        if (shown.refusesPlace !== undefined) return { kind: 'refused', code: shown.refusesPlace };
+        if (!shown.messages.has(key)) return { kind: 'waiting' };
+        const outdated = shown.editsWait && !hasChart(key);
+        const fellBack = shown.refusesCharts && (outdated || hasChart(key));
+        return {
+          kind: 'shown',
+          channel: 'C0DOCS',
+          ts: '1.1',
+          ...(outdated && { outdated }),
+          ...(fellBack && { fellBack: shown.fallsBackTo }),
+        };
+      },
+    },
+    slack: {
+      async getUploadAddress({ filename }) {
+        const fileId = `F${shown.files.length + 1}`;
+        shown.files.push({ fileId, filename, bytes: undefined, completed: [] });
+        return { fileId, uploadUrl: `https://files.example/${fileId}` };
+      },
+      async uploadBytes(url, bytes) {
+        const file = shown.files.find(({ fileId }) => url.endsWith(`/${fileId}`));
+        if (file) file.bytes = bytes;
+      },
+      async completeUpload({ fileId, ...rest }) {
+        shown.files.find((file) => file.fileId === fileId)?.completed.push(rest);
+      },
+      async fileInfo(fileId) {
+        const file = shown.files.find((one) => one.fileId === fileId);
+        if (!file || file.completed.length === 0)
+          throw new SlackApiError('missing', 'files.info', 'file_not_found');
+        return { ready: true, sharedIn: [{ channel: 'C0DOCS', ts: '2.2', threadTs: '1.1' }] };
+      },
+    },
+  };
+}
+
+/** The world of digests with such a Slack, on that Monday. */
+export async function setUp(
+  redis: Redis,
+  changes: Partial<Shown> = {},
+  options: Parameters<typeof digestWorld>[2] = {},
+) {
+  const shown: Shown = {
+    messages: new Map(),
+    refusesCharts: false,
+    fallsBackTo: 'fallback',
+    files: [],
+    ...changes,
+  };
+  const world = await digestWorld(redis, MONDAY, {
+    ...options,
+    context: { ...slackOf(shown), ...options.context },
+  });
+  return { shown, world };
+}
+
+/** The weekly digest of that Monday, and the figures that it needs. */
+export const weekly = (late = false) =>
+  planWeekly({ schedule: aSchedule(), week: lastCompleteWeek(MONDAY), dueAtMs: MONDAY, late }, MONDAY);
+
+export async function accept(world: DigestWorld, { edition, figures }: PlannedEdition) {
+  for (const run of [...figures, edition]) await world.accept(run);
+}
+
+/** Collects the figures, then posts the digest; returns its record as it is then. */
+export async function post(world: DigestWorld, planned: PlannedEdition): Promise<EditionRun> {
+  await accept(world, planned);
+  for (const { id } of planned.figures) await world.drive(figuresJob, id);
+  await world.drive(editionJob, planned.edition.id);
+  return load(world, planned);
+}
+
+export async function load(world: DigestWorld, { edition }: PlannedEdition): Promise<EditionRun> {
+  const run = await world.context.runs.load(edition.id, editionRun);
+  if (run === undefined) throw new Error('the record is gone');
+  return run;
+}
+
+/** What a message shows, as one text. */
+export const textOf = ({ messages }: Shown, key: string) => JSON.stringify(messages.get(key)?.message ?? {});
