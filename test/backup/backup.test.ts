@@ -251,7 +251,7 @@ describe('a restore that is killed', () => {
 describe('data that was put back in another way', () => {
   const enqueue = async (client: Redis) => {
     const queues = createQueues(client, () => {});
-    await queues.enqueue('docs-export', 'export', 'r1', {}, { now: true });
+    await queues.enqueue('docs-export', 'export', 'r1', {}, { replace: true });
     await queues.close();
   };
 

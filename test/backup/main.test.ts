@@ -163,7 +163,7 @@ test('a Redis of the operator is not backed up, but can be marked', async () => 
     stderr: expect.stringContaining("nothing of Docket's in that Redis"),
   });
   const queues = createQueues(external.client, () => {});
-  await queues.enqueue('docs-export', 'export', 'r1', {}, { now: true });
+  await queues.enqueue('docs-export', 'export', 'r1', {}, { replace: true });
   await queues.close();
   expect(await run(['restore', '--mark', '2126-01-05T02:00Z'], env)).toMatchObject({
     code: 1,

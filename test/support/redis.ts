@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { findServer } from '../../src/store/embedded/redis-server.ts';
 import { endsWithTests } from './flows/children.ts';
 
 /** A real Redis of the test's own, to be killed, frozen and filled. */
@@ -58,7 +59,10 @@ export async function startTestRedis(env: NodeJS.ProcessEnv = {}): Promise<TestR
     ];
     const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
     child = endsWithTests(
-      spawn('redis-server', [...options, ...durable], { stdio: 'ignore', env: { ...process.env, ...env } }),
+      spawn(findServer(process.env.PATH ?? ''), [...options, ...durable], {
+        stdio: 'ignore',
+        env: { ...process.env, ...env },
+      }),
     );
     await client.ping();
   }

@@ -170,10 +170,10 @@ function firstFileOf(folder: string): string | undefined {
   return [join(folder, APPEND_DIR, MANIFEST), join(folder, SINGLE_FILE)].find((file) => existsSync(file));
 }
 
-/** Returns the files with data, the newest last. */
+/** Returns the files with data, the newest last. Redis 8 adds where each of them starts. */
 function dataFilesOf(firstFile: string): string[] {
   if (basename(firstFile) === SINGLE_FILE) return [firstFile];
-  const lines = readFileSync(firstFile, 'utf8').matchAll(/^file (\S+) seq \d+ type [bi]$/gm);
+  const lines = readFileSync(firstFile, 'utf8').matchAll(/^file (\S+) seq \d+ type [bi]\b.*$/gm);
   return [...lines].map(([, name = '']) => join(dirname(firstFile), basename(name)));
 }
 

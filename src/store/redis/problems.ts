@@ -51,8 +51,10 @@ const MIN_VERSION = [6, 2] as const;
 
 /** Returns the problems of a Redis that answers at this address. */
 export function problemsOf({ info, config, lacking }: RedisFacts, url = ''): RedisProblem[] {
-  if (info?.redis_mode === 'sentinel') return [isSentinel];
-  if (info?.redis_mode === 'cluster' && !isGroupAddress(url)) return [isCluster];
+  // Valkey's name for it.
+  const mode = info?.redis_mode ?? info?.server_mode;
+  if (mode === 'sentinel') return [isSentinel];
+  if (mode === 'cluster' && !isGroupAddress(url)) return [isCluster];
   return [
     ...rightsProblems(lacking),
     ...(isGroupAddress(url) && info?.role === 'master' && countReplicas(info) === 0 ? [noReplica] : []),

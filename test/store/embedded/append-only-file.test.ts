@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { onDataDirs } from '../../support/store/embedded/world.ts';
@@ -39,7 +48,7 @@ describe('a damaged append-only file', () => {
     const command = (pattern: RegExp) => (pattern.exec(said)?.[0] ?? '').replaceAll('…', world.base);
     const copy = command(/cp -a .*/);
     const read = command(/tail -c .*(?= \| more)/);
-    const repair = command(/\S*redis-check-aof --fix .*/);
+    const repair = command(/\S*(?:redis|valkey)-check-aof --fix .*/);
     expect(repair).toMatch(/^\//);
     execFileSync('sh', ['-c', copy]);
     const dropped = execFileSync('sh', ['-c', read], { encoding: 'utf8' });
@@ -89,6 +98,15 @@ describe('where there was data and its files are gone', () => {
     ['all of them', MANIFEST, () => rmSync(world.file(FILES), { recursive: true })],
     ['the list of files', MANIFEST, () => rmSync(world.file(FILES, MANIFEST))],
     ['one of them', LAST, () => rmSync(world.file(FILES, LAST))],
+    [
+      'one of them, in a list as Redis 8 writes it',
+      LAST,
+      () => {
+        const list = world.file(FILES, MANIFEST);
+        writeFileSync(list, readFileSync(list, 'utf8').replace(/ type i$/m, ' type i startoffset 0'));
+        rmSync(world.file(FILES, LAST));
+      },
+    ],
     [
       'the list of files, as an earlier Docket left it',
       MANIFEST,

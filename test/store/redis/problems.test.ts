@@ -12,6 +12,11 @@ test('a Redis as it should be has none', () => {
   expect(found({ info: undefined })).toEqual(['info-forbidden']);
 });
 
+test.each(['redis_mode', 'server_mode'])('a Sentinel and a node of a cluster are known by %s', (field) => {
+  expect(found({ info: { ...info, [field]: 'sentinel' } })).toEqual(['is-sentinel!']);
+  expect(found({ info: { ...info, [field]: 'cluster' } })).toEqual(['is-cluster!']);
+});
+
 describe('keys that may be dropped', () => {
   test.each(['allkeys-lru', 'volatile-ttl', 'allkeys-random'])('%s ends the start', (policy) => {
     const [problem, ...more] = problemsOf({ info, config: { ...config, policy } });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { vi } from 'vitest';
 import { within } from '../../../src/runtime/within.ts';
+import { findServer } from '../../../src/store/embedded/redis-server.ts';
 import { endsWithTests } from '../flows/children.ts';
 import { temporaryFolder } from '../flows/world.ts';
 import { freePort } from '../redis.ts';
@@ -57,7 +58,9 @@ async function startNode(
 ) {
   writeFileSync(file, [...lines, ''].join('\n'));
   const child: ChildProcess = endsWithTests(
-    spawn('redis-server', [file, ...(sentinel ? ['--sentinel'] : [])], { stdio: 'ignore' }),
+    spawn(findServer(process.env.PATH ?? ''), [file, ...(sentinel ? ['--sentinel'] : [])], {
+      stdio: 'ignore',
+    }),
   );
   const client = new Redis({
     ...{ port, lazyConnect: true, maxRetriesPerRequest: null, retryStrategy: () => 20 },
