@@ -42,4 +42,4 @@ const samples = await runFlat({ exports, threads, batches, daysOfBatch, leak: va
 });
 
 console.log('\nfrom the second third to the last; of keys and entries the most, else medians:');
-printTable([...memoryRows(samples), ...countRows(samples)]);
+printTable([...memoryRows(samples), ...countRows(samples, Math.ceil(exports / batches))]);

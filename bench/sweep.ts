@@ -27,7 +27,7 @@ const runs = createRunStore(connection);
 const due = createDueStore(connection);
 const ensure = (member: string) => {
   const { job, id } = parseMember(member);
-  return queues.enqueue('docs-export', job, id, { runId: id }, { now: true });
+  return queues.enqueue('docs-export', job, id, { runId: id }, { replace: true });
 };
 const find = createOverdueFinder({
   due,

@@ -36,16 +36,7 @@ const docket = await world.startWorker();
 const restMb = usageOf(docket.pid).residentMb;
 const jobIds = await world.watch(count);
 await pause(settleMs);
-await docket.lateness();
-const before = usageOf(docket.pid).cpuMs;
-let mostMb = 0;
-const untilMs = performance.now() + forMs;
-while (performance.now() < untilMs) {
-  mostMb = Math.max(mostMb, usageOf(docket.pid).residentMb);
-  await pause(500);
-}
-const late = await docket.lateness();
-const cpu = (usageOf(docket.pid).cpuMs - before) / forMs;
+const ours = await observe(docket);
 docket.stop();
 
 await redis.client.flushall();
@@ -54,35 +45,43 @@ const floor = startRemote<PollFloor>(new URL('./parts/poll-floor-process.ts', im
   API_KEY: api.apiKey,
   PLATFORM_URL: api.url,
 });
-await floor.start(jobIds, (count * forMs) / Math.max(1, late.length));
+await floor.start(jobIds, (count * forMs) / Math.max(1, ours.late.length));
 await pause(FLOOR_SETTLE_MS);
-await floor.lateness();
-const floorBefore = usageOf(floor.pid).cpuMs;
-await pause(forMs / 2);
-const floorLate = await floor.lateness();
-const floorCpu = (usageOf(floor.pid).cpuMs - floorBefore) / (forMs / 2);
-const floorMb = usageOf(floor.pid).residentMb;
+const theirs = await observe(floor);
 
-const both = (spell: (of: { late: number[]; cpu: number; mb: number }) => string) =>
-  `${spell({ late, cpu, mb: mostMb })} / ${spell({ late: floorLate, cpu: floorCpu, mb: floorMb })}`;
+/** How late its polls are from now on, what part of a core it takes, and how much memory at most. */
+async function observe(watcher: { pid: number; lateness(): number[] | Promise<number[]> }) {
+  await watcher.lateness();
+  const before = usageOf(watcher.pid).cpuMs;
+  const untilMs = performance.now() + forMs;
+  let mb = 0;
+  while (performance.now() < untilMs) {
+    mb = Math.max(mb, usageOf(watcher.pid).residentMb);
+    await pause(500);
+  }
+  const late = await watcher.lateness();
+  return { late, cpu: (usageOf(watcher.pid).cpuMs - before) / forMs, mb };
+}
+
+const both = (spell: (of: typeof ours) => string) => `${spell(ours)} / ${spell(theirs)}`;
 printTable([
   { what: 'exports, polls', figure: `${count}, ${both((of) => String(of.late.length))}` },
   { what: 'lateness: 50 %', figure: both((of) => `${quantile(of.late, 0.5).toFixed(0)} ms`) },
   {
     what: `lateness: 99 % (≤ ${LATE_MS} ms)`,
     figure: both((of) => `${quantile(of.late, 0.99).toFixed(0)} ms`),
-    held: quantile(late, 0.99) <= LATE_MS,
+    held: quantile(ours.late, 0.99) <= LATE_MS,
   },
   { what: 'lateness: longest', figure: both((of) => `${quantile(of.late, 1).toFixed(0)} ms`) },
   { what: 'of a core', figure: both((of) => `${(of.cpu * 100).toFixed(0)} %`) },
   {
     what: `memory, at most (≤ ${MEMORY_MB} MB)`,
     figure: both((of) => `${of.mb.toFixed(0)} MB`),
-    held: mostMb <= MEMORY_MB,
+    held: ours.mb <= MEMORY_MB,
   },
   { what: 'memory before', figure: `${restMb.toFixed(0)} MB` },
 ]);
-const series = { Docket: late, 'bare BullMQ': floorLate };
+const series = { Docket: ours.late, 'bare BullMQ': theirs.late };
 savePlot('watched-exports', curves({ title: `How late polls of ${count} exports are`, unit: 'ms', series }));
 floor.stop();
 await world.close();

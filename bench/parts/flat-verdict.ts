@@ -42,8 +42,11 @@ export const memoryRows = (samples: readonly Sample[]): Row[] => [
   ),
 ];
 
-/** The same of open files and of what Redis holds, by families of keys. */
-export const countRows = (samples: readonly Sample[]): Row[] => [
+/**
+ * The same of open files and of what Redis holds, by families of keys. Each of `batchExports` counts toward a quota of its
+ * person and one of its channel; those that have ended leave them when the next one of either is started.
+ */
+export const countRows = (samples: readonly Sample[], batchExports: number): Row[] => [
   row(
     `open files (≤ ${MORE_FILES} more)`,
     thirdsOf(samples, ({ files }) => files),
@@ -52,14 +55,20 @@ export const countRows = (samples: readonly Sample[]): Row[] => [
   ...familiesOf(samples).flatMap((family) => {
     const part = (name: 'keys' | 'entries') =>
       thirdsOf(samples, ({ families }) => families.get(family)?.[name] ?? 0, greatest);
+    const most = mostEntries(family, batchExports);
     return [
       row(`keys of ${family} (≤ 1.1 times)`, part('keys'), nearly),
-      family.endsWith(EVENTS)
-        ? row(`entries in ${family} (≤ ${MOST_EVENTS})`, part('entries'), () => MOST_EVENTS)
-        : row(`entries in ${family} (≤ 1.1 times)`, part('entries'), nearly),
+      most === undefined
+        ? row(`entries in ${family} (≤ 1.1 times)`, part('entries'), nearly)
+        : row(`entries in ${family} (≤ ${most})`, part('entries'), () => most),
     ];
   }),
 ];
+
+function mostEntries(family: string, batchExports: number): number | undefined {
+  if (family.endsWith(EVENTS)) return MOST_EVENTS;
+  return family === 'quota' ? 2 * batchExports : undefined;
+}
 
 const familiesOf = (samples: readonly Sample[]) =>
   [...new Set(samples.flatMap(({ families }) => [...families.keys()]))].sort();
