@@ -1,5 +1,5 @@
 import type { GalleryState } from './state.ts';
-import { agentStates } from './states/agent.ts';
+import { agentStates } from './states/agent/index.ts';
 import { digestStates } from './states/digest.ts';
 import { exportStates } from './states/export.ts';
 import { linkStates } from './states/link.ts';

@@ -1,52 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, type TestContext, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { demoProcesses } from '../../support/demo/processes.ts';
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-
-/** The demo as a process, with a temporary folder of its own in which all that it starts can be found. */
-function startDemo({ onTestFinished }: TestContext, ...args: string[]) {
-  const folder = realpathSync(mkdtempSync('/tmp/docket-main-'));
-  const child = spawn(process.execPath, ['demo/main.ts', ...args], {
-    cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', TMPDIR: folder },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  onTestFinished(() => {
-    for (const { pid } of demoProcesses(folder)) process.kill(pid, 'SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const closed = once(child, 'close');
-  return {
-    child,
-    folder,
-    async prints(part: RegExp) {
-      for (;;) {
-        const found = part.exec(output)?.[0];
-        if (found !== undefined) return found;
-        if (child.exitCode !== null) throw new Error(`It ended without ${part}:\n${output}`);
-        await Promise.race([once(child.stdout, 'data'), closed]);
-      }
-    },
-    async ends() {
-      const [code] = await closed;
-      return { code, output, processes: demoProcesses(folder), left: readdirSync(folder) };
-    },
-  };
-}
+import { startDemo } from '../../support/demo/start.ts';
 
 describe.concurrent('npm run demo', () => {
   test('prints one address, and Ctrl-C leaves nothing', async (context) => {
-    const { child, prints, ends, folder } = startDemo(context);
+    const { child, prints, ends, folder } = startDemo(context, []);
     const url = await prints(/http:\/\/127\.0\.0\.1:\d+/);
     expect((await fetch(url)).status).toBe(200);
     const commands = demoProcesses(folder).map(({ command }) => command);
@@ -63,24 +23,24 @@ describe.concurrent('npm run demo', () => {
   test('--keep leaves its data, and does not begin on them again', async (context) => {
     const kept = realpathSync(mkdtempSync('/tmp/docket-kept-'));
     context.onTestFinished(() => rmSync(kept, { recursive: true, force: true }));
-    const { child, prints, ends } = startDemo(context, '--keep', kept);
+    const { child, prints, ends } = startDemo(context, ['--keep', kept]);
     await prints(/http:/);
     child.kill('SIGTERM');
     expect(await ends()).toMatchObject({ code: 143, processes: [], left: [] });
     expect(readdirSync(kept).sort()).toEqual(['docket.log', 'redis']);
-    const again = await startDemo(context, '--keep', kept).ends();
+    const again = await startDemo(context, ['--keep', kept]).ends();
     expect(again).toMatchObject({ code: 1, processes: [] });
     expect(again.output).toContain('--keep wants a new or an empty folder.');
   });
 
   test('an option that there is not', async (context) => {
-    const { code, output } = await startDemo(context, '--browse').ends();
+    const { code, output } = await startDemo(context, ['--browse']).ends();
     expect(code).toBe(1);
     expect(output).toMatch(/^Unknown option '--browse'\n\nnpm run demo /);
   });
 
   test('--stand-ins prints the settings of a bot, and Ctrl-C ends them', async (context) => {
-    const { child, prints, ends, folder } = startDemo(context, '--stand-ins');
+    const { child, prints, ends, folder } = startDemo(context, ['--stand-ins']);
     const settings = await prints(/SLACK_BOT_TOKEN=[\s\S]*PORT=3000/);
     await prints(/Ctrl-C/);
     for (const [, name = '', value = ''] of settings.matchAll(/^(\w+)=(.*)$/gm))

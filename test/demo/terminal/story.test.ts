@@ -1,55 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, type TestContext, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { demoProcesses } from '../../support/demo/processes.ts';
+import { startDemo } from '../../support/demo/start.ts';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** On a busy machine; a kill that hits the bot in the act adds half a minute. */
 const LIMIT_MS = 120_000;
-
-/** The demo as a process, with a temporary folder of its own in which all that it starts can be found. */
-function startDemo({ onTestFinished }: TestContext, env: Record<string, string> = {}) {
-  // A socket's path must be short, and the usual temporary folder of macOS has a long one.
-  const folder = realpathSync(mkdtempSync('/tmp/docket-main-'));
-  const child = spawn(process.execPath, ['demo/main.ts', '--terminal'], {
-    cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', TMPDIR: folder, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  onTestFinished(() => {
-    for (const { pid } of demoProcesses(folder)) process.kill(pid, 'SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  });
-  let hasClosed = false;
-  const closed = once(child, 'close').finally(() => {
-    hasClosed = true;
-  });
-
-  return {
-    child,
-    folder,
-    /** Resolves when it has printed this. */
-    async prints(part: string) {
-      while (!output.includes(part)) {
-        if (hasClosed) throw new Error(`It ended without "${part}":\n${output}`);
-        await Promise.race([once(child.stdout, 'data'), closed]);
-      }
-    },
-    /** Its end: the exit code, what it printed, and what it left behind. */
-    async ends() {
-      const [code] = await closed;
-      return { code, output, processes: demoProcesses(folder), left: readdirSync(folder) };
-    },
-  };
-}
 
 /** The output without what differs from run to run. */
 function plain(output: string): string {
@@ -72,14 +28,17 @@ describe.concurrent('the demo', () => {
   test('tells an export down to the bundle, an instruction to the agent and a digest, and leaves nothing but the bundle', {
     timeout: LIMIT_MS,
   }, async (context) => {
-    const { ends, folder } = startDemo(context);
+    const { ends, folder } = startDemo(context, ['--terminal']);
     const { code, output, processes, left } = await ends();
     expect({ code, processes, output }).toEqual({ code: 0, processes: [], output });
 
     const text = plain(output).replaceAll(folder, '/tmp');
     const lines = text.split('\n');
     for (const told of [PEOPLE, CARD, AGENT, DIGEST, ASKED])
-      expect(lines.filter((line) => told.includes(line))).toEqual(told);
+      expect(
+        lines.filter((line) => told.includes(line)),
+        text,
+      ).toEqual(told);
     expect(text.startsWith(INTRODUCTION)).toBe(true);
     expect(text).toContain(ENDING);
     expect(text).toContain(BUNDLE);
@@ -97,7 +56,9 @@ describe.concurrent('the demo', () => {
   });
 
   test('with a platform that refuses: says that the export did not come', async (context) => {
-    const { code, output, processes, left } = await startDemo(context, { DEMO_WITHOUT_PLAN: '1' }).ends();
+    const { code, output, processes, left } = await startDemo(context, ['--terminal'], {
+      DEMO_WITHOUT_PLAN: '1',
+    }).ends();
     expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
     expect(plain(output)).toContain('was not started: static export needs the Enterprise plan');
     expect(output).toContain(
@@ -107,7 +68,9 @@ describe.concurrent('the demo', () => {
   });
 
   test('without a Redis: says that Docket did not start and why', async (context) => {
-    const { code, output, processes, left } = await startDemo(context, { PATH: '/nowhere' }).ends();
+    const { code, output, processes, left } = await startDemo(context, ['--terminal'], {
+      PATH: '/nowhere',
+    }).ends();
     expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
     expect(output).toContain(
       'The demo failed: waited for Docket to be ready.\nDocket ended by itself (exit code 1).',
@@ -116,8 +79,8 @@ describe.concurrent('the demo', () => {
   });
 
   test('with a Docket that dies: says so, and ends what it left', async (context) => {
-    const { prints, ends, folder } = startDemo(context);
-    await prints('Docket replies');
+    const { prints, ends, folder } = startDemo(context, ['--terminal']);
+    await prints(/Docket replies/);
     const bot = demoProcesses(folder).find(({ command }) => command.includes('src/app.ts'));
     process.kill(bot?.pid ?? Number.NaN, 'SIGKILL');
     const { code, output, processes, left } = await ends();
@@ -131,11 +94,11 @@ describe.concurrent('the demo', () => {
   test.for(['Docket demo', 'Docket posts', 'We kill Docket'])(
     'interrupted after "%s": stops everything',
     async (part, context) => {
-      const { child, prints, ends } = startDemo(context);
-      await prints(part);
+      const { child, prints, ends } = startDemo(context, ['--terminal']);
+      await prints(new RegExp(part));
       child.kill('SIGINT');
       // A second Ctrl-C of an impatient person changes nothing.
-      await prints('Stopping…');
+      await prints(/Stopping…/);
       child.kill('SIGINT');
       const { code, processes, left } = await ends();
       expect({ code, processes, left }).toEqual({ code: 130, processes: [], left: [] });

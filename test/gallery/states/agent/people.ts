@@ -1,0 +1,152 @@
+import { instructView } from '../../../../src/commands/agent/instruct-views.ts';
+import { sendModalView } from '../../../../src/commands/agent/modal.ts';
+import type { MentionAnswer } from '../../../../src/jobs/agent/mention/record.ts';
+import { mentionMessage, projectMessage } from '../../../../src/jobs/agent/mention/view.ts';
+import { ephemeralMessage, noPlaceMessage } from '../../../../src/jobs/agent/thread/ephemeral-view.ts';
+import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { threadLine } from '../../../../src/jobs/agent/thread/view.ts';
+import { message } from '../../../../src/slack/blocks.ts';
+import { aProject } from '../../../support/commands/builders.ts';
+import { anInstruction, anOffer, aThread } from '../../../support/jobs/agent/builders.ts';
+import { THREAD } from '../../../support/jobs/export/rendering.ts';
+import { answered, type GalleryState, modal } from '../../state.ts';
+import { ANA, BEN, ended, INSTRUCTION, unmade } from './examples.ts';
+
+const only = (
+  name: string,
+  ephemeral: Partial<Ephemeral> & Pick<Ephemeral, 'kind'>,
+  thread: Partial<ThreadRun> = {},
+) =>
+  answered(
+    `agent/ephemeral/${name}`,
+    ephemeralMessage(aThread(thread), { id: 'e1', to: 'U0ANA', ...ephemeral }),
+  );
+const excerpt = 'looks good, but what about v2?';
+
+export const ephemerals: GalleryState[] = [
+  only('question', { kind: 'question', about: '1', excerpt }),
+  only('question, in a crowd', { kind: 'question', about: '1', excerpt }, { crowd: true }),
+  only('question, only mentions', { kind: 'question', about: '1', excerpt }, { mode: 'mention' }),
+  only('files', { kind: 'files' }),
+  only('edited', { kind: 'edited' }),
+  only(
+    'edited, perhaps sent',
+    { kind: 'edited', about: '1' },
+    { instructions: [anInstruction({ id: '1', state: 'unknown' })] },
+  ),
+  only('not permitted', { kind: 'notPermitted', about: '@Ben' }),
+  only('no longer allowed', {
+    kind: 'noLongerAllowed',
+    excerpt: 'Fix the links\nAdd a quickstart\nDrop v1',
+    more: 2,
+  }),
+  only('empty', { kind: 'tooEmpty' }),
+  only('too long', { kind: 'tooLong', characters: 31_000, most: 20_000, excerpt }),
+  only('too many', { kind: 'tooMany', most: 20, excerpt }),
+  only('too many, of one', { kind: 'tooMany', most: 1, excerpt }),
+  only('help', { kind: 'help' }),
+  ...(['mention', 'all', 'auto'] as const).map((mode) => only(`mode ${mode}`, { kind: 'mode', about: mode })),
+  only('follows another', { kind: 'followsAlready', about: 'aj_2' }),
+  only('follows one to be made', { kind: 'followsAlready', about: 'aj_2' }, unmade),
+  only('follows that already', { kind: 'followsAlready', about: 'aj_3f9a77bd04c24a06' }),
+  only('which job', { kind: 'badFollow' }),
+  only('late mention', { kind: 'lateMention' }),
+  only('stopped', { kind: 'stopped' }, ended('stopped', { by: ANA, unsent: 1 })),
+  only('over', { kind: 'over' }),
+  answered('agent/ephemeral/not in the channel', noPlaceMessage(true, 'not_in_channel')),
+  answered('agent/ephemeral/refused by Slack', noPlaceMessage(false, 'restricted_action')),
+  answered(
+    'agent/list',
+    message([threadLine(aThread(), THREAD), threadLine(aThread({ agentJobId: 'aj_1' }), undefined)]),
+  ),
+];
+
+const mention = (name: string, answer: MentionAnswer) =>
+  answered(`agent/mention/${name}`, mentionMessage('5e5e1c2b', answer));
+const names = ['acme', 'beta'];
+
+export const mentions: GalleryState[] = [
+  mention('not permitted', { kind: 'refused', ask: '@Ben' }),
+  mention('help', { kind: 'help' }),
+  mention('not permitted to export', { kind: 'refused', ask: '@Ben', permission: 'export' }),
+  mention('export', { kind: 'export', site: 'docs.acme.com' }),
+  mention('export, no host name', { kind: 'export', typed: 'readme' }),
+  mention('export, an address', {
+    kind: 'export',
+    typed: 'https://docs.acme.com/v2',
+    site: 'docs.acme.com',
+  }),
+  mention('export, which site', { kind: 'export' }),
+  mention('closed thread', { kind: 'closed' }),
+  mention('nothing followed', { kind: 'notFollowed' }),
+  mention('which project', { kind: 'project', problem: { kind: 'ask', names }, jobId: 'aj_3f9a' }),
+  mention('unknown project', {
+    kind: 'project',
+    problem: { kind: 'unknown', named: 'gamma', names },
+    jobId: 'aj_3f9a',
+  }),
+  mention('project without an id', {
+    kind: 'project',
+    problem: { kind: 'noId', name: 'acme' },
+    jobId: 'aj_3f9a',
+  }),
+  mention('no id', { kind: 'project', problem: { kind: 'noId', name: 'default' }, jobId: 'aj_3f9a' }),
+  mention('which job', { kind: 'badFollow' }),
+  mention('too long', { kind: 'tooLong', characters: 31_000, most: 20_000 }),
+  mention('offer', anOffer),
+  answered(
+    'agent/mention/project of a new job',
+    projectMessage({ kind: 'ask', names }, '/docs-agent new …', 'new'),
+  ),
+];
+
+const other = aThread({ id: 'other', owner: BEN });
+const projects = ['acme', 'beta'].map((name) => aProject({ name, projectId: `prj_${name}` }));
+const inDocs = { channel: { id: 'C0DOCS', name: 'docs' } };
+export const modals: GalleryState[] = [
+  modal('agent/modal/instruct', instructView({ projects: projects.slice(0, 1), project: 'acme' }, inDocs)),
+  modal('agent/modal/instruct, several projects', instructView({ projects, project: 'beta' }, inDocs)),
+  modal(
+    'agent/modal/instruct, in a direct message',
+    instructView({ projects, project: undefined }, { channel: { id: 'D0ANA', name: 'directmessage' } }),
+  ),
+  modal(
+    'agent/modal/send, one job',
+    sendModalView({ threads: [aThread()], here: undefined, text: INSTRUCTION }),
+  ),
+  modal(
+    'agent/modal/send, a new job',
+    sendModalView({
+      threads: [],
+      here: undefined,
+      newJob: { projects: projects.slice(0, 1), project: 'acme' },
+      text: INSTRUCTION,
+    }),
+  ),
+  modal(
+    'agent/modal/send, a new job in one of two projects',
+    sendModalView({
+      threads: [],
+      here: undefined,
+      newJob: { projects, project: undefined },
+      text: INSTRUCTION,
+    }),
+  ),
+  modal(
+    'agent/modal/send, a new job or one that is followed',
+    sendModalView({
+      threads: [aThread()],
+      here: undefined,
+      newJob: { projects, project: 'beta' },
+      text: INSTRUCTION,
+    }),
+  ),
+  modal(
+    'agent/modal/send, two that look the same',
+    sendModalView({ threads: [aThread(), other], here: other, text: '' }),
+  ),
+  modal(
+    'agent/modal/send, too long',
+    sendModalView({ threads: [aThread()], here: undefined, text: 'word '.repeat(800) }),
+  ),
+];

@@ -1,0 +1,133 @@
+import type { SendTrouble, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
+import { type GalleryState, pick, told } from '../../state.ts';
+import { ANA, archived, BEN, ended, first, INSTRUCTION, unmade } from './examples.ts';
+
+const MINUTE = 60_000;
+
+const troubleWith = (
+  name: string,
+  changes: Partial<SendTrouble>,
+  state: string,
+  thread: Partial<ThreadRun> = {},
+) =>
+  told(
+    `agent/not sent/${name}`,
+    pick(threadMessages(aThread({ troubles: [aTrouble(changes)], ...thread })), 'trouble'),
+    state,
+    INSTRUCTION,
+  );
+const answer = (action: NonNullable<SendTrouble['answer']>['action']) => ({
+  answer: { by: BEN, action, atMs: NOW_MS },
+});
+const WHY = [
+  'refused',
+  'key',
+  'forbidden',
+  'down',
+  'project',
+  'archived',
+  'gone',
+  'unsupported',
+  'broken',
+] as const;
+
+export const troubles: GalleryState[] = [
+  // The question says where it stands.
+  troubleWith('unclear', {}, 'reach the agent?'),
+  troubleWith('unclear after a restore', { restored: true }, 'reach the agent?'),
+  troubleWith('unclear, archived', {}, 'reach the agent?', archived),
+  troubleWith('unclear whether the job was made', { creates: true }, 'made?', unmade),
+  troubleWith('unclear, no longer followed', { creates: true }, 'made?', {
+    ...unmade,
+    ...ended('notMade'),
+  }),
+  ...WHY.map((why) =>
+    troubleWith(
+      `${why}`,
+      { why, creates: why === 'unsupported' },
+      why === 'unsupported' ? 'not made' : 'Not sent',
+    ),
+  ),
+  troubleWith('refused, with a reason', { why: 'refused', reason: 'Too vague' }, 'Not sent'),
+  troubleWith('job refused', { why: 'refused', creates: true }, 'not made'),
+  troubleWith('job forbidden', { why: 'forbidden', creates: true }, 'not made'),
+  troubleWith('archived, no longer followed', { why: 'archived' }, 'Not sent', ended('stopped')),
+  troubleWith('refused, archived since', { why: 'refused' }, 'Not sent', archived),
+  troubleWith('refused, unknown since', { why: 'refused' }, 'Not sent', { gone: true }),
+  troubleWith('answered, sent again', answer('sendAgain'), 'chose to send'),
+  troubleWith('answered, left', answer('leave'), 'left it at that'),
+  troubleWith('answered late', answer('late'), 'late'),
+  troubleWith('answered late, job made', { ...answer('late'), creates: true }, 'late'),
+  troubleWith('answered late that not', answer('lateNot'), 'late'),
+  troubleWith('answered late that no job', { ...answer('lateNot'), creates: true }, 'late'),
+  troubleWith('not sent, sent again', { why: 'refused', ...answer('sendAgain') }, 'chose to send'),
+  troubleWith('not sent, left', { why: 'refused', ...answer('leave') }, 'left it at that'),
+];
+
+type Limit = NonNullable<ThreadRun['limit']>;
+const aLimit = (changes: Partial<Limit> = {}): Limit => ({
+  n: 1,
+  kind: 'ours',
+  perHour: 100,
+  sinceMs: NOW_MS,
+  untilMs: NOW_MS + 40 * MINUTE,
+  refusals: 0,
+  ...changes,
+});
+const limited = (
+  name: string,
+  changes: Partial<Limit>,
+  waiting: number,
+  state: string,
+  subject = INSTRUCTION,
+) =>
+  told(
+    `agent/limit/${name}`,
+    pick(
+      threadMessages(
+        aThread({
+          limit: aLimit(changes),
+          instructions: Array.from({ length: waiting }, (_, index) => anInstruction({ id: `${index}` })),
+        }),
+      ),
+      'limit',
+    ),
+    state,
+    subject,
+  );
+const discarded = (count: number) => ({
+  discarded: { by: BEN, count, first: { by: ANA, excerpt: INSTRUCTION } },
+});
+const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}, subject = INSTRUCTION) =>
+  told(
+    `agent/retry/${name}`,
+    pick(
+      threadMessages(
+        aThread({
+          instructions: [anInstruction()],
+          retry: { sinceMs: NOW_MS, inARow: 9, nextMs: NOW_MS + MINUTE, over },
+          ...thread,
+        }),
+      ),
+      'retry',
+    ),
+    'answer',
+    subject,
+  );
+
+export const delays: GalleryState[] = [
+  limited('ours, one waits', {}, 1, 'Kept'),
+  limited('ours, five wait', {}, 5, 'Kept', '5 instructions'),
+  limited("the platform's", { kind: 'platform' }, 1, 'Kept'),
+  limited('one an hour', { perHour: 1 }, 1, 'Kept'),
+  // It is about no instruction any more.
+  limited('over', { over: true }, 0, 'Nothing waits', 'limit'),
+  limited('discarded', discarded(1), 0, 'Discarded'),
+  limited('two discarded', discarded(2), 0, 'Discarded', '2 instructions'),
+  retrying('not sent yet', false),
+  retrying('not made yet', false, { ...unmade, instructions: [first] }),
+  retrying('over', true, {}, 'docs platform'),
+];
