@@ -17,7 +17,8 @@ const quick: Partial<Timing> = {
   redisPingMs: 40,
   redisCheckMs: 200,
   redisRequestSocketMs: 500,
-  redisWorkSocketMs: 6000,
+  redisWorkSocketMs: 1000,
+  redisBlockingSocketMs: 6000,
   shutdownMs: 300,
 };
 
@@ -177,7 +178,12 @@ describe.concurrent.for(['all', 'web', 'worker'])('with the role %s', (role) => 
     const way = await wayTo(redis.url, onTestFinished);
     const { alive, lines } = await app(
       { DOCKET_ROLE: role, REDIS_URL: way.url },
-      { redisLostMs: 2000, redisRequestSocketMs: 600_000, redisWorkSocketMs: 600_000 },
+      {
+        redisLostMs: 2000,
+        redisRequestSocketMs: 600_000,
+        redisWorkSocketMs: 600_000,
+        redisBlockingSocketMs: 600_000,
+      },
       onTestFinished,
     );
     // On a busy machine an answer may have been late meanwhile.

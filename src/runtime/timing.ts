@@ -41,11 +41,12 @@ export const defaultTiming = {
   /** Gap between two edits of one message; Slack advises 3 s. */
   editGapMs: 3 * second,
   /**
-   * How long Redis may leave a command unanswered before its connection is given up: one for requests, and one for
-   * work, where BullMQ waits up to 10 s for a job; less would reconnect for ever.
+   * How long Redis may leave a command unanswered before its connection is given up: one for requests, one for work, and
+   * one on which BullMQ waits up to 10 s for a job; less would reconnect for ever.
    */
   redisRequestSocketMs: 3 * second,
-  redisWorkSocketMs: 12 * second,
+  redisWorkSocketMs: 5 * second,
+  redisBlockingSocketMs: 12 * second,
   /** How often each connection to Redis is pinged, and how often Redis' own settings are checked. */
   redisPingMs: 1 * second,
   redisCheckMs: 1 * minute,

@@ -36,17 +36,44 @@ export function connectForRequests(
   });
 }
 
-/** Returns a connection for work in the background: its commands wait until Redis is back. */
+/**
+ * Returns a connection for work in the background: its commands wait until Redis is back. Its duplicates are for
+ * blocking reads, and reconnect whenever it does.
+ */
 export function connectForWork(
   address: RedisAddress,
-  { redisWorkSocketMs }: Pick<Timing, 'redisWorkSocketMs'>,
+  { redisWorkSocketMs, redisBlockingSocketMs }: Pick<Timing, 'redisWorkSocketMs' | 'redisBlockingSocketMs'>,
   onError: OnConnectionError,
 ): RedisClient {
-  return connect(address, onError, {
+  const redis = connect(address, onError, {
     waits: true,
     retryStrategy: (attempt) => Math.min(100 * attempt, 1000),
     options: { maxRetriesPerRequest: null, ...socketLimits(redisWorkSocketMs) },
   });
+  return withBlockingReads(redis, socketLimits(redisBlockingSocketMs));
+}
+
+/** How long a connection that is given up may take to close before it is destroyed. */
+const GIVE_UP_MS = 200;
+
+/** BullMQ duplicates connections for its blocking reads, which wait for longer than any other command. */
+function withBlockingReads(redis: RedisClient, limits: ReturnType<typeof socketLimits>): RedisClient {
+  if (redis instanceof Cluster) {
+    const duplicate = redis.duplicate.bind(redis);
+    redis.duplicate = (nodes, override) =>
+      duplicate(nodes, { ...override, redisOptions: { ...override?.redisOptions, ...limits } });
+    return redis;
+  }
+  const duplicate = redis.duplicate.bind(redis);
+  redis.duplicate = (override) => {
+    const blocking = duplicate({ ...override, ...limits, disconnectTimeout: GIVE_UP_MS });
+    // Where one went silent the others did, and theirs would be noticed only when a read is overdue.
+    redis.on('reconnecting', () => {
+      if (blocking.status === 'ready') blocking.disconnect(true);
+    });
+    return blocking;
+  };
+  return redis;
 }
 
 /**

@@ -8,7 +8,12 @@ import { startRedisPair } from '../../support/flows/redis-pair.ts';
 import { openWay, type RedisWay } from '../../support/flows/redis-way.ts';
 import { redisForTests } from '../../support/redis.ts';
 
-const timing = { ...defaultTiming, redisRequestSocketMs: 300, redisWorkSocketMs: 600 };
+const timing = {
+  ...defaultTiming,
+  redisRequestSocketMs: 300,
+  redisWorkSocketMs: 500,
+  redisBlockingSocketMs: 600,
+};
 const BULLMQ_LONGEST_WAIT_MS = 10_000;
 
 const redis = redisForTests();
@@ -110,6 +115,22 @@ describe.for(['requests', 'work', 'BullMQ'] as const)('a connection for %s', (ki
   });
 });
 
+test('a blocking read goes on elsewhere as soon as the connection for work does', async () => {
+  const limits = { redisWorkSocketMs: 500, redisBlockingSocketMs: 600_000 };
+  const work = connectForWork({ url: way.url }, limits, () => {}) as Redis;
+  const blocking = work.duplicate({ connectionName: 'blocks' });
+  blocking.on('error', () => {});
+  onTestFinished(() => {
+    for (const connection of [work, blocking]) connection.disconnect();
+  });
+  await work.ping();
+  const read = blocking.bzpopmin('marker', 600);
+  await expect.poll(() => redis.client.client('LIST')).toMatch(/cmd=bzpopmin/);
+  way.goSilent();
+  await work.zadd('marker', 7, 'found');
+  expect(await read).toEqual(['marker', 'found', '7']);
+});
+
 describe('while nothing comes', () => {
   test.each(['requests', 'work', 'BullMQ'] as const)(
     'one for %s that waits for nothing stays',
@@ -130,9 +151,10 @@ describe('while nothing comes', () => {
     expect(way.connections()).toBe(made);
   });
 
-  test('the limit is longer than BullMQ waits for a job, and leaves time to be back within 15 s', () => {
-    expect(defaultTiming.redisWorkSocketMs).toBeGreaterThan(BULLMQ_LONGEST_WAIT_MS + 1000);
-    expect(defaultTiming.redisWorkSocketMs).toBeLessThan(14_000);
+  test('the limits are longer than BullMQ waits for a job, and leave time to be back within 15 s', () => {
+    expect(defaultTiming.redisBlockingSocketMs).toBeGreaterThan(BULLMQ_LONGEST_WAIT_MS + 1000);
+    expect(defaultTiming.redisBlockingSocketMs).toBeLessThan(14_000);
+    expect(defaultTiming.redisWorkSocketMs).toBeLessThan(7000);
     expect(defaultTiming.redisRequestSocketMs).toBeGreaterThan(defaultTiming.intakeMs);
   });
 });
