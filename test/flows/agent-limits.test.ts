@@ -24,7 +24,7 @@ describe('our own limit of instructions an hour', () => {
     plan(jobId);
     await replies(root, 'The first one goes out');
     await untilBelow(root, '⏳');
-    await usedLongAgo(2500);
+    await usedLongAgo(6000);
     const kept = await replies(root, 'The second one is kept');
     await untilBelow(
       root,
@@ -68,7 +68,7 @@ describe('our own limit of instructions an hour', () => {
     plan(jobId);
     await replies(root, 'The first one goes out');
     await untilBelow(root, '⏳');
-    await usedLongAgo(3000);
+    await usedLongAgo(6000);
     const gone = await replies(root, 'This will be deleted');
     const changed = await replies(root, 'This will be chnaged');
     await untilBelow(root, 'Kept until about TIME · 2 instructions');
