@@ -138,7 +138,8 @@ test('a new run is woken once it is kept, also by a repeat, and not when it is r
   expect(woken).toEqual(['agent-thread t1']);
   expect(await intake.start(aThread(), request)).toEqual({ kind: 'repeated' });
   expect(woken).toHaveLength(2);
-  const other = intakeWith({ timeoutMs: -1 });
+  const late = { ...createRunStore(redis.client), accept: async () => ({ kind: 'late' as const }) };
+  const other = intakeWith({ runs: late });
   await expect(other.intake.start(aThread({ id: 't2' }), request)).rejects.toThrow(UserFacingError);
   expect(other.woken).toEqual([]);
   const quotas = [{ name: 'ana', max: 1 }];
