@@ -15,6 +15,7 @@ import { createSwitchboard, makeTrouble } from './trouble.ts';
 import type { World } from './world.ts';
 
 const MAX_BODY = 64 * 1024;
+const MAX_READ_AWAY = 1024 * 1024;
 
 const PAGE_TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -57,7 +58,10 @@ export function createServer(
   app.use(
     bodyLimit({
       maxSize: MAX_BODY,
-      onError: (c) => refuse(c, 413, 'That is too much at once: at most 64 kB.'),
+      onError: async (c) => {
+        await readAway(c.req.raw.body);
+        return refuse(c, 413, 'That is too much at once: at most 64 kB.');
+      },
     }),
   );
   app.onError((error, c) => {
@@ -145,6 +149,15 @@ export function createServer(
       });
     },
   };
+}
+
+/** Reads what is left, up to a limit: a connection with an unread body is closed, maybe under the next request. */
+async function readAway(body: ReadableStream<Uint8Array> | null) {
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > MAX_READ_AWAY) return;
+  }
 }
 
 /** The body of a request that a page of ours sends, or the refusal. */

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenDemo, openStandIns, raw } from '../../support/demo/browser/world.ts';
 
@@ -101,6 +102,28 @@ describe('takes a body that', () => {
     expect(status).toBe(413);
     expect(JSON.parse(text)).toEqual({ ok: false, problem: 'That is too much at once: at most 64 kB.' });
     expect((await send(write)).status).toBe(200);
+  });
+
+  test('is too long and comes slowly: it is read first, so that the connection can be used again', async () => {
+    const { hostname, port } = new URL(demo.url);
+    const connection = connect(Number(port), hostname);
+    let answered = '';
+    connection.setEncoding('utf8').on('data', (text) => {
+      answered += text;
+    });
+    const sendAct = (length: number, begun: string) =>
+      connection.write(
+        `POST /act HTTP/1.1\r\nHost: ${hostname}:${port}\r\nOrigin: ${demo.url}\r\n` +
+          `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${begun}`,
+      );
+    sendAct(200_000, 'x'.repeat(100_000));
+    expect((await send(write)).status).toBe(200);
+    expect(answered).toBe('');
+    connection.write('x'.repeat(100_000));
+    await expect.poll(() => answered).toMatch(/^HTTP\/1.1 413 /);
+    sendAct(write.length, write);
+    await expect.poll(() => answered).toMatch(/HTTP\/1.1 200 /);
+    connection.destroy();
   });
 
   test.each(['<', '&', '<@', '@a', '#', '/x ', '\u202e', '<https:', '\0', '😀'.slice(0, 1), '*_~`', '\n'])(
