@@ -3,7 +3,6 @@ import {
   credentialsOf,
   type GroupAddress,
   type RedisAddress,
-  type RedisNode,
   readGroupAddress,
   readSentinelPath,
   sentinelCredentialsOf,
@@ -26,26 +25,34 @@ export type FoundPrimary = { server: NodeServer } | { problem: RedisProblem };
 
 /** Finds the one server that has Docket's data, through sentinels or nodes of a cluster where the address names those. */
 export async function findPrimary(address: RedisAddress): Promise<FoundPrimary> {
-  const group = 'url' in address ? readGroupAddress(address.url) : undefined;
-  if (group === undefined) return { server: serverOf(address) };
-  return group.kind === 'sentinel' ? await askSentinels(group, address) : await askCluster(group, address);
+  const answers = await askAll(address);
+  for (const answer of answers) if ('server' in answer) return answer;
+  const problems = answers.flatMap((answer) => ('problem' in answer ? [answer.problem] : []));
+  return { problem: problems.sort(byWeight)[0] ?? noSlots };
+}
+
+/** Returns all servers that are said to have Docket's data: several, while not all have heard of a failover. */
+export async function findPrimaries(address: RedisAddress): Promise<NodeServer[]> {
+  const answers = await askAll(address);
+  const servers = answers.flatMap((answer) => ('server' in answer ? [answer.server] : []));
+  return [...new Map(servers.map((server) => [JSON.stringify(server), server])).values()];
 }
 
 /** Problems that say more than another one: of several servers, what one of them answered counts first. */
 const byWeight = (a: RedisProblem, b: RedisProblem) => Number(b.fatal) - Number(a.fatal);
 
-type Answer = { node: RedisNode } | { problem: RedisProblem };
-
-/** Returns the first answer that names a server, else the problem that says most. */
-function choose(answers: Answer[], serverAt: (node: RedisNode) => NodeServer): FoundPrimary {
-  for (const answer of answers) if ('node' in answer) return { server: serverAt(answer.node) };
-  const problems = answers.flatMap((answer) => ('problem' in answer ? [answer.problem] : []));
-  return { problem: problems.sort(byWeight)[0] ?? noSlots };
+/** Returns what each sentinel, or node of a cluster, answers; an address of one server is the answer. */
+async function askAll(address: RedisAddress): Promise<FoundPrimary[]> {
+  const group = 'url' in address ? readGroupAddress(address.url) : undefined;
+  if (group === undefined) return [{ server: serverOf(address) }];
+  return await Promise.all(
+    group.kind === 'sentinel' ? askSentinels(group, address) : askCluster(group, address),
+  );
 }
 
-async function askSentinels(group: GroupAddress, address: RedisAddress): Promise<FoundPrimary> {
+function askSentinels(group: GroupAddress, address: RedisAddress): Promise<FoundPrimary>[] {
   const { name, db } = readSentinelPath(group.path) ?? { name: group.path, db: 0 };
-  const answers = group.nodes.map(async (sentinel): Promise<Answer> => {
+  return group.nodes.map(async (sentinel) => {
     const server = { ...sentinel, ...sentinelCredentialsOf(group, address) };
     try {
       const found = await askNode(server, (redis) =>
@@ -53,19 +60,18 @@ async function askSentinels(group: GroupAddress, address: RedisAddress): Promise
       );
       if (!Array.isArray(found)) return { problem: unknownName };
       const [host, port] = found.map(String);
-      return { node: { host: host ?? '', port: Number(port) } };
+      return { server: { host: host ?? '', port: Number(port), db, ...credentialsOf(group, address) } };
     } catch (error) {
       if (/^ERR unknown command/i.test(String((error as Error).message))) return { problem: notSentinel };
       return { problem: problemOfSentinel(problemOfError(error, group.tls)) };
     }
   });
-  return choose(await Promise.all(answers), (node) => ({ ...node, db, ...credentialsOf(group, address) }));
 }
 
-async function askCluster(group: GroupAddress, address: RedisAddress): Promise<FoundPrimary> {
+function askCluster(group: GroupAddress, address: RedisAddress): Promise<FoundPrimary>[] {
   const credentials = credentialsOf(group, address);
   const slot = slotOfKeys();
-  const answers = group.nodes.map(async (node): Promise<Answer> => {
+  return group.nodes.map(async (node) => {
     try {
       const ranges = await askNode({ ...node, ...credentials }, (redis) =>
         within(ANSWER_MS, redis.cluster('SLOTS')),
@@ -74,11 +80,10 @@ async function askCluster(group: GroupAddress, address: RedisAddress): Promise<F
       if (range?.[2] === undefined) return { problem: noSlots };
       const [host, port] = range[2];
       // A node that was told no name of its own leaves it out.
-      return { node: { host: host || node.host, port: Number(port) } };
+      return { server: { host: host || node.host, port: Number(port), ...credentials } };
     } catch (error) {
       if (/cluster support disabled/.test(String((error as Error).message))) return { problem: notCluster };
       return { problem: problemOfError(error, group.tls) };
     }
   });
-  return choose(await Promise.all(answers), (node) => ({ ...node, ...credentials }));
 }

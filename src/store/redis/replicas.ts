@@ -1,20 +1,28 @@
-import { ReplyError } from 'ioredis';
+import { type Redis, ReplyError } from 'ioredis';
+import { within } from '../../runtime/within.ts';
 import type { RedisClient } from './client.ts';
 import { primaryOf } from './primary-of.ts';
 
-/** How long a replica may take to have what was written. A longer wait would hold up all that is behind it. */
+/** How long replicas may take to have what was written. A longer wait would hold up all that is behind it. */
 const COPY_MS = 300;
 
 /** Seconds since a replica last answered its primary, from which on nothing is waited for. */
 const LATE_S = 3;
 
+/** Whether another server has become the primary instead of the one that is asked about, as `isReplaced` tells. */
+export type IsReplaced = (primary: Redis) => Promise<boolean>;
+
 interface Copying {
-  /** Whether a replica follows the primary closely, as was last seen. */
-  follows: boolean;
+  /**
+   * How many replicas follow the primary closely, as was last seen. All have to have what is written: any may be promoted,
+   * and while one already is, others still follow the old primary.
+   */
+  replicas: number;
+  isReplaced: IsReplaced;
   /** Counts the ends of the connection. */
   ended: number;
-  current: Promise<void> | undefined;
-  next: Promise<void> | undefined;
+  current: Promise<boolean> | undefined;
+  next: Promise<boolean> | undefined;
 }
 
 const connections = new WeakMap<RedisClient, Copying>();
@@ -26,15 +34,16 @@ export const countReplicas = (info: Record<string, string>): number =>
     return /^slave\d+$/.test(name) && lag !== undefined && Number(lag) <= LATE_S;
   }).length;
 
-/** Notes what INFO said of the primary that a connection leads to: with a replica, writes wait for it from now on. */
-export function noteReplicas(client: RedisClient, info: Record<string, string>) {
+/** Notes what INFO said of the primary that a connection leads to: writes wait for its replicas from now on. */
+export function noteReplicas(client: RedisClient, info: Record<string, string>, isReplaced: IsReplaced) {
+  const replicas = countReplicas(info);
   const known = connections.get(client);
-  const follows = countReplicas(info) > 0;
   if (known !== undefined) {
-    known.follows = follows;
+    // That fewer follow may be since they follow another primary: the next write asks.
+    known.replicas = Math.max(known.replicas, replicas);
     return;
   }
-  const copying: Copying = { follows, ended: 0, current: undefined, next: undefined };
+  const copying: Copying = { replicas, isReplaced, ended: 0, current: undefined, next: undefined };
   connections.set(client, copying);
   const note = () => {
     copying.ended += 1;
@@ -44,43 +53,70 @@ export function noteReplicas(client: RedisClient, info: Record<string, string>) 
   client.on('-node', note);
 }
 
-/** Runs that follow each other when connections keep ending. */
-const MOST_RUNS = 3;
+/** Runs that follow each other when connections keep ending, or keep leading to a server that is the primary no more. */
+const MOST_RUNS = 10;
 
-/**
- * Makes a write, and returns its answer once a replica has it too, so that it outlives the primary. Where the primary
- * went before one had it, the write is made again: it has to be harmless twice. Where no replica follows, or it takes
- * too long, the answer is returned without; the watch over Redis reports that.
- */
-export async function untilCopied<T>(client: RedisClient, write: () => Promise<T>): Promise<T> {
-  for (let run = 1; ; run += 1) {
-    const ended = connections.get(client)?.ended;
-    const answer = await write();
-    const copying = connections.get(client);
-    if (copying === undefined || !copying.follows) return answer;
-    await share(client, copying);
-    if (copying.ended === (ended ?? 0) || run === MOST_RUNS) return answer;
+/** A write found no primary that it could stay with, though connections were made. */
+export class NoPrimary extends Error {
+  override readonly name = 'NoPrimary';
+  constructor() {
+    super('connections to Redis keep ending, or lead to a server that is the primary no more');
   }
 }
 
+/**
+ * Makes a write, and returns its answer once the replicas have it too, so that it outlives the primary. Where the primary
+ * went before they had it, or was replaced, the write is made again: it has to be harmless twice. A replica that takes too
+ * long is not waited for; the watch over Redis reports when none follows. Throws `NoPrimary`.
+ */
+export async function untilCopied<T>(client: RedisClient, write: () => Promise<T>): Promise<T> {
+  for (let run = 1; run <= MOST_RUNS; run += 1) {
+    const ended = connections.get(client)?.ended ?? 0;
+    const answer = await write();
+    const copying = connections.get(client);
+    if (copying === undefined || copying.replicas === 0) return answer;
+    const counts = await share(client, copying);
+    if (counts && copying.ended === ended) return answer;
+  }
+  throw new NoPrimary();
+}
+
 /** One question is under way at a time; who comes meanwhile shares the next, which covers all writes before it. */
-function share(client: RedisClient, copying: Copying): Promise<void> {
+function share(client: RedisClient, copying: Copying): Promise<boolean> {
   copying.next ??= (async () => {
     await copying.current?.catch(() => {});
     copying.current = copying.next;
     copying.next = undefined;
-    await ask(client, copying);
+    return await ask(client, copying);
   })();
   return copying.next;
 }
 
-async function ask(client: RedisClient, copying: Copying) {
-  try {
-    // Over the connection of the write, whose own last write it is about.
-    if ((await primaryOf(client)?.wait(1, COPY_MS)) === 0) copying.follows = false;
-  } catch (error) {
-    // Not allowed, or unknown there.
-    if (!(error instanceof ReplyError)) throw error;
-    copying.follows = false;
+/** Returns whether what was written counts: all replicas have it, or those that do not are left behind by the primary. */
+async function ask(client: RedisClient, copying: Copying): Promise<boolean> {
+  const primary = primaryOf(client);
+  if (primary === undefined) return false;
+  // Over the connection of the write, whose own last write it is about.
+  const copies = await primary.wait(copying.replicas, COPY_MS).catch((error: unknown) => {
+    // Not allowed, unknown there, or a replica by now.
+    if (error instanceof ReplyError) return 0;
+    throw error;
+  });
+  if (copies >= copying.replicas) return true;
+  if (await copying.isReplaced(primary)) {
+    await leave(primary);
+    return false;
   }
+  copying.replicas = copies;
+  return true;
+}
+
+/** How long a connection may take to close. ioredis destroys it after 2 s. */
+const LEAVE_MS = 3000;
+
+/** Ends a connection, so that the next one is made to who is the primary then. */
+async function leave(primary: Redis) {
+  const left = new Promise<void>((resolve) => primary.once('close', resolve));
+  primary.disconnect(true);
+  await within(LEAVE_MS, left).catch(() => {});
 }

@@ -1,4 +1,4 @@
-import { ReplyError } from 'ioredis';
+import { type Redis, ReplyError } from 'ioredis';
 import type { Log } from '../../runtime/log.ts';
 import type { Timing } from '../../runtime/timing.ts';
 import { within } from '../../runtime/within.ts';
@@ -9,7 +9,8 @@ import { askTime } from './clock.ts';
 import { infoFields, isReadOnlyReplica } from './primary-connector.ts';
 import { primaryOf } from './primary-of.ts';
 import type { RedisProblem } from './problems.ts';
-import { noteReplicas } from './replicas.ts';
+import { isReplaced } from './replaced.ts';
+import { type IsReplaced, noteReplicas } from './replicas.ts';
 
 /** Docket does not start with this Redis. The message names the fix of each problem. */
 export class RedisUnfit extends Error {
@@ -63,11 +64,17 @@ export function createRedisWatch(parts: RedisWatchParts) {
 
   const isAllowed = ({ allowance }: RedisProblem) => allowance !== undefined && allow.includes(allowance);
 
+  async function reportReplaced(primary: Redis) {
+    const replaced = await isReplaced(primary, address);
+    if (replaced) log.warn('left a Redis that takes itself for the primary, which is another one by now');
+    return replaced;
+  }
+
   async function ping(one: WatchedConnection) {
     one.answers = false;
     if (one.connection.status !== 'ready' || one.pinging) return;
     one.pinging = true;
-    const asked = leadsToPrimary(one.connection).finally(() => {
+    const asked = leadsToPrimary(one.connection, reportReplaced).finally(() => {
       one.pinging = false;
     });
     try {
@@ -158,13 +165,13 @@ export function createRedisWatch(parts: RedisWatchParts) {
 }
 
 /** Returns whether a connection leads to a primary; true where INFO is forbidden. Rejects when there is no answer. */
-async function leadsToPrimary(connection: RedisClient): Promise<boolean> {
+async function leadsToPrimary(connection: RedisClient, isPrimaryReplaced: IsReplaced): Promise<boolean> {
   try {
     const primary = primaryOf(connection);
     // A command that a cluster leads by its key finds the new primary, and the next ping asks that.
     if (primary === undefined) return (await askTime(connection)) > 0;
     const info = infoFields(await primary.info('replication'));
-    noteReplicas(connection, info);
+    noteReplicas(connection, info, isPrimaryReplaced);
     return !isReadOnlyReplica(info);
   } catch (error) {
     if (error instanceof ReplyError) return true;

@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
+import type { RedisClient } from '../../../src/store/redis/client.ts';
+import { connectForRequests, connectForWork } from '../../../src/store/redis/connections.ts';
+import { lastingScript } from '../../../src/store/redis/lua.ts';
+import { infoFields } from '../../../src/store/redis/primary-connector.ts';
+import { primaryOf } from '../../../src/store/redis/primary-of.ts';
+import { isReplaced } from '../../../src/store/redis/replaced.ts';
+import { countReplicas, NoPrimary, noteReplicas, untilCopied } from '../../../src/store/redis/replicas.ts';
+import { startRedisPair } from '../../support/flows/redis-pair.ts';
+import { openWay } from '../../support/flows/redis-way.ts';
+import { type RedisGroup, startCluster, startSentinels } from '../../support/store/redis-groups.ts';
+
+const groups = { Sentinel: () => startSentinels(), 'a cluster': () => startCluster(2) };
+const kinds = { requests: connectForRequests, work: connectForWork };
+const increment = lastingScript<number>(`return redis.call('INCR', KEYS[1])`);
+const KEYS = ['{docket}:written'];
+
+/** Notes what the primary says of its replicas, as the watch does every second. Returns how many follow. */
+async function note(client: RedisClient, url: string): Promise<number> {
+  const info = infoFields(String(await primaryOf(client)?.info('replication')));
+  noteReplicas(client, info, (primary) => isReplaced(primary, { url }));
+  return countReplicas(info);
+}
+
+/** A connection that has written, so that a replica has it. */
+async function written(url: string, kind: keyof typeof kinds) {
+  const client = kinds[kind]({ url }, defaultTiming, () => {});
+  onTestFinished(() => client.disconnect());
+  if (client.status !== 'ready') await once(client, 'ready');
+  await client.set('{docket}:first', '1');
+  // One that has just begun to follow takes its time with the first answer.
+  expect(await primaryOf(client)?.wait(1, 10_000)).toBeGreaterThan(0);
+  await expect.poll(() => note(client, url), { timeout: 10_000 }).toBeGreaterThan(0);
+  expect(await increment(client, KEYS)).toBe(1);
+  let ends = 0;
+  client.on('close', () => {
+    ends += 1;
+  });
+  return { client, ends: () => ends };
+}
+
+/** The primary freezes, and comes back when another one has taken over, which nobody tells it for a while. */
+async function replace(group: RedisGroup, meanwhile = async () => {}) {
+  const before = await group.primary();
+  before.freeze();
+  await meanwhile();
+  await expect.poll(async () => (await group.primary()).port, { timeout: 20_000 }).not.toBe(before.port);
+  before.thaw();
+}
+
+const atPrimary = async (group: RedisGroup) => (await group.primary()).client.get(KEYS[0] ?? '');
+
+describe.each(['Sentinel', 'a cluster'] as const)('with %s, a primary that froze was replaced', (how) => {
+  test('what was written to it meanwhile is written to the new one', async () => {
+    const group = await groups[how]();
+    onTestFinished(() => group.close());
+    const { client } = await written(group.url, 'work');
+    let answer: Promise<number> | undefined;
+    await replace(group, async () => {
+      answer = increment(client, KEYS);
+    });
+    expect(await answer).toBe(2);
+    expect(await atPrimary(group)).toBe('2');
+  }, 60_000);
+
+  test('what is written after it came back is written to the new one', async () => {
+    const group = await groups[how]();
+    onTestFinished(() => group.close());
+    const { client } = await written(group.url, 'work');
+    await replace(group);
+    await note(client, group.url);
+    expect(await increment(client, KEYS)).toBe(2);
+    expect(await atPrimary(group)).toBe('2');
+  }, 60_000);
+
+  test('a request is not told that it was kept by it', async () => {
+    const group = await groups[how]();
+    onTestFinished(() => group.close());
+    const { client } = await written(group.url, 'requests');
+    await replace(group);
+    const answer = await increment(client, KEYS).catch(() => 'not known');
+    expect(await atPrimary(group)).toBe(answer === 'not known' ? '1' : String(answer));
+    await expect
+      .poll(() => increment(client, KEYS).catch(String), { timeout: 10_000 })
+      .toEqual(expect.any(Number));
+  }, 60_000);
+});
+
+test.each(['are gone', 'hang'] as const)(
+  'where all replicas %s, the primary is stayed with, and its answer counts',
+  async (what) => {
+    const group = await startSentinels();
+    onTestFinished(() => group.close());
+    const { client, ends } = await written(group.url, 'work');
+    const primary = await group.primary();
+    const replicas = group.nodes.filter((node) => node !== primary);
+    if (what === 'hang') for (const replica of replicas) replica.freeze();
+    else await Promise.all(replicas.map((replica) => replica.kill()));
+    expect(await increment(client, KEYS)).toBe(2);
+    // Nobody waits for a replica any more.
+    expect(await increment(client, KEYS)).toBe(3);
+    expect(ends()).toBe(0);
+  },
+  60_000,
+);
+
+test('an address that leads to another primary by now is followed there', async () => {
+  const { primary, replica } = await startRedisPair();
+  const way = await openWay(primary.url);
+  onTestFinished(() => way.close());
+  const { client } = await written(way.url, 'work');
+  // The old one is told nothing, and goes on.
+  await replica.client.replicaof('NO', 'ONE');
+  way.leadTo(replica.url);
+  expect(await increment(client, KEYS)).toBe(2);
+  expect(await replica.client.get(KEYS[0] ?? '')).toBe('2');
+});
+
+test('a write that finds no primary to stay with ends', async () => {
+  const { primary } = await startRedisPair();
+  const { client } = await written(primary.url, 'work');
+  let runs = 0;
+  const write = async () => {
+    runs += 1;
+    client.emit('close');
+  };
+  await expect(untilCopied(client, write)).rejects.toThrow(NoPrimary);
+  expect(runs).toBeGreaterThan(3);
+});
