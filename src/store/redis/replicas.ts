@@ -19,6 +19,8 @@ interface Copying {
    */
   replicas: number;
   isReplaced: IsReplaced;
+  /** How often in a row the connection has left a server that was replaced. */
+  left: number;
   /** Counts the ends of the connection. */
   ended: number;
   current: Promise<boolean> | undefined;
@@ -43,7 +45,7 @@ export function noteReplicas(client: RedisClient, info: Record<string, string>, 
     known.replicas = Math.max(known.replicas, replicas);
     return;
   }
-  const copying: Copying = { replicas, isReplaced, ended: 0, current: undefined, next: undefined };
+  const copying: Copying = { replicas, isReplaced, left: 0, ended: 0, current: undefined, next: undefined };
   connections.set(client, copying);
   const note = () => {
     copying.ended += 1;
@@ -55,6 +57,12 @@ export function noteReplicas(client: RedisClient, info: Record<string, string>, 
 
 /** Runs that follow each other when connections keep ending, or keep leading to a server that is the primary no more. */
 const MOST_RUNS = 10;
+
+/**
+ * Sentinels hear of a failover within 2 s. Who leads here for longer than this many waits for a copy is the primary,
+ * whatever others say.
+ */
+const MOST_LEFT = 8;
 
 /** A write found no primary that it could stay with, though connections were made. */
 export class NoPrimary extends Error {
@@ -102,11 +110,12 @@ async function ask(client: RedisClient, copying: Copying): Promise<boolean> {
     if (error instanceof ReplyError) return 0;
     throw error;
   });
-  if (copies >= copying.replicas) return true;
-  if (await copying.isReplaced(primary)) {
+  if (copies < copying.replicas && copying.left < MOST_LEFT && (await copying.isReplaced(primary))) {
+    copying.left += 1;
     await leave(primary);
     return false;
   }
+  copying.left = 0;
   copying.replicas = copies;
   return true;
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import type { RedisClient } from '../../../src/store/redis/client.ts';
@@ -18,21 +19,25 @@ const increment = lastingScript<number>(`return redis.call('INCR', KEYS[1])`);
 const KEYS = ['{docket}:written'];
 
 /** Notes what the primary says of its replicas, as the watch does every second. Returns how many follow. */
-async function note(client: RedisClient, url: string): Promise<number> {
+async function note(
+  client: RedisClient,
+  url: string,
+  ask = (primary: Redis) => isReplaced(primary, { url }),
+): Promise<number> {
   const info = infoFields(String(await primaryOf(client)?.info('replication')));
-  noteReplicas(client, info, (primary) => isReplaced(primary, { url }));
+  noteReplicas(client, info, ask);
   return countReplicas(info);
 }
 
 /** A connection that has written, so that a replica has it. */
-async function written(url: string, kind: keyof typeof kinds) {
+async function written(url: string, kind: keyof typeof kinds, ask?: (primary: Redis) => Promise<boolean>) {
   const client = kinds[kind]({ url }, defaultTiming, () => {});
   onTestFinished(() => client.disconnect());
   if (client.status !== 'ready') await once(client, 'ready');
   await client.set('{docket}:first', '1');
   // One that has just begun to follow takes its time with the first answer.
   expect(await primaryOf(client)?.wait(1, 10_000)).toBeGreaterThan(0);
-  await expect.poll(() => note(client, url), { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(() => note(client, url, ask), { timeout: 10_000 }).toBeGreaterThan(0);
   expect(await increment(client, KEYS)).toBe(1);
   let ends = 0;
   client.on('close', () => {
@@ -116,6 +121,18 @@ test('an address that leads to another primary by now is followed there', async 
   way.leadTo(replica.url);
   expect(await increment(client, KEYS)).toBe(2);
   expect(await replica.client.get(KEYS[0] ?? '')).toBe('2');
+});
+
+test('a server that every new connection leads to is stayed with, whatever others say', async () => {
+  const { primary, replica } = await startRedisPair();
+  const { client, ends } = await written(primary.url, 'work', async () => true);
+  await replica.client.replicaof('NO', 'ONE');
+  const first = await increment(client, KEYS);
+  expect(first).toBeGreaterThan(2);
+  const left = ends();
+  expect(left).toBeGreaterThan(3);
+  expect(await increment(client, KEYS)).toBe(first + 1);
+  expect(ends()).toBe(left);
 });
 
 test('a write that finds no primary to stay with ends', async () => {
