@@ -104,6 +104,16 @@ function share(client: RedisClient, copying: Copying): Promise<boolean> {
 async function ask(client: RedisClient, copying: Copying): Promise<boolean> {
   const primary = primaryOf(client);
   if (primary === undefined) return false;
+  try {
+    return await confirm(primary, copying);
+  } catch (error) {
+    // A cluster connects to another node then; what waited for an answer of this one is rejected.
+    if (primary.status !== 'ready') return false;
+    throw error;
+  }
+}
+
+async function confirm(primary: Redis, copying: Copying): Promise<boolean> {
   // Over the connection of the write, whose own last write it is about.
   const copies = await primary.wait(copying.replicas, COPY_MS).catch((error: unknown) => {
     // Not allowed, unknown there, or a replica by now.
