@@ -1,20 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type Expression, parseSync, Visitor } from 'oxc-parser';
 import { check } from 'recheck';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { bindForTest } from './support/commands/bind.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { type Pattern, sources } from './support/built-patterns.ts';
 
 const root = join(import.meta.dirname, '..');
-const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => join('src', name));
-
-interface Pattern {
-  file: string;
-  source: string;
-  flags: string;
-}
 
 const isRegExp = (node: Expression) => node.type === 'Identifier' && node.name === 'RegExp';
 
@@ -49,32 +42,12 @@ async function problemOf({ file, source, flags }: Pattern): Promise<string | und
   return `${file}: /${source}/${flags} ${found.status === 'unknown' ? found.error.kind : found.complexity.summary}`;
 }
 
-const built: Pattern[] = [];
+let built: Pattern[];
 
 beforeAll(async () => {
-  const note = (source: string | RegExp, flags = '') => {
-    const caller = new Error().stack?.split('\n')[3] ?? '';
-    const file = files.find((name) => caller.includes(join(root, name)));
-    if (file !== undefined) built.push({ file, source: String(source), flags });
-  };
-  const recording = new Proxy(RegExp, {
-    construct(target, parts: [string], newTarget) {
-      note(...parts);
-      return Reflect.construct(target, parts, newTarget);
-    },
-    apply(target, that, parts: [string]) {
-      note(...parts);
-      return Reflect.apply(target, that, parts);
-    },
-  });
-  vi.stubGlobal('RegExp', recording);
-  vi.resetModules();
-  for (const file of files) await import(join(root, file));
-  bindForTest();
-});
-afterAll(() => {
-  vi.unstubAllGlobals();
-  vi.resetModules();
+  const script = join(import.meta.dirname, 'support/built-patterns.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [script], { maxBuffer: 100e6 });
+  built = JSON.parse(stdout);
 });
 
 test('the check knows a slow pattern from a fast one', async () => {
@@ -84,7 +57,7 @@ test('the check knows a slow pattern from a fast one', async () => {
 });
 
 test('no pattern in src takes longer than its text is long', async () => {
-  const literals = files.flatMap((file) => writtenIn(file).literals);
+  const literals = sources.flatMap((file) => writtenIn(file).literals);
   expect(literals.length).toBeGreaterThan(100);
   const problems: string[] = [];
   // Many are built again and again, or written twice.
@@ -94,6 +67,6 @@ test('no pattern in src takes longer than its text is long', async () => {
 }, 600_000);
 
 test('every place that builds a pattern was seen building one', () => {
-  const building = files.filter((file) => writtenIn(file).built > 0);
+  const building = sources.filter((file) => writtenIn(file).built > 0);
   expect(building.filter((file) => !built.some((pattern) => pattern.file === file))).toEqual([]);
 });
