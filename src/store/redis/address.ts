@@ -80,7 +80,10 @@ export function tagNameOf(address: RedisAddress): string | undefined {
 
 /** Returns the options of a connection to one Redis. Anything else in an address, such as `?host=`, is ignored. */
 export function serverOf(address: RedisAddress) {
-  if ('socketPath' in address) return { path: address.socketPath };
+  return 'socketPath' in address ? { path: address.socketPath } : serverAt(address);
+}
+
+function serverAt(address: Extract<RedisAddress, { url: string }>) {
   const url = new URL(address.url);
   return {
     host: url.hostname.replace(/^\[|\]$/g, '') || 'localhost',
@@ -99,6 +102,13 @@ export function credentialsOf({ username, password, tls }: GroupAddress, address
     ...(password !== undefined && { password }),
     ...(tls && { tls: tlsOf(address) }),
   };
+}
+
+/** Returns the options of a connection to a replica of the server that has Docket's data. */
+export function replicaOf({ host, port }: RedisNode, address: RedisAddress) {
+  if ('socketPath' in address) return { host, port };
+  const group = readGroupAddress(address.url);
+  return { ...(group ? credentialsOf(group, address) : serverAt(address)), host, port };
 }
 
 /** The same for the sentinels of a group, which have users of their own. */

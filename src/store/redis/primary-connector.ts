@@ -67,6 +67,9 @@ export function isReadOnlyReplica(info: { role?: string; slave_read_only?: strin
 
 /** Returns the fields of INFO by name. */
 export function infoFields(info: string): Record<string, string> {
-  const pairs = info.split('\r\n').map((line) => line.split(':', 2));
-  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair.length === 2));
+  const lines = info.split('\r\n').filter((line) => line.includes(':'));
+  // A value may have colons in it: replicas have IPv6 addresses, too.
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
+  );
 }

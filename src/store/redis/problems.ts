@@ -2,7 +2,7 @@ import { TimeLimitError } from '../../runtime/within.ts';
 import { PREFIX } from '../keys.ts';
 import { isGroupAddress } from './address.ts';
 import { isReadOnlyReplica } from './primary-connector.ts';
-import { countReplicas } from './replicas.ts';
+import { closeReplicas } from './replicas.ts';
 import type { LackingRights } from './rights.ts';
 
 /** A problem of Redis. `text` is for operators, names the fix, and holds no secret. */
@@ -57,7 +57,9 @@ export function problemsOf({ info, config, lacking }: RedisFacts, url = ''): Red
   if (mode === 'cluster' && !isGroupAddress(url)) return [isCluster];
   return [
     ...rightsProblems(lacking),
-    ...(isGroupAddress(url) && info?.role === 'master' && countReplicas(info) === 0 ? [noReplica] : []),
+    ...(isGroupAddress(url) && info?.role === 'master' && closeReplicas(info).length === 0
+      ? [noReplica]
+      : []),
     ...(info === undefined ? [infoForbidden] : []),
     ...versionProblems(info?.redis_version),
     ...(info && isReadOnlyReplica(info) ? [readOnly] : []),

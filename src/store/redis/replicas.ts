@@ -1,5 +1,6 @@
 import { type Redis, ReplyError } from 'ioredis';
 import { within } from '../../runtime/within.ts';
+import type { RedisNode } from './address.ts';
 import type { RedisClient } from './client.ts';
 import { primaryOf } from './primary-of.ts';
 
@@ -9,15 +10,20 @@ const COPY_MS = 300;
 /** Seconds since a replica last answered its primary, from which on nothing is waited for. */
 const LATE_S = 3;
 
-/** Whether another server has become the primary instead of the one that is asked about, as `isReplaced` tells. */
-export type IsReplaced = (primary: Redis) => Promise<boolean>;
+/**
+ * Whether another server has become the primary instead of the one that is asked about, as `isReplaced` tells: one of
+ * these replicas that followed it, or any other.
+ */
+export type IsReplaced = (primary: Redis, replicas: readonly RedisNode[]) => Promise<boolean>;
 
 interface Copying {
+  /** The replicas that followed the primary closely when most did, or when the primary was last asked. */
+  replicas: readonly RedisNode[];
   /**
-   * How many replicas follow the primary closely, as was last seen. All have to have what is written: any may be promoted,
-   * and while one already is, others still follow the old primary.
+   * How many replicas have to have what is written. That is all that follow closely: any may be promoted, and while one
+   * already is, others still follow the old primary.
    */
-  replicas: number;
+  needed: number;
   isReplaced: IsReplaced;
   /** How often in a row the connection has left a server that was replaced. */
   left: number;
@@ -29,23 +35,27 @@ interface Copying {
 
 const connections = new WeakMap<RedisClient, Copying>();
 
-/** Returns how many replicas follow closely, from the fields of INFO. */
-export const countReplicas = (info: Record<string, string>): number =>
-  Object.entries(info).filter(([name, value]) => {
-    const lag = /^ip=[^,]*,port=\d{1,9},state=online,offset=\d{1,20},lag=(\d{1,9})/.exec(value)?.[1];
-    return /^slave\d+$/.test(name) && lag !== undefined && Number(lag) <= LATE_S;
-  }).length;
+/** Returns the replicas that follow closely, from the fields of INFO. */
+export const closeReplicas = (info: Record<string, string>): RedisNode[] =>
+  Object.entries(info).flatMap(([name, value]) => {
+    const [, host = '', port, lag] =
+      /^ip=([^,]*),port=(\d{1,9}),state=online,offset=\d{1,20},lag=(\d{1,9})/.exec(value) ?? [];
+    const isClose = /^slave\d+$/.test(name) && lag !== undefined && Number(lag) <= LATE_S;
+    return isClose ? [{ host, port: Number(port) }] : [];
+  });
 
 /** Notes what INFO said of the primary that a connection leads to: writes wait for its replicas from now on. */
 export function noteReplicas(client: RedisClient, info: Record<string, string>, isReplaced: IsReplaced) {
-  const replicas = countReplicas(info);
+  const replicas = closeReplicas(info);
+  const needed = replicas.length;
   const known = connections.get(client);
   if (known !== undefined) {
-    // That fewer follow may be since they follow another primary: the next write asks.
-    known.replicas = Math.max(known.replicas, replicas);
+    // That fewer follow may be since they follow another primary, or one of them is it: the next write asks.
+    if (needed >= known.needed) Object.assign(known, { replicas, needed });
     return;
   }
-  const copying: Copying = { replicas, isReplaced, left: 0, ended: 0, current: undefined, next: undefined };
+  const state = { left: 0, ended: 0, current: undefined, next: undefined };
+  const copying: Copying = { replicas, needed, isReplaced, ...state };
   connections.set(client, copying);
   const note = () => {
     copying.ended += 1;
@@ -82,7 +92,7 @@ export async function untilCopied<T>(client: RedisClient, write: () => Promise<T
     const ended = connections.get(client)?.ended ?? 0;
     const answer = await write();
     const copying = connections.get(client);
-    if (copying === undefined || copying.replicas === 0) return answer;
+    if (copying === undefined || copying.needed === 0) return answer;
     const counts = await share(client, copying);
     if (counts && copying.ended === ended) return answer;
   }
@@ -115,18 +125,19 @@ async function ask(client: RedisClient, copying: Copying): Promise<boolean> {
 
 async function confirm(primary: Redis, copying: Copying): Promise<boolean> {
   // Over the connection of the write, whose own last write it is about.
-  const copies = await primary.wait(copying.replicas, COPY_MS).catch((error: unknown) => {
+  const { needed, replicas } = copying;
+  const copies = await primary.wait(needed, COPY_MS).catch((error: unknown) => {
     // Not allowed, unknown there, or a replica by now.
     if (error instanceof ReplyError) return 0;
     throw error;
   });
-  if (copies < copying.replicas && copying.left < MOST_LEFT && (await copying.isReplaced(primary))) {
+  if (copies < needed && copying.left < MOST_LEFT && (await copying.isReplaced(primary, replicas))) {
     copying.left += 1;
     await leave(primary);
     return false;
   }
   copying.left = 0;
-  copying.replicas = copies;
+  copying.needed = copies;
   return true;
 }
 

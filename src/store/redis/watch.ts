@@ -2,7 +2,7 @@ import { type Redis, ReplyError } from 'ioredis';
 import type { Log } from '../../runtime/log.ts';
 import type { Timing } from '../../runtime/timing.ts';
 import { within } from '../../runtime/within.ts';
-import type { RedisAddress } from './address.ts';
+import type { RedisAddress, RedisNode } from './address.ts';
 import { checkRedis } from './check.ts';
 import type { RedisClient } from './client.ts';
 import { askTime } from './clock.ts';
@@ -64,8 +64,8 @@ export function createRedisWatch(parts: RedisWatchParts) {
 
   const isAllowed = ({ allowance }: RedisProblem) => allowance !== undefined && allow.includes(allowance);
 
-  async function reportReplaced(primary: Redis) {
-    const replaced = await isReplaced(primary, address);
+  async function reportReplaced(primary: Redis, replicas: readonly RedisNode[]) {
+    const replaced = await isReplaced(primary, address, replicas);
     if (replaced) log.warn('left a Redis that takes itself for the primary, which is another one by now');
     return replaced;
   }

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import type { RedisClient } from '../../../src/store/redis/client.ts';
@@ -8,7 +7,13 @@ import { lastingScript } from '../../../src/store/redis/lua.ts';
 import { infoFields } from '../../../src/store/redis/primary-connector.ts';
 import { primaryOf } from '../../../src/store/redis/primary-of.ts';
 import { isReplaced } from '../../../src/store/redis/replaced.ts';
-import { countReplicas, NoPrimary, noteReplicas, untilCopied } from '../../../src/store/redis/replicas.ts';
+import {
+  closeReplicas,
+  type IsReplaced,
+  NoPrimary,
+  noteReplicas,
+  untilCopied,
+} from '../../../src/store/redis/replicas.ts';
 import { startRedisPair } from '../../support/flows/redis-pair.ts';
 import { openWay } from '../../support/flows/redis-way.ts';
 import {
@@ -28,15 +33,15 @@ const set = (client: RedisClient, value: string) => setScript(client, [KEY], [va
 async function note(
   client: RedisClient,
   url: string,
-  ask = (primary: Redis) => isReplaced(primary, { url }),
+  ask: IsReplaced = (primary, replicas) => isReplaced(primary, { url }, replicas),
 ): Promise<number> {
   const info = infoFields(String(await primaryOf(client)?.info('replication')));
   noteReplicas(client, info, ask);
-  return countReplicas(info);
+  return closeReplicas(info).length;
 }
 
 /** A connection that has written, so that a replica has it. */
-async function written(url: string, kind: keyof typeof kinds, ask?: (primary: Redis) => Promise<boolean>) {
+async function written(url: string, kind: keyof typeof kinds, ask?: IsReplaced) {
   const client = kinds[kind]({ url }, defaultTiming, () => {});
   onTestFinished(() => client.disconnect());
   if (client.status !== 'ready') await once(client, 'ready');
@@ -148,6 +153,37 @@ test('an address that leads to another primary by now is followed there', async 
   way.leadTo(replica.url);
   expect(await set(client, 'after')).toBe('after');
   expect(await replica.client.get(KEY)).toBe('after');
+});
+
+test('a replica that was promoted is known before anybody names it', async () => {
+  const { primary, replica } = await startRedisPair();
+  const way = await openWay(primary.url);
+  onTestFinished(() => way.close());
+  const { client, ends } = await written(way.url, 'work');
+  await replica.client.replicaof('NO', 'ONE');
+  const answer = set(client, 'after');
+  await expect.poll(ends).toBeGreaterThan(0);
+  way.leadTo(replica.url);
+  expect(await answer).toBe('after');
+  expect(await replica.client.get(KEY)).toBe('after');
+});
+
+test('replicas with addresses of any kind are counted, and one that lags is not', () => {
+  const info = infoFields(
+    [
+      '# Replication',
+      'role:master',
+      'slave0:ip=fd00::1:2,port=6379,state=online,offset=42,lag=0',
+      'slave1:ip=redis-2.example,port=6380,state=online,offset=42,lag=1',
+      'slave2:ip=10.0.0.3,port=6379,state=online,offset=7,lag=30',
+      'slave3:ip=10.0.0.4,port=6379,state=wait_bgsave,offset=0,lag=0',
+    ].join('\r\n'),
+  );
+  expect(info.role).toBe('master');
+  expect(closeReplicas(info)).toEqual([
+    { host: 'fd00::1:2', port: 6379 },
+    { host: 'redis-2.example', port: 6380 },
+  ]);
 });
 
 test('a server that every new connection leads to is stayed with, whatever others say', async () => {
