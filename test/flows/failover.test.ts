@@ -5,15 +5,21 @@ import { type ChaosWorld, chaosTiming, type Member, seeded } from '../support/fl
 import { addSite } from '../support/flows/site.ts';
 import { expectEachOnce, tellStory } from '../support/flows/trouble.ts';
 import { createWorld } from '../support/flows/world.ts';
-import { type GroupNode, startCluster, startSentinels } from '../support/store/redis-groups.ts';
+import {
+  type GroupNode,
+  type RedisGroup,
+  startCluster,
+  startSentinels,
+} from '../support/store/redis-groups.ts';
 
 const groups = { Sentinel: () => startSentinels(), 'a cluster': () => startCluster(2) };
-const freeze = async (primary: GroupNode) => primary.freeze();
+const freeze = (primary: GroupNode) => primary.freeze();
 const strikes = {
   'is killed': (primary: GroupNode) => primary.kill(),
   freezes: freeze,
   // It takes itself for the primary still, and connections that outlived it lead there.
   'freezes until another one is promoted': freeze,
+  'is at work when another one is promoted': (_: GroupNode, group: RedisGroup) => group.promoteAnother(),
 };
 
 /** From the promotion of another primary until work goes on. */
@@ -26,7 +32,7 @@ function waitedFor<T>(promise: Promise<T>): Promise<T> {
 }
 
 describe.each(['Sentinel', 'a cluster'] as const)('with %s', (how) => {
-  test.each(['is killed', 'freezes', 'freezes until another one is promoted'] as const)(
+  test.each(Object.keys(strikes) as (keyof typeof strikes)[])(
     'the primary %s in the middle of exports and threads: nothing is lost, and nothing is there twice',
     async (what) => {
       const group = await groups[how]();
@@ -56,9 +62,7 @@ describe.each(['Sentinel', 'a cluster'] as const)('with %s', (how) => {
       );
 
       await slack.until(() => platform.starts.length > 0 && platform.agent.messages.length > 1, 30_000);
-      const before = await group.primary();
-      await strikes[what](before);
-      await expect.poll(async () => (await group.primary()).port, { timeout: 20_000 }).not.toBe(before.port);
+      const before = await group.replacePrimary((primary) => strikes[what](primary, group));
       if (what === 'freezes until another one is promoted') before.thaw();
       const late = addSite(world, 'late');
       exports.push(waitedFor(tellStory(world, undefined, late)));

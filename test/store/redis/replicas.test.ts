@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import type { RedisClient } from '../../../src/store/redis/client.ts';
 import { connectForRequests, connectForWork } from '../../../src/store/redis/connections.ts';
@@ -28,6 +28,9 @@ const kinds = { requests: connectForRequests, work: connectForWork };
 const KEY = '{docket}:written';
 const setScript = lastingScript<string>(`redis.call('SET', KEYS[1], ARGV[1]) return ARGV[1]`);
 const set = (client: RedisClient, value: string) => setScript(client, [KEY], [value]);
+const LIST = '{docket}:all';
+const addScript = lastingScript<string>(`redis.call('SADD', KEYS[1], ARGV[1]) return ARGV[1]`);
+const add = (client: RedisClient, value: string) => addScript(client, [LIST], [value]);
 
 /** Notes what the primary says of its replicas, as the watch does every second. Returns how many follow. */
 async function note(
@@ -59,10 +62,10 @@ async function written(url: string, kind: keyof typeof kinds, ask?: IsReplaced) 
 
 /** The primary freezes, and comes back when another one has taken over, which nobody tells it for a while. */
 async function replace(group: RedisGroup, meanwhile = async () => {}) {
-  const before = await group.primary();
-  before.freeze();
-  await meanwhile();
-  await expect.poll(async () => (await group.primary()).port, { timeout: 20_000 }).not.toBe(before.port);
+  const before = await group.replacePrimary(async (primary) => {
+    primary.freeze();
+    await meanwhile();
+  });
   before.thaw();
 }
 
@@ -106,6 +109,26 @@ describe.each(['Sentinel', 'a cluster'] as const)('with %s, a primary that froze
     if (isKept) expect(await atPrimary(group)).toBe('after');
     await expect.poll(() => set(client, 'later').catch(String), { timeout: 10_000 }).toBe('later');
     expect(await atPrimary(group)).toBe('later');
+  }, 60_000);
+});
+
+describe.each(['Sentinel', 'a cluster'] as const)('with %s, another one is promoted', (how) => {
+  test('what a primary at work is told meanwhile, the new one has', async () => {
+    const group = await groups[how]();
+    onTestFinished(() => group.close());
+    const { client } = await written(group.url, 'work');
+    const counted: string[] = [];
+    const over = new AbortController();
+    const writing = (async () => {
+      while (!over.signal.aborted) counted.push(await add(client, `${counted.length}`));
+    })();
+    await group.replacePrimary(() => group.promoteAnother());
+    const seen = counted.length;
+    await vi.waitUntil(() => counted.length > seen, 20_000);
+    over.abort();
+    await writing;
+    const kept = new Set(await (await group.primary()).client.smembers(LIST));
+    expect(counted.filter((value) => !kept.has(value))).toEqual([]);
   }, 60_000);
 });
 

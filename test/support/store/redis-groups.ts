@@ -10,8 +10,9 @@ import { endsWithTests } from '../flows/children.ts';
 import { temporaryFolder } from '../flows/world.ts';
 import { freePort } from '../redis.ts';
 
-/** How soon a node that is gone counts as such. */
+/** How soon a node that is gone counts as such while the primary is to be replaced, and else: a busy machine is no reason. */
 const DOWN_MS = 500;
+const CALM_MS = 60_000;
 
 /** One server of a group. */
 export interface GroupNode {
@@ -28,6 +29,10 @@ export interface RedisGroup {
   nodes: GroupNode[];
   /** The node that has Docket's keys now. */
   primary(): Promise<GroupNode>;
+  /** Strikes the primary, and returns it once another one has been promoted, which happens at no other time. */
+  replacePrimary(strike: (primary: GroupNode) => unknown): Promise<GroupNode>;
+  /** Has another node promoted. The primary is not asked, and takes itself for it still. */
+  promoteAnother(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -152,6 +157,19 @@ async function endAll(nodes: GroupNode[]) {
   await Promise.all(nodes.map((node) => node.kill()));
 }
 
+/** Returns `replacePrimary` of a group; `noticeAfter` says how soon a node that is gone counts as such. */
+const replacing =
+  (primary: () => Promise<GroupNode>, noticeAfter: (ms: number) => Promise<unknown>) =>
+  async (strike: (primary: GroupNode) => unknown): Promise<GroupNode> => {
+    const before = await primary();
+    await noticeAfter(DOWN_MS);
+    await strike(before);
+    await vi.waitUntil(async () => (await primary()).port !== before.port, { timeout: 30_000, interval: 50 });
+    // One that is frozen hears of it when it goes on.
+    await within(1000, noticeAfter(CALM_MS)).catch(() => {});
+    return before;
+  };
+
 /** Starts a primary, two replicas of it and three sentinels. */
 export async function startSentinels(
   options: GroupOptions = {},
@@ -171,7 +189,7 @@ export async function startSentinels(
         const lines = [
           ...common(options, port, dir).filter((line) => !line.startsWith('protected')),
           `sentinel monitor docket-test 127.0.0.1 ${first?.port} 2`,
-          `sentinel down-after-milliseconds docket-test ${DOWN_MS}`,
+          `sentinel down-after-milliseconds docket-test ${CALM_MS}`,
           'sentinel failover-timeout docket-test 3000',
         ];
         return startNode(lines, port, join(dir, 'sentinel.conf'), options, true);
@@ -180,17 +198,28 @@ export async function startSentinels(
   );
   const known = () => sentinels[0]?.client.call('SENTINEL', 'CKQUORUM', 'docket-test').catch(String);
   await answers(known, /^OK 3/);
+  const primary = async () => {
+    const asked = sentinels[0]?.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'docket-test');
+    const [, port] = (await asked) as [string, string];
+    const found = nodes.find((node) => node.port === Number(port));
+    if (found === undefined) throw new Error(`nothing is at ${port}`);
+    return found;
+  };
+  const noticeAfter = (ms: number) =>
+    Promise.all(
+      sentinels.map(({ client }) =>
+        client.call('SENTINEL', 'SET', 'docket-test', 'down-after-milliseconds', ms),
+      ),
+    );
   const scheme = options.tls ? 'rediss' : 'redis';
   return {
     url: `${scheme}+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/docket-test`,
     nodes,
     sentinels,
-    async primary() {
-      const asked = sentinels[0]?.client.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'docket-test');
-      const [, port] = (await asked) as [string, string];
-      const found = nodes.find((node) => node.port === Number(port));
-      if (found === undefined) throw new Error(`nothing is at ${port}`);
-      return found;
+    primary,
+    replacePrimary: replacing(primary, noticeAfter),
+    async promoteAnother() {
+      await sentinels[0]?.client.call('SENTINEL', 'FAILOVER', 'docket-test');
     },
     async close() {
       await endAll([...sentinels, ...nodes]);
@@ -226,20 +255,38 @@ export async function startCluster(replicas = 0, options: GroupOptions = {}): Pr
   for (const { client } of nodes) await answers(() => client.call('CLUSTER', 'INFO'), /cluster_state:ok/);
   const followed = new RegExp(`(?:slave\\d+:.*state=online[\\s\\S]*){${replicas}}`);
   await answers(() => mine?.client.info('replication'), followed);
+  const primary = async () => {
+    for (const node of nodes) {
+      if (node.client.status !== 'ready') continue;
+      // One that is frozen never answers.
+      const ranges = await within(500, node.client.cluster('SLOTS')).catch(() => []);
+      const range = ranges.find(([from, to]) => from <= slotOf && slotOf <= to);
+      const found = nodes.find(({ port }) => port === range?.[2]?.[1]);
+      if (found !== undefined) return found;
+    }
+    throw new Error("no node has Docket's keys");
+  };
+  const noticeAfter = (ms: number) =>
+    Promise.all(
+      nodes
+        .filter(({ client }) => client.status === 'ready')
+        .map(({ client }) => client.config('SET', 'cluster-node-timeout', ms)),
+    );
+  await noticeAfter(CALM_MS);
   const scheme = options.tls ? 'rediss' : 'redis';
   return {
     url: `${scheme}+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
     nodes,
-    async primary() {
-      for (const node of nodes) {
-        if (node.client.status !== 'ready') continue;
-        // One that is frozen never answers.
-        const ranges = await within(500, node.client.cluster('SLOTS')).catch(() => []);
-        const range = ranges.find(([from, to]) => from <= slotOf && slotOf <= to);
-        const found = nodes.find(({ port }) => port === range?.[2]?.[1]);
-        if (found !== undefined) return found;
+    primary,
+    replacePrimary: replacing(primary, noticeAfter),
+    async promoteAnother() {
+      const { port } = await primary();
+      for (const { client } of nodes.slice(3)) {
+        if ((await client.info('replication')).includes(`master_port:${port}`)) {
+          await client.call('CLUSTER', 'FAILOVER', 'TAKEOVER');
+          return;
+        }
       }
-      throw new Error("no node has Docket's keys");
     },
     async close() {
       await endAll(nodes);
