@@ -1,7 +1,7 @@
 import { channelById, type Inside, scopeOf } from './inside.ts';
 import { messageJson, repliesTo, tombstoneJson } from './message-json.ts';
 import { eventEnvelope } from './payloads.ts';
-import type { Requests } from './requests.ts';
+import type { Requests, SlackRequest } from './requests.ts';
 import type { Channel, Happening } from './workspace.ts';
 
 /** Slack tries again at once, after a minute and after five (https://docs.slack.dev/apis/events-api#retries). */
@@ -11,6 +11,8 @@ export const RETRY_DELAYS_MS = [0, 60_000, 300_000];
 export interface EventDelivery {
   eventId: string;
   event: Record<string, unknown>;
+  /** The last attempt. */
+  request?: SlackRequest;
   /** HTTP status of each attempt, 0 when nothing answered. */
   attempts: number[];
   accepted: boolean;
@@ -54,7 +56,7 @@ export function createEvents(parts: {
       Object.assign(request.headers, { 'x-slack-retry-num': String(n), 'x-slack-retry-reason': reason });
       Object.assign(request.envelope ?? {}, { retryAttempt: n, retryReason: 'timeout' });
     }
-    requests.last = request;
+    delivery.request = request;
     const { status, failed, noRetry } = await requests.deliver(request);
     delivery.attempts.push(status);
     delivery.accepted = !failed;
@@ -81,7 +83,8 @@ export function createEvents(parts: {
 
   async function send(event: Record<string, unknown>, options: { shared?: boolean; eventId?: string } = {}) {
     const body = eventEnvelope(inside, event, options);
-    const delivery = { eventId: body.event_id, event, attempts: [], accepted: false, ended: false };
+    const outcome = { attempts: [], accepted: false, ended: false };
+    const delivery: EventDelivery = { eventId: body.event_id, event, ...outcome };
     deliveries.push(delivery);
     const first = attempt(delivery, body);
     track(first);

@@ -70,6 +70,7 @@ export interface RawRequest {
 }
 
 export interface Requests {
+  /** The last one that somebody made who typed, clicked or submitted something; events come at any time. */
   last: SlackRequest | undefined;
   /** Whether there is anybody to send to; a bot that is down still counts. */
   reachable(): boolean;

@@ -100,6 +100,7 @@ export interface StandInSlack {
   read(message: Pick<SentMessage, 'text' | 'blocks' | 'files'>): string;
   /** Calls `check` after every change until it returns something; rejects after the timeout with all that is visible. */
   until<T>(check: () => T | undefined | false | null, timeoutMs?: number, what?: string): Promise<T>;
+  /** The last command, click or modal that was sent to the bot. */
   readonly lastRequest: SlackRequest | undefined;
   /** Runs when a request leaves for the bot, and when its outcome is known. */
   watchRequests: Requests['watch'];

@@ -44,10 +44,9 @@ describe('in a followed thread', () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     const reply = await replies(root, '@Docket add a diagram');
-    const request = scene.slack.lastRequest;
     const told = eventOf('message', reply);
     const again = async () => {
-      expect(await scene.slack.resend(request)).toMatchObject({ ok: true });
+      expect(await scene.slack.resend(told?.request)).toMatchObject({ ok: true });
       for (const options of [{}, { eventId: told?.eventId ?? '' }])
         expect(await scene.slack.sendEvent(told?.event ?? {}, options)).toMatchObject({ accepted: true });
     };

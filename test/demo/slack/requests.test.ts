@@ -128,6 +128,14 @@ test('the very same request can come again', async () => {
   expect(second?.headers['x-slack-signature']).toBe(first?.headers['x-slack-signature']);
 });
 
+test('an event that comes meanwhile is not the request that somebody made', async () => {
+  const { slack, ana } = await requestSetting();
+  await ana.types('#docs', '/docs-export');
+  await ana.says('#docs', 'hello');
+  await slack.until(() => slack.events[0]?.request);
+  expect(slack.lastRequest?.what).toBe('/docs-export');
+});
+
 test('a chosen trigger id makes a new request look like a repeat', async () => {
   const { bot, ana } = await requestSetting();
   await ana.types('#docs', '/docs-export', { triggerId: '1.2.same' });
