@@ -6,7 +6,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import { inLogScope } from '../runtime/log-scope.ts';
 import { within } from '../runtime/within.ts';
-import { type HttpServer, sendJson } from './http-server.ts';
+import { type HttpServer, refuse, sendJson } from './http-server.ts';
 import { runListeners, trackListeners, UnreadableRequest } from './listeners.ts';
 import { createRefusedRequests, type RefusedRequests } from './refused-requests.ts';
 import { BodyRefused, createBodyReader } from './request-body.ts';
@@ -44,28 +44,28 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
   let app: App | undefined;
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
-    const respond = (status: number) => void response.writeHead(status).end();
     try {
       const signature = readSignature(request.headers);
-      if (signature === undefined) return respond((await isSslCheck(request)) ? 200 : 401);
-      const skewS = clockSkew(signature, now());
-      if (skewS !== undefined) {
-        respond(401);
-        // Only the body proves whether Slack sent it.
-        if (isSigned(signature, await readBody(request), signingSecret)) refused.clockSkewed(skewS);
+      if (signature === undefined) {
+        if (await isSslCheck(request)) response.writeHead(200).end();
+        else refuse(response, 401);
         return;
       }
+      const skewS = clockSkew(signature, now());
       const body = await readBody(request);
-      if (!isSigned(signature, body, signingSecret)) {
-        refused.unsigned();
-        return respond(401);
+      const signed = isSigned(signature, body, signingSecret);
+      if (!signed || skewS !== undefined) {
+        // Only the body proves whether Slack sent it.
+        if (signed && skewS !== undefined) refused.clockSkewed(skewS);
+        else if (skewS === undefined) refused.unsigned();
+        return refuse(response, 401);
       }
       refused.accepted();
       const type = request.headers['content-type'];
       await inLogScope({ ref: newRef() }, () => handleSigned(type, body, response));
     } catch (error) {
       if (!(error instanceof BodyRefused)) throw error;
-      if (!response.headersSent) respond(error.status);
+      refuse(response, error.status);
     }
   }
 

@@ -42,12 +42,13 @@ export async function startHttpServer(
     const [path] = (request.url ?? '').split('?', 1);
     const handler = routes.get(`${request.method} ${path}`);
     try {
-      if (handler) await handler(request, response);
-      else response.writeHead(404).end();
+      if (handler === undefined) refuse(response, 404);
+      else if (request.method === 'GET' && hasBody(request)) refuse(response, 400);
+      else await handler(request, response);
     } catch (error) {
       log.error({ err: error }, 'a request could not be answered');
-      if (!response.headersSent) response.writeHead(500);
-      response.end();
+      if (response.headersSent) response.end();
+      else refuse(response, 500);
     }
   });
   const bound = await listen(server, setting, port);
@@ -97,6 +98,26 @@ export async function listen(
       );
     throw error;
   }
+}
+
+/** Returns whether a request has a body, as its headers say. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
+/** How long a refused connection stays open, so that its answer arrives: closing it discards what was not read. */
+const LINGER_MS = 500;
+
+/** Answers with an error, reads nothing more and closes the connection: the rest of a body could cost without end. */
+export function refuse(response: ServerResponse, status: number, text = ''): void {
+  const { req: request, socket } = response;
+  const type = text === '' ? {} : { 'content-type': 'text/plain; charset=utf-8' };
+  response.writeHead(status, { connection: 'close', 'content-length': Buffer.byteLength(text), ...type });
+  response.flushHeaders();
+  if (text !== '') response.write(text);
+  // It is not ended: Node would read on.
+  request.pause();
+  socket?.pause();
+  setTimeout(() => socket?.destroy(), LINGER_MS).unref();
 }
 
 /** Answers with JSON that no proxy may cache. */

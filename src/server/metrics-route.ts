@@ -2,7 +2,7 @@ import { BlockList } from 'node:net';
 import type { AddressRange } from '../config/addresses.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { isForwarded, isFromThisMachine, isListed } from './direct-request.ts';
-import type { HttpServer } from './http-server.ts';
+import { type HttpServer, refuse } from './http-server.ts';
 
 const REFUSAL =
   'Only this machine may read the metrics, and whoever METRICS_ADDRESS names; not through a proxy.\n';
@@ -18,8 +18,7 @@ export function serveMetrics(
 
   server.route('GET /metrics', async (request, response) => {
     const isNamed = !isForwarded(request) && isListed(allowed, request.socket.remoteAddress);
-    if (!isNamed && !isFromThisMachine(request))
-      return void response.writeHead(403, { 'content-type': 'text/plain; charset=utf-8' }).end(REFUSAL);
+    if (!isNamed && !isFromThisMachine(request)) return refuse(response, 403, REFUSAL);
     const text = await metrics.expose();
     response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(text);
   });

@@ -4,7 +4,7 @@ import { createQueues } from '../jobs/queue.ts';
 import type { RoleParts } from '../role.ts';
 import { connectForRequests } from '../store/redis/connections.ts';
 import { isFromThisMachine } from './direct-request.ts';
-import { listen } from './http-server.ts';
+import { hasBody, listen, refuse } from './http-server.ts';
 
 /** The packages of the dashboard are not there. The message names the fix. */
 export class DashboardMissing extends Error {
@@ -55,9 +55,10 @@ export async function startQueueDashboard(
   const board = serverAdapter.getRouter();
   const server = createServer((request, response) => {
     response.setHeader('x-frame-options', 'DENY');
-    if (!isFromThisMachine(request)) return void response.writeHead(403).end();
+    if (!isFromThisMachine(request)) return refuse(response, 403);
     // Whatever it offers, nothing is changed from here.
-    if (request.method !== 'GET' && request.method !== 'HEAD') return void response.writeHead(405).end();
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405);
+    if (hasBody(request)) return refuse(response, 400);
     board(request, response);
   });
   const bound = await listen(server, 'QUEUE_DASHBOARD_PORT', port, '127.0.0.1');

@@ -68,8 +68,8 @@ export function createBodyReader(maxBytes = MAX_BYTES, maxOpenBytes = MAX_OPEN_B
 
     function close() {
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
-      // The rest of the body is dropped; without a listener, an error of the connection would end the process.
-      request.on('error', () => {}).resume();
+      // Without a listener, an error of the connection would end the process.
+      request.on('error', () => {});
       if (openBodies.delete(body)) openBytes -= body.bytes;
       chunks.length = 0;
     }

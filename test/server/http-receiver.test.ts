@@ -155,7 +155,6 @@ describe('a request that Slack did not sign just now', () => {
   test.each([
     ['without a signature', {}],
     ['with one of another form', { 'x-slack-signature': 'v0=1', 'x-slack-request-timestamp': 1 }],
-    ['of an hour ago', signatureOf('', SECRET, Date.now() - 60 * minute)],
   ])('is refused before its body has come: %s', async (_, headers) => {
     const { sends } = await setting();
     const sent = sends(head({ 'content-length': 1_000_000, ...headers }), 'half');
