@@ -14,6 +14,10 @@ test.each([
   '/unsubscribe?email=ana%40example.com',
   '/login?next=%2Fu%2Fana%2540example.com',
   '@a ana@example.com',
+  '/login?next=%2Fu%2Fana%2540example.com%2Fsettings',
+  'an%C3%B6@example.com',
+  'is it ana@163.com?',
+  'ana@उदाहरण.भारत',
 ])('%s holds an address', (text) => {
   expect(holdsEmailAddress(text)).toBe(true);
 });
@@ -28,6 +32,10 @@ test.each([
   '/cdn/sdk@1.2.3/dist/main.js',
   'https://cdn.example/npm/@acme/sdk.js',
   'sdk@latest',
+  '/npm/lodash@es.mjs',
+  '/npm/vue@3.prod.js?module',
+  '/img/logo@2x.dark.png',
+  '/sdk@2.0.0-beta.rc1/install',
   '@Override in java.lang',
   'a @ b.com',
   '100%40',

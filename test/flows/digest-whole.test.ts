@@ -42,7 +42,7 @@ describe('a weekly digest', () => {
     reads('/api/errors', before, { human: 7, ai: 140 });
     reads('/api/errors', week, { human: 7, ai: 168 });
     reads('/new/agents', week, { human: 84, ai: 21 });
-    reads('/old/setup', before, { human: 70, ai: 0 });
+    reads('/npm/lodash@es.mjs', before, { human: 70, ai: 0 });
     searched(week, [
       { searchQuery: 'sso okta', hits: 41 },
       { searchQuery: 'webhook retry', hits: 18 },
@@ -95,7 +95,7 @@ describe('a weekly digest', () => {
       'Rising: /guides/webhooks ▲ 86%',
       'Falling: /guides/sso ▼ 43%',
       'New this week: /new/agents 105',
-      'Gone quiet: /old/setup 70 → 0',
+      'Gone quiet: /npm/lodash@es.mjs 70 → 0',
       'Read by AI, rarely by people: /api/errors 96% AI',
       'Searched, nothing clicked: "sso okta" 41 times · "webhook retry" 18 times',
       'More thumbs down than up: /guides/sso 2 up, 9 down',
@@ -104,15 +104,17 @@ describe('a weekly digest', () => {
       '[Ask the agent] [Ask the agent] [Ask the agent]',
     ]);
     expect(file).toBe('[file: page-views-2026-W38.csv]');
-    expect(scene.slack.files.map(({ bytes }) => Buffer.from(bytes).toString().trim().split('\r\n'))).toEqual([
+    // With a byte order mark, without which spreadsheets read UTF-8 as something else.
+    expect(scene.slack.files.map(({ bytes }) => Buffer.from(bytes).toString().split('\r\n'))).toEqual([
       [
-        'path,people,ai,total,people_before,ai_before',
-        '"/guides/webhooks",350,560,910,350,140',
-        '"/quickstart",770,140,910,700,70',
-        '"/guides/sso",210,70,280,420,70',
-        '"/api/errors",7,168,175,7,140',
-        '"/new/agents",84,21,105,0,0',
-        '"/old/setup",0,0,0,70,0',
+        '\uFEFFpath,people,ai,total,people_before,ai_before,total_before,change',
+        '"/guides/webhooks",350,560,910,350,140,490,420',
+        '"/quickstart",770,140,910,700,70,770,140',
+        '"/guides/sso",210,70,280,420,70,490,-210',
+        '"/api/errors",7,168,175,7,140,147,28',
+        '"/new/agents",84,21,105,0,0,0,105',
+        '"/npm/lodash@es.mjs",0,0,0,70,0,70,-70',
+        '',
       ],
     ]);
     expect(below(root)).toHaveLength(2);

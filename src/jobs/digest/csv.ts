@@ -2,7 +2,9 @@ import Papa from 'papaparse';
 import { oneLine } from '../../slack/text.ts';
 import { type PageCounts, totalOf } from './model.ts';
 
-const COLUMNS = ['path', 'people', 'ai', 'total', 'people_before', 'ai_before'];
+const COLUMNS = ['path', 'people', 'ai', 'total', 'people_before', 'ai_before', 'total_before', 'change'];
+/** Without it, spreadsheets read UTF-8 as something else. */
+const BYTE_ORDER_MARK = '\uFEFF';
 const END_OF_LINE = '\r\n';
 
 /** Rows that are made at once: a string of all of them would take many times its size while it grows. */
@@ -27,11 +29,18 @@ export function pagesCsv(pages: Iterable<PageCounts>, before?: Iterable<PageCoun
     .filter((page) => totalOf(page) > 0 || totalOf(earlier.get(page.path) ?? NONE) > 0)
     .sort((one, other) => totalOf(other) - totalOf(one) || (one.path < other.path ? -1 : 1));
   const rowOf = (page: PageCounts) => {
-    const { human, ai } = earlier.get(page.path) ?? NONE;
-    const past = before === undefined ? ['', ''] : [human, ai];
-    return [oneLine(page.path), page.human, page.ai, totalOf(page), ...past];
+    const past = earlier.get(page.path) ?? NONE;
+    const [total, totalBefore] = [totalOf(page), totalOf(past)];
+    const compared = [past.human, past.ai, totalBefore, total - totalBefore];
+    return [
+      oneLine(page.path),
+      page.human,
+      page.ai,
+      total,
+      ...(before === undefined ? compared.map(() => '') : compared),
+    ];
   };
-  const parts = [Buffer.from(COLUMNS.join(',') + END_OF_LINE)];
+  const parts = [Buffer.from(BYTE_ORDER_MARK + COLUMNS.join(',') + END_OF_LINE)];
   for (let start = 0; start < sorted.length; start += CHUNK) {
     const rows = sorted.slice(start, start + CHUNK).map(rowOf);
     const text = Papa.unparse(rows, { escapeFormulae: FORMULA, quotes: [true], newline: END_OF_LINE });

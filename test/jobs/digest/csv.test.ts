@@ -7,7 +7,7 @@ import { oneLine } from '../../../src/slack/text.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 
 const page = (path: string, human: number, ai = 0): PageCounts => ({ path, human, ai });
-const HEADER = 'path,people,ai,total,people_before,ai_before';
+const HEADER = '\uFEFFpath,people,ai,total,people_before,ai_before,total_before,change';
 const linesOf = (csv: Buffer) => csv.toString().split('\r\n');
 
 test('all pages of either range, those with the most views first', () => {
@@ -17,16 +17,16 @@ test('all pages of either range, those with the most views first', () => {
   );
   expect(linesOf(csv)).toEqual([
     HEADER,
-    '"/guides/sso",400,20,420,0,0',
-    '"/a",10,0,10,7,1',
-    '"/b",5,5,10,0,0',
-    '"/old",0,0,0,60,4',
+    '"/guides/sso",400,20,420,0,0,0,420',
+    '"/a",10,0,10,7,1,8,2',
+    '"/b",5,5,10,0,0,0,10',
+    '"/old",0,0,0,60,4,64,-64',
     '',
   ]);
 });
 
 test('what is not known of the range before is left empty', () => {
-  expect(linesOf(pagesCsv([page('/a', 10, 1)]))).toEqual([HEADER, '"/a",10,1,11,,', '']);
+  expect(linesOf(pagesCsv([page('/a', 10, 1)]))).toEqual([HEADER, '"/a",10,1,11,,,,', '']);
   expect(linesOf(pagesCsv([]))).toEqual([HEADER, '']);
 });
 
@@ -46,7 +46,7 @@ test.each([
   ['', '""'],
   [`/${'é'.repeat(2000)}`, `"/${'é'.repeat(2000)}"`],
 ])('%j is harmless in a spreadsheet', (path, cell) => {
-  expect(linesOf(pagesCsv([page(path, 1)]))[1]).toBe(`${cell},1,0,1,,`);
+  expect(linesOf(pagesCsv([page(path, 1)]))[1]).toBe(`${cell},1,0,1,,,,`);
 });
 
 test('reads as the same pages again, whatever readers wrote, also beyond one chunk', () => {
@@ -66,7 +66,7 @@ test('reads as the same pages again, whatever readers wrote, also beyond one chu
       });
       expect(errors).toEqual([]);
       expect(data).toHaveLength(all.length + 1);
-      for (const row of data) expect(row).toHaveLength(6);
+      for (const row of data) expect(row).toHaveLength(8);
       for (const [path] of data) expect(path).not.toMatch(/^\s*[=+\-@]|[\p{Cc}\u202E]/u);
       const sum = (column: number) => data.slice(1).reduce((total, row) => total + Number(row[column]), 0);
       expect(sum(3)).toBe(all.reduce((total, { human, ai }) => total + human + ai, 0));
