@@ -42,7 +42,7 @@ function parseHostName(text: string): string | undefined {
 }
 
 /** Returns the host inside an address such as `https://user@docs.acme.com:8080/v2`. */
-function hostOfUrl(text: string): string | undefined {
+export function hostOfUrl(text: string): string | undefined {
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(address)) return undefined;
   return parseHostName(new URL(address).hostname);

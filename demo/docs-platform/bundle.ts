@@ -37,9 +37,11 @@ function tarHeader(name: string, size: number, atMs: number): Buffer {
   return header;
 }
 
-/** A small static site: one page per path, an index and a style sheet. */
+/** A small static site: one page per path, which has no slash before it, an index and a style sheet. */
 export function siteFiles(domain: string, paths: readonly string[]): BundleFile[] {
-  const links = paths.map((path) => `<li><a href=".${path}/index.html">${escaped(path)}</a></li>`).join('\n');
+  const links = paths
+    .map((path) => `<li><a href="./${path}/index.html">${escaped(path)}</a></li>`)
+    .join('\n');
   return [
     { name: 'index.html', content: page(domain, `<ul>\n${links}\n</ul>`, './') },
     {
@@ -47,11 +49,11 @@ export function siteFiles(domain: string, paths: readonly string[]): BundleFile[
       content: 'body { font: 16px/1.5 system-ui; max-width: 40rem; margin: 2rem auto; }\n',
     },
     ...paths.map((path) => ({
-      name: `${path.slice(1)}/index.html`,
+      name: `${path}/index.html`,
       content: page(
         `${path} · ${domain}`,
         `<p>This is ${escaped(path)}.</p>`,
-        '../'.repeat(path.split('/').length - 1),
+        '../'.repeat(path.split('/').length),
       ),
     })),
   ];
@@ -59,9 +61,7 @@ export function siteFiles(domain: string, paths: readonly string[]): BundleFile[
 
 /** Paths of an exported site of so many pages. */
 export function sitePaths(pages: number): string[] {
-  return Array.from({ length: pages }, (_, index) =>
-    index === 0 ? '/introduction' : `/guides/page-${index}`,
-  );
+  return Array.from({ length: pages }, (_, index) => (index === 0 ? 'introduction' : `guides/page-${index}`));
 }
 
 function page(title: string, body: string, root: string): string {

@@ -234,7 +234,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   route('POST', '/v1/static-export/jobs', ({ body, organization }) => {
     if (!platform.enterprise) return refuse(403, 'Static export requires the Enterprise plan');
     const request = startRequestFrom(body, organization.domains, additions);
-    if ('refused' in request) return refuse(400, request.refused);
+    if ('refused' in request) return refuse(400, request.refused, {}, request.detail);
     const job = exports.start(request);
     keysOfExports.set(job.jobId, organization.apiKey);
     noteCaused(`export ${job.jobId} of ${job.domain} started`);
@@ -357,8 +357,13 @@ function parsed(text: string): unknown {
   }
 }
 
-function refuse(status: number, error: string, headers: Record<string, string> = {}): Response {
-  return Response.json({ error }, { status, headers });
+function refuse(
+  status: number,
+  error: string,
+  headers: Record<string, string> = {},
+  detail?: object,
+): Response {
+  return Response.json({ error, ...(detail && { details: [detail] }) }, { status, headers });
 }
 
 /** What object storage says of a link that ended or was changed. */

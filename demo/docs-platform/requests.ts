@@ -1,5 +1,12 @@
-/** What the body of a start asks for, or why it is refused. */
-export type StartRequest = { domain: string; version?: string; paths?: string[] } | { refused: string };
+/** What the body of a start asks for, or why it is refused: in a sentence, sometimes with a detail about a field. */
+export type StartRequest =
+  | { domain: string; version?: string; paths?: string[] }
+  | { refused: string; detail?: { path: string[]; message: string } };
+
+const PATHS_DETAIL = {
+  path: ['paths'],
+  message: 'paths must be page paths without a leading slash, the home page as index',
+};
 
 /** Longest page path: the names in the bundle's tar hold 100 characters. */
 const MAX_PATH = 80;
@@ -20,7 +27,8 @@ export function startRequestFrom(
   if (version !== undefined && (typeof version !== 'string' || version === '')) {
     return { refused: 'version must be a string' };
   }
-  if (paths !== undefined && !isPaths(paths)) return { refused: 'paths must be a list of page paths' };
+  if (paths !== undefined && !isPaths(paths))
+    return { refused: 'Invalid request body', detail: PATHS_DETAIL };
   if (!domains.includes(domain)) return { refused: `Unknown domain: ${domain}` };
   return { domain, ...(version === undefined ? {} : { version }), ...(paths === undefined ? {} : { paths }) };
 }
@@ -28,7 +36,7 @@ export function startRequestFrom(
 function isPaths(value: unknown): value is string[] {
   const isPath = (path: unknown) =>
     typeof path === 'string' &&
-    /^(?:\/[\w.-]+)+$/u.test(path) &&
+    /^[\w.-]+(?:\/[\w.-]+)*$/u.test(path) &&
     path.length <= MAX_PATH &&
     !path.includes('..');
   return Array.isArray(value) && value.length > 0 && value.every(isPath);

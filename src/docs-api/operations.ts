@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isSafeId } from './paths.ts';
+import { isSafeId, toPagePath } from './paths.ts';
 import {
   agentJobResponse,
   assistantConversationsResponse,
@@ -69,7 +69,7 @@ export const OPERATIONS = {
       /** Label of this export. Not in the platform's contract; sent only when given. */
       version: z.string().optional(),
       /** Pages to export; missing means every page. Not in the platform's contract; sent only when given. */
-      paths: z.array(z.string()).readonly().optional(),
+      paths: z.array(z.string().transform(toPagePath)).readonly().optional(),
     }),
     response: startExportResponse,
   }),

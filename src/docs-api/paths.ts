@@ -19,3 +19,6 @@ export function fillPath(template: string, fields: Record<string, unknown>) {
   });
   return { path, rest };
 }
+
+/** Returns a page's path as the platform takes it: without slashes at its ends, the home page as `index`. */
+export const toPagePath = (path: string) => path.replace(/^\/+|\/+$/gu, '') || 'index';

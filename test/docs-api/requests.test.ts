@@ -71,7 +71,7 @@ describe('a request', () => {
   test('carries the key, and a body only where there is one', async () => {
     const server = await answering(200, { jobId: 'se_1', bundleUrl: 'https://files.test/b' });
     const api = clientOf(`${server.url}/base/`);
-    await api.startExport({ domain: 'docs.acme.com', version: 'v2', paths: ['/a'] });
+    await api.startExport({ domain: 'docs.acme.com', version: 'v2', paths: ['/', '/a', 'b/c/'] });
     await api.createBundle({ jobId: 'se_1' });
     const [start, bundle] = server.requests;
     expect(start?.line).toBe('POST /base/v1/static-export/jobs');
@@ -79,7 +79,11 @@ describe('a request', () => {
       authorization: `Bearer ${KEY}`,
       'content-type': 'application/json',
     });
-    expect(JSON.parse(start?.body ?? '')).toEqual({ domain: 'docs.acme.com', version: 'v2', paths: ['/a'] });
+    expect(JSON.parse(start?.body ?? '')).toEqual({
+      domain: 'docs.acme.com',
+      version: 'v2',
+      paths: ['index', 'a', 'b/c'],
+    });
     expect(bundle?.headers).not.toHaveProperty('content-type');
     expect(bundle?.body).toBe('');
   });

@@ -62,7 +62,7 @@ describe('/docs-export without a domain', () => {
     expect(ana().modal()).toBeUndefined();
     await until(['42%']);
     expect(scene.platform.starts).toMatchObject([
-      { domain: 'docs.acme.com', version: '1.2', paths: ['/guides', '/api'] },
+      { domain: 'docs.acme.com', version: '1.2', paths: ['guides', 'api'] },
     ]);
   });
 

@@ -16,11 +16,23 @@ describe('what is typed after the domain', () => {
       '⏳ Exporting · docs.acme.com\nStatic export "spring release" · only 2 pages · requested by ana',
     ]);
     expect(scene.platform.starts).toMatchObject([
-      { domain: 'docs.acme.com', version: 'spring release', paths: ['/guides', '/api'] },
+      { domain: 'docs.acme.com', version: 'spring release', paths: ['guides', 'api'] },
     ]);
   });
 
+  test('pages of the site may be typed as addresses, and the home page as a slash or as index', async () => {
+    await asks(
+      '/docs-export docs.acme.com --paths https://DOCS.acme.com/guides/start/?tab=1#top,/,index,guides/start',
+    );
+    await until(['⏳ Exporting · docs.acme.com\nStatic export · only 2 pages · requested by ana']);
+    expect(scene.platform.starts).toMatchObject([{ paths: ['guides/start', 'index'] }]);
+  });
+
   test.each([
+    [
+      '--paths /api,https://docs.other.com/guides',
+      "“https://docs.other.com/guides” isn't a page of docs.acme.com.",
+    ],
     ['--fast', "I don't know --fast. There are --project, --version, --paths, --private."],
     ['--verison 2', "I don't know --verison. Did you mean --version?"],
     ['--version', '--version needs a value, such as --version "spring release".'],

@@ -28,7 +28,7 @@ describe('refused at once, privately, before anything starts', () => {
       '⏳ Exporting · docs.acme.com\nStatic export "spring release" · only 2 pages · requested by ana',
     ]);
     expect(scene.platform.starts).toMatchObject([
-      { domain: 'docs.acme.com', version: 'spring release', paths: ['/guides', '/api'] },
+      { domain: 'docs.acme.com', version: 'spring release', paths: ['guides', 'api'] },
     ]);
     expect(scene.slack.ephemerals).toHaveLength(1);
     scene.platform.finish('docs.acme.com');

@@ -1,4 +1,4 @@
-import { readDomain } from '../../domain.ts';
+import { hostOfUrl, readDomain } from '../../domain.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import { stripInvisible } from '../../slack/visible.ts';
 import { type Flag, ok, type Reading } from '../args.ts';
@@ -34,17 +34,19 @@ const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
 
 /**
  * Reads page paths with commas or line breaks between them: at most 100, each once, in their order, each with a
- * slash before it. A page's address, or Slack's link to it, becomes its path; query and fragment are dropped.
+ * slash before it and none behind it; the home page is `/`. Of a page's address, or Slack's link to it, host and path
+ * stay: `pathsOn` takes the host away once the domain is known. Query and fragment are dropped.
  */
 export function readPaths(text: string): ReadOption<string[]> {
   const pieces = stripInvisible(text).match(/(?:<[^<>\s]*>|[^,،，、\r\n])+/gu) ?? [];
   const paths = new Set<string>();
   for (const piece of pieces.map(trimmed).filter(Boolean)) {
-    const path = pagePath(piece);
-    if (path === undefined) return { kind: 'unclear', problem: notAPath(piece) };
-    const problem = pathProblem(path, piece);
+    const page = pageIn(piece);
+    if (page === undefined) return { kind: 'unclear', problem: notAPath(piece) };
+    const problem = pathProblem(page.path, piece);
     if (problem !== undefined) return { kind: 'unclear', problem };
-    paths.add(path);
+    const path = page.path.replace(/(?:^\/index)?\/*$/u, '');
+    paths.add(page.origin + (path || '/'));
   }
   if (paths.size === 0) return { kind: 'unclear', problem: 'No path is there. Type them like /guides,/api.' };
   if (paths.size > limits.paths) {
@@ -57,13 +59,21 @@ export function readPaths(text: string): ReadOption<string[]> {
 const trimmed = (piece: string) => unquoted(piece.trim()).trim();
 
 /** The path in what was typed, with its slash; nothing where only a host, a query or another scheme is. */
-function pagePath(piece: string): string | undefined {
+function pageIn(piece: string): { origin: string; path: string } | undefined {
   const address = /^<(https?:[^<>|\s]+)(?:\|[^<>]*)?>$/iu.exec(piece)?.[1] ?? piece;
-  const ofPage = /^https?:\/\/[^/?#\s]+([^?#]*)/iu.exec(address);
-  const path = ofPage ? ofPage[1] || '/' : address.replace(/[?#].*$/su, '');
+  const [, origin = '', ofPage] = /^(https?:\/\/[^/?#\s]+)([^?#]*)/iu.exec(address) ?? [];
+  const path = origin === '' ? address.replace(/[?#].*$/su, '') : ofPage || '/';
   if (path === '' || path.startsWith('//')) return undefined;
-  if (path.startsWith('/')) return path;
-  return looksLikeHost(path) || /^[a-z][a-z0-9+.-]*:/iu.test(path) ? undefined : `/${path}`;
+  if (path.startsWith('/')) return { origin, path };
+  return looksLikeHost(path) || /^[a-z][a-z0-9+.-]*:/iu.test(path) ? undefined : { origin, path: `/${path}` };
+}
+
+/** Returns the paths of pages that `readPaths` read; of a page with another host than the domain, what is wrong. */
+export function pathsOn(domain: string, pages: readonly string[]): ReadOption<string[]> {
+  const foreign = pages.find((page) => !page.startsWith('/') && hostOfUrl(page) !== domain);
+  if (foreign === undefined)
+    return ok([...new Set(pages.map((page) => page.replace(/^https?:\/\/[^/]+/iu, '')))]);
+  return { kind: 'unclear', problem: `“${displayText(foreign)}” isn't a page of ${cut(domain, 80)}.` };
 }
 
 /** `docs.acme.com/guides`: with a slash before it, it would be a path that nobody meant. */

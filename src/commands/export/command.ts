@@ -112,7 +112,7 @@ async function start(
   const target = resolveTarget(request, caller.channel.id, tools);
   switch (target.kind) {
     case 'ok':
-      return startExport({ ...request, domain: target.domain, project: target.project.name }, caller, tools);
+      return startExport({ ...request, ...target, project: target.project.name }, caller, tools);
     case 'noDomain':
     case 'ask': {
       if (!fitsModal(request)) return tooManyPaths;
@@ -122,6 +122,8 @@ async function start(
     }
     case 'badDomain':
       return badDomain(target, request, caller);
+    case 'foreignPage':
+      return message([[target.problem]]);
     case 'unknownProject':
     case 'domainRefused':
       return message([[refusalText(target)]]);

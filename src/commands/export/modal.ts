@@ -146,7 +146,11 @@ export const exportModal: Modal = {
     const paths = values.paths === undefined ? undefined : readPaths(values.paths);
     const sole = soleDomain(tools);
     const target = resolveTarget(
-      { domain: values.domain ?? sole, project: values.project },
+      {
+        domain: values.domain ?? sole,
+        project: values.project,
+        paths: paths?.kind === 'ok' ? paths.value : undefined,
+      },
       caller.channel.id,
       tools,
     );
@@ -161,7 +165,7 @@ export const exportModal: Modal = {
         domain: target.domain,
         project: target.project.name,
         version: version?.kind === 'ok' ? version.value : undefined,
-        paths: paths?.kind === 'ok' ? paths.value : undefined,
+        paths: target.paths,
         // Without the choice it is for one person alone.
         privately: values.link !== 'thread',
       },
@@ -190,6 +194,8 @@ function fieldProblem(
         ),
       };
     }
+    case 'foreignPage':
+      return { paths: target.problem };
     case 'domainRefused':
       return { [refusedAt]: cut(refusalText(target), SLACK_LIMITS.modalFieldError) };
     case 'unknownProject':

@@ -3,21 +3,24 @@ import { listNames, unknownProjectText } from '../../jobs/wording-view.ts';
 import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
 import { foreignText } from '../../slack/text.ts';
 import type { CommandTools } from '../tools.ts';
+import { pathsOn } from './args.ts';
 
 /** An export as somebody asks for it; `domain` and `project` are as typed. */
 export interface ExportRequest {
   domain: string | undefined;
   project: string | undefined;
   version: string | undefined;
+  /** As `readPaths` reads them. */
   paths: string[] | undefined;
   privately: boolean;
 }
 
 /** What to export, in which project; or what is still missing or wrong. */
 export type ResolvedTarget =
-  | { kind: 'ok'; domain: string; project: Project }
+  | { kind: 'ok'; domain: string; project: Project; paths: string[] | undefined }
   | { kind: 'noDomain' }
   | { kind: 'badDomain'; typed: string; suggested: string | undefined }
+  | { kind: 'foreignPage'; problem: string }
   | { kind: 'unknownProject'; named: string; known: string[] }
   /** `named`: the project that was asked for. */
   | { kind: 'domainRefused'; domain: string; named: string | undefined; known: string[] }
@@ -25,7 +28,7 @@ export type ResolvedTarget =
 
 /** Finds out what is meant, before anything outside is asked. */
 export function resolveTarget(
-  { domain: typed, project: named }: Pick<ExportRequest, 'domain' | 'project'>,
+  { domain: typed, project: named, paths: pages }: Pick<ExportRequest, 'domain' | 'project' | 'paths'>,
   channel: string,
   { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
 ): ResolvedTarget {
@@ -40,8 +43,11 @@ export function resolveTarget(
       ? { kind: 'noDomain' }
       : { kind: 'badDomain', typed: parsed.typed, suggested: parsed.suggested };
   const { domain } = parsed;
+  const paths = pages && pathsOn(domain, pages);
+  if (paths?.kind === 'unclear') return { kind: 'foreignPage', problem: paths.problem };
   const resolved = resolveProject(projects, { named, channel, domain });
-  if (resolved.kind === 'project') return { kind: 'ok', domain, project: resolved.project };
+  if (resolved.kind === 'project')
+    return { kind: 'ok', domain, project: resolved.project, paths: paths?.value };
   if (resolved.kind === 'unknownProject') return { ...resolved, named: named ?? '' };
   return resolved.kind === 'ask' ? { ...resolved, domain } : { ...resolved, domain, named };
 }

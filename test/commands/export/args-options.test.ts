@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPaths, readVersion } from '../../../src/commands/export/args.ts';
+import { pathsOn, readPaths, readVersion } from '../../../src/commands/export/args.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 
 const problemOf = (read: { kind: 'ok' } | { kind: 'unclear'; problem: string }) =>
@@ -41,13 +41,18 @@ describe('paths', () => {
     ['/guides\n/api\r\n', ['/guides', '/api']],
     ['/guides", "/api', ['/guides', '/api']],
     ['“/guides”,‘/api’', ['/guides', '/api']],
-    ['https://docs.acme.com/guides/x', ['/guides/x']],
-    ['HTTPS://Docs.Acme.com:8443/Guides/X?tab=1#top', ['/Guides/X']],
-    ['https://docs.acme.com', ['/']],
-    ['https://docs.acme.com/?q=1', ['/']],
-    ['<https://docs.acme.com/guides/x>', ['/guides/x']],
-    ['<http://docs.acme.com/a|docs.acme.com/a>,<https://docs.acme.com/b>', ['/a', '/b']],
-    ['<https://docs.acme.com/a,b|docs.acme.com/a,b>,/c', ['/a,b', '/c']],
+    ['https://docs.acme.com/guides/x', ['https://docs.acme.com/guides/x']],
+    ['HTTPS://Docs.Acme.com:8443/Guides/X?tab=1#top', ['HTTPS://Docs.Acme.com:8443/Guides/X']],
+    ['https://docs.acme.com', ['https://docs.acme.com/']],
+    ['https://docs.acme.com/?q=1', ['https://docs.acme.com/']],
+    ['<https://docs.acme.com/guides/x>', ['https://docs.acme.com/guides/x']],
+    [
+      '<http://docs.acme.com/a|docs.acme.com/a>,<https://docs.acme.com/b>',
+      ['http://docs.acme.com/a', 'https://docs.acme.com/b'],
+    ],
+    ['<https://docs.acme.com/a,b|docs.acme.com/a,b>,/c', ['https://docs.acme.com/a,b', '/c']],
+    ['/guides/,/guides', ['/guides']],
+    ['index,/index/,/,/guides/index', ['/', '/guides/index']],
     ['/guides/x?tab=1#top', ['/guides/x']],
     ['/гид/日本', ['/гид/日本']],
     ['/v1..v2/x', ['/v1..v2/x']],
@@ -139,7 +144,10 @@ test('whatever is typed is read without an error, what is read is read again the
       const paths = readPaths(text);
       const version = readVersion(text);
       if (paths.kind === 'ok') {
-        for (const path of paths.value) expect(path).toMatch(/^\/(?!\/)[^?#\s\\<>\p{Cc}]*$/u);
+        const again = pathsOn('docs.acme.com', paths.value);
+        if (again.kind === 'unclear') expect(again.problem.length).toBeLessThanOrEqual(150);
+        for (const path of paths.value)
+          expect(path).toMatch(/^(?:https?:\/\/[^/]+)?\/(?!\/)[^?#\s\\<>\p{Cc}]*$/u);
         for (const path of paths.value) expect(path.split('/')).not.toContain('..');
       } else expect(paths.problem.length).toBeLessThanOrEqual(150);
       if (version.kind === 'ok') expect(readVersion(version.value)).toEqual(version);

@@ -316,6 +316,12 @@ describe('the modal, submitted', () => {
       { paths: /./ },
     ],
     [
+      'a page of another site',
+      { domain: 'docs.acme.com', paths: 'https://docs.other.com/guides' },
+      [acme],
+      { paths: /isn't a page of docs\.acme\.com\.$/ },
+    ],
+    [
       'several of these',
       { domain: 'nothing', version: 'a\nb', paths: '?x' },
       [acme],

@@ -4,7 +4,7 @@ import { acme, aProject, beta } from '../../support/commands/builders.ts';
 
 describe('what is meant', () => {
   const meant = (domain: string | undefined, project?: string, channel = 'C0DOCS', docsDomain?: string) =>
-    resolveTarget({ domain, project }, channel, { projects: [acme, beta], docsDomain });
+    resolveTarget({ domain, project, paths: undefined }, channel, { projects: [acme, beta], docsDomain });
 
   test.each([
     ['its domain', meant('docs.beta.io'), 'docs.beta.io', beta],
@@ -70,7 +70,7 @@ describe('what is meant', () => {
 
   test('is asked where two projects have the domain', () => {
     const twin = { ...beta, domains: ['docs.acme.com'], channels: [] };
-    const found = resolveTarget({ domain: 'docs.acme.com', project: undefined }, 'C0', {
+    const found = resolveTarget({ domain: 'docs.acme.com', project: undefined, paths: undefined }, 'C0', {
       projects: [acme, twin],
       docsDomain: undefined,
     });
@@ -79,7 +79,7 @@ describe('what is meant', () => {
 
   test('is any domain in a project without domains: the platform decides', () => {
     const any = aProject();
-    const found = resolveTarget({ domain: 'docs.foo.com', project: undefined }, 'C0', {
+    const found = resolveTarget({ domain: 'docs.foo.com', project: undefined, paths: undefined }, 'C0', {
       projects: [any],
       docsDomain: undefined,
     });

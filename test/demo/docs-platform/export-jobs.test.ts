@@ -14,8 +14,10 @@ describe('starting an export', () => {
     ['an unknown field', { domain: 'docs.acme.com', force: true }],
     ['an empty version', { domain: 'docs.acme.com', version: '' }],
     ['no paths', { domain: 'docs.acme.com', paths: [] }],
-    ['a path without a slash', { domain: 'docs.acme.com', paths: ['guides'] }],
-    ['a path that climbs', { domain: 'docs.acme.com', paths: ['/../etc'] }],
+    ['a path with a slash before it', { domain: 'docs.acme.com', paths: ['/guides'] }],
+    ['a path with a slash behind it', { domain: 'docs.acme.com', paths: ['guides/'] }],
+    ['a path that climbs', { domain: 'docs.acme.com', paths: ['../etc'] }],
+    ['the address of a page', { domain: 'docs.acme.com', paths: ['https://docs.acme.com/guides'] }],
     ['no JSON', '{"domain":'],
     ['a list', []],
   ])('%s: 400', async (_, body) => {
@@ -42,7 +44,7 @@ describe('starting an export', () => {
 
   test('answers 202 with the whole record, queued', async () => {
     const { platform, start } = standIn();
-    const answer = await start({ domain: 'docs.acme.com', version: 'v2', paths: ['/a', '/b/c'] });
+    const answer = await start({ domain: 'docs.acme.com', version: 'v2', paths: ['index', 'b/c'] });
     expect(answer.status).toBe(202);
     expect(answer.body).toEqual({
       jobId: platform.starts[0]?.jobId,
@@ -55,7 +57,7 @@ describe('starting an export', () => {
     });
     expect(platform.wire.calls[0]).toMatchObject({
       name: 'POST /v1/static-export/jobs',
-      detail: { body: { domain: 'docs.acme.com', version: 'v2', paths: ['/a', '/b/c'] } },
+      detail: { body: { domain: 'docs.acme.com', version: 'v2', paths: ['index', 'b/c'] } },
       outcome: '202',
     });
     expect(JSON.stringify(platform.wire.calls)).not.toContain(platform.apiKey);
@@ -215,7 +217,7 @@ describe('a bundle', () => {
   test('is a gzipped tar of the size that was reported', async () => {
     const { platform, jobId, bundle } = await completed({
       domain: 'docs.acme.com',
-      paths: ['/guides/a', '/b'],
+      paths: ['guides/a', 'b'],
     });
     const { body } = await bundle(jobId);
     const file = Buffer.from(await (await platform.fetch(body.bundleUrl)).arrayBuffer());
@@ -227,7 +229,7 @@ describe('a bundle', () => {
       'guides/a/index.html',
       'b/index.html',
     ]);
-    expect(files.get('guides/a/index.html')).toContain('<h1>/guides/a · docs.acme.com</h1>');
+    expect(files.get('guides/a/index.html')).toContain('<h1>guides/a · docs.acme.com</h1>');
     expect(files.get('guides/a/index.html')).toContain('href="../../assets/style.css"');
   });
 
