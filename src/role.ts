@@ -15,10 +15,10 @@ import { serveMetrics } from './server/metrics-route.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
 import { addRedisGauges } from './server/redis-gauges.ts';
 import { createSlackApi } from './slack/client.ts';
+import { createConversationReaders } from './slack/conversation-readers.ts';
 import { lacksScope } from './slack/errors.ts';
 import { createIdentity } from './slack/identity.ts';
 import { createNames } from './slack/names.ts';
-import { createPublicChannels } from './slack/public-channels.ts';
 import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
 import { dependencies } from './store/health.ts';
 import { setTagName } from './store/keys.ts';
@@ -134,8 +134,8 @@ export async function createRoleParts(
     }),
     /** Returns the names of what a message mentions. Rejects with `NamesUnknown`. */
     names: createNames({ ...slack, ...lookup }),
-    /** Returns whether every full member may read a conversation now; false when Slack does not say. */
-    isPublic: createPublicChannels({ ...slack, ...lookup, timeoutMs: PUBLIC_MS, log }),
+    /** Who may read a conversation now. */
+    readers: createConversationReaders({ ...slack, ...lookup, timeoutMs: PUBLIC_MS, log }),
     timing,
     /** Returns the time of `clock`. */
     now,

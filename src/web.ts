@@ -45,7 +45,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const bolt = createBolt(settings, parts, receiver);
 
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
-  const { names, isPublic, policy, newRef } = parts;
+  const { names, readers, policy, newRef } = parts;
   // Made after the connection to the queues, so that a stop waits for it before it closes that.
   const { wake, wakeNow } = createWaker((run) => enqueueRun(queues, run), closers, log);
   // An answer does without the link to a message of which nothing is known in time.
@@ -56,6 +56,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const intake = createIntake({
     runs,
     threads,
+    readers,
     wake,
     timeoutMs: timing.intakeMs,
     // Longer than a run takes while Slack is there; it frees its claim itself when it ends.
@@ -67,7 +68,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const features: FeatureContext = {
     ...stores,
     outbox,
-    isPublic,
+    isPublic: readers.isPublic,
     workspaceUrl: () => identity.current()?.url,
     projects,
     limits,
@@ -103,7 +104,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     replyMode,
     limits,
     names,
-    isPublic,
+    ...readers,
     loadLink: (name) => within(LINK_MS, stores.links.get(name)),
     auditLines: audit.latest,
     systemSnapshot,

@@ -102,7 +102,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     deliverMessage: createDelivery(deliveryParts),
     deliverReactions: createReactionDelivery(deliveryParts),
     ...untilStopping(stopping, { postEphemeral, alertAdmins, sendAdminAlert }),
-    ...untilStopping(stopping, { names: parts.names, isPublic: parts.isPublic }),
+    ...untilStopping(stopping, { names: parts.names, isPublic: parts.readers.isPublic }),
     policy: untilStopping(stopping, parts.policy),
     ownerLookups,
     botUserId: () => identity.current()?.botUserId,

@@ -149,6 +149,27 @@ const info = defineMethod({
   },
 });
 
+const members = defineMethod({
+  tier: 'T4',
+  scopes: READ_SCOPES,
+  args: z.object({
+    channel: z.string(),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+    cursor: z.string().optional(),
+  }),
+  run(inside, { channel: where, limit, cursor }) {
+    const channel = visibleChannel(inside, where);
+    requireScope(inside, scopeOf(channel, 'read'));
+    const start = cursor === undefined ? 0 : Number(Buffer.from(cursor, 'base64').toString());
+    if (!Number.isInteger(start)) throw new Refused('invalid_cursor');
+    const next = start + limit < channel.members.size ? String(start + limit) : '';
+    return {
+      members: [...channel.members].slice(start, start + limit),
+      response_metadata: { next_cursor: Buffer.from(next).toString('base64') },
+    };
+  },
+});
+
 function channelJson(inside: Inside, channel: Channel): Record<string, unknown> {
   const { kind, members } = channel;
   const bot = botUser(inside).id;
@@ -230,5 +251,6 @@ export const conversationMethods: Record<string, Method> = {
   'conversations.replies': replies,
   'conversations.open': open,
   'conversations.info': info,
+  'conversations.members': members,
   'users.info': usersInfo,
 };

@@ -1,10 +1,12 @@
 import { ReplyError } from 'ioredis';
 import type { z } from 'zod';
+import { mayAct, type Viewer, type VisibleKind } from '../jobs/visibility.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import { logScope } from '../runtime/log-scope.ts';
 import { within } from '../runtime/within.ts';
 import { message } from '../slack/blocks.ts';
+import type { ConversationReaders } from '../slack/conversation-readers.ts';
 import type { ThreadPlace } from '../store/closed-threads.ts';
 import { type Acceptance, type Quota, type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
 import type { InboxEntry, ThreadStore } from '../store/threads.ts';
@@ -17,8 +19,12 @@ interface IntakeRequest {
   receivedAtMs: number;
 }
 
+/** A run that a request names: `notVisible` is one that this person may not see. */
+export type LoadedRun<R> = { kind: 'found'; run: R } | { kind: 'notFound' } | { kind: 'notVisible' };
+
 export interface IntakeParts {
   runs: RunStore;
+  readers: ConversationReaders;
   threads: Pick<ThreadStore, 'appendToInbox' | 'followedIndex' | 'isClosed'>;
   wake: Waker['wake'];
   /** From the receipt of a request to the moment a write is refused, and how long a claim lasts at most. */
@@ -48,7 +54,7 @@ const outcomeUnknown = message([
  * goes on if it was. Both come as `UserFacingError`.
  */
 export function createIntake(parts: IntakeParts) {
-  const { runs, threads, wake, timeoutMs, claimMs, monotonicMs, metrics, log } = parts;
+  const { runs, threads, readers, wake, timeoutMs, claimMs, monotonicMs, metrics, log } = parts;
   const clock = recentClock(runs.timeMs, monotonicMs);
   const remainingMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + timeoutMs - monotonicMs();
 
@@ -159,8 +165,20 @@ export function createIntake(parts: IntakeParts) {
         request,
       ),
 
-    load: <R extends RunBase>(runId: string, schema: z.ZodType<R>, request: IntakeRequest) =>
+    /** Loads a run by an id that we worked out ourselves, or that a write of ours named; never by one from a request. */
+    loadKnown: <R extends RunBase>(runId: string, schema: z.ZodType<R>, request: IntakeRequest) =>
       readInTime(runs.load(runId, schema), request),
+
+    /** Loads the run that a button or a form names, for somebody who may see it. */
+    async loadVisible<R extends RunBase>(
+      runId: string,
+      { record, visible }: VisibleKind<R>,
+      caller: IntakeRequest & Viewer & { teamId: string },
+    ): Promise<LoadedRun<R>> {
+      const run = await readInTime(runs.load(runId, record), caller);
+      if (run?.teamId !== caller.teamId) return { kind: 'notFound' };
+      return (await mayAct(visible(run), caller, readers)) ? { kind: 'found', run } : { kind: 'notVisible' };
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import type { RunRequest } from '../jobs/request.ts';
 import type { SystemState } from '../jobs/status/view.ts';
 import type { Viewer } from '../jobs/visibility.ts';
 import type { Permission } from '../policy.ts';
+import type { ConversationReaders } from '../slack/conversation-readers.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
 import type { createIntake } from './intake.ts';
@@ -20,7 +21,9 @@ export interface Caller extends RunRequest {
   receivedAtMs: number;
 }
 
-export interface CommandTools extends Pick<JobContext, 'projects' | 'limits' | 'names' | 'isPublic' | 'now'> {
+export interface CommandTools
+  extends Pick<JobContext, 'projects' | 'limits' | 'names' | 'now'>,
+    ConversationReaders {
   intake: ReturnType<typeof createIntake>;
   outbox: Pick<Outbox, 'deliveryState'>;
   /** The domain that a request without one means, where no project says better. */

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { Permission } from '../policy.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { ButtonParts, Message, Part } from '../slack/blocks.ts';
@@ -7,7 +6,7 @@ import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { JobContext } from './context.ts';
-import type { Viewer } from './visibility.ts';
+import type { Viewer, VisibleKind } from './visibility.ts';
 
 /** What a feature shows on the Home tab and in `/docs-status`. */
 export interface Feature {
@@ -57,9 +56,8 @@ export interface LimitedPerson {
 }
 
 /** How Home lists the runs of a feature. */
-export interface HomeRuns<Run extends RunBase = RunBase> {
+export interface HomeRuns<Run extends RunBase = RunBase> extends VisibleKind<Run> {
   job: string;
-  record: z.ZodType<Run>;
   /** The heading of those that have not ended. */
   title: string;
   /** Returns ids of runs that may be this person's, or need them, beside those of their list of runs. */

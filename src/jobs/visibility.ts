@@ -1,3 +1,6 @@
+import type { z } from 'zod';
+import type { ConversationReaders } from '../slack/conversation-readers.ts';
+
 /** Somebody who sees lists of runs in a conversation; on Home in none. */
 export interface Viewer {
   user: { id: string; fullMember: boolean };
@@ -16,6 +19,12 @@ export interface Visible {
 
 /** Whether every full member may read a conversation now; not, when that is not known. */
 export type IsPublic = (channelId: string) => Promise<boolean>;
+
+/** How a kind of run is read, and who may see one. */
+export interface VisibleKind<Run> {
+  record: z.ZodType<Run>;
+  visible(run: Run): Visible;
+}
 
 /** Channels that one list asks Slack about. It allows about 50 such look-ups a minute. */
 const MAX_CHANNEL_LOOKUPS = 30;
@@ -58,4 +67,19 @@ export async function filterVisible<T>(
   };
   const seen = await Promise.all(items.map((item) => canSee(visibleOf(item), viewer, limitedIsPublic)));
   return items.filter((_, index) => seen[index]);
+}
+
+/**
+ * Whether this person may act on it from wherever they are: as `canSee`, or as a member of its conversation. On Home and
+ * in other conversations, Slack alone knows the members of a private channel.
+ */
+export async function mayAct(
+  visible: Visible,
+  viewer: Viewer,
+  { isPublic, isMember }: ConversationReaders,
+): Promise<boolean> {
+  if (await canSee(visible, viewer, isPublic)) return true;
+  return (
+    !visible.inDirectMessage && (await isMember((visible.place ?? visible.asked).channel, viewer.user.id))
+  );
 }

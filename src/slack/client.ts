@@ -32,6 +32,9 @@ export interface Identity {
   url: string;
 }
 
+/** Of 1,000 people each: private channels are smaller. */
+const MEMBER_PAGES = 5;
+
 export interface PostedMessage {
   channel: string;
   ts: string;
@@ -47,6 +50,7 @@ export const methodScopes = {
   'usergroups.users.list': ['usergroups:read'],
   'usergroups.list': ['usergroups:read'],
   'conversations.info': ['channels:read', 'groups:read', 'mpim:read'],
+  'conversations.members': ['channels:read', 'groups:read', 'mpim:read'],
   'views.open': [],
   'views.update': [],
   'views.publish': [],
@@ -221,6 +225,21 @@ export function createSlackApi(options: SlackApiOptions) {
       const channel = await conversation(channelId);
       const invited = channel.is_pending_ext_shared === true || (channel.pending_shared?.length ?? 0) > 0;
       return { shared: channel.is_ext_shared === true || invited, isPublic: isPublic(channel) };
+    },
+
+    /** Returns the ids of the first members of a conversation, up to `MEMBER_PAGES` pages. Rejects as `channel` does. */
+    async members(channelId: string): Promise<string[]> {
+      const members: string[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < MEMBER_PAGES; page += 1) {
+        const response = await call('conversations.members', () =>
+          web.conversations.members({ channel: channelId, limit: 1000, ...(cursor && { cursor }) }),
+        );
+        members.push(...(response.members ?? []));
+        cursor = response.response_metadata?.next_cursor;
+        if (!cursor) break;
+      }
+      return members;
     },
 
     /** Returns the name without its `#`. Rejects with kind `place` when it is not public: not everybody may know it. */

@@ -265,6 +265,7 @@ describe('what goes wrong behind the gate', () => {
     const intake = createIntake({
       runs: { timeMs: () => Promise.reject(new Error('away')) } as unknown as RunStore,
       threads: {} as ThreadStore,
+      readers: { isPublic: async () => false, isMember: async () => false },
       wake: async () => {},
       timeoutMs: 1000,
       claimMs: 1000,

@@ -21,6 +21,7 @@ function intakeWith(changes: Partial<IntakeParts> = {}) {
   const intake = createIntake({
     runs,
     threads,
+    readers: { isPublic: async () => false, isMember: async () => false },
     wake: ({ job, id }) => void woken.push(`${job} ${id}`),
     timeoutMs: 5000,
     claimMs: 60_000,

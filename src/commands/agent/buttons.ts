@@ -1,18 +1,11 @@
-import { mentionButton, mentionRun } from '../../jobs/agent/mention/record.ts';
+import { mentionButton, mentionKind } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { agentActions, threadButton } from '../../jobs/agent/thread/buttons.ts';
 import { applyClick, MODE_BY_ACTION } from '../../jobs/agent/thread/clicks.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
 import { newInstruction, type Person } from '../../jobs/agent/thread/instruction.ts';
 import { clickedModeText } from '../../jobs/agent/thread/phrases.ts';
-import {
-  isSoleAuthor,
-  newThread,
-  type ThreadRun,
-  threadRun,
-  visibleThread,
-} from '../../jobs/agent/thread/record.ts';
-import { canSee } from '../../jobs/visibility.ts';
+import { isSoleAuthor, newThread, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
@@ -32,11 +25,9 @@ export const threadButtons = threadClicks.map((action) =>
     may: 'agent',
     value: threadButton,
     async run({ run, about, attempt }, caller, tools): Promise<EphemeralMessage | undefined> {
-      const thread = await tools.intake.load(run, threadRun, caller);
-      if (thread === undefined) return notFound;
-      // On Home there is no conversation; whoever is asked about their own words may answer.
-      const isOwn = isAboutOwn(thread, about, caller.user.id);
-      if (!isOwn && !(await canSee(visibleThread(thread), caller, tools.isPublic))) return notVisible;
+      const found = await tools.intake.loadVisible(run, threadKind, caller);
+      if (found.kind !== 'found') return found.kind === 'notFound' ? notFound : notVisible;
+      const thread = found.run;
       const by: Person = { id: caller.user.id, name: caller.user.name };
       const event: ThreadClick = { kind: 'clicked', action, by, about, attempt, atMs: tools.now() };
       const refusal = refusalOf(thread, event, tools.now());
@@ -58,9 +49,6 @@ export const threadButtons = threadClicks.map((action) =>
     },
   }),
 );
-
-const isAboutOwn = ({ instructions, troubles }: ThreadRun, about: readonly string[], userId: string) =>
-  [...instructions, ...troubles].some(({ id, by }) => about.includes(id) && by.id === userId);
 
 const repeatableActions: ReadonlySet<Action> = new Set([
   'checkJob',
@@ -152,11 +140,12 @@ export const startNewButton = defineButton({
   may: 'agent',
   value: mentionButton,
   async run({ mention: id }, caller, tools): Promise<EphemeralMessage | undefined> {
-    const mention = await tools.intake.load(id, mentionRun, caller);
+    const found = await tools.intake.loadVisible(id, mentionKind, caller);
+    if (found.kind === 'notVisible') return mentionNotYours;
+    const mention = found.kind === 'found' ? found.run : undefined;
     if (mention?.answer?.kind !== 'offer') return mentionNotFound;
     const { teamId, threadTs, answer } = mention;
-    const { user, external, channel, ts, files } = mention.reply;
-    if (user !== caller.user.id) return mentionNotYours;
+    const { external, channel, ts, files } = mention.reply;
     const project = resolveAgentProject(tools.projects, { channel });
     if (project.kind === 'unclear') return projectMessage(project.problem, '/docs-agent new …', 'new');
     const owner = { id: caller.user.id, name: caller.user.name };

@@ -2,9 +2,8 @@ import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { instructEntry } from '../../jobs/agent/thread/event.ts';
 import { jobName } from '../../jobs/agent/thread/phrases.ts';
-import { type ThreadRun, threadRun, visibleThread } from '../../jobs/agent/thread/record.ts';
+import { type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
 import { threadPermalink } from '../../jobs/agent/thread/view.ts';
-import { canSee } from '../../jobs/visibility.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { message, type Part } from '../../slack/blocks.ts';
@@ -131,9 +130,9 @@ async function sendTo(
   caller: Caller,
   tools: CommandTools,
 ): Promise<SubmitResult> {
-  const thread = await tools.intake.load(threadId, threadRun, caller);
-  if (thread === undefined || thread.state === 'ended') return notFollowed;
-  if (!(await canSee(visibleThread(thread), caller, tools.isPublic))) return notFollowed;
+  const found = await tools.intake.loadVisible(threadId, threadKind, caller);
+  if (found.kind !== 'found' || found.run.state === 'ended') return notFollowed;
+  const thread = found.run;
   const problem = instructionProblem(text, thread, tools.limits);
   if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
   const { requestId, teamId, user } = caller;

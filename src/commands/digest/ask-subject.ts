@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type AskEntry, entriesOf, entryId } from '../../jobs/digest/ask/entries.ts';
 import { askButton } from '../../jobs/digest/buttons.ts';
-import { type EditionRun, editionRun, isPrivate } from '../../jobs/digest/edition/record.ts';
-import { canSee } from '../../jobs/visibility.ts';
+import { type EditionRun, editionKind } from '../../jobs/digest/edition/record.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../tools.ts';
@@ -14,17 +13,14 @@ export type AskAbout = z.infer<typeof askAbout>;
 export const readAbout = (about: string | undefined): AskAbout | undefined =>
   askAbout.safeParse(parseJson(about)).data;
 
-/** Returns a digest, if it is known and this person may see it: in its channel, or who asked for it. */
-export async function loadVisible(
+/** Returns a digest, if it is known and this person may see it. */
+export async function loadDigest(
   digest: string,
   caller: Caller,
-  { intake, isPublic }: Pick<CommandTools, 'intake' | 'isPublic'>,
+  { intake }: Pick<CommandTools, 'intake'>,
 ): Promise<EditionRun | undefined> {
-  const run = await intake.load(digest, editionRun, caller);
-  if (run === undefined) return undefined;
-  const asked = { channel: run.channel, isPublic: false };
-  const visible = { requester: run.owner, asked, inDirectMessage: isPrivate(run) };
-  return (await canSee(visible, caller, isPublic)) ? run : undefined;
+  const found = await intake.loadVisible(digest, editionKind, caller);
+  return found.kind === 'found' ? found.run : undefined;
 }
 
 /** Returns the entry that was chosen or typed; nothing when the digest does not have it. */

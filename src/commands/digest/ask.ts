@@ -1,16 +1,10 @@
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
-import {
-  acceptsInstructions,
-  type ThreadRun,
-  threadRun,
-  visibleThread,
-} from '../../jobs/agent/thread/record.ts';
+import { acceptsInstructions, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
 import { type AskEntry, entriesOf, entryId, subjectOf } from '../../jobs/digest/ask/entries.ts';
 import { type AskRun, askQuotas, askRun, newAsk } from '../../jobs/digest/ask/record.ts';
 import { askButton, digestActions } from '../../jobs/digest/buttons.ts';
 import type { EditionRun } from '../../jobs/digest/edition/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
-import { canSee } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { formatCount, formatDuration } from '../../slack/text.ts';
@@ -20,7 +14,7 @@ import { resolveAgentProject } from '../agent/project.ts';
 import { findThreads } from '../agent/threads.ts';
 import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
-import { type AskAbout, findEntry, loadVisible, readAbout, readPage } from './ask-subject.ts';
+import { type AskAbout, findEntry, loadDigest, readAbout, readPage } from './ask-subject.ts';
 import { ASK_CALLBACK, instructionView, SUBJECT_CALLBACK, subjectView } from './ask-views.ts';
 
 const HOUR_MS = 3_600_000;
@@ -31,7 +25,7 @@ export const askAgentButton = defineButton({
   may: 'agent',
   value: askButton,
   async run(button, caller, tools): Promise<Message | undefined> {
-    const run = await loadVisible(button.digest, caller, tools);
+    const run = await loadDigest(button.digest, caller, tools);
     if (run === undefined) return notKnown;
     const problem = projectProblem(run, tools);
     if (problem !== undefined) return problem;
@@ -55,7 +49,7 @@ const askSubjectModal: Modal = {
 
   async submit(values, caller, tools, details) {
     const button = readAbout(details.about);
-    const run = button && (await loadVisible(button.digest, caller, tools));
+    const run = button && (await loadDigest(button.digest, caller, tools));
     if (button === undefined || run === undefined) return { kind: 'message', message: notKnown };
     const typed = values.path === undefined ? undefined : readPage(values.path);
     if (typed?.kind === 'unclear') return { kind: 'problems', problems: { path: typed.problem } };
@@ -78,7 +72,7 @@ const askModal: Modal = {
 
   async submit(values, caller, tools, details) {
     const about = readAbout(details.about);
-    const run = about && (await loadVisible(about.digest, caller, tools));
+    const run = about && (await loadDigest(about.digest, caller, tools));
     const entry = run && findEntry(run, about);
     if (run === undefined || entry === undefined) return { kind: 'message', message: notKnown };
     const unclear = projectProblem(run, tools);
@@ -95,7 +89,7 @@ const askModal: Modal = {
     const job = thread?.agentJobId;
     if (acceptance.kind === 'full') {
       await tools.audit({ subject: job ?? 'new job', job, result: 'refused: too many at once' });
-      const oldest = await tools.intake.load(acceptance.by, askRun, caller);
+      const oldest = await tools.intake.loadKnown(acceptance.by, askRun, caller);
       return { kind: 'problems', problems: { text: tooManyAsksText(quotas[0].max, oldest, tools) } };
     }
     await tools.audit({ subject: job ?? 'new job', job, result: 'accepted' });
@@ -121,11 +115,11 @@ async function loadThread(
   id: string,
   { project }: EditionRun,
   caller: Caller,
-  { intake, isPublic }: CommandTools,
+  { intake }: CommandTools,
 ): Promise<ThreadRun | 'gone'> {
-  const thread = await intake.load(id, threadRun, caller);
-  if (thread === undefined || thread.state === 'ended' || thread.project !== project) return 'gone';
-  return (await canSee(visibleThread(thread), caller, isPublic)) ? thread : 'gone';
+  const found = await intake.loadVisible(id, threadKind, caller);
+  if (found.kind !== 'found') return 'gone';
+  return found.run.state === 'ended' || found.run.project !== project ? 'gone' : found.run;
 }
 
 /** Everything else follows from this one run, so that it happens once, whatever dies. */

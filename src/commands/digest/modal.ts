@@ -159,7 +159,7 @@ export const scheduleModal: Modal = {
       if (chosen.kind === 'problems') return chosen;
       return change(details.about, { timetable: chosen.timetable, sections, alerts }, caller, tools);
     }
-    const place = readPlace(values, caller, tools);
+    const place = await readPlace(values, caller, tools);
     if (chosen.kind === 'problems' || place.kind === 'problems') {
       const problems = [chosen, place].map((read) => (read.kind === 'problems' ? read.problems : {}));
       return { kind: 'problems', problems: Object.assign({}, ...problems) };
@@ -190,12 +190,24 @@ function readTimetable(
   );
 }
 
-function readPlace(
+const CANNOT_SEE =
+  "I can't see you in that channel. Choose one that you are in; in a private one, first type /invite @Docket.";
+
+/** Whether somebody may have a digest posted there. Only channels have ids that begin so. */
+async function mayUse(channel: string, { user, ...caller }: Caller, tools: CommandTools): Promise<boolean> {
+  if (!/^[CG]/.test(channel)) return false;
+  if (channel === caller.channel.id) return true;
+  if (user.fullMember && (await tools.isPublic(channel))) return true;
+  return tools.isMember(channel, user.id);
+}
+
+async function readPlace(
   { project: named, channel }: ModalValues,
   caller: Caller,
   tools: CommandTools,
-): { kind: 'ok'; project: Project; channel: string } | Problems {
+): Promise<{ kind: 'ok'; project: Project; channel: string } | Problems> {
   if (channel === undefined) return problem('channel', 'Choose a channel.');
+  if (!(await mayUse(channel, caller, tools))) return problem('channel', CANNOT_SEE);
   const resolved = resolveDigestProject(named, caller.channel.id, tools);
   if (resolved.kind === 'project') return { kind: 'ok', project: resolved.project, channel };
   // Without a choice of projects there is no field for one.
@@ -218,7 +230,7 @@ async function create(
   }
   if (acceptance.kind !== 'claimed') return { kind: 'closed' };
   await tools.audit({ subject: schedule.site, result: 'scheduled already' });
-  const other = await tools.intake.load(acceptance.by, scheduleRun, caller);
+  const other = await tools.intake.loadKnown(acceptance.by, scheduleRun, caller);
   if (other === undefined || other.state === 'removed')
     return problem('channel', 'A digest was removed there a moment ago. Try again in a few seconds.');
   return problem(

@@ -1,11 +1,16 @@
-import { type ScheduleRun, scheduleRun, visibleSchedule } from '../../jobs/digest/schedule/record.ts';
+import {
+  type ScheduleRun,
+  scheduleKind,
+  scheduleRun,
+  visibleSchedule,
+} from '../../jobs/digest/schedule/record.ts';
 import {
   type ScheduleAction,
   scheduleButtons,
   scheduleEntry,
   scheduleLine,
 } from '../../jobs/digest/schedule/view.ts';
-import { canSee, filterVisible } from '../../jobs/visibility.ts';
+import { filterVisible } from '../../jobs/visibility.ts';
 import { compose, type Message, message, type Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import { notVisibleMessage } from '../clicks.ts';
@@ -100,14 +105,13 @@ const noneHere = message([
 export async function loadSchedule(
   id: string,
   caller: Caller,
-  { intake, isPublic }: CommandTools,
+  { intake }: CommandTools,
 ): Promise<{ kind: 'found'; schedule: ScheduleRun } | { kind: 'none'; message: Message }> {
-  const schedule = await intake.load(id, scheduleRun, caller);
-  if (schedule === undefined || schedule.teamId !== caller.teamId || schedule.state === 'removed')
-    return { kind: 'none', message: removedAlready };
-  return (await canSee(visibleSchedule(schedule), caller, isPublic))
-    ? { kind: 'found', schedule }
-    : { kind: 'none', message: notVisible };
+  const found = await intake.loadVisible(id, scheduleKind, caller);
+  if (found.kind === 'notVisible') return { kind: 'none', message: notVisible };
+  return found.kind === 'notFound' || found.run.state === 'removed'
+    ? { kind: 'none', message: removedAlready }
+    : { kind: 'found', schedule: found.run };
 }
 
 const removedAlready = message([

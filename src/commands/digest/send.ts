@@ -67,7 +67,7 @@ async function sendWeekly(
   const nowMs = tools.now();
   const planned = planWeekly({ schedule, week, dueAtMs: nowMs, late: false }, nowMs);
   const writes: EditionWrites = {
-    load: (id) => intake.load(id, editionRun, caller),
+    load: (id) => intake.loadKnown(id, editionRun, caller),
     collect: (figures) => collect(figures, caller, tools),
     start: (run) => intake.start(run, caller),
     resume: (run) => intake.resume(run, caller, false),
@@ -133,7 +133,7 @@ async function collect(
     const acceptance = await tools.intake.start(wanted, request, quotas);
     if (acceptance.kind === 'full') await refuseFull(wanted, tools);
     if (acceptance.kind !== 'repeated') continue;
-    const known = await tools.intake.load(wanted.id, figuresRun, caller);
+    const known = await tools.intake.loadKnown(wanted.id, figuresRun, caller);
     const again = known && collectAgain(known, wanted, tools.now());
     if (again === undefined) continue;
     const resumed = await tools.intake.resume(again, request, false, quotas);

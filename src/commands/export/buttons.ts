@@ -1,7 +1,7 @@
 import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
-import { exportActions, type RunButton, runButton, startAnother } from '../../jobs/export/buttons.ts';
+import { exportActions, type RunButton, runButton } from '../../jobs/export/buttons.ts';
 import { site } from '../../jobs/export/phrases.ts';
-import { type ExportRun, exportRun, newExportRun } from '../../jobs/export/record.ts';
+import { type ExportRun, exportKind, exportRun, newExportRun } from '../../jobs/export/record.ts';
 import { earlierAttemptMessage, unchangedProgressMessage } from '../../jobs/export/reply-view.ts';
 import {
   isMentioned,
@@ -10,29 +10,11 @@ import {
   transitions,
 } from '../../jobs/export/transitions.ts';
 import { linkRun, newLinkRun } from '../../jobs/link/record.ts';
-import { canSee } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { handledMessage, notVisibleMessage, retryStale } from '../clicks.ts';
 import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { acceptWithinQuotas, alreadyRunningReply } from './start.ts';
-
-/** "Start another" for somebody whose export runs already. */
-export const startAnotherButton = defineButton({
-  action: exportActions.startAnother,
-  may: 'export',
-  value: startAnother,
-  async run({ like, domain, request }, caller, tools) {
-    const other = await tools.intake.load(like, exportRun, caller);
-    if (other === undefined) return notFoundMessage(domain);
-    const { project, version, paths, privately } = other;
-    const target = { domain: other.domain, project, version, paths, privately };
-    const run = newExportRun(target, { ...caller, requestId: `${request} another` }, tools);
-    // The other export keeps the claim: later requests are pointed to it.
-    await acceptWithinQuotas('start', { ...run, claim: undefined }, caller, tools);
-    return undefined;
-  },
-});
 
 /** The buttons that set a run going again, or lay it to rest. */
 export const runButtons = (
@@ -52,9 +34,10 @@ export const ownLinkButton = defineButton({
   may: 'export',
   value: runButton,
   async run(button, caller, tools) {
-    const run = await tools.intake.load(button.run, exportRun, caller);
-    if (run === undefined) return rejoin({ ...button, privately: true }, caller, tools);
-    if (!(await canSee(run, caller, tools.isPublic))) return notVisible;
+    const found = await tools.intake.loadVisible(button.run, exportKind, caller);
+    if (found.kind === 'notFound') return rejoin({ ...button, privately: true }, caller, tools);
+    if (found.kind === 'notVisible') return notVisible;
+    const { run } = found;
     if (run.state === 'bundling') return linkBeingMade;
     if (run.ending?.kind !== 'done') return handledByMessage(run, button.attempt, caller);
     const { linkEndsAtMs, over, privately, refusal } = run.ending;
@@ -62,7 +45,7 @@ export const ownLinkButton = defineButton({
     if (run.requester.id === caller.user.id && sent) return linkSentMessage(linkEndsAtMs);
     const acceptance = await tools.intake.start(newLinkRun(run, caller, tools.now()), caller);
     if (acceptance.kind !== 'claimed') return linkOnItsWay;
-    const own = await tools.intake.load(acceptance.by, linkRun, caller);
+    const own = await tools.intake.loadKnown(acceptance.by, linkRun, caller);
     return own?.state === 'sent' ? linkSentMessage(own.linkEndsAtMs) : linkOnItsWay;
   },
 });
@@ -74,12 +57,13 @@ function applyTransition(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   return retryStale('export', async () => {
-    const run = await tools.intake.load(button.run, exportRun, caller);
-    if (run === undefined)
+    const found = await tools.intake.loadVisible(button.run, exportKind, caller);
+    if (found.kind === 'notVisible') return notVisible;
+    if (found.kind === 'notFound')
       return rejoinable.includes(name) ? rejoin(button, caller, tools) : notFoundMessage(button.domain);
+    const { run } = found;
     const isOfAttempt = button.attempt === run.attempt;
     const isCurrent = isOfAttempt && (forAttempt.includes(name) || button.resumed === run.resumed);
-    if (!(await canSee(run, caller, tools.isPublic))) return notVisible;
     const next = isCurrent ? transitions[name](run, caller.user, tools.now()) : undefined;
     if (next === undefined) return unchangedMessage(name, run, button.attempt, caller);
     // Only a start keeps others from starting the same, and is one more.
@@ -114,7 +98,7 @@ async function rejoin(
   );
   const acceptance = await acceptWithinQuotas('start', joined, caller, tools);
   if (acceptance.kind !== 'claimed') return undefined;
-  const other = await tools.intake.load(acceptance.by, exportRun, caller);
+  const other = await tools.intake.loadKnown(acceptance.by, exportRun, caller);
   // A double click: whoever clicked sees the card.
   return other?.requester.id === caller.user.id
     ? undefined

@@ -104,15 +104,30 @@ export const useDomainButton = defineButton({
     start({ domain, project, version, paths, privately }, { ...caller, requestId: `${request} use` }, tools),
 });
 
+/** [Start another] for somebody whose export runs already. */
+export const startAnotherButton = defineButton({
+  action: exportActions.startAnother,
+  may: 'export',
+  value: useDomain,
+  run: ({ domain, project, version, paths, privately, request }, caller, tools) =>
+    start(
+      { domain, project, version, paths, privately },
+      { ...caller, requestId: `${request} another` },
+      tools,
+      'another',
+    ),
+});
+
 async function start(
   request: ExportRequest,
   caller: Caller,
   tools: CommandTools,
+  how: 'first' | 'another' = 'first',
 ): Promise<Message | undefined> {
   const target = resolveTarget(request, caller.channel.id, tools);
   switch (target.kind) {
     case 'ok':
-      return startExport({ ...request, ...target, project: target.project.name }, caller, tools);
+      return startExport({ ...request, ...target, project: target.project.name }, caller, tools, how);
     case 'noDomain':
     case 'ask': {
       if (!fitsModal(request)) return tooManyPaths;

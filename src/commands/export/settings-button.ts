@@ -3,8 +3,7 @@ import { stringify } from 'yaml';
 import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
 import { exportActions, runButton } from '../../jobs/export/buttons.ts';
 import { site } from '../../jobs/export/phrases.ts';
-import { type ExportRun, exportRun } from '../../jobs/export/record.ts';
-import { canSee } from '../../jobs/visibility.ts';
+import { type ExportRun, exportKind } from '../../jobs/export/record.ts';
 import { message, type Part } from '../../slack/blocks.ts';
 import { preformatted, reportView } from '../../slack/modals.ts';
 import { defineButton } from '../registry.ts';
@@ -29,11 +28,12 @@ export const settingsButton = defineButton({
   may: 'export',
   value: runButton,
   async run({ run: runId }, caller, tools) {
-    const run = await tools.intake.load(runId, exportRun, caller);
+    const found = await tools.intake.loadVisible(runId, exportKind, caller);
+    if (found.kind === 'notVisible') return notVisible;
+    const run = found.kind === 'found' ? found.run : undefined;
     // While a further link is made, and when it cannot be had, the one before is the latest.
     const done = run?.ending?.kind === 'done' ? run.ending : run?.earlier?.ending;
     if (run === undefined || done === undefined) return noLink;
-    if (!(await canSee(run, caller, tools.isPublic))) return notVisible;
     if (done.privately && run.requester.id !== caller.user.id)
       return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);
     const url = await tools.loadLink(done.link).catch(() => {

@@ -23,13 +23,19 @@ import type { Acceptance, Quota } from '../../store/runs.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
 
-/** Keeps the export, or answers what to say instead: somebody else's is busy with the same. */
+/**
+ * Keeps the export, or answers what to say instead: somebody else's is busy with the same. `another` starts beside that
+ * one, which keeps the claim: later requests are pointed to it.
+ */
 export async function startExport(
   target: ExportTarget,
   caller: Caller,
   tools: CommandTools,
+  how: 'first' | 'another' = 'first',
 ): Promise<Message | undefined> {
-  const acceptance = await acceptWithinQuotas('start', newExportRun(target, caller, tools), caller, tools);
+  const run = newExportRun(target, caller, tools);
+  const wanted = how === 'first' ? run : { ...run, claim: undefined };
+  const acceptance = await acceptWithinQuotas('start', wanted, caller, tools);
   if (acceptance.kind !== 'claimed') return undefined;
   await tools.audit({ subject: target.domain, result: 'running already' });
   return alreadyRunningReply(acceptance.by, target.domain, caller, tools);
@@ -42,7 +48,7 @@ export async function alreadyRunningReply(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message> {
-  const other = await tools.intake.load(runId, exportRun, caller);
+  const other = await tools.intake.loadKnown(runId, exportRun, caller);
   if (other === undefined || other.state === 'ended')
     return message([
       [`${domain === '' ? 'This export' : `An export of ${domain}`} is just ending. Try again in a moment.`],
@@ -73,7 +79,7 @@ export async function acceptWithinQuotas(
     : intake.resume(run, caller, true, quotas));
   if (acceptance.kind !== 'full') return acceptance;
   await tools.audit({ subject: site(run), result: 'refused: too many at once' });
-  const other = await intake.load(acceptance.by, exportRun, caller);
+  const other = await intake.loadKnown(acceptance.by, exportRun, caller);
   const thread = other && (await cardPermalink(other, caller, tools, tools.workspaceUrl));
   const scope = acceptance.quota === 0 ? 'person' : 'channel';
   throw new UserFacingError(quotaMessage(run, scope, quotas[acceptance.quota]?.max ?? 0, caller, thread));
@@ -123,7 +129,7 @@ export async function watchExport(
   }
   const project = resolved.project.name;
   const known = await tools.intake.byAlias(jobAlias(caller.teamId, project, jobId), caller);
-  const found = known === undefined ? undefined : await tools.intake.load(known, exportRun, caller);
+  const found = known === undefined ? undefined : await tools.intake.loadKnown(known, exportRun, caller);
   // Somebody may have taken it for the id of another export, before the platform said that it knows none.
   const other = found?.jobId === jobId ? found : undefined;
   if (other !== undefined && other.state !== 'ended')

@@ -1,8 +1,7 @@
 import { exportActions, type RunButton, runButton } from '../../jobs/export/buttons.ts';
 import { site } from '../../jobs/export/phrases.ts';
-import { type ExportRun, exportRun, jobAlias } from '../../jobs/export/record.ts';
+import { type ExportRun, exportKind, exportRun, jobAlias } from '../../jobs/export/record.ts';
 import { watchFound } from '../../jobs/export/transitions.ts';
-import { canSee } from '../../jobs/visibility.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formView, textField } from '../../slack/modals.ts';
@@ -51,9 +50,9 @@ export const watchModal: Modal = {
   async submit(values, caller, tools, details) {
     const button = runButton.safeParse(parseJson(details.about));
     if (!button.success) return { kind: 'message', message: notFoundMessage('') };
-    const run = await tools.intake.load(button.data.run, exportRun, caller);
+    const found = await loadUnclear(button.data, caller, tools);
     const read = await readJobField(values.job ?? '', (typed) =>
-      findExportJob(typed, run?.project, caller, tools),
+      findExportJob(typed, found.run?.project, caller, tools),
     );
     if ('problem' in read) return { kind: 'problems', problems: { job: read.problem } };
     const refusal = await retryStale('export', () => watch(button.data, read.job.id, caller, tools));
@@ -76,7 +75,7 @@ async function watch(
   // Another export may be the one that was found.
   const watched = await tools.intake.byAlias(jobAlias(caller.teamId, run.project, jobId), caller);
   if (watched !== undefined && watched !== run.id) {
-    const other = await tools.intake.load(watched, exportRun, caller);
+    const other = await tools.intake.loadKnown(watched, exportRun, caller);
     if (other !== undefined && other.state !== 'ended')
       return alreadyRunningReply(watched, site(run), caller, tools);
   }
@@ -98,9 +97,10 @@ async function loadUnclear(
 ): Promise<
   { kind: 'run'; run: ExportRun } | { kind: 'message'; message: Message | undefined; run?: ExportRun }
 > {
-  const run = await tools.intake.load(id, exportRun, caller);
-  if (run === undefined) return { kind: 'message', message: notFoundMessage(domain) };
-  if (!(await canSee(run, caller, tools.isPublic))) return { kind: 'message', message: notVisible };
+  const found = await tools.intake.loadVisible(id, exportKind, caller);
+  if (found.kind !== 'found')
+    return { kind: 'message', message: found.kind === 'notFound' ? notFoundMessage(domain) : notVisible };
+  const { run } = found;
   if (run.state === 'unknown' && run.attempt === attempt) return { kind: 'run', run };
   return { kind: 'message', message: handledByMessage(run, attempt, caller), run };
 }

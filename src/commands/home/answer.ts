@@ -1,8 +1,10 @@
 import { features } from '../../jobs/features.ts';
 import { answerButton, homeActions } from '../../jobs/home/answer.ts';
+import type { VisibleKind } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { noticeView } from '../../slack/modals.ts';
-import { runBase } from '../../store/runs.ts';
+import { type RunBase, runBase } from '../../store/runs.ts';
+import { notVisibleMessage } from '../clicks.ts';
 import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 
@@ -26,14 +28,32 @@ async function askAgain(
   caller: Caller,
   { intake }: CommandTools,
 ): Promise<Message> {
-  const loaded = await intake.load(runId, runBase.loose(), caller);
-  const kind = features.find(({ homeRuns }) => homeRuns?.job === loaded?.job)?.homeRuns;
-  const read = kind?.record.safeParse(loaded);
-  if (kind?.needs === undefined || !read?.success) return gone;
-  const { needs } = kind;
+  const found = await intake.loadVisible(runId, anyKind, caller);
+  if (found.kind === 'notVisible') return notVisible;
+  const { needs, run } = (found.kind === 'found' && readRun(found.run)) || {};
+  if (needs === undefined || run === undefined) return gone;
   const need = { user: caller.user.id, id };
-  const waits = needs.of(read.data).some((one) => one.user === need.user && one.id === id);
-  return waits ? needs.question(read.data, need) : needs.answered(read.data, need);
+  const waits = needs.of(run).some((one) => one.user === need.user && one.id === id);
+  return waits ? needs.question(run, need) : needs.answered(run, need);
 }
+
+/** Returns a run as its feature reads it; nothing where Home lists no such runs. */
+function readRun(loaded: RunBase) {
+  const kind = features.find(({ homeRuns }) => homeRuns?.job === loaded.job)?.homeRuns;
+  const run = kind?.record.safeParse(loaded).data;
+  return kind && run && { ...kind, run };
+}
+
+/** What Home lists, of whichever feature; what it does not list is visible to nobody. */
+const anyKind: VisibleKind<RunBase> = {
+  record: runBase.loose(),
+  visible(loaded) {
+    const read = readRun(loaded);
+    const nobody = { requester: { id: '' }, asked: { channel: '', isPublic: false }, inDirectMessage: true };
+    return read ? read.visible(read.run) : nobody;
+  },
+};
+
+const notVisible = notVisibleMessage('question');
 
 const gone = message([['I no longer remember this. It was settled, or is long ago.']]);

@@ -1,4 +1,4 @@
-import { linkActions, linkButton, linkRun, renewLink } from '../../jobs/link/record.ts';
+import { linkActions, linkButton, linkKind, renewLink } from '../../jobs/link/record.ts';
 import { message } from '../../slack/blocks.ts';
 import { retryStale } from '../clicks.ts';
 import { defineButton, type Registry } from '../registry.ts';
@@ -22,9 +22,9 @@ export const newLinkButton = defineButton({
   value: linkButton,
   run({ run: runId, made }, caller, tools) {
     return retryStale('link', async () => {
-      const run = await tools.intake.load(runId, linkRun, caller);
-      if (run === undefined) return notFound;
-      if (run.to.id !== caller.user.id) return notYours;
+      const found = await tools.intake.loadVisible(runId, linkKind, caller);
+      if (found.kind !== 'found') return found.kind === 'notFound' ? notFound : notYours;
+      const { run } = found;
       const next = renewLink(run, tools.now());
       if (next === undefined) return undefined;
       if (run.made !== made) return run.state === 'sent' ? newerLinkExists : alreadyHandled;

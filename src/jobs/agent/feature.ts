@@ -7,7 +7,7 @@ import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view
 import { instructButton } from './ask-view.ts';
 import { followUpLimit } from './thread/follow-up-limit.ts';
 import { threadNeeds } from './thread/needs.ts';
-import { listedThread, type ThreadRun, threadRun } from './thread/record.ts';
+import { listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
 import { threadLine, threadPermalink } from './thread/view.ts';
 
 /** Followed threads of the workspace, the latest first, among which what waits for a key is counted. */
@@ -41,7 +41,7 @@ export const agentFeature: Feature = {
   homeRuns: defineHomeRuns<ThreadRun>({
     job: 'agent-thread',
     title: 'What you follow',
-    record: threadRun,
+    ...threadKind,
     needs: threadNeeds,
     lasting: async (teamId, userId, { threads }) => ownThreads(await threads.followedIndex(teamId), userId),
     entry(thread, userId, { workspaceUrl }) {

@@ -8,7 +8,7 @@ import { setUpButton } from './ask-view.ts';
 import { editionRun } from './edition/record.ts';
 import { analyticsLimit } from './figures/limits.ts';
 import { scheduleNeeds } from './schedule/needs.ts';
-import { type ScheduleRun, scheduleRun } from './schedule/record.ts';
+import { type ScheduleRun, scheduleKind, scheduleRun } from './schedule/record.ts';
 import { scheduleLine } from './schedule/view.ts';
 
 /** Without an id the numbers of a project cannot be read. Projects with one key share its limit. */
@@ -25,7 +25,7 @@ export const digestFeature: Feature = {
   homeRuns: defineHomeRuns<ScheduleRun>({
     job: 'digest-schedule',
     title: 'What is scheduled',
-    record: scheduleRun,
+    ...scheduleKind,
     needs: scheduleNeeds,
     // What somebody asked for is forgotten in time; a digest of theirs is not.
     lasting: async (teamId, userId, context) =>

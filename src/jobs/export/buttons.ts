@@ -17,17 +17,7 @@ export const runButton = z.object({
 });
 export type RunButton = z.infer<typeof runButton>;
 
-/** What [Start another] carries: the request that another export held up. */
-export const startAnother = z.object({
-  v: z.literal(1),
-  /** The run that is busy with the same: the other one is like it. */
-  like: z.string(),
-  domain: z.string(),
-  request: z.string(),
-});
-export type StartAnother = z.infer<typeof startAnother>;
-
-/** What [Use it] carries: the export as it was probably meant, and the request that asked for it. */
+/** What [Use it] and [Start another] carry: the export that is meant, and the request that asked for it. */
 export const useDomain = z.object({
   v: z.literal(1),
   domain: z.string(),

@@ -6,7 +6,7 @@ import { exportSiteButton } from './ask-view.ts';
 import { exportNeeds } from './needs.ts';
 import { cardPermalink } from './permalink.ts';
 import { exportLine } from './progress-view.ts';
-import { type ExportRun, exportRun } from './record.ts';
+import { type ExportRun, exportKind, exportRun } from './record.ts';
 
 /** More running exports than this are only counted in `/docs-status`. */
 const MAX_STATUS_LINES = 5;
@@ -25,7 +25,7 @@ export const exportFeature: Feature = {
   homeRuns: defineHomeRuns<ExportRun>({
     job: 'export',
     title: 'What runs',
-    record: exportRun,
+    ...exportKind,
     needs: exportNeeds,
     entry: (run, userId, context) => ({
       ...(run.state === 'ended' && { endedAtMs: run.sinceMs }),

@@ -40,7 +40,7 @@ function aboutRun(run: ExportRun, maxLength: number): string {
 }
 
 /** The domain as buttons carry it; empty when only the job is known. */
-export const bareDomain = ({ domain }: Pick<ExportRun, 'domain'>) => cut(oneLine(domain), 253);
+const bareDomain = ({ domain }: Pick<ExportRun, 'domain'>) => cut(oneLine(domain), 253);
 
 /** How long the export itself took, in milliseconds, when both ends of it were seen. */
 export function exportDurationMs(run: ExportRun): number | undefined {

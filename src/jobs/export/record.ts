@@ -5,6 +5,7 @@ import { version } from '../../store/version.ts';
 import { knownNeeds } from '../needs.ts';
 import { snapshot, trouble } from '../poll-record.ts';
 import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
+import type { VisibleKind } from '../visibility.ts';
 
 /** The export is done, and a link to its bundle was made. */
 const doneEnding = z.object({
@@ -134,6 +135,8 @@ export const exportRun = runBase.extend({
     .optional(),
 });
 export type ExportRun = z.infer<typeof exportRun>;
+
+export const exportKind: VisibleKind<ExportRun> = { record: exportRun, visible: (run) => run };
 
 /** Returns the short reference of a run, in messages and in every log line about it. */
 export const refOf = (runId: string) => runId.slice(0, 8);

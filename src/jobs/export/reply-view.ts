@@ -1,8 +1,9 @@
-import { type Message, message } from '../../slack/blocks.ts';
+import { type ButtonParts, type Message, message } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { formatDuration } from '../../slack/text.ts';
 import { personName, wordInSentence } from '../wording-view.ts';
-import { exportActions, type StartAnother } from './buttons.ts';
-import { bareDomain, percent, runButtonOf, site } from './phrases.ts';
+import { exportActions, type UseDomain } from './buttons.ts';
+import { percent, runButtonOf, site } from './phrases.ts';
 import { troubleLine } from './progress-view.ts';
 import { type ExportRun, fractionOf } from './record.ts';
 import { shownStateOf } from './state-view.ts';
@@ -60,16 +61,21 @@ export function runningMessage(
       [...open, ...notify],
     );
   const ago = formatDuration(nowMs - run.attemptAtMs);
-  const value: StartAnother = { v: 1, like: run.id, domain: bareDomain(run), request };
-  const { startAnother: action } = exportActions;
   return message(
     [[`${site(run)} is being exported already: ${progress}started by ${by} ${ago} ago.`]],
-    [
-      ...open,
-      ...notify,
-      { label: 'Start another', action, value: JSON.stringify(value), confirm: confirmSecond },
-    ],
+    [...open, ...notify, ...startAnotherButton(run, request)],
   );
+}
+
+/** It asked for the same as the run that is busy. Where so many pages do not fit into a button, there is none. */
+function startAnotherButton(
+  { domain, project, version, paths, privately }: ExportRun,
+  request: string,
+): ButtonParts[] {
+  const same: UseDomain = { v: 1, domain, project, version, paths, privately, request };
+  const value = JSON.stringify(same);
+  if (value.length > SLACK_LIMITS.buttonValue) return [];
+  return [{ label: 'Start another', action: exportActions.startAnother, value, confirm: confirmSecond }];
 }
 
 /** To a click on a message as it was before somebody had the export started again. */

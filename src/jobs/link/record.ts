@@ -5,6 +5,7 @@ import { version } from '../../store/version.ts';
 import { site } from '../export/phrases.ts';
 import { type ExportRun, jobIdOf } from '../export/record.ts';
 import { type RunRequest, requestRunId } from '../request.ts';
+import type { VisibleKind } from '../visibility.ts';
 
 /**
  * One person's own link to the bundle of a completed export, sent by direct message. All times are epoch
@@ -34,6 +35,16 @@ export const linkRun = runBase.extend({
   refusal: z.string().optional(),
 });
 export type LinkRun = z.infer<typeof linkRun>;
+
+/** A link is for one person, in their direct messages. */
+export const linkKind: VisibleKind<LinkRun> = {
+  record: linkRun,
+  visible: ({ to }) => ({
+    requester: to,
+    asked: { channel: '', isPublic: false },
+    inDirectMessage: true,
+  }),
+};
 
 /** Returns a run that makes somebody's own link to the bundle of a completed export. */
 export function newLinkRun(

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { ownLinkButton, runButtons, startAnotherButton } from '../../../src/commands/export/buttons.ts';
+import { ownLinkButton, runButtons } from '../../../src/commands/export/buttons.ts';
+import { startAnotherButton } from '../../../src/commands/export/command.ts';
 import { startExport } from '../../../src/commands/export/start.ts';
 import type { ButtonAction } from '../../../src/commands/registry.ts';
 import type { Caller, CommandTools } from '../../../src/commands/tools.ts';
-import { exportActions } from '../../../src/jobs/export/buttons.ts';
+import { exportActions, type UseDomain } from '../../../src/jobs/export/buttons.ts';
 import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../../src/jobs/export/record.ts';
 import { linkRun } from '../../../src/jobs/link/record.ts';
@@ -224,12 +225,16 @@ describe('a button of a run whose record is gone', () => {
 });
 
 describe('[Start another]', () => {
-  const another = (like: string, request = '1.2.b') =>
-    startAnotherButton.run({ v: 1, like, domain: 'docs.acme.com', request }, byBen(), world.tools);
+  const another = (changes: Partial<UseDomain> = {}) =>
+    startAnotherButton.run(
+      { v: 1, domain: 'docs.acme.com', project: 'acme', privately: false, request: '1.2.b', ...changes },
+      byBen(),
+      world.tools,
+    );
 
   test('starts the same once more for whoever asks, and leaves the claim to the first', async () => {
     const first = await given({ version: '1.2', paths: ['/api'], claim: 'first' });
-    expect(await another(first.id)).toBeUndefined();
+    expect(await another({ version: '1.2', paths: ['/api'] })).toBeUndefined();
     const second = (await world.exports()).find(({ id }) => id !== first.id);
     expect(second).toMatchObject({
       domain: 'docs.acme.com',
@@ -243,14 +248,15 @@ describe('[Start another]', () => {
   });
 
   test('clicked twice starts one', async () => {
-    const first = await given({});
-    await another(first.id);
-    await another(first.id);
+    await given({});
+    await another();
+    await another();
     expect(await world.exports()).toHaveLength(2);
   });
 
-  test('of an export that is forgotten tells how to start one', async () => {
-    expect((await another('gone'))?.text).toMatch(/^I no longer remember this export\./);
+  test('with a domain that is refused when it is typed is refused as well', async () => {
+    expect((await another({ domain: 'localhost' }))?.text).toMatch(/isn't a host name/);
+    expect(await world.exports()).toEqual([]);
   });
 });
 

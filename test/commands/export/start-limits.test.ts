@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { runButtons, startAnotherButton } from '../../../src/commands/export/buttons.ts';
+import { runButtons } from '../../../src/commands/export/buttons.ts';
+import { startAnotherButton } from '../../../src/commands/export/command.ts';
 import { exportModal } from '../../../src/commands/export/modal.ts';
 import { startExport, watchExport } from '../../../src/commands/export/start.ts';
 import type { ButtonAction } from '../../../src/commands/registry.ts';
@@ -144,8 +145,7 @@ test('the limit holds for exports that are only watched', async () => {
 
 test('the limit holds for [Start another]', async () => {
   for (let time = 0; time < 2; time += 1) await starts();
-  const [run] = await running();
-  const value = { v: 1, like: run?.id, domain: 'docs.acme.com', request: '1.2.z' };
+  const value = { v: 1, domain: 'docs.acme.com', privately: false, request: '1.2.z' };
   expect(await said(startAnotherButton.run(value, asks(), world.tools))).toBe(MINE);
 });
 

@@ -4,7 +4,7 @@ import { checkMessageBlocks, mistakesIn } from '../../../demo/slack/block-kit/ch
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { readDomain } from '../../../src/domain.ts';
-import { exportActions, runButton, startAnother } from '../../../src/jobs/export/buttons.ts';
+import { exportActions, runButton, useDomain } from '../../../src/jobs/export/buttons.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { noPlaceMessage, runningMessage } from '../../../src/jobs/export/reply-view.ts';
@@ -121,7 +121,7 @@ describe('whatever a record holds', () => {
     always(({ message: { blocks } }, run) => {
       for (const { action_id: action, value, url } of buttonsIn(blocks)) {
         if (action === exportActions.startAnother) {
-          expect(startAnother.parse(JSON.parse(value ?? '')).request).toBe(REQUEST);
+          expect(useDomain.parse(JSON.parse(value ?? '')).request).toBe(REQUEST);
           continue;
         }
         if (!runButtons.includes(action)) {

@@ -49,7 +49,10 @@ test('a mention is promised only to those who get one', async () => {
   const many = Array.from({ length: 20 }, (_, index) => ({ id: `U${index}`, name: `n${index}` }));
   const told = async (watchers: ExportRun['watchers']) => {
     const run = aRun({ watchers });
-    const tools = { intake: { load: async () => run }, now: () => NOW_MS } as unknown as CommandTools;
+    const tools = {
+      intake: { loadVisible: async () => ({ kind: 'found', run }) },
+      now: () => NOW_MS,
+    } as unknown as CommandTools;
     const value = { v: 1, run: run.id, attempt: run.attempt, resumed: run.resumed, domain: run.domain };
     return (
       await notify?.run(

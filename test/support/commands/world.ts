@@ -27,6 +27,10 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     intake: createIntake({
       runs,
       threads,
+      readers: {
+        isPublic: (channel) => tools.isPublic(channel),
+        isMember: (channel, user) => tools.isMember(channel, user),
+      },
       wake: async ({ id }) => void woken.push(id),
       timeoutMs: 5000,
       claimMs: 60_000,
@@ -44,6 +48,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     limits: defaultConfigFile.limits,
     names: async () => noNames,
     isPublic: async () => true,
+    isMember: async () => false,
     loadLink: links.get,
     openModal: async (_caller, view) => void opened.push(view),
     personZone: async () => 'Europe/Berlin',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
+import type { VisibleKind } from '../../visibility.ts';
 import { newReply } from '../thread/event.ts';
 
 /** Why it is not clear in which project a job is. */
@@ -66,6 +67,16 @@ export const mentionRun = runBase.extend({
   answer: mentionAnswer.optional(),
 });
 export type MentionRun = z.infer<typeof mentionRun>;
+
+/** A mention is answered to its author alone. */
+export const mentionKind: VisibleKind<MentionRun> = {
+  record: mentionRun,
+  visible: ({ reply }) => ({
+    requester: { id: reply.user },
+    asked: { channel: reply.channel, isPublic: false },
+    inDirectMessage: true,
+  }),
+};
 
 /** Returns the run of a mention: the same for the same message, however often Slack sends it. */
 export const newMention = (

@@ -3,7 +3,7 @@ import { runBase } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { version } from '../../../store/version.ts';
 import { knownNeeds } from '../../needs.ts';
-import type { Visible } from '../../visibility.ts';
+import type { Visible, VisibleKind } from '../../visibility.ts';
 import { jobSnapshot, roundEnding } from '../watch/record.ts';
 import { type Instruction, instruction, newInstruction, person } from './instruction.ts';
 
@@ -292,3 +292,5 @@ export const visibleThread = ({ owner, ...thread }: ListedThread): Visible => ({
   ...thread,
   requester: owner,
 });
+
+export const threadKind: VisibleKind<ThreadRun> = { record: threadRun, visible: visibleThread };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
+import type { VisibleKind } from '../../visibility.ts';
 import { counts, dayRange, pageFigures, readerFigures, SECTIONS } from '../model.ts';
 
 export const person = z.object({ id: z.string(), name: z.string() });
@@ -109,6 +110,16 @@ export type EditionRun = z.infer<typeof editionRun>;
 /** Whether a digest goes to the direct messages of whoever asked for it. */
 export const isPrivate = ({ kind, inDirectMessage }: Pick<EditionRun, 'kind' | 'inDirectMessage'>): boolean =>
   kind === 'preview' || inDirectMessage === true;
+
+/** Who may see a digest: who is in its channel, or who asked for it. */
+export const editionKind: VisibleKind<EditionRun> = {
+  record: editionRun,
+  visible: (run) => ({
+    requester: run.owner,
+    asked: { channel: run.channel, isPublic: false },
+    inDirectMessage: isPrivate(run),
+  }),
+};
 
 /** Returns the id of the digest of a week: the same whoever posts it, however often. */
 export const weeklyId = (teamId: string, channel: string, project: string, week: string) =>

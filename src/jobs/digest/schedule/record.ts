@@ -4,7 +4,7 @@ import { type Quota, runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
 import { knownNeeds } from '../../needs.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
-import type { Visible } from '../../visibility.ts';
+import type { Visible, VisibleKind } from '../../visibility.ts';
 import { editionEnding, person } from '../edition/record.ts';
 import { SECTIONS } from '../model.ts';
 import { nextOccurrence, timetable } from '../schedule-times.ts';
@@ -97,6 +97,8 @@ export const visibleSchedule = ({ owner, channel, isPublic }: ScheduleRun): Visi
   asked: { channel, isPublic },
   inDirectMessage: false,
 });
+
+export const scheduleKind: VisibleKind<ScheduleRun> = { record: scheduleRun, visible: visibleSchedule };
 
 /** One schedule for each project in a channel. */
 const scheduleClaim = (teamId: string, channel: string, project: string) =>

@@ -1,22 +1,26 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
+import { createConversationReaders } from '../../src/slack/conversation-readers.ts';
 import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
-import { createPublicChannels } from '../../src/slack/public-channels.ts';
 
 function setting(channel: (id: string) => Promise<{ isPublic: boolean }>) {
   const clock = { ms: 0 };
   const asked: string[] = [];
-  const isPublic = createPublicChannels({
+  const { isPublic, isMember } = createConversationReaders({
     channel: async (id) => {
       asked.push(id);
       return { shared: false, ...(await channel(id)) };
+    },
+    members: async (id) => {
+      await channel(id);
+      return ['U0ANA'];
     },
     timeoutMs: 20,
     cacheMs: 5000,
     now: () => clock.ms,
     log: createLog('silent', []),
   });
-  return { isPublic, asked, clock };
+  return { isPublic, isMember, asked, clock };
 }
 
 const fails = (kind: SlackErrorKind) => async () => {
@@ -53,4 +57,10 @@ test.each<SlackErrorKind>(['limited', 'unreachable', 'unclear', 'token'])(
 test('what Slack does not say in time is private', async () => {
   const { isPublic } = setting(() => new Promise(() => {}));
   expect(await isPublic('C1')).toBe(false);
+});
+
+test('members are those whom Slack lists; where it says nothing, nobody is one', async () => {
+  const { isMember } = setting(async () => ({ isPublic: false }));
+  expect([await isMember('C1', 'U0ANA'), await isMember('C1', 'U0BEN')]).toEqual([true, false]);
+  expect(await setting(fails('place')).isMember('C1', 'U0ANA')).toBe(false);
 });

@@ -1,0 +1,48 @@
+import type { Log } from '../runtime/log.ts';
+import { type RememberParts, remember } from '../runtime/remember.ts';
+import { within } from '../runtime/within.ts';
+import type { SlackApi } from './client.ts';
+import { isPermanent } from './errors.ts';
+
+export interface ConversationReadersParts extends RememberParts, Pick<SlackApi, 'channel' | 'members'> {
+  log: Pick<Log, 'info'>;
+}
+
+/** Who may read a conversation. Neither rejects: where Slack does not answer in time, the answer is no. */
+export interface ConversationReaders {
+  /** Whether every full member of the workspace may. */
+  isPublic(channelId: string): Promise<boolean>;
+  /** Whether this person is in it. */
+  isMember(channelId: string, userId: string): Promise<boolean>;
+}
+
+/** Returns cached look-ups of who may read a conversation. */
+export function createConversationReaders(parts: ConversationReadersParts): ConversationReaders {
+  /** Returns what Slack says of a channel; `otherwise` where it does not say, or never will. */
+  function lookUp<T>(load: (id: string) => Promise<T>, otherwise: T) {
+    const cached = remember(parts, async (id) => {
+      try {
+        return await load(id);
+      } catch (error) {
+        if (isPermanent(error)) return otherwise;
+        throw error;
+      }
+    });
+    return async (channelId: string) => {
+      try {
+        return await within(parts.timeoutMs, cached(channelId));
+      } catch (error) {
+        const about = { err: error, channel: channelId };
+        parts.log.info(about, 'a channel could not be looked up; it counts as private');
+        return otherwise;
+      }
+    };
+  }
+
+  const isPublic = lookUp(async (id) => (await parts.channel(id)).isPublic, false);
+  const membersOf = lookUp(async (id) => new Set(await parts.members(id)), new Set<string>());
+  return {
+    isPublic,
+    isMember: async (channelId, userId) => (await membersOf(channelId)).has(userId),
+  };
+}
