@@ -286,7 +286,7 @@ const toolsFor = (opened: ModalView[]) =>
       isClosed: async () => false,
       listFollowed: async () => [aThread()],
       loadAll: async () => [aThread()],
-      load: async (id: string) => (id === unclear.id ? unclear : anEdition),
+      loadVisible: async (id: string) => ({ kind: 'found', run: id === unclear.id ? unclear : anEdition }),
     },
     names: async () => noNames,
     openModal: async (_caller: Caller, view: ModalView) => void opened.push(view),
