@@ -36,9 +36,10 @@ export async function startApp(
 ): Promise<Docket> {
   const { log } = options;
   const isWorker = settings.role === 'worker';
+  const { host, keepAliveMs } = settings;
   const server = isWorker
-    ? await startHttpServer('HEALTH_PORT', settings.healthPort, log)
-    : await startHttpServer('PORT', settings.port, log);
+    ? await startHttpServer('HEALTH_PORT', settings.healthPort, log, { host, keepAliveMs })
+    : await startHttpServer('PORT', settings.port, log, { host, keepAliveMs });
   const { port } = server;
   const closers = createClosers(log);
   // No job is taken from then on, also by a worker that is up before the rest.

@@ -33,6 +33,7 @@ export function settingsFor(
   urls: { slack: string; platform: string },
 ): Record<string, string> {
   return {
+    HOST: '127.0.0.1',
     SLACK_BOT_TOKEN: slack.tokens.bot,
     SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
     SLACK_API_URL: `${urls.slack}/api/`,

@@ -25,7 +25,9 @@ export function standInsText(settings: Record<string, string>, envFile: string |
 export async function standInsAlone(envFile: string | undefined): Promise<number> {
   const interrupted = interruption();
   const clock = createClock();
-  const slack = createStandInSlack({ now: clock.now, transport: 'http', botToken: 'xoxb-stand-in-demo' });
+  // The same each time, so that a bot's settings stay right.
+  const tokens = { botToken: 'xoxb-stand-in-demo', signingSecret: '57a4d1459191459ec4e757a4d1459191' };
+  const slack = createStandInSlack({ now: clock.now, transport: 'http', ...tokens });
   const platform = createStandInPlatform({
     nowMs: clock.now,
     domains: [DOMAIN],

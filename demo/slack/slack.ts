@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -46,6 +46,8 @@ export interface StandInSlackOptions {
   botUrl?: string;
   /** The bot's token; one of its own when left out. */
   botToken?: string;
+  /** Its own for each, unless one is given. */
+  signingSecret?: string;
   /** How requests reach the bot; what the manifest says when left out. */
   transport?: 'http' | 'socket';
   /** What the app token may do: `connections:write`, unless a test of refusals says else. */
@@ -128,7 +130,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
   const tokens = {
     // Its own for each: a bot that outlives its world must not be taken for one of another.
     bot: options.botToken ?? `xoxb-stand-in-${randomUUID()}`,
-    signingSecret: '57a4d1459191459ec4e757a4d1459191',
+    signingSecret: options.signingSecret ?? randomBytes(16).toString('hex'),
     app: 'xapp-stand-in-app-token',
     verification: 'stand-in-verification-token',
   };

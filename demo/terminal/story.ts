@@ -46,6 +46,7 @@ const dataFolder = join(folder, 'data');
 const bundleFolder = join(folder, DOMAIN);
 const bot = createBot(
   {
+    HOST: '127.0.0.1',
     SLACK_BOT_TOKEN: slack.tokens.bot,
     SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
     SLACK_API_URL: `${slackServer.url}/api/`,

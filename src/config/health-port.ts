@@ -1,8 +1,15 @@
 /**
- * Returns the port on which this process answers health checks, from the environment alone: a health check must not
+ * Returns host and port at which this process answers health checks, from the environment alone: a health check must not
  * depend on the other settings. An empty variable counts as not set.
  */
-export function healthPortOf(env: NodeJS.ProcessEnv): string {
+export function healthAddressOf(env: NodeJS.ProcessEnv): string {
+  const host = env.HOST?.trim() || '127.0.0.1';
+  // Nobody can ask the address that stands for all.
+  const asked = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `${asked.includes(':') ? `[${asked}]` : asked}:${healthPortOf(env)}`;
+}
+
+function healthPortOf(env: NodeJS.ProcessEnv): string {
   const { DOCKET_ROLE: role, HEALTH_PORT: health, PORT: port } = env;
   const set = [role?.trim() === 'worker' ? health : undefined, port].find((value) => value?.trim());
   return set?.trim() ?? '3000';

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { readDomain } from '../domain.ts';
 import type { Project } from '../projects.ts';
@@ -8,7 +9,7 @@ import { readAddresses } from './addresses.ts';
 import { type ConfigFile, defaultConfigFile, readConfigFile } from './file.ts';
 import type { Env } from './project-settings.ts';
 import { isRedisAddress, readAllowances, readCertificate, redisProblems, secretsInAddress } from './redis.ts';
-import { hostName, portNumber, projectId, secretFlaw, secureUrl } from './values.ts';
+import { hostName, portNumber, projectId, seconds, secretFlaw, secureUrl } from './values.ts';
 
 /** The checked settings. Secrets are plain strings here and must not be logged. */
 export type Settings = ReturnType<typeof readSettings>;
@@ -69,6 +70,11 @@ const envSchema = z.object({
   SLACK_API_URL: secureUrl("Unset it to use Slack's own.").default('https://slack.com/api/'),
   PORT: portNumber.default(3000),
   HEALTH_PORT: portNumber.optional(),
+  HOST: z
+    .string()
+    .refine((host) => isIP(host) !== 0, 'must be an address of this machine, such as 127.0.0.1, or unset.')
+    .optional(),
+  KEEP_ALIVE_SECONDS: seconds.default(75),
   DOCS_API_URL: secureUrl("Set it to the base address of the docs platform's API."),
   DOCS_API_KEY: z.string().optional(),
   DOCS_API_KEY_PREFIX: z.string().optional(),
@@ -252,6 +258,10 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     port: data.PORT,
     /** Where the role `worker` serves health checks. */
     healthPort: data.HEALTH_PORT ?? data.PORT,
+    /** The address to listen on; all of this machine's when it is not set. */
+    host: data.HOST,
+    /** How long a connection without a request stays open. */
+    keepAliveMs: data.KEEP_ALIVE_SECONDS * 1000,
     docsApiUrl: data.DOCS_API_URL,
     /** At least one. */
     projects: file.projects ?? [defaultProject(set)],

@@ -36,6 +36,13 @@ export const portNumber = z.coerce
   .min(0, portProblem)
   .max(65535, portProblem);
 
+const secondsProblem = 'must be a whole number of seconds from 1 to 3600.';
+export const seconds = z.coerce
+  .number(secondsProblem)
+  .int(secondsProblem)
+  .min(1, secondsProblem)
+  .max(3600, secondsProblem);
+
 /** Returns whether a text can be the name of an environment variable; a key that was put in its place cannot. */
 export const isVariableName = (name: string) => /^[A-Z][A-Z0-9_]{0,99}$/.test(name);
 

@@ -1,11 +1,11 @@
 // The image's health check: ends with 0 when the Docket of this environment answers that it is alive, and with 1 else.
 import { get } from 'node:http';
-import { healthPortOf } from '../config/health-port.ts';
+import { healthAddressOf } from '../config/health-port.ts';
 
 const TIME_LIMIT_MS = 4000;
 
 function main(env: NodeJS.ProcessEnv): void {
-  const address = `http://127.0.0.1:${healthPortOf(env)}/healthz`;
+  const address = `http://${healthAddressOf(env)}/healthz`;
   /** The engine shows it with the state of the container. */
   const end = (said: string, code: number) =>
     process.stdout.write(`${address}: ${said}\n`, () => process.exit(code));

@@ -2,12 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 
 /** Headers by which a proxy says for whom it asks. */
-const isOfProxy = (name: string) =>
-  name === 'forwarded' || name === 'via' || name === 'x-real-ip' || name.startsWith('x-forwarded-');
+const PROXY_HEADER = /^(?:forwarded|via|x-real-ip|cf-connecting-ip|true-client-ip|x-forwarded-.*)$/;
 
-/** Returns whether a request came through a proxy that says so: then its address is not that of whoever asks. */
-export const isForwarded = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
-  Object.keys(headers).some(isOfProxy);
+/**
+ * Returns whether a request came through a proxy, whose address is not that of whoever asks, or from a page of another
+ * site. Some proxies name nobody, but ask by HTTP/1.0, which no client of today does by itself.
+ */
+export function isIndirect({ headers, httpVersion }: IncomingMessage): boolean {
+  const { origin, host } = headers;
+  if (httpVersion !== '1.1' || Object.keys(headers).some((name) => PROXY_HEADER.test(name))) return true;
+  return origin !== undefined && URL.parse(origin)?.host !== host;
+}
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -29,5 +34,5 @@ const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/
  */
 export const isFromThisMachine = (request: IncomingMessage): boolean =>
   isListed(loopback, request.socket.remoteAddress) &&
-  !isForwarded(request) &&
+  !isIndirect(request) &&
   LOOPBACK_HOST.test(request.headers.host ?? '');

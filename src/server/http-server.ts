@@ -23,16 +23,25 @@ const DRAIN_MS = 3000;
 /** When a request takes longer to arrive, it is cut off: Slack waits 3 s for the answer. */
 const RECEIVE_TIMEOUT_MS = 5000;
 
-/** Starts a server that listens. Throws `PortError` when the port is taken or this user may not use it. */
+export interface HttpServerOptions {
+  /** The address to listen on; all of this machine's when it is left out. */
+  host?: string | undefined;
+  /** How long a connection without a request stays open. */
+  keepAliveMs?: number;
+  receiveTimeoutMs?: number;
+}
+
+/** Starts a server that listens. Throws `PortError` when it cannot listen there. */
 export async function startHttpServer(
   setting: PortSetting,
   port: number,
   log: Log,
-  receiveTimeoutMs = RECEIVE_TIMEOUT_MS,
+  { host, keepAliveMs = 75_000, receiveTimeoutMs = RECEIVE_TIMEOUT_MS }: HttpServerOptions = {},
 ) {
   const routes = new Map<string, HttpHandler>();
 
   const limits = {
+    keepAliveTimeout: keepAliveMs,
     headersTimeout: receiveTimeoutMs,
     requestTimeout: receiveTimeoutMs,
     connectionsCheckingInterval: receiveTimeoutMs / 5,
@@ -51,7 +60,7 @@ export async function startHttpServer(
       else refuse(response, 500);
     }
   });
-  const bound = await listen(server, setting, port);
+  const bound = await listen(server, setting, port, host);
   // Such as too many open files, which passes.
   server.on('error', (error) => log.warn({ err: error }, 'a connection could not be accepted'));
 
@@ -91,6 +100,10 @@ export async function listen(
     if (code === 'EADDRINUSE')
       throw new PortError(
         `Port ${port} is taken by another program. Stop that one, or set ${setting} to a free port.`,
+      );
+    if (code === 'EADDRNOTAVAIL')
+      throw new PortError(
+        `HOST is no address of this machine. Set it to one of them, such as 127.0.0.1, or unset it.`,
       );
     if (code === 'EACCES')
       throw new PortError(

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import type { AddressRange } from '../config/addresses.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { isForwarded, isFromThisMachine, isListed } from './direct-request.ts';
+import { isFromThisMachine, isIndirect, isListed } from './direct-request.ts';
 import { type HttpServer, refuse } from './http-server.ts';
 
 const REFUSAL =
@@ -17,7 +17,7 @@ export function serveMetrics(
   for (const { address, prefix, family } of others) allowed.addSubnet(address, prefix, family);
 
   server.route('GET /metrics', async (request, response) => {
-    const isNamed = !isForwarded(request) && isListed(allowed, request.socket.remoteAddress);
+    const isNamed = !isIndirect(request) && isListed(allowed, request.socket.remoteAddress);
     if (!isNamed && !isFromThisMachine(request)) return refuse(response, 403, REFUSAL);
     const text = await metrics.expose();
     response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(text);

@@ -132,6 +132,7 @@ function createAgent(sockets: Set<Socket>): Agent {
   const connect = buildConnector({ allowH2: false });
   return new Agent({
     allowH2: false,
+    maxResponseSize: 1_000_000,
     connect: (options, callback) =>
       connect(options, (error, socket) => {
         if (error) return callback(error, null);

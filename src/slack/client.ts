@@ -93,6 +93,9 @@ export interface SlackApiOptions {
   onCall: (call: SlackCall) => void;
 }
 
+/** More than a page of 100 long messages has. */
+const MAX_ANSWER_BYTES = 16_000_000;
+
 /** What keeps the call that is under way from being sent too late. */
 const guards = new AsyncLocalStorage<IsTooLate>();
 
@@ -114,7 +117,7 @@ export function createSlackApi(options: SlackApiOptions) {
       const isTooLate = guards.getStore();
       const response = await (isTooLate ? fetchInTime(url, init, isTooLate) : fetch(url, init));
       clock.update(response.headers.get('date'));
-      return response;
+      return limitBody(response);
     },
   });
 
@@ -400,6 +403,20 @@ export function createSlackApi(options: SlackApiOptions) {
       return findMessages(place, sinceMs, read);
     },
   };
+}
+
+/** Returns the response with a body that fails once it is too long: whoever answers as Slack must not fill the memory. */
+function limitBody(response: Response): Response {
+  if (response.body === null) return response;
+  let bytes = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      if (bytes <= MAX_ANSWER_BYTES) controller.enqueue(chunk);
+      else controller.error(Object.assign(new Error('too long'), { code: 'answer_too_long' }));
+    },
+  });
+  return new Response(response.body.pipeThrough(limit), response);
 }
 
 /** Returns `nobody` when Slack does not show us a person, which no retry changes; rethrows other errors. */

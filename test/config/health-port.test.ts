@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { healthPortOf } from '../../src/config/health-port.ts';
+import { healthAddressOf } from '../../src/config/health-port.ts';
 import { readSettings } from '../../src/config/settings.ts';
 
 const others = {
@@ -16,11 +16,22 @@ const cases = [undefined, '', 'all', 'web', 'worker'].flatMap((DOCKET_ROLE) =>
 );
 
 test('a health check asks the port that the settings lead to', () => {
-  const asked = cases.map((env) => ({ env, port: Number(healthPortOf(env)) }));
+  const asked = cases.map((env) => ({ env, port: Number(healthAddressOf(env).replace('127.0.0.1:', '')) }));
   expect(asked).toEqual(
     cases.map((env) => {
       const { role, port, healthPort } = readSettings({ ...others, ...env });
       return { env, port: role === 'worker' ? healthPort : port };
     }),
   );
+});
+
+test.each([
+  [undefined, '127.0.0.1:3000'],
+  [' ', '127.0.0.1:3000'],
+  ['0.0.0.0', '127.0.0.1:3000'],
+  ['::', '[::1]:3000'],
+  ['10.0.0.7', '10.0.0.7:3000'],
+  ['fd00::7', '[fd00::7]:3000'],
+])('with HOST %s it asks %s', (HOST, address) => {
+  expect(healthAddressOf({ HOST })).toBe(address);
 });

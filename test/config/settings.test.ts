@@ -17,6 +17,8 @@ describe('settings', () => {
       slackSigningSecret: '0123456789abcdef0123456789abcdef',
       slackApiUrl: 'https://slack.com/api/',
       port: 3000,
+      host: undefined,
+      keepAliveMs: 75_000,
       healthPort: 3000,
       docsApiUrl: 'https://api.docs.example/v1',
       projects: [

@@ -1,5 +1,8 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createLog } from '../../src/runtime/log.ts';
+import { createHealthChecks } from '../../src/server/health-checks.ts';
+import { startHttpServer } from '../../src/server/http-server.ts';
 import { startTestApp } from '../support/app.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { signatureOf } from '../support/sign.ts';
@@ -17,8 +20,8 @@ afterAll(async () => {
 
 const CHUNKED = { 'transfer-encoding': 'chunked' };
 
-function sends(request: string, headers: object) {
-  const socket = connect(docket.port, '127.0.0.1');
+function sends(request: string, headers: object, port = docket.port) {
+  const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   const sent = { text: '', socket };
   socket.on('error', () => {}).on('data', (chunk) => (sent.text += chunk));
@@ -57,6 +60,42 @@ test.each(['GET /nowhere', 'POST /slack/events'])(
     await expect.poll(() => socket.destroyed).toBe(true);
   },
 );
+
+test('an idle connection stays for 75 s, longer than load balancers keep theirs, or as KEEP_ALIVE_SECONDS says', async () => {
+  const idle = (app: typeof docket) =>
+    fetch(`http://127.0.0.1:${app.port}/healthz`).then(({ headers }) => headers.get('keep-alive'));
+  expect(await idle(docket)).toBe('timeout=75');
+  const other = await startTestApp({ DOCKET_ROLE: 'web', REDIS_URL: redis.url, KEEP_ALIVE_SECONDS: '3' });
+  onTestFinished(() => other.stop());
+  expect(await idle(other)).toBe('timeout=3');
+});
+
+test('it is usable for longer than a request may take to arrive', async () => {
+  const server = await startHttpServer('PORT', 0, createLog('silent', []), { receiveTimeoutMs: 200 });
+  onTestFinished(() => server.close());
+  createHealthChecks(server, Date.now);
+  const idle = sends('GET /healthz', {}, server.port);
+  await expect.poll(() => idle.text).toContain('{"alive":true}');
+  const half = sends('POST /healthz', { 'content-length': 9 }, server.port);
+  await expect.poll(() => half.socket.destroyed, { timeout: 5000 }).toBe(true);
+  idle.socket.write('GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n');
+  await expect.poll(() => idle.text.split('{"alive":true}')).toHaveLength(3);
+});
+
+test('HOST is the only address that it listens on', async () => {
+  const app = await startTestApp({ DOCKET_ROLE: 'web', REDIS_URL: redis.url, HOST: '127.0.0.1' });
+  onTestFinished(() => app.stop());
+  expect((await fetch(`http://127.0.0.1:${app.port}/healthz`)).status).toBe(200);
+  await expect(fetch(`http://127.0.0.2:${app.port}/healthz`)).rejects.toThrow();
+});
+
+test.each([
+  ['203.0.113.7', 'HOST is no address of this machine.'],
+  ['docs.example.com', 'HOST must be an address of this machine'],
+])('HOST=%s is refused with the fix', async (HOST, problem) => {
+  const started = async () => startTestApp({ DOCKET_ROLE: 'web', REDIS_URL: redis.url, HOST });
+  await expect(started()).rejects.toThrow(problem);
+});
 
 test('a health check keeps its connection, also where it announces a body of nothing', async () => {
   const sent = sends('GET /healthz', { 'content-length': 0 });

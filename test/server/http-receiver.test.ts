@@ -24,7 +24,7 @@ async function setting({
   const log = createLog('debug', [], { write: (line: string) => void lines.push(JSON.parse(line)) });
   const clock = { ms: Date.now() };
   const now = () => clock.ms;
-  const server = await startHttpServer('PORT', 0, log, arriveMs);
+  const server = await startHttpServer('PORT', 0, log, { receiveTimeoutMs: arriveMs });
   onTestFinished(() => server.close());
   const receiver = createHttpReceiver({
     signingSecret: SECRET,

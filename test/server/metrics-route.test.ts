@@ -1,5 +1,7 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAddresses } from '../../src/config/addresses.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -12,7 +14,7 @@ async function served(addresses = '') {
   onTestFinished(() => server.close());
   serveMetrics(server, someMetrics(), readAddresses(addresses) ?? []);
   /** Asks as somebody at `host` would, and returns the status. */
-  return (headers: Record<string, string> = {}, host = '127.0.0.1') =>
+  const ask = (headers: Record<string, string> = {}, host = '127.0.0.1') =>
     new Promise<number | undefined>((resolve, reject) => {
       const asked = request({ host, port: server.port, path: '/metrics', headers }, (response) => {
         response.resume();
@@ -20,6 +22,7 @@ async function served(addresses = '') {
       });
       asked.on('error', reject).end();
     });
+  return Object.assign(ask, { port: server.port });
 }
 
 /** An address of this machine that is not its loopback. */
@@ -42,9 +45,26 @@ describe('by default', () => {
     ['x-forwarded-anything', ''],
     ['via', '1.1 proxy'],
     ['x-real-ip', '203.0.113.7'],
+    ['CF-Connecting-IP', '203.0.113.7'],
+    ['True-Client-IP', '127.0.0.1'],
   ])('nobody through a proxy on this machine: %s', async (name, value) => {
     const ask = await served();
     expect(await ask({ [name]: value })).toBe(403);
+  });
+
+  test('nobody by HTTP/1.0, as proxies ask that name nobody', async () => {
+    const { port } = await served();
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /metrics HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n');
+    expect(await text(socket)).toContain(' 403 ');
+  });
+
+  test('no page of another site, and no other server of this machine', async () => {
+    const ask = await served();
+    const host = '127.0.0.1:3000';
+    expect(await ask({ host, origin: 'http://127.0.0.1:3000' })).toBe(200);
+    for (const origin of ['null', 'https://evil.example', 'http://localhost:3000', 'http://127.0.0.1:3001'])
+      expect(await ask({ host, origin })).toBe(403);
   });
 
   test.each(['docs.example.com', 'localhost.evil.example', '127.0.0.1.evil.example:3000', '10.0.0.7:3000'])(
@@ -73,6 +93,7 @@ describe('METRICS_ADDRESS', () => {
     const ask = await served('192.0.2.1,127.0.0.0/8');
     expect(await ask({ host: 'docket.internal' })).toBe(200);
     expect(await ask({ 'x-forwarded-for': '192.0.2.1' })).toBe(403);
+    expect(await ask({ 'cf-connecting-ip': '192.0.2.1' })).toBe(403);
     if (outside !== undefined) expect(await ask({}, outside)).toBe(403);
   });
 });

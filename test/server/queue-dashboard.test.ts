@@ -59,6 +59,9 @@ test('nobody sees them through a proxy, or under another name', async () => {
   const others = [
     { 'x-forwarded-for': '127.0.0.1' },
     { forwarded: 'for=1' },
+    { 'cf-connecting-ip': '127.0.0.1' },
+    { 'true-client-ip': '127.0.0.1' },
+    { origin: 'https://evil.example' },
     { host: 'rebound.evil.example' },
   ];
   for (const headers of others)

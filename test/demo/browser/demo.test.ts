@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExportJob, Message, Switch } from '../../../demo/browser/protocol.ts';
+import { createStandInSlack } from '../../../demo/slack/slack.ts';
 import { type OpenDemo, openDemo, type Page, raw } from '../../support/demo/browser/world.ts';
 
 let demo: OpenDemo;
@@ -45,6 +46,15 @@ async function listsDigests(): Promise<string> {
 }
 const newExport = (before: ExportJob[]) =>
   ana.until(() => ana.all('export').find(({ id }) => !before.some((one) => one.id === id)));
+
+test('the bot listens on this machine alone, and signs with a secret of its own', async () => {
+  const { slack } = demo.world;
+  const url = new URL('/healthz', slack.botUrl);
+  expect((await fetch(url)).status).toBe(200);
+  url.hostname = '127.0.0.2';
+  await expect(fetch(url)).rejects.toThrow();
+  expect(createStandInSlack().tokens.signingSecret).not.toBe(slack.tokens.signingSecret);
+});
 
 /** Has Ana export, and answers the job. */
 async function exported(): Promise<ExportJob> {
