@@ -31,7 +31,7 @@ export interface Conversation {
 /** What readers did beside reading. A day that is set has what it is set to, also today, and nothing else. */
 export interface ReaderControls {
   /** Operations that the platform lacks, each with the status that says so. May be changed at any time. */
-  readonly without: Map<AnalyticsOperation, 403 | 404 | 405>;
+  readonly without: Map<AnalyticsOperation, 400 | 403 | 404 | 405>;
   /** Visitors of exactly this range; those of another are not made up of it. */
   setVisitors(from: string, to: string, totals: Counts): void;
   setSearches(day: string, searches: Search[]): void;

@@ -48,8 +48,8 @@ const dates = z.object({
 });
 
 /**
- * Page views are in the platform's contract. The other analytics are not: they reject with `not_found`, `forbidden` or
- * `unsupported` where the platform lacks them.
+ * Page views are in the platform's contract. The other analytics are not: they reject with `not_found` or `unsupported`
+ * where the platform lacks them.
  */
 const analytics = {
   method: 'GET',

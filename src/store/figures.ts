@@ -166,12 +166,12 @@ export function createFiguresStore(redis: RedisClient) {
     rangeAsks: ({ teamId, channel, project }: FiguresIn, beforeMs: number): Promise<string[]> =>
       redis.zrangebyscore(keys.rangeAsks(teamId, channel, project), '-inf', `(${beforeMs}`),
 
-    /** Returns whether something was found to be lacking within the last day. */
+    /** Returns whether something was found to be lacking, which is believed for a day unless it was said else. */
     async lacks(what: string): Promise<boolean> {
       return (await redis.exists(keys.lacks(what))) === 1;
     },
-    async markLacking(what: string) {
-      await redis.set(keys.lacks(what), '1', 'PX', retention.lacksMs);
+    async markLacking(what: string, forMs: number = retention.lacksMs) {
+      await redis.set(keys.lacks(what), '1', 'PX', forMs);
     },
   };
 }

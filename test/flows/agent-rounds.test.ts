@@ -46,10 +46,7 @@ describe('a round of the agent', () => {
       'same_pr',
       '✅ @ana "Mend the broken links" is done. It is the same pull request as before, acme/docs#100; look at its latest commits.\n[Open pull request]',
     ],
-    [
-      'no_pr',
-      '➖ @ana Done, without a pull request: "Mend the broken links". Probably no file was changed. Naming the page helps.',
-    ],
+    ['no_pr', '➖ @ana Done, without a pull request: "Mend the broken links". Naming the page helps.'],
     ['failed', '❌ @ana The agent could not finish "Mend the broken links".\n[Send again]'],
   ] as const)('that ends with %s says so', async (outcome, text) => {
     const { jobId, card: root } = await follows();

@@ -165,7 +165,7 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
     case 'noPr': {
       const hint = round.count === 0 ? elsewhere : ' Naming the page helps.';
       const done = `Done, without a pull request: ${about.work}.`;
-      return say('➖', [`${done} Probably no file was changed.${hint}`]);
+      return say('➖', [`${done}${hint}`]);
     }
     case 'failed': {
       const buttons = isResendable(thread, round) ? ownButton('Send again', agentActions.sendAgain) : [];

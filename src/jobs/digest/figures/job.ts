@@ -236,8 +236,16 @@ async function send(
   return withSpan(run, request.index, counts);
 }
 
-/** Operations that a platform may lack answer so; a digest does without them. */
-const LACKING: readonly DocsApiError['kind'][] = ['not_found', 'forbidden', 'unsupported', 'bad_request'];
+/**
+ * How long a part is left out that a digest can do without: one that the platform lacks for a day, one that it refuses
+ * for an hour.
+ */
+const LEFT_OUT_MS: Partial<Record<DocsApiError['kind'], number>> = {
+  not_found: 24 * HOUR_MS,
+  unsupported: 24 * HOUR_MS,
+  forbidden: HOUR_MS,
+  bad_request: HOUR_MS,
+};
 
 async function handleTrouble(
   run: FiguresRun,
@@ -249,8 +257,9 @@ async function handleTrouble(
   const trouble = troubleAfter(run.trouble, error, context);
   const tried = error === 'project' ? run : { ...run, requests: run.requests + 1 };
   if (request.kind === 'readers' && error !== 'project') {
-    if (LACKING.includes(error.kind)) {
-      await figures.markLacking(lackOf(run, request.part));
+    const leftOutMs = LEFT_OUT_MS[error.kind];
+    if (leftOutMs !== undefined) {
+      await figures.markLacking(lackOf(run, request.part), leftOutMs);
       return saveAs(leaveOut(tried, request.part));
     }
     if (trouble.kind === 'down' && trouble.inARow >= MAX_PART_FAILURES)

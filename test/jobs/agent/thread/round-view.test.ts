@@ -112,7 +112,7 @@ describe('the ending of a round', () => {
     ],
     [
       ending('noPr'),
-      '➖ @Ana Done, without a pull request: "Also add error handling to the quicksta…". Probably no file was changed. Naming the page helps.',
+      '➖ @Ana Done, without a pull request: "Also add error handling to the quicksta…". Naming the page helps.',
     ],
     [
       ending('failed'),
@@ -157,7 +157,7 @@ describe('the ending of a round', () => {
     ],
     [
       ending('noPr'),
-      "➖ Done, without a pull request: the agent's work on acme/docs @ agent/quickstart. Probably no file was changed. It was instructed from elsewhere.",
+      "➖ Done, without a pull request: the agent's work on acme/docs @ agent/quickstart. It was instructed from elsewhere.",
     ],
     [
       ending('failed'),
@@ -188,10 +188,7 @@ describe('the ending of a round', () => {
       ending('samePr'),
       `✅ @Ana ${words} are done. It is the same pull request as before; look at its latest commits.`,
     ],
-    [
-      ending('noPr'),
-      `➖ @Ana Done, without a pull request: ${words}. Probably no file was changed. Naming the page helps.`,
-    ],
+    [ending('noPr'), `➖ @Ana Done, without a pull request: ${words}. Naming the page helps.`],
     [
       ending('failed'),
       `❌ @Ana The agent could not finish ${words}.\n[Send again] sends the last one.\n[Send again]`,

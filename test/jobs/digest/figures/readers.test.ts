@@ -65,9 +65,14 @@ describe('what readers looked for', () => {
     );
   });
 
-  test.each([403, 404, 405] as const)(
-    'a part that the platform lacks (%i) is left out, and asked for a day later',
-    async (status) => {
+  test.each([
+    [400, 1],
+    [403, 1],
+    [404, 24],
+    [405, 24],
+  ] as const)(
+    'a part that the platform refuses or lacks (%i) is left out, and asked for %i hours later',
+    async (status, hours) => {
       const world = await digestWorld(redis.client, MONDAY);
       tell(world);
       for (const part of ['searches', 'assistant'] as const) world.platform.readers.without.set(part, status);
@@ -79,7 +84,11 @@ describe('what readers looked for', () => {
       expect(asked()).toBe(1);
       const lacks = await redis.client.keys('{docket}:lacks:*');
       expect(lacks).toHaveLength(2);
-      for (const key of lacks) expect(await redis.client.pttl(key)).toBeGreaterThan(23 * HOUR_MS);
+      for (const key of lacks) {
+        const leftMs = await redis.client.pttl(key);
+        expect(leftMs).toBeGreaterThan((hours - 0.1) * HOUR_MS);
+        expect(leftMs).toBeLessThanOrEqual(hours * HOUR_MS);
+      }
       await redis.client.del(...lacks);
       await collect(world, newFiguresRun(wanted({ pages: false, readers: true, maxRequests: 41 }), MONDAY));
       expect(asked()).toBe(2);
