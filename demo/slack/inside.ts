@@ -21,6 +21,8 @@ export interface Inside {
   files: Files;
   /** May be changed at any time. */
   refuses: Refuses;
+  /** Whether the app counts as distributed outside of Slack's Marketplace. */
+  distributed: boolean;
   /** Where this stand-in is reached, without a slash at the end. */
   baseUrl(): string;
 }

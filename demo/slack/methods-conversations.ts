@@ -17,6 +17,8 @@ import { type Channel, type SentMessage, tsKey, type User } from './workspace.ts
 const HISTORY_SCOPES = ['channels:history', 'groups:history', 'im:history', 'mpim:history'];
 const READ_SCOPES = ['channels:read', 'groups:read', 'im:read', 'mpim:read'];
 const MAX_LIMIT = 999;
+/** Of apps that are distributed outside of Slack's Marketplace (https://docs.slack.dev/apis/web-api/rate-limits). */
+const DISTRIBUTED_LIMIT = 15;
 
 const windowArgs = {
   // "0" and whole seconds are also taken.
@@ -42,7 +44,8 @@ function within({ oldest, latest, inclusive }: Window, message: SentMessage): bo
   return Boolean(after && before);
 }
 
-function page(found: SentMessage[], { cursor, limit }: Window) {
+function page({ distributed }: Inside, found: SentMessage[], { cursor, limit: wanted }: Window) {
+  const limit = distributed ? Math.min(wanted, DISTRIBUTED_LIMIT) : wanted;
   let start = 0;
   if (cursor) {
     const from = /^next_ts:(\d+\.\d+)$/.exec(Buffer.from(cursor, 'base64').toString())?.[1];
@@ -86,7 +89,7 @@ const history = defineMethod({
         (!message.deleted || repliesTo(messages, message).length > 0) &&
         within(args, message),
     );
-    const { messages: shown, rest } = page(found.reverse(), args);
+    const { messages: shown, rest } = page(inside, found.reverse(), args);
     return { messages: shown.map((message) => show(inside, args, message)), ...rest };
   },
 });
@@ -103,6 +106,7 @@ const replies = defineMethod({
     const answers = repliesTo(messages, root);
     if (root.deleted && answers.length === 0) throw new Refused('thread_not_found');
     const { messages: shown, rest } = page(
+      inside,
       answers.filter((message) => within(args, message)),
       args,
     );

@@ -19,18 +19,21 @@ export const noRateLimits: RateLimits = { take: () => 0, forget: () => {} };
 /**
  * Counts calls as strictly as Slack may: at most the tier's number per method within any 60 s, since Slack
  * promises no more. `chat.postMessage` also has about one per second in each channel. Tests that are not about it take
- * so many `times` as much, and tell the bot the same.
+ * so many `times` as much, and tell the bot the same. Apps that are `distributed` outside of Slack's Marketplace may read
+ * conversations once a minute.
  */
-export function createRateLimits(nowMs: () => number, times = 1): RateLimits {
+export function createRateLimits(nowMs: () => number, times = 1, distributed = false): RateLimits {
   const burst = POST_BURST_SECONDS * times;
   const calls = new Map<string, number[]>();
   const buckets = new Map<string, { tokens: number; atMs: number }>();
 
   function windowWaitMs(method: string, tier: Tier, now: number): number {
-    const recent = (calls.get(method) ?? []).filter((atMs) => atMs > now - 60_000);
+    const isScarce = distributed && /^conversations\.(?:history|replies)$/.test(method);
+    const [count, windowMs] = isScarce ? [1, 60_000 / times] : [PER_MINUTE[tier] * times, 60_000];
+    const recent = (calls.get(method) ?? []).filter((atMs) => atMs > now - windowMs);
     calls.set(method, recent);
-    const oldest = recent[recent.length - PER_MINUTE[tier] * times];
-    return oldest === undefined ? 0 : oldest + 60_000 - now;
+    const oldest = recent[recent.length - count];
+    return oldest === undefined ? 0 : oldest + windowMs - now;
   }
 
   function bucketOf(channel: string, now: number) {

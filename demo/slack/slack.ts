@@ -58,6 +58,8 @@ export interface StandInSlackOptions {
   answerWithinMs?: number;
   /** `false` lets every call of the bot through; a number takes so many times as many as Slack does. */
   rateLimits?: false | number;
+  /** Whether the app counts as distributed outside of Slack's Marketplace: it reads 15 messages a minute then. */
+  distributed?: boolean;
   /** What this workspace refuses; `refuses` of the stand-in changes it later. */
   refuses?: Refuses;
   /** How long after its upload a file is ready, and shared. */
@@ -125,7 +127,10 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
   const now = options.now ?? Date.now;
   const wire = createWire(now);
   const workspace = createAcme(now);
-  const limits = options.rateLimits === false ? noRateLimits : createRateLimits(now, options.rateLimits);
+  const limits =
+    options.rateLimits === false
+      ? noRateLimits
+      : createRateLimits(now, options.rateLimits, options.distributed);
   const limited: Call[] = [];
   const tokens = {
     // Its own for each: a bot that outlives its world must not be taken for one of another.
@@ -143,6 +148,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
     tickets: createTickets(now, workspace.newId),
     files: createFiles(workspace, options.filesReadyAfterMs ?? FILES_READY_AFTER_MS),
     refuses: { ...options.refuses },
+    distributed: options.distributed ?? false,
     triggers: createTriggers(now, workspace.newId),
     views: createViews(workspace),
     violations: [],

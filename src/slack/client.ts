@@ -11,9 +11,9 @@ import { fetchInTime, type IsTooLate } from './fetch-in-time.ts';
 import { createSlackLogger } from './logger.ts';
 import {
   type DeliveryMetadata,
-  type FoundMessage,
-  findMessages,
-  type PageRequest,
+  type MessagePage,
+  pageRequest,
+  readPage,
   toMetadata,
 } from './message-metadata.ts';
 import { personOf } from './person.ts';
@@ -391,16 +391,17 @@ export function createSlackApi(options: SlackApiOptions) {
       return clock.nowMs() ?? 0;
     },
 
-    /** Returns our messages in a conversation or a thread since a time of Slack's clock, by the key in their metadata. */
+    /** Returns one page of our messages in a conversation or a thread since a time of Slack's clock. */
     async findMessages(
       place: { channel: string; threadTs?: string },
       sinceMs: number,
-    ): Promise<ReadonlyMap<string, FoundMessage>> {
-      const read = (page: PageRequest) =>
-        page.ts === undefined
-          ? call('conversations.history', () => web.conversations.history(page))
-          : call('conversations.replies', () => web.conversations.replies({ ...page, ts: page.ts ?? '' }));
-      return findMessages(place, sinceMs, read);
+      cursor?: string,
+    ): Promise<MessagePage> {
+      const { ts, ...page } = pageRequest(place, sinceMs, cursor);
+      const response = await (ts === undefined
+        ? call('conversations.history', () => web.conversations.history(page))
+        : call('conversations.replies', () => web.conversations.replies({ ...page, ts })));
+      return readPage(place.channel, response);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Timing } from '../runtime/timing.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { SlackApi } from './client.ts';
+import { SlackApiError } from './errors.ts';
 import type { FoundMessage } from './message-metadata.ts';
 import { holdWhenLimited, readRateLimit } from './rate-limits.ts';
 
@@ -15,23 +16,30 @@ export interface LostPost {
   fromMs: number;
 }
 
-/** The result of a search: a slot for its call is free in `waitMs`, or it is known whether the message is there. */
+/** The result of a search: its next page can be read in `waitMs`, or it is known whether the message is there. */
 export type SearchResult =
   | { kind: 'wait'; waitMs: number }
   | { kind: 'known'; found: FoundMessage | undefined };
 
-/** One call to Slack that returns every message in a place. */
+/** What is read of a place, page by page, for all posts that are searched for in it. */
 interface HistoryRead {
-  startedAtMs: number;
+  /** When the first page was asked for: posts that had taken effect by then are on these pages. */
+  startedAtMs?: number;
   sinceMs: number;
-  messages: Promise<ReadonlyMap<string, FoundMessage>>;
+  cursor?: string | undefined;
+  found: Map<string, FoundMessage>;
+  isComplete: boolean;
+  /** The page that is being read; resolves with how long to wait for the next one. */
+  page?: Promise<number> | undefined;
+  usedAtMs: number;
 }
 
 /** The first post searched for is not always the first that was posted. */
 const MARGIN_MS = 60_000;
 
-/** How long the result of a call is kept for other posts of the same place. */
+/** A complete read serves other posts for so long, and one that nobody asks for is dropped after it. */
 const CACHE_MS = 60_000;
+const UNUSED_MS = 10 * 60_000;
 
 export interface SearchParts {
   slack: Pick<SlackApi, 'findMessages'>;
@@ -41,8 +49,8 @@ export interface SearchParts {
 }
 
 /**
- * Returns a search for posts whose answers were lost. After an outage there are many of one place: one call finds all
- * whose `fromMs` had passed when it was made.
+ * Returns a search for posts whose answers were lost. Each page takes a slot, and the next attempt goes on behind it. After
+ * an outage there are many posts of one place: one read finds all whose `fromMs` had passed when it began.
  */
 export function createLostPostSearch({
   slack,
@@ -50,46 +58,67 @@ export function createLostPostSearch({
   timing,
   now,
 }: SearchParts): (sought: LostPost) => Promise<SearchResult> {
-  const reads = new Map<string, HistoryRead>();
-  const slots = new Map<string, Promise<number>>();
+  const reads = new Map<string, HistoryRead[]>();
 
-  return async ({ teamId, key, place, sinceMs, fromMs }) => {
-    const placeKey = JSON.stringify([place.channel, place.threadTs]);
-    const cached = cachedRead();
-    if (cached) return resultOf(cached);
-    const rateLimit = readRateLimit(place.threadTs === undefined ? 'history' : 'replies', teamId, timing);
-    const shared = slots.get(placeKey);
-    const slot =
-      shared ??
-      rateLimiter.takeSlot(rateLimit, { id: placeKey, sinceMs }).finally(() => {
-        slots.delete(placeKey);
+  return async (sought) => {
+    const read = readFor(sought);
+    if (!isKnown()) {
+      read.page ??= readNext(read, sought).finally(() => {
+        read.page = undefined;
       });
-    slots.set(placeKey, slot);
-    const waitMs = await slot;
-    if (waitMs > 0) return { kind: 'wait', waitMs };
-    const newer = cachedRead();
-    if (newer) return resultOf(newer);
-    if (shared) return { kind: 'wait', waitMs: 0 };
-    const startedAtMs = now();
-    for (const [name, old] of reads) if (old.startedAtMs < startedAtMs - CACHE_MS) reads.delete(name);
-    const earlierMs = sinceMs - MARGIN_MS;
-    const messages = slack.findMessages(place, earlierMs).catch(holdWhenLimited(rateLimiter, rateLimit));
-    const read = { startedAtMs, sinceMs: earlierMs, messages };
-    reads.set(placeKey, read);
-    return resultOf(read);
-
-    function cachedRead(): HistoryRead | undefined {
-      const last = reads.get(placeKey);
-      return last && last.startedAtMs >= fromMs && last.sinceMs <= sinceMs ? last : undefined;
+      const waitMs = await read.page;
+      if (!isKnown()) return { kind: 'wait', waitMs };
     }
+    return { kind: 'known', found: read.found.get(sought.key) };
 
-    async function resultOf(read: HistoryRead): Promise<SearchResult> {
-      try {
-        return { kind: 'known', found: (await read.messages).get(key) };
-      } catch (error) {
-        if (reads.get(placeKey) === read) reads.delete(placeKey);
-        throw error;
-      }
+    function isKnown() {
+      return read.isComplete || read.found.has(sought.key);
     }
   };
+
+  /** Returns a read that is going to find the post if it is there. */
+  function readFor({ place, sinceMs, fromMs }: LostPost): HistoryRead {
+    const atMs = now();
+    for (const [name, all] of reads) {
+      const kept = all.filter((read) => !isStale(read, atMs));
+      if (kept.length > 0) reads.set(name, kept);
+      else reads.delete(name);
+    }
+    const ofPlace = reads.get(placeKeyOf(place)) ?? [];
+    let read = ofPlace.find(
+      ({ startedAtMs = atMs, sinceMs: readSinceMs }) => startedAtMs >= fromMs && readSinceMs <= sinceMs,
+    );
+    if (read === undefined) {
+      read = { sinceMs: sinceMs - MARGIN_MS, found: new Map(), isComplete: false, usedAtMs: atMs };
+      reads.set(placeKeyOf(place), [...ofPlace, read]);
+    }
+    read.usedAtMs = atMs;
+    return read;
+  }
+
+  /** Reads one page when a slot is free for it. Returns how long to wait before the next one. */
+  async function readNext(read: HistoryRead, { teamId, place, sinceMs }: LostPost): Promise<number> {
+    const rateLimit = readRateLimit(place.threadTs === undefined ? 'history' : 'replies', teamId, timing);
+    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: placeKeyOf(place), sinceMs });
+    if (waitMs > 0) return waitMs;
+    read.startedAtMs ??= now();
+    try {
+      const { found, nextCursor } = await slack.findMessages(place, read.sinceMs, read.cursor);
+      for (const [key, message] of found) read.found.set(key, message);
+      read.cursor = nextCursor;
+      read.isComplete = nextCursor === undefined;
+    } catch (error) {
+      // The message at which the next page begins was deleted.
+      if (error instanceof SlackApiError && error.code === 'invalid_cursor') read.cursor = undefined;
+      else await holdWhenLimited(rateLimiter, rateLimit)(error);
+    }
+    return 0;
+  }
 }
+
+const placeKeyOf = ({ channel, threadTs }: LostPost['place']) => JSON.stringify([channel, threadTs]);
+
+const isStale = (
+  { isComplete, startedAtMs = Number.POSITIVE_INFINITY, usedAtMs }: HistoryRead,
+  nowMs: number,
+) => (isComplete && startedAtMs < nowMs - CACHE_MS) || usedAtMs < nowMs - UNUSED_MS;

@@ -21,9 +21,6 @@ export const toMetadata = (delivery: DeliveryMetadata) => ({
 /** Clocks inside Slack may differ by this much, in seconds. */
 const CLOCK_TOLERANCE_S = 120;
 
-/** Enough for a busy conversation of many days, when the time of a post is unknown. */
-const MAX_PAGES = 50;
-
 /** The request for one page of a conversation, or of the thread under `ts`. */
 export interface PageRequest {
   channel: string;
@@ -40,25 +37,36 @@ interface PageResponse {
   response_metadata?: { next_cursor?: string };
 }
 
-/** Returns our messages in a place since a time of Slack's clock (epoch milliseconds), by the key in their metadata. */
-export async function findMessages(
+/** What one page shows: our messages by the key in their metadata, and where the next page begins. */
+export interface MessagePage {
+  found: [key: string, message: FoundMessage][];
+  nextCursor: string | undefined;
+}
+
+/** Returns the request for a page of a place, since a time of Slack's clock (epoch milliseconds). */
+export function pageRequest(
   { channel, threadTs }: { channel: string; threadTs?: string },
   sinceMs: number,
-  read: (page: PageRequest) => Promise<PageResponse>,
-): Promise<ReadonlyMap<string, FoundMessage>> {
-  const page: PageRequest = { channel, limit: 200, include_all_metadata: true };
-  if (threadTs !== undefined) page.ts = threadTs;
-  if (sinceMs > 0) page.oldest = String(Math.floor(sinceMs / 1000) - CLOCK_TOLERANCE_S);
-  const found = new Map<string, FoundMessage>();
-  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-    const { messages = [], response_metadata: more } = await read(page);
-    for (const { ts, metadata } of messages) {
-      if (ts === undefined || metadata?.event_type !== EVENT_TYPE) continue;
-      const { key, hash = '' } = metadata.event_payload as Partial<DeliveryMetadata>;
-      if (key !== undefined) found.set(key, { channel, ts, hash });
-    }
-    if (!more?.next_cursor) break;
-    page.cursor = more.next_cursor;
-  }
-  return found;
+  cursor: string | undefined,
+): PageRequest {
+  return {
+    channel,
+    limit: 200,
+    include_all_metadata: true,
+    ...(threadTs !== undefined && { ts: threadTs }),
+    ...(sinceMs > 0 && { oldest: String(Math.floor(sinceMs / 1000) - CLOCK_TOLERANCE_S) }),
+    ...(cursor !== undefined && { cursor }),
+  };
+}
+
+export function readPage(
+  channel: string,
+  { messages = [], response_metadata: more }: PageResponse,
+): MessagePage {
+  const found = messages.flatMap(({ ts, metadata }): MessagePage['found'] => {
+    if (ts === undefined || metadata?.event_type !== EVENT_TYPE) return [];
+    const { key, hash = '' } = metadata.event_payload as Partial<DeliveryMetadata>;
+    return key === undefined ? [] : [[key, { channel, ts, hash }]];
+  });
+  return { found, nextCursor: more?.next_cursor || undefined };
 }

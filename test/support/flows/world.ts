@@ -102,7 +102,7 @@ export interface WorldOptions {
   startMs?: number;
   /** How Slack reaches the bots; over HTTP when left out. */
   transport?: 'http' | 'socket';
-  slack?: Pick<StandInSlackOptions, 'rateLimits' | 'eventRetryDelaysMs'>;
+  slack?: Pick<StandInSlackOptions, 'rateLimits' | 'distributed' | 'eventRetryDelaysMs'>;
   platform?: StandInPlatformOptions;
   /** Added to the environment of Redis, such as a clock of its own. */
   redisEnv?: NodeJS.ProcessEnv;
