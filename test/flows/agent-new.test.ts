@@ -122,15 +122,6 @@ describe('a new job', () => {
     },
   );
 
-  test('thanks in a followed thread are answered with help, and not sent to the agent', async () => {
-    const { jobId, card: root } = await follows();
-    plan(jobId);
-    await replies(root, '@Docket thanks!');
-    await note('ana', 'Mention @Docket with what the agent should do');
-    await replies(root, 'This is the first');
-    expect(await sent(1)).toEqual(['This is the first']);
-  });
-
   test('"@Docket export docs.acme.com" in a followed thread: a button exports it, once', async () => {
     const { card: root } = await follows();
     await replies(root, '@Docket export docs.acme.com');

@@ -9,7 +9,7 @@ const BUTTONS = '[Send] [Not for the agent] [Always in this thread]';
 describe('which replies are instructions', () => {
   const scene = stage();
   const { clicks, person } = scene;
-  const { follows, replies, reacted, takes, sent, instructions, note, notes, clicksNote, card, read } =
+  const { follows, plan, replies, reacted, takes, sent, instructions, note, notes, clicksNote, card, read } =
     agentsOn(scene);
 
   test('the owner alone: every reply counts, with names for mentions and links kept', async () => {
@@ -150,6 +150,46 @@ describe('which replies are instructions', () => {
     await replies(root, '@Docket stop using tabs in samples');
     expect(await sent(1)).toEqual(['stop using tabs in samples']);
     await card('#docs', 'Working');
+  });
+
+  test.each([
+    ['auto', undefined],
+    ['all', 'Listen to all replies'],
+    ['mention', 'Listen only to @Docket'],
+  ])('greetings, thanks and emoji are never instructions: mode %s', async (_mode, entry) => {
+    const { card: root } = await follows();
+    if (entry !== undefined) await clicks('ana', 'docs agent ·', entry);
+    const talk = [];
+    for (const text of [
+      'thanks!',
+      'hi',
+      '👍',
+      ':tada:',
+      'ok',
+      'Great work, thank you so much @ben 🙏',
+      'ok, +1 :)',
+    ])
+      for (const to of ['', '@Docket ']) talk.push(await replies(root, `${to}${text}`));
+    await replies(root, '@Docket thanks, now also fix the typo');
+    expect(await sent(1)).toEqual(['thanks, now also fix the typo']);
+    expect(talk.flatMap(({ reactions }) => reactions)).toEqual([]);
+    expect(notes('ana').filter((text) => !text.includes('count'))).toEqual([]);
+  });
+
+  test('"status?" is answered from what is known, to whoever asked alone', async () => {
+    const { jobId, card: root } = await follows();
+    await replies(root, 'status?', { who: 'ben' });
+    expect(read(await note('ben', 'Ready'))).toMatch(
+      /^✅ Ready · .*\nlast checked .*\n\[Open pull request\] \[Check now\]$/,
+    );
+    plan(jobId);
+    await replies(root, '@Docket Rewrite the intro');
+    await sent(1);
+    await card('#docs', 'Working');
+    await replies(root, '@Docket any update?');
+    await note('ana', 'At work on "Rewrite the intro"');
+    expect(instructions()).toEqual(['Rewrite the intro']);
+    expect(notes('ben')).toHaveLength(1);
   });
 
   test('@Docket and no word is answered, and nothing is sent', async () => {

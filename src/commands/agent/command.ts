@@ -1,9 +1,7 @@
-import { tooLongText } from '../../jobs/agent/thread/phrases.ts';
 import type { TypedJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
-import { lengthOf } from '../../slack/text.ts';
 import { ok, unclear } from '../args.ts';
 import { defineCommand, helpMessage, subcommand } from '../command.ts';
 import { findAgentJob, withJob } from '../job-ids.ts';
@@ -12,6 +10,7 @@ import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
 import { followJob } from './follow.ts';
 import { openInstructModal } from './instruct-modal.ts';
+import { instructionProblem } from './modal-fields.ts';
 import { withProject } from './project.ts';
 import { listThreads, stopFollowing } from './threads.ts';
 
@@ -132,7 +131,9 @@ async function followTyped(
 ): Promise<Message | undefined> {
   // The manifest has Slack leave mentions as they were typed.
   const text = messageToMarkdown({ text: instruction }, noNames).trim();
-  const { instructionCharacters: max } = tools.limits;
-  if (lengthOf(text) > max) return message([[`${tooLongText(lengthOf(text), max)} Nothing was sent.`]]);
+  // A job can be followed without a word to it.
+  const problem =
+    jobId !== undefined && text === '' ? undefined : instructionProblem(text, undefined, tools.limits);
+  if (problem !== undefined) return message([[`${problem} Nothing was sent.`]]);
   return followJob({ jobId, text, project }, caller, tools);
 }

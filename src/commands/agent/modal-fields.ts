@@ -2,6 +2,7 @@ import type { InputBlock } from '@slack/types';
 import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
 import { type ThreadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
 import { stateLabel } from '../../jobs/agent/thread/view.ts';
+import { isTalk, parseThreadText } from '../../jobs/agent/thread-text.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import type { Project } from '../../projects.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
@@ -63,7 +64,7 @@ export function instructionProblem(
   thread: ThreadRun | undefined,
   { instructionCharacters, instructionsWaiting }: CommandTools['limits'],
 ): string | undefined {
-  if (text === '') return 'Write what the agent should do.';
+  if (isTalk(parseThreadText(text))) return 'Write what the agent should do.';
   if (lengthOf(text) > instructionCharacters) return tooLongText(lengthOf(text), instructionCharacters);
   const isFull = thread !== undefined && waitingOf(thread).length >= instructionsWaiting;
   return isFull ? tooManyText(instructionsWaiting) : undefined;

@@ -2,6 +2,7 @@ import { isSafeId } from '../../docs-api/paths.ts';
 import { readDomain } from '../../domain.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import { mayBeJob, mayMean, readTypedJob, type TypedJob } from '../typed-job.ts';
+import { readSmallTalk } from './small-talk.ts';
 
 /** What a reply is by its text alone. Commands and both kinds of `follow` count only with a mention of Docket. */
 export type ThreadText =
@@ -9,6 +10,10 @@ export type ThreadText =
   | { kind: 'aside' }
   /** No text at all. */
   | { kind: 'empty' }
+  /** A greeting, thanks or emoji alone. */
+  | { kind: 'smallTalk' }
+  /** Somebody asks how far the agent is. */
+  | { kind: 'status' }
   | { kind: 'command'; command: ThreadCommand }
   /** `project` is as it was typed. */
   | { kind: 'follow'; jobId: string; project?: string }
@@ -23,14 +28,15 @@ const COMMANDS = new Map<string, ThreadCommand>([
   ['stop', 'stop'],
   ['only when mentioned', 'onlyMentioned'],
   ['all replies', 'allReplies'],
-  ['help', 'help'],
-]);
-
-/** What people say to somebody new, or when something is done: help is the answer, never an instruction. */
-const GREETINGS = new Set([
-  ...['hi', 'hello', 'hey', 'hi there', 'hello there', 'hey there', 'good morning', 'good evening'],
-  ...['thanks', 'thank you', 'thanks a lot', 'many thanks', 'thank you very much', 'thx', 'cheers'],
-  ...['help me', 'help please', 'please help', 'what can you do', 'who are you', 'how does this work'],
+  ...[
+    'help',
+    'help me',
+    'help please',
+    'please help',
+    'what can you do',
+    'who are you',
+    'how does this work',
+  ].map((words) => [words, 'help'] as const),
 ]);
 
 const MAX_JOB_ID_LENGTH = 200;
@@ -53,9 +59,6 @@ const exportPattern = /^export(?:\s+(\S+))?$/iu;
 /** What the agent works on. Some of these are domains of countries, too; a site there takes the command. */
 const fileName =
   /^[^/]+\.(?:json|ya?ml|toml|xml|csv|txt|mdx?|rst|html?|css|[cm]?[jt]sx?|svg|png|pdf|zip|py|sh)$/iu;
-/** As text has them; some have a name alone, such as those of a workspace. */
-const emojiNames = /:[\w+-]{1,100}:/gu;
-const otherThanWords = /[^\p{L}\p{M}\p{N}]+/gu;
 /** The same before anything is taken from the ends of the id: dots may stand for more of it. */
 const followedText = /^[^\p{L}]*follow\s+(\S+)/iu;
 const quotes = /^["'`´“”‘’*]+|(?<!["'`´“”‘’*,;:!?.])["'`´“”‘’*,;:!?.]+$/gu;
@@ -76,18 +79,15 @@ export function parseThreadText(text: string): ThreadText {
   const plain = cleaned.normalize('NFKC');
   const command = COMMANDS.get(plain.replace(commandDelimiters, '').replace(/\s+/gu, ' ').toLowerCase());
   if (command !== undefined) return { kind: 'command', command };
-  if (isGreeting(plain)) return { kind: 'command', command: 'help' };
+  if (/^[?\s]+$/u.test(plain)) return { kind: 'status' };
+  const talk = readSmallTalk(text.replace(invisible, ''));
+  if (talk !== undefined) return { kind: talk };
   return parseFollow(cleaned) ?? parseExport(cleaned) ?? { kind: 'instruction' };
 }
 
-/** Whether nothing is said but hello, thanks or "?". */
-const isGreeting = (text: string) => /^[?\s]+$/u.test(text) || GREETINGS.has(wordsOf(text));
-
-const wordsOf = (text: string) =>
-  text.replace(emojiNames, ' ').replace(otherThanWords, ' ').trim().toLowerCase();
-
-/** Whether a text says anything in words; an emoji alone does not. */
-export const hasWords = (text: string) => text.length > MAX_COMMAND_LENGTH || wordsOf(text) !== '';
+/** Whether a reply with nothing else in it never goes to the agent, however replies count. */
+export const isTalk = ({ kind }: ThreadText) =>
+  kind === 'aside' || kind === 'empty' || kind === 'smallTalk' || kind === 'status';
 
 /** With anything but one site after it, it is an instruction: "export the tables as CSV", "export openapi.json". */
 function parseExport(text: string): ThreadText | undefined {

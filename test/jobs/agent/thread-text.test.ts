@@ -39,7 +39,53 @@ test.each(['', '   ', '\u200B\u2060', '\u3164', ',', ': ', ' – '])('%j is no t
   expect(kindOf(text)).toBe('empty');
 });
 
-test.each(['👍', ':wave:', '0', '…'])('%j is left to the agent', (text) => {
+test.each([
+  ...['👍', '👍🏽👍🏽', ':wave:', '…', '+1', '1️⃣', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', '❤️', ':-)', '@ben'],
+  ...['Hi', 'Hello!', 'hey there :wave:', 'Good morning, team', 'ok', 'OK.', 'Okay, thanks!'],
+  ...[
+    'Thanks 🙏',
+    '**thank you!!**',
+    'thx :D',
+    'Thanks @ben, great work',
+    'ｔｈａｎｋｓ',
+    "that's great",
+    'LGTM :+1:',
+  ],
+])('%j is no instruction', (text) => {
+  expect(kindOf(text)).toBe('smallTalk');
+});
+
+test.each([
+  '?',
+  ' ？? ',
+  'status?',
+  'Status',
+  'hi, any update?',
+  "What's the status?",
+  'is it done yet?? 🙂',
+])('%j asks how far the agent is', (text) => {
+  expect(kindOf(text)).toBe('status');
+});
+
+test.each([
+  ...[
+    '0',
+    '2',
+    'ok, go ahead',
+    'thanks, now also fix the typo',
+    'hi, add a quickstart',
+    'nice, but shorten it',
+  ],
+  ...[
+    'all',
+    'yes, please',
+    'update the status',
+    'status page is missing',
+    '+15',
+    'good examples',
+    'thank Ben in the intro',
+  ],
+])('%j is an instruction', (text) => {
   expect(kindOf(text)).toBe('instruction');
 });
 
@@ -91,13 +137,6 @@ describe('a command', () => {
     ['All replies, ', 'allReplies'],
     ['help?', 'help'],
     ['ＨＥＬＰ', 'help'],
-    ['?', 'help'],
-    [' ？? ', 'help'],
-    ['Hi', 'help'],
-    ['Hello!', 'help'],
-    ['hey there :wave:', 'help'],
-    ['Thanks 🙏', 'help'],
-    ['**thank you!!**', 'help'],
     ['What can you do?', 'help'],
   ])('%j', (text, command) => {
     expect(parseThreadText(text)).toEqual({ kind: 'command', command });
@@ -112,8 +151,6 @@ describe('a command', () => {
     'all replies please',
     'help me with the quickstart',
     'helper',
-    'hi, add a quickstart',
-    'thanks, now drop v1',
     'hint',
     'why?',
   ])('%j is more than that, so it is an instruction', (text) => {

@@ -10,7 +10,7 @@ import { type Outcome, runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { contactsText, missingScopeText } from '../../wording-view.ts';
-import { asksWhichJob, excerptOf, hasWords, parseThreadText, type ThreadText } from '../thread-text.ts';
+import { asksWhichJob, excerptOf, isTalk, parseThreadText, type ThreadText } from '../thread-text.ts';
 import { type MentionAnswer, type MentionRun, mentionRun } from './record.ts';
 import { mentionMessage } from './view.ts';
 
@@ -77,7 +77,7 @@ function readBeginning({ reply: { content }, botUserId }: MentionRun): ThreadTex
 }
 
 const asksForHelp = (parsed: ThreadText) =>
-  parsed.kind === 'empty' || (parsed.kind === 'command' && parsed.command === 'help');
+  isTalk(parsed) || (parsed.kind === 'command' && parsed.command === 'help');
 
 function exportAnswer(typed: string | undefined): MentionAnswer {
   if (typed === undefined) return { kind: 'export' };
@@ -131,7 +131,6 @@ function answerFor({ problem }: MentionRun, text: string, most: number): Mention
     case 'badFollow':
     case 'instruction':
       if (asksWhichJob(parsed)) return { kind: 'badFollow' };
-      if (!hasWords(text)) return { kind: 'help' };
       return lengthOf(text) > most
         ? { kind: 'tooLong', characters: lengthOf(text), most }
         : { kind: 'offer', text, excerpt: excerptOf(text) };
@@ -139,6 +138,8 @@ function answerFor({ problem }: MentionRun, text: string, most: number): Mention
       return exportAnswer(parsed.site);
     case 'aside':
     case 'empty':
+    case 'smallTalk':
+    case 'status':
       return { kind: 'help' };
   }
 }

@@ -1,10 +1,13 @@
+import { beginningOf, messageToMarkdown } from '../../../slack/markdown/message.ts';
+import { noNames } from '../../../slack/markdown/names.ts';
 import { reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { type StepResult, saveAs, UNREADABLE_RETRY_MS } from '../../run-job.ts';
+import { parseThreadText } from '../thread-text.ts';
 import { leaveWatch } from '../watch/watches.ts';
 import { noPlaceMessage } from './ephemeral-view.ts';
-import { type ThreadEvent, threadEvent } from './event.ts';
+import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
 import type { ThreadRun } from './record.ts';
 import { checkOpenSend } from './send.ts';
 import { ifReadable, type LoadedThread, publishAndWait } from './thread-step.ts';
@@ -30,6 +33,9 @@ export async function end(
   return publishAndWait(run, wakes, inbox.length > 0 ? [UNREADABLE_RETRY_MS] : [], context);
 }
 
+const isSmallTalk = ({ content }: ReplyEvent) =>
+  parseThreadText(messageToMarkdown(beginningOf(content), noNames)).kind === 'smallTalk';
+
 /** Returns the events before the first entry that only a newer Docket can read. */
 function readEvents(inbox: readonly unknown[]): ThreadEvent[] {
   const read = inbox.map((entry) => threadEvent.safeParse(entry).data);
@@ -41,7 +47,9 @@ function readEvents(inbox: readonly unknown[]): ThreadEvent[] {
 function addEndedEphemerals(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadRun {
   const recipients = entries.flatMap((entry) => {
     if (entry.kind === 'instruct') return [{ to: entry.by.id, id: entry.id }];
-    return entry.kind === 'reply' && entry.mentionsBot ? [{ to: entry.user, id: entry.ts }] : [];
+    return entry.kind === 'reply' && entry.mentionsBot && !isSmallTalk(entry)
+      ? [{ to: entry.user, id: entry.ts }]
+      : [];
   });
   return recipients.reduce(
     (thread, { to, id }) => addEphemeral(thread, { id: `over ${id}`, to, kind: 'over' }),

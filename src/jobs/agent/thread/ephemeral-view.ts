@@ -1,8 +1,19 @@
-import { type Message, message } from '../../../slack/blocks.ts';
+import { layout, type Message, message, type Part } from '../../../slack/blocks.ts';
 import { foreignText, formatCount } from '../../../slack/text.ts';
 import { notPermittedText, shortId } from '../../wording-view.ts';
-import { agentActions, threadButtonOf } from './buttons.ts';
-import { badFollowLine, quoted, tooLongText, tooManyText, unsentText, writtenModeText } from './phrases.ts';
+import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
+import {
+  badFollowLine,
+  jobName,
+  pullRequestButton,
+  quoted,
+  quotedShort,
+  tooLongText,
+  tooManyText,
+  unsentText,
+  waitingText,
+  writtenModeText,
+} from './phrases.ts';
 import {
   type Ephemeral,
   findInstruction,
@@ -10,6 +21,7 @@ import {
   MAX_LISTED_INSTRUCTIONS,
   type ThreadRun,
 } from './record.ts';
+import { stateOf } from './state-view.ts';
 
 export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Message {
   switch (ephemeral.kind) {
@@ -50,11 +62,35 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
       return message([badFollowLine]);
     case 'lateMention':
       return message([['I read new replies only. Write it again with @Docket.']]);
+    case 'status':
+      return statusMessage(thread);
     case 'stopped':
       return message([
         [`I stopped following ${jobText(thread)} here.${unsentText(thread.ended?.unsent ?? 0)}`],
       ]);
   }
+}
+
+/** What is known without asking the platform. */
+function statusMessage(thread: ThreadRun): Message {
+  const { icon, label } = stateOf(thread);
+  const open = thread.rounds.findLast(({ ending }) => ending === undefined);
+  const waiting = waitingText(thread);
+  const seenAtMs = thread.seen?.atMs;
+  const facts: Part[][] = [
+    ...(open?.last ? [[`At work on ${quotedShort(open.last.excerpt)}`]] : []),
+    ...(waiting === '' ? [] : [[waiting]]),
+    ...(seenAtMs === undefined ? [] : [['last checked ', { time: seenAtMs, format: '{ago}' }] as Part[]]),
+  ];
+  return layout({
+    lines: [[`${icon} `, { bold: label }, ` · ${jobName(thread)}`]],
+    small: facts,
+    buttons: [
+      ...pullRequestButton(thread.seen?.prLink),
+      ...(thread.state === 'ended' ? [] : [checkButton(thread)]),
+    ],
+    text: [[`${label}: ${jobName(thread)}`], ...facts],
+  });
 }
 
 const contactText = ({ about }: Ephemeral) => foreignText(about ?? '', 200) || 'whoever runs Docket';

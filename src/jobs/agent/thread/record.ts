@@ -85,6 +85,7 @@ export const ephemeral = z.object({
     'lateMention',
     'stopped',
     'over',
+    'status',
   ]),
   /** The id of an instruction or a job, a mode, or whom to ask. */
   about: z.string().optional(),

@@ -4,7 +4,7 @@ import type { Names } from '../../../slack/markdown/names.ts';
 import { cut, lengthOf } from '../../../slack/text.ts';
 import { tsToMs } from '../../../slack/timestamp.ts';
 import type { Limits } from '../../limits.ts';
-import { asksWhichJob, excerptOf, parseThreadText, type ThreadCommand } from '../thread-text.ts';
+import { asksWhichJob, excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import { applyClick, MODE_BY_ACTION } from './clicks.ts';
 import { compact } from './compact.ts';
 import type { ReplyEvent, ThreadEvent } from './event.ts';
@@ -104,10 +104,13 @@ function applyContent(
   const { text, mentionsBot, files } = content;
   const parsed = parseThreadText(text);
   const decision = mentionsBot ? 'take' : decideReply(thread, author.id, content.mentionsOthers);
-  if (parsed.kind === 'aside' || decision === 'ignore') return thread;
   const isTaken = decision === 'take';
-  if (!author.may) return isTaken ? refuseAuthor(thread, ts, mentionsBot, context) : thread;
   const answer = (ephemeral: EphemeralContent) => addReplyEphemeral(thread, ts, author, ephemeral);
+  const isSmallTalk = parsed.kind === 'smallTalk' && content.characters === undefined;
+  if (parsed.kind === 'aside' || isSmallTalk || decision === 'ignore') return thread;
+  // The card shows everybody here how the job is.
+  if (parsed.kind === 'status') return answer({ kind: 'status' });
+  if (!author.may) return isTaken ? refuseAuthor(thread, ts, mentionsBot, context) : thread;
   if (mentionsBot && parsed.kind === 'command') return applyCommand(thread, ts, parsed.command, context);
   if (mentionsBot && parsed.kind === 'follow') return answer({ kind: 'followsAlready', about: parsed.jobId });
   if (mentionsBot && asksWhichJob(parsed, thread.agentJobId)) return answer({ kind: 'badFollow' });
@@ -217,8 +220,7 @@ function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext):
     return addReplyEphemeral(thread, ts, one.by, { kind: 'edited', about: ts, excerpt: one.excerpt });
   if (!isResendable(one)) return thread;
   const { text, characters, mentionsBot } = content;
-  const { kind } = parseThreadText(text);
-  if (kind === 'aside' || kind === 'empty') return withdrawPending(thread, one);
+  if (isTalk(parseThreadText(text))) return withdrawPending(thread, one);
   if (!context.author.may) return refuseAuthor(withdraw(thread, one), ts, mentionsBot, context);
   const rejection = characters === undefined ? undefined : findRejection(thread, 'waiting', content, context);
   if (rejection !== undefined)
@@ -238,8 +240,7 @@ function applyUnknownEdit(
   if (!context.author.may) return thread;
   if (!content.mentionsBot)
     return keepEarly(thread, { ts, deleted: false, json: JSON.stringify(content) }, context);
-  const { kind } = parseThreadText(content.text);
-  if (kind === 'aside' || kind === 'empty') return thread;
+  if (isTalk(parseThreadText(content.text))) return thread;
   return addReplyEphemeral(thread, ts, context.author, { kind: 'lateMention' });
 }
 
@@ -268,7 +269,7 @@ function applyModal(
   { id, by, text, atMs }: Extract<ThreadEvent, { kind: 'instruct' }>,
   context: EventContext,
 ): ThreadRun {
-  if (findInstruction(thread, id) || parseThreadText(text).kind === 'empty') return thread;
+  if (findInstruction(thread, id) || isTalk(parseThreadText(text))) return thread;
   const rejection = findRejection(thread, 'waiting', truncateText(text, context.limits), context);
   if (rejection !== undefined)
     return addEphemeral(thread, { id: `${rejection.kind} ${id}`, to: by.id, ...rejection });

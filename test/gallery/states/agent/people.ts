@@ -7,7 +7,7 @@ import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/rec
 import { threadLine } from '../../../../src/jobs/agent/thread/view.ts';
 import { message } from '../../../../src/slack/blocks.ts';
 import { aProject } from '../../../support/commands/builders.ts';
-import { anInstruction, anOffer, aThread } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, anOffer, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { THREAD } from '../../../support/jobs/export/rendering.ts';
 import { answered, type GalleryState, modal } from '../../state.ts';
 import { ANA, BEN, ended, INSTRUCTION, unmade } from './examples.ts';
@@ -53,6 +53,10 @@ export const ephemerals: GalleryState[] = [
   only('late mention', { kind: 'lateMention' }),
   only('stopped', { kind: 'stopped' }, ended('stopped', { by: ANA, unsent: 1 })),
   only('over', { kind: 'over' }),
+  only('status', { kind: 'status' }),
+  only('status, at work', { kind: 'status' }, { rounds: [aRound()], instructions: [anInstruction()] }),
+  only('status, before the first poll', { kind: 'status' }, unmade),
+  only('status, after the end', { kind: 'status' }, ended('stopped')),
   answered('agent/ephemeral/not in the channel', noPlaceMessage(true, 'not_in_channel')),
   answered('agent/ephemeral/refused by Slack', noPlaceMessage(false, 'restricted_action')),
   answered(

@@ -17,7 +17,7 @@ const minute = 60_000;
 
 /** Ana and Ben both wrote, and both were asked. */
 const asked = applyEvents(aThread(), [
-  wrote(ben, 1, 'Nice'),
+  wrote(ben, 1, 'Looks odd'),
   wrote(ana, 2, 'Fix the title'),
   wrote(ana, 3, 'And the nav'),
 ]);
@@ -25,7 +25,7 @@ const asked = applyEvents(aThread(), [
 describe('the answer to the question', () => {
   test('[Send] lets everything of that person go out, and nothing of others', () => {
     const sent = applyEvents(asked, [clicks(ana, 'send', [ts(2)])]);
-    expect(outcomesOf(sent)).toEqual(['held: Nice', 'waiting: Fix the title', 'waiting: And the nav']);
+    expect(outcomesOf(sent)).toEqual(['held: Looks odd', 'waiting: Fix the title', 'waiting: And the nav']);
   });
 
   test('[Send] says when it was decided, and so does [Send again]', () => {
@@ -55,7 +55,7 @@ describe('the answer to the question', () => {
     expect(outcomesOf(dropped)).toEqual([
       'notForAgent: Fix the title',
       'notForAgent: And the nav',
-      'held: Nice',
+      'held: Looks odd',
     ]);
     expect(dropped.answers).toEqual({ U0ANA: 'mention' });
     expect(ephemeralsOf(dropped)).toEqual(['ben: question', 'ana: question']);
@@ -72,7 +72,7 @@ describe('the answer to the question', () => {
   test('[Always in this thread] lets them go out, and later ones without asking', () => {
     const always = applyEvents(asked, [clicks(ana, 'always', [ts(2)]), wrote(ana, 4, 'And the footer')]);
     expect(outcomesOf(always)).toEqual([
-      'held: Nice',
+      'held: Looks odd',
       'waiting: Fix the title',
       'waiting: And the nav',
       'waiting: And the footer',
@@ -296,7 +296,7 @@ describe('which replies count', () => {
       const nowMs = NOW_MS + minute;
       const changed = applyEvents(asked, [clicks(cleo, action)], { nowMs });
       expect(changed.notes.slice(asked.notes.length)).toEqual([
-        { id: `question U0BEN ${nowMs}`, to: 'U0BEN', kind: 'question', about: ts(1), excerpt: 'Nice' },
+        { id: `question U0BEN ${nowMs}`, to: 'U0BEN', kind: 'question', about: ts(1), excerpt: 'Looks odd' },
         {
           id: `question U0ANA ${nowMs}`,
           to: 'U0ANA',

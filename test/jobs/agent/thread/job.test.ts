@@ -92,12 +92,12 @@ test('somebody whom Slack does not tell just now holds up the thread, but not fo
   await world.follows({ mode: 'all' });
   const { check } = world.context.policy;
   world.context.policy.check = async () => ({ kind: 'unknown' });
-  await world.receives(wrote(ben, 1, 'hello'));
+  await world.receives(wrote(ben, 1, 'extend it'));
   expect(await world.step()).toMatchObject({ kind: 'again' });
   expect(world.prompts).toEqual([]);
   world.context.policy.check = check;
   await world.step();
-  expect(world.prompts).toEqual(['hello']);
+  expect(world.prompts).toEqual(['extend it']);
 });
 
 describe('an entry of a newer Docket', () => {
