@@ -214,11 +214,16 @@ async function everythingShown(): Promise<Message[]> {
   const open = { thread: 'https://acme.example/archives/C0DOCS/p1', mayFollow: true };
   const running = runningMessage(aRun(), NOW_MS, open, '1.2.a');
   const corrected = await exportCommand.run('https://docs.acme.com/v2', aCaller(), toolsFor([]));
-  if (corrected === undefined) throw new Error('A wrong domain was not answered');
+  const asked = await exportCommand.run('docs.acm.com', aCaller(), {
+    ...toolsFor([]),
+    docsDomain: 'docs.acme.com',
+  });
+  if (corrected === undefined || asked === undefined) throw new Error('A wrong domain was not answered');
   return [
     ...messages,
     running,
     corrected,
+    asked,
     helpMessage(exportCommand),
     welcomeMessage,
     statusMessage(aState()),

@@ -11,7 +11,8 @@ const rows = [...readme.matchAll(/^\| (.+?) \| (.*) \|$/gm)].map(([, what = '', 
 }));
 
 describe.each(registry.commands.map((command) => [command.name, command] as const))('%s', (name, command) => {
-  const usages = command.subcommands.map((one) => [`${name} ${usageOf(one)}`.trim(), one] as const);
+  const offered = command.subcommands.filter(({ hidden }) => !hidden);
+  const usages = offered.map((one) => [`${name} ${usageOf(one)}`.trim(), one] as const);
 
   test.each(usages)('has a row in the README: %s', (usage, { summary }) => {
     const effects = rows.filter(({ what }) => what === `\`${usage}\``).map(({ effect }) => effect);

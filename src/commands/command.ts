@@ -8,6 +8,8 @@ import type { Caller, CommandTools } from './tools.ts';
 export interface Subcommand extends Syntax {
   /** The task, as help names it: "Export a site". */
   summary: string;
+  /** Help does not offer it: it only says why something cannot be done. */
+  hidden?: boolean;
   run(input: Record<string, unknown>, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
 }
 
@@ -51,6 +53,8 @@ export function defineCommand(parts: Omit<SlashCommand, 'run'>): SlashCommand {
   };
 }
 
+const offered = (subcommands: readonly Subcommand[]) => subcommands.filter(({ hidden }) => !hidden);
+
 /** How a subcommand is typed, after the command's name: `watch <job id> [--project p]`. */
 export function usageOf({ verb, args, flags }: Syntax): string {
   const shownFlags = Object.entries(flags).map(([name, { usage }]) => `[${`--${name} ${usage}`.trim()}]`);
@@ -59,10 +63,11 @@ export function usageOf({ verb, args, flags }: Syntax): string {
 
 /** All subcommands in one line, as Slack shows them while somebody types the command. */
 export const usageHint = ({ subcommands }: Pick<SlashCommand, 'subcommands'>) =>
-  [...subcommands.map(usageOf), 'help'].filter(Boolean).join(' | ');
+  [...offered(subcommands).map(usageOf), 'help'].filter(Boolean).join(' | ');
 
 /** What can be done: each task of a command with what to type, then the other commands; small, all that can be typed. */
-export function helpMessage({ name, subcommands }: Omit<SlashCommand, 'run'>): Message {
+export function helpMessage({ name, subcommands: all }: Omit<SlashCommand, 'run'>): Message {
+  const subcommands = offered(all);
   const usages = subcommands.map((one): Part[] => [`${name} ${usageOf(one)}`.trim()]);
   return layout({
     lines: [

@@ -11,7 +11,7 @@ describe.each(registry.commands.map((command) => [command.name, command] as cons
   const lines = text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').split('\n');
 
   test('has a line of help for each of its tasks, with what to type, and how all of it is typed', () => {
-    for (const one of command.subcommands) {
+    for (const one of command.subcommands.filter(({ hidden }) => !hidden)) {
       expect(lines).toContain(`${one.summary}: ${one.example}`);
       expect(lines).toContain(`${name} ${usageOf(one)}`.trim());
     }

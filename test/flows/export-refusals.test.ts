@@ -11,6 +11,10 @@ describe('refused at once, privately, before anything starts', () => {
       "https://docs.acme.com/v2 isn't a host name. Did you mean docs.acme.com?\n[Use it]",
     ],
     ['/docs-export localhost', "localhost isn't a host name. Type it like docs.acme.com."],
+    ...['cancel', 'cancel se_3f9a77bd04c24a06', 'stop', 'cancel docs.acme.com'].map((typed) => [
+      `/docs-export ${typed}`,
+      "Exports can't be cancelled once started; an unwanted one does no harm.",
+    ]),
   ])('%s', async (line, text) => {
     expect(told(await asks(line))).toBe(text);
     expect(scene.slack.messages).toEqual([]);
@@ -92,6 +96,67 @@ describe('refused at once, privately, before anything starts', () => {
     };
     await scene.slack.until(() => logged().length > 0);
     expect(logged()).toEqual([expect.stringContaining('a request broke')]);
+  });
+});
+
+describe('a domain that is a letter or two away from a known one is asked about, privately', () => {
+  const scene = stage({
+    bot: { env: { DOCS_DOMAIN: 'docs.acme.com' } },
+    platform: { domains: ['docs.acme.com', 'docs.acm.com'], exportPlan: { holdAt: 0.42, durationMs: 40 } },
+  });
+  const { asks, person, told, toldLast, until } = scene;
+  const question = "I don't know SITE. Did you mean docs.acme.com? Nothing was started.";
+  const buttons = '\n[docs.acme.com] [Export SITE]';
+
+  test.each(['docs.acm.com', 'dosc.acme.com', 'DOC.acme.com'])('%s', async (typed) => {
+    const site = typed.toLowerCase();
+    expect(told(await asks(`/docs-export ${typed}`))).toBe((question + buttons).replaceAll('SITE', site));
+    expect(scene.slack.messages).toEqual([]);
+    expect(scene.platform.wire.calls).toEqual([]);
+  });
+
+  test('its button exports the known one, as it was asked for', async () => {
+    const { ephemeral } = await asks('/docs-export docs.acm.com --paths guides/start');
+    if (!ephemeral) throw new Error('no answer');
+    await person('ana').clicks(ephemeral, 'docs.acme.com');
+    await until(['42%']);
+    expect(scene.platform.starts).toMatchObject([{ domain: 'docs.acme.com' }]);
+    expect(scene.platform.starts[0]?.paths).toHaveLength(1);
+  });
+
+  test('[Export …] asks the platform for the one that was typed', async () => {
+    const { ephemeral } = await asks('/docs-export docs.acm.com');
+    if (!ephemeral) throw new Error('no answer');
+    await person('ana').clicks(ephemeral, 'Export docs.acm.com');
+    await until(['42%']);
+    expect(scene.platform.starts).toMatchObject([{ domain: 'docs.acm.com' }]);
+  });
+
+  test('so is one in a mention, once it is to be exported', async () => {
+    await person('ana').says('#docs', '@Docket export docs.acm.com');
+    const offer = await scene.slack.until(() => scene.slack.ephemerals.at(-1));
+    await person('ana').clicks(offer, 'Export docs.acm.com');
+    expect(toldLast('ana')).toBe((question + buttons).replaceAll('SITE', 'docs.acm.com'));
+    expect(scene.platform.wire.calls).toEqual([]);
+  });
+
+  test('a domain further away is not', async () => {
+    await asks('/docs-export help.acme.com');
+    await scene.slack.until(() => scene.platform.wire.calls.length > 0);
+  });
+});
+
+describe('a domain that is near one of those set up, and is not set up itself,', () => {
+  const scene = stage({ bot: { config: 'projects:\n  acme:\n    domains: [docs.acme.com]\n' } });
+
+  test('has a button for that one alone', async () => {
+    const { told, asks, person, until } = scene;
+    const answer = await asks('/docs-export docs.acm.com --private');
+    expect(told(answer)).toBe(
+      "I don't know docs.acm.com. Did you mean docs.acme.com? Nothing was started.\n[docs.acme.com]",
+    );
+    await person('ana').clicks(answer.ephemeral as never, 'docs.acme.com');
+    await until(['42%']);
   });
 });
 

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { badDomainMessage } from '../../jobs/export/ask-view.ts';
-import { exportActions, type UseDomain, useDomain } from '../../jobs/export/buttons.ts';
+import { exportActions, useDomain } from '../../jobs/export/buttons.ts';
 import { runningExports } from '../../jobs/export/feature.ts';
 import { exportRun } from '../../jobs/export/record.ts';
 import type { TypedJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { unclear } from '../args.ts';
 import { defineCommand, subcommand } from '../command.ts';
 import { findExportJob, withJob } from '../job-ids.ts';
@@ -14,8 +13,8 @@ import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { exportFlags } from './args.ts';
 import { exportModalView, fitsModal } from './modal.ts';
-import { startExport, watchExport } from './start.ts';
-import { type ExportRequest, type ResolvedTarget, refusalText, resolveTarget } from './target.ts';
+import { askWhetherMeant, exportButtons, startExport, watchExport } from './start.ts';
+import { type ExportRequest, refusalText, resolveTarget } from './target.ts';
 
 /** More running exports than this help nobody; the rest is counted. */
 const MAX_LINES = 15;
@@ -70,8 +69,21 @@ export const exportCommand = defineCommand({
       example: '/docs-export status',
       run: (_input, caller, tools) => exportStatus(caller, tools),
     }),
+    ...['cancel', 'stop'].map((verb) =>
+      subcommand({
+        verb,
+        hidden: true,
+        args: { which: optional('text', '[job id]') },
+        flags: {},
+        summary: 'Cancel an export',
+        example: `/docs-export ${verb}`,
+        run: async () => noCancelMessage,
+      }),
+    ),
   ],
 });
+
+const noCancelMessage = message([["Exports can't be cancelled once started; an unwanted one does no harm."]]);
 
 /** [Export a site]: a modal asks for all of it. */
 export const exportSiteButton = defineButton({
@@ -95,14 +107,21 @@ async function watchTyped(
   );
 }
 
-/** [Use it] under a domain that was not quite one, and [Export …] under a mention. */
-export const useDomainButton = defineButton({
-  action: exportActions.useDomain,
-  may: 'export',
-  value: useDomain,
-  run: ({ domain, project, version, paths, privately, request }, caller, tools) =>
-    start({ domain, project, version, paths, privately }, { ...caller, requestId: `${request} use` }, tools),
-});
+/** [Use it] under a domain that was not quite one, its choices under one that is not known, [Export …] under a mention. */
+export const domainButtons = [exportActions.useDomain, exportActions.useTyped].map((action) =>
+  defineButton({
+    action,
+    may: 'export',
+    value: useDomain,
+    run: ({ domain, project, version, paths, privately, request, chosen }, caller, tools) =>
+      start(
+        { domain, project, version, paths, privately },
+        { ...caller, requestId: `${request} use` },
+        tools,
+        chosen ? 'chosen' : 'first',
+      ),
+  }),
+);
 
 /** [Start another] for somebody whose export runs already. */
 export const startAnotherButton = defineButton({
@@ -118,15 +137,18 @@ export const startAnotherButton = defineButton({
     ),
 });
 
+/** `chosen`: whoever asks has seen the known domain that is like this one. */
 async function start(
   request: ExportRequest,
   caller: Caller,
   tools: CommandTools,
-  how: 'first' | 'another' = 'first',
+  how: 'first' | 'chosen' | 'another' = 'first',
 ): Promise<Message | undefined> {
   const target = resolveTarget(request, caller.channel.id, tools);
   switch (target.kind) {
     case 'ok':
+      if (target.meant !== undefined && how === 'first')
+        return askWhetherMeant({ ...target, meant: target.meant, refused: false }, request, caller);
       return startExport({ ...request, ...target, project: target.project.name }, caller, tools, how);
     case 'noDomain':
     case 'ask': {
@@ -135,12 +157,19 @@ async function start(
       await tools.openModal(caller, exportModalView({ ...request, domain }, caller, tools));
       return undefined;
     }
-    case 'badDomain':
-      return badDomain(target, request, caller);
+    case 'badDomain': {
+      const { typed, suggested } = target;
+      const [use] = suggested === undefined ? [] : exportButtons('Use it', suggested, request, caller);
+      // Without the button the person types it.
+      return badDomainMessage(typed, suggested, use);
+    }
     case 'foreignPage':
       return message([[target.problem]]);
-    case 'unknownProject':
     case 'domainRefused':
+      if (target.meant !== undefined)
+        return askWhetherMeant({ ...target, meant: target.meant, refused: true }, request, caller);
+      return message([[refusalText(target)]]);
+    case 'unknownProject':
       return message([[refusalText(target)]]);
   }
 }
@@ -151,27 +180,6 @@ const tooManyPaths = message([
     { code: '/docs-export docs.acme.com --project acme --paths …' },
   ],
 ]);
-
-function badDomain(
-  { typed, suggested }: Extract<ResolvedTarget, { kind: 'badDomain' }>,
-  request: ExportRequest,
-  { requestId }: Caller,
-): Message {
-  const { project, version, paths, privately } = request;
-  const meant: UseDomain = {
-    v: 1,
-    domain: suggested ?? '',
-    project,
-    version,
-    paths,
-    privately,
-    request: requestId,
-  };
-  const value = JSON.stringify(meant);
-  const button = { label: 'Use it', action: exportActions.useDomain, value };
-  // Without the button the person types it.
-  return badDomainMessage(typed, suggested, value.length <= SLACK_LIMITS.buttonValue ? button : undefined);
-}
 
 /** What runs: the person's own exports, and those whose threads this person can read from here. */
 export async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {

@@ -7,7 +7,7 @@ import { cut, oneLine } from '../../slack/text.ts';
 import type { Modal } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { readPaths, readVersion } from './args.ts';
-import { startExport } from './start.ts';
+import { askWhetherMeant, startExport } from './start.ts';
 import { type ExportRequest, type ResolvedTarget, refusalText, resolveTarget } from './target.ts';
 
 const CALLBACK_ID = 'export.start';
@@ -160,18 +160,18 @@ export const exportModal: Modal = {
       ...(paths?.kind === 'unclear' && { paths: paths.problem }),
     };
     if (target.kind !== 'ok' || Object.keys(problems).length > 0) return { kind: 'problems', problems };
-    const reply = await startExport(
-      {
-        domain: target.domain,
-        project: target.project.name,
-        version: version?.kind === 'ok' ? version.value : undefined,
-        paths: target.paths,
-        // Without the choice it is for one person alone.
-        privately: values.link !== 'thread',
-      },
-      caller,
-      tools,
-    );
+    const wanted = {
+      domain: target.domain,
+      project: target.project.name,
+      version: version?.kind === 'ok' ? version.value : undefined,
+      paths: target.paths,
+      // Without the choice it is for one person alone.
+      privately: values.link !== 'thread',
+    };
+    const reply =
+      target.meant === undefined
+        ? await startExport(wanted, caller, tools)
+        : askWhetherMeant({ ...target, meant: target.meant, refused: false }, wanted, caller);
     return reply === undefined ? { kind: 'closed' } : { kind: 'message', message: reply };
   },
 };

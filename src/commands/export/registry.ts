@@ -1,7 +1,7 @@
 import { exportActions } from '../../jobs/export/buttons.ts';
 import type { Registry } from '../registry.ts';
 import { ownLinkButton, runButtons } from './buttons.ts';
-import { exportCommand, exportSiteButton, startAnotherButton, useDomainButton } from './command.ts';
+import { domainButtons, exportCommand, exportSiteButton, startAnotherButton } from './command.ts';
 import { exportModal } from './modal.ts';
 import { settingsButton } from './settings-button.ts';
 import { watchItButton, watchModal } from './watch-modal.ts';
@@ -10,7 +10,7 @@ export const exportCommands = {
   commands: [exportCommand],
   buttons: [
     exportSiteButton,
-    useDomainButton,
+    ...domainButtons,
     startAnotherButton,
     ownLinkButton,
     settingsButton,

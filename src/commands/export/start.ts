@@ -1,4 +1,5 @@
-import { exportActions } from '../../jobs/export/buttons.ts';
+import { misspeltMessage } from '../../jobs/export/ask-view.ts';
+import { exportActions, type UseDomain } from '../../jobs/export/buttons.ts';
 import { cardPermalink } from '../../jobs/export/permalink.ts';
 import { site } from '../../jobs/export/phrases.ts';
 import {
@@ -17,11 +18,40 @@ import {
   unknownProjectText,
 } from '../../jobs/wording-view.ts';
 import { resolveProject } from '../../projects.ts';
-import { type Message, message, type Part } from '../../slack/blocks.ts';
-import { formatCount } from '../../slack/text.ts';
+import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
+import { cut, formatCount } from '../../slack/text.ts';
 import type { Acceptance, Quota } from '../../store/runs.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
+import type { ExportRequest } from './target.ts';
+
+/** Returns the button that exports this domain as somebody asked; none where that takes more than a button carries. */
+export function exportButtons(
+  label: string,
+  domain: string,
+  { project, version, paths, privately }: ExportRequest,
+  { requestId: request }: Caller,
+  { action = exportActions.useDomain, chosen }: { action?: string; chosen?: true } = {},
+): ButtonParts[] {
+  const wanted: UseDomain = { v: 1, domain, project, version, paths, privately, request, chosen };
+  const value = JSON.stringify(wanted);
+  const fits = value.length <= SLACK_LIMITS.buttonValue;
+  return fits ? [{ label: cut(label, SLACK_LIMITS.buttonText), action, value }] : [];
+}
+
+/** Asks whether a known domain was meant, before anything is public. `refused`: the typed one cannot be exported. */
+export const askWhetherMeant = (
+  { domain, meant, refused }: { domain: string; meant: string; refused: boolean },
+  request: ExportRequest,
+  caller: Caller,
+): Message => {
+  const typed = { action: exportActions.useTyped, chosen: true } as const;
+  return misspeltMessage(domain, meant, [
+    ...exportButtons(meant, meant, request, caller),
+    ...(refused ? [] : exportButtons(`Export ${domain}`, domain, request, caller, typed)),
+  ]);
+};
 
 /**
  * Keeps the export, or answers what to say instead: somebody else's is busy with the same. `another` starts beside that
@@ -31,10 +61,10 @@ export async function startExport(
   target: ExportTarget,
   caller: Caller,
   tools: CommandTools,
-  how: 'first' | 'another' = 'first',
+  how: 'first' | 'chosen' | 'another' = 'first',
 ): Promise<Message | undefined> {
   const run = newExportRun(target, caller, tools);
-  const wanted = how === 'first' ? run : { ...run, claim: undefined };
+  const wanted = how === 'another' ? { ...run, claim: undefined } : run;
   const acceptance = await acceptWithinQuotas('start', wanted, caller, tools);
   if (acceptance.kind !== 'claimed') return undefined;
   await tools.audit({ subject: target.domain, result: 'running already' });

@@ -1,6 +1,7 @@
 import { readDomain } from '../../domain.ts';
 import { listNames, unknownProjectText } from '../../jobs/wording-view.ts';
 import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
+import { editDistance } from '../../runtime/edit-distance.ts';
 import { foreignText } from '../../slack/text.ts';
 import type { CommandTools } from '../tools.ts';
 import { pathsOn } from './args.ts';
@@ -17,13 +18,26 @@ export interface ExportRequest {
 
 /** What to export, in which project; or what is still missing or wrong. */
 export type ResolvedTarget =
-  | { kind: 'ok'; domain: string; project: Project; paths: string[] | undefined }
+  /** `meant`: a known domain that is one or two letters away, where this one is not known. */
+  | {
+      kind: 'ok';
+      domain: string;
+      project: Project;
+      paths: string[] | undefined;
+      meant?: string | undefined;
+    }
   | { kind: 'noDomain' }
   | { kind: 'badDomain'; typed: string; suggested: string | undefined }
   | { kind: 'foreignPage'; problem: string }
   | { kind: 'unknownProject'; named: string; known: string[] }
   /** `named`: the project that was asked for. */
-  | { kind: 'domainRefused'; domain: string; named: string | undefined; known: string[] }
+  | {
+      kind: 'domainRefused';
+      domain: string;
+      named: string | undefined;
+      known: string[];
+      meant?: string | undefined;
+    }
   | { kind: 'ask'; domain: string; among: Project[] };
 
 /** Finds out what is meant, before anything outside is asked. */
@@ -46,10 +60,32 @@ export function resolveTarget(
   const paths = pages && pathsOn(domain, pages);
   if (paths?.kind === 'unclear') return { kind: 'foreignPage', problem: paths.problem };
   const resolved = resolveProject(projects, { named, channel, domain });
-  if (resolved.kind === 'project')
-    return { kind: 'ok', domain, project: resolved.project, paths: paths?.value };
+  if (resolved.kind === 'project') {
+    const known = [
+      ...(docsDomain === undefined ? [] : [docsDomain]),
+      ...projects.flatMap(({ domains }) => domains ?? []),
+    ];
+    return {
+      kind: 'ok',
+      domain,
+      project: resolved.project,
+      paths: paths?.value,
+      meant: nearestDomain(domain, known),
+    };
+  }
   if (resolved.kind === 'unknownProject') return { ...resolved, named: named ?? '' };
-  return resolved.kind === 'ask' ? { ...resolved, domain } : { ...resolved, domain, named };
+  if (resolved.kind === 'ask') return { ...resolved, domain };
+  return { ...resolved, domain, named, meant: nearestDomain(domain, resolved.known) };
+}
+
+/** Of more letters, one host name is rarely a misspelling of another. */
+const MAX_SLIPS = 2;
+
+function nearestDomain(domain: string, known: readonly string[]): string | undefined {
+  if (known.includes(domain)) return undefined;
+  const slips = new Map(known.map((one) => [one, editDistance(domain, one)]));
+  const near = [...slips].filter(([, count]) => count <= MAX_SLIPS);
+  return near.toSorted(([, one], [, other]) => one - other)[0]?.[0];
 }
 
 /** What is wrong with a project or a domain, with what can be had instead. */

@@ -21,6 +21,10 @@ export function badDomainMessage(typed: string, suggested: string | undefined, u
   );
 }
 
+/** To somebody who typed a domain that is not known; `meant` is a known one that differs in a letter or two. */
+export const misspeltMessage = (domain: string, meant: string, buttons: ButtonParts[]): Message =>
+  message([[`I don't know ${domain}. Did you mean `, { code: meant }, '? Nothing was started.']], buttons);
+
 /** Offers the export that a mention asked for; `request` is its id. Nothing is started without a click. */
 export function exportOffer(
   request: string,

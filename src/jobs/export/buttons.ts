@@ -17,7 +17,10 @@ export const runButton = z.object({
 });
 export type RunButton = z.infer<typeof runButton>;
 
-/** What [Use it] and [Start another] carry: the export that is meant, and the request that asked for it. */
+/**
+ * What [Use it] and [Start another] carry: the export that is meant, and the request that asked for it. `chosen`: its
+ * domain was chosen beside one that looks like it.
+ */
 export const useDomain = z.object({
   v: z.literal(1),
   domain: z.string(),
@@ -26,6 +29,7 @@ export const useDomain = z.object({
   paths: z.array(z.string()).optional(),
   privately: z.boolean(),
   request: z.string(),
+  chosen: z.literal(true).optional(),
 });
 export type UseDomain = z.infer<typeof useDomain>;
 
@@ -43,6 +47,7 @@ export const exportActions = {
   download: 'export.download',
   openThread: 'export.open_thread',
   useDomain: 'export.use_domain',
+  useTyped: 'export.use_typed',
   ownLink: 'export.own_link',
   settings: 'export.settings',
 } as const;

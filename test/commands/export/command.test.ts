@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../../demo/slack/block-kit/check.ts';
-import { exportCommand, exportSiteButton, useDomainButton } from '../../../src/commands/export/command.ts';
+import { domainButtons, exportCommand, exportSiteButton } from '../../../src/commands/export/command.ts';
 import { exportOffer } from '../../../src/jobs/export/ask-view.ts';
 import type { Message } from '../../../src/slack/blocks.ts';
 import { aCaller, aProject } from '../../support/commands/builders.ts';
@@ -26,6 +26,7 @@ async function typed(text: string): Promise<{ told: Message; value: string | und
   );
   return { told, value: values[0] };
 }
+const [useDomainButton] = domainButtons as [(typeof domainButtons)[number]];
 const use = (value: string | undefined, caller = aCaller({ requestId: '1.3.c' })) =>
   useDomainButton.run(useDomainButton.value.parse(JSON.parse(value ?? '')), caller, world.tools);
 

@@ -1,5 +1,6 @@
 import { exportModalView } from '../../../src/commands/export/modal.ts';
 import { settingsView } from '../../../src/commands/export/settings-button.ts';
+import { askWhetherMeant } from '../../../src/commands/export/start.ts';
 import { watchView } from '../../../src/commands/export/watch-modal.ts';
 import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import {
@@ -10,7 +11,7 @@ import {
 } from '../../../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { acme, ana, aProject, beta } from '../../support/commands/builders.ts';
+import { aCaller, acme, ana, aProject, beta } from '../../support/commands/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
 import { REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
 import { answered, type GalleryState, modal, pick, told, toldBelowCard } from '../state.ts';
@@ -171,6 +172,15 @@ const direct: GalleryState[] = [
   shown('private')('direct message/link over', ended(done({ ...privately, over: true })), 'exported'),
 ];
 
+const misspelt = (name: string, refused: boolean) =>
+  answered(
+    `export/${name}`,
+    askWhetherMeant(
+      { domain: 'docs.acm.com', meant: SITE, refused },
+      { domain: 'docs.acm.com', project: undefined, version: undefined, paths: undefined, privately: false },
+      aCaller(),
+    ),
+  );
 const running = (name: string, run: ExportRun, mayFollow = true) =>
   answered(
     `export/${name}`,
@@ -179,6 +189,8 @@ const running = (name: string, run: ExportRun, mayFollow = true) =>
 const elsewhere = aRun({ asked: { channel: 'D0ANA', joinable: false, isPublic: false, atMs: NOW_MS } });
 
 const answers: GalleryState[] = [
+  misspelt('answer/a domain like a known one', false),
+  misspelt('answer/a domain like one that is set up', true),
   running('answer/running already', aRun(halfDone)),
   running('answer/running already, elsewhere', aRun(), false),
   running('answer/watched already', aRun({ joined: true })),
