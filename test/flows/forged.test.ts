@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import type { SentMessage } from '../../demo/slack/workspace.ts';
+import { registry } from '../../src/commands/index.ts';
+import { keys } from '../../src/store/keys.ts';
+import { agentsOn } from '../support/flows/agent-stage.ts';
+import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
+import { plain } from '../support/flows/reading.ts';
+import { stage } from '../support/flows/stage.ts';
+import { buttonsIn, menuButtonsIn } from '../support/slack/rendering.ts';
+
+type Clicker = 'ben' | 'gus' | 'eve';
+const CLICKERS: readonly Clicker[] = ['ben', 'gus', 'eve'];
+
+/** They name no record: each opens a modal, or shows or starts what its clicker could type as well. */
+const NAME_NOTHING = [
+  'agent.instruct',
+  'digest.set_up',
+  'export.ask',
+  'export.start_another',
+  'export.use_domain',
+  'status.audit',
+  'status.details',
+  'welcome.how',
+];
+
+/** Their buttons carry what those beside them do not. */
+const OF_THEIR_OWN = ['agent.start_new', 'digest.ask_agent'];
+
+/** Guests and other organizations are named here, so that nothing but what they can see stands in their way. */
+const everybody =
+  'allow: { export: [everyone, U0GUS, U0EVE], agent: [everyone, U0GUS, U0EVE], digest: [everyone, U0GUS, U0EVE] }\n';
+
+const REFUSED = expect.stringMatching(
+  /somebody else's|not yours|[Oo]nly whoever|can't see|another workspace|no longer know/,
+);
+
+describe('an id that somebody made up', () => {
+  const scene = stage({
+    ...digestWorld,
+    bot: {
+      env: { DOCS_DOMAIN: 'docs.acme.com' },
+      config: `limits: { analyticsPerHour: 10000 }\n${everybody}`,
+    },
+  });
+  const { person, asks, until } = scene;
+  const agents = agentsOn(scene);
+  const digests = digestsOn(scene);
+  /** What buttons carry that were shown to those who are in #private, by action. */
+  let carried: Map<string, string>;
+
+  /** All that can be known of what is kept and of what was done. */
+  async function state(): Promise<unknown> {
+    const { client } = scene.world.redis;
+    const found = await client.keys(keys.run('*'));
+    const inboxes = await client.keys(keys.inbox('*'));
+    const runs = await Promise.all(found.toSorted().map((key) => client.hgetall(key)));
+    const waiting = await Promise.all(inboxes.toSorted().map((key) => client.lrange(key, 0, -1)));
+    const shown = scene.slack.messages.map((message) => scene.slack.read(message));
+    return { runs, waiting, shown, starts: scene.platform.starts.length, sent: agents.instructions() };
+  }
+
+  async function home(who: Clicker) {
+    if (person(who).home() === undefined) {
+      await person(who).opensHome();
+      await scene.slack.until(() => person(who).home());
+    }
+    const view = person(who).home();
+    if (view === undefined) throw new Error('no Home');
+    return view;
+  }
+
+  /** What somebody reads after a click that no client would offer, on Home. */
+  async function clicks(who: Clicker, action: string, value: string): Promise<string> {
+    const button = { type: 'button', action_id: action, value, text: { type: 'plain_text', text: 'Forged' } };
+    const blocks = [{ type: 'actions', block_id: 'forged', elements: [button] }];
+    const view = await home(who);
+    await person(who).clicks({ ...view, blocks } as typeof view, 'Forged');
+    const modal = person(who).modal();
+    const read = modal === undefined ? '' : plain(person(who).reads(modal));
+    while (person(who).modal()) await person(who).closes();
+    return read;
+  }
+
+  /** What there is to be seen in #private, after which only ana is left in it. */
+  async function tellStories() {
+    const week = await digests.toSunday();
+    digests.reads('/quickstart', week, { human: 770, ai: 140 });
+    await asks('/docs-export docs.acme.com --private', { where: '#private' });
+    await until(['42%'], '#private');
+    scene.platform.finish('docs.acme.com');
+    await digests.post('I sent you the link privately', '#private');
+    await asks('/docs-export docs.acme.com --private --version next', { where: '#private', who: 'ben' });
+    await until(['next', '42%'], '#private');
+    scene.platform.finish('docs.acme.com');
+    await person('ana').clicks(
+      await digests.post('docs.acme.com (next) is exported', '#private'),
+      'Get my own link',
+    );
+    await until(['New link', '(next)'], '@ana');
+    const { card } = await agents.follows({ where: '#private' });
+    await person('ben').says('#private', 'Also describe the limits', { threadTs: card.ts });
+    await agents.note('ben', 'Is this for the agent?');
+    await person('ana').says('#private', '@Docket add a page about limits');
+    await agents.note('ana', 'Start a new one');
+    const list = await digests.creates({}, { where: '#private' });
+    await digests.toBerlin(1, '09:00');
+    const root = await digests.digest('14–20 Sep 2026', { where: '#private', has: ['Ask the agent'] });
+    expect(dayAfter(week, 7)).toBe('2026-09-21');
+
+    // Of several that carry the same, ana's own came first.
+    const shown = [
+      root,
+      list,
+      ...scene.slack.ephemerals,
+      ...scene.slack.messages.toReversed(),
+    ] as SentMessage[];
+    carried = new Map(
+      shown
+        .flatMap(({ blocks }) => [...buttonsIn(blocks as never), ...menuButtonsIn(blocks as never)])
+        .flatMap(({ action_id: action, value }) => (value === undefined ? [] : [[action, value] as const])),
+    );
+    for (const who of CLICKERS) scene.slack.channel('#private').members.delete(person(who).id);
+    await digests.settled();
+    await expect.poll(async () => JSON.stringify(await state())).toContain('lastWeek');
+  }
+
+  /** What a forged button carries: what a real one did, else what one beside it did. */
+  function carriedBy(action: string): string {
+    const [feature = ''] = action.split('.');
+    const sibling = [...carried].find(
+      ([other]) => other.startsWith(`${feature}.`) && ![...NAME_NOTHING, ...OF_THEIR_OWN].includes(other),
+    );
+    const value = carried.get(action) ?? sibling?.[1];
+    if (value === undefined)
+      throw new Error(`Nothing shown carries what ${action} takes: add a story that shows it`);
+    return value;
+  }
+
+  const forged = registry.buttons
+    .map(({ action }) => action)
+    .filter((action) => !NAME_NOTHING.includes(action));
+
+  test('every action but those that name nothing is forged', () => {
+    const known = registry.buttons.map(({ action }) => action);
+    expect(NAME_NOTHING.filter((action) => !known.includes(action))).toEqual([]);
+    expect(forged.length).toBeGreaterThan(20);
+  });
+
+  test('in a button does nothing for those who are not in the channel', async () => {
+    await tellStories();
+    for (const action of forged) {
+      const value = action === 'home.answer' ? answerOf(carriedBy('agent.send')) : carriedBy(action);
+      const before = await state();
+      for (const who of CLICKERS)
+        expect.soft([action, who, await clicks(who, action, value)]).toEqual([action, who, REFUSED]);
+      expect.soft({ action, state: await state() }).toEqual({ action, state: before });
+    }
+  });
+
+  const answerOf = (threadValue: string) => {
+    const { run, about } = JSON.parse(threadValue);
+    return JSON.stringify({ v: 1, run, need: `held ${about[0]}` });
+  };
+
+  test('in a form sets up no digest where its maker is not', async () => {
+    await asks('/docs-digest create', { who: 'ben' });
+    await person('ben').submits({ Channel: '#docs', Time: '00:30', 'Time zone': 'UTC' });
+    const { body = '' } = scene.slack.lastRequest ?? {};
+    const { id } = scene.slack.channel('#docs');
+    const { secret, direct } = {
+      secret: scene.slack.channel('#secret'),
+      direct: scene.slack.channel('@ana'),
+    };
+    scene.slack.channel('#private').members.delete(person('ben').id);
+    for (const other of [scene.slack.channel('#private').id, secret.id, direct.id, person('ana').id]) {
+      const forgedBody = body
+        .replace(`%22selected_conversation%22%3A%22${id}`, `%22selected_conversation%22%3A%22${other}`)
+        .replace('00%3A30', '09%3A00');
+      const { body: answer } = await scene.slack.sendRaw({ body: forgedBody });
+      expect(JSON.parse(answer)).toEqual({
+        response_action: 'errors',
+        errors: { channel: expect.stringMatching(/^I can't see you in that channel/) },
+      });
+    }
+    expect(await state()).toMatchObject({ runs: [], shown: [] });
+  });
+});
