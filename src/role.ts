@@ -8,7 +8,7 @@ import type { Closers } from './runtime/closers.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { createHealth } from './server/health.ts';
-import { createHealthChecks, redisState } from './server/health-checks.ts';
+import { createHealthChecks, type HealthChecks, redisState } from './server/health-checks.ts';
 import type { HttpServer } from './server/http-server.ts';
 import { metricNames } from './server/metric-names.ts';
 import { serveMetrics } from './server/metrics-route.ts';
@@ -105,7 +105,7 @@ export async function createRoleParts(
     now: options.now ?? monotonicMs,
   };
 
-  const address = await findRedis(settings, closers, options);
+  const address = await findRedis(settings, closers, checks, options);
   setTagName(tagNameOf(address));
   const redisWatch = createRedisWatch({ address, allow: settings.redisAllow, timing, monotonicMs, log });
   closers.add(() => redisWatch.stop());
@@ -152,13 +152,19 @@ export async function createRoleParts(
   };
 }
 
-async function findRedis(settings: Settings, closers: Closers, options: AppParts): Promise<RedisAddress> {
+async function findRedis(
+  settings: Settings,
+  closers: Closers,
+  checks: HealthChecks,
+  options: AppParts,
+): Promise<RedisAddress> {
   const external = redisAddressOf(settings);
   if (external !== undefined) return external;
   const { dataDir } = settings;
   const { log, searchPath = '' } = options;
   const redis = await startEmbeddedRedis({ dataDir, log, searchPath, cancelled: closers.stopping });
   closers.add(() => redis.stop());
+  checks.addProblem(redis.diskProblem);
   return { socketPath: redis.socketPath };
 }
 

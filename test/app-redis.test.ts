@@ -1,9 +1,13 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Timing } from '../src/runtime/timing.ts';
 import { RedisUnfit } from '../src/store/redis/watch.ts';
 import { startTestApp } from './support/app.ts';
 import { startRedisPair } from './support/flows/redis-pair.ts';
 import { openWay, type RedisWay } from './support/flows/redis-way.ts';
+import { temporaryFolder } from './support/flows/world.ts';
 import { freePort, redisForTests } from './support/redis.ts';
 
 const redis = redisForTests();
@@ -24,7 +28,10 @@ const quick: Partial<Timing> = {
 
 /** A concurrent test passes its own `onFinished`. */
 async function app(env: NodeJS.ProcessEnv, timing: Partial<Timing> = {}, onFinished = onTestFinished) {
-  const docket = await startTestApp({ REDIS_URL: redis.url, ...env }, { timing: { ...quick, ...timing } });
+  const docket = await startTestApp(
+    { REDIS_URL: redis.url, ...env },
+    { searchPath: process.env.PATH, timing: { ...quick, ...timing } },
+  );
   onFinished(() => docket.stop());
   const readyz = async () => (await docket.get('/readyz')).body;
   return {
@@ -94,6 +101,47 @@ test('where CONFIG and INFO are forbidden it starts, works and says so', async (
   expect(await problems()).toContain('maxmemory-policy is noeviction');
   expect(await problems()).toContain('appendonly is yes');
   expect(logged('eviction-unknown')).toMatchObject({ level: 40 });
+});
+
+describe("Docket's own Redis", () => {
+  function folder() {
+    const { path, remove } = temporaryFolder();
+    onTestFinished(remove);
+    return path;
+  }
+
+  async function embedded(folder: string) {
+    const docket = await app({ REDIS_URL: '', DATA_DIR: folder }, {});
+    const pid = () => Number(readFileSync(join(folder, 'redis/redis.pid'), 'utf8'));
+    await expect.poll(docket.redisIs).toBe('up');
+    return { ...docket, pid };
+  }
+
+  test('that is frozen is said to run; one that ended, to be started again', async () => {
+    const { problems, pid, redisIs } = await embedded(folder());
+    const frozen = pid();
+    process.kill(frozen, 'SIGSTOP');
+    await expect.poll(problems, { timeout: 15_000 }).toContain("Docket's own Redis does not answer. It runs");
+    expect(await problems()).not.toContain('is started again by itself');
+    process.kill(frozen, 'SIGCONT');
+    await expect.poll(problems, { timeout: 15_000 }).toBe('');
+    process.kill(frozen, 'SIGKILL');
+    await expect.poll(redisIs, { timeout: 15_000 }).toBe('up');
+    expect(pid()).not.toBe(frozen);
+  });
+
+  test('has its full disk named, until there is room', async ({ skip }) => {
+    const disk = folder();
+    const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]);
+    if (status !== 0) return skip('no disk may be mounted here');
+    onTestFinished(() => void execFileSync('umount', [disk]));
+    const { problems } = await embedded(disk);
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(join(disk, 'ballast'), Buffer.alloc(bavail * bsize));
+    await expect.poll(problems).toContain('the disk of DATA_DIR is full');
+    rmSync(join(disk, 'ballast'));
+    await expect.poll(problems, { timeout: 15_000 }).toBe('');
+  });
 });
 
 test.each(['all', 'web', 'worker'])(

@@ -62,7 +62,7 @@ export function createMetrics(names: MetricNames, { version, role }: { version: 
   const upstream = ['docs', 'slack'];
   const collectors: (() => Promise<void> | void)[] = [];
 
-  const info = gauge('docket_info', 'Always 1: which version runs, in which role.', {
+  const info = gauge('docket_build_info', 'Always 1: which version runs, in which role.', {
     version: [version],
     role: [role],
   });

@@ -22,7 +22,7 @@ function withoutAddresses(part: unknown): unknown {
 export const createAppUrl = (manifest: unknown): string =>
   `https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(JSON.stringify(manifest))}`;
 
-/** Returns the address without a path, or why Slack could not reach it. */
+/** Returns the address, with its path and without `/slack/events`, or why Slack could not reach it. */
 export function readPublicUrl(typed: string): { url: string } | { problem: string } {
   const url = URL.parse(/^[a-z]+:\/\//i.test(typed) ? typed : `https://${typed}`);
   if (url === null || url.protocol !== 'https:' || url.username !== '' || url.port === '0')
@@ -34,5 +34,8 @@ export function readPublicUrl(typed: string): { url: string } | { problem: strin
     return {
       problem: `Slack cannot reach ${url.hostname} from outside. Give a public address, or press Enter.`,
     };
-  return { url: url.origin };
+  if (url.search !== '' || url.hash !== '')
+    return { problem: 'Give the address without what follows a ? or #.' };
+  const path = url.pathname.replace(/\/{1,100}$/, '').replace(/\/slack\/events$/, '');
+  return { url: url.origin + path };
 }

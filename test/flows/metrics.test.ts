@@ -117,7 +117,7 @@ describe('each role', () => {
     await shows(Number(healthPort ?? bot.port), (samples) => {
       expect(sampleValue(samples, 'docket_redis_up')).toBe(1);
       expect(sampleValue(samples, 'docket_queue_jobs', { queue: 'docs-export', state: 'waiting' })).toBe(0);
-      expect(sampleValue(samples, 'docket_info', { role })).toBe(1);
+      expect(sampleValue(samples, 'docket_build_info', { role })).toBe(1);
     });
     await world.close();
   });

@@ -82,7 +82,7 @@ test('the process tells of itself', async () => {
   expect(sampleValue(samples, 'process_cpu_seconds_total')).toBeGreaterThan(0);
   expect(sampleValue(samples, 'nodejs_eventloop_active_seconds_total')).toBeGreaterThan(0);
   expect(sampleValue(samples, 'process_start_time_seconds')).toBeGreaterThan(1.7e9);
-  expect(sampleValue(samples, 'docket_info', { version: '0.0.0', role: 'all' })).toBe(1);
+  expect(sampleValue(samples, 'docket_build_info', { version: '0.0.0', role: 'all' })).toBe(1);
 });
 
 test('every rate limit has its name in the list', async () => {

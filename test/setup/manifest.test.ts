@@ -50,6 +50,9 @@ test('browsers and servers take the link', () => {
 test.each([
   ['docket.acme.com', 'https://docket.acme.com'],
   ['https://docket.acme.com:8443/slack/events', 'https://docket.acme.com:8443'],
+  ['https://acme.com/docket', 'https://acme.com/docket'],
+  ['acme.com/apps/docket/', 'https://acme.com/apps/docket'],
+  ['https://acme.com/docket/slack/events/', 'https://acme.com/docket'],
 ])('%s is the address %s', (typed, url) => expect(readPublicUrl(typed)).toEqual({ url }));
 
 test.each([
@@ -59,5 +62,7 @@ test.each([
   'https://[::1]',
   'docket.local',
   'https://u@docket.acme.com',
+  'https://docket.acme.com/?key=1',
+  'https://docket.acme.com/#top',
   '',
 ])('%j is none', (typed) => expect(readPublicUrl(typed)).toEqual({ problem: expect.any(String) }));

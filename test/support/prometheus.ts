@@ -89,7 +89,7 @@ export async function startPrometheus(ports: readonly number[]): Promise<Prometh
       return [...new Set(names)].toSorted();
     },
     async scrapes() {
-      const query = encodeURIComponent('min(count_over_time(docket_info[10m]))');
+      const query = encodeURIComponent('min(count_over_time(docket_build_info[10m]))');
       const { result } = (await ask(`query?query=${query}`)) as { result: { value: [number, string] }[] };
       return Number(result[0]?.value[1] ?? 0);
     },

@@ -79,27 +79,26 @@ export function inspectDataDir(dataDir: string, free: (folder: string) => number
   });
 }
 
+const DISK_FULL =
+  'the disk of DATA_DIR is full, so nothing can be kept. Make room: Redis goes on by itself then';
+
 /**
- * Returns a function that says whether the disk has room: on a full one Redis would end at each write. It logs when the
- * disk becomes full and when it has room again.
+ * Returns a function that returns the problem of a disk without room: on a full one Redis would end at each write. It
+ * logs when the disk becomes full and when it has room again.
  */
 export function watchDiskSpace(
   folder: string,
   free: (folder: string) => number,
   log: ServerLog,
-): () => boolean {
+): () => string | undefined {
   let wasFull = false;
   return () => {
     const facts = { folder, freeBytes: free(folder) };
     const isFull = facts.freeBytes < MIN_FREE_BYTES;
-    if (isFull && !wasFull)
-      log.error(
-        facts,
-        'the disk of DATA_DIR is full, so nothing can be kept. Make room: Redis goes on by itself then',
-      );
+    if (isFull && !wasFull) log.error(facts, DISK_FULL);
     if (!isFull && wasFull) log.info(facts, 'the disk of DATA_DIR has room again');
     wasFull = isFull;
-    return !isFull;
+    return isFull ? DISK_FULL : undefined;
   };
 }
 

@@ -75,7 +75,7 @@ export async function startEmbeddedRedis({
   const release = await lockDataDir(place.folder, dataDir, timing.lockTimeoutMs);
   removeUnfinishedRestores(dirname(place.folder));
   const { socketPath } = place;
-  const hasDiskSpace = watchDiskSpace(place.folder, free, log);
+  const diskProblem = watchDiskSpace(place.folder, free, log);
   const stopping = new AbortController();
   const listeners: ((reason: string) => void)[] = [];
   let current: Server | undefined;
@@ -93,6 +93,8 @@ export async function startEmbeddedRedis({
     socketPath,
     /** Returns the server's process id; `undefined` when it was found running in another container. */
     pid: (): number | undefined => current?.pid,
+    /** Returns that its disk is full, while it is. */
+    diskProblem,
     /** Calls `listener` each time Redis ended by itself, also while it was starting; it is started again. */
     onExit: (listener: (reason: string) => void) => void listeners.push(listener),
     /** Shuts Redis down, waits for its end, and releases the data folder. */
@@ -126,7 +128,7 @@ export async function startEmbeddedRedis({
         await pause(pauseMs);
         if (stopping.signal.aborted) return;
         pauseMs = Math.min(pauseMs * 2, timing.restartMaxMs);
-        if (!hasDiskSpace()) continue;
+        if (diskProblem() !== undefined) continue;
         next = await adoptOrSpawn().catch((error: unknown) => {
           if (stopping.signal.aborted) return undefined;
           log.error({ err: error }, 'Redis could not be started again');

@@ -6,7 +6,7 @@ import { ANSWER_MS, askNode, type NodeServer } from './ask-node.ts';
 import { findPrimary } from './find-primary.ts';
 import { infoFields } from './primary-connector.ts';
 import {
-  embeddedRedisDown,
+  embeddedProblem,
   noTls,
   problemOfError,
   problemsOf,
@@ -37,7 +37,7 @@ export async function inspectRedis(address: RedisAddress): Promise<CheckedRedis>
     const facts = await askNode(server, (redis) => within(ANSWER_MS, loadFacts(redis)));
     return { server, facts, problems: problemsOf(facts, 'url' in address ? address.url : '') };
   } catch (error) {
-    if ('socketPath' in address) return { server, problems: [embeddedRedisDown] };
+    if ('socketPath' in address) return { server, problems: [embeddedProblem(error)] };
     const tls = 'tls' in server;
     const problem = problemOfError(error, tls);
     // A Redis without TLS does not answer a TLS handshake at all.

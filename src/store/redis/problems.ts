@@ -303,12 +303,17 @@ export const noTls: RedisProblem = {
     'REDIS_ALLOW=plaintext when it is on another machine.',
 };
 
-/** The embedded Redis does not answer at its socket. */
-export const embeddedRedisDown: RedisProblem = {
-  kind: 'unreachable',
-  fatal: false,
-  text: "Docket's own Redis does not answer. It is started again by itself; the log says why it ended.",
-};
+/** Returns the problem of the embedded Redis behind an error of a new connection: only one that ended is started again. */
+export function embeddedProblem(error: unknown): RedisProblem {
+  const hasEnded = /^(?:ECONNREFUSED|ENOENT)$/.test(fieldsOf(error).code);
+  return {
+    kind: 'unreachable',
+    fatal: false,
+    text: hasEnded
+      ? "Docket's own Redis has ended. It is started again by itself; the log says why it ended."
+      : "Docket's own Redis does not answer. It runs: see what holds it up, such as a disk that hangs or too little memory. If it stays so, end it (redis.pid in DATA_DIR has its process): it is started again, and what it answered for is on disk.",
+  };
+}
 
 const notRedis: RedisProblem = {
   kind: 'not-redis',
