@@ -51,7 +51,7 @@ describe('an unusual day', () => {
     await post('usually means that counting broke');
     expect(alerts()).toHaveLength(2);
     expect(alerts()[1]).toMatch(
-      /^⚠️ People down 100% · docs\.acme\.com · Sat .*\n0 views, usually about 820\.\n/,
+      /^⚠️ People down 100% · docs\.acme\.com · Sat .*\n0 views, usually about 820\.\n(?:.*\n)*.*counting broke\.\nCheck that the site opens/,
     );
   });
 

@@ -136,6 +136,22 @@ describe('asking the docs agent under a digest', () => {
     );
   });
 
+  test('a job that failed is told as that, and not as one without a pull request', async () => {
+    await creates();
+    const root = await posted();
+    scene.platform.agent.plan({ hold: true });
+    await asksAgent('ben', root, 'thumbs');
+    await person('ben').submits();
+    await sent(1);
+    finish(newest(), 'failed');
+    await untilBelow(root, '❌ The agent could not finish /guides/webhooks.');
+    await toBerlin(1, '09:00');
+    const later = await digest('2026', { has: ['Since last week', '.csv'] });
+    expect(below(later)[0]).toContain(
+      'Since last week: /guides/webhooks: the agent could not finish it; 9 thumbs down → 0\n',
+    );
+  });
+
   test('a job that a thread follows gets it there; the line under the digest ends all the same', async () => {
     await creates();
     const root = await posted();

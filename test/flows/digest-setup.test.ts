@@ -127,6 +127,10 @@ describe('setting up a weekly digest', () => {
         /^Posted already · the digest of docs\.acme\.com in #docs\nNothing was posted again\.\n.*\n\[Open thread\]$/,
       );
     expect(digests()).toEqual([root]);
+    // Whoever had it sent hears how it ended.
+    expect(read(await post('Posted', '@ana'))).toMatch(
+      /^Posted · the digest of docs\.acme\.com in #docs\n.*2026 \(Mon–Sun, UTC\)\n\[Open thread\]$/,
+    );
     // The one of the week after comes as ever.
     await toBerlin(1, '09:00');
     await digest('2026', { has: ['910 views'] });

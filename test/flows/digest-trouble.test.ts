@@ -66,6 +66,21 @@ describe('a digest that cannot be posted', () => {
     expect(failures()).toHaveLength(1);
   });
 
+  test('is told to whoever chose [Send now] as well', async () => {
+    await creates();
+    members().delete(scene.slack.workspace.bot.userId);
+    expect(told(await asks('/docs-digest run', { who: 'ben' }))).toContain('On its way');
+    const [ofBen, ofAna] = [
+      await post("couldn't be posted", '@ben'),
+      await post("couldn't be posted", '@ana'),
+    ];
+    expect(read(ofBen)).toBe(read(ofAna));
+    await person('ben').types('#docs', '/invite @Docket');
+    await person('ben').clicks(ofBen, 'Send now');
+    await post('Posted · the digest of docs.acme.com', '@ben');
+    expect(scene.sees('@ana').join()).not.toContain('Posted');
+  });
+
   test('and may be there all the same is found by [Send now] after /invite, and not posted again', async () => {
     await creates();
     scene.slack.wire.order('chat.postMessage', { kind: 'reset', when: 'after' });

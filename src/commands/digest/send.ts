@@ -1,6 +1,7 @@
 import { acceptWeekly, type EditionWrites, type WantedEdition } from '../../jobs/digest/edition/accept.ts';
 import { type PlannedEdition, planAsked, planWeekly } from '../../jobs/digest/edition/new-edition.ts';
-import { type EditionRun, editionRun, rootKey } from '../../jobs/digest/edition/record.ts';
+import { permalinkOf } from '../../jobs/digest/edition/permalink.ts';
+import { type EditionRun, editionRun } from '../../jobs/digest/edition/record.ts';
 import {
   notSettledMessage,
   onItsWayMessage,
@@ -17,7 +18,6 @@ import { lastCompleteWeek, settledAtMs, type Week } from '../../jobs/digest/week
 import { conversationOf } from '../../jobs/request.ts';
 import type { Project } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { messageUrl } from '../../slack/text.ts';
 import type { Quota } from '../../store/runs.ts';
 import { retryStale } from '../clicks.ts';
 import type { Caller, CommandTools } from '../tools.ts';
@@ -38,23 +38,17 @@ export async function sendNow(schedule: ScheduleRun, caller: Caller, tools: Comm
   const sent = await sendWeekly(schedule, week, caller, tools);
   const isThere = sent.kind === 'there';
   // From now on the schedule waits for the week after, and takes over how this one ends.
-  const posting = { run: sent.edition.id, week: week.name };
+  const posting = { run: sent.edition.id, week: week.name, by: isThere ? undefined : caller.user.id };
   if (!isThere || schedule.lastWeek !== week.name)
     await saveSchedule(schedule.id, caller, tools, {
-      change: (latest) =>
-        latest.posting?.run === posting.run ? undefined : followEdition(latest, posting, nowMs),
+      change: (latest) => followEdition(latest, posting, nowMs),
       result: `sent now: ${week.name}`,
     });
-  if (isThere) return postedAlreadyMessage(sent.edition, await permalinkOf(sent.edition, tools));
+  if (isThere) {
+    const permalink = await permalinkOf(sent.edition, tools.outbox, tools.workspaceUrl);
+    return postedAlreadyMessage(sent.edition, permalink);
+  }
   return onItsWayMessage(sent.edition);
-}
-
-async function permalinkOf(
-  edition: EditionRun,
-  { outbox, workspaceUrl }: CommandTools,
-): Promise<string | undefined> {
-  const root = await outbox.deliveryState(rootKey(edition));
-  return root.kind === 'shown' ? messageUrl(workspaceUrl, root) : undefined;
 }
 
 async function sendWeekly(

@@ -107,11 +107,11 @@ describe("readers' words in the chart and the list of all pages", () => {
         const { data, errors } = Papa.parse<string[]>(pagesCsv(all).toString(), { skipEmptyLines: true });
         expect(errors).toEqual([]);
         const [header, ...rows] = data;
-        expect(header).toHaveLength(6);
+        expect(header).toHaveLength(8);
         expect(rows).toHaveLength(all.filter(({ human, ai }) => human + ai > 0).length);
         for (const [path = '', ...numbers] of rows) {
           expect(path).not.toMatch(/^[=+\-@＝＋－＠]|\p{Cc}|\p{Bidi_Control}/u);
-          expect(numbers.join()).toMatch(/^\d+,\d+,\d+,,$/);
+          expect(numbers.join()).toMatch(/^\d+,\d+,\d+,,,,$/);
         }
       }),
     );

@@ -59,14 +59,19 @@ async function loadRangeAsks(run: EditionRun, { runs, figures }: JobContext): Pr
   );
 }
 
-/** How the agent's work ends where that is known. */
-const KNOWN_ENDINGS: readonly (AskEnding['kind'] | undefined)[] = [
-  'newPr',
-  'samePr',
-  'noPr',
-  'failed',
-  'archived',
-];
+function withoutOf(ending: AskEnding | undefined): FollowUp['without'] {
+  switch (ending?.kind) {
+    case 'newPr':
+    case 'samePr':
+    case 'noPr':
+      return undefined;
+    case 'failed':
+    case 'archived':
+      return ending.kind;
+    default:
+      return 'unknown';
+  }
+}
 
 function toFollowUp({ subject, ending }: AskRun): FollowUp {
   return {
@@ -75,7 +80,7 @@ function toFollowUp({ subject, ending }: AskRun): FollowUp {
     ...(ending !== undefined && 'prLink' in ending && { prLink: ending.prLink }),
     ...(ending !== undefined && 'prText' in ending && { prText: ending.prText }),
     before: subject.value,
-    ...(!KNOWN_ENDINGS.includes(ending?.kind) && { unknown: true }),
+    without: withoutOf(ending),
   };
 }
 

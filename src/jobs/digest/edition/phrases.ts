@@ -32,6 +32,10 @@ export const pathCell = (path: string, max: number) => cutShown(shortWords(path,
 
 const NO_PATH = '(no path)';
 
+/** Where nothing at all was counted. */
+export const CHECK_COUNTING =
+  'Check that the site opens, that its analytics are on, and that projectId in my settings is right.';
+
 /** Returns a search term in quotes. */
 export const queryText = (query: string) => `"${wordsText(query, 60)}"`;
 

@@ -62,9 +62,15 @@ function followUpParts({ followUps, moreFollowUps = 0 }: EditionRun): Part[] {
 
 type FollowUp = EditionRun['followUps'][number];
 
-function outcomeParts({ prLink, prText, unknown }: FollowUp): Part[] {
+const withoutTexts: Record<NonNullable<FollowUp['without']>, string> = {
+  failed: ': the agent could not finish it',
+  archived: ': its job was archived',
+  unknown: ': what the agent made of it is not known',
+};
+
+function outcomeParts({ prLink, prText, without }: FollowUp): Part[] {
   if (prLink === undefined && prText === undefined)
-    return [unknown ? ': what the agent made of it is not known' : ' got no pull request'];
+    return [without === undefined ? ' got no pull request' : withoutTexts[without]];
   return [
     ' got ',
     ...pullRequestParts({ prLink, prText }, 'a pull request'),

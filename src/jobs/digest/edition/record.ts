@@ -41,8 +41,8 @@ export const followUp = z.object({
   before: z.number().optional(),
   /** `unlisted`: of a search that is not among those without a click any more. */
   after: z.number().or(z.literal('unlisted')).optional(),
-  /** What the agent made of it is not known, or not yet. */
-  unknown: z.boolean().optional(),
+  /** Why no pull request is told; without it there is one, or the agent made none. `unknown`: also not yet known. */
+  without: z.enum(['failed', 'archived', 'unknown']).optional(),
 });
 
 /**

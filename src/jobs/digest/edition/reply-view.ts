@@ -47,18 +47,27 @@ export const waitsMessage = ({ site, range }: Which, byMs: number): Message =>
     ],
   });
 
-/** To somebody who wants a digest that is posted already; `permalink` leads to it. */
-export const postedAlreadyMessage = (
+const posted = (
+  state: string,
   { site, channel, range }: Which,
   permalink: string | undefined,
+  next?: Part[],
 ): Message =>
-  answer([{ bold: 'Posted already' }, ` · the digest of ${which(site)} in `, { channel }], range, {
-    next: ['Nothing was posted again.'],
+  answer([{ bold: state }, ` · the digest of ${which(site)} in `, { channel }], range, {
+    ...(next && { next }),
     buttons:
       permalink === undefined
         ? []
         : [{ label: 'Open thread', action: digestActions.openThread, url: permalink }],
   });
+
+/** To somebody who had a digest posted by hand; `permalink` leads to it. */
+export const postedMessage = (run: Which, permalink: string | undefined): Message =>
+  posted('Posted', run, permalink);
+
+/** To somebody who wants a digest that is posted already. */
+export const postedAlreadyMessage = (run: Which, permalink: string | undefined): Message =>
+  posted('Posted already', run, permalink, ['Nothing was posted again.']);
 
 /** To somebody who wants the digest of a week so soon after it that its numbers are not final. */
 export const notSettledMessage = ({ range }: Week, settledMs: number): Message =>

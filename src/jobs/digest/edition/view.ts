@@ -15,7 +15,7 @@ import { chartText, chartView } from '../chart-view.ts';
 import { type Counts, type PageChange, totalOf } from '../model.ts';
 import { chartPoints, daysText, rangeText, typedRange, zoneText } from '../weeks.ts';
 import { failedMessage } from './failed-view.ts';
-import { askButtons, pathCell, pathText, shortSite, siteText, viewsText } from './phrases.ts';
+import { askButtons, CHECK_COUNTING, pathCell, pathText, shortSite, siteText, viewsText } from './phrases.ts';
 import { readerParts } from './readers-view.ts';
 import { type EditionRun, isPrivate, pagesKey, rootKey } from './record.ts';
 
@@ -80,7 +80,7 @@ function titleLine(run: EditionRun): Part[] {
 
 function totalLines({ totals: _, totalsBefore, ...run }: EditionRun, totals: Counts): Part[][] {
   const total = totalOf(totals);
-  if (total === 0) return [[`0 views ${periodText(run)}. That usually means that counting broke.`]];
+  if (total === 0) return zeroLines({ ...run, totalsBefore });
   const before = totalsBefore && totalOf(totalsBefore);
   const compared =
     before === undefined ? '' : ` ${changeText(total, before)} (${formatCount(before)} ${beforeText(run)})`;
@@ -91,6 +91,12 @@ function totalLines({ totals: _, totalsBefore, ...run }: EditionRun, totals: Cou
     [{ bold: viewsText(total) }, compared],
     [`${part('People', 'human')}  ·  ${part('AI', 'ai')}  ·  ${share}`],
   ];
+}
+
+function zeroLines(run: Pick<EditionRun, 'week' | 'totalsBefore'>): string[][] {
+  const { totalsBefore: before } = run;
+  const was = before ? ` (${formatCount(totalOf(before))} ${beforeText(run)})` : '';
+  return [[`0 views ${periodText(run)}${was}. That usually means that counting broke.`], [CHECK_COUNTING]];
 }
 
 const periodText = ({ week }: Pick<EditionRun, 'week'>) =>
@@ -173,11 +179,7 @@ function spokenLines(run: EditionRun, totals: Counts): Part[][] {
   const { totalsBefore: before } = run;
   const preview = run.kind === 'preview' ? 'Preview of the digest' : 'Digest';
   const site = `${preview} of ${siteText(run.site)}, ${daysText(run.range)}`;
-  if (total === 0)
-    return [
-      [`${site}: 0 views ${periodText(run)}. That usually means that counting broke.`],
-      ...noticeLines(run),
-    ];
+  if (total === 0) return [[`${site}:`], ...zeroLines(run), ...noticeLines(run)];
   const change = before ? `, ${spokenChange(total, totalOf(before))}` : '';
   const part = (name: string, by: keyof Counts) =>
     `${name} ${formatCount(totals[by])}${before ? `, ${spokenChange(totals[by], before[by])}` : ''}`;

@@ -1,7 +1,7 @@
 import { layout, type Message, type Part } from '../../../slack/blocks.ts';
 import { cut, formatCount, oneLine } from '../../../slack/text.ts';
 import type { Alert } from '../alerts.ts';
-import { pathText, viewsText } from '../edition/phrases.ts';
+import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
 import { WEEKDAYS } from '../schedule-times.ts';
 import type { ScheduleRun } from './record.ts';
 
@@ -37,7 +37,7 @@ export function alertMessage(
     .join(' ');
   // AI alone may have none for other reasons: a site can turn it away.
   const isBroken = alerts.some(({ by, now }) => by === 'human' && now === 0);
-  const broken = isBroken ? [['None at all usually means that counting broke.']] : [];
+  const broken = isBroken ? [['None at all usually means that counting broke.'], [CHECK_COUNTING]] : [];
   const mostOfIt = (join: (page: MovedPage) => string): Part[][] =>
     moved.length > 0 ? [[`Most of it: ${moved.map(join).join(' · ')}`]] : [];
   const shown = ({ path, now, before }: MovedPage) =>

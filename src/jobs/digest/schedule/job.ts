@@ -6,7 +6,9 @@ import { lookupRetryMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { acceptWeekly, type EditionWrites } from '../edition/accept.ts';
 import { planWeekly, weeklyFigures } from '../edition/new-edition.ts';
+import { permalinkOf } from '../edition/permalink.ts';
 import { type EditionRun, editionRun } from '../edition/record.ts';
+import { postedMessage } from '../edition/reply-view.ts';
 import { collectFigures } from '../figures/collect.ts';
 import { backgroundLimit } from '../figures/limits.ts';
 import { PAGE_LIMIT } from '../figures/requests.ts';
@@ -143,15 +145,20 @@ async function finishPosting(
   if (edition === undefined) return saveAs({ ...run, posting: undefined, lastWeek: posting.week });
   if (edition.ended === undefined) return undefined;
   const next = recordOutcome(run, edition.ended, edition.pages?.count, context.now());
+  const { failure } = next;
+  // Not by the count of failures, which begins again when a schedule is resumed.
+  const name = `${failure ? 'failed' : 'posted'}.${posting.week}.${posting.sinceMs}`;
+  const message = failure ? failedMessage(next) : await postedBy(edition, context);
   if (isAbandoned(next)) await alertOfAbandoned(next, posting.week, context);
-  else if (next.failure !== undefined) {
-    // Not by the count of failures, which begins again when a schedule is resumed.
-    const name = `failed.${posting.week}.${posting.sinceMs}`;
-    await publish(run, name, placeOfOwner(run), failedMessage(next), context);
-  }
+  else if (failure) await publish(run, name, placeOfOwner(run), message, context);
+  for (const user of posting.sentBy ?? [])
+    if (!failure || user !== run.owner.id) await publish(run, `${name}.${user}`, { user }, message, context);
   const isPaused = next.state === 'paused' && run.state === 'active';
   return saveAs(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
 }
+
+const postedBy = async (edition: EditionRun, { outbox, workspaceUrl }: JobContext) =>
+  postedMessage(edition, await permalinkOf(edition, outbox, workspaceUrl()));
 
 /** Tells the admins once that it is paused. */
 async function alertOfAbandoned(run: ScheduleRun, week: string, { sendAdminAlert, log }: JobContext) {

@@ -70,7 +70,15 @@ export const scheduleRun = runBase.extend({
   /** The week whose figures are being collected for the next digest. */
   prepared: z.string().optional(),
   /** The digest that is being posted: its run and week. */
-  posting: z.object({ run: z.string(), week: z.string(), sinceMs: z.number() }).optional(),
+  posting: z
+    .object({
+      run: z.string(),
+      week: z.string(),
+      sinceMs: z.number(),
+      /** Ids of the people who had it sent by hand: each hears how it ended. */
+      sentBy: z.array(z.string()).optional(),
+    })
+    .optional(),
   /** The week that was posted last, and how many pages it had, so that large sites are collected in time. */
   lastWeek: z.string().optional(),
   lastPages: z.number().int().optional(),

@@ -136,14 +136,25 @@ export function recordOutcome(
   return isTooMany && run.state === 'active' ? pauseItself(failed, 'pausedByFailures', nowMs) : failed;
 }
 
-/** Returns the schedule with the digest of a week that somebody has posted by hand: how it ends is recorded here. */
+/**
+ * Returns the schedule with the digest of a week that somebody has posted by hand: how it ends is recorded here, and
+ * `by` hears it. Nothing when it is so already.
+ */
 export function followEdition(
   run: ScheduleRun,
-  posting: { run: string; week: string },
+  posting: { run: string; week: string; by?: string | undefined },
   nowMs: number,
 ): ScheduleRun | undefined {
   if (run.state === 'removed' || run.state === 'testing') return undefined;
-  const next = { ...run, posting: { ...posting, sinceMs: nowMs } };
+  const { by, ...edition } = posting;
+  const known = run.posting?.run === edition.run ? run.posting : undefined;
+  const sentBy = known?.sentBy ?? [];
+  const isNew = by !== undefined && !sentBy.includes(by);
+  if (known !== undefined && !isNew) return undefined;
+  const next = {
+    ...run,
+    posting: { ...(known ?? { ...edition, sinceMs: nowMs }), ...(isNew && { sentBy: [...sentBy, by] }) },
+  };
   return run.nextAtMs > nowMs ? { ...next, nextAtMs: nextDue(next, nowMs) } : next;
 }
 

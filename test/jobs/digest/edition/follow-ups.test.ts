@@ -60,6 +60,8 @@ describe('the digest after one says of what was asked under that', () => {
       expect(await said([asked(page, ending)])).toContain(
         '/guides/sso: what the agent made of it is not known',
       );
+    expect(await said([asked(page, { kind: 'failed', atMs: 2 })])).toContain('the agent could not finish it');
+    expect(await said([asked(page, { kind: 'archived', atMs: 2 })])).toContain('its job was archived');
     expect(await said([asked(page, { kind: 'notSent', atMs: 2 })])).toBe('');
   });
 

@@ -258,7 +258,10 @@ test('whatever was read, a digest says what its pages and days add up to', async
       const { data } = Papa.parse<string[]>(csv.trim());
       expect(data.slice(1)).toEqual(
         most(listed, (row) => row.total, listed.length).map((row) =>
-          [row.path, row.human, row.ai, row.total, row.humanBefore, row.aiBefore].map(String),
+          [
+            ...[row.path, row.human, row.ai, row.total, row.humanBefore, row.aiBefore],
+            ...[row.before, row.total - row.before],
+          ].map(String),
         ),
       );
     }),

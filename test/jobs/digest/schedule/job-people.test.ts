@@ -86,7 +86,7 @@ describe('a person', () => {
     const id = weeklyId(run.teamId, run.channel, run.project, week);
     world.ending = () => undefined;
     await world.until(DUE_MS, [run]);
-    await world.change(run, (it) => followEdition(it, { run: id, week }, world.nowMs));
+    await world.change(run, (it) => followEdition(it, { run: id, week, by: 'U0BEN' }, world.nowMs));
     world.ending = () => ({ why: 'done' });
     await world.until(DUE_MS + DAY_MS, [run]);
     expect(world.weeks()).toEqual([week]);
