@@ -157,6 +157,38 @@ describe('setting up a weekly digest', () => {
     expect(below(root)).toHaveLength(1);
   });
 
+  test('two people change it: the second save keeps what the first one changed', async () => {
+    await creates();
+    for (const who of ['ana', 'ben'] as const) {
+      const { ephemeral } = await asks('/docs-digest list', { who });
+      if (ephemeral === undefined) throw new Error('nothing is listed');
+      await person(who).clicks(ephemeral, 'Change');
+    }
+    await person('ben').submits({ Time: '15:30', 'Beside the totals': ['Pages', 'CSV of all pages'] });
+    expect(toldLast('ben')).toContain('Mondays 15:30 Europe/Berlin');
+    const all = ['Pages', 'What readers looked for', 'CSV of all pages'];
+    await person('ana').submits({
+      Day: 'Thursday',
+      'Beside the totals': [...all, 'A post about each unusual day'],
+    });
+    expect(toldLast('ana')).toContain('Thursdays 15:30 Europe/Berlin');
+    await person('ana').clicks(await note('ana', 'Thursdays 15:30'), 'Change');
+    expect(person('ana').fields().at(-1)?.value).toEqual([
+      'Pages',
+      'CSV of all pages',
+      'A post about each unusual day',
+    ]);
+    // Together they would come before the numbers of the week are final.
+    const { ephemeral } = await asks('/docs-digest list', { who: 'ben' });
+    if (ephemeral === undefined) throw new Error('nothing is listed');
+    await person('ben').clicks(ephemeral, 'Change');
+    await person('ben').submits({ Time: '00:30' });
+    const { errors } = await person('ana').submits({ Day: 'Monday' });
+    expect(errors).toEqual({
+      time: 'Meanwhile it was changed to Thursdays 00:30 Europe/Berlin. Close this and choose [Change] again.',
+    });
+  });
+
   test('paused, nothing comes until it is resumed; what was due meanwhile is not caught up', async () => {
     await creates();
     expect(told(await asks('/docs-digest pause', { who: 'ben' }))).toBe(

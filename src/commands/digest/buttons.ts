@@ -4,7 +4,7 @@ import type { Message } from '../../slack/blocks.ts';
 import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { applyToSchedule } from './change.ts';
-import { changeModalView } from './modal.ts';
+import { openChangeModal } from './modal.ts';
 import { loadSchedule } from './schedules.ts';
 import { sendNow, sendPreview } from './send.ts';
 
@@ -27,7 +27,7 @@ export const scheduleButtons = [
   openingButton(digestActions.preview, sendPreview),
   openingButton(digestActions.sendNow, sendNow),
   openingButton(digestActions.change, async (schedule, caller, tools) => {
-    await tools.openModal(caller, changeModalView(schedule), schedule.id);
+    await openChangeModal(schedule, caller, tools);
     return undefined;
   }),
   ...(['pause', 'resume', 'remove', 'takeOver'] as const).map((name) =>

@@ -1,4 +1,5 @@
 import type { InputBlock, ModalView } from '@slack/types';
+import { z } from 'zod';
 import { SECTIONS, type Section } from '../../jobs/digest/model.ts';
 import {
   newSchedule,
@@ -20,6 +21,7 @@ import {
 import type { Week } from '../../jobs/digest/weeks.ts';
 import { conversationOf } from '../../jobs/request.ts';
 import type { Project } from '../../projects.ts';
+import { parseJson } from '../../runtime/json.ts';
 import { within } from '../../runtime/within.ts';
 import { message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
@@ -100,6 +102,39 @@ export const changeModalView = (schedule: ScheduleRun): ModalView =>
     fields: commonFields(schedule),
   });
 
+/** What a form to change carries: the schedule, and what it was when the form was shown. */
+const changeAbout = z.object({
+  schedule: z.string(),
+  shown: scheduleRun.pick({ timetable: true, sections: true, alerts: true }).optional(),
+});
+type ChangeAbout = z.infer<typeof changeAbout>;
+
+/** Opens the modal that changes a schedule. */
+export async function openChangeModal(
+  schedule: ScheduleRun,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<void> {
+  const { id, timetable, sections, alerts } = schedule;
+  const about: ChangeAbout = { schedule: id, shown: { timetable, sections, alerts } };
+  await tools.openModal(caller, changeModalView(schedule), JSON.stringify(about));
+}
+
+/** Returns what somebody chose, laid over what others have changed since the form was shown. */
+function mergeChoices(latest: Choices, shown: Choices | undefined, chosen: Choices): Choices {
+  if (shown === undefined) return chosen;
+  const merge = <T>(read: (choices: Choices) => T): T => read(read(chosen) === read(shown) ? latest : chosen);
+  return {
+    timetable: {
+      weekday: merge(({ timetable }) => timetable.weekday),
+      time: merge(({ timetable }) => timetable.time),
+      zone: merge(({ timetable }) => timetable.zone),
+    },
+    sections: SECTIONS.filter((one) => merge(({ sections }) => sections.includes(one))),
+    alerts: merge(({ alerts }) => alerts),
+  };
+}
+
 const projectField = (known: readonly Project[], initial: Project | undefined) =>
   choiceField({
     block: 'project',
@@ -157,7 +192,14 @@ export const scheduleModal: Modal = {
     const alerts = [ticked.sections, ticked.alerts].some((values) => values?.includes(UNUSUAL_DAYS) === true);
     if (details.about !== undefined) {
       if (chosen.kind === 'problems') return chosen;
-      return change(details.about, { timetable: chosen.timetable, sections, alerts }, caller, tools);
+      const about = changeAbout.safeParse(parseJson(details.about)).data;
+      // A modal that was opened before an update carries the id alone.
+      return change(
+        about ?? { schedule: details.about },
+        { timetable: chosen.timetable, sections, alerts },
+        caller,
+        tools,
+      );
     }
     const place = await readPlace(values, caller, tools);
     if (chosen.kind === 'problems' || place.kind === 'problems') {
@@ -240,22 +282,34 @@ async function create(
 }
 
 async function change(
-  id: string,
-  choices: Choices,
+  { schedule: id, shown }: ChangeAbout,
+  chosen: Choices,
   caller: Caller,
   tools: CommandTools,
 ): Promise<SubmitResult> {
   let leftOut: Week | undefined;
+  let clash: Problems | undefined;
   const saved = await saveSchedule(id, caller, tools, {
     change(schedule) {
+      const choices = mergeChoices(schedule, shown, chosen);
+      clash = earliestSafe(choices.timetable, tools.now()) && clashProblem(schedule);
+      if (clash !== undefined) return undefined;
       const changed = changeSchedule(schedule, choices, tools.now());
       leftOut = changed && leftOutWeek(schedule, changed);
       return changed;
     },
     result: 'changed',
   });
+  if (clash !== undefined) return clash;
   return {
     kind: 'message',
     message: saved.kind === 'none' ? saved.message : goesOnMessage(saved.schedule, leftOut),
   };
 }
+
+/** Both changes together would come before the numbers of the week are final. */
+const clashProblem = ({ timetable }: ScheduleRun) =>
+  problem(
+    'time',
+    `Meanwhile it was changed to ${timetableText(timetable)}. Close this and choose [Change] again.`,
+  );
