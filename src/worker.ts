@@ -178,6 +178,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   });
   const sweeper = startSweeper({
     async find() {
+      await workers.shortenLocks();
       await threads.startEarlyExpiry();
       return findOverdue();
     },

@@ -10,6 +10,7 @@ import { TimeLimitError, within } from '../runtime/within.ts';
 import { createDueStore, type DueEntry } from '../store/due.ts';
 import { createJobErrorStore } from '../store/job-errors.ts';
 import { PREFIX } from '../store/keys.ts';
+import { shortenLocks } from '../store/queue-locks.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { dueEntryOf, type Job } from './job.ts';
 import { promoteJob, type QueueTelemetry, subjectIdOf } from './queue.ts';
@@ -212,6 +213,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   });
 
   return {
+    /** Has jobs whose lock was lost found in time, also after Redis' clock was ahead. */
+    shortenLocks: () => Promise.all(queues.map((queue) => shortenLocks(connection, queue, timing))),
     /**
      * Waits for running jobs, which are handed back, until `graceMs` after the stop at most; none is taken any more. Those
      * whose calls have no answer by then are handed back all the same: whoever takes them over finds what was written

@@ -31,6 +31,9 @@ const defaultTiming = {
   stableMs: 60_000,
   /** The longest an orderly shutdown may take before Redis is killed. Every confirmed write is on disk by then. */
   stopLimitMs: 3_000,
+  /** When the append-only file is rewritten: so long after the start, and then so often. */
+  rewriteFirstMs: 3_600_000,
+  rewriteEveryMs: 24 * 3_600_000,
   /** How long to wait for the lock on the data folder. */
   lockTimeoutMs: 500,
 };
@@ -89,6 +92,7 @@ export async function startEmbeddedRedis({
   });
   cancelled?.removeEventListener('abort', cancel);
   const watching = supervise(first);
+  void rewriteDaily();
   return {
     socketPath,
     /** Returns the server's process id; `undefined` when it was found running in another container. */
@@ -139,6 +143,18 @@ export async function startEmbeddedRedis({
       server = next;
       // Stopped while it was starting: `stop` shut the previous one down.
       if (stopping.signal.aborted) await shutDown(server);
+    }
+  }
+
+  /** Drops from the disk what was deleted: until then the append-only file has every word that was written to it. */
+  async function rewriteDaily(): Promise<void> {
+    await pause(timing.rewriteFirstMs);
+    while (!stopping.signal.aborted) {
+      const answer = await sendCommand(socketPath, 'BGREWRITEAOF', timing.pingMs);
+      const isBegun = answer.is === 'reply' && answer.text.startsWith('+');
+      if (!isBegun)
+        log.warn({ answer }, "Redis' file was not rewritten; what was deleted stays in it for now");
+      await pause(isBegun ? timing.rewriteEveryMs : timing.rewriteFirstMs);
     }
   }
 

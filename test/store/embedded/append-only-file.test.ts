@@ -3,6 +3,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -185,4 +186,20 @@ test('what killed rewrites left behind is removed, and nothing else', async () =
   expect(left.filter((name) => existsSync(world.file(name)))).toEqual([]);
   expect(others.filter((name) => !existsSync(world.file(name)))).toEqual([]);
   expect(world.logged[0]?.text).toBe('removed what killed rewrites of Redis left behind');
+});
+
+test('what was deleted leaves the disk with the next rewrite', async () => {
+  const client = await world.start({ timing: { rewriteFirstMs: 500, rewriteEveryMs: 300, pingMs: 5000 } });
+  const onDisk = () => readdirSync(world.file(FILES)).map((name) => String(world.read(FILES, name)));
+  const isOnDisk = (text: string) => () => onDisk().some((content) => content.includes(text));
+  await client.rpush('inbox', 'aside: between us');
+  expect(isOnDisk('between us')()).toBe(true);
+  await client.del('inbox');
+  await client.set('kept', 'a word to keep');
+  await expect.poll(isOnDisk('between us'), { timeout: 20_000 }).toBe(false);
+  // The next one is made as well.
+  await client.set('link', 'https://files.example/later');
+  await client.del('link');
+  await expect.poll(isOnDisk('files.example/later'), { timeout: 20_000 }).toBe(false);
+  expect(await client.get('kept')).toBe('a word to keep');
 });
