@@ -116,10 +116,18 @@ export function createIntake(parts: IntakeParts) {
 
     /**
      * The same for a run that a person changed; it carries the revision that was read. With `claims` it keeps others
-     * from starting the same, as a start does.
+     * from starting the same, as a start does. With a `responseUrl`, answers go to this person from now on.
      */
-    resume: (run: RunBase, request: IntakeRequest, claims: boolean, quotas?: readonly Quota[]) =>
-      acceptRun(run, request, (deadlineMs) => runs.resume(run, deadlineMs, claims ? claimMs : 0, quotas)),
+    resume: (
+      run: RunBase,
+      request: IntakeRequest,
+      claims: boolean,
+      quotas?: readonly Quota[],
+      responseUrl?: string,
+    ) =>
+      acceptRun(run, request, (deadlineMs) =>
+        runs.resume(run, deadlineMs, claims ? claimMs : 0, quotas, responseUrl),
+      ),
 
     /** Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run. */
     async appendToInbox(job: string, runId: string, what: InboxEntry, request: IntakeRequest) {

@@ -36,6 +36,8 @@ export function cut(text: string, max: number): string {
 /** Returns a state or a sentence of ours to stand within another one. */
 export const lowerFirst = (text: string) => text.slice(0, 1).toLowerCase() + text.slice(1);
 
+export const upperFirst = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 /** Returns text escaped for a `mrkdwn` string: Slack wants these three and no others. Disarms `<!here>` and `<@U…>`. */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

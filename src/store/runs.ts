@@ -162,15 +162,16 @@ export function createRunStore(redis: RedisClient) {
     ): Promise<Acceptance> => write(run, '', deadlineMs, claimMs, responseUrl, quotas),
     /**
      * Writes the next state of a run that a person changed; `run` carries the revision that was read. With a `claimMs`
-     * of 0 it neither needs its claim nor takes it.
+     * of 0 it neither needs its claim nor takes it. With a `responseUrl`, answers go to this person from now on.
      */
     resume: (
       run: RunBase,
       deadlineMs: number,
       claimMs: number,
       quotas: readonly Quota[] = [],
+      responseUrl?: string,
     ): Promise<Acceptance> =>
-      write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, undefined, quotas),
+      write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, responseUrl, quotas),
     /**
      * Saves the next state of a run and returns it with its new revision; undefined when `run` was not the latest.
      * `release` frees its claim in the same write.

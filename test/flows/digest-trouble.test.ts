@@ -181,7 +181,9 @@ describe('a digest that cannot be posted', () => {
     await scene.world.jumpTo(scene.world.now() + 49 * HOUR_MS);
     await untilWoken(() => failures().length > 0);
     const failed = await post("couldn't be posted", '@ana');
-    expect(read(failed)).toContain('the platform gave no numbers.\nChoose [Send now] to try again.');
+    expect(read(failed)).toContain(
+      "the platform doesn't know this project (404).\nWhoever runs Docket has to see whether the projectId in my settings is right; then [Send now].",
+    );
     scene.platform.wire.clear();
     await person('ana').clicks(failed, 'Send now');
     await digest('2026', { has: ['770 views', '.csv'] });

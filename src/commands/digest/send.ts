@@ -64,7 +64,7 @@ async function sendWeekly(
     load: (id) => intake.loadKnown(id, editionRun, caller),
     collect: (figures) => collect(figures, caller, tools),
     start: (run) => intake.start(run, caller),
-    resume: (run) => intake.resume(run, caller, false),
+    resume: (run) => intake.resume(run, caller, false, [], caller.responseUrl),
   };
   const sent = await retryStale('digest', () => acceptWeekly(planned, writes, nowMs));
   if ('text' in sent) throw new UserFacingError(sent);

@@ -1,12 +1,14 @@
 import type { Part } from '../../slack/blocks.ts';
-import { cut, lowerFirst, oneLine } from '../../slack/text.ts';
+import { cut, foreignText, lowerFirst, oneLine } from '../../slack/text.ts';
 import { projectMissingText } from '../wording-view.ts';
 import type { EditionEnding } from './edition/record.ts';
+import type { PlatformCause } from './model.ts';
 
 /** Why there is no digest; `code` is Slack's, or a reference. */
 interface Failure {
   why: EditionEnding['why'];
   code?: string | undefined;
+  cause?: PlatformCause | undefined;
 }
 
 /** Whether Slack refuses a post since the app is not in the conversation. */
@@ -49,7 +51,41 @@ export function failureParts(
       };
     case 'broken':
       return { why: [`something broke on my side. ref ${code}`], fix: [retry] };
-    default:
-      return { why: ['the platform gave no numbers.'], fix: [retry] };
+    default: {
+      const toMend = failure?.cause && MENDING[failure.cause.kind];
+      return {
+        why: [`${causeText(failure?.cause)}.`],
+        fix: [toMend === undefined ? retry : `Whoever runs Docket has to ${toMend}; then ${again}.`],
+      };
+    }
+  }
+}
+
+const MENDING: Partial<Record<PlatformCause['kind'], string>> = {
+  key: 'give me a key that works',
+  forbidden: 'see whether the plan, the allowed addresses or the key forbid it',
+  lost: 'see whether the projectId in my settings is right',
+};
+
+/** Returns why the platform gives no numbers, as the end of a sentence. */
+export function causeText(cause: PlatformCause | undefined): string {
+  if (cause === undefined) return 'the platform gave no numbers';
+  const { kind, status, said } = cause;
+  const code = status === undefined ? '' : ` (${status})`;
+  const words = said === undefined ? '' : `: "${foreignText(said, 200).replaceAll('"', "'")}"`;
+  switch (kind) {
+    case 'key':
+      return `the platform rejects my key${code}`;
+    case 'forbidden':
+      return `the platform refuses to give numbers${code}${words}`;
+    case 'lost':
+      return `the platform doesn't know this project${code}`;
+    case 'limit':
+      return "the platform's hourly limit is used up, also by others";
+    case 'down':
+      if (status === undefined) return "the platform doesn't answer";
+      return status >= 500
+        ? `the platform answers with errors${code}`
+        : `I can't read the platform's answers${code}`;
   }
 }

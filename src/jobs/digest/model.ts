@@ -56,6 +56,17 @@ export const readerFigures = z.object({
 });
 export type ReaderFigures = z.infer<typeof readerFigures>;
 
+/** Why the platform gives no numbers; `said` is its own words. */
+export const platformCause = z.object({
+  kind: z.enum(['key', 'forbidden', 'lost', 'limit', 'down']),
+  status: z.number().optional(),
+  said: z.string().optional(),
+});
+export type PlatformCause = z.infer<typeof platformCause>;
+
+/** Whether it lasts until somebody mends it. */
+export const isRefusal = ({ kind }: { kind: string }) => ['key', 'forbidden', 'lost'].includes(kind);
+
 /** Parts of a digest that can be left out. */
 export const SECTIONS = ['pages', 'readers', 'csv'] as const;
 export type Section = (typeof SECTIONS)[number];

@@ -11,10 +11,11 @@ import {
   postedMessage,
   previewMessage,
   readingMessage,
+  stuckReply,
   waitsMessage,
 } from '../../../src/jobs/digest/edition/reply-view.ts';
 import { editionMessages } from '../../../src/jobs/digest/edition/view.ts';
-import type { PageChange } from '../../../src/jobs/digest/model.ts';
+import type { PageChange, PlatformCause } from '../../../src/jobs/digest/model.ts';
 import { alertMessage } from '../../../src/jobs/digest/schedule/alert-view.ts';
 import type { ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import {
@@ -22,6 +23,7 @@ import {
   createdMessage,
   failedMessage,
   goesOnMessage,
+  lateMessage,
   noPlaceMessage,
   notPermittedMessage,
   ownerLeftMessage,
@@ -126,6 +128,28 @@ const failedFor = (
     SITE,
   );
 
+const CAUSES: PlatformCause[] = [
+  { kind: 'key', status: 401 },
+  { kind: 'forbidden', status: 403, said: 'Your address is not allowed' },
+  { kind: 'lost', status: 404 },
+  { kind: 'limit', status: 429 },
+  { kind: 'down', status: 500 },
+  { kind: 'down', status: 200 },
+  { kind: 'down' },
+];
+const late = (name: string, changes: Partial<EditionRun>, state: string) =>
+  told(
+    `digest/edition/${name}, in the channel`,
+    pick(
+      editionMessages(
+        whole({ totals: undefined, stuck: { kind: 'key', status: 401 }, ended: undefined, ...changes }),
+      ),
+      'late',
+    ),
+    state,
+    SITE,
+  );
+
 const editions: GalleryState[] = [
   root('weekly', {}),
   root('weekly, with a picture', { chart: 'picture', picture }),
@@ -134,6 +158,7 @@ const editions: GalleryState[] = [
   root('weekly, no views', { totals: { human: 0, ai: 0 } }),
   root('pages follow', { ...posted, pagesByMs: NOW_MS + DAY / 24 }),
   root('pages follow, nobody knows when', { ...posted, pagesFromMs: NOW_MS + DAY / 24 }),
+  root('pages are held up', { ...posted, pagesHeld: { kind: 'down', status: 500 } }),
   root('too many pages', { ...posted, noPages: 'tooMany' }),
   root('pages failed', { ...posted, noPages: 'failed' }),
   root('late', { late: true }),
@@ -189,6 +214,12 @@ const editions: GalleryState[] = [
   failedFor('broken', { why: 'broken', ref: '7f3c1d' }),
   failedFor('platform', { why: 'platform' }),
   failedFor('preview', { why: 'platform' }, { kind: 'preview' }),
+  ...CAUSES.map((cause) =>
+    failedFor(`platform, ${cause.kind} ${cause.status ?? ''}`, { why: 'platform', cause }),
+  ),
+  late('late', {}, 'is late'),
+  late('late, then there', { totals: { human: 900, ai: 300 } }, 'came late'),
+  late('late, then not there', { ended: { why: 'platform' } }, 'did not come'),
 ];
 
 const schedule = (name: string, shown: Message, state: string) =>
@@ -234,6 +265,7 @@ const schedules: GalleryState[] = [
   schedule('failed, permission', failedMessage(failure('permission')), "couldn't be posted"),
   schedule('failed, broken', failedMessage(failure('broken', '7f3c1d')), "couldn't be posted"),
   schedule('failed, platform', failedMessage(failure('platform')), "couldn't be posted"),
+  schedule('late', lateMessage(aSchedule(), { kind: 'down', status: 500 }), 'is late'),
   schedule(
     'failed, then paused',
     failedMessage({ ...failure('platform'), failures: 3, state: 'paused', pausedByFailures: true }),
@@ -293,6 +325,7 @@ const alerts: GalleryState[] = [
 
 const answers: GalleryState[] = [
   answered('digest/answer/waits', waitsMessage(anEdition(), NOW_MS + DAY / 24)),
+  answered('digest/answer/no numbers yet', stuckReply(anEdition(), { kind: 'key', status: 401 })),
   answered('digest/answer/on its way', onItsWayMessage(anEdition())),
   answered('digest/answer/preview', previewMessage(anEdition())),
   answered(

@@ -4,13 +4,13 @@ import type { EditionEnding, EditionRun } from '../../../src/jobs/digest/edition
 import { failedMessage as failedSchedule } from '../../../src/jobs/digest/schedule/view.ts';
 import { anEdition, aSchedule } from '../../support/jobs/digest/builders.ts';
 
-type Failure = Pick<EditionEnding, 'code' | 'ref'> & { why: Exclude<EditionEnding['why'], 'done'> };
+type Failure = Pick<EditionEnding, 'code' | 'ref' | 'cause'> & { why: Exclude<EditionEnding['why'], 'done'> };
 
 /** What whoever asked for dates reads, and what the owner of a weekly digest reads. */
-function told({ why, code, ref }: Failure, kind: EditionRun['kind'] = 'asked') {
-  const ended = { why, ...(code && { code }), ...(ref && { ref }) };
+function told({ why, code, ref, cause }: Failure, kind: EditionRun['kind'] = 'asked') {
+  const ended = { why, cause, ...(code && { code }), ...(ref && { ref }) };
   const asked = failedEdition({ ...anEdition(), project: 'acme', kind, state: 'ended', ended });
-  const failure = { why, code: code ?? ref, week: '2026-W38' };
+  const failure = { why, code: code ?? ref, cause, week: '2026-W38' };
   const weekly = failedSchedule(aSchedule({ project: 'acme', failure }));
   return { asked: asked?.message.text ?? '', weekly: weekly.text };
 }
@@ -36,6 +36,17 @@ test.each<[Failure, string, string]>([
   ],
   [{ why: 'broken', ref: '7f3c1d' }, 'something broke on my side. ref 7f3c1d', ''],
   [{ why: 'platform' }, 'the platform gave no numbers.', ''],
+  [
+    { why: 'platform', cause: { kind: 'forbidden', status: 403, said: 'no "analytics"' } },
+    'the platform refuses to give numbers (403): "no \'analytics\'".',
+    'Whoever runs Docket has to see whether the plan, ',
+  ],
+  [{ why: 'platform', cause: { kind: 'down' } }, "the platform doesn't answer.", ''],
+  [
+    { why: 'platform', cause: { kind: 'down', status: 200 } },
+    "I can't read the platform's answers (200).",
+    '',
+  ],
 ])('a digest that failed says why, and the fix, whoever had it posted: %j', (failure, why, fix) => {
   for (const text of Object.values(told(failure))) {
     const [first = '', second = ''] = text.split('\n');

@@ -1,6 +1,6 @@
 import { type ButtonParts, layout, type Message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { formatDuration } from '../../../slack/text.ts';
+import { formatDuration, upperFirst } from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
 import type { RoundEnding } from '../watch/record.ts';
 import { agentActions, stopButton, threadButtonOf } from './buttons.ts';
@@ -111,8 +111,6 @@ function endedFacts({ sinceMs }: ThreadRound, { kind, atMs, afterMs }: RoundEndi
 
 const afterText = (afterMs: number | undefined) =>
   afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`;
-
-const upperFirst = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 /** What an ending is about: the last instruction and how many more, else all that the agent did. */
 function subjectOf(thread: ThreadRun, { count, last }: ThreadRound) {

@@ -1,7 +1,7 @@
 import type { FiguresRun } from '../figures/record.ts';
 import type { PlannedEdition } from './new-edition.ts';
 import type { EditionRun } from './record.ts';
-import { restart } from './transitions.ts';
+import { askAgain, restart } from './transitions.ts';
 
 /** How a job or a request reads and writes runs. */
 export interface EditionWrites {
@@ -27,7 +27,7 @@ export async function acceptWeekly(
   nowMs: number,
 ): Promise<WantedEdition | 'stale'> {
   const known = await load(edition.id);
-  const again = known && restart(known, edition, nowMs);
+  const again = known && (restart(known, edition, nowMs) ?? askAgain(known, nowMs));
   if (known !== undefined && again === undefined)
     return { kind: known.ended === undefined ? 'onItsWay' : 'there', edition: known };
   // Figures are accepted before the digest that names them.

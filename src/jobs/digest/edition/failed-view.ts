@@ -1,6 +1,8 @@
 import { layout, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { failureParts } from '../failure-view.ts';
+import { causeText, failureParts } from '../failure-view.ts';
+import type { PlatformCause } from '../model.ts';
+import { daysText } from '../weeks.ts';
 import { shortSite } from './phrases.ts';
 import type { EditionRun } from './record.ts';
 
@@ -8,7 +10,7 @@ import type { EditionRun } from './record.ts';
 export function failedMessage(run: EditionRun): OutboxMessage | undefined {
   const { ended, kind, owner, channel, project } = run;
   if (ended === undefined || ended.why === 'done' || kind === 'weekly') return undefined;
-  const { why, fix } = failureParts({ why: ended.why, code: ended.code ?? ended.ref }, project, {
+  const { why, fix } = failureParts({ ...ended, code: ended.code ?? ended.ref }, project, {
     again: 'ask for it again',
     retry: 'Ask for it again in a while.',
   });
@@ -21,4 +23,29 @@ export function failedMessage(run: EditionRun): OutboxMessage | undefined {
     kind: 'ending',
     message: layout({ lines: [['❌ ', ...sentence], fix], text: [sentence, fix] }),
   };
+}
+
+/** Returns the line in the channel about a weekly digest that the platform holds up, as it is to look now. */
+export function lateMessage(run: EditionRun): OutboxMessage | undefined {
+  const { id, kind, stuck, site, range, channel, totals, ended } = run;
+  if (kind !== 'weekly' || stuck === undefined) return undefined;
+  const digest = `digest of ${shortSite(site)}, ${daysText(range)},`;
+  const sentence = lateText(digest, stuck, { isThere: totals !== undefined, isOver: ended !== undefined });
+  return {
+    key: `${id}.late`,
+    place: { channel },
+    kind: 'state',
+    unhurried: true,
+    message: layout({ lines: [[sentence]], text: [[sentence]] }),
+  };
+}
+
+function lateText(
+  digest: string,
+  stuck: PlatformCause,
+  { isThere, isOver }: Record<'isThere' | 'isOver', boolean>,
+) {
+  if (isThere) return `✅ The ${digest} came late: the platform had given no numbers.`;
+  if (isOver) return `❌ The ${digest} did not come: ${causeText(stuck)}.`;
+  return `⚠️ The ${digest} is late: ${causeText(stuck)}. It comes as soon as there are numbers.`;
 }

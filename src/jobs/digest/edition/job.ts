@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { digestRateLimit } from '../../../slack/rate-limits.ts';
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
@@ -15,7 +16,7 @@ import { addNumbers, loadFollowUps } from './follow-ups.ts';
 import { type EditionRun, editionRun, isPrivate, rootKey } from './record.ts';
 import { lateNow } from './transitions.ts';
 import { chartTitle, csvName, editionMessages } from './view.ts';
-import { findPagesWait, reportWait } from './waits.ts';
+import { findPagesWait, reportWait, stuckBy } from './waits.ts';
 
 /** How often figures that others collect are looked at: soon at first, then ever less. */
 const MAX_CHECK_MS = 15_000;
@@ -98,9 +99,12 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   ]);
   if (figures === undefined) return end(run, { why: 'platform' });
   if (!hasTotals(figures)) {
-    if (figures.state === 'ended') return end(run, { why: figures.failed ?? 'platform' });
+    if (figures.state === 'ended')
+      return end(run, { why: figures.failed ?? 'platform', cause: figures.cause });
     // Only a person can help, who can also have it posted then.
     if (now() >= run.dueAtMs && lacksProject(figures, context)) return end(run, { why: 'project' });
+    const stuck = stuckBy(run, figures, context);
+    if (stuck !== undefined && !isDeepStrictEqual(stuck, run.stuck)) return saveAs({ ...run, stuck });
     const isNew = await reportWait(run, figures, context);
     return isNew ? saveAs({ ...run, waitReported: true }) : runAgainIn(checkMs(run, context));
   }
@@ -227,6 +231,7 @@ async function complete(
     ...totalsBeforeOf(before),
     pagesByMs: undefined,
     pagesFromMs: undefined,
+    pagesHeld: undefined,
     ...(readers && { readers }),
     followUps: addNumbers(run.followUps, counts, readers),
     csv: hasCsv ? (run.csv ?? wantedFile) : undefined,

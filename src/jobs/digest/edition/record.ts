@@ -3,7 +3,7 @@ import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
 import type { VisibleKind } from '../../visibility.ts';
-import { counts, dayRange, pageFigures, readerFigures, SECTIONS } from '../model.ts';
+import { counts, dayRange, pageFigures, platformCause, readerFigures, SECTIONS } from '../model.ts';
 
 export const person = z.object({ id: z.string(), name: z.string() });
 
@@ -28,6 +28,7 @@ export const editionEnding = z.object({
   why: z.enum(['done', 'place', 'platform', 'project', 'permission', 'broken']),
   code: z.string().optional(),
   ref: z.string().optional(),
+  cause: platformCause.optional(),
 });
 export type EditionEnding = z.infer<typeof editionEnding>;
 
@@ -79,8 +80,10 @@ export const editionRun = runBase.extend({
   /** `collecting` totals are awaited · `posted` pages are · `completing` files · `ended`, see there */
   state: z.enum(['collecting', 'posted', 'completing', 'ended']),
   sinceMs: z.number(),
-  /** Whoever asked was told that limits hold it up. */
+  /** Whoever asked was told that limits or failures hold it up. */
   waitReported: z.boolean().optional(),
+  /** Why it was late, where its owner and the channel are told. */
+  stuck: platformCause.optional(),
   /** Counts from 1: a person had it posted again after Slack refused it. */
   attempt: z.number().int().optional(),
   totals: counts.optional(),
@@ -95,6 +98,8 @@ export const editionRun = runBase.extend({
   /** While limits hold the list of pages up: by when it comes, or, where that is not known, not before when. */
   pagesByMs: z.number().optional(),
   pagesFromMs: z.number().optional(),
+  /** Why nobody knows when it comes. */
+  pagesHeld: platformCause.optional(),
   readers: readerFigures.optional(),
   followUps: z.array(followUp).default([]),
   /** How many there are beside those. */

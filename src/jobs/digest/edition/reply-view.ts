@@ -1,7 +1,8 @@
 import { layout, type Message, type Part } from '../../../slack/blocks.ts';
-import { cut, isolate, oneLine } from '../../../slack/text.ts';
+import { cut, isolate, oneLine, upperFirst } from '../../../slack/text.ts';
 import { digestActions } from '../buttons.ts';
-import type { DayRange } from '../model.ts';
+import { causeText } from '../failure-view.ts';
+import type { DayRange, PlatformCause } from '../model.ts';
 import { rangeText, type Week } from '../weeks.ts';
 import type { EditionRun } from './record.ts';
 
@@ -45,6 +46,12 @@ export const waitsMessage = ({ site, range }: Which, byMs: number): Message =>
       { time: byMs, format: '{time}' },
       ": this hour's requests for numbers are used up. Nothing is lost.",
     ],
+  });
+
+/** To somebody who has a digest posted by hand for which the platform gives no numbers. */
+export const stuckReply = ({ site, channel, range }: Which, cause: PlatformCause | undefined): Message =>
+  answer([{ bold: 'No numbers yet' }, ` · the digest of ${which(site)} in `, { channel }], range, {
+    next: [`${upperFirst(causeText(cause))}. I go on asking, and post it as soon as they are there.`],
   });
 
 const posted = (

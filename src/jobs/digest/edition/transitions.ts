@@ -31,6 +31,12 @@ export function restart(
   };
 }
 
+/** Returns a digest for which the platform gave no numbers so far as somebody asks for it once more. */
+export const askAgain = (run: EditionRun, nowMs: number): EditionRun | undefined =>
+  run.state === 'collecting' && (run.stuck ?? run.waitReported)
+    ? { ...run, sinceMs: nowMs, waitReported: undefined }
+    : undefined;
+
 const canBeHad = (file: DigestFile | undefined) => file?.state === 'failed' && !file.refused;
 
 /** What was uploaded may be shared already. */

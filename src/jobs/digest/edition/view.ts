@@ -12,9 +12,10 @@ import { cut, formatCount } from '../../../slack/text.ts';
 import { personName } from '../../wording-view.ts';
 import { changeText, shareText, signedPercent, spokenChange, spokenPercent } from '../changes.ts';
 import { chartText, chartView } from '../chart-view.ts';
+import { causeText } from '../failure-view.ts';
 import { type Counts, type PageChange, totalOf } from '../model.ts';
 import { chartPoints, daysText, rangeText, typedRange, zoneText } from '../weeks.ts';
-import { failedMessage } from './failed-view.ts';
+import { failedMessage, lateMessage } from './failed-view.ts';
 import { askButtons, CHECK_COUNTING, pathCell, pathText, shortSite, siteText, viewsText } from './phrases.ts';
 import { readerParts } from './readers-view.ts';
 import { type EditionRun, isPrivate, pagesKey, rootKey } from './record.ts';
@@ -24,8 +25,8 @@ const MAX_CELL_PATH = 60;
 
 /** Returns every message of a digest as it is to look now. */
 export function editionMessages(run: EditionRun): OutboxMessage[] {
-  const failed = failedMessage(run);
-  if (run.totals === undefined) return failed === undefined ? [] : [failed];
+  const besides = [lateMessage(run), failedMessage(run)].flatMap((one) => one ?? []);
+  if (run.totals === undefined) return besides;
   const place = isPrivate(run) ? { user: run.owner.id } : { channel: run.channel };
   const root: OutboxMessage = {
     key: rootKey(run),
@@ -45,7 +46,7 @@ export function editionMessages(run: EditionRun): OutboxMessage[] {
       ...urgencyOf(run),
       ...thread,
     });
-  return failed === undefined ? messages : [...messages, failed];
+  return [...messages, ...besides];
 }
 
 /** Nobody waits for a weekly digest: what people asked for goes first. */
@@ -141,6 +142,8 @@ function spokenBiggest(run: EditionRun): Part[][] {
 function noticeLines(run: EditionRun): Part[][] {
   const lines: Part[][] = [];
   const isOpen = run.state === 'posted' && run.sections.some((section) => section !== 'readers');
+  if (isOpen && run.pagesHeld !== undefined)
+    lines.push([`Totals are complete, and the list of pages comes later: ${causeText(run.pagesHeld)}.`]);
   const [when, time] = run.pagesByMs === undefined ? ['not before', run.pagesFromMs] : ['by', run.pagesByMs];
   if (isOpen && time !== undefined)
     lines.push([

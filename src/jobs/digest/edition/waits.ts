@@ -1,15 +1,36 @@
 import { postWhereAsked, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { limitsOf } from '../figures/limits.ts';
-import { type FiguresRun, READER_PARTS } from '../figures/record.ts';
+import { causeOf, type FiguresRun, READER_PARTS } from '../figures/record.ts';
 import { PAGE_LIMIT } from '../figures/requests.ts';
+import { isRefusal, type PlatformCause } from '../model.ts';
 import type { EditionRun } from './record.ts';
-import { waitsMessage } from './reply-view.ts';
+import { stuckReply, waitsMessage } from './reply-view.ts';
 
 const MINUTE_MS = 60_000;
 
+const HOUR_MS = 60 * MINUTE_MS;
+
 /** Somebody who asked is told of a wait that is longer. */
 const MIN_TOLD_MS = 30_000;
+
+/** Failures in a row that are more than chance. */
+const MIN_FAILURES = 3;
+
+/** Whether a failure is worth a word: what nobody mends passes at times by itself. */
+const isLasting = ({ trouble }: FiguresRun) =>
+  trouble !== undefined && trouble.kind !== 'limit' && (isRefusal(trouble) || trouble.inARow >= MIN_FAILURES);
+
+/** Returns why a digest is late, as soon as its owner is to know: what only a person can mend, at once. */
+export function stuckBy(
+  { dueAtMs }: Pick<EditionRun, 'dueAtMs'>,
+  figures: FiguresRun,
+  { now }: Pick<JobContext, 'now'>,
+): PlatformCause | undefined {
+  const cause = causeOf(figures);
+  const lateMs = now() - dueAtMs;
+  return cause !== undefined && lateMs >= (isRefusal(cause) ? 0 : HOUR_MS) ? cause : undefined;
+}
 
 /** Returns when the limits that hold these figures up will have let so many requests through, in whole minutes. */
 async function doneAtMs(
@@ -37,18 +58,28 @@ function requestsLeft(figures: FiguresRun, pages: number | undefined): number | 
   return Math.min(all, left ?? all);
 }
 
+type PagesWait = Pick<EditionRun, 'pagesByMs' | 'pagesFromMs' | 'pagesHeld'>;
+
 /**
  * Returns by when the lists of pages come that limits hold up, as long as what was said of it cannot hold any more: a
- * list is about as long as that of the other range. Nothing where there is nothing new.
+ * list is about as long as that of the other range. Where the platform fails, or refuses again after a wait since others
+ * use its limit, why nobody knows. Nothing where there is nothing new.
  */
 export async function findPagesWait(
-  run: Pick<EditionRun, 'pagesByMs' | 'pagesFromMs'>,
+  run: PagesWait,
   all: readonly (FiguresRun | undefined)[],
   context: JobContext,
-): Promise<Pick<EditionRun, 'pagesByMs' | 'pagesFromMs'> | undefined> {
+): Promise<PagesWait | undefined> {
   const open = all.flatMap((one) => (one && one.state !== 'ended' ? [one] : []));
-  const held = open.find(({ limitedUntilMs }) => limitedUntilMs !== undefined);
   const saidMs = run.pagesByMs ?? run.pagesFromMs;
+  const isBroken = saidMs !== undefined && saidMs <= context.now();
+  const failing = open.find((one) => isLasting(one) || (isBroken && one.trouble?.kind === 'limit'));
+  const pagesHeld = failing && causeOf(failing);
+  if (pagesHeld !== undefined && pagesHeld.kind !== run.pagesHeld?.kind)
+    return { pagesByMs: undefined, pagesFromMs: undefined, pagesHeld };
+  // Nothing is promised again.
+  if (run.pagesHeld !== undefined) return undefined;
+  const held = open.find(({ limitedUntilMs }) => limitedUntilMs !== undefined);
   if (held?.limitedUntilMs === undefined) return undefined;
   if (saidMs !== undefined && saidMs > context.now() && saidMs > held.limitedUntilMs - MINUTE_MS)
     return undefined;
@@ -65,8 +96,8 @@ export async function findPagesWait(
 }
 
 /**
- * Tells whoever asked, once, about when the digest comes, where limits hold its totals up. Returns whether it did. Of a
- * weekly one that was sent by hand they hear only where they asked.
+ * Tells whoever asked, once, about when the digest comes, where limits hold its totals up, or what failed. Returns whether
+ * it did. Of a weekly one that was sent by hand they hear only where they asked.
  */
 export async function reportWait(
   run: EditionRun,
@@ -74,12 +105,16 @@ export async function reportWait(
   context: JobContext,
 ): Promise<boolean> {
   const { limitedUntilMs } = figures;
-  if (run.waitReported || limitedUntilMs === undefined || limitedUntilMs - context.now() < MIN_TOLD_MS)
-    return false;
+  if (run.waitReported) return false;
+  if (run.kind === 'weekly' && isLasting(figures)) {
+    await postWhereAsked(run.id, `wait ${run.sinceMs}`, stuckReply(run, causeOf(figures)), context);
+    return true;
+  }
+  if (limitedUntilMs === undefined || limitedUntilMs - context.now() < MIN_TOLD_MS) return false;
   const requests = figures.spans.filter(({ counts }) => counts === undefined).length;
   const message = waitsMessage(run, (await doneAtMs(figures, requests, context)) ?? limitedUntilMs);
   if (run.kind !== 'weekly')
     return (await reportPrivately(run, { name: 'wait', userId: run.owner.id, message }, context)) === 0;
-  await postWhereAsked(run.id, 'wait', message, context);
+  await postWhereAsked(run.id, `wait ${run.sinceMs}`, message, context);
   return true;
 }

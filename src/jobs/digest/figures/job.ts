@@ -1,11 +1,14 @@
 import { DocsApiError } from '../../../docs-api/errors.ts';
+import { backoffMs } from '../../../runtime/timing.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
+import type { Trouble } from '../../poll-record.ts';
 import { troubleAfter } from '../../retry.ts';
 import { defineRunJob, type LoadedRun, MAX_STEPS, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { isRefusal, type PlatformCause } from '../model.ts';
 import { daysOf, settledAtMs } from '../weeks.ts';
 import { type AnalyticsLimits, limitsOf } from './limits.ts';
-import { type FiguresRun, figuresRun, pagesOf, rangeKey } from './record.ts';
+import { causeOf, type FiguresRun, figuresRun, pagesOf, rangeKey } from './record.ts';
 import {
   type NextRequest,
   nextRequest,
@@ -31,6 +34,8 @@ const MAX_PART_FAILURES = 3;
 
 /** Whatever the platform says, it is asked again after so long: its limit is one of an hour. */
 const LONGEST_WAIT_MS = HOUR_MS;
+/** The longest pause between failures: each of them takes a request of the hour. */
+const LONGEST_BACKOFF_MS = HOUR_MS / 2;
 
 /** How urgent a request of the background is; the lowest goes first. */
 const RANKS = { span: 1, readers: 2, pages: 3 } as const;
@@ -58,8 +63,19 @@ export const figuresJob = defineRunJob<FiguresRun, LoadedRun<FiguresRun>, Execut
   giveUp: async ({ run }) => end(run, 'platform'),
 });
 
-const end = (run: FiguresRun, failed?: FiguresRun['failed']) =>
-  saveAs({ ...run, state: 'ended' as const, failed, trouble: undefined, limitedUntilMs: undefined });
+const end = (
+  run: FiguresRun,
+  failed?: FiguresRun['failed'],
+  cause: PlatformCause | undefined = causeOf(run),
+) =>
+  saveAs({
+    ...run,
+    state: 'ended' as const,
+    failed,
+    cause: failed && cause,
+    trouble: undefined,
+    limitedUntilMs: undefined,
+  });
 
 async function step(
   run: FiguresRun,
@@ -131,7 +147,8 @@ const markTooMany = (run: FiguresRun): FiguresRun =>
 
 /** A wait that people would notice is recorded, so that it can be said. It has an end like any other trouble. */
 function waitForLimit(run: FiguresRun, inMs: number, { now }: JobContext): StepResult<FiguresRun> {
-  if (now() - run.sinceMs >= (run.urgent ? URGENT_LIMIT_MS : GIVE_UP_MS)) return end(run, 'platform');
+  if (now() - run.sinceMs >= (run.urgent ? URGENT_LIMIT_MS : GIVE_UP_MS))
+    return end(run, 'platform', { kind: 'limit' });
   const untilMs = now() + inMs;
   const isSaid = Math.abs((run.limitedUntilMs ?? 0) - untilMs) < 60_000;
   return isSaid || inMs < 10_000 ? runAgainIn(inMs) : saveAs({ ...run, limitedUntilMs: untilMs }, { inMs });
@@ -269,11 +286,32 @@ async function handleTrouble(
   const isProject = error === 'project';
   const isNew = isProject && run.trouble?.kind !== 'project';
   const sinceMs = (isNew ? undefined : run.trouble?.sinceMs) ?? now();
+  const failing = {
+    ...trouble,
+    sinceMs,
+    ...(adminsTold !== undefined && { adminsTold }),
+    ...(!isProject && { status: error.status, said: error.platformMessage }),
+  };
   const giveUpMs = isProject ? PROJECT_GIVE_UP_MS : GIVE_UP_MS;
-  if (now() - sinceMs >= (run.urgent ? URGENT_GIVE_UP_MS : giveUpMs))
-    return end(tried, isProject ? 'project' : 'platform');
-  const nextMs = Math.min(trouble.nextMs, now() + LONGEST_WAIT_MS);
-  const limited = trouble.kind === 'limit' ? { limitedUntilMs: nextMs } : {};
-  const failing = { ...trouble, sinceMs, ...(adminsTold !== undefined && { adminsTold }) };
-  return saveAs({ ...tried, ...limited, nextMs, trouble: failing }, { inMs: Math.max(1, nextMs - now()) });
+  const urgentMs = isRefusal(trouble) ? 0 : URGENT_GIVE_UP_MS;
+  if (now() - sinceMs >= (run.urgent ? urgentMs : giveUpMs))
+    return end(tried, isProject ? 'project' : 'platform', causeOf({ trouble: failing }));
+  const nextMs = Math.min(
+    Math.max(trouble.nextMs, now() + backgroundPauseMs(run, trouble, context)),
+    now() + LONGEST_WAIT_MS,
+  );
+  const limitedUntilMs = trouble.kind === 'limit' ? nextMs : undefined;
+  return saveAs(
+    { ...tried, limitedUntilMs, nextMs, trouble: failing },
+    { inMs: Math.max(1, nextMs - now()) },
+  );
+}
+
+/** Nobody waits for it: pauses double up to half an hour, so that failures leave the hour's requests to others. */
+function backgroundPauseMs({ urgent }: FiguresRun, { kind, inARow }: Trouble, context: JobContext): number {
+  const isLimit = kind === 'limit';
+  // The first time, the platform's own time counts.
+  if (urgent || kind === 'project' || (isLimit && inARow === 1)) return 0;
+  const retryMinMs = isLimit ? DEFAULT_LIMIT_MS : context.timing.retryMinMs;
+  return backoffMs({ retryMinMs, retryMaxMs: LONGEST_BACKOFF_MS }, inARow, context.random());
 }

@@ -4,7 +4,14 @@ import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
 import { version } from '../../../store/version.ts';
 import { trouble } from '../../poll-record.ts';
-import { counts, type DayRange, dayRange, readerFigures } from '../model.ts';
+import {
+  counts,
+  type DayRange,
+  dayRange,
+  type PlatformCause,
+  platformCause,
+  readerFigures,
+} from '../model.ts';
 
 /** What readers looked for, in the order in which it is asked; `visitors` and `feedback` are one request each. */
 export const READER_PARTS = ['visitors', 'searches', 'feedback', 'questions'] as const;
@@ -49,9 +56,16 @@ export const figuresRun = runBase.extend({
   nextMs: z.number(),
   /** Our own limit, or the platform's, holds it up until then. */
   limitedUntilMs: z.number().optional(),
-  trouble: trouble.extend({ sinceMs: z.number(), adminsTold: z.boolean().optional() }).optional(),
+  trouble: trouble
+    .extend({
+      sinceMs: z.number(),
+      adminsTold: z.boolean().optional(),
+      ...platformCause.omit({ kind: true }).shape,
+    })
+    .optional(),
   /** Why the rest cannot be had. */
   failed: z.enum(['project', 'platform']).optional(),
+  cause: platformCause.optional(),
 });
 export type FiguresRun = z.infer<typeof figuresRun>;
 
@@ -110,6 +124,12 @@ export const pagesOf = ({
 
 /** How a range is named there. */
 export const rangeKey = ({ from, to }: DayRange) => `${from}..${to}`;
+
+/** Returns why the platform gives no numbers now; nothing where it does, or where the project is gone. */
+export function causeOf({ trouble }: Pick<FiguresRun, 'trouble'>): PlatformCause | undefined {
+  const cause = platformCause.safeParse(trouble);
+  return cause.data;
+}
 
 /** Whether the totals of all spans are there. */
 export const hasTotals = ({ spans }: FiguresRun) => spans.every((span) => span.counts !== undefined);

@@ -13,15 +13,26 @@ const pagesUsedMs = ({ urgent }: FiguresRun) =>
 
 /**
  * Returns how figures are collected once more that somebody wants and that were `known` already: what failed goes on
- * where it stopped; a range that could still change, or whose pages may be dropped by now, begins again. Nothing when they
- * can be used, or are on their way.
+ * where it stopped; a range that could still change, or whose pages may be dropped by now, begins again. What waits after a
+ * failure is asked for at once. Nothing when they can be used, or are on their way.
  */
 export function collectAgain(known: FiguresRun, wanted: FiguresRun, nowMs: number): FiguresRun | undefined {
-  if (known.state !== 'ended') return undefined;
+  if (known.state !== 'ended')
+    return known.trouble && known.trouble.kind !== 'limit'
+      ? { ...known, trouble: undefined, nextMs: nowMs }
+      : undefined;
   const fresh = { ...wanted, rev: known.rev };
   if (known.pages !== undefined && nowMs - known.sinceMs > pagesUsedMs(known)) return fresh;
   const wasSettled = settledAtMs(known.range) <= known.sinceMs;
   if (known.failed !== undefined && wasSettled)
-    return { ...known, state: 'collecting', failed: undefined, requests: 0, sinceMs: nowMs, nextMs: nowMs };
+    return {
+      ...known,
+      state: 'collecting',
+      failed: undefined,
+      cause: undefined,
+      requests: 0,
+      sinceMs: nowMs,
+      nextMs: nowMs,
+    };
   return wasSettled ? undefined : fresh;
 }

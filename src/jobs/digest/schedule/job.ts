@@ -32,6 +32,7 @@ import {
   createdMessage,
   failedMessage,
   goesOnMessage,
+  lateMessage,
   noPlaceMessage,
   ownerLeftMessage,
   skippedMessage,
@@ -143,7 +144,13 @@ async function finishPosting(
   const edition = await loadEdition(posting.run, context);
   // One that a newer Docket wrote, or that is gone, is left to itself.
   if (edition === undefined) return saveAs({ ...run, posting: undefined, lastWeek: posting.week });
-  if (edition.ended === undefined) return undefined;
+  if (edition.ended === undefined) {
+    if (edition.stuck !== undefined && edition.totals === undefined && !run.ownerLeft) {
+      const late = lateMessage(run, edition.stuck);
+      await publish(run, `late.${posting.week}`, { user: run.owner.id }, late, context);
+    }
+    return undefined;
+  }
   const next = recordOutcome(run, edition.ended, edition.pages?.count, context.now());
   const { failure } = next;
   // Not by the count of failures, which begins again when a schedule is resumed.

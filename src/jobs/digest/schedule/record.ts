@@ -6,7 +6,7 @@ import { knownNeeds } from '../../needs.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
 import { editionEnding, person } from '../edition/record.ts';
-import { SECTIONS } from '../model.ts';
+import { platformCause, SECTIONS } from '../model.ts';
 import { nextOccurrence, timetable } from '../schedule-times.ts';
 
 const series = z.enum(['human', 'ai']);
@@ -85,7 +85,12 @@ export const scheduleRun = runBase.extend({
   /** Digests in a row that could not be posted, and why the last of them could not; `code` is Slack's, or a reference. */
   failures: z.number().int(),
   failure: z
-    .object({ why: editionEnding.shape.why.exclude(['done']), code: z.string().optional(), week: z.string() })
+    .object({
+      why: editionEnding.shape.why.exclude(['done']),
+      code: z.string().optional(),
+      cause: platformCause.optional(),
+      week: z.string(),
+    })
     .optional(),
   /** The last week that was missed for too long; the owner has a note of it. */
   skipped: z.object({ week: z.string(), dueAtMs: z.number() }).optional(),

@@ -110,7 +110,7 @@ export const end = (run: ScheduleRun, nowMs: number): ScheduleRun => ({
 /** Returns the schedule after a digest that was being posted has ended; `pages` is how many pages it had. */
 export function recordOutcome(
   run: ScheduleRun,
-  { why, code, ref }: EditionEnding,
+  { why, code, ref, cause }: EditionEnding,
   pages: number | undefined,
   nowMs: number,
 ): ScheduleRun {
@@ -131,7 +131,7 @@ export function recordOutcome(
     if (run.state === 'paused' && run.pausedByFailures) return start(posted, nowMs);
     return run.nextAtMs > nowMs ? { ...posted, nextAtMs: nextDue(posted, nowMs) } : posted;
   }
-  const failed = { ...rest, failures: run.failures + 1, failure: { why, code: code ?? ref, week } };
+  const failed = { ...rest, failures: run.failures + 1, failure: { why, code: code ?? ref, cause, week } };
   const isTooMany = failed.failures >= MAX_FAILURES || isAbandoned(failed);
   return isTooMany && run.state === 'active' ? pauseItself(failed, 'pausedByFailures', nowMs) : failed;
 }

@@ -11,6 +11,7 @@ import { foreignText, formatCount } from '../../../slack/text.ts';
 import { personName } from '../../wording-view.ts';
 import { digestActions, type ScheduleButton } from '../buttons.ts';
 import { failureParts, isNotThere } from '../failure-view.ts';
+import type { PlatformCause } from '../model.ts';
 import { timetableText } from '../schedule-times.ts';
 import { daysText, rangeText, type Week } from '../weeks.ts';
 import type { ScheduleRun } from './record.ts';
@@ -207,6 +208,22 @@ function failedParts(run: ScheduleRun, small: Part[][]): Pick<Layout, 'lines' | 
   const where: Part = { channel: run.channel };
   const sentence: Part[] = [`The digest of ${site(run)} couldn't be posted in `, where, ': ', ...why];
   return { lines: [['❌ ', ...sentence], fix], small, text: [sentence, fix, ...small] };
+}
+
+/** To the owner: the platform gives no numbers for a digest that is due. */
+export function lateMessage(run: ScheduleRun, cause: PlatformCause): Message {
+  const { why, fix } = failureParts({ why: 'platform', cause }, run.project, {
+    again: '[Send now]',
+    retry: 'Choose [Send now] to ask it again now.',
+  });
+  const sentence: Part[] = [`The digest of ${site(run)} in `, { channel: run.channel }, ' is late: ', ...why];
+  const small: Part[][] = [['I also ask again by myself, every half hour, for two days.']];
+  return layout({
+    lines: [['⚠️ ', ...sentence], fix],
+    small,
+    buttons: [...primary(run, 'sendNow'), ...scheduleButtons(run, 'remove')],
+    text: [sentence, fix, ...small],
+  });
 }
 
 const failuresText = (failures: number) =>

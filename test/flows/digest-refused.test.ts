@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Call } from '../../demo/wire.ts';
+import { dayAfter, digestStage, HOUR_MS } from '../support/flows/digest-stage.ts';
+
+const MINUTE_MS = 60_000;
+
+const isViews = ({ name }: Pick<Call, 'name'>) => name === 'GET /v1/analytics/{projectId}/views';
+/** A request for the list of pages, in place of totals. */
+const isList = (call: Call) => isViews(call) && JSON.stringify(call.detail.query).includes('"limit":"250"');
+
+describe('a digest for which the platform gives no numbers', () => {
+  const {
+    scene,
+    asks,
+    told,
+    person,
+    creates,
+    reads,
+    quiet,
+    toBerlin,
+    toSunday,
+    digest,
+    digests,
+    roots,
+    read,
+    post,
+    note,
+    begun,
+    untilWoken,
+    requests,
+  } = digestStage();
+  let week: string;
+  beforeEach(async () => {
+    week = await toSunday();
+    quiet(dayAfter(week, -7), week);
+    reads('/quickstart', week, { human: 700, ai: 70 });
+  });
+
+  const answers = (status: number, match: (call: Call) => boolean = isViews) =>
+    scene.platform.wire.order(match, { kind: 'answer', status }, Infinity);
+  const lines = () =>
+    roots()
+      .map(read)
+      .filter((text) => text.includes(' The digest of '));
+
+  test.each([
+    [401, 'the platform rejects my key (401)', 'give me a key that works'],
+    [
+      403,
+      'the platform refuses to give numbers (403)',
+      'see whether the plan, the allowed addresses or the key forbid it',
+    ],
+    [
+      404,
+      "the platform doesn't know this project (404)",
+      'see whether the projectId in my settings is right',
+    ],
+  ])('%i is told at once, with the fix; mended, it comes, once', async (status, why, fix) => {
+    await creates();
+    answers(status);
+    await toBerlin(1, '09:00');
+    const late = await post('is late', '@ana');
+    expect(read(late).split('\n')).toEqual([
+      expect.stringContaining(`⚠️ The digest of docs.acme.com in #docs is late: ${why}`),
+      `Whoever runs Docket has to ${fix}; then [Send now].`,
+      'I also ask again by myself, every half hour, for two days.',
+      '[Send now] [Remove]',
+    ]);
+    await post('is late');
+    expect(lines()).toEqual([
+      expect.stringMatching(/^⚠️ The digest of docs\.acme\.com, [^,]+ 2026, is late: .*numbers\.$/),
+    ]);
+    expect(lines()[0]).toContain(why);
+    // [Send now] asks at once, and says what came of it.
+    await person('ana').clicks(late, 'Send now');
+    expect(read(await note('ana', 'No numbers yet'))).toContain(why.slice(1));
+    scene.platform.wire.clear();
+    await person('ana').clicks(late, 'Send now');
+    await digest('2026', { has: ['770 views', '.csv'] });
+    await scene.slack.until(() => lines()[0]?.startsWith('✅'));
+    expect(lines()).toHaveLength(1);
+    expect(digests()).toHaveLength(1);
+  });
+
+  test('5xx is told an hour after it was due; it comes by itself once the platform works', async () => {
+    await creates();
+    answers(500);
+    await toBerlin(1, '09:00');
+    await begun();
+    await scene.world.jumpTo(scene.world.now() + 55 * MINUTE_MS);
+    await scene.slack.until(() => requests() > 2);
+    expect(lines()).toEqual([]);
+    await scene.world.jumpTo(scene.world.now() + 6 * MINUTE_MS);
+    await untilWoken(() => lines().length === 1);
+    expect(read(await post('is late', '@ana'))).toContain(
+      'is late: the platform answers with errors (500).\nChoose [Send now] to ask it again now.',
+    );
+    scene.platform.wire.clear();
+    await scene.world.jumpTo(scene.world.now() + 31 * MINUTE_MS);
+    const root = await digest('2026', { has: ['770 views', '.csv'] });
+    expect(read(root)).toContain('Sent late.');
+    await scene.slack.until(() => lines()[0]?.startsWith('✅'));
+  });
+
+  test('any dates that somebody asks for are refused at once, with the cause', async () => {
+    answers(403);
+    await toBerlin(1, '09:00');
+    expect(told(await asks('/docs-digest last week'))).toContain('On its way');
+    expect(read(await post('did not come', '@ana'))).toContain(
+      'did not come: the platform refuses to give numbers (403)',
+    );
+  });
+
+  test('where the list of pages alone fails, the digest says so, and failures leave the hour to others', async () => {
+    await creates();
+    answers(500, isList);
+    await toBerlin(1, '09:00');
+    const root = await digest('2026', {
+      has: [
+        'Totals are complete, and the list of pages comes later: the platform answers with errors (500).',
+      ],
+    });
+    const before = requests();
+    for (let hours = 0; hours < 12; hours += 1) {
+      const seen = requests();
+      await scene.world.jumpTo(scene.world.now() + HOUR_MS);
+      await untilWoken(() => requests() > seen);
+    }
+    expect(requests() - before).toBeLessThan(100);
+    expect(read(root)).not.toContain('request budget');
+    scene.platform.wire.clear();
+    await scene.world.jumpTo(scene.world.now() + HOUR_MS);
+    await digest('2026', { has: ['.csv'] });
+    expect(read(root)).not.toContain('comes later');
+  });
+
+  test('where others use up the limit, nothing is promised after the second wait', async () => {
+    await creates();
+    answers(429, isList);
+    await toBerlin(1, '09:00');
+    const root = await digest('2026', { has: ['Totals are complete'] });
+    const looks = new Set<string>();
+    for (let waits = 0; waits < 8; waits += 1) {
+      const seen = requests();
+      await scene.world.jumpTo(scene.world.now() + 40 * MINUTE_MS);
+      await untilWoken(() => requests() > seen);
+      looks.add(read(root));
+    }
+    expect(read(root)).toContain(
+      "the list of pages comes later: the platform's hourly limit is used up, also by others.",
+    );
+    expect(looks.size).toBeLessThan(3);
+    scene.platform.wire.clear();
+    await scene.world.jumpTo(scene.world.now() + HOUR_MS);
+    await digest('2026', { has: ['.csv'] });
+  });
+});
