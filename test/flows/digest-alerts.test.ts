@@ -23,35 +23,56 @@ describe('an unusual day', () => {
       .map(read)
       .filter((text) => text.startsWith('⚠️'));
 
-  test('is told at the hour of the digest, with what moved; then a week is quiet, but for no views at all', async () => {
+  test('is told at the hour of the digest, with what moved, also after one of AI; then it is quiet, but for no views at all', async () => {
     const thursday = dayAfter(next, 3);
-    set(thursday, 96);
+    scene.platform.views.set('/quickstart', next, { human: 401, ai: 350 });
+    set(thursday, 10);
     for (const path of ['/quickstart', '/guides/webhooks'])
       scene.platform.views.set(path, dayAfter(thursday, 2), { human: 0, ai: 0 });
     set(dayAfter(thursday, 1), 5);
     await creates({ 'Beside the totals': ['A post about each unusual day'] });
     await post('A day with unusually many or few views is posted, too.');
-    for (const weekday of [1, 2, 3, 4]) {
+    await toBerlin(1, '09:00');
+    await settled();
+    expect(alerts()).toEqual([]);
+    await toBerlin(2, '09:00');
+    await post('⚠️ AI up 300%');
+    for (const weekday of [3, 4]) {
       await toBerlin(weekday, '09:00');
       await settled();
     }
-    expect(alerts()).toEqual([]);
+    expect(alerts()).toHaveLength(1);
     await toBerlin(5, '09:00');
-    await post('⚠️ ');
+    await post('⚠️ People');
     const [, month = '', day = ''] = thursday.split('-');
     const date = `${Number(day)} ${new Date(`2026-${month}-01`).toLocaleString('en', { month: 'short' })}`;
-    expect(alerts()).toEqual([
-      `⚠️ People down 37% · docs.acme.com · Thu ${date}\n515 views, usually about 820.\nMost of it: /quickstart 401 → 96\nCompared with the last eight Thursdays`,
-    ]);
-    // Friday was unusual as well, but a week is quiet.
+    expect(alerts()[1]).toBe(
+      `⚠️ People down 48% · docs.acme.com · Thu ${date}\n429 views, usually about 820.\nMost of it: /quickstart 401 → 10\nCompared with the last eight Thursdays`,
+    );
+    // Friday was unusual as well, but people are quiet for a week.
     await toBerlin(6, '09:00');
     await settled();
-    expect(alerts()).toHaveLength(1);
+    expect(alerts()).toHaveLength(2);
     await toBerlin(7, '09:00');
     await post('usually means that counting broke');
-    expect(alerts()).toHaveLength(2);
-    expect(alerts()[1]).toMatch(
-      /^⚠️ People down 100% · docs\.acme\.com · Sat .*\n0 views, usually about 820\.\n(?:.*\n)*.*counting broke\.\nCheck that the site opens/,
+    expect(alerts()).toHaveLength(3);
+    expect(alerts()[2]).toMatch(
+      /^⚠️ People down 100%, AI down 100% · docs\.acme\.com · Sat .*\nPeople: 0 views, usually about 820\. AI: 0 views, usually about 100\.\n(?:.*\n)*.*counting broke\.\nCheck that the site opens/,
+    );
+  });
+
+  test('and a lasting fall, of which no day is unusual, is told within two weeks', async () => {
+    await creates({ 'Beside the totals': ['A post about each unusual day'] });
+    for (const path of ['/quickstart', '/guides/webhooks'])
+      for (const one of [next, dayAfter(next, 7)]) reads(path, one, { human: 1866, ai: 350 });
+    for (const weekday of [1, 2, 3, 4, 5, 6, 7]) {
+      await toBerlin(weekday, '09:00');
+      await settled();
+    }
+    await post('⚠️ People down');
+    expect(alerts()).toHaveLength(1);
+    expect(alerts()[0]).toMatch(
+      /^⚠️ People down \d\d% for days · docs\.acme\.com · .*\n[\d,]+ views a day in the last week, usually about 820\.\nMost of it: .* → .*\nCompared with the seven weeks before$/,
     );
   });
 

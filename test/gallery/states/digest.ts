@@ -316,6 +316,12 @@ const alerts: GalleryState[] = [
     SITE,
   ),
   told(
+    'digest/alert/lasting fall',
+    alertMessage({ site: SITE }, day, [{ by: 'human', now: 533, usual: 820, lasting: true }], []),
+    'down',
+    SITE,
+  ),
+  told(
     'digest/alert/none',
     alertMessage({ site: SITE }, day, [{ by: 'human', now: 0, usual: 820 }], []),
     'down',

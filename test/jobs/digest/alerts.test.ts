@@ -1,63 +1,95 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { alertsOf } from '../../../src/jobs/digest/alerts.ts';
+import { type Alert, alertsOf, quietAfter, tellable } from '../../../src/jobs/digest/alerts.ts';
 
-const people = (...days: number[]) => days.map((human) => ({ human, ai: 0 }));
 const day = (human: number, ai = 0) => ({ human, ai });
+/** A day and the 56 before it, the latest first. */
+const days = (now: number, ...before: number[]) => [
+  day(now),
+  ...Array.from({ length: 56 }, (_, at) => day(before[at % before.length] ?? 0)),
+];
 
 describe('a day is unusual', () => {
-  const thursdays = people(820, 825, 815, 830, 810, 805, 840, 850);
-
   test('as in the example of the design', () => {
-    // Sorted: 805 810 815 820 825 830 840 850, so that the median is 822.5.
-    expect(alertsOf(day(310), thursdays)).toEqual([{ by: 'human', now: 310, usual: 823 }]);
+    const known = days(310, 805, 850, 810, 840, 815, 830, 820, 825, 822);
+    expect(alertsOf(known)).toEqual([{ by: 'human', now: 310, usual: expect.toSatisfy(isAbout(822)) }]);
   });
+  const isAbout = (usual: number) => (value: number) => Math.abs(value - usual) < 15;
 
   test.each<[string, number, number[], boolean]>([
-    ['30% less is not', 700, Array(8).fill(1000), false],
-    ['more than 30% less', 699, Array(8).fill(1000), true],
-    ['30% more is not', 910, Array(8).fill(700), false],
-    ['more than 30% more', 911, Array(8).fill(700), true],
-    // Median 1000, deviation 100: 400 are allowed.
-    ['four deviations are not', 600, [900, 900, 900, 900, 1100, 1100, 1100, 1100], false],
-    ['more than four', 599, [900, 900, 900, 900, 1100, 1100, 1100, 1100], true],
-    ['where 200 are usual', 0, Array(8).fill(200), true],
-    ['not where fewer are', 0, [200, 200, 200, 199, 199, 199, 199, 200], false],
-    ['not for one that was unusual before', 1000, [1000, 1000, 1000, 1000, 1000, 1000, 0, 90_000], false],
-    ['not before eight are known', 0, Array(7).fill(1000), false],
-    ['not where nothing is known', 0, [], false],
-  ])('%s', (_, views, before, isUnusual) => {
-    expect(alertsOf(day(views), people(...before))).toHaveLength(isUnusual ? 1 : 0);
+    ['39% less is not', 610, [1000], false],
+    ['40% less is', 600, [1000], true],
+    ['39% more is not', 1390, [1000], false],
+    ['40% more is', 1400, [1000], true],
+    // Half of the days are a tenth away from the others: a deviation of about 7%.
+    ['four deviations are not', 800, [1000, 1500], false],
+    ['more than four are', 200, [1000, 1100], true],
+    ['where the day has 200', 200, [100], true],
+    ['not where neither has', 199, [100], false],
+    ['none at all where 20 are usual', 0, [20], true],
+    ['not none at all where fewer are', 0, [19], false],
+    ['not before 57 are known', 0, [], false],
+  ])('%s', (_, now, before, isUnusual) => {
+    expect(alertsOf(days(now, ...before))).toHaveLength(isUnusual ? 1 : 0);
   });
 
-  test('for people and AI apart', () => {
-    const known = Array(8).fill(day(1000, 500));
-    expect(alertsOf(day(1000, 5000), known)).toEqual([{ by: 'ai', now: 5000, usual: 500 }]);
-    expect(alertsOf(day(100, 5000), known).map(({ by }) => by)).toEqual(['human', 'ai']);
-    // Together they would be as many as ever.
-    expect(alertsOf(day(500, 1000), known)).toHaveLength(2);
+  test('against its weekday alone', () => {
+    const week = [100, 900, 1000, 1000, 1000, 1000, 1000];
+    const before = [1000, 1000, 1000, 1000, 1000, 900, 100];
+    expect(alertsOf(days(100, ...before))).toEqual([]);
+    expect(alertsOf(days(100, ...week))).toHaveLength(1);
+  });
+
+  test('a fall by a third that lasts for most of a week is told as one, that of a few days is not', () => {
+    const fallen = (count: number) => days(650, 1000).map((one, ago) => (ago < count ? day(650) : one));
+    expect(alertsOf(fallen(3))).toEqual([]);
+    expect(alertsOf(fallen(7))).toEqual([{ by: 'human', now: 650, usual: 1000, lasting: true }]);
+  });
+
+  test('whatever is known, numbers are whole and a move is one', () => {
+    const all = fc.array(fc.record({ human: fc.nat(5000), ai: fc.nat(5000) }), {
+      minLength: 57,
+      maxLength: 57,
+    });
+    fc.assert(
+      fc.property(all, (known) => {
+        for (const { now, usual } of alertsOf(known)) {
+          expect([Number.isInteger(now), Number.isInteger(usual)]).toEqual([true, true]);
+          expect(now).not.toBe(usual);
+          expect(usual).toBeGreaterThanOrEqual(20);
+        }
+      }),
+    );
   });
 });
 
-test('the same as counted by hand, in whatever order the days are', () => {
-  const views = fc.oneof(fc.nat(1000), fc.integer({ min: 150, max: 250 }), fc.nat(1e9));
-  const eight = fc.array(fc.record({ human: views, ai: views }), { minLength: 8, maxLength: 8 });
-  fc.assert(
-    fc.property(fc.record({ human: views, ai: views }), eight, (today, known) => {
-      const middle = (numbers: number[]) => {
-        const [, , , fourth = 0, fifth = 0] = [...numbers].sort((a, b) => a - b);
-        return (fourth + fifth) / 2;
-      };
-      const isUnusual = (by: 'human' | 'ai') => {
-        const usual = middle(known.map((one) => one[by]));
-        const spread = middle(known.map((one) => Math.abs(one[by] - usual)));
-        const off = Math.abs(today[by] - usual);
-        return usual >= 200 && off > 4 * spread && off * 10 > usual * 3;
-      };
-      const expected = (['human', 'ai'] as const).filter(isUnusual);
-      expect(alertsOf(today, known).map(({ by }) => by)).toEqual(expected);
-      expect(alertsOf(today, known.toReversed())).toEqual(alertsOf(today, known));
-    }),
-    { numRuns: 1000 },
-  );
+describe('after an alert', () => {
+  const alert = (by: Alert['by'], now: number, lasting = false): Alert => ({ by, now, usual: 1000, lasting });
+  const quiet = (...told: Alert[]) => quietAfter(undefined, told, '2026-11-02');
+  const isTold = (next: Alert, known: ReturnType<typeof quiet>, on = '2026-11-04') =>
+    tellable([next], known, on).length === 1;
+
+  test.each<[string, Alert, Alert, boolean]>([
+    ['the same is not told for a week', alert('human', 400), alert('human', 300), false],
+    ['people are told after AI', alert('ai', 1400), alert('human', 400), true],
+    ['a larger move the other way is told', alert('human', 1500), alert('human', 400), true],
+    ['a smaller one is not', alert('human', 5000), alert('human', 400), false],
+    ['no views at all are told', alert('human', 400), alert('human', 0), true],
+    ['but once', alert('human', 0), alert('human', 0), false],
+    ['nor is a lasting fall', alert('human', 400), alert('human', 600, true), false],
+    [
+      'a lasting fall is told once in four weeks',
+      alert('human', 600, true),
+      alert('human', 600, true),
+      false,
+    ],
+  ])('%s', (_, first, next, is) => {
+    expect(isTold(next, quiet(first))).toBe(is);
+  });
+
+  test('that ends', () => {
+    expect(isTold(alert('human', 300), quiet(alert('human', 400)), '2026-11-08')).toBe(false);
+    expect(isTold(alert('human', 300), quiet(alert('human', 400)), '2026-11-09')).toBe(true);
+    expect(isTold(alert('human', 600, true), quiet(alert('human', 600, true)), '2026-11-30')).toBe(true);
+  });
 });

@@ -1,7 +1,7 @@
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../retry.ts';
-import { type Alert, alertsOf, USUAL_DAYS } from '../alerts.ts';
+import { type Alert, alertsOf, QUIET_DAYS, quietAfter, tellable, USUAL_DAYS } from '../alerts.ts';
 import { collectFigures } from '../figures/collect.ts';
 import { type FiguresRun, figuresRun, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
 import type { DayRange, PageCounts } from '../model.ts';
@@ -21,8 +21,6 @@ const PAGES_MS = HOUR_MS;
 /** Requests for the pages of a day; both days together may make twice as many. */
 const PAGE_REQUESTS = 5;
 const MAX_CHECK_MS = 30_000;
-/** After an alert, days without one. */
-const QUIET_DAYS = 7;
 
 /** Most pages that are named, and the smallest part of the change that each of them has. */
 const MAX_PAGES = 3;
@@ -95,8 +93,8 @@ function dayRange(day: string, plusDays = 0): DayRange {
 }
 
 async function beginCheck(run: ScheduleRun, day: string, context: AlertContext): Promise<Check> {
-  const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, weeks) => dayRange(day, -7 * weeks));
-  const { from } = dayRange(day, -7 * USUAL_DAYS);
+  const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => dayRange(day, -ago));
+  const { from } = dayRange(day, -USUAL_DAYS);
   const { to } = dayRange(day);
   const figures = await collect(run, { range: { from, to }, spans, pages: false }, context);
   return { day, sinceMs: context.now(), figures };
@@ -132,9 +130,9 @@ async function stepCheck(
     const isOver = figures.state === 'ended' || context.now() - check.sinceMs >= GIVE_UP_MS;
     return isOver ? {} : deliveryCheckMs(check, context, MAX_CHECK_MS);
   }
-  const [day, ...sameWeekday] = figures.spans.flatMap(({ counts }) => counts ?? []);
-  const alerts = day === undefined ? [] : alertsOf(day, sameWeekday);
-  if (alerts.length === 0 || (await isQuiet(run, check.day, alerts, context))) return {};
+  const days = figures.spans.flatMap(({ counts }) => counts ?? []);
+  const alerts = await withoutQuiet(run, check.day, alertsOf(days), context);
+  if (alerts.length === 0) return {};
   const pagesOf = (range: DayRange) =>
     collect(run, { range, spans: [range], pages: true, maxRequests: PAGE_REQUESTS }, context);
   const pages = await pagesOf(dayRange(check.day));
@@ -142,20 +140,17 @@ async function stepCheck(
   return { check: { ...check, found: { sinceMs: context.now(), alerts, pages, pagesBefore } } };
 }
 
-/** Whose views are none at all: that is posted in a quiet week, too. */
-const zerosOf = (alerts: readonly Alert[]) => alerts.filter(({ now }) => now === 0).map(({ by }) => by);
-
-async function isQuiet(
+/** What an earlier schedule told is not known: then no views at all are told alone. */
+async function withoutQuiet(
   run: ScheduleRun,
   day: string,
   alerts: readonly Alert[],
   context: AlertContext,
-): Promise<boolean> {
+): Promise<Alert[]> {
   const quiet = run.alert?.quiet;
-  const isOwn = quiet !== undefined && day < quiet.until;
-  if (!isOwn && !(await wasAlert(run, day, context))) return false;
-  const known = isOwn ? (quiet.zeroOf ?? (quiet.zero ? ['human', 'ai'] : [])) : [];
-  return zerosOf(alerts).every((by) => known.includes(by));
+  if (quiet !== undefined || alerts.length === 0 || !(await wasAlert(run, day, context)))
+    return tellable(alerts, quiet, day);
+  return alerts.filter(({ now }) => now === 0);
 }
 
 /** Whether a line was posted in the days before, also by a schedule that was removed since, or chose no alerts since. */
@@ -186,10 +181,7 @@ async function awaitPages(
   const key = alertKey(run, check.day);
   const place = { channel: run.channel };
   await context.outbox.publish(run.teamId, { key, place, kind: 'ending', message }, run.rev);
-  const zeroOf = zerosOf(found.alerts);
-  return {
-    quiet: { until: dayRange(check.day, QUIET_DAYS).from, zero: zeroOf.length > 0, zeroOf },
-  };
+  return { quiet: quietAfter(run.alert?.quiet, found.alerts, check.day) };
 }
 
 /** Returns the pages that most of the first alert comes from, against the same day a week earlier. */

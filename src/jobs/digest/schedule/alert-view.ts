@@ -25,14 +25,15 @@ export function alertMessage(
   const weekday = WEEKDAYS[date.dayOfWeek - 1] ?? '';
   const when = `${weekday.slice(0, 3)} ${date.day} ${date.toLocaleString('en-US', { month: 'short' })}`;
   const site = cut(oneLine(run.site), 253);
-  const change = ({ by, now, usual }: Alert) =>
-    `${names[by]} ${now < usual ? 'down' : 'up'} ${percent(now, usual)}`;
-  const changes = alerts.map((alert) => `${change(alert)}%`).join(', ');
-  const spoken = alerts.map((alert) => `${change(alert)} percent`).join(', ');
+  const change = ({ by, now, usual, lasting }: Alert, unit: string) =>
+    `${names[by]} ${now < usual ? 'down' : 'up'} ${percent(now, usual)}${unit}${lasting ? ' for days' : ''}`;
+  const changes = alerts.map((alert) => change(alert, '%')).join(', ');
+  const spoken = alerts.map((alert) => change(alert, ' percent')).join(', ');
   const numbers = alerts
-    .map(({ by, now, usual }) => {
+    .map(({ by, now, usual, lasting }) => {
       const whose = alerts.length > 1 ? `${names[by]}: ` : '';
-      return `${whose}${viewsText(now)}, usually about ${formatCount(usual)}.`;
+      const perDay = lasting ? ' a day in the last week' : '';
+      return `${whose}${viewsText(now)}${perDay}, usually about ${formatCount(usual)}.`;
     })
     .join(' ');
   // AI alone may have none for other reasons: a site can turn it away.
@@ -44,7 +45,9 @@ export function alertMessage(
     `${pathText(path)} ${formatCount(before)} → ${formatCount(now)}`;
   const said = ({ path, now, before }: MovedPage) =>
     `${pathText(path)} from ${formatCount(before)} to ${formatCount(now)}`;
-  const against = `Compared with the last eight ${weekday}s`;
+  const against = alerts.every(({ lasting }) => lasting)
+    ? 'Compared with the seven weeks before'
+    : `Compared with the last eight ${weekday}s`;
   return layout({
     lines: [['⚠️ ', { bold: changes }, ` · ${site} · ${when}`], [numbers], ...mostOfIt(shown), ...broken],
     small: [[against]],

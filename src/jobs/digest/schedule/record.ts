@@ -5,11 +5,10 @@ import { version } from '../../../store/version.ts';
 import { knownNeeds } from '../../needs.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
+import { quiet } from '../alerts.ts';
 import { editionEnding, person } from '../edition/record.ts';
 import { platformCause, SECTIONS } from '../model.ts';
 import { nextOccurrence, timetable } from '../schedule-times.ts';
-
-const series = z.enum(['human', 'ai']);
 
 /** What is known of unusual days. Days are in UTC, `YYYY-MM-DD`. */
 const alertWatch = z.object({
@@ -18,11 +17,7 @@ const alertWatch = z.object({
   /** The last day that was, or is to be, looked at, and those that are still to be. */
   checked: z.string().optional(),
   days: z.array(z.string()).optional(),
-  /**
-   * Until that day nothing is posted but that people or AI have no views at all, and not even that of those in `zeroOf`;
-   * where that is missing, of both where `zero`.
-   */
-  quiet: z.object({ until: z.string(), zero: z.boolean(), zeroOf: z.array(series).optional() }).optional(),
+  quiet: quiet.optional(),
   /** The day that is looked at, and the run that collects it. `sinceMs` is when that began. */
   check: z
     .object({
@@ -33,7 +28,14 @@ const alertWatch = z.object({
       found: z
         .object({
           sinceMs: z.number(),
-          alerts: z.array(z.object({ by: series, now: z.number(), usual: z.number() })),
+          alerts: z.array(
+            z.object({
+              by: z.enum(['human', 'ai']),
+              now: z.number(),
+              usual: z.number(),
+              lasting: z.boolean().optional(),
+            }),
+          ),
           pages: z.string(),
           pagesBefore: z.string(),
         })

@@ -122,6 +122,17 @@ describe('after an alert', () => {
   });
 });
 
+test('AI that is unusual does not hide people that are, and a lasting fall is told once', async () => {
+  unusual['2026-09-20'] = { human: 820, ai: 900 };
+  unusual['2026-09-22'] = low;
+  for (let day = 23; day <= 30; day += 1) unusual[`2026-09-${day}`] = { human: 533, ai: 500 };
+  const run = await given();
+  await world.until(DUE_MS + 10 * DAY_MS, [run]);
+  expect(alerts()).toEqual(['2026-09-20', '2026-09-22', '2026-09-29']);
+  expect(textOf(run, '2026-09-22')).toContain('People down 62 percent');
+  expect(textOf(run, '2026-09-29')).toContain('for days on docs.acme.com');
+});
+
 describe('after an alert, also of a schedule before', () => {
   const ana = { id: 'U0ANA', name: 'ana' };
 
@@ -210,7 +221,7 @@ describe('an owner who may have no digests any more', () => {
 
 describe('each day is looked at once', () => {
   const looks = () =>
-    world.collected.filter((one) => one.run.spans.length === 9).map((one) => one.run.spans[0]?.from);
+    world.collected.filter((one) => one.run.spans.length === 57).map((one) => one.run.spans[0]?.from);
 
   test.each([
     ['Europe/Berlin', '2026-10-25', '02:30'],
@@ -233,28 +244,22 @@ describe('each day is looked at once', () => {
 });
 
 describe('nothing is told', () => {
-  test('of usual days, each of which is looked at once, with the same weekday of eight weeks before', async () => {
+  test('of usual days, each of which is looked at once, with all days of eight weeks before', async () => {
     const run = await given();
     await world.until(DUE_MS + 3 * DAY_MS, [run]);
     expect(world.posts).toEqual([]);
-    const looks = world.collected.filter((one) => one.run.spans.length === 9);
+    const looks = world.collected.filter((one) => one.run.spans.length === 57);
     expect(looks.map((one) => one.run.spans[0]?.from)).toEqual([
       '2026-09-20',
       '2026-09-21',
       '2026-09-22',
       '2026-09-23',
     ]);
-    expect(looks[0]?.run.spans.map(({ from }) => from)).toEqual([
-      '2026-09-20',
-      '2026-09-13',
-      '2026-09-06',
-      '2026-08-30',
-      '2026-08-23',
-      '2026-08-16',
-      '2026-08-09',
-      '2026-08-02',
-      '2026-07-26',
-    ]);
+    expect(looks[0]?.run.spans.map(({ from }) => from)).toEqual(
+      Array.from({ length: 57 }, (_, ago) =>
+        new Date(Date.UTC(2026, 8, 20) - ago * DAY_MS).toISOString().slice(0, 10),
+      ),
+    );
     expect(new Set(looks.map(({ atMs }) => (atMs - DUE_MS) % DAY_MS))).toEqual(new Set([0]));
   });
 
