@@ -6,6 +6,7 @@ import { type AppParts, createRoleParts } from './role.ts';
 import { createClosers } from './runtime/closers.ts';
 import { createLog, type Log } from './runtime/log.ts';
 import { growHeapSlowly, releaseStartMemory } from './runtime/memory.ts';
+import { prepareWayOut } from './runtime/outgoing.ts';
 import { Stopping, unlessStopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
 import { within } from './runtime/within.ts';
@@ -110,6 +111,7 @@ export async function main(env: NodeJS.ProcessEnv, parts: Omit<AppParts, 'log'> 
     const settings = readSettings(env);
     log = createLog(settings.logLevel, secretsOf(settings));
     for (const warning of warningsOf(settings)) log.warn(warning);
+    prepareWayOut(settings);
     const app = startApp(settings, { ...parts, log, stopping: stopping.signal });
     const { shutdownMs } = { ...defaultTiming, ...parts.timing };
     stopOnSignals(app, stopping, shutdownMs, log);

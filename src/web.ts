@@ -165,10 +165,15 @@ function createBolt(settings: Settings, { identity, log }: RoleParts, receiver: 
 /** Returns a receiver for Socket Mode when there is a token for it, else for HTTP. */
 async function createReceiver(settings: Settings, parts: RoleParts) {
   const { timing, random, machineMs, metrics, newRef, log, checks, server } = parts;
-  const { slackAppToken: appToken, slackSigningSecret: signingSecret, slackApiUrl: apiUrl } = settings;
+  const {
+    slackAppToken: appToken,
+    slackSigningSecret: signingSecret,
+    slackApiUrl: apiUrl,
+    proxies,
+  } = settings;
   if (appToken !== undefined) {
     const { createSocketReceiver } = await import('./server/socket-receiver.ts');
-    const receiver = createSocketReceiver({ appToken, apiUrl, timing, random, newRef, log });
+    const receiver = createSocketReceiver({ appToken, apiUrl, proxies, timing, random, newRef, log });
     checks.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
     return { receiver, connected: () => receiver.connected() };
   }

@@ -212,7 +212,7 @@ const isFromPlatform = (status: number | undefined) =>
 
 /** Returns a client of the docs API for each project, by the project's name. */
 function createDocsApis(
-  { projects, docsApiUrl }: Settings,
+  { projects, docsApiUrl, proxies }: Settings,
   { timing, now, random, log, closers, health, metrics, tracing }: RoleParts,
   watchKey: ReturnType<typeof createKeyWatch>,
 ): ReadonlyMap<string, DocsApi> {
@@ -221,6 +221,7 @@ function createDocsApis(
     const api = createDocsApi({
       baseUrl: docsApiUrl,
       apiKey,
+      proxies,
       timeoutMs: timing.docsCallMs,
       now,
       random,

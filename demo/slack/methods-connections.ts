@@ -8,7 +8,9 @@ const open = defineMethod({
   args: z.object({}),
   run({ tickets, workspace }, _, url) {
     const { host } = new URL(url);
-    return { url: `ws://${host}/link/?ticket=${tickets.issue()}&app_id=${workspace.bot.appId}` };
+    // Without a port, somebody before it speaks TLS.
+    const scheme = host?.includes(':') ? 'ws' : 'wss';
+    return { url: `${scheme}://${host}/link/?ticket=${tickets.issue()}&app_id=${workspace.bot.appId}` };
   },
 });
 

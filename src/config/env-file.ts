@@ -17,6 +17,9 @@ const MARKS = [
   { bytes: [0xfe, 0xff], is: 'is UTF-16. Save it as UTF-8.' },
 ];
 
+/** What only Node itself reads, at its start. */
+const NODE_ONLY = ['NODE_OPTIONS', 'NODE_USE_SYSTEM_CA'];
+
 /** The bits of a file's mode that let other people on the machine read it. */
 const OTHERS_READ = 0o044;
 
@@ -33,8 +36,14 @@ export function readEnvFile(path: string): EnvFile {
     if (marked !== undefined) return fail(`${path} ${marked.is}`);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(content);
     const isOpen = (stats.mode & OTHERS_READ) !== 0;
-    const warning = `${path} holds secrets, and others on this machine can read it. Run: chmod 600 ${path}`;
-    return { is: 'read', text, values: parseEnv(text), warning: isOpen ? warning : undefined };
+    const values = parseEnv(text);
+    const useless = NODE_ONLY.filter((name) => values[name]);
+    const warnings = [
+      isOpen && `${path} holds secrets, and others on this machine can read it. Run: chmod 600 ${path}`,
+      useless.length > 0 &&
+        `${useless.join(' and ')} in ${path} does nothing: Node reads it before. Set it in the environment.`,
+    ];
+    return { is: 'read', text, values, warning: warnings.filter(Boolean).join(' ') || undefined };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EACCES' || code === 'EPERM') {

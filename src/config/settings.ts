@@ -19,7 +19,8 @@ export function secretsOf(settings: Settings): string[] {
   const { slackBotToken, slackSigningSecret, slackAppToken, projects } = settings;
   const keys = projects.map(({ apiKey }) => apiKey);
   const tokens = [slackBotToken, slackSigningSecret, slackAppToken, settings.redisSentinelPassword, ...keys];
-  const addresses = [settings.redisUrl, settings.slackApiUrl, settings.docsApiUrl];
+  const { httpProxy, httpsProxy } = settings.proxies;
+  const addresses = [settings.redisUrl, settings.slackApiUrl, settings.docsApiUrl, httpProxy, httpsProxy];
   const secrets = [...tokens, ...addresses.flatMap((address) => secretsInAddress(address ?? ''))];
   return [...new Set(secrets.filter((secret): secret is string => Boolean(secret)))];
 }
@@ -56,6 +57,15 @@ export class SettingsError extends Error {
 const signingSecret = z
   .string('is missing. Copy it from your Slack app, "Basic Information", App Credentials.')
   .min(16, 'is too short to be one. Copy it from "Basic Information", App Credentials.');
+
+const proxyAddress = z
+  .string()
+  .regex(/^https?:\/\/\S+$/, 'must be the address of a proxy, such as http://proxy.example.com:3128.')
+  .refine(
+    (address) => URL.canParse(address),
+    'cannot be read as an address. In its password, write %40 for @.',
+  )
+  .default('');
 
 const envSchema = z.object({
   DOCKET_ROLE: z.enum(['all', 'web', 'worker'], 'must be all, web or worker.').default('all'),
@@ -109,6 +119,10 @@ const envSchema = z.object({
       'must be the http(s) address of a collector, such as http://127.0.0.1:4318.',
     )
     .optional(),
+  HTTP_PROXY: proxyAddress,
+  HTTPS_PROXY: proxyAddress,
+  NO_PROXY: z.string().default(''),
+  NODE_EXTRA_CA_CERTS: z.string().optional(),
   METRICS_ADDRESS: z
     .string()
     .default('')
@@ -134,6 +148,10 @@ function crossProblems(set: Env): string[] {
       'REDIS_URL is missing. Processes with the roles web and worker share one Redis: set its address.',
     );
   }
+  if (set.NODE_EXTRA_CA_CERTS !== undefined && readCertificate(set.NODE_EXTRA_CA_CERTS) === undefined)
+    problems.push(
+      'NODE_EXTRA_CA_CERTS names no file with a certificate that can be read. Set it to the PEM file of the authority.',
+    );
   const { DOCS_API_KEY: key, DOCS_API_KEY_PREFIX: prefix } = set;
   const wellFormed = secretFlaw(key ?? '') === undefined && secretFlaw(prefix ?? '') === undefined;
   if (wellFormed && key !== undefined && prefix !== undefined && !key.startsWith(prefix)) {
@@ -232,6 +250,9 @@ export function readSettings(env: NodeJS.ProcessEnv) {
   const set = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
+  // As everywhere, the name in small letters counts first.
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'])
+    set[name] = set[name.toLowerCase()] ?? set[name];
   const parsed = (set.SLACK_APP_TOKEN === undefined ? envSchema : socketSchema).safeParse(set);
   const issues = parsed.error?.issues ?? [];
   const { file, problems: fileProblems } = readFile(set);
@@ -275,6 +296,10 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     redisSentinelUser: data.REDIS_SENTINEL_USER,
     redisSentinelPassword: data.REDIS_SENTINEL_PASSWORD,
     dataDir: data.DATA_DIR,
+    /** Proxies on the way to Slack and to the platform. */
+    proxies: { httpProxy: data.HTTP_PROXY, httpsProxy: data.HTTPS_PROXY, noProxy: data.NO_PROXY },
+    /** Certificates of further authorities that are trusted, as PEM. */
+    extraCa: data.NODE_EXTRA_CA_CERTS === undefined ? undefined : readCertificate(data.NODE_EXTRA_CA_CERTS),
     /** Where traces are sent, if anywhere. */
     traceEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
     /** Where this machine sees the queues; nowhere by default. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, type Dispatcher, errors } from 'undici';
+import { type Dispatcher, errors } from 'undici';
+import { createOutgoing, type Proxies } from '../runtime/outgoing.ts';
 import { DocsApiError, type DocsApiErrorKind, type Happened } from './errors.ts';
 import { createConnectionError, createError, createStatusError } from './failures.ts';
 import { attemptsOf, type DocsApiOperation, OPERATIONS, type Operation } from './operations.ts';
@@ -8,7 +9,7 @@ import { createTextCleaner } from './platform-text.ts';
 import { parseErrorText } from './schemas.ts';
 import { checkKey, checkTimeout, parseBaseUrl } from './settings.ts';
 import { parseRetryAfter } from './timestamp.ts';
-import { type BodyFailure, type HttpResponse, send, TooLate } from './transport.ts';
+import { type BodyFailure, type HttpResponse, send } from './transport.ts';
 
 /** One request that was sent, for logs and metrics, without id, key and body. A call with retries has several. */
 export interface DocsApiRequest {
@@ -34,6 +35,8 @@ export interface DocsApiOptions {
   apiKey: string;
   /** Limit for a whole call, retries of reads included. Default 20 000. */
   timeoutMs?: number;
+  /** The proxies on the way; none by default. */
+  proxies?: Proxies;
   /** Replaces our own connections. The caller closes it. */
   dispatcher?: Dispatcher;
   /** Epoch milliseconds; only a `Retry-After` given as a date needs it. */
@@ -58,6 +61,13 @@ interface Call {
   body: string | undefined;
   /** As it was checked. */
   input: Record<string, unknown>;
+  /** Whether a connection took the request, in any attempt. If none did, the call did not happen. */
+  isSent: boolean;
+}
+
+/** A request came too late to be sent. */
+class TooLate extends Error {
+  override readonly name = 'TooLate';
 }
 
 const DEFAULT_TIMEOUT_MS = 20_000;
@@ -80,8 +90,17 @@ export function createCaller(options: DocsApiOptions) {
   checkKey(apiKey);
   checkTimeout(timeoutMs);
   const clean = createTextCleaner(apiKey);
-  const keptConnections = dispatcher ?? keepAliveAgent(timeoutMs);
-  const freshConnections = dispatcher ?? freshConnectionAgent(timeoutMs);
+  const keptConnections =
+    dispatcher ??
+    createOutgoing(options.proxies, {
+      pipelining: 1,
+      keepAliveTimeout: 10_000,
+      connectTimeout: timeoutMs / 2,
+    });
+  // For requests that are sent once: a pooled connection may already be closed by the other side, and then nobody knows
+  // whether the request arrived.
+  const freshConnections =
+    dispatcher ?? createOutgoing(options.proxies, { pipelining: 0, connectTimeout: timeoutMs / 2 });
   let closing: Promise<unknown> | undefined;
 
   /** Returns the parsed response. Rejects with `DocsApiError` only. */
@@ -107,7 +126,7 @@ export function createCaller(options: DocsApiOptions) {
         const waitMs = attempt < attemptsOf(request.row) ? retryWaitMs(result, attempt, random) : undefined;
         if (waitMs === undefined || performance.now() + waitMs >= deadlineMs) throw result;
         await sleep(waitMs, undefined, { signal: anySignal }).catch(() => {
-          throw createInterruptedError(operation, limit.signal);
+          throw createInterruptedError(operation, limit.signal, effectSoFar(request));
         });
       }
     } finally {
@@ -133,6 +152,7 @@ export function createCaller(options: DocsApiOptions) {
         : path,
       body: row.method === 'GET' || given.length === 0 ? undefined : JSON.stringify(rest),
       input: checked.data,
+      isSent: false,
     };
   }
 
@@ -163,7 +183,10 @@ export function createCaller(options: DocsApiOptions) {
         idleTimeoutMs: isOnlyAttempt ? timeoutMs : Math.ceil(timeoutMs / 2),
         maxBytes: row.maxBytes ?? MAX_BYTES,
         signal,
-        isTooLate,
+        onSend() {
+          if (isTooLate?.()) throw new TooLate('too late');
+          request.isSent = true;
+        },
       });
       if (response.bodyFailure && isOk(response.status) && signal.aborted) {
         return createInterruptedError(operation, limit, effectOf(response), response.status);
@@ -171,8 +194,9 @@ export function createCaller(options: DocsApiOptions) {
       return parseResponse(request, response);
     } catch (cause) {
       if (cause instanceof TooLate) return createNotSentError(operation, 'aborted', cause.message);
-      if (signal.aborted || isClosed(cause)) return createInterruptedError(operation, limit);
-      return createConnectionError(operation, cause);
+      const happened = effectSoFar(request);
+      if (signal.aborted || isClosed(cause)) return createInterruptedError(operation, limit, happened);
+      return createConnectionError(operation, cause, { happened });
     }
   }
 
@@ -232,24 +256,6 @@ function toLogEntry(
   };
 }
 
-/** Returns an agent for HTTP/1.1 only: undici resends HTTP/2 requests by itself when a connection ends. */
-function keepAliveAgent(timeoutMs: number): Agent {
-  return new Agent({
-    allowH2: false,
-    pipelining: 1,
-    keepAliveTimeout: 10_000,
-    connectTimeout: timeoutMs / 2,
-  });
-}
-
-/**
- * Returns an agent that opens a connection for each request. For requests that are sent once: a pooled connection may
- * already be closed by the other side, and then nobody knows whether the request arrived.
- */
-function freshConnectionAgent(timeoutMs: number): Agent {
-  return new Agent({ allowH2: false, pipelining: 0, connectTimeout: timeoutMs / 2 });
-}
-
 /** Returns the pause before the next attempt in milliseconds; `undefined` when there is none. */
 function retryWaitMs(error: DocsApiError, attempt: number, random: () => number): number | undefined {
   if (!error.retryable) return undefined;
@@ -269,12 +275,17 @@ function createNotSentError(operation: DocsApiOperation, kind: DocsApiErrorKind,
 const isClosed = (cause: unknown) =>
   cause instanceof errors.ClientClosedError || cause instanceof errors.ClientDestroyedError;
 
+/** Returns what is known of the effect of a call without an answer. */
+const effectSoFar = ({ isSent }: Call): Happened => (isSent ? 'unknown' : 'no');
+
 function createInterruptedError(
   operation: DocsApiOperation,
   limit: AbortSignal,
-  happened: Happened = 'unknown',
+  happened: Happened,
   status?: number,
 ): DocsApiError {
+  if (limit.aborted && happened === 'no')
+    return createError(operation, 'refused', { happened, what: 'no connection within the time limit' });
   return limit.aborted
     ? createError(operation, 'timeout', { happened, status, what: 'no whole answer within the time limit' })
     : createError(operation, 'aborted', { happened, status, what: 'cancelled before the whole answer came' });

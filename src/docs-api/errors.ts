@@ -6,9 +6,9 @@ import type { DocsApiOperation } from './operations.ts';
  * `bad_request` 400, 413, 414, 415, 422 and input that was refused before anything was sent · `key_rejected` 401 ·
  * `forbidden` 403 · `not_found` 404, 410 · `unsupported` 405, 501 (the platform lacks the operation) · `conflict`
  * 409 · `rate_limited` 429 · `rejected` any other 4xx · `redirect` 3xx, never followed · `server` 5xx · `timeout`
- * 408 or our own time limit · `refused` connection refused or no such host · `connection` the connection broke ·
- * `unreadable` an answer that is not what the API promises · `too_large` an answer over the size limit ·
- * `aborted` the caller's signal, or that it is too late by the caller's word.
+ * 408 or our own time limit · `refused` no connection took the request (no such host, nobody there, certificate, proxy) ·
+ * `connection` the connection broke · `unreadable` an answer that is not what the API promises · `too_large` an answer
+ * over the size limit · `aborted` the caller's signal, or that it is too late by the caller's word.
  */
 export const docsApiErrorKinds = [
   'bad_request',

@@ -1,4 +1,5 @@
 import { errors as undiciErrors } from 'undici';
+import { connectionCode } from './connection-problem.ts';
 import { DocsApiError, type DocsApiErrorDetails, type DocsApiErrorKind, type Happened } from './errors.ts';
 import { type DocsApiOperation, isRepeatable, OPERATIONS } from './operations.ts';
 
@@ -76,21 +77,19 @@ export function createStatusError(
 export function createConnectionError(
   operation: DocsApiOperation,
   cause: unknown,
-  facts: { happened?: Happened; status?: number } = {},
+  facts: { happened: Happened; status?: number },
 ): DocsApiError {
-  const kind = kindOfCause(cause);
-  const happened = facts.happened ?? (kind === 'refused' ? 'no' : 'unknown');
-  const where = facts.status === undefined ? 'no answer' : `answer with status ${facts.status} broke off`;
-  return createError(operation, kind, { ...facts, happened, what: `${where} (${codeOf(cause)})`, cause });
+  const kind = facts.happened === 'no' ? 'refused' : kindOfCause(cause);
+  const noAnswer = kind === 'refused' ? 'no connection' : 'no answer';
+  const where = facts.status === undefined ? noAnswer : `answer with status ${facts.status} broke off`;
+  return createError(operation, kind, { ...facts, what: `${where} (${connectionCode(cause)})`, cause });
 }
 
 function kindOfCause(cause: unknown): DocsApiErrorKind {
-  if (neverConnected(cause)) return 'refused';
   if (
     cause instanceof undiciErrors.HeadersTimeoutError ||
     cause instanceof undiciErrors.BodyTimeoutError ||
-    cause instanceof undiciErrors.ConnectTimeoutError ||
-    codeOf(cause) === 'ETIMEDOUT'
+    connectionCode(cause) === 'ETIMEDOUT'
   ) {
     return 'timeout';
   }
@@ -99,24 +98,9 @@ function kindOfCause(cause: unknown): DocsApiErrorKind {
   return 'connection';
 }
 
-/** Returns whether every address that was tried refused or did not resolve, so that nothing was sent. */
-function neverConnected(cause: unknown): boolean {
-  if (cause instanceof AggregateError) return cause.errors.length > 0 && cause.errors.every(neverConnected);
-  if (!(cause instanceof Error)) return false;
-  const syscall = 'syscall' in cause ? cause.syscall : undefined;
-  return syscall === 'getaddrinfo' || (syscall === 'connect' && codeOf(cause) === 'ECONNREFUSED');
-}
-
-function codeOf(cause: unknown): string {
-  if (typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string') {
-    return cause.code.slice(0, 60);
-  }
-  return cause instanceof Error ? cause.name : 'no reason';
-}
-
 /** Returns the cause with its code only: a parser's message quotes what it could not read, which may hold a link. */
 function withoutContent(cause: unknown): Error {
-  const error = new Error(codeOf(cause));
+  const error = new Error(connectionCode(cause));
   if (cause instanceof Error) error.name = cause.name;
   return error;
 }

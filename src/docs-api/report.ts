@@ -1,5 +1,6 @@
 import type { Log } from '../runtime/log.ts';
 import type { DocsApiRequest } from './caller.ts';
+import { connectionProblem } from './connection-problem.ts';
 
 /** The project whose key a request used, as the settings name it. */
 export interface KeyOwner {
@@ -61,10 +62,12 @@ export function adviceFor(request: DocsApiRequest, { project, keyVariable }: Key
             `the docs platform allows ${keyVariable} of project ${project} no exports (${status}). They need the Enterprise plan.`,
           )
         : undefined;
-    case 'refused':
-      return code === 'ENOTFOUND'
-        ? errorAdvice(`no host has the name in DOCS_API_URL (${code}). Mend it.`)
-        : unreachableAdvice(code);
+    case 'refused': {
+      const problem = connectionProblem(code ?? '', 'DOCS_API_URL');
+      return problem === undefined
+        ? unreachableAdvice(code ?? 'no connection in time')
+        : errorAdvice(problem);
+    }
     case 'timeout':
     case 'connection':
       return unreachableAdvice(code ?? status ?? 'no answer in time');

@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
+import { beforeSending } from '../runtime/outgoing.ts';
 
 /** One request to send. Limits in milliseconds and bytes. */
 export interface HttpRequest {
@@ -12,13 +12,8 @@ export interface HttpRequest {
   idleTimeoutMs: number;
   maxBytes: number;
   signal: AbortSignal;
-  /** Asked when the connection is there and nothing is sent yet, of a request with a body. */
-  isTooLate?: (() => boolean) | undefined;
-}
-
-/** A request came too late to be sent: certainly nothing of it was. */
-export class TooLate extends Error {
-  override readonly name = 'TooLate';
+  /** Called when the connection is there and nothing is sent yet. When it throws, nothing will be. */
+  onSend: () => void;
 }
 
 /** A response whose headers came. When its body did not come whole, `text` is missing and `bodyFailure` says why. */
@@ -36,7 +31,8 @@ export type BodyFailure = { reason: 'too_large' } | { reason: 'cut_off'; cause: 
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /**
- * Sends a request and reads its response. Throws what undici throws when none came, or `TooLate`. Follows no redirects.
+ * Sends a request and reads its response. Throws what undici or `onSend` throws when none came. Follows no
+ * redirects.
  */
 export async function send(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
   const response = await sendRequest(dispatcher, request);
@@ -49,34 +45,37 @@ export async function send(dispatcher: Dispatcher, request: HttpRequest): Promis
   };
 }
 
-/** Has a timer of its own for the headers: undici's is late by up to half a second, too much for a short limit. */
+/**
+ * Has a timer of its own for the headers: undici's is late by up to half a second, too much for a short limit. And undici
+ * does not hear of a signal before a connection is there, for which a proxy may have it wait for minutes.
+ */
 async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<Dispatcher.ResponseData> {
-  const { origin, path, method, body, idleTimeoutMs, signal, isTooLate } = request;
-  const asked = isTooLate && body !== undefined ? { body, isTooLate } : undefined;
+  const { origin, path, method, headers, body, idleTimeoutMs, signal, onSend } = request;
   const idle = new AbortController();
   const timer = setTimeout(() => idle.abort(new errors.HeadersTimeoutError()), idleTimeoutMs);
+  const interrupted = AbortSignal.any([signal, idle.signal]);
+  const interruption = new Promise<never>((_, reject) => {
+    interrupted.addEventListener('abort', () => reject(interrupted.reason), { once: true });
+  });
+  const send = () => {
+    interrupted.throwIfAborted();
+    onSend();
+  };
   try {
-    return await dispatcher.request({
+    const response = beforeSending(dispatcher, send).request({
       origin,
       path,
       method,
-      headers: asked
-        ? { ...request.headers, 'content-length': String(Buffer.byteLength(asked.body)) }
-        : request.headers,
-      body: asked ? Readable.from(bodyInTime(asked)) : (body ?? null),
-      signal: AbortSignal.any([signal, idle.signal]),
+      headers,
+      body: body ?? null,
+      signal: interrupted,
       headersTimeout: 0,
       bodyTimeout: idleTimeoutMs,
     });
+    return await Promise.race([response, interruption]);
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** undici writes the headers of a request with the first part of its body. */
-async function* bodyInTime({ body, isTooLate }: { body: string; isTooLate: () => boolean }) {
-  if (isTooLate()) throw new TooLate('too late');
-  yield Buffer.from(body);
 }
 
 function first(header: string | string[] | undefined): string | undefined {

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import { type Logger, SocketModeClient } from '@slack/socket-mode';
 import { LogLevel } from '@slack/web-api';
-import { Agent, buildConnector } from 'undici';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
+import { createOutgoing, type Proxies } from '../runtime/outgoing.ts';
 import type { Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
 
@@ -21,6 +22,8 @@ export interface Envelope {
 export interface SocketLinkParts {
   appToken: string;
   apiUrl: string;
+  /** The proxies on the way; none by default. */
+  proxies?: Proxies;
   timing: Pick<Timing, 'slackCallMs' | 'socketHelloMs' | 'socketPongMs' | 'socketPingMs'>;
   /** Handles an envelope, acknowledgement included; never rejects. */
   handle: (envelope: Envelope) => Promise<void>;
@@ -38,10 +41,10 @@ const FLUSH_MS = 200;
  * 30 s behind when it closes (slackapi/node-slack-sdk#2656, #2771). So each client lives for one connection, which is
  * closed by closing its TCP sockets.
  */
-export function openSocketLink({ appToken, apiUrl, timing, handle, log }: SocketLinkParts) {
+export function openSocketLink({ appToken, apiUrl, proxies, timing, handle, log }: SocketLinkParts) {
   const work = new Set<Promise<void>>();
   const sockets = new Set<Socket>();
-  const agent = createAgent(sockets);
+  const agent = createAgent(sockets, proxies);
   const client = new DrainingClient({
     appToken,
     autoReconnectEnabled: false,
@@ -128,17 +131,24 @@ class DrainingClient extends SocketModeClient {
 }
 
 /** Returns an agent that adds its open sockets to `sockets`, also after they have become WebSockets. */
-function createAgent(sockets: Set<Socket>): Agent {
-  const connect = buildConnector({ allowH2: false });
-  return new Agent({
-    allowH2: false,
-    maxResponseSize: 1_000_000,
-    connect: (options, callback) =>
+function createAgent(sockets: Set<Socket>, proxies: Proxies | undefined): Dispatcher {
+  const track =
+    (connect: buildConnector.connector): buildConnector.connector =>
+    (options, callback) =>
       connect(options, (error, socket) => {
         if (error) return callback(error, null);
         sockets.add(socket);
         socket.once('close', () => sockets.delete(socket));
         return callback(null, socket);
+      });
+  return createOutgoing(proxies, {
+    maxResponseSize: 1_000_000,
+    connect: buildConnector({ allowH2: false }),
+    // Of a way through a proxy, `connect` is the agent's own.
+    factory: (origin, options: Pool.Options) =>
+      new Pool(origin, {
+        ...options,
+        ...(typeof options.connect === 'function' && { connect: track(options.connect) }),
       }),
   });
 }

@@ -1,11 +1,5 @@
-import {
-  DecoratorHandler,
-  type Dispatcher,
-  fetch,
-  getGlobalDispatcher,
-  type RequestInit,
-  type Response,
-} from 'undici';
+import { fetch, getGlobalDispatcher, type RequestInit, type Response } from 'undici';
+import { beforeSending } from '../runtime/outgoing.ts';
 
 /**
  * Says whether others may already take a call for lost, so that it must not be made any more. Asked right before its request
@@ -22,22 +16,8 @@ export function fetchInTime(
   init: RequestInit | undefined,
   isTooLate: IsTooLate,
 ): Promise<Response> {
-  const dispatcher = getGlobalDispatcher().compose(
-    (dispatch) => (options, handler) => dispatch(options, handlerInTime(handler, isTooLate)),
-  );
-  return fetch(url, { ...init, dispatcher });
-}
-
-function handlerInTime(
-  handler: Dispatcher.DispatchHandler,
-  isTooLate: IsTooLate,
-): Dispatcher.DispatchHandler {
-  const inTime: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
-  const start = inTime.onRequestStart?.bind(inTime);
-  // undici calls it when the connection is there, and writes the request right after it.
-  inTime.onRequestStart = (...args) => {
+  const dispatcher = beforeSending(getGlobalDispatcher(), () => {
     if (isTooLate()) throw Object.assign(new Error('not sent'), { code: TOO_LATE });
-    start?.(...args);
-  };
-  return inTime;
+  });
+  return fetch(url, { ...init, dispatcher });
 }

@@ -10,6 +10,21 @@ const known = [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = 
 const { fileWith } = configFolder();
 
 describe('settings', () => {
+  test('proxies: small letters count first, their passwords are secrets, and no value stands in a problem', () => {
+    const set = { HTTPS_PROXY: 'http://one:1', https_proxy: 'http://bob:secret@two:2', NO_PROXY: 'a.test' };
+    const settings = readSettings({ ...sound, ...set });
+    expect(settings.proxies).toEqual({
+      httpProxy: '',
+      httpsProxy: 'http://bob:secret@two:2',
+      noProxy: 'a.test',
+    });
+    expect(secretsOf(settings)).toContain('secret');
+    const wrong = { ...sound, HTTPS_PROXY: 'proxy:3128', NODE_EXTRA_CA_CERTS: '/not/there.pem' };
+    expect(() => readSettings(wrong)).toThrow(
+      /HTTPS_PROXY must be the address of a proxy.*\n.*NODE_EXTRA_CA_CERTS names no file/,
+    );
+  });
+
   test('that are needed and no others: the rest has defaults', () => {
     expect(readSettings(sound)).toEqual({
       role: 'all',
@@ -45,6 +60,7 @@ describe('settings', () => {
         instructionsWaiting: 100,
       },
       docsDomain: undefined,
+      proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
       redisUrl: undefined,
       redisAllow: [],
       redisCa: undefined,

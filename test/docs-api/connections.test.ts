@@ -132,35 +132,6 @@ describe('reads', () => {
   });
 });
 
-describe('no connection at all', () => {
-  test('refused: it did not happen, and may be tried again', async () => {
-    const closed = await tcpServer(() => {});
-    await closed.close();
-    expect(await errorOf(start(clientOf(closed.url)))).toMatchObject({
-      kind: 'refused',
-      happened: 'no',
-      retryable: true,
-    });
-    const named = `http://localhost:${new URL(closed.url).port}`;
-    expect(await errorOf(start(clientOf(named)))).toMatchObject({
-      kind: 'refused',
-      happened: 'no',
-      retryable: true,
-    });
-  });
-
-  test('no such host: it did not happen', async () => {
-    const error = await errorOf(start(clientOf('https://docs-api.invalid')));
-    expect(error).toMatchObject({ kind: 'refused', happened: 'no', retryable: true });
-  });
-
-  test('a certificate or a protocol that does not fit proves nothing', async () => {
-    const server = await answering(200, {});
-    const error = await errorOf(start(clientOf(server.url.replace('http:', 'https:'))));
-    expect(error).toMatchObject({ kind: 'connection', happened: 'unknown' });
-  });
-});
-
 describe('time limits', () => {
   test('no headers: a start is unknown after the whole limit', async () => {
     const server = await httpServer(() => {});

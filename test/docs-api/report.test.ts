@@ -61,7 +61,7 @@ describe('what a failed request says of the settings', () => {
     };
     expect(adviceFor(nameless, owner)).toEqual({
       level: 'error',
-      text: 'no host has the name in DOCS_API_URL (ENOTFOUND). Mend it.',
+      text: 'No host has the name in DOCS_API_URL. Mend it. (ENOTFOUND)',
     });
   });
 

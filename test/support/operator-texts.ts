@@ -11,6 +11,7 @@ const PRINTED = [
   'src/backup/restore.ts',
   'src/backup/standard-output.ts',
   'src/config/',
+  'src/docs-api/connection-problem.ts',
   'src/docs-api/settings.ts',
   'src/jobs/digest/schedule/owner-lookups.ts',
   'src/server/',

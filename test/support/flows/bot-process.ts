@@ -4,6 +4,8 @@ import { main } from '../../../src/app.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 
 /** The bot as a process of its own, with the durations that the test passes as JSON, and the time of its world. */
+// As `.env` is read: when Node runs already.
+Object.assign(process.env, JSON.parse(process.env.TEST_DOT_ENV ?? '{}'));
 const timing: Partial<Timing> = JSON.parse(process.env.TEST_TIMING ?? '{}');
 const aheadMs = Number(process.env.TEST_AHEAD_MS ?? Number.NaN);
 const now = Number.isNaN(aheadMs) ? undefined : () => Date.now() + aheadMs;

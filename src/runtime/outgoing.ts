@@ -1,0 +1,60 @@
+import tls from 'node:tls';
+import {
+  type Agent,
+  DecoratorHandler,
+  type Dispatcher,
+  EnvHttpProxyAgent,
+  setGlobalDispatcher,
+} from 'undici';
+
+/** The proxies on the way out, as `HTTPS_PROXY` and the like name them; empty for none. */
+export interface Proxies {
+  httpProxy: string;
+  httpsProxy: string;
+  noProxy: string;
+}
+
+/** No proxy leads to this machine. */
+const THIS_MACHINE = 'localhost,127.0.0.1,::1';
+
+/**
+ * Returns an agent that takes the proxies on the way out. HTTP/1.1 only: undici resends HTTP/2 requests by itself when a
+ * connection ends.
+ */
+export function createOutgoing(proxies: Proxies | undefined, options: Agent.Options = {}): Dispatcher {
+  const { httpProxy = '', httpsProxy = '', noProxy = '' } = proxies ?? {};
+  return new EnvHttpProxyAgent({
+    ...options,
+    allowH2: false,
+    proxyTls: { allowH2: false },
+    httpProxy,
+    httpsProxy,
+    noProxy: `${noProxy},${THIS_MACHINE}`,
+  });
+}
+
+/**
+ * Has every connection of this process trust the authorities of `extraCa` (PEM), too, and every `fetch` take the proxies.
+ * Node would read both from the environment, but not from `.env`.
+ */
+export function prepareWayOut({ proxies, extraCa = '' }: { proxies: Proxies; extraCa?: string | undefined }) {
+  const authorities = extraCa.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+  if (authorities) tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...authorities]);
+  setGlobalDispatcher(createOutgoing(proxies));
+}
+
+/**
+ * Returns a dispatcher that calls `check` right before a request is written to a connection that is there. What `check`
+ * throws is the error of the request, and nothing of it is sent. A request whose `check` was not called never left.
+ */
+export function beforeSending(dispatcher: Dispatcher, check: () => void): Dispatcher {
+  return dispatcher.compose((dispatch) => (options, handler) => {
+    const checked: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
+    const start = checked.onRequestStart?.bind(checked);
+    checked.onRequestStart = (...args) => {
+      check();
+      start?.(...args);
+    };
+    return dispatch(options, checked);
+  });
+}
