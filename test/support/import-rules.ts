@@ -119,7 +119,7 @@ function brokenLayers(file: string, to: string, typeOnly: boolean): string[] {
   if (from === 'docs-api' && into !== 'docs-api') {
     const isType = typeOnly && ['src/runtime/log.ts', 'src/config/settings.ts'].includes(to);
     const isAllowed = isType || to === 'src/runtime/outgoing.ts';
-    return isAllowed ? [] : ['docs-api knows only the way out, and types of log and config'];
+    return isAllowed ? [] : ['docs-api knows only types of log and config, and the way out'];
   }
   return rankOf(from) === 0 || from === into || rankOf(from) < rankOf(into) ? [] : ['imports go down only'];
 }
