@@ -14,6 +14,7 @@ import { metricNames } from './server/metric-names.ts';
 import { serveMetrics } from './server/metrics-route.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
 import { addRedisGauges } from './server/redis-gauges.ts';
+import { createChannelIds } from './slack/channel-ids.ts';
 import { createSlackApi } from './slack/client.ts';
 import { createConversationReaders } from './slack/conversation-readers.ts';
 import { lacksScope } from './slack/errors.ts';
@@ -84,7 +85,10 @@ export async function createRoleParts(
   });
   for (const part of dependencies) checks.addPart(part, () => health.states()[part]);
 
+  const channelIds = createChannelIds();
+  closers.add(() => channelIds.stop());
   const slack = createSlackApi({
+    channelIds,
     token: settings.slackBotToken,
     apiUrl: settings.slackApiUrl,
     timing,
@@ -117,6 +121,7 @@ export async function createRoleParts(
     address,
     redisWatch,
     slack,
+    channelIds,
     identity,
     health,
     metrics,
@@ -183,6 +188,7 @@ export function connectRole(
   closers.add(() => queues.close());
   const stores = createStores(redis);
   const teamId = () => identity.current()?.teamId ?? '';
+  void parts.channelIds.begin(() => stores.channelIds.load(teamId()), timing.redisPingMs);
   if (role !== 'all' || connect === connectForRequests)
     addRedisGauges({ metrics, redis, queues, stores, projects, limits, timing, teamId, now });
   return { redis, queues, stores };

@@ -129,7 +129,31 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       log,
     }),
     identity: identity.current,
-    eventTools: { threads, runs, wake, wakeNow, updateHome, projects, replyMode, now, log },
+    eventTools: {
+      threads,
+      runs,
+      wake,
+      wakeNow,
+      updateHome,
+      async changeChannelId(...change) {
+        await stores.channelIds.change(...change);
+        await parts.channelIds.refresh();
+      },
+      async checkToken() {
+        await slack
+          .identity()
+          .catch((error: unknown) =>
+            log.error(
+              { err: error },
+              'Slack has withdrawn the bot token: all work waits until the app is installed again',
+            ),
+          );
+      },
+      projects,
+      replyMode,
+      now,
+      log,
+    },
     responseUrlOf: (request) => within(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
     openModal,
     postEphemeral,
@@ -147,7 +171,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   await bolt.start();
 }
 
-function createBolt(settings: Settings, { identity, log }: RoleParts, receiver: Receiver): App {
+function createBolt(settings: Settings, { identity, channelIds, log }: RoleParts, receiver: Receiver): App {
   const bolt = new App({
     receiver,
     logger: createSlackLogger(log),
@@ -155,6 +179,9 @@ function createBolt(settings: Settings, { identity, log }: RoleParts, receiver: 
     clientOptions: { slackApiUrl: settings.slackApiUrl },
     authorize: async () => ({ botToken: settings.slackBotToken, ...identity.current() }),
   });
+  const processEvent = bolt.processEvent.bind(bolt);
+  bolt.processEvent = (event) =>
+    processEvent({ ...event, body: JSON.parse(channelIds.fromSlack(JSON.stringify(event.body))) });
   // What Bolt cannot authorize is acknowledged, or Slack would turn the event subscription off; all else is a defect.
   bolt.error(async (error) => {
     if (!(error instanceof AuthorizationError)) throw error;

@@ -29,6 +29,8 @@ export interface Events {
   ): Promise<EventDelivery>;
   /** Notifies the bot, where it is a member by now, that somebody joined a channel. */
   joined(channel: Channel, user: string, inviter: string): Promise<void>;
+  /** Notifies the bot, where it subscribes to it, of a change of the workspace. */
+  change(type: string, facts: Record<string, unknown>): Promise<void>;
   /** Resolves when every event so far has had its first attempt. */
   tried(): Promise<void>;
   stop(): void;
@@ -180,6 +182,10 @@ export function createEvents(parts: {
       const { id: team } = workspace.team;
       tell(channel, { type: 'member_joined_channel', user, ...place, team, inviter });
       await Promise.all(running);
+    },
+    async change(type, facts) {
+      if (manifest.events.includes(type) && requests.reachable())
+        await send({ type, ...facts, event_ts: workspace.newTs() });
     },
     async tried() {
       await Promise.all(running);

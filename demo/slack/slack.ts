@@ -85,6 +85,10 @@ export interface StandInSlack {
   team: Team;
   workspace: Workspace;
   manifest: Manifest;
+  /** Gives a channel another id, as Slack does when a private one becomes shared; the old one is unknown then. */
+  changeChannelId(where: string): Promise<void>;
+  /** An administrator removes the app: its token is refused from then on. */
+  uninstall(): Promise<void>;
   person(name: PersonName): Person;
   /** `#docs`, an id, `@ana` for her direct messages with the bot, `ana+ben`, `ana+ben+docket`. */
   channel(where: string): Channel;
@@ -213,6 +217,19 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
       const found = people.get(name);
       if (!found) throw new Error(`Nobody here is called ${name}`);
       return found;
+    },
+    async changeChannelId(where) {
+      const channel = channelNamed(workspace, where);
+      const old = channel.id;
+      channel.id = workspace.newId('C');
+      for (const message of [...workspace.messages, ...workspace.ephemerals])
+        if (message.channel === old) message.channel = channel.id;
+      await events.change('channel_id_changed', { old_channel_id: old, new_channel_id: channel.id });
+    },
+    async uninstall() {
+      tokens.bot = `xoxb-stand-in-${randomUUID()}`;
+      await events.change('tokens_revoked', { tokens: { oauth: [], bot: [workspace.bot.userId] } });
+      await events.change('app_uninstalled', {});
     },
     channel: (where) => channelNamed(workspace, where),
     messages: workspace.messages,

@@ -7,6 +7,7 @@ import { linkCommands } from './link/buttons.ts';
 import { mergeRegistries } from './registry.ts';
 import { statusCommands } from './status/command.ts';
 import { welcomeCommands } from './welcome/registry.ts';
+import { workspaceEvents } from './workspace/events.ts';
 
 /** Everything that people can do, feature by feature. */
 export const registry = mergeRegistries([
@@ -17,4 +18,5 @@ export const registry = mergeRegistries([
   statusCommands,
   { buttons: [answerHomeButton], events: homeEvents },
   welcomeCommands,
+  { events: workspaceEvents },
 ]);

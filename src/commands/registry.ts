@@ -8,6 +8,7 @@ import { MENU_ACTION, type Message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { MessageText } from '../slack/markdown/message.ts';
 import type { EphemeralMessage } from '../slack/response-url.ts';
+import type { ChannelIdStore } from '../store/channel-ids.ts';
 import type { RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { SlashCommand } from './command.ts';
@@ -141,6 +142,10 @@ export interface EventTools {
   wakeNow: Waker['wakeNow'];
   /** Has the Home tab of somebody brought up to date. */
   updateHome: (teamId: string, userId: string) => Promise<void>;
+  /** Slack has another id from now on for a channel that Docket knows. */
+  changeChannelId: ChannelIdStore['change'];
+  /** Finds out whether Slack still takes the token; while it does not, no other call is made. */
+  checkToken: () => Promise<void>;
   projects: readonly Project[];
   /** Which replies in a thread are instructions, unless people there say otherwise. */
   replyMode: ThreadRun['mode'];

@@ -6,6 +6,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
 import type { Message } from './blocks.ts';
+import type { ChannelIds } from './channel-ids.ts';
 import { lacksScope, SlackApiError, type SlackErrorKind, toSlackApiError } from './errors.ts';
 import { fetchInTime, type IsTooLate } from './fetch-in-time.ts';
 import { createSlackLogger } from './logger.ts';
@@ -86,6 +87,8 @@ export interface SlackApiOptions {
   token: string;
   apiUrl: string;
   timing: Pick<Timing, 'slackCallMs' | 'retryMinMs' | 'retryMaxMs'>;
+  /** Left out where no channel has another id than Docket knows. */
+  channelIds?: Pick<ChannelIds, 'toSlack' | 'fromSlack' | 'refresh'>;
   log: Log;
   /** Returns the time of a monotonic clock, in milliseconds. */
   monotonicMs: () => number;
@@ -100,7 +103,7 @@ const MAX_ANSWER_BYTES = 16_000_000;
 const guards = new AsyncLocalStorage<IsTooLate>();
 
 export function createSlackApi(options: SlackApiOptions) {
-  const { token, apiUrl, timing, log, monotonicMs, onCall } = options;
+  const { token, apiUrl, timing, channelIds, log, monotonicMs, onCall } = options;
   const gate = createTokenGate({ timing, monotonicMs });
   const clock = createSlackClock(monotonicMs);
   // The client's own retries would post twice, and its handling of a 429 holds up every other call.
@@ -113,11 +116,17 @@ export function createSlackApi(options: SlackApiOptions) {
     logger: createSlackLogger(log),
     // A call that waits in the client would begin as a part of the one that ended before it.
     maxRequestConcurrency: Number.POSITIVE_INFINITY,
-    async fetch(url, init) {
+    async fetch(url, sent) {
       const isTooLate = guards.getStore();
+      const { body: text } = sent ?? {};
+      const init =
+        channelIds && typeof text === 'string' ? { ...sent, body: channelIds.toSlack(text) } : sent;
       const response = await (isTooLate ? fetchInTime(url, init, isTooLate) : fetch(url, init));
       clock.update(response.headers.get('date'));
-      return limitBody(response);
+      const answer = limitBody(response);
+      if (channelIds === undefined) return answer;
+      const { status, headers } = response;
+      return new Response(channelIds.fromSlack(await answer.text()), { status, headers: [...headers] });
     },
   });
 
@@ -136,7 +145,13 @@ export function createSlackApi(options: SlackApiOptions) {
       const report = (outcome: Omit<SlackCall, 'method' | 'durationMs'>) =>
         onCall({ method, ...outcome, durationMs: monotonicMs() - startedMs });
       try {
-        const response = await (timeoutMs === undefined ? run() : within(timeoutMs, run()));
+        const made = run().catch(async (error: unknown) => {
+          const isUnknown = toSlackApiError(method, error).code === 'channel_not_found';
+          // Another process may have heard that the id of the channel has changed.
+          if (isUnknown && (await channelIds?.refresh())) return run();
+          throw error;
+        });
+        const response = await (timeoutMs === undefined ? made : within(timeoutMs, made));
         report({ answered: true, refused: false });
         missingScopes.delete(method);
         return response;

@@ -38,6 +38,8 @@ export const keys = {
   followed: (teamId: string) => `${PREFIX}:followed:${teamId}`,
   /** Hash of what is listed of those runs, by their ids. */
   followedIndex: (teamId: string) => `${PREFIX}:followed-index:${teamId}`,
+  /** Hash of the ids that Slack has for channels now, by those that Docket knows. */
+  channelIds: (teamId: string) => `${PREFIX}:channel-ids:${teamId}`,
   responseUrl: (runId: string) => `${PREFIX}:response-url:${runId}`,
   step: (runId: string, step: string) => `${PREFIX}:step:${runId}:${step}`,
   message: (messageKey: string) => `${PREFIX}:message:${messageKey}`,

@@ -1,6 +1,7 @@
 import { createAlertStore } from './alerts.ts';
 import { createAuditStore } from './audit.ts';
 import { createCallOnceStore } from './calls.ts';
+import { createChannelIdStore } from './channel-ids.ts';
 import { createDueStore } from './due.ts';
 import { createDurationStore } from './durations.ts';
 import { createFiguresStore } from './figures.ts';
@@ -25,6 +26,7 @@ export type Stores = ReturnType<typeof createStores>;
 export const createStores = (redis: RedisClient) => ({
   alerts: createAlertStore(redis),
   audit: createAuditStore(redis),
+  channelIds: createChannelIdStore(redis),
   due: createDueStore(redis),
   durations: createDurationStore(redis),
   health: createHealthStore(redis),

@@ -111,6 +111,8 @@ const hear = async (event: object) =>
       wake() {},
       wakeNow() {},
       updateHome: async () => {},
+      changeChannelId: async () => {},
+      checkToken: async () => {},
       projects: [aProject({ projectId: 'prj_1' })],
       replyMode: 'all',
       now: () => NOW_MS,

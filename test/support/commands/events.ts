@@ -45,6 +45,8 @@ export function eventsForTests() {
         threads: world.threads,
         runs: world.runs,
         updateHome: async () => {},
+        changeChannelId: async () => {},
+        checkToken: async () => {},
         projects: [aProject({ projectId: 'prj_1' })],
         replyMode: 'all',
         now: () => NOW_MS,

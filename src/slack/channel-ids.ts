@@ -1,0 +1,44 @@
+/**
+ * Slack gives a channel another id when it becomes shared. Docket goes on with the id that it knows: threads, schedules
+ * and messages stay as they are, and ids are replaced where requests come in, and where calls go out.
+ */
+export type ChannelIds = ReturnType<typeof createChannelIds>;
+
+/** Returns the exchange of ids, which changes none until it is begun. */
+export function createChannelIds() {
+  let toPresent = new Map<string, string>();
+  let toKnown = new Map<string, string>();
+  let load: (() => Promise<Record<string, string>>) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function refresh() {
+    const before = JSON.stringify([...toPresent]);
+    const entries = Object.entries((await load?.()) ?? {});
+    toPresent = new Map(entries);
+    toKnown = new Map(entries.map(([known, present]) => [present, known]));
+    return JSON.stringify(entries) !== before;
+  }
+
+  return {
+    /** Returns the text with the ids that Slack takes now. */
+    toSlack: (text: string) => replaceIds(text, toPresent),
+    /** Returns the text with the ids that Docket knows. */
+    fromSlack: (text: string) => replaceIds(text, toKnown),
+    /** Loads them anew. Returns whether they have changed; false when they cannot be loaded. */
+    refresh: () => refresh().catch(() => false),
+    /** Loads them now and again every `everyMs`: any process may hear of a change. */
+    async begin(from: () => Promise<Record<string, string>>, everyMs: number) {
+      if (load !== undefined) return;
+      load = from;
+      timer = setInterval(() => void refresh().catch(() => {}), everyMs);
+      await refresh().catch(() => {});
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Ids are letters and digits: they look the same in JSON and in forms. */
+function replaceIds(text: string, ids: ReadonlyMap<string, string>): string {
+  if (ids.size === 0) return text;
+  return text.replace(new RegExp([...ids.keys()].join('|'), 'g'), (id) => ids.get(id) ?? id);
+}
