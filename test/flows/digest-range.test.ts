@@ -56,6 +56,25 @@ describe('a digest of any dates', () => {
     await scene.slack.until(() => digests().length === 2);
   });
 
+  test('a range up to today says that today is not over; whole days are compared with whole days', async () => {
+    const today = new Date(scene.world.now()).toISOString().slice(0, 10);
+    await asks('/docs-digest this week.');
+    const root = await digest('2026', { has: ['Top pages', '.csv'] });
+    const [, totals, ...rest] = read(root).split('\n');
+    expect(totals).toMatch(/^60 views .* on the same weekdays a week before\)$/);
+    expect(rest).toContain('Today is not over, so it is left out.');
+    await asks(`/docs-digest ${today}.`);
+    await scene.slack.until(() => digests().some((one) => read(one).includes('these are its views so far')));
+    const [, now] = read(digests().at(-1) ?? root).split('\n');
+    expect(now).toBe('10 views');
+  });
+
+  test('yesterday is compared with the same weekday a week before', async () => {
+    await asks('/docs-digest yesterday');
+    const root = await digest('2026', { has: ['.csv'] });
+    expect(read(root)).toMatch(/^10 views .*\((?:110|100|10|120) a week before\)$/m);
+  });
+
   test('where the app cannot be, it comes to direct messages', async () => {
     expect(told(await asks('/docs-digest last week', { where: 'ana+ben' }))).toContain(
       'It comes to your direct messages with me in a moment.',
@@ -82,7 +101,7 @@ describe('a digest of any dates', () => {
 
   test('what is no range says how one is typed', async () => {
     expect(told(await asks('/docs-digest yesterday or so'))).toBe(
-      'I don\'t know that range. Type "last week", "14d" for the last 14 finished days, or two days like 2026-11-01..2026-11-15 (both included).\n/docs-digest help lists what else I can do.',
+      'I don\'t know that range. Type "yesterday", "last week", "this month", "last month", "14d" for the last 14 finished days, or two days like 2026-11-01..2026-11-15 (both included).\n/docs-digest help lists what else I can do.',
     );
   });
 

@@ -137,5 +137,5 @@ async function sendTypedRange(
   if (resolved.kind === 'refused') return resolved.message;
   if (resolved.kind === 'ask')
     return askProjectMessage(resolved.among, `/docs-digest ${cut(oneLine(typed), 60)}`);
-  return sendRange(read.range, resolved.project, caller, tools);
+  return sendRange(read, resolved.project, caller, tools);
 }

@@ -85,14 +85,23 @@ export async function sendPreview(
 
 /** Posts a digest of these dates here; where the app cannot be, it goes to the person's direct messages. */
 export async function sendRange(
-  range: DayRange,
+  { range, today }: { range: DayRange; today?: EditionRun['today'] },
   project: Project,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message> {
   const { channel, joinable } = conversationOf(caller.channel);
   const site = siteOf(project, tools);
-  const asked = { request: caller, project: project.name, site, channel, range, sections: [...SECTIONS] };
+  const sections = [...SECTIONS];
+  const asked = {
+    request: caller,
+    project: project.name,
+    site,
+    channel,
+    range,
+    sections,
+    ...(today && { today }),
+  };
   const planned = planAsked({ ...asked, kind: 'asked', inDirectMessage: !joinable }, tools.now());
   await acceptAsked(planned, caller, tools);
   return readingMessage({ site, range }, joinable);

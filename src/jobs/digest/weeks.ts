@@ -54,10 +54,13 @@ export function weekNameOf({ from }: Pick<DayRange, 'from'>): string {
 export const settledAtMs = ({ to }: Pick<DayRange, 'to'>): number =>
   Date.parse(`${to}T00:00:00Z`) + SETTLING_MS;
 
-/** Returns the range of the same length that ends where this one begins. */
+/**
+ * Returns the range of the same length that ends where this one begins; of less than a week the same weekdays a week
+ * before, since weekends are unlike other days.
+ */
 export function weekBefore(range: DayRange): DayRange {
   const days = lengthOf(range);
-  return rangeOf(PlainDate.from(range.from).subtract({ days }), days);
+  return rangeOf(PlainDate.from(range.from).subtract({ days: Math.max(days, 7) }), days);
 }
 
 /** Returns the days of a range, the earliest first. */
@@ -100,27 +103,65 @@ function spanText(first: Temporal.PlainDate, last: Temporal.PlainDate, withYear:
 const dateText = ({ day, month, year }: Temporal.PlainDate, withYear: boolean) =>
   `${day} ${MONTHS[month - 1]}${withYear ? ` ${year}` : ''}`;
 
-type RangeReading = { kind: 'range'; range: DayRange } | { kind: 'unclear'; problem: string };
+/** `today`: the range went to the day that is not over, which is left out; where it is all of the range, it stays. */
+type RangeReading =
+  | { kind: 'range'; range: DayRange; today?: 'leftOut' | 'soFar' }
+  | { kind: 'unclear'; problem: string };
 
 const unclear = (problem: string): RangeReading => ({ kind: 'unclear', problem });
 
 /**
- * Reads a range that somebody typed: `last week`, `14d` (so many finished days), `2026-11-01..2026-11-15` (both
- * included) or one such day. At most 92 days, none that has not begun in UTC.
+ * Reads a range that somebody typed: `yesterday`, `last week`, `this month`, `14d` (so many finished days),
+ * `2026-11-01..2026-11-15` (both included) or one such day. At most 92 days, none that has not begun in UTC.
  */
 export function readRange(text: string, nowMs: number): RangeReading {
   // Longer than any range; what follows need not look at it.
-  const typed = text.length > 100 ? '' : text.trim().replace(/\s+/g, ' ').toLowerCase();
-  if (typed === 'last week') return { kind: 'range', range: lastCompleteWeek(nowMs).range };
-  const finished = /^(\d{1,4}) ?d(?:ays)?$/.exec(typed)?.[1];
+  const spaced = text.length > 100 ? '' : text.trim().replace(/\s+/g, ' ').toLowerCase();
+  // A sentence may end behind it.
+  const typed = spaced.endsWith('.') && !spaced.endsWith('..') ? spaced.slice(0, -1).trimEnd() : spaced;
+  const named = namedDays(typed, nowMs);
+  if (named !== undefined) return named;
+  const finished = /^(?:last )?(\d{1,4}) ?d(?:ays?)?$/.exec(typed)?.[1];
   if (finished !== undefined) return finishedDays(Number(finished), nowMs);
   // Keyboards make one character of dots, or of hyphens.
-  const [, first, last = first] = /^(20[-\d]{8})(?: ?(?:\.\.\.?|…|–|to) ?(20[-\d]{8}))?$/.exec(typed) ?? [];
+  const [, first, last = first] =
+    /^(20[-\d]{8})(?: ?(?:\.\.\.?|…|\p{Pd}|−|to) ?(20[-\d]{8}))?$/u.exec(typed) ?? [];
   return first === undefined || last === undefined ? unclear(HOW_TO_TYPE) : typedDays(first, last, nowMs);
 }
 
 const HOW_TO_TYPE =
-  'I don\'t know that range. Type "last week", "14d" for the last 14 finished days, or two days like 2026-11-01..2026-11-15 (both included).';
+  'I don\'t know that range. Type "yesterday", "last week", "this month", "last month", "14d" for the last 14 finished days, or two days like 2026-11-01..2026-11-15 (both included).';
+
+function namedDays(typed: string, nowMs: number): RangeReading | undefined {
+  const today = dayAt(nowMs);
+  const month = today.with({ day: 1 });
+  switch (typed) {
+    case 'today':
+      return withoutToday(today, 1, today);
+    case 'yesterday':
+      return finishedDays(1, nowMs);
+    case 'this week':
+      return withoutToday(today.subtract({ days: today.dayOfWeek - 1 }), today.dayOfWeek, today);
+    case 'last week':
+      return { kind: 'range', range: lastCompleteWeek(nowMs).range };
+    case 'this month':
+      return withoutToday(month, today.day, today);
+    case 'last month': {
+      const last = month.subtract({ months: 1 });
+      return { kind: 'range', range: rangeOf(last, last.daysInMonth) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Returns the whole days of a range, so that they are compared with whole days. */
+function withoutToday(first: Temporal.PlainDate, days: number, today: Temporal.PlainDate): RangeReading {
+  if (!first.add({ days: days - 1 }).equals(today)) return { kind: 'range', range: rangeOf(first, days) };
+  return days === 1
+    ? { kind: 'range', range: rangeOf(first, 1), today: 'soFar' }
+    : { kind: 'range', range: rangeOf(first, days - 1), today: 'leftOut' };
+}
 
 function finishedDays(days: number, nowMs: number): RangeReading {
   if (days === 0) return unclear('A range has at least one day. Type 1d or more.');
@@ -137,7 +178,7 @@ function typedDays(firstText: string, lastText: string, nowMs: number): RangeRea
   if (days < 1) return unclear('The range ends before it begins. Type the earlier day first.');
   if (PlainDate.compare(last, today) > 0)
     return unclear(`${last} has not begun yet in UTC. The latest day you can ask for is ${today}.`);
-  return days > MAX_DAYS ? unclear(tooLong(days)) : { kind: 'range', range: rangeOf(first, days) };
+  return days > MAX_DAYS ? unclear(tooLong(days)) : withoutToday(first, days, today);
 }
 
 const tooLong = (days: number) => `That is ${days} days, and I can read ${MAX_DAYS} at once. Ask for fewer.`;

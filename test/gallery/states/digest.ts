@@ -165,6 +165,16 @@ const editions: GalleryState[] = [
   root('fewer views by people', biggest(aPage('/quickstart', { human: 20 }))),
   root('a new page', biggest(aPage('/guides/passkeys', { before: { human: 0, ai: 0 } }))),
   root('asked for', asked),
+  root('asked for, one day so far', {
+    ...asked,
+    range: { from: '2026-09-13', to: '2026-09-14' },
+    today: 'soFar',
+  }),
+  root('asked for, a part of a week', {
+    ...asked,
+    range: { from: '2026-09-09', to: '2026-09-14' },
+    today: 'leftOut',
+  }),
   root('asked for, no views', { ...asked, totals: { human: 0, ai: 0 } }),
   root('sum differs, in the file alone', {
     sections: ['csv'],

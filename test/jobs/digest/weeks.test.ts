@@ -57,7 +57,7 @@ describe('the last complete week', () => {
 describe('a range', () => {
   test('before another is as long and ends where that begins', () => {
     expect(weekBefore(range('2026-01-05', '2026-01-12'))).toEqual(range('2025-12-29', '2026-01-05'));
-    expect(weekBefore(range('2026-03-01', '2026-03-02'))).toEqual(range('2026-02-28', '2026-03-01'));
+    expect(weekBefore(range('2026-03-01', '2026-03-02'))).toEqual(range('2026-02-22', '2026-02-23'));
     expect(weekBefore(range('2026-11-01', '2026-11-16'))).toEqual(range('2026-10-17', '2026-11-01'));
   });
 
@@ -99,11 +99,38 @@ describe('a range that somebody types', () => {
     ['2026-11-01...2026-11-15', '2026-11-01', '2026-11-16'],
     ['2026-11-01…2026-11-15', '2026-11-01', '2026-11-16'],
     ['2026-11-01 to 2026-11-15', '2026-11-01', '2026-11-16'],
-    ['2026-11-22', '2026-11-22', '2026-11-23'],
-    ['2026-08-23..2026-11-22', '2026-08-23', '2026-11-23'],
+    ['2026-11-01 — 2026-11-15.', '2026-11-01', '2026-11-16'],
+    ['2026-11-01-2026-11-15', '2026-11-01', '2026-11-16'],
+    ['yesterday', '2026-11-21', '2026-11-22'],
+    ['Last month.', '2026-10-01', '2026-11-01'],
+    ['30 days', '2026-10-23', '2026-11-22'],
+    ['last 30 days', '2026-10-23', '2026-11-22'],
     ['2024-02-29..2024-02-29', '2024-02-29', '2024-03-01'],
   ])('%s', (text, from, to) => {
     expect(read(text)).toEqual({ kind: 'range', range: { from, to } });
+  });
+
+  test.each([
+    ['2026-08-23..2026-11-22', '2026-08-23', '2026-11-22', 'leftOut'],
+    ['this month', '2026-11-01', '2026-11-22', 'leftOut'],
+    ['this week', '2026-11-16', '2026-11-22', 'leftOut'],
+    ['2026-11-22', '2026-11-22', '2026-11-23', 'soFar'],
+    ['today', '2026-11-22', '2026-11-23', 'soFar'],
+  ])('%s goes to today, which is not over', (text, from, to, today) => {
+    expect(read(text)).toEqual({ kind: 'range', range: { from, to }, today });
+  });
+
+  test('"this month" on its first day is that day so far, "last month" of January is December', () => {
+    const first = at('2027-01-01T14:00:00Z');
+    expect(readRange('this month', first)).toEqual({
+      kind: 'range',
+      range: { from: '2027-01-01', to: '2027-01-02' },
+      today: 'soFar',
+    });
+    expect(readRange('last month', first)).toEqual({
+      kind: 'range',
+      range: { from: '2026-12-01', to: '2027-01-01' },
+    });
   });
 
   test.each([
@@ -146,7 +173,7 @@ describe('a range that somebody types', () => {
         expect(days.length).toBeGreaterThan(0);
         expect(days.length).toBeLessThanOrEqual(92);
         expect(at(days.at(-1) ?? '')).toBeLessThanOrEqual(ms);
-        expect(readRange(typedRange(reading.range), ms)).toEqual(reading);
+        expect(readRange(typedRange(reading.range), ms)).toMatchObject({ range: reading.range });
       }),
     );
   });

@@ -90,13 +90,14 @@ const checkMs = (run: EditionRun, context: JobContext) => deliveryCheckMs(run, c
 
 const loadFigures = (runId: string, { runs }: JobContext) => runs.load(runId, figuresRun);
 
+/** A day that is not over is compared with nothing. */
+const loadBefore = async (run: EditionRun, context: JobContext) =>
+  run.today === 'soFar' ? undefined : loadFigures(run.figuresBefore, context);
+
 /** The totals decide that the digest is on time; without those of the range before there is no comparison. */
 async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
   const { now, rateLimiter, timing, figures: kept } = context;
-  const [figures, before] = await Promise.all([
-    loadFigures(run.figures, context),
-    loadFigures(run.figuresBefore, context),
-  ]);
+  const [figures, before] = await Promise.all([loadFigures(run.figures, context), loadBefore(run, context)]);
   if (figures === undefined) return end(run, { why: 'platform' });
   if (!hasTotals(figures)) {
     if (figures.state === 'ended')
@@ -195,10 +196,7 @@ const pictureOf = (run: EditionRun) => ({
 
 /** Waits for the lists of pages, which come when the hourly limit lets them. */
 async function awaitPages(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
-  const [figures, before] = await Promise.all([
-    loadFigures(run.figures, context),
-    loadFigures(run.figuresBefore, context),
-  ]);
+  const [figures, before] = await Promise.all([loadFigures(run.figures, context), loadBefore(run, context)]);
   const isOpen = [figures, before].some((one) => one !== undefined && one.state !== 'ended');
   if (isOpen) {
     const wait = await findPagesWait(run, [figures, before], context);

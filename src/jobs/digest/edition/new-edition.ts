@@ -72,11 +72,12 @@ export function planAsked(
     range: DayRange;
     kind: 'asked' | 'preview';
     inDirectMessage?: boolean;
+    today?: EditionRun['today'];
     sections: Section[];
   },
   nowMs: number,
 ): PlannedEdition {
-  const { request, project, site, channel, range, kind, inDirectMessage, sections } = asked;
+  const { request, project, site, channel, range, kind, inDirectMessage, today, sections } = asked;
   const { teamId, user } = request;
   const wanted = { teamId, project, urgent: true, by: user.id, pages: sections.includes('pages') };
   const before = weekBefore(range);
@@ -97,10 +98,11 @@ export function planAsked(
     id: idOf('digest', requestRunId(request)),
     kind,
     ...(inDirectMessage && { inDirectMessage }),
+    ...(today && { today }),
     ...(isWeek(range) && { week: weekNameOf(range) }),
     people: [],
   };
-  return { edition, figures: [figures, earlier] };
+  return { edition, figures: today === 'soFar' ? [figures] : [figures, earlier] };
 }
 
 function newEdition(

@@ -70,6 +70,8 @@ export const editionRun = runBase.extend({
   week: z.string().optional(),
   range: dayRange,
   before: dayRange,
+  /** Whoever asked named the day that was not over: it is `leftOut`, or all that there is, and compared with nothing. */
+  today: z.enum(['leftOut', 'soFar']).optional(),
   sections: z.array(z.enum(SECTIONS)),
   /** Runs that collect its figures, and those of the range before. */
   figures: z.string(),

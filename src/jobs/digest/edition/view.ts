@@ -14,7 +14,7 @@ import { changeText, shareText, signedPercent, spokenChange, spokenPercent } fro
 import { chartText, chartView } from '../chart-view.ts';
 import { causeText } from '../failure-view.ts';
 import { type Counts, type PageChange, totalOf } from '../model.ts';
-import { chartPoints, daysText, rangeText, typedRange, zoneText } from '../weeks.ts';
+import { chartPoints, daysOf, daysText, rangeText, typedRange, zoneText } from '../weeks.ts';
 import { failedMessage, lateMessage } from './failed-view.ts';
 import { askButtons, CHECK_COUNTING, pathCell, pathText, shortSite, siteText, viewsText } from './phrases.ts';
 import { readerParts } from './readers-view.ts';
@@ -94,7 +94,7 @@ function totalLines({ totals: _, totalsBefore, ...run }: EditionRun, totals: Cou
   ];
 }
 
-function zeroLines(run: Pick<EditionRun, 'week' | 'totalsBefore'>): string[][] {
+function zeroLines(run: Pick<EditionRun, 'week' | 'range' | 'totalsBefore'>): string[][] {
   const { totalsBefore: before } = run;
   const was = before ? ` (${formatCount(totalOf(before))} ${beforeText(run)})` : '';
   return [[`0 views ${periodText(run)}${was}. That usually means that counting broke.`], [CHECK_COUNTING]];
@@ -102,8 +102,11 @@ function zeroLines(run: Pick<EditionRun, 'week' | 'totalsBefore'>): string[][] {
 
 const periodText = ({ week }: Pick<EditionRun, 'week'>) =>
   week === undefined ? 'in these days' : 'all week';
-const beforeText = ({ week }: Pick<EditionRun, 'week'>) =>
-  week === undefined ? 'in as many days before' : 'the week before';
+const beforeText = ({ week, range }: Pick<EditionRun, 'week' | 'range'>) => {
+  const days = daysOf(range).length;
+  if (week !== undefined || days === 1) return week === undefined ? 'a week before' : 'the week before';
+  return days < 7 ? 'on the same weekdays a week before' : 'in as many days before';
+};
 
 function biggestOf({ pages, totals }: EditionRun) {
   const biggest = pages?.biggest;
@@ -151,6 +154,7 @@ function noticeLines(run: EditionRun): Part[][] {
       { time, format: '{time}' },
       '.',
     ]);
+  if (run.today !== undefined) lines.push([TODAY_TEXTS[run.today]]);
   if (run.noPages === 'tooMany')
     lines.push(['This site has more pages than I read at once for this, so here are the totals.']);
   if (run.noPages === 'failed') lines.push(["I couldn't get the list of pages; the totals are complete."]);
@@ -158,6 +162,11 @@ function noticeLines(run: EditionRun): Part[][] {
     lines.push(['Sent late. It was due ', { time: run.dueAtMs, format: '{date_short_pretty} {time}' }, '.']);
   return lines;
 }
+
+const TODAY_TEXTS = {
+  leftOut: 'Today is not over, so it is left out.',
+  soFar: 'Today is not over: these are its views so far, compared with nothing.',
+};
 
 function footerLine({ timetable, owner, kind, range }: EditionRun): Part[] {
   const who = personName(owner.name);
