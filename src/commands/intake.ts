@@ -163,6 +163,15 @@ export function createIntake(parts: IntakeParts) {
     listActive: <R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest) =>
       readInTime(runs.activeOf(schema, job), request),
 
+    /** Some runs of a job that are at work, first those of these quotas; see `RunStore.someOf`. */
+    listSome: <R extends RunBase>(
+      schema: z.ZodType<R>,
+      job: string,
+      quotas: readonly string[],
+      max: number,
+      request: IntakeRequest,
+    ) => readInTime(runs.someOf(schema, job, quotas, max), request),
+
     /** The latest runs that concern whoever asks, of those that can be read. */
     listOfPerson: <R extends RunBase>(
       schema: z.ZodType<R>,

@@ -1,6 +1,7 @@
 import { type ListedThread, listedThread, visibleThread } from '../jobs/agent/thread/record.ts';
+import { MAX_OTHERS } from '../jobs/export/feature.ts';
 import { site } from '../jobs/export/phrases.ts';
-import { exportRun, jobAlias } from '../jobs/export/record.ts';
+import { exportQuotas, exportRun, jobAlias } from '../jobs/export/record.ts';
 import { mayMean, readTypedJob, type TypedJob, unknownJobs } from '../jobs/typed-job.ts';
 import { filterVisible } from '../jobs/visibility.ts';
 import { listNames, MAX_LISTED_NAMES } from '../jobs/wording-view.ts';
@@ -40,8 +41,9 @@ export async function findExportJob(
   const aliases = names
     .slice(0, MAX_PROJECTS)
     .flatMap((name) => whole.map((id) => jobAlias(caller.teamId, name, id)));
-  const [active, own, aliased] = await Promise.all([
-    intake.listActive(exportRun, 'export', caller),
+  const quotas = exportQuotas(caller.teamId, caller.user.id, caller.channel.id);
+  const [{ runs: active }, own, aliased] = await Promise.all([
+    intake.listSome(exportRun, 'export', quotas, MAX_OTHERS, caller),
     intake.listOfPerson(exportRun, caller),
     Promise.all(aliases.map((alias) => intake.byAlias(alias, caller))),
   ]);

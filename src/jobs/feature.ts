@@ -96,7 +96,7 @@ export const defineHomeRuns = <Run extends RunBase>(runs: HomeRuns<Run>) => runs
 /** What features read. */
 export interface FeatureContext
   extends Pick<JobContext, 'isPublic' | 'workspaceUrl' | 'projects' | 'limits'> {
-  runs: Pick<RunStore, 'activeOf'>;
+  runs: Pick<RunStore, 'activeOf' | 'someOf'>;
   threads: Pick<ThreadStore, 'followed' | 'followedIndex'>;
   outbox: Pick<Outbox, 'deliveryState'>;
   timing: Pick<Timing, 'editsPerMinute'>;

@@ -72,6 +72,9 @@ export interface Quota {
  */
 export type RunStore = ReturnType<typeof createRunStore>;
 
+/** Runs at work that a list looks at, of whichever job. */
+const SOME_RUNS = 200;
+
 /** Runs that a person's Home can show; older ones are forgotten there. */
 const PERSON_RUNS = 50;
 
@@ -229,6 +232,35 @@ export function createRunStore(redis: RedisClient) {
     async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]> {
       const ids = (await active()).filter((run) => run.job === job).map(({ id }) => id);
       return loadAll(ids, schema);
+    },
+    /**
+     * Some runs of one job that are at work: all that count toward these quotas, then others, `max` at most. `complete`
+     * says that there are no more. What it costs does not grow with how many there are.
+     */
+    async someOf<R extends RunBase>(
+      schema: z.ZodType<R>,
+      job: string,
+      quotas: readonly string[],
+      max: number,
+    ): Promise<{ runs: R[]; complete: boolean }> {
+      const [listed, count, ...counted] = await Promise.all([
+        redis.zrange(keys.activeRuns(), '0', String(SOME_RUNS - 1)),
+        redis.zcard(keys.activeRuns()),
+        ...quotas.map((name) => redis.zrange(keys.quota(name), '0', '-1')),
+      ]);
+      const first = [...new Set(counted.flat())];
+      const scores =
+        first.length === 0
+          ? []
+          : await redis.zmscore(keys.activeRuns(), ...first.map((id) => memberOf({ job, id })));
+      const atWork = first.filter((_, index) => scores[index] != null);
+      const others = listed
+        .map(parseMember)
+        .flatMap((run) => (run.job === job && !atWork.includes(run.id) ? [run.id] : []));
+      return {
+        runs: await loadAll([...atWork, ...others.slice(0, max)], schema),
+        complete: others.length <= max && count <= SOME_RUNS,
+      };
     },
     /** The runs with these ids, in their order. Those without a record that can be read are left out. */
     loadAll,

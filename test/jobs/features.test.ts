@@ -18,7 +18,7 @@ import { aRun } from '../support/jobs/export/builders.ts';
 const ana: Viewer = { user: { id: 'U0ANA', fullMember: true }, channel: { id: 'C0DOCS' } };
 
 const aContext = (changes: Partial<FeatureContext> = {}): FeatureContext => ({
-  runs: { activeOf: async () => [] },
+  runs: { activeOf: async () => [], someOf: async () => ({ runs: [], complete: true }) },
   threads: { followed: async () => [], followedIndex: async () => [] },
   outbox: { deliveryState: async () => ({ kind: 'waiting' }) },
   isPublic: async () => true,
@@ -30,7 +30,11 @@ const aContext = (changes: Partial<FeatureContext> = {}): FeatureContext => ({
   ...changes,
 });
 
-const activeRuns = (runs: unknown[]) => ({ activeOf: async () => runs }) as Pick<RunStore, 'activeOf'>;
+const activeRuns = (runs: unknown[]) =>
+  ({ activeOf: async () => runs, someOf: async () => ({ runs, complete: true }) }) as unknown as Pick<
+    RunStore,
+    'activeOf' | 'someOf'
+  >;
 
 async function statusLines(changes: Partial<FeatureContext>): Promise<string[]> {
   const found = await Promise.all(
@@ -151,7 +155,9 @@ describe('analytics requests of the past hour', () => {
 describe('schedules', () => {
   const scheduleLineOf = async (runs: unknown[]) => {
     const activeOf = async (_schema: unknown, job: string) => (job === 'digest-schedule' ? runs : []);
-    const lines = await statusLines({ runs: { activeOf } as Pick<RunStore, 'activeOf'> });
+    const lines = await statusLines({
+      runs: { ...activeRuns([]), activeOf } as Pick<RunStore, 'activeOf' | 'someOf'>,
+    });
     return lines.find((line) => line.startsWith('Schedules'));
   };
 

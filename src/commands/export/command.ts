@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { badDomainMessage } from '../../jobs/export/ask-view.ts';
 import { exportActions, useDomain } from '../../jobs/export/buttons.ts';
-import { runningExports } from '../../jobs/export/feature.ts';
-import { exportRun } from '../../jobs/export/record.ts';
+import { MAX_OTHERS, runningExports } from '../../jobs/export/feature.ts';
+import { exportQuotas, exportRun } from '../../jobs/export/record.ts';
 import type { TypedJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { unclear } from '../args.ts';
@@ -183,11 +183,12 @@ const tooManyPaths = message([
 
 /** What runs: the person's own exports, and those whose threads this person can read from here. */
 export async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
-  const active = await tools.intake.listActive(exportRun, 'export', caller);
-  const { lines, rest } = await runningExports(active, caller, tools, tools.workspaceUrl, MAX_LINES);
+  const quotas = exportQuotas(caller.teamId, caller.user.id, caller.channel.id);
+  const some = await tools.intake.listSome(exportRun, 'export', quotas, MAX_OTHERS, caller);
+  const { lines } = await runningExports(some, caller, tools, tools.workspaceUrl, MAX_LINES);
   if (lines.length === 0)
     return message([
       ['No export that you can see here is running. Start one with ', { code: '/docs-export' }, '.'],
     ]);
-  return message(rest > 0 ? [...lines, [`and ${rest} more`]] : lines);
+  return message(lines);
 }

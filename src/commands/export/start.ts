@@ -5,6 +5,7 @@ import { site } from '../../jobs/export/phrases.ts';
 import {
   type ExportRun,
   type ExportTarget,
+  exportQuotas,
   exportRun,
   jobAlias,
   newExportRun,
@@ -118,13 +119,12 @@ export async function acceptWithinQuotas(
 /** What an export counts toward while it runs: whoever asked for it first, then where. */
 const quotasOf = (
   { teamId, requester, asked }: ExportRun,
-  { limits }: Pick<CommandTools, 'limits'>,
-): Quota[] => [
-  { name: ['exports', teamId, requester.id].join(':'), max: limits.exportsPerPerson },
-  ...(asked.channel === ''
-    ? []
-    : [{ name: ['exports', teamId, asked.channel].join(':'), max: limits.exportsPerChannel }]),
-];
+  { limits: { exportsPerPerson, exportsPerChannel } }: Pick<CommandTools, 'limits'>,
+): Quota[] =>
+  exportQuotas(teamId, requester.id, asked.channel).map((name, index) => ({
+    name,
+    max: index === 0 ? exportsPerPerson : exportsPerChannel,
+  }));
 
 function quotaMessage(
   { requester, asked }: ExportRun,

@@ -6,7 +6,7 @@ import { exportSiteButton } from './ask-view.ts';
 import { exportNeeds } from './needs.ts';
 import { cardPermalink } from './permalink.ts';
 import { exportLine } from './progress-view.ts';
-import { type ExportRun, exportKind, exportRun } from './record.ts';
+import { type ExportRun, exportKind, exportQuotas, exportRun } from './record.ts';
 
 /** More running exports than this are only counted in `/docs-status`. */
 const MAX_STATUS_LINES = 5;
@@ -57,38 +57,45 @@ export const exportFeature: Feature = {
 
   status: {
     first: true,
-    async lines(_, viewer, context) {
-      const active = await context.runs.activeOf(exportRun, 'export');
-      const { lines, rest } = await runningExports(
-        active,
-        viewer,
-        context,
-        context.workspaceUrl(),
-        MAX_STATUS_LINES,
-      );
+    async lines(teamId, viewer, context) {
+      const quotas = exportQuotas(teamId, viewer.user.id, viewer.channel.id);
+      const some = await context.runs.someOf(exportRun, 'export', quotas, MAX_OTHERS);
+      const url = context.workspaceUrl();
+      const { lines, count } = await runningExports(some, viewer, context, url, MAX_STATUS_LINES);
       if (lines.length === 0) return [[title, ' — none is running']];
-      const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more`]] : [];
-      return [[title, ` — ${formatCount(lines.length + rest)} running`], ...lines, ...more];
+      return [[title, count === undefined ? '' : ` — ${formatCount(count)} running`], ...lines];
     },
     unknown: [[title, " — can't be read right now"]],
   },
 };
 
-/** Returns a line for each run that this person may see, the oldest first, `max` at most; `rest` counts the others. */
+/** Exports of other people elsewhere that one list looks at, to see whether this person may read about them. */
+export const MAX_OTHERS = 50;
+
+/**
+ * Returns a line for each run that this person may see, the oldest first, `max` at most, and how many they are where that
+ * is known; a last line says when there are more.
+ */
 export async function runningExports(
-  active: readonly ExportRun[],
+  { runs, complete }: { runs: readonly ExportRun[]; complete: boolean },
   viewer: Viewer,
   context: Pick<FeatureContext, 'outbox' | 'isPublic'>,
   workspaceUrl: string | undefined,
   max: number,
-): Promise<{ lines: Part[][]; rest: number }> {
-  const open = active
+): Promise<{ lines: Part[][]; count: number | undefined }> {
+  const open = runs
     .filter((run) => run.state !== 'ended')
     .toSorted((one, other) => one.attemptAtMs - other.attemptAtMs);
   const visible = await filterVisible(open, (run) => run, viewer, context.isPublic);
-  const shown = visible.slice(0, max);
   const lines = await Promise.all(
-    shown.map(async (run) => exportLine(run, await cardPermalink(run, viewer, context, workspaceUrl))),
+    visible
+      .slice(0, max)
+      .map(async (run) => exportLine(run, await cardPermalink(run, viewer, context, workspaceUrl))),
   );
-  return { lines, rest: visible.length - lines.length };
+  if (!complete) return { lines: [...lines, [OTHERS_TEXT]], count: undefined };
+  const hidden = visible.length - lines.length;
+  const more: Part[][] = hidden > 0 ? [[`and ${formatCount(hidden)} more`]] : [];
+  return { lines: [...lines, ...more], count: visible.length };
 }
+
+const OTHERS_TEXT = 'More exports run elsewhere; type this command in their channel to see them.';

@@ -138,6 +138,12 @@ export type ExportRun = z.infer<typeof exportRun>;
 
 export const exportKind: VisibleKind<ExportRun> = { record: exportRun, visible: (run) => run };
 
+/** The quotas that an export counts toward while it runs: of its requester, then of the channel it was asked for in. */
+export const exportQuotas = (teamId: string, userId: string, channel: string): string[] => [
+  ['exports', teamId, userId].join(':'),
+  ...(channel === '' ? [] : [['exports', teamId, channel].join(':')]),
+];
+
 /** Returns the short reference of a run, in messages and in every log line about it. */
 export const refOf = (runId: string) => runId.slice(0, 8);
 

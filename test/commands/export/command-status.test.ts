@@ -7,7 +7,7 @@ import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.t
 import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
 
 let world: CommandWorld;
-onFreshWorlds((fresh) => {
+const redis = onFreshWorlds((fresh) => {
   world = fresh;
 });
 
@@ -58,4 +58,23 @@ test('fifteen lines at most, and the rest is counted', async () => {
   const { text } = await exportStatus(aCaller(), world.tools);
   expect(text.match(/run\d+\.acme/g)).toHaveLength(15);
   expect(text).toMatch(/\nand 2 more$/);
+});
+
+test('with 3,000 exports at work it reads no more than with 300, and says that there are more', async () => {
+  const outputBytes = async () =>
+    Number(/total_net_output_bytes:(\d+)/.exec(await redis.client.info('stats'))?.[1]);
+  const costs: number[] = [];
+  let text = '';
+  for (const [from, to] of [
+    [0, 300],
+    [300, 3000],
+  ] as const) {
+    await Promise.all(Array.from({ length: to - from }, (_, n) => given(`run${from + n}`)));
+    const before = await outputBytes();
+    ({ text } = await exportStatus(aCaller({ user: ben }), world.tools));
+    costs.push((await outputBytes()) - before);
+  }
+  const [few = 0, many = 0] = costs;
+  expect(many / few).toBeLessThan(1.2);
+  expect(text).toMatch(/More exports run elsewhere; type this command in their channel to see them\.$/);
 });

@@ -13,7 +13,7 @@ const usages = new Map([
 ]);
 
 const features: FeatureContext = {
-  runs: { activeOf: async () => [] },
+  runs: { activeOf: async () => [], someOf: async () => ({ runs: [], complete: true }) },
   threads: { followed: async () => ['a', 'b'], followedIndex: async () => [] },
   outbox: { deliveryState: async () => ({ kind: 'waiting' }) },
   isPublic: async () => true,
@@ -113,7 +113,7 @@ test.each([
       contact: gives,
       features: {
         ...features,
-        runs: { activeOf: gives },
+        runs: { activeOf: gives, someOf: gives },
         threads: { followed: gives, followedIndex: gives },
         rateLimiter: { usage: gives },
       },
