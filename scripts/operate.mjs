@@ -11,7 +11,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [file, ...args] = process.argv.slice(2);
 const program = `${root}/${file}`;
 
-if (startProblem(process.version) || missingPackages(root).length > 0)
+const problem = startProblem(process.version);
+
+// On a server nothing may be set up.
+if (problem && process.env.NODE_ENV === 'production') {
+  process.stderr.write(`${problem}\n`);
+  process.exitCode = 1;
+} else if (problem || missingPackages(root).length > 0)
   runInOurPlace(process.execPath, [`${root}/scripts/run.mjs`, 'node', program, ...args], process.env);
 else {
   const path = process.env.PATH ?? '';

@@ -1,11 +1,11 @@
 import type { Check } from './check.ts';
 import { clockCheck } from './clock.ts';
 import { docsChecks } from './docs-api.ts';
-import { dataDirCheck, envFileCheck, judgeSettings, nodeCheck } from './machine.ts';
+import { dataDirCheck, envFileCheck, judgeSettings, nodeCheck, portCheck } from './machine.ts';
 import { redisChecks } from './redis.ts';
 import { slackChecks } from './slack.ts';
 
-const ofParts = [...slackChecks, ...docsChecks, clockCheck, ...redisChecks, dataDirCheck];
+const ofParts = [...slackChecks, ...docsChecks, clockCheck, ...redisChecks, dataDirCheck, portCheck];
 const reported = new Set(ofParts.flatMap(({ reports = [] }) => reports));
 
 const settingsCheck: Check = {

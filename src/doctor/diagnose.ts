@@ -2,6 +2,7 @@ import { type EnvFile, readEnvFile } from '../config/env-file.ts';
 import { secretsInAddress } from '../config/redis.ts';
 import { secretsOf } from '../config/settings.ts';
 import { readUsableSettings } from '../config/usable-settings.ts';
+import { prepareWayOut } from '../runtime/outgoing.ts';
 import { TimeLimitError, within } from '../runtime/within.ts';
 import type { Check, Examined } from './check.ts';
 import { CHECKS } from './checks.ts';
@@ -38,6 +39,8 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
     const why = problems.map(({ text }) => text).join(' ');
     return checks.map(({ id, title }) => ({ id, title, ...wrong(hide(why)) }));
   }
+  // Checks take the way out that Docket takes.
+  prepareWayOut(settings);
   const examined: Examined = {
     ...{
       settings,

@@ -1,3 +1,4 @@
+import { connectionProblem } from '../docs-api/connection-problem.ts';
 import type { Project } from '../projects.ts';
 import type { Check } from './check.ts';
 import type { HttpAnswer } from './http.ts';
@@ -27,9 +28,8 @@ function judgeReachable(answers: readonly DocsAnswer[]): Outcome {
 function judgeAddress(answer: HttpAnswer): Outcome {
   if (answer.is === 'none')
     return wrong(
-      answer.why === 'ENOTFOUND'
-        ? 'No host has the name in DOCS_API_URL (ENOTFOUND). Mend it.'
-        : `The docs platform does not answer at DOCS_API_URL (${answer.why}). Check the address, and the network of this machine.`,
+      connectionProblem(answer.why, 'DOCS_API_URL') ??
+        `The docs platform does not answer at DOCS_API_URL (${answer.why}). Check the address, and the network of this machine.`,
     );
   const { status } = answer;
   if (status >= 300 && status < 400)

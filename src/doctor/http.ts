@@ -1,3 +1,5 @@
+import { connectionCode } from '../docs-api/connection-problem.ts';
+
 /** What a GET or POST came to; `why` holds no part of what was sent. */
 export type HttpAnswer =
   | {
@@ -62,7 +64,5 @@ function parse(text: string): unknown {
 function whyOf(error: unknown, timeLimitMs: number): string {
   if (error instanceof Error && error.name === 'TimeoutError')
     return `no answer within ${timeLimitMs / 1000} s`;
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return /^\w{1,60}$/.test(code) ? code : 'no answer';
+  return connectionCode(error instanceof Error ? error.cause : error);
 }

@@ -1,5 +1,8 @@
+import { createServer } from 'node:http';
 import { resolve } from 'node:path';
+import { healthAddressOf } from '../config/health-port.ts';
 import { nodeProblem } from '../config/node-problem.ts';
+import { listen, PortError } from '../server/http-server.ts';
 import { DataDirUnusable, freeBytes, inspectDataDir } from '../store/embedded/data-dir.ts';
 import type { Check, Examined } from './check.ts';
 import { type Outcome, ok, warning, wrong } from './outcome.ts';
@@ -65,6 +68,32 @@ export const nodeCheck: Check = {
 };
 
 export const envFileCheck: Check = { id: 'env-file', title: '.env', run: judgeEnvFile };
+
+/** Tries to listen. Where Docket itself does already, all is well. */
+async function judgePort({ settings, env }: Examined): Promise<Outcome> {
+  const isWorker = settings.role === 'worker';
+  const [name, port] = isWorker
+    ? (['HEALTH_PORT', settings.healthPort] as const)
+    : (['PORT', settings.port] as const);
+  const server = createServer();
+  try {
+    await listen(server, name, port, settings.host);
+    server.close();
+    return ok(`${name} is free.`);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    const address = `http://${healthAddressOf(env)}/healthz`;
+    const answer = await fetch(address, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
+    return answer?.ok ? ok(`Docket runs, and answers at ${name}.`) : wrong(error.message);
+  }
+}
+
+export const portCheck: Check = {
+  id: 'port',
+  title: 'Port',
+  reports: ['PORT', 'HEALTH_PORT', 'HOST'],
+  run: judgePort,
+};
 
 export const dataDirCheck: Check = {
   id: 'data-dir',

@@ -1,3 +1,4 @@
+import '../config/node-version.ts';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { diagnose } from './diagnose.ts';

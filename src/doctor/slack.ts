@@ -1,3 +1,4 @@
+import { connectionProblem } from '../docs-api/connection-problem.ts';
 import type { Check } from './check.ts';
 import type { HttpAnswer } from './http.ts';
 import { notChecked, type Outcome, ok, warning, wrong } from './outcome.ts';
@@ -17,7 +18,10 @@ const DEAD_TOKEN = [
 
 /** Returns why Slack did not accept a call; `undefined` when it did. */
 function refusalOf(answer: HttpAnswer, variable: string, copyFrom: string): Outcome | undefined {
-  if (answer.is === 'none') return wrong(`Slack cannot be reached (${answer.why}). ${NOT_THERE}.`);
+  if (answer.is === 'none')
+    return wrong(
+      connectionProblem(answer.why, 'Slack') ?? `Slack cannot be reached (${answer.why}). ${NOT_THERE}.`,
+    );
   if (answer.status === 429)
     return warning('Slack takes no more calls at the moment (429). Run this again in a minute.');
   const { ok: accepted, error } = fieldsOf(answer.body);

@@ -72,7 +72,10 @@ describe('what operators run beside it', () => {
     ['restore --mark 2026-11-23T02:00Z', ['src/backup/main.ts', 'restore', '--mark', '2026-11-23T02:00Z']],
   ])('docket %s has the user, the settings and the data of the unit', (line, program) => {
     const called = run(line);
-    expect(called.program?.slice(-program.length - 1)).toEqual(['/usr/bin/node', ...program]);
+    expect(called.program?.slice(-program.length - 2)).toEqual([
+      ...['/usr/bin/node', 'scripts/operate.mjs'],
+      ...program,
+    ]);
     const given = called.properties
       ?.filter((arg) => arg !== '--pipe')
       .map((arg) => arg.replace('--property=', ''));
@@ -94,7 +97,7 @@ describe('what operators run beside it', () => {
       .properties?.filter((arg) => arg !== '--pipe')
       .join('\n')
       .replaceAll('--property=', '');
-    const transient = `[Unit]\nDescription=Doctor\n[Service]\n${settings}\nExecStart=/usr/bin/node src/doctor/main.ts\n`;
+    const transient = `[Unit]\nDescription=Doctor\n[Service]\n${settings}\nExecStart=/usr/bin/node scripts/operate.mjs src/doctor/main.ts\n`;
     expect(analyze('verify', '--man=no', writeUnit(transient))).toEqual({ status: 0, output: '' });
   });
 });

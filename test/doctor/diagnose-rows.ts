@@ -3,8 +3,12 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { readManifest } from '../../demo/slack/manifest.ts';
 import type { Finding } from '../../src/doctor/diagnose.ts';
+import { answering } from '../support/docs-api/servers.ts';
+import { httpsPlatform, proxyTo, tlsBefore } from '../support/docs-api/tls.ts';
 import { answered, type DoctorWorld, type Trouble } from '../support/doctor.ts';
+import { temporaryFolder } from '../support/flows/world.ts';
 import { freePort } from '../support/redis.ts';
+import { makeCertificates } from '../support/store/certificates.ts';
 import { startCluster } from '../support/store/redis-groups.ts';
 
 const httpOnly = { SLACK_APP_TOKEN: '' };
@@ -19,9 +23,28 @@ export type Row = [
   trouble: () => Trouble | Promise<Trouble>,
 ];
 
+/** A certificate of an authority that nobody knows. */
+function certificates(names?: string) {
+  const folder = temporaryFolder();
+  onTestFinished(() => folder.remove());
+  return makeCertificates(folder.path, { ...(names !== undefined && { names }) });
+}
+
 /** Everything that checks find, each at least once. */
 export function rowsOf(world: DoctorWorld): Row[] {
   return [
+    [
+      'port',
+      'wrong',
+      /^Port \d+ is taken by another program\. Stop that one, or set PORT to a free port\.$/,
+      async () => ({ env: { PORT: new URL((await answering(404, {})).url).port, HOST: '127.0.0.1' } }),
+    ],
+    [
+      'port',
+      'ok',
+      /^Docket runs, and answers at PORT\.$/,
+      async () => ({ env: { PORT: new URL((await answering(200, {})).url).port, HOST: '127.0.0.1' } }),
+    ],
     ['node', 'wrong', /Install Node 26/, () => ({ options: { nodeVersion: 'v22.1.0' } })],
     [
       'env-file',
@@ -180,6 +203,25 @@ export function rowsOf(world: DoctorWorld): Row[] {
       'wrong',
       /does not begin with DOCS_API_KEY_PREFIX/,
       () => ({ env: { DOCS_API_KEY: 'usr_1234567' } }),
+    ],
+    [
+      'docs-api',
+      'wrong',
+      /certificate of DOCS_API_URL. Set NODE_EXTRA_CA_CERTS .* \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)/,
+      async () => ({
+        env: { DOCS_API_URL: `https://127.0.0.1:${(await httpsPlatform(certificates())).port}` },
+      }),
+    ],
+    [
+      'docs-api',
+      'ok',
+      /answers/,
+      async () => {
+        const made = certificates('DNS:docs-api.test');
+        const port = await tlsBefore(Number(new URL(world.platformUrl).port), made);
+        const HTTPS_PROXY = (await proxyTo(port)).url;
+        return { env: { DOCS_API_URL: 'https://docs-api.test', HTTPS_PROXY, NODE_EXTRA_CA_CERTS: made.ca } };
+      },
     ],
     ['docs-api', 'wrong', /is missing/, () => ({ env: { DOCS_API_URL: '' } })],
     [

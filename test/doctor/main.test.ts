@@ -65,6 +65,7 @@ async function rightEnv() {
     DOCS_API_KEY: platform.apiKey,
     DOCS_API_KEY_PREFIX: platform.keyPrefix,
     DOCS_PROJECT_ID: platform.projectId,
+    PORT: '0',
     REDIS_URL: redis.url,
   };
 }

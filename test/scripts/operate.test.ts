@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -24,4 +25,17 @@ test('without packages they are installed first', async () => {
   const { code, stdout } = await project.operate('src/tool.ts', 'x').ended;
   expect({ code, stdout }).toEqual({ code: 3, stdout: 'x\n' });
   expect(project.npmCalls()).toHaveLength(1);
+});
+
+test('on a server an old Node is said in a sentence, and nothing is installed', () => {
+  const old = join(project.root, 'old.cjs');
+  writeFileSync(old, "Object.defineProperty(process, 'version', { value: 'v22.1.0' });");
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--require', old, join(project.root, 'scripts', 'operate.mjs'), 'src/tool.ts'],
+    { env: { ...process.env, NODE_ENV: 'production' }, encoding: 'utf8' },
+  );
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(/^Docket runs on Node 26 or newer, and this is v22\.1\.0\.\n/);
+  expect(project.npmCalls()).toEqual([]);
 });

@@ -55,6 +55,7 @@ export function doctorForTests() {
     DOCS_PROJECT_ID: platform.projectId,
     REDIS_URL: redis.url,
     DATA_DIR: join(folder, 'data'),
+    PORT: '0',
   });
 
   async function findingsOf({ env = {}, options = {}, before }: Trouble): Promise<Record<string, Finding>> {
