@@ -129,3 +129,15 @@ export async function troubleOfPoll(
   context.log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
   return { trouble, adminsTold: await context.alertAdmins(run.teamId, run.project) };
 }
+
+/** Asks for a job that somebody named, before anything about it is public. Returns whether the platform knows none. */
+export async function isUnknownJob(get: () => Promise<unknown>, stopping: AbortSignal): Promise<boolean> {
+  try {
+    await get();
+    return false;
+  } catch (error) {
+    if (!(error instanceof DocsApiError)) throw error;
+    if (error.kind === 'aborted') stopping.throwIfAborted();
+    return error.kind === 'not_found' || error.kind === 'bad_request';
+  }
+}

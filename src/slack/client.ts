@@ -58,6 +58,7 @@ export const methodScopes = {
   'conversations.open': ['im:write'],
   'chat.postMessage': ['chat:write'],
   'chat.update': ['chat:write'],
+  'chat.delete': ['chat:write'],
   'chat.postEphemeral': ['chat:write'],
   'files.getUploadURLExternal': ['files:write'],
   'files.completeUploadExternal': ['files:write'],
@@ -322,6 +323,11 @@ export function createSlackApi(options: SlackApiOptions) {
       const blocks = typeof content === 'string' ? [] : content.blocks;
       const message = { channel, ts, text: body(content).text, blocks };
       await guards.run(isTooLate, () => call('chat.update', () => web.chat.update(message)));
+    },
+
+    /** Deletes a message of ours. Rejects with kind `missing` when it is gone. */
+    async remove({ channel, ts }: PostedMessage): Promise<void> {
+      await call('chat.delete', () => web.chat.delete({ channel, ts }));
     },
 
     /**

@@ -14,7 +14,7 @@ import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { RestoredStore } from '../store/restored.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';
-import { SlackApiError } from './errors.ts';
+import { isPermanent, SlackApiError } from './errors.ts';
 import { createLostPostSearch } from './lost-posts.ts';
 import { editRateLimit, holdWhenLimited, postRateLimit } from './rate-limits.ts';
 import { createReconciler, type Deliver, type RetryParts, retryOf } from './reconcile.ts';
@@ -101,7 +101,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       load: messages.load,
       isDelivered: (record) => isShown(record) && record.editUnclearUntilMs === undefined,
       deliver: (record, key) =>
-        (record.ts === undefined ? post(key, record) : edit(key, record)).catch((error: unknown) =>
+        deliver(key, record).catch((error: unknown) =>
           handleFailure(key, { record, error, undone: {}, unclear: {} }),
         ),
       markDelivered: (key, record) => messages.markDelivered(key, record?.wanted.hash),
@@ -109,10 +109,34 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     slack,
   );
 
+  function deliver(key: string, record: MessageRecord): Promise<number | undefined> {
+    if (record.ts === undefined) return post(key, record);
+    const { retracted, hash } = record.wanted;
+    return retracted && record.refusedHash !== hash ? remove(key, record) : edit(key, record);
+  }
+
+  /** Deletes the message; twice does no harm. */
+  async function remove(key: string, record: MessageRecord): Promise<number | undefined> {
+    const { wanted, channel = '', ts = '' } = record;
+    const rateLimit = editRateLimit(wanted.teamId, timing);
+    const slot = { id: key, rank: rankOf(wanted), sinceMs: tsToMs(ts), group: wanted.by };
+    const waitMs = await rateLimiter.takeSlot(rateLimit, slot);
+    if (waitMs > 0) return waitMs;
+    try {
+      await slack.remove({ channel, ts }).catch(holdWhenLimited(rateLimiter, rateLimit));
+    } catch (error) {
+      if (!(error instanceof SlackApiError) || !isPermanent(error)) throw error;
+      if (error.kind !== 'missing') return save(key, record, { refusedHash: wanted.hash }, 0);
+    }
+    reportShown(record);
+    return save(key, record, { ...forgetEdits, deliveredHash: wanted.hash, failures: undefined }, undefined);
+  }
+
   /** Posts the message. When an earlier post had no answer, searches for it first. */
   async function post(key: string, record: MessageRecord): Promise<number | undefined> {
     const { wanted } = record;
-    if (record.deleted && !isReposted(wanted)) {
+    const isUnwanted = wanted.retracted && record.postedAtMs === undefined;
+    if (isUnwanted || (record.deleted && !isReposted(wanted))) {
       return save(key, record, { deliveredHash: wanted.hash }, undefined);
     }
     const target = await resolveTarget(record);
@@ -141,6 +165,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
         if (hash === wanted.hash) reportShown(record);
         return save(key, record, { channel, ts, deliveredHash: hash, ...afterPost(record) }, 0);
       }
+      if (wanted.retracted) return save(key, record, forgetPost, 0);
     }
 
     const rateLimit = postRateLimit(target.channel, timing);

@@ -12,7 +12,7 @@ import type { Message } from './blocks.ts';
 export interface OutboxMessage
   extends Pick<
     WantedMessage,
-    'place' | 'kind' | 'by' | 'clicked' | 'unhurried' | 'repost' | 'otherwise' | 'lasting'
+    'place' | 'kind' | 'by' | 'clicked' | 'unhurried' | 'repost' | 'otherwise' | 'lasting' | 'retracted'
   > {
   key: string;
   message: Message;
@@ -54,7 +54,15 @@ export function createOutbox(parts: OutboxParts) {
     ) {
       const { text, blocks } = message;
       const more = rest.fallback === undefined ? [] : [rest.fallback];
-      const hash = digest([place, text, blocks, ...more, ...(attempt === 1 ? [] : [attempt])]);
+      const counted = attempt === 1 ? [] : [attempt];
+      const hash = digest([
+        place,
+        text,
+        blocks,
+        ...more,
+        ...counted,
+        ...(rest.retracted ? ['retracted'] : []),
+      ]);
       const wanted: WantedMessage = { v: 1, teamId, place, kind, text, blocks, hash, ...rest };
       const inMs = await messages.setWanted(key, wanted, version, now(), timing.editGapMs);
       if (inMs !== undefined) await enqueueMessage(key, inMs);

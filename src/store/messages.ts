@@ -43,6 +43,8 @@ export const wantedMessage = z.object({
   blocks,
   /** How it is to look where Slack refuses the blocks. */
   fallback: z.object({ text: z.string(), blocks }).optional(),
+  /** It is deleted; where Slack refuses that, it looks like this. */
+  retracted: z.literal(true).optional(),
   /** Who gets it by direct message when the place refuses it for good. */
   otherwise: z.string().optional(),
   /** Kept without a time to live, for messages that are still edited after a month. */
@@ -72,7 +74,7 @@ export const deliveryFields = z.object({
   failures: number,
   /** Slack refused the blocks of a message without a fallback: from then on, its text alone is shown. */
   textOnly: flag,
-  /** The wanted hash whose blocks Slack refused, so that its fallback is shown. */
+  /** The wanted hash whose blocks Slack refused, so that its fallback is shown; or whose deletion it refused. */
   refusedHash: text,
   /** The wanted hash whose fallback Slack refused as well, so that its text alone is shown. */
   refusedFallbackHash: text,

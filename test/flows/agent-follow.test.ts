@@ -17,7 +17,7 @@ describe('following a job', () => {
     expect(sees()).toEqual([IDLE]);
     expect(root.notifies).toEqual([]);
     expect(root.threadTs).toBeUndefined();
-    expect(scene.platform.wire.calls.map(({ name }) => name)).toEqual([LOOK]);
+    expect(scene.platform.wire.calls.map(({ name }) => name)).toEqual([LOOK, LOOK]);
   });
 
   test('with an instruction sends it once the card is there', async () => {
@@ -67,22 +67,20 @@ describe('following a job', () => {
       "I can't post here yet, so nothing was sent. Type /invite @Docket, then run the command again.",
     );
     expect(scene.slack.messages).toEqual([]);
-    expect(scene.platform.wire.calls).toEqual([]);
+    expect(scene.platform.wire.calls.map(({ name }) => name)).toEqual([LOOK]);
     await scene.person('ana').types(where, '/invite @docket');
     await follows({ where });
   });
 
-  test('of a job that the platform does not know: the card says so, and takes no instructions', async () => {
-    const { card: root } = await follows({ jobId: 'aj_nobody_knows_this', state: 'Not found' });
-    expect(read(root)).toBe(
-      '❌ Not found · job aj_nobo…this\nThe platform does not know this job (404). Check its id.\ndocs agent · job aj_nobody_knows_this · followed by ana\n[Check now] [Stop following]',
-    );
-    await replies(root, 'Write something anyway');
-    await untilBelow(
-      root,
-      '❌ @ana Not sent: "Write something anyway"\nThe platform does not know this job (404).\n[Check now] [Stop following]',
-    );
-  });
+  test.each(['', ' Write something anyway'])(
+    'of a job that the platform does not know is refused privately, and shows nothing: "follow nope%s"',
+    async (instruction) => {
+      await asks(`/docs-agent follow nope${instruction}`);
+      await scene.slack.until(() => toldLast('ana') === 'No job with the ID "nope".');
+      expect(scene.slack.messages).toEqual([]);
+      expect(scene.platform.wire.calls.map(({ name }) => name)).toEqual([LOOK]);
+    },
+  );
 
   test('of an archived job: the card says so, and an instruction is answered with the day', async () => {
     const { card: root } = await follows({ seed: { status: 'archived' }, state: 'Archived' });

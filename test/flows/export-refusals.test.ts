@@ -160,6 +160,80 @@ describe('a domain that is near one of those set up, and is not set up itself,',
   });
 });
 
+describe('what the platform refuses at the start leaves nothing in the channel', () => {
+  const scene = stage();
+  const { asks, person, sees, toldLast, until } = scene;
+  const START = 'POST /v1/static-export/jobs';
+  const refuse = (status: number, error: string) =>
+    scene.platform.wire.order(START, { kind: 'answer', status, body: { error } });
+  const refused = (reason: string) =>
+    scene.slack.until(() => (toldLast('ana') ?? '').includes(`The platform said: "${reason}"\n[Try again]`));
+  const nothingIsLeft = () => scene.slack.until(() => scene.slack.messages.every(({ deleted }) => deleted));
+
+  test.each([
+    [400, 'Unknown domain'],
+    [403, "Static export isn't enabled for this organization"],
+    [404, 'No such thing'],
+  ])('%i: whoever asked is told privately, with [Try again]', async (status, reason) => {
+    refuse(status, reason);
+    await asks();
+    await refused(reason);
+    await nothingIsLeft();
+    expect(sees()).toEqual([toldLast('ana')]);
+    expect(scene.slack.messages).toHaveLength(1);
+  });
+
+  test('[Try again] starts it once more, with a card of its own, and is told again', async () => {
+    refuse(400, 'Unknown domain');
+    await asks();
+    await refused('Unknown domain');
+    await nothingIsLeft();
+    refuse(400, 'Still unknown');
+    await person('ana').clicks(scene.slack.ephemerals.at(-1) as never, 'Try again');
+    await refused('Still unknown');
+    await nothingIsLeft();
+    await person('ana').clicks(scene.slack.ephemerals.at(-1) as never, 'Try again');
+    await until(['42%', '⏳ Exporting · docs.acme.com']);
+    expect(scene.platform.starts).toHaveLength(1);
+    expect(scene.slack.messages.filter(({ deleted }) => !deleted)).toHaveLength(2);
+  });
+
+  test('a card that Slack does not delete says so instead', async () => {
+    scene.slack.wire.order('chat.delete', {
+      kind: 'answer',
+      status: 200,
+      body: { ok: false, error: 'cant_delete_message' },
+    });
+    refuse(400, 'Unknown domain');
+    await asks();
+    await until(['❌ Not started · docs.acme.com']);
+    await refused('Unknown domain');
+    expect(scene.slack.messages).toHaveLength(1);
+  });
+
+  test.each([
+    ['lost on the way', { kind: 'reset', when: 'before' }],
+    ['made, without an answer', { kind: 'reset', when: 'after' }],
+  ] as const)('a deletion that is %s is made once more', async (_, trouble) => {
+    scene.slack.wire.order('chat.delete', trouble);
+    refuse(400, 'Unknown domain');
+    await asks();
+    await refused('Unknown domain');
+    await nothingIsLeft();
+    expect(scene.slack.messages).toHaveLength(1);
+  });
+
+  test('an attempt that is refused after one that ran keeps the thread', async () => {
+    await asks();
+    await until(['42%']);
+    scene.platform.fail('docs.acme.com');
+    await until(['failed at', '❌ Export failed · docs.acme.com']);
+    refuse(400, 'Unknown domain');
+    await scene.clicks('ana', 'failed at', 'Start again');
+    await until(['The platform said: "Unknown domain"', '❌ Not started · docs.acme.com']);
+  });
+});
+
 describe('refused for a while', () => {
   const scene = stage();
   const { asks, clicks, told, until, toldLast } = scene;

@@ -41,7 +41,7 @@ describe('/docs-export watch', () => {
     scene.platform.finish(jobId);
     const times = { createdAt: '2026-09-14T10:00:00Z', updatedAt: '2026-09-14T10:06:00Z' };
     const body = { jobId, status: 'completed', pageCount: 412, ...times };
-    scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'answer', status: 200, body });
+    scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'answer', status: 200, body }, 2);
     await watch(jobId);
     await until(['is exported · 412 pages · 1 byte · took 6 min']);
   });
@@ -58,14 +58,11 @@ describe('/docs-export watch', () => {
     expect(sees().join()).not.toContain('[Start again]');
   });
 
-  test('of an id that the platform does not know tells so', async () => {
-    await watch('se_00000000000000000000000000000000');
-    await until([
-      '❌ @ana The platform does not know the export of job se_… (404).',
-      '❌ Not found · job se_…',
-    ]);
-    expect(sees().join()).not.toContain('[Start again]');
-    expect(sees()).toHaveLength(2);
+  test('of an id that the platform does not know says so privately, and shows nothing', async () => {
+    await watch('nonsense');
+    await scene.slack.until(() => toldLast('ana') === 'No export with the ID "nonsense".');
+    expect(scene.slack.messages).toEqual([]);
+    expect(scene.platform.wire.calls).toHaveLength(1);
   });
 
   test.each([

@@ -13,7 +13,7 @@ const timing: Partial<Timing> = {
   giveUpMs: 2000,
 };
 
-const ENDING = /^(?:✅|❌|💤|⚠️) @/u;
+const ENDING = /^(?:✅|❌|💤|⚠️) (?:@|The )/u;
 
 const READY = `✅ @ana SITE is exported · 12 pages · 1 byte · took 1 s
 The link works until TIME. Anyone who has it can download the bundle.
@@ -25,9 +25,8 @@ Look in its dashboard first: starting again could run it twice.
 
 const refused = (text: string) => `❌ @ana ${text}\n[Start again]`;
 
-const REFUSED = refused(
-  'The platform refused the export of SITE. Nothing was started. If it stays so, tell whoever runs Docket.\nref …',
-);
+const REFUSED =
+  '❌ The platform refused the export of SITE. Nothing was started. If it stays so, tell whoever runs Docket.\n[Try again]';
 
 const answer = (status: number, more: Partial<Extract<Fault, { kind: 'answer' }>> = {}): Fault => ({
   kind: 'answer',
@@ -45,8 +44,9 @@ describe('a start', () => {
     [
       '400',
       answer(400, { body: { error: 'Not here' } }),
-      `❌ @ana The platform doesn't accept SITE, so nothing was started. Check the spelling and type the command again.
-The platform said: "Not here"`,
+      `❌ The platform doesn't accept SITE, so nothing was started. Check the spelling and type the command again.
+The platform said: "Not here"
+[Try again]`,
       0,
     ],
     [
@@ -59,7 +59,7 @@ The platform said: "Invalid API key"`),
     [
       '403',
       answer(403),
-      "❌ @ana The export of SITE was not started: static export needs the Enterprise plan, and this organization doesn't seem to have it.",
+      "❌ The export of SITE was not started: static export needs the Enterprise plan, and this organization doesn't seem to have it.\n[Try again]",
       0,
     ],
     ['404', answer(404), REFUSED, 0],

@@ -120,7 +120,7 @@ describe('with several projects', () => {
       'There is no project gamma here. There is: acme, beta.',
     );
     await asks(`/docs-export watch ${jobId} --project acme`);
-    await until(['The platform does not know the export of job', '(404)']);
+    await until([`No export with the ID "${jobId}".`]);
     await asks(`/docs-export watch ${jobId} --project beta`);
     await until(['⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42%']);
     await asks(`/docs-export watch ${jobId}`, { where: '#private', who: 'ben' });

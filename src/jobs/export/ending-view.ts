@@ -78,6 +78,17 @@ export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
   }
 }
 
+/** To whoever asked, alone, where nothing stays of it. */
+export function retractedMessage(run: ExportRun): Message {
+  const { ending } = run;
+  if (ending?.kind !== 'notStarted')
+    return message([[`No export with the ID "${foreignText(run.jobId ?? '', 60)}".`]]);
+  if (ending.why === 'permission') return notPermittedMessage(run, ending);
+  const reason = oneLine(ending.reason ?? '') === '' ? [] : [[platformReasonText(ending.reason)]];
+  const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
+  return message([[`❌ ${notStartedText(run, ending)}`], ...reason], [tryAgain]);
+}
+
 const confirmSecond = {
   title: 'Start it again?',
   text: 'If the first one did start, the same pages are exported twice.',

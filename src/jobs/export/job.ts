@@ -1,12 +1,14 @@
 import { deliveryCheckMs, loadCardState, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
+import { isUnknownJob } from '../polling.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { createDownloadLink } from './bundle-step.ts';
+import { retractedMessage } from './ending-view.ts';
 import { exportNeeds } from './needs.ts';
 import { site } from './phrases.ts';
 import { pollExportJob } from './poll-step.ts';
-import { type DoneEnding, type ExportRun, exportRun, jobAlias } from './record.ts';
+import { type DoneEnding, type ExportRun, exportRun, isRetracted, jobAlias } from './record.ts';
 import { noPlaceMessage } from './reply-view.ts';
 import { awaitAnswer, startExport } from './start-step.ts';
 import { advance, endRun, isUnseenFind } from './transitions.ts';
@@ -42,6 +44,8 @@ export const exportJob = defineRunJob({
 async function step(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   switch (run.state) {
     case 'accepted':
+      if (run.joined && (await isUnknown(run, context)))
+        return saveAs(endRun(run, { kind: 'lost' }, context.now()));
       await nameJob(run, context);
       return saveAs(advance(run, { state: 'carding' }, context.now()), { audit: 'accepted' });
     case 'carding':
@@ -64,6 +68,9 @@ async function step(run: ExportRun, context: JobContext): Promise<StepResult<Exp
 async function nameJob({ id, teamId, project, jobId }: ExportRun, { runs }: JobContext) {
   if (jobId !== undefined) await runs.alias(jobAlias(teamId, project, jobId), id);
 }
+
+const isUnknown = ({ project, jobId = '' }: ExportRun, { docs, stopping }: JobContext) =>
+  isUnknownJob(async () => docs(project)?.getExport({ jobId }, { signal: stopping }), stopping);
 
 async function awaitCard(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   const nowMs = context.now();
@@ -90,6 +97,12 @@ async function handleEnded(run: ExportRun, context: JobContext): Promise<StepRes
     const name = `no-place.${run.attempt}`;
     const message = noPlaceMessage(run, ending.code);
     const inMs = await reportPrivately(run, { name, userId: run.requester.id, message }, context);
+    if (inMs > 0) return runAgainIn(inMs);
+  }
+  if (isRetracted(run)) {
+    const name = `refused.${run.attempt}`;
+    const report = { name, userId: run.requester.id, message: retractedMessage(run) };
+    const inMs = await reportPrivately(run, report, context);
     if (inMs > 0) return runAgainIn(inMs);
   }
   const endings = [ending?.kind === 'done' ? ending : undefined, run.earlier?.ending];

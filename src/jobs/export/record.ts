@@ -79,6 +79,8 @@ export const exportRun = runBase.extend({
   asked: z.object({ channel: z.string(), joinable: z.boolean(), isPublic: z.boolean(), atMs: z.number() }),
   /** Where its messages are: the channel, or the requester's direct messages. */
   inDirectMessage: z.boolean(),
+  /** Its thread stays: an attempt before this one was started, or was watched. */
+  kept: z.literal(true).optional(),
   /** Counts the starts, and within one the times that a person had it watched again. */
   attempt: z.number().int(),
   resumed: z.number().int(),
@@ -191,6 +193,18 @@ export function newExportRun(
     looks: [],
   };
 }
+
+/** What the platform refuses, and whoever may no longer ask for it: trying again later helps no more than asking anew. */
+const REFUSALS = ['domain', 'plan', 'permission', 'other'];
+
+/**
+ * Whether nothing of it stays in Slack and whoever asked is told privately: the start was refused, or the platform knows
+ * no such job.
+ */
+export const isRetracted = ({ ending, kept, joined, looks }: ExportRun): boolean =>
+  !kept &&
+  ((ending?.kind === 'notStarted' && REFUSALS.includes(ending.why)) ||
+    (ending?.kind === 'lost' && joined && looks.length === 0));
 
 /** Returns the claim that keeps others from starting the same export meanwhile; the order of paths makes no difference. */
 export const exportClaim = ({

@@ -1,7 +1,7 @@
 import type { Progress } from '../../docs-api/progress.ts';
 import type { ExportJob } from '../../docs-api/schemas.ts';
 import { addSnapshot } from '../poll-record.ts';
-import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate } from './record.ts';
+import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate, isRetracted } from './record.ts';
 
 /** Returns the run with these changes, and the time at which its state began. */
 export function advance(run: ExportRun, changes: Partial<ExportRun>, nowMs: number): ExportRun {
@@ -96,6 +96,7 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
   return {
     ...run,
     joined: false,
+    ...(!isRetracted(run) && { kept: true as const }),
     ...(run.joined && { claim: exportClaim(run) }),
     earlier: undefined,
     attempt: run.attempt + 1,
@@ -121,7 +122,8 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
 /** The same export job, watched once more. */
 function resumeWatch(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
   const times = { sinceMs: nowMs, nextLookAtMs: nowMs, movedAtMs: nowMs };
-  return { ...run, ...resetFields, ...times, privately: isPrivate(run), resumed: run.resumed + 1, state };
+  const privately = isPrivate(run);
+  return { ...run, ...resetFields, ...times, privately, kept: true, resumed: run.resumed + 1, state };
 }
 
 /** A further link for an export that is done. */

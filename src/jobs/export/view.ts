@@ -3,10 +3,10 @@ import type { OutboxMessage } from '../../slack/outbox.ts';
 import { cut, oneLine } from '../../slack/text.ts';
 import { personName, restoredText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
-import { endingMessage, privateLinkMessage } from './ending-view.ts';
+import { endingMessage, privateLinkMessage, retractedMessage } from './ending-view.ts';
 import { runButtonOf, site } from './phrases.ts';
 import { cardMessage, progressMessage, troubleLine } from './progress-view.ts';
-import type { DoneEnding, ExportRun } from './record.ts';
+import { type DoneEnding, type ExportRun, isRetracted } from './record.ts';
 import { hasEnded } from './state-view.ts';
 
 /** The key of a run's card; the card in direct messages is another message than the one in the channel. */
@@ -20,7 +20,8 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   const messages: OutboxMessage[] = [];
 
   const place = run.inDirectMessage ? { user } : { channel: run.asked.channel };
-  messages.push({ key: cardKey(run), place, kind: 'state', message: cardMessage(run) });
+  const retracted = isRetracted(run) ? { retracted: true as const } : {};
+  messages.push({ key: cardKey(run), place, kind: 'state', message: cardMessage(run), ...retracted });
 
   const wasWatched = run.startedAtMs !== undefined || run.unknownJobId !== undefined;
   const isKnown = wasWatched || (run.joined && run.looks.length > 0);
@@ -29,12 +30,22 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   if (!isEnding && (isKnown || troubleLine(run).length > 0)) {
     const kind = hasEnded(run) ? 'state' : 'progress';
     const inThread = { under: cardKey(run) };
-    messages.push({ key: `${run.id}.progress`, place: inThread, kind, message: progressMessage(run) });
+    const message = progressMessage(run);
+    messages.push({ key: `${run.id}.progress`, place: inThread, kind, message, ...retracted });
   }
   if (run.state === 'unknown') messages.push(inThread(run, `question.${run.attempt}`, questionMessage(run)));
   if (answer) messages.push(inThread(run, `question.${answer.attempt}`, answeredMessage(run, answer)));
   if (earlier) messages.push(...doneMessages(run, earlier.ending, earlier.resumed));
   if (ending?.kind === 'done') messages.push(...doneMessages(run, ending, run.resumed));
+  else if (isRetracted(run))
+    // Whoever asked is told where they asked.
+    for (const { id } of run.watchers)
+      messages.push({
+        key: `${run.id}.refused.${run.attempt}.${id}`,
+        place: { user: id },
+        kind: 'ending',
+        message: retractedMessage(run),
+      });
   else if (ending && ending.kind !== 'left') {
     // That no further link can be had is news, and the old one may still work.
     const suffix = run.relinked > 0 ? `.${run.relinked}` : '';

@@ -2,6 +2,7 @@ import { exportModalView } from '../../../src/commands/export/modal.ts';
 import { settingsView } from '../../../src/commands/export/settings-button.ts';
 import { askWhetherMeant } from '../../../src/commands/export/start.ts';
 import { watchView } from '../../../src/commands/export/watch-modal.ts';
+import { retractedMessage } from '../../../src/jobs/export/ending-view.ts';
 import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import {
   earlierAttemptMessage,
@@ -169,9 +170,16 @@ const endings: GalleryState[] = [
 
 const direct: GalleryState[] = [
   shown('private')('direct message/link', ended(done(privately)), 'exported'),
+  shown('refused')(
+    'direct message/refused, to somebody who wanted to be told',
+    ended(anEnding.notStarted, { ...accepted, kept: undefined, watchers: [ben] }),
+    'othing was started',
+  ),
   shown('private')('direct message/link over', ended(done({ ...privately, over: true })), 'exported'),
 ];
 
+const retracted = (name: string, end: Ending, changes: Partial<ExportRun> = accepted) =>
+  answered(`export/${name}`, retractedMessage(ended(end, changes)));
 const misspelt = (name: string, refused: boolean) =>
   answered(
     `export/${name}`,
@@ -189,6 +197,10 @@ const running = (name: string, run: ExportRun, mayFollow = true) =>
 const elsewhere = aRun({ asked: { channel: 'D0ANA', joinable: false, isPublic: false, atMs: NOW_MS } });
 
 const answers: GalleryState[] = [
+  retracted('answer/refused', anEnding.notStarted),
+  retracted('answer/refused without a reason', notStarted({ why: 'other' })),
+  retracted('answer/no longer permitted', notStarted({ why: 'permission', reason: '@Ben' })),
+  retracted('answer/no such export', anEnding.lost, { joined: true, jobId: 'nonsense' }),
   misspelt('answer/a domain like a known one', false),
   misspelt('answer/a domain like one that is set up', true),
   running('answer/running already', aRun(halfDone)),

@@ -91,8 +91,8 @@ test('an end that was seen from here is the time of the poll', async () => {
   expect(world.text(run, 'end.1.0')).toContain('failed after 2 min.');
 });
 
-test('a job that the platform does not know is lost, and offers no other in its place', async () => {
-  const run = await joined();
+test('a job that the platform no longer knows is lost, and offers no other in its place', async () => {
+  const run = await joined({ kept: true, state: 'watching' });
   const context = world.contextWith({ getExport: failing('not_found') });
   for (;;) {
     const outcome = await world.step(run, context);

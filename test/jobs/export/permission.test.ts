@@ -40,7 +40,8 @@ test('an export that waited for long is not started for somebody who may no long
   await world.step(run, contextWith(refused));
   expect(starts).toBe(0);
   expect((await world.stored(run))?.ending).toMatchObject({ kind: 'notStarted', why: 'permission' });
-  expect(world.published.get(`${run.id}.end.1.0`)).toMatchObject({
+  expect(world.published.get(`${run.id}.card`)).toMatchObject({ retracted: true });
+  expect(world.published.get(`${run.id}.refused.1`)).toMatchObject({
     place: { user: 'U0ANA' },
     message: {
       text: 'You may no longer start exports here, so the export of docs.acme.com was not started. Ask @docs-admins.',

@@ -3,6 +3,7 @@ import { threadClaim } from '../../../store/threads.ts';
 import { loadCardState } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
+import { isUnknownJob } from '../../polling.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
 import { contactsText } from '../../wording-view.ts';
@@ -16,6 +17,7 @@ import { cardKey } from './view.ts';
 export async function authorize(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun>> {
   const { now, policy } = context;
   if (run.checked) {
+    if (await isUnknown(run, context)) return saveAs(endThread(run, { why: 'refused', code: NO_JOB }));
     await auditThread(run, 'accepted', context);
     return saveAs({ ...run, state: 'carding', sinceMs: now() });
   }
@@ -33,6 +35,21 @@ export async function authorize(run: ThreadRun, context: JobContext): Promise<St
   const about = contactsText(verdict, policy.isOpen('agent'));
   const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about };
   return saveAs({ ...endThread(known, { why: 'refused' }), notes: [...run.notes, ephemeral] });
+}
+
+/** The `code` of a thread that ended before it was one, since the platform knows no such job. */
+export const NO_JOB = 'no_job';
+
+async function isUnknown(
+  { project, agentJobId: jobId }: ThreadRun,
+  { docs, projectId: idOf, stopping }: JobContext,
+): Promise<boolean> {
+  const projectId = idOf(project);
+  if (jobId === undefined || projectId === undefined) return false;
+  return isUnknownJob(
+    async () => docs(project)?.getAgentJob({ projectId, jobId }, { signal: stopping }),
+    stopping,
+  );
 }
 
 /** Returns whether the channel is public; no, when neither the request nor Slack says. */

@@ -6,7 +6,8 @@ import { runAgainIn } from '../../job.ts';
 import { type StepResult, saveAs, UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { parseThreadText } from '../thread-text.ts';
 import { leaveWatch } from '../watch/watches.ts';
-import { noPlaceMessage } from './ephemeral-view.ts';
+import { NO_JOB } from './card-step.ts';
+import { noPlaceMessage, unknownJobMessage } from './ephemeral-view.ts';
 import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
 import type { ThreadRun } from './record.ts';
 import { checkOpenSend } from './send.ts';
@@ -28,6 +29,11 @@ export async function end(
   if (run.ended?.why === 'noPlace') {
     const message = noPlaceMessage(run.asked.joinable, run.ended.code ?? '');
     const inMs = await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
+    if (inMs > 0) return runAgainIn(inMs);
+  }
+  if (run.ended?.code === NO_JOB) {
+    const message = unknownJobMessage(run.agentJobId ?? '');
+    const inMs = await reportPrivately(run, { name: 'no-job', userId: run.owner.id, message }, context);
     if (inMs > 0) return runAgainIn(inMs);
   }
   return publishAndWait(run, wakes, inbox.length > 0 ? [UNREADABLE_RETRY_MS] : [], context);

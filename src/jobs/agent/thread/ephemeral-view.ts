@@ -145,6 +145,9 @@ function helpMessage(): Message {
   ]);
 }
 
+export const unknownJobMessage = (jobId: string): Message =>
+  message([[`No job with the ID "${foreignText(jobId, 60)}".`]]);
+
 /** Returns the answer to somebody whose card cannot be posted. `joinable`: the app can be invited there. */
 export function noPlaceMessage(joinable: boolean, code: string): Message {
   if (joinable && (code === 'not_in_channel' || code === 'channel_not_found')) {

@@ -2,7 +2,11 @@ import { instructView } from '../../../../src/commands/agent/instruct-views.ts';
 import { sendModalView } from '../../../../src/commands/agent/modal.ts';
 import type { MentionAnswer } from '../../../../src/jobs/agent/mention/record.ts';
 import { mentionMessage, projectMessage } from '../../../../src/jobs/agent/mention/view.ts';
-import { ephemeralMessage, noPlaceMessage } from '../../../../src/jobs/agent/thread/ephemeral-view.ts';
+import {
+  ephemeralMessage,
+  noPlaceMessage,
+  unknownJobMessage,
+} from '../../../../src/jobs/agent/thread/ephemeral-view.ts';
 import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadLine } from '../../../../src/jobs/agent/thread/view.ts';
 import { message } from '../../../../src/slack/blocks.ts';
@@ -57,6 +61,7 @@ export const ephemerals: GalleryState[] = [
   only('status, at work', { kind: 'status' }, { rounds: [aRound()], instructions: [anInstruction()] }),
   only('status, before the first poll', { kind: 'status' }, unmade),
   only('status, after the end', { kind: 'status' }, ended('stopped')),
+  answered('agent/ephemeral/no such job', unknownJobMessage('nope')),
   answered('agent/ephemeral/not in the channel', noPlaceMessage(true, 'not_in_channel')),
   answered('agent/ephemeral/refused by Slack', noPlaceMessage(false, 'restricted_action')),
   answered(

@@ -77,9 +77,9 @@ export const REASONS_NOT_TO_START = [
   'other',
 ] as const;
 
-/** A run with its ending. */
+/** A run with its ending, in a thread that stays whatever that is. */
 export const ended = (ending: Ending, changes: Partial<ExportRun> = {}) =>
-  aRun({ state: 'ended', ending, completedAtMs: NOW_MS, ...changes });
+  aRun({ state: 'ended', ending, kept: true, completedAtMs: NOW_MS, ...changes });
 
 /** An export job as the platform reports it. */
 export const anExportJob = (changes: Partial<ExportJob> = {}): ExportJob => {
