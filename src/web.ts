@@ -157,6 +157,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     responseUrlOf: (request) => within(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
     openModal,
     postEphemeral,
+    postInThread: slack.postEphemeralTo,
     ephemeralTimeoutMs: timing.ephemeralMs,
     monotonicMs,
     metrics: parts.metrics,

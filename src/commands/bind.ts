@@ -15,11 +15,12 @@ import type { Tracing } from '../metrics/tracing.ts';
 import type { Permission } from '../policy.ts';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
+import { within } from '../runtime/within.ts';
 import { MENU_ACTION, type Message, message } from '../slack/blocks.ts';
-import type { Identity } from '../slack/client.ts';
+import type { Identity, SlackApi } from '../slack/client.ts';
 import { noticeView } from '../slack/modals.ts';
 import { installedTeamId } from '../slack/reply.ts';
-import type { EphemeralMessage, PostEphemeral } from '../slack/response-url.ts';
+import { type EphemeralMessage, type PostEphemeral, removeOriginal } from '../slack/response-url.ts';
 import { callerOfAction, callerOfCommand, callerOfModal } from './callers.ts';
 import { type createGate, outdated } from './gate.ts';
 import { withOrigin } from './open-modal.ts';
@@ -47,6 +48,8 @@ export interface BindParts {
   /** Opens a modal for whoever clicked on Home, or replaces the one that they clicked in. */
   openModal: CommandTools['openModal'];
   postEphemeral: PostEphemeral;
+  /** Posts an ephemeral into a thread, which a response URL cannot. */
+  postInThread: SlackApi['postEphemeralTo'];
   ephemeralTimeoutMs: number;
   monotonicMs: () => number;
   metrics: Pick<Metrics, 'requests'>;
@@ -115,7 +118,7 @@ export function bind(app: App, parts: BindParts) {
   type Click = SlackActionMiddlewareArgs<BlockAction> & AllMiddlewareArgs;
 
   async function click(
-    { action: name, may, value, run }: ButtonAction,
+    { action: name, may, value, settles, run }: ButtonAction,
     about: unknown,
     { ack, body }: Click,
   ) {
@@ -124,13 +127,16 @@ export function bind(app: App, parts: BindParts) {
     const reply = await pass({ kind: 'button', name, may }, clicker, async (caller, tools) => {
       const carried = value.safeParse(about);
       if (!carried.success) return outdated.button;
-      return run(carried.data, caller, {
+      const answer = await run(carried.data, caller, {
         ...tools,
         async openModal(...modal) {
           await tools.openModal(...modal);
           opened = true;
         },
       });
+      if (settles === undefined || opened || !isEphemeral(body)) return answer;
+      if (answer !== undefined) return { ...answer, replace_original: true };
+      return settles === 'remove' ? removeOriginal : undefined;
     });
     const isAnswered = reply === undefined && (opened || clicker.modalId === undefined);
     if (!isAnswered) await answerClick(clicker, reply ?? doneInThread, body);
@@ -142,8 +148,19 @@ export function bind(app: App, parts: BindParts) {
     await ack();
   }
 
-  /** Where a click has no conversation, on Home and in a modal, the answer is a modal. */
-  async function answerClick(clicker: Caller, reply: EphemeralMessage, { view }: BlockAction) {
+  /** In a thread the answer is in there. Where a click has no conversation, on Home and in a modal, it is a modal. */
+  async function answerClick(clicker: Caller, reply: EphemeralMessage, body: BlockAction) {
+    const { view } = body;
+    const threadTs = threadOf(body);
+    const isNew = reply.replace_original === undefined && reply.delete_original === undefined;
+    if (threadTs !== undefined && isNew) {
+      const to = { channel: clicker.channel.id, user: clicker.user.id, threadTs };
+      const posted = within(ephemeralTimeoutMs, parts.postInThread(to, reply)).then(
+        () => true,
+        () => false,
+      );
+      if (await posted) return;
+    }
     if (clicker.responseUrl !== undefined || view === undefined) {
       await sendEphemeral(clicker, reply);
       return;
@@ -245,6 +262,14 @@ export function bind(app: App, parts: BindParts) {
       metrics.requests.observe(about, monotonicMs() - receivedAtMs);
     }
   });
+}
+
+const isEphemeral = ({ container }: BlockAction) => container?.is_ephemeral === true;
+
+/** The thread of a clicked message; none of one that begins a thread, which people see in the channel. */
+function threadOf({ container }: BlockAction): string | undefined {
+  const { thread_ts: threadTs, message_ts: ts } = container ?? {};
+  return typeof threadTs === 'string' && threadTs !== ts ? threadTs : undefined;
 }
 
 /** To somebody whose click in a modal is answered elsewhere. */

@@ -60,6 +60,11 @@ export interface ButtonAction<Value = unknown> {
   action: string;
   may: Permission;
   value: z.ZodType<Value>;
+  /**
+   * It answers a question: in an ephemeral, what `run` returns takes the place of the question with its buttons. With
+   * `remove` the question goes where nothing is returned.
+   */
+  settles?: 'replace' | 'remove' | undefined;
   run(value: Value, caller: Caller, tools: CommandTools): Promise<EphemeralMessage | undefined>;
 }
 

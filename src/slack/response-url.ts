@@ -3,6 +3,8 @@ import { type Message, message } from './blocks.ts';
 /** A message that one person sees. With `replace_original` it replaces the message that was clicked. */
 export interface EphemeralMessage extends Message {
   replace_original?: true;
+  /** Removes the message that was clicked instead, where nobody else sees it. */
+  delete_original?: true;
 }
 
 /** Returns a message that replaces the clicked one; for an ephemeral one only, or everybody would lose the original. */
@@ -10,6 +12,9 @@ export const replaceOriginal = (text: string): EphemeralMessage => ({
   ...message([[text]]),
   replace_original: true,
 });
+
+/** The answer to a question that is settled, where something else shows what came of it. */
+export const removeOriginal: EphemeralMessage = { ...message([['Done.']]), delete_original: true };
 
 /** Sends an ephemeral message to a `response_url`. Returns whether Slack accepted it; never rejects. */
 export type PostEphemeral = (

@@ -33,6 +33,13 @@ export function cut(text: string, max: number): string {
   return points.length <= max ? text : `${points.slice(0, max - 1).join('')}…`;
 }
 
+/** The same, cut after a word where one ends in its second half. */
+export function cutAtWord(text: string, max: number): string {
+  const short = cut(text, max);
+  const end = short.lastIndexOf(' ');
+  return short === text || end < max / 2 ? short : `${short.slice(0, end).replace(/[\s,;:–—-]$/u, '')}…`;
+}
+
 /** Returns a state or a sentence of ours to stand within another one. */
 export const lowerFirst = (text: string) => text.slice(0, 1).toLowerCase() + text.slice(1);
 

@@ -7,7 +7,7 @@ const IDLE = `✅ Ready · acme/docs @ agent/quickstart\n${HOW}\ndocs agent · j
 
 describe('following a job', () => {
   const scene = stage();
-  const { asks, clicks, told, toldLast, sees, until, audit } = scene;
+  const { asks, clicks, person, told, toldLast, sees, until, audit } = scene;
   const { follows, plan, finish, replies, sent, instructions, untilBelow, below, card, read, note, takes } =
     agentsOn(scene);
   const seedOf = () => scene.platform.agent.add();
@@ -26,7 +26,7 @@ describe('following a job', () => {
     await asks(`/docs-agent follow ${jobId} Use *short* sentences & <https://acme.com|our> style`);
     expect(await sent(1)).toEqual(['Use **short** sentences & [our](https://acme.com) style']);
     const root = await card('#docs', 'Working');
-    await untilBelow(root, '⏳ "Use **short** sentences & our style" (ana)');
+    await untilBelow(root, '⏳ "Use short sentences & our style" (ana)');
     finish(jobId, 'new_pr');
     await untilBelow(root, '✅ @ana The agent opened a pull request');
     expect(await audit()).toEqual(
@@ -174,12 +174,26 @@ describe('following a job', () => {
     expect(await sent(1)).toEqual(['Begin with the overview']);
   });
 
+  test('after [Stop following] its pull request can be opened, and it can be followed again there', async () => {
+    const { jobId, card: root } = await follows();
+    await clicks('ben', 'docs agent ·', 'Stop following');
+    await scene.slack.until(() => read(root).startsWith('💤 Stopped following'));
+    expect(read(root)).toMatch(/\n\[Open pull request\] \[Follow again\]$/);
+    await person('ben').clicks(root, 'Follow again');
+    await untilBelow(root, '✅ Ready · ');
+    plan(jobId);
+    await replies(root, 'Fix the title', { who: 'ben' });
+    expect(await sent(1)).toEqual(['Fix the title']);
+    await person('ana').clicks(root, 'Follow again');
+    await note('ana', 'This thread follows a job by now');
+  });
+
   test('ends by [Stop following]; then replies are talk, and another job can be followed there', async () => {
     const { card: root } = await follows();
     await clicks('ben', 'docs agent ·', 'Stop following');
     await card('#docs', 'Stopped following');
     expect(read(root)).toBe(
-      '💤 Stopped following · acme/docs @ agent/quickstart\nStopped by ben.\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#100',
+      '💤 Stopped following · acme/docs @ agent/quickstart\nStopped by ben.\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#100\n[Open pull request] [Follow again]',
     );
     const talk = await replies(root, 'So what do we do now?');
     const jobId = seedOf();

@@ -27,7 +27,7 @@ describe('a new job', () => {
     await asks('/docs-agent new Write a "quickstart" for *beginners*');
     expect(await sent(1)).toEqual(['Write a "quickstart" for **beginners**']);
     const root = await card('#docs', 'Working');
-    await untilBelow(root, '⏳ "Write a "quickstart" for **beginners**" (ana) · the agent is working');
+    await untilBelow(root, `⏳ "Write a 'quickstart' for beginners" (ana) · the agent is working`);
     await replies(root, 'With code for each step');
     await sent(2);
     await untilBelow(root, '⏳ "With code for each step" (ana) and 1 more');
@@ -37,13 +37,29 @@ describe('a new job', () => {
       root,
       '✅ @ana The agent opened a pull request for "With code for each step" and 1 more: acme/docs#',
     );
-    await until(['✅ Ready · acme/docs']);
+    await until(['✅ Ready · Write a "quickstart" for beginners', ' · acme/docs · followed by ana']);
     expect(await scene.audit()).toEqual(
       expect.arrayContaining([
         'ana agent new agent job → accepted',
         expect.stringMatching(/^ana instruction aj_\w+ → sent · \d+ characters$/),
       ]),
     );
+  });
+
+  test('is named by its first instruction on card, list, modal and Home, which stands once in its thread', async () => {
+    const instruction =
+      'Add **error handling** to the [quickstart](https://acme.com/q), with an example for each of the errors';
+    const title = 'Add error handling to the quickstart, with an example for…';
+    await asks(`/docs-agent new ${instruction}`);
+    const root = await card('#docs', 'Working');
+    expect(read(root)).toMatch(new RegExp(`^⏳ Working · ${title}\n`));
+    await untilBelow(root, instruction);
+    expect(told(await asks('/docs-agent list'))).toContain(`Working · ${title} · followed by ana`);
+    await replies(root, 'With code for each step');
+    await sent(2);
+    finish(newest(), 'no_pr');
+    const texts = await untilBelow(root, 'Done, without a pull request');
+    expect(texts.filter((text) => text.includes('**error handling**'))).toEqual([instruction]);
   });
 
   test('without an answer: nobody knows; it is made again only by a click', async () => {
@@ -84,7 +100,11 @@ describe('a new job', () => {
       person('ana').clicks(offer, 'Start a new job'),
     ]);
     expect(await sent(1)).toEqual(['write a page about webhooks']);
-    await untilBelow(asked, '⏳ Working · acme/docs', '⏳ "write a page about webhooks" (ana)');
+    await untilBelow(
+      asked,
+      '⏳ Working · write a page about webhooks',
+      '⏳ "write a page about webhooks" (ana)',
+    );
     await takes(asked);
     await replies(asked, 'And one about retries');
     expect(await sent(2)).toEqual(['write a page about webhooks', 'And one about retries']);
@@ -133,6 +153,7 @@ describe('a new job', () => {
     await until(['Exporting · docs.acme.com']);
     expect(scene.platform.starts).toHaveLength(1);
     expect(instructions()).toEqual([]);
+    expect(notes('ana').join()).not.toContain('[Export docs.acme.com]');
   });
 
   test('"@Docket stop" where nothing is followed says so', async () => {

@@ -75,7 +75,7 @@ describe('the shortcut on a message', () => {
     scene.platform.agent.plan({ hold: true });
     await person('ana').submits({ Instruction: 'Document the errors' });
     expect(await sent(1)).toEqual(['Document the errors']);
-    await untilBelow(question, '⏳ Working · acme/docs', '⏳ "Document the errors" (ana)');
+    await untilBelow(question, '⏳ Working · Document the errors', '⏳ "Document the errors" (ana)');
     await replies(question, 'With an example for each');
     expect(await sent(2)).toEqual(['Document the errors', 'With an example for each']);
     expect(scene.platform.agent.jobs.size).toBe(1);

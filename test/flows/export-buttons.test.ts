@@ -191,7 +191,9 @@ describe('asked for again', () => {
     await until(['42%']);
     await person('ben').clicks(await asksAgain(), 'Notify me too');
     await person('ben').clicks(messageWith('42%'), 'Notify me too');
-    expect(sees('#docs', 'ben').filter((text) => text === "I'll mention you when it ends.")).toHaveLength(2);
+    const answers = scene.slack.ephemerals.filter(({ text }) => text === "I'll mention you when it ends.");
+    // Under a command in the channel; under a message of a thread in there.
+    expect(answers.map(({ threadTs }) => threadTs)).toEqual([undefined, messageWith('42%').threadTs]);
     scene.platform.finish('docs.acme.com');
     const texts = await until(['is exported', '✅ Exported · docs.acme.com']);
     expect(texts.at(-1)).toContain('✅ @ana @ben docs.acme.com is exported');

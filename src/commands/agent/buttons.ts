@@ -13,10 +13,14 @@ import { tsToMs } from '../../slack/timestamp.ts';
 import { idOf } from '../../store/ids.ts';
 import { handledMessage, notVisibleMessage } from '../clicks.ts';
 import { defineButton } from '../registry.ts';
+import { followJob } from './follow.ts';
 import { resolveAgentProject } from './project.ts';
 import { auditThread } from './threads.ts';
 
 type Action = ThreadClick['action'];
+
+/** The answers to a question; it was asked of one person. */
+const authorActions: ReadonlySet<Action> = new Set(['send', 'notForAgent', 'always']);
 
 /** The buttons of a thread that follows a job. Its job does what was clicked; here is only said what cannot be done. */
 export const threadButtons = threadClicks.map((action) =>
@@ -24,6 +28,7 @@ export const threadButtons = threadClicks.map((action) =>
     action: agentActions[action],
     may: 'agent',
     value: threadButton,
+    settles: authorActions.has(action) ? 'replace' : action === 'stop' ? 'remove' : undefined,
     async run({ run, about, attempt }, caller, tools): Promise<EphemeralMessage | undefined> {
       const found = await tools.intake.loadVisible(run, threadKind, caller);
       if (found.kind !== 'found') return found.kind === 'notFound' ? notFound : notVisible;
@@ -108,9 +113,6 @@ function refusalOf(
   return applyClick(thread, entry, nowMs) === thread ? { reply: handledByMessage(thread, entry) } : undefined;
 }
 
-/** The answers to a question; it was asked of one person. */
-const authorActions: ReadonlySet<Action> = new Set(['send', 'notForAgent', 'always']);
-
 /** The first click on a trouble counts. */
 function handledByMessage(
   { troubles }: ThreadRun,
@@ -134,11 +136,27 @@ const notVisible = notVisibleMessage('thread');
 const notAuthorMessage = ({ name }: Person) =>
   message([[`Only @${personName(name)} can say that: it is about their message.`]]);
 
+/** [Follow again] on the card of a thread that follows no job any more: earlier replies there are no instructions. */
+export const followAgainButton = defineButton({
+  action: agentActions.followAgain,
+  may: 'agent',
+  value: threadButton,
+  async run({ run }, caller, tools): Promise<EphemeralMessage | undefined> {
+    const found = await tools.intake.loadVisible(run, threadKind, caller);
+    if (found.kind !== 'found') return found.kind === 'notFound' ? notFound : notVisible;
+    const { agentJobId: jobId, project, place } = found.run;
+    if (jobId === undefined || place === undefined) return notFound;
+    const under = { rootTs: place.rootTs, ts: (tools.now() / 1000).toFixed(6) };
+    return followJob({ jobId, text: '', project, under }, caller, tools);
+  },
+});
+
 /** [Start a new job] under a mention: its thread follows the job that is made with its words. */
 export const startNewButton = defineButton({
   action: agentActions.startNew,
   may: 'agent',
   value: mentionButton,
+  settles: 'replace',
   async run({ mention: id }, caller, tools): Promise<EphemeralMessage | undefined> {
     const found = await tools.intake.loadVisible(id, mentionKind, caller);
     if (found.kind === 'notVisible') return mentionNotYours;

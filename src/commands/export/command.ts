@@ -113,6 +113,7 @@ export const domainButtons = [exportActions.useDomain, exportActions.useTyped].m
     action,
     may: 'export',
     value: useDomain,
+    settles: 'remove',
     run: ({ domain, project, version, paths, privately, request, chosen }, caller, tools) =>
       start(
         { domain, project, version, paths, privately },
@@ -128,6 +129,7 @@ export const startAnotherButton = defineButton({
   action: exportActions.startAnother,
   may: 'export',
   value: useDomain,
+  settles: 'remove',
   run: ({ domain, project, version, paths, privately, request }, caller, tools) =>
     start(
       { domain, project, version, paths, privately },

@@ -1,6 +1,6 @@
 import { isSafeId } from '../../docs-api/paths.ts';
 import { readDomain } from '../../domain.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { cutAtWord, oneLine } from '../../slack/text.ts';
 import { mayBeJob, mayMean, readTypedJob, type TypedJob } from '../typed-job.ts';
 import { readSmallTalk } from './small-talk.ts';
 
@@ -124,9 +124,14 @@ function parseFollow(text: string): ThreadText | undefined {
   return { kind: 'follow', jobId, ...named };
 }
 
-/** A link of Markdown, of which an excerpt has the label alone. */
+/** Marks of Markdown at the edges of words and lines, of which an excerpt has the words alone. */
+const marks =
+  /`+|(?<![\p{L}\p{N}])[*_~]+|[*_~]+(?![\p{L}\p{N}])|^ {0,8}(?:#{1,6}|>|[-+]|\d{1,3}[.)])(?= )/gmu;
+/** A link, of which an excerpt has the label alone. */
 const markdownLink = /\[([^[\]\n]+)\]\([^()\s]*\)/gu;
 
-/** Returns the beginning of a text for messages: one line of at most 60 code points. */
-export const excerptOf = (text: string) =>
-  cut(oneLine(text.slice(0, MAX_EXCERPT_SOURCE).replace(markdownLink, '$1')), 60);
+/** Returns the beginning of a text for messages: one line of at most 60 code points without markup, cut after a word. */
+export function excerptOf(text: string): string {
+  const plain = oneLine(text.slice(0, MAX_EXCERPT_SOURCE).replace(markdownLink, '$1').replace(marks, ''));
+  return cutAtWord(plain, 60);
+}

@@ -143,7 +143,7 @@ const AGENT = [
   'Ana types       /docs-agent follow job_quickstart',
   'Docket edits ✎  ✅ Ready · acme/docs @ agent/quickstart',
   'Ana replies     └ Also add error handling to the quickstart.',
-  'Docket replies  └ ✅ @ana The agent opened a pull request for "Also add error handling to the quicksta…": acme/docs#101',
+  'Docket replies  └ ✅ @ana The agent opened a pull request for "Also add error handling to the…": acme/docs#101',
   'Docket edits ✎  ✅ Ready · acme/docs @ agent/quickstart',
 ];
 

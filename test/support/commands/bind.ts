@@ -167,6 +167,9 @@ export function bindForTest({ policy = allows, identity = acme, tools, ...change
       answers.push({ responseUrl, text });
       return true;
     },
+    async postInThread({ threadTs = '' }, { text }) {
+      answers.push({ responseUrl: threadTs, text });
+    },
     ephemeralTimeoutMs: 100,
     monotonicMs: () => 5000,
     metrics: unread,

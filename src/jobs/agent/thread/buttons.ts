@@ -22,6 +22,7 @@ export const agentActions = {
   openPullRequest: 'agent.open_pull_request',
   startNew: 'agent.start_new',
   instruct: 'agent.instruct',
+  followAgain: 'agent.follow_again',
 } as const;
 
 /** The value of a button of a thread; `run` is the thread's. For `about` and `attempt` see `event.ts`. */

@@ -94,7 +94,8 @@ export function markFinal(thread: ThreadRun): ThreadRun {
   );
   const limit = thread.limit?.over ? undefined : thread.limit;
   const retry = thread.retry?.over ? undefined : thread.retry;
-  return keepIfSame(thread, { ...thread, rounds, troubles, instructions, limit, retry });
+  const titleShown = thread.title === undefined ? undefined : true;
+  return keepIfSame(thread, { ...thread, titleShown, rounds, troubles, instructions, limit, retry });
 }
 
 /** Ends the limit and the retry of a thread in which no instruction waits. They are dropped once that is published. */

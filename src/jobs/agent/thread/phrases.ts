@@ -1,6 +1,6 @@
 import { type ButtonParts, type Layout, layout, type Message, type Part } from '../../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../../slack/limits.ts';
-import { foreignText, formatCount, oneLine } from '../../../slack/text.ts';
+import { cutAtWord, foreignText, formatCount, isolate, oneLine } from '../../../slack/text.ts';
 import { pullRequestUrl } from '../../pull-request-view.ts';
 import { personName, shortId } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
@@ -23,7 +23,8 @@ export const quoted = (excerpt: string | undefined) => inQuotes(excerpt, 80);
 export const quotedShort = (excerpt: string | undefined) => inQuotes(excerpt, 40);
 
 function inQuotes(excerpt: string | undefined, max: number): string {
-  const text = foreignText(excerpt ?? '', max);
+  // Quotes inside would look like the end of it.
+  const text = isolate(cutAtWord(oneLine(excerpt ?? '').replace(/["“”„«»]/gu, "'"), max));
   return text === '' ? 'an instruction' : `"${text}"`;
 }
 
@@ -99,8 +100,12 @@ export function toldTo(
   });
 }
 
+/** What a job that was made here is called: its first instruction. Of another one, what it works on. */
+export const jobName = (thread: Pick<ThreadRun, 'agentJobId' | 'seen' | 'title'>): string =>
+  thread.title === undefined || thread.title === '' ? sourceName(thread) : foreignText(thread.title, 60);
+
 /** What the job works on: `acme/docs @ agent/quickstart`; before it was polled, its id. */
-export function jobName({ agentJobId, seen }: Pick<ThreadRun, 'agentJobId' | 'seen'>): string {
+export function sourceName({ agentJobId, seen }: Pick<ThreadRun, 'agentJobId' | 'seen'>): string {
   const id = shortId(agentJobId ?? '');
   const repository = repositoryName(seen?.repository ?? '') || (id === '' ? 'new job' : `job ${id}`);
   const ref = foreignText(seen?.ref ?? '', 80);

@@ -130,6 +130,10 @@ export const threadRun = runBase.extend({
   project: z.string(),
   /** The platform's id of the agent job; missing until a new one is made. */
   agentJobId: z.string().optional(),
+  /** The job's first instruction in a few words, where it is known: the job was made here. */
+  title: z.string().optional(),
+  /** The message with the whole of it is final. */
+  titleShown: z.boolean().optional(),
   /** Who followed the job. */
   owner: person,
   /** The owner's permission was checked when the request came in. */
@@ -239,6 +243,7 @@ export function newThread({ instruction: first, ...thread }: NewThread, nowMs: n
     state: 'accepted',
     sinceMs: nowMs,
     instructions: first === undefined ? [] : [first],
+    ...(first?.creates && { title: first.excerpt }),
   });
 }
 

@@ -1,4 +1,11 @@
-import { type ButtonParts, layout, type MenuParts, type Message, type Part } from '../../../slack/blocks.ts';
+import {
+  type ButtonParts,
+  layout,
+  type MenuParts,
+  type Message,
+  message,
+  type Part,
+} from '../../../slack/blocks.ts';
 import type { OutboxMessage, Reaction } from '../../../slack/outbox.ts';
 import { cut, foreignText, formatCount, messageUrl, oneLine } from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
@@ -9,13 +16,14 @@ import {
   type StateWord,
   wordInSentence,
 } from '../../wording-view.ts';
-import { agentActions, checkButton, stopButton, threadMenuOf } from './buttons.ts';
+import { agentActions, checkButton, stopButton, threadButtonOf, threadMenuOf } from './buttons.ts';
 import { type Instruction, isPending } from './instruction.ts';
 import {
   brokenText,
   jobName,
   pullRequestButton,
   refText,
+  sourceName,
   toldTo,
   unsentText,
   waitingText,
@@ -24,6 +32,9 @@ import { acceptsInstructions, type ThreadRun } from './record.ts';
 import { roundKey, roundMessages } from './round-view.ts';
 import { isMakingUnclear, stateOf } from './state-view.ts';
 import { limitMessages, troubleMessages } from './unsent-view.ts';
+
+/** A message takes no more, with what is around it. */
+const MAX_SHOWN_INSTRUCTION = 12_000;
 
 /** Returns the key of the card. The one in direct messages is another message than the one where it was asked for. */
 export const cardKey = ({ id, inDirectMessage }: ThreadRun) => `${id}.card${inDirectMessage ? '.dm' : ''}`;
@@ -43,11 +54,24 @@ export function threadMessages(thread: ThreadRun): OutboxMessage[] {
   const place = { channel: thread.place.channel, threadTs: thread.place.rootTs };
   return [
     card,
+    ...instructionMessages(thread, place),
     ...thread.rounds.flatMap((round) => roundMessages(thread, round, place)),
     ...troubleMessages(thread, place),
     ...limitMessages(thread, place),
     ...brokenMessages(thread, place),
   ];
+}
+
+/** The whole of an instruction from a command or a modal, which nobody else sees, where the card has its beginning alone. */
+function instructionMessages(
+  { id, title, instructions, titleShown }: ThreadRun,
+  place: OutboxMessage['place'],
+): OutboxMessage[] {
+  const { isReply = true, text = '' } = instructions.find(({ creates }) => creates) ?? {};
+  const isWhole = !title?.endsWith('…') && !text.includes('\n');
+  if (titleShown || isReply || text === '' || isWhole) return [];
+  const whole = message([[cut(text, MAX_SHOWN_INSTRUCTION)]]);
+  return [{ key: `${id}.instruction`, place, kind: 'state', message: whole }];
 }
 
 const wasNeverFollowed = ({ ended }: ThreadRun) =>
@@ -72,7 +96,8 @@ function cardMessage(thread: ThreadRun): Message {
   return layout({
     lines: [[`${icon} `, { bold: label }, ` · ${name}`], ...below],
     small,
-    ...(!hasEnded && { buttons: cardButtons(thread), menu: cardMenu(thread) }),
+    buttons: hasEnded ? endedButtons(thread) : cardButtons(thread),
+    ...(!hasEnded && { menu: cardMenu(thread) }),
     text: [[`Docs agent, ${spokenState(state)}: ${name}.`], ...below, ...small],
   });
 }
@@ -86,6 +111,7 @@ function smallPrint(thread: ThreadRun): Part[] {
   const model = foreignText(seen?.model ?? '', 60);
   const pullRequest = pullRequestName(seen ?? {});
   const facts = [
+    thread.title && thread.seen ? sourceName(thread) : '',
     `followed by ${personName(owner.name)}`,
     waitingText(thread),
     model === '' ? '' : `model ${model}`,
@@ -136,6 +162,13 @@ function cardButtons(thread: ThreadRun): ButtonParts[] {
     stopButton(thread, droppedText(thread.instructions.filter(isPending).length)),
   ];
 }
+
+const endedButtons = (thread: ThreadRun): ButtonParts[] => [
+  ...pullRequestButton(thread.seen?.prLink),
+  ...(thread.agentJobId !== undefined && thread.ended?.why === 'stopped'
+    ? [threadButtonOf(thread, 'Follow again', agentActions.followAgain)]
+    : []),
+];
 
 function droppedText(many: number): string {
   if (many === 0) return '';

@@ -1,7 +1,7 @@
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
-import { type GalleryState, pick, told } from '../../state.ts';
+import { answered, type GalleryState, pick, told } from '../../state.ts';
 import { BEN, byLong, ended, first, JOB, long, PULL_REQUEST, RTL_NAME, seen, unmade } from './examples.ts';
 
 const card = (name: string, changes: Partial<ThreadRun>, state: string, subject = JOB) =>
@@ -20,6 +20,11 @@ export const cards: GalleryState[] = [
   card('idle, with a pull request', seen({ prLink: PULL_REQUEST, model: 'opus-9' }), 'Ready'),
   card('idle, pull request without an address', seen({ prText: 'acme#7' }), 'Ready'),
   card('working', { rounds: [aRound()] }, 'Working'),
+  card('idle, with a title', { title: 'Add error handling' }, 'Ready', 'Add error handling'),
+  answered(
+    'agent/instruction',
+    pick(threadMessages(aThread({ title: 'Also…', instructions: [first] })), 'instruction'),
+  ),
   card('a send is unclear', { instructions: [anInstruction({ state: 'unknown' })] }, 'Needs an answer'),
   card('one instruction waiting', { instructions: [anInstruction()] }, 'Ready'),
   card('instructions waiting', { instructions: [anInstruction(), anInstruction({ id: '2' })] }, 'Ready'),

@@ -64,9 +64,7 @@ test('the end of a round that came while the thread was away is told all the sam
   await world.stepWatch(4);
   await world.step();
   expect(world.texts('.end.')).toEqual([
-    expect.stringContaining(
-      'opened a pull request for "Also add error handling to the quicksta…": acme/docs#1',
-    ),
+    expect.stringContaining('opened a pull request for "Also add error handling to the…": acme/docs#1'),
   ]);
 });
 

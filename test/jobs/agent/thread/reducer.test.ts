@@ -32,7 +32,7 @@ test('the owner who is alone instructs by writing', () => {
           by: ana,
           atMs: Number(ts(1)) * 1000,
           text,
-          excerpt: 'Fix **the** title, as @ana said and the link',
+          excerpt: 'Fix the title, as @ana said and the link',
         }),
       ],
     }),

@@ -23,7 +23,7 @@ const stopped = { state: 'ended', ended: { why: 'stopped', unsent: 0 } } as cons
 describe('the status of a round', () => {
   const status = (round: Partial<ThreadRound>, changes: Partial<ThreadRun> = {}) =>
     shows('round', round, changes);
-  const sent = '"Also add error handling to the quicksta…" (ana)';
+  const sent = '"Also add error handling to the…" (ana)';
 
   test('says what was sent, and since when', () => {
     expect(status({})).toBe(`⏳ ${sent} · the agent is working · sent TIME{ago}`);
@@ -31,7 +31,7 @@ describe('the status of a round', () => {
 
   test('of several, how many and the last', () => {
     expect(status({ count: 3 })).toBe(
-      '⏳ "Also add error handling t…" (ana) and 2 more · the agent is working · sent TIME{ago}',
+      '⏳ "Also add error handling…" (ana) and 2 more · the agent is working · sent TIME{ago}',
     );
   });
 
@@ -92,51 +92,45 @@ describe('the ending of a round', () => {
   test.each<[RoundEnding, string]>([
     [
       ending('newPr', { prLink: PR }),
-      '✅ @Ana The agent opened a pull request for "Also add error handling to the quicksta…": acme/docs#123\n[Open pull request]',
+      '✅ @Ana The agent opened a pull request for "Also add error handling to the…": acme/docs#123\n[Open pull request]',
     ],
     [
       ending('newPr', { prText: 'PR 7\n<!here>' }),
-      '✅ @Ana The agent opened a pull request for "Also add error handling to the quicksta…": PR 7 <!here>',
+      '✅ @Ana The agent opened a pull request for "Also add error handling to the…": PR 7 <!here>',
     ],
-    [
-      ending('newPr'),
-      '✅ @Ana The agent opened a pull request for "Also add error handling to the quicksta…".',
-    ],
+    [ending('newPr'), '✅ @Ana The agent opened a pull request for "Also add error handling to the…".'],
     [
       ending('samePr', { prLink: PR }),
-      '✅ @Ana "Also add error handling to the quicksta…" is done. It is the same pull request as before, acme/docs#123; look at its latest commits.\n[Open pull request]',
+      '✅ @Ana "Also add error handling to the…" is done. It is the same pull request as before, acme/docs#123; look at its latest commits.\n[Open pull request]',
     ],
     [
       ending('samePr'),
-      '✅ @Ana "Also add error handling to the quicksta…" is done. It is the same pull request as before; look at its latest commits.',
+      '✅ @Ana "Also add error handling to the…" is done. It is the same pull request as before; look at its latest commits.',
     ],
     [
       ending('noPr'),
-      '➖ @Ana Done, without a pull request: "Also add error handling to the quicksta…". Naming the page helps.',
+      '➖ @Ana Done, without a pull request: "Also add error handling to the…". Naming the page helps.',
     ],
-    [
-      ending('failed'),
-      '❌ @Ana The agent could not finish "Also add error handling to the quicksta…".\n[Send again]',
-    ],
+    [ending('failed'), '❌ @Ana The agent could not finish "Also add error handling to the…".\n[Send again]'],
     [
       ending('archived', { archivedAtMs: NOW_MS }),
-      '📁 @Ana The job of "Also add error handling to the quicksta…" was archived on TIME{date_short}; it takes no more instructions.',
+      '📁 @Ana The job of "Also add error handling to the…" was archived on TIME{date_short}; it takes no more instructions.',
     ],
     [
       ending('archived'),
-      '📁 @Ana The job of "Also add error handling to the quicksta…" was archived; it takes no more instructions.',
+      '📁 @Ana The job of "Also add error handling to the…" was archived; it takes no more instructions.',
     ],
     [
       ending('gone'),
-      '❌ @Ana The platform does not know the job of "Also add error handling to the quicksta…" (404).\n[Stop following]',
+      '❌ @Ana The platform does not know the job of "Also add error handling to the…" (404).\n[Stop following]',
     ],
     [
       ending('gaveUp', { afterMs: 21_600_000 }),
-      '💤 @Ana I stopped watching "Also add error handling to the quicksta…" after 6 h. The agent may still finish it.\n[Check now]',
+      '💤 @Ana I stopped watching "Also add error handling to the…" after 6 h. The agent may still finish it.\n[Check now]',
     ],
     [
       ending('gaveUp'),
-      '💤 @Ana I stopped watching "Also add error handling to the quicksta…". The agent may still finish it.\n[Check now]',
+      '💤 @Ana I stopped watching "Also add error handling to the…". The agent may still finish it.\n[Check now]',
     ],
   ])('%j', (how, expected) => {
     expect(told(how)).toBe(expected);
@@ -177,7 +171,7 @@ describe('the ending of a round', () => {
     expect(messageOf(aThread({ rounds: [round] }), 'end.1')).toBe(expected);
   });
 
-  const words = '"Also add error handling to the quicksta…" and 2 more';
+  const words = '"Also add error handling to the…" and 2 more';
 
   test.each<[RoundEnding, string]>([
     [
@@ -201,7 +195,7 @@ describe('the ending of a round', () => {
   test('is read aloud before those whom it notifies', () => {
     const [, , shown] = threadMessages(aThread({ rounds: [aRound({ ending: ending('failed') })] }));
     expect(shown && says(shown.message)).toBe(
-      'The agent could not finish "Also add error handling to the quicksta…". @Ana',
+      'The agent could not finish "Also add error handling to the…". @Ana',
     );
   });
 
@@ -220,7 +214,7 @@ describe('the ending of a round', () => {
     [`https://reviews.example/${'x'.repeat(200)}`, `reviews.example/${'x'.repeat(103)}…`],
   ])('names %s as %s', (prLink, name) => {
     expect(told(ending('newPr', { prLink }))).toBe(
-      `✅ @Ana The agent opened a pull request for "Also add error handling to the quicksta…": ${name}\n[Open pull request]`,
+      `✅ @Ana The agent opened a pull request for "Also add error handling to the…": ${name}\n[Open pull request]`,
     );
   });
 
@@ -246,7 +240,7 @@ describe('the ending of a round', () => {
   });
 
   test('offers to send again only what the job would still get', () => {
-    const words = '❌ @Ana The agent could not finish "Also add error handling to the quicksta…".';
+    const words = '❌ @Ana The agent could not finish "Also add error handling to the…".';
     expect(told(ending('failed'))).toBe(`${words}\n[Send again]`);
     const archived = aThread().seen && { ...aThread().seen, status: 'archived', rawStatus: 'archived' };
     const changes: Partial<ThreadRun>[] = [
@@ -263,7 +257,7 @@ describe('the ending of a round', () => {
     for (const kind of ['failed', 'gone', 'gaveUp'] as const)
       expect(told(ending(kind), {}, stopped)).not.toContain('[');
     expect(told(ending('newPr', { prLink: PR }), {}, stopped)).toContain(
-      '✅ @Ana The agent opened a pull request for "Also add error handling to the quicksta…": acme/docs#123\n[Open pull request]',
+      '✅ @Ana The agent opened a pull request for "Also add error handling to the…": acme/docs#123\n[Open pull request]',
     );
   });
 });

@@ -19,13 +19,13 @@ const stopped = { state: 'ended', ended: { why: 'stopped', unsent: 0 } } as cons
 describe('the question about a send without an answer', () => {
   test('says what is not known, and what the job says', () => {
     expect(told()).toBe(
-      '⚠️ @Ana Did "Also add error handling to the quicksta…" reach the agent? The platform gave no clear answer.\nThe job reads: completed, seen TIME{ago}\n[Check now] [Send again] [Leave it]',
+      '⚠️ @Ana Did "Also add error handling to the…" reach the agent? The platform gave no clear answer.\nThe job reads: completed, seen TIME{ago}\n[Check now] [Send again] [Leave it]',
     );
   });
 
   test('of a new job, where to look for it', () => {
     expect(told({ creates: true }, unmade())).toBe(
-      `⚠️ @Ana Was the job for "Also add error handling to the quicksta…" made? The platform gave no clear answer.\nLook in the platform's dashboard first. If the job is there, choose [Leave it] and type /docs-agent follow <job id>.\n[Send again] [Leave it]`,
+      `⚠️ @Ana Was the job for "Also add error handling to the…" made? The platform gave no clear answer.\nLook in the platform's dashboard first. If the job is there, choose [Leave it] and type /docs-agent follow <job id>.\n[Send again] [Leave it]`,
     );
   });
 
@@ -266,13 +266,13 @@ describe('a platform that does not answer', () => {
   test('is told after a few times', () => {
     expect(retrying({ inARow: 2 })).toBeUndefined();
     expect(retrying()).toBe(
-      `The docs platform isn't answering, so "Also add error handling to the quicksta…" is not sent yet. I keep trying.`,
+      `The docs platform isn't answering, so "Also add error handling to the…" is not sent yet. I keep trying.`,
     );
   });
 
   test('of a new job', () => {
     expect(retrying({}, { instructions: [anInstruction({ creates: true })] })).toBe(
-      `The docs platform isn't answering, so the job for "Also add error handling to the quicksta…" is not made yet. I keep trying.`,
+      `The docs platform isn't answering, so the job for "Also add error handling to the…" is not made yet. I keep trying.`,
     );
   });
 

@@ -294,15 +294,15 @@ describe('the card', () => {
   test.each<[NonNullable<ThreadRun['ended']>, string]>([
     [
       { why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 0 },
-      'Stopped by ben.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana',
+      'Stopped by ben.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana\n[Follow again]',
     ],
     [
       { why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 1 },
-      'Stopped by ben. 1 instruction was not sent.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana',
+      'Stopped by ben. 1 instruction was not sent.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana\n[Follow again]',
     ],
     [
       { why: 'stopped', unsent: 2 },
-      'Stopped. 2 instructions were not sent.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana',
+      'Stopped. 2 instructions were not sent.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana\n[Follow again]',
     ],
     [
       { why: 'notMade', unsent: 1 },
@@ -312,7 +312,7 @@ describe('the card', () => {
       { why: 'broken', ref: '7f3c1d', unsent: 0 },
       'Something broke on my side. ref 7f3c1d\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana',
     ],
-  ])('ended, it says by whom and what is lost, without buttons: %j', (ended, expected) => {
+  ])('ended, it says by whom and what is lost: %j', (ended, expected) => {
     expect(card({ state: 'ended', ended })?.split('\n').slice(1).join('\n')).toBe(expected);
   });
 
