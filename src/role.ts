@@ -7,6 +7,7 @@ import { createPolicy } from './policy.ts';
 import type { Closers } from './runtime/closers.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
+import { createCallProblems } from './server/call-problems.ts';
 import { createHealth } from './server/health.ts';
 import { createHealthChecks, type HealthChecks, redisState } from './server/health-checks.ts';
 import type { HttpServer } from './server/http-server.ts';
@@ -28,7 +29,7 @@ import type { RedisClient } from './store/redis/client.ts';
 import { createClock } from './store/redis/clock.ts';
 import { connectForRequests, type OnConnectionError } from './store/redis/connections.ts';
 import { ping } from './store/redis/ping.ts';
-import { createRedisWatch } from './store/redis/watch.ts';
+import { createRedisWatch, levelOf } from './store/redis/watch.ts';
 import { createStores } from './store/stores.ts';
 
 /** How long an answer waits for Slack to say whether a channel is public. */
@@ -75,7 +76,11 @@ export async function createRoleParts(
   const registry = settings.role === 'worker' ? undefined : (await import('./commands/index.ts')).registry;
   const metrics = createMetrics(metricNames(registry), { version: packageJson.version, role: settings.role });
   serveMetrics(server, metrics, settings.metricsAddresses);
-  metrics.onScrape(() => metrics.problems.replace([[{}, checks.problems().length]]));
+  const calls = createCallProblems({ log, now, afterMs: timing.problemAfterMs });
+  checks.addProblems(calls.current);
+  metrics.onScrape(() =>
+    metrics.problems.replace(checks.problems().map(({ name, level }) => [{ name, level }, 1])),
+  );
   const about = { role: settings.role, version: packageJson.version, log };
   const { tracing, telemetry, close } = await startOpenTelemetry(settings.traceEndpoint, about);
   closers.add(close);
@@ -95,7 +100,17 @@ export async function createRoleParts(
     log,
     monotonicMs,
     onCall({ method, answered, refused, error = 'ok', durationMs }) {
-      health.record('slack', answered, refused);
+      const call = { of: 'slack', operation: method };
+      if (refused) calls.failed(call, 'slack_token', true, error);
+      else if (error === 'limited') calls.failed(call, 'slack_limited', false, error);
+      else if (!answered) calls.failed(call, 'slack_unreachable', false, error);
+      else calls.worked(call);
+      health.record(
+        'slack',
+        answered,
+        refused,
+        calls.current('slack').map(({ text }) => text),
+      );
       metrics.slackCalls.observe({ method, outcome: error }, durationMs);
       tracing.called(`slack ${method}`, durationMs, error);
     },
@@ -113,7 +128,9 @@ export async function createRoleParts(
   setTagName(tagNameOf(address));
   const redisWatch = createRedisWatch({ address, allow: settings.redisAllow, timing, monotonicMs, log });
   closers.add(() => redisWatch.stop());
-  checks.addProblem(() => redisWatch.problems().map(({ text }) => text));
+  checks.addProblems(() =>
+    redisWatch.problems().map(({ kind, text }) => ({ name: `redis_${kind}`, level: levelOf(kind), text })),
+  );
   checks.addStuck(redisWatch.stuck);
   await redisWatch.start();
 
@@ -124,6 +141,7 @@ export async function createRoleParts(
     channelIds,
     identity,
     health,
+    calls,
     metrics,
     tracing,
     telemetry,
@@ -169,7 +187,7 @@ async function findRedis(
   const { log, searchPath = '' } = options;
   const redis = await startEmbeddedRedis({ dataDir, log, searchPath, cancelled: closers.stopping });
   closers.add(() => redis.stop());
-  checks.addProblem(redis.diskProblem);
+  checks.addProblem('disk', 'error', redis.diskProblem);
   return { socketPath: redis.socketPath };
 }
 

@@ -81,6 +81,8 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     connected,
     ping: () => ping(redis),
     redisProblems: parts.redisWatch.problems,
+    ownProblems: () =>
+      parts.checks.problems().flatMap(({ name, text }) => (['clock', 'disk'].includes(name) ? [text] : [])),
     counts: queues.counts,
     rejectedKeys: (teamId) =>
       findRejectedKeys(projects, stores.rejectedKeys.since, async (names) =>
@@ -207,7 +209,7 @@ async function createReceiver(settings: Settings, parts: RoleParts) {
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
   const receiver = createHttpReceiver({ signingSecret, server, now: machineMs, metrics, newRef, log });
-  checks.addProblem(receiver.problem);
+  checks.addProblems(receiver.problem);
   return { receiver, connected: () => undefined };
 }
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from './config/settings.ts';
+import type { DocsApiRequest } from './docs-api/caller.ts';
 import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
-import { DocsApiError } from './docs-api/errors.ts';
+import { DocsApiError, type DocsApiErrorKind } from './docs-api/errors.ts';
+import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
 import { createDocsReporter } from './docs-api/report.ts';
 import { createAdminAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
 import { createKeyAlert } from './jobs/alerts/key-alert.ts';
@@ -18,6 +20,7 @@ import { createWorkers } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { untilStopping } from './runtime/stopping.ts';
 import { within } from './runtime/within.ts';
+import type { CallProblem, CallProblems } from './server/call-problems.ts';
 import { shareHealth } from './server/health.ts';
 import { createChannels } from './slack/channels.ts';
 import { createDelivery } from './slack/delivery.ts';
@@ -86,7 +89,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const sendAdminAlert = createAdminAlert(alertParts);
 
   const ownerLookups = createOwnerLookups({ now, log });
-  parts.checks.addProblem(ownerLookups.problem);
+  parts.checks.addProblem('digest_owner', 'warn', ownerLookups.problem);
 
   const context: JobContext = {
     ...stores,
@@ -206,6 +209,28 @@ function countSlots(rateLimiter: RateLimitStore, { slots }: RoleParts['metrics']
   };
 }
 
+/** Which problem a failed call is; an answer about its job or its input is none. */
+const problemOfKind: Partial<Record<DocsApiErrorKind, CallProblem>> = {
+  key_rejected: 'docs_key',
+  forbidden: 'docs_forbidden',
+  rate_limited: 'docs_limited',
+  server: 'docs_failing',
+  timeout: 'docs_unreachable',
+  refused: 'docs_unreachable',
+  connection: 'docs_unreachable',
+  redirect: 'docs_unreachable',
+  unreadable: 'docs_unreachable',
+};
+
+function keepDocsOutcome(calls: CallProblems, of: string, request: DocsApiRequest) {
+  const { operation, error, status, code } = request;
+  const problem = error && problemOfKind[error];
+  if (problem === undefined) return calls.worked({ of, operation });
+  // Somebody asked for it, and it is refused or in doubt. A rate limit is waited for.
+  const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem !== 'docs_limited';
+  calls.failed({ of, operation }, problem, isWaitedFor || problem === 'docs_key', code ?? status);
+}
+
 /** Whether an answer came, and not from a gateway that found nobody behind it. */
 const isFromPlatform = (status: number | undefined) =>
   status !== undefined && ![502, 503, 504].includes(status);
@@ -213,7 +238,7 @@ const isFromPlatform = (status: number | undefined) =>
 /** Returns a client of the docs API for each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl, proxies }: Settings,
-  { timing, now, random, log, closers, health, metrics, tracing }: RoleParts,
+  { timing, now, random, log, closers, health, calls, metrics, tracing }: RoleParts,
   watchKey: ReturnType<typeof createKeyWatch>,
 ): ReadonlyMap<string, DocsApi> {
   const report = createDocsReporter({ log, now });
@@ -231,7 +256,11 @@ function createDocsApis(
         tracing.called(`docs ${operation}`, durationMs, error);
         if (attempt > 1) metrics.retries.add({ of: 'docs_api' });
         // Whoever cancels a call, as a stopping worker does, learns nothing of the platform.
-        if (request.error !== 'aborted') health.record('docs', isFromPlatform(request.status));
+        if (request.error !== 'aborted') {
+          keepDocsOutcome(calls, name, request);
+          const problems = calls.current('docs').map(({ text }) => text);
+          health.record('docs', isFromPlatform(request.status), false, problems);
+        }
         if (request.error === undefined || request.error === 'key_rejected')
           watchKey(keyIdOf(apiKey), request.error === undefined);
         log.debug(request, 'docs api');

@@ -38,7 +38,8 @@ async function app(env: NodeJS.ProcessEnv, timing: Partial<Timing> = {}, onFinis
     ...docket,
     readyz,
     redisIs: async () => (await readyz()).parts.redis,
-    problems: async (): Promise<string> => (await readyz()).problems.join('\n'),
+    problems: async (): Promise<string> =>
+      (await readyz()).problems.map(({ text }: { text: string }) => text).join('\n'),
     alive: async () => (await docket.get('/healthz')).status,
     logged: (problem: string) => docket.lines.find((line) => line.problem === problem),
   };

@@ -68,7 +68,11 @@ test('requests that are not signed with the secret are a problem in /readyz unti
   };
   expect((await posts('another')).status).toBe(401);
   expect(await problems()).toEqual([
-    'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.',
+    {
+      name: 'signature',
+      level: 'warn',
+      text: 'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.',
+    },
   ]);
   expect((await posts(SECRET)).status).toBe(200);
   expect(await problems()).toEqual([]);

@@ -12,6 +12,8 @@ const LINE_OF: Record<RedisProblem['kind'], Line> = {
   'no-tls': 'reachable',
   certificate: 'reachable',
   password: 'reachable',
+  full: 'reachable',
+  'refuses-writes': 'reachable',
   database: 'reachable',
   'read-only': 'reachable',
   'sentinel-name': 'reachable',

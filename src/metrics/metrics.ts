@@ -17,6 +17,7 @@ export interface MetricNames {
   /** Rate limits, without what they are about. */
   limits: readonly string[];
   urgencies: readonly string[];
+  problems: readonly string[];
 }
 
 export const requestKinds = ['command', 'button', 'modal', 'shortcut', 'event'] as const;
@@ -136,7 +137,10 @@ export function createMetrics(names: MetricNames, { version, role }: { version: 
     ),
 
     redisUp: gauge('docket_redis_up', 'Whether Redis answers this process.', {}),
-    problems: gauge('docket_problems', 'What an operator has to fix, as /readyz tells it.', {}),
+    problems: gauge('docket_problems', '1 for each thing that an operator has to fix, as /readyz tells it.', {
+      name: names.problems,
+      level: ['error', 'warn'],
+    }),
     queueJobs: gauge('docket_queue_jobs', 'Jobs of BullMQ. Of all processes: the same in each.', {
       queue: names.queues,
       state: ['waiting', 'active', 'delayed', 'failed'],

@@ -49,9 +49,11 @@ export const defaultTiming = {
   redisBlockingSocketMs: 12 * second,
   /** How often each connection to Redis is pinged, and how often Redis' own settings are checked. */
   redisPingMs: 1 * second,
-  redisCheckMs: 1 * minute,
+  redisCheckMs: 20 * second,
   /** How long a connection may go without an answer before the process counts as stuck. */
   redisLostMs: 2 * minute,
+  /** How long calls of a kind may fail before that is a problem for operators. */
+  problemAfterMs: 30 * second,
   /** BullMQ: how long a worker that went silent keeps its job. Longer than a Redis outage plus reconnect. */
   lockMs: 30 * second,
   /** BullMQ: how often it checks for silent workers. */

@@ -1,4 +1,5 @@
 import { within } from '../runtime/within.ts';
+import type { Problem } from './call-problems.ts';
 import type { PartState } from './health.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
 
@@ -13,7 +14,7 @@ const worstFirst: PartState[] = ['down', 'unknown', 'up'];
  */
 export function createHealthChecks(server: HttpServer, now: () => number) {
   const parts = new Map<string, Parameters<HealthChecks['addPart']>[1][]>();
-  const problems: Parameters<HealthChecks['addProblem']>[0][] = [];
+  const problems: Parameters<HealthChecks['addProblems']>[0][] = [];
   const stuck: (() => boolean)[] = [];
   let ready = false;
 
@@ -22,7 +23,8 @@ export function createHealthChecks(server: HttpServer, now: () => number) {
     return worstFirst.find((state) => states.includes(state)) ?? 'unknown';
   }
 
-  const findProblems = () => problems.flatMap((find) => find() ?? []);
+  const findProblems = (): Problem[] => problems.flatMap((find) => find() ?? []);
+  const addProblems = (find: () => Problem | readonly Problem[] | undefined) => void problems.push(find);
 
   server.route('GET /healthz', (_, response) => {
     const alive = !stuck.some((find) => find());
@@ -42,8 +44,14 @@ export function createHealthChecks(server: HttpServer, now: () => number) {
     /** Adds a check of a part; of several, the worst state counts. `state` is quick and never rejects. */
     addPart: (name: string, state: () => Promise<PartState> | PartState) =>
       void parts.set(name, [...(parts.get(name) ?? []), state]),
-    /** Adds a check for what an operator has to fix. `find` returns sentences with the fix while the problem lasts. */
-    addProblem: (find: () => string | readonly string[] | undefined) => void problems.push(find),
+    /** Adds a check for what an operator has to fix. `find` returns problems, with the fix, while they last. */
+    addProblems,
+    /** Adds one whose name is fixed. */
+    addProblem: (name: string, level: Problem['level'], find: () => string | undefined) =>
+      addProblems(() => {
+        const text = find();
+        return text === undefined ? [] : [{ name, level, text }];
+      }),
     problems: findProblems,
     /** Adds a check for what only a restart fixes: while one returns true, `/healthz` answers 503. */
     addStuck: (find: () => boolean) => void stuck.push(find),

@@ -17,11 +17,16 @@ export function createHealth(now: () => number) {
   }
 
   return {
-    /** Keeps the outcome of a call. `answered`: there was an answer, even if it was a refusal, but of the token. */
-    record(part: Dependency, answered: boolean, refused = false) {
+    /** Keeps the outcome of a call, with the problems that there are then. `answered`: there was an answer, even if it was a refusal, but of the token. */
+    record(part: Dependency, answered: boolean, refused = false, problems: string[] = []) {
       const before = snapshots.get(part);
-      const changed = before?.answered !== answered || (before.refused === true) !== refused;
-      const latest: HealthSnapshot = { answered, atMs: now(), ...(refused && { refused }) };
+      const state = {
+        answered,
+        ...(refused && { refused: true as const }),
+        ...(problems.length > 0 && { problems }),
+      };
+      const changed = JSON.stringify({ ...before, atMs: 0 }) !== JSON.stringify({ ...state, atMs: 0 });
+      const latest: HealthSnapshot = { ...state, atMs: now() };
       snapshots.set(part, latest);
       for (const listener of listeners) listener(part, latest, changed);
     },
@@ -53,7 +58,7 @@ export function shareHealth(health: Health, store: HealthStore, onError: (error:
         sharedAtMs.set(part, latest.atMs);
         await store.save(part, latest);
         const now = health.snapshots()[part];
-        if (now?.answered === latest.answered && now.refused === latest.refused) return;
+        if (JSON.stringify({ ...now, atMs: 0 }) === JSON.stringify({ ...latest, atMs: 0 })) return;
       }
     } catch (error) {
       sharedAtMs.delete(part);

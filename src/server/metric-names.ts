@@ -8,6 +8,8 @@ import { methodScopes } from '../slack/client.ts';
 import { slackErrorKinds } from '../slack/errors.ts';
 import { urgencies } from '../store/messages.ts';
 import { limitNames } from '../store/rate-limit.ts';
+import { redisProblemKinds } from '../store/redis/problems.ts';
+import { callProblems } from './call-problems.ts';
 
 /** Everything that labels can say; without a registry, of a process that takes no requests. */
 export const metricNames = (registry?: Registry): MetricNames => ({
@@ -20,6 +22,11 @@ export const metricNames = (registry?: Registry): MetricNames => ({
   slackErrors: slackErrorKinds,
   limits: limitNames,
   urgencies,
+  problems: [
+    ...callProblems,
+    ...redisProblemKinds.map((kind) => `redis_${kind}`),
+    ...['clock', 'digest_owner', 'disk', 'signature'],
+  ],
 });
 
 const requestNames = ({ commands, buttons, modals, shortcuts, events }: Registry): string[] => [

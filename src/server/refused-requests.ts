@@ -1,5 +1,6 @@
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
+import type { Problem } from './call-problems.ts';
 
 /** Reports refused requests to the operator: perhaps all of Slack's are. */
 export type RefusedRequests = ReturnType<typeof createRefusedRequests>;
@@ -11,15 +12,16 @@ const LOG_MS = 60_000;
 const PROBLEM_MS = 10 * 60_000;
 
 export function createRefusedRequests(log: Log, now: () => number, metrics: Pick<Metrics, 'refusals'>) {
-  let latest: { problem: string; atMs: number } | undefined;
+  let latest: { problem: Problem; atMs: number } | undefined;
   const loggedAtMs = new Map<string, number>();
 
   /** Keeps the problem, and logs it unless its kind was logged within `LOG_MS`. */
-  function report(level: 'error' | 'warn', kind: string, problem: string) {
+  function report(problem: Problem) {
+    const { name, level, text } = problem;
     latest = { problem, atMs: now() };
-    if (now() - (loggedAtMs.get(kind) ?? Number.NEGATIVE_INFINITY) < LOG_MS) return;
-    loggedAtMs.set(kind, now());
-    log[level](problem);
+    if (now() - (loggedAtMs.get(name) ?? Number.NEGATIVE_INFINITY) < LOG_MS) return;
+    loggedAtMs.set(name, now());
+    log[level]({ problem: name }, text);
   }
 
   return {
@@ -27,21 +29,21 @@ export function createRefusedRequests(log: Log, now: () => number, metrics: Pick
     clockSkewed(aheadS: number) {
       metrics.refusals.add({ reason: 'clock' });
       const where = aheadS > 0 ? 'ahead of' : 'behind';
-      const problem = `Slack's request is ${Math.abs(aheadS)} s ${where} this machine's clock. Set the clock (NTP).`;
-      report('error', 'clock', problem);
+      const text = `Slack's request is ${Math.abs(aheadS)} s ${where} this machine's clock. Set the clock (NTP).`;
+      report({ name: 'clock', level: 'error', text });
     },
     unsigned() {
       metrics.refusals.add({ reason: 'unsigned' });
-      const problem =
+      const text =
         'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.';
-      report('warn', 'secret', problem);
+      report({ name: 'signature', level: 'warn', text });
     },
     /** Ends the problem: a request was in order, so Slack's are. */
     accepted() {
       latest = undefined;
     },
     /** Returns the problem with its fix; `undefined` once a request was in order, or 10 minutes after a refusal. */
-    problem: (): string | undefined =>
+    problem: (): Problem | undefined =>
       latest && now() - latest.atMs < PROBLEM_MS ? latest.problem : undefined,
   };
 }

@@ -12,6 +12,8 @@ const healthSnapshot = z.object({
   answered: z.boolean(),
   atMs: z.number(),
   refused: z.literal(true).optional(),
+  /** What an operator has to fix about these calls. */
+  problems: z.array(z.string()).optional(),
 });
 export type HealthSnapshot = z.infer<typeof healthSnapshot>;
 

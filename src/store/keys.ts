@@ -88,6 +88,8 @@ export const keys = {
   refusals: (teamId: string) => `${PREFIX}:audit-refused:${teamId}`,
   /** Since which time the data lacks what was done, after a backup was put back. */
   restored: () => `${PREFIX}:restored`,
+  /** Written to see whether Redis takes writes, and gone at once. */
+  probe: () => `${PREFIX}:probe`,
   health: (part: string) => `${PREFIX}:health:${part}`,
   /** Never written: it leads a question for the time to the node that has all other keys. */
   clock: () => `${PREFIX}:clock`,

@@ -10,12 +10,13 @@ const causes: Record<string, { make: (world: World) => Promise<void>; fires: str
   'Redis away': { make: ({ redis }) => redis.kill(), fires: 'DocketRedisAway', mayFire: ['DocketProblem'] },
   'platform away': {
     make: async ({ platform }) => void platform.wire.order(() => true, away, 10_000),
-    fires: 'DocketPlatformAway',
+    fires: 'DocketProblem',
   },
   'a key rejected': {
     make: async ({ platform }) =>
       void platform.wire.order(() => true, { kind: 'answer', status: 401 }, 10_000),
     fires: 'DocketKeyRejected',
+    mayFire: ['DocketProblem'],
   },
   'outbox lagging': {
     async make({ slack, platform }) {
@@ -23,7 +24,7 @@ const causes: Record<string, { make: (world: World) => Promise<void>; fires: str
       platform.finish('docs.acme.com');
     },
     fires: 'DocketOutboxLagging',
-    mayFire: ['DocketSlackAway'],
+    mayFire: ['DocketProblem'],
   },
 };
 
@@ -31,7 +32,7 @@ const settles = (prometheus: Prometheus, check: (firing: string[]) => void) =>
   vi.waitFor(async () => check(await prometheus.firing()), { timeout: 60_000, interval: 200 });
 
 /** A busy machine must not have the bot lose a lock, which is an alert, too. */
-const timing = { lockMs: 30_000 };
+const timing = { lockMs: 30_000, problemAfterMs: 1000 };
 
 async function worldWithExport() {
   const world = await createWorld();

@@ -232,7 +232,7 @@ describe('operators are warned', () => {
     const slacks = () => signatureOf(command(), SECRET, clock.ms + minutes * minute);
     clock.ms = 1000 * Math.floor(clock.ms / 1000);
     for (let n = 0; n < 3; n += 1) expect((await posts(command(), slacks())).status).toBe(401);
-    await expect.poll(receiver.problem).toBe(problem);
+    await expect.poll(() => receiver.problem()?.text).toBe(problem);
     expect(said().filter((line) => line === problem)).toHaveLength(1);
     clock.ms += minute;
     await posts(command(), slacks());
@@ -249,7 +249,7 @@ describe('operators are warned', () => {
     clock.ms += minute;
     await posts(command(), wrong());
     expect(said()).toEqual([UNSIGNED, UNSIGNED]);
-    expect(receiver.problem()).toBe(UNSIGNED);
+    expect(receiver.problem()?.text).toBe(UNSIGNED);
     clock.ms += 10 * minute;
     expect(receiver.problem()).toBeUndefined();
   });

@@ -47,6 +47,7 @@ export interface Prometheus {
 /** The alert rules with minutes as seconds, and with what is compared with minutes a sixtieth. */
 function quickened(rules: string): string {
   return rules
+    .replace('for: 30s', 'for: 500ms')
     .replace(/(for: |\[)(\d+)m\b/g, '$1$2s')
     .replace(/(_seconds(?:\{[^}]*\})?\)?) > 120$/gm, '$1 > 2');
 }

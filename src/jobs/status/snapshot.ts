@@ -16,6 +16,8 @@ export interface SystemParts {
   connected: () => boolean | undefined;
   ping: () => Promise<unknown>;
   redisProblems: () => readonly RedisProblem[];
+  /** What else an operator has to fix about this process, in sentences with the fix. */
+  ownProblems: () => readonly string[];
   counts: () => Promise<QueueCounts[]>;
   rejectedKeys: (teamId: string) => Promise<RejectedKey[]>;
   countOverdue: (lateMs: number) => Promise<number>;
@@ -75,6 +77,7 @@ export function createSystemSnapshot(parts: SystemParts) {
       redisMs,
       // That it is away is said already.
       redisProblems: redisProblems().flatMap(({ kind, text }) => (kind === 'unreachable' ? [] : [text])),
+      ownProblems: parts.ownProblems(),
       queues,
       rejectedKeys,
       overdue,

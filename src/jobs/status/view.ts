@@ -19,6 +19,8 @@ export interface SystemState {
   redisMs: number | undefined;
   /** What is wrong with Redis, in sentences with the fix. */
   redisProblems: readonly string[];
+  /** What else has to be fixed, in sentences with the fix. */
+  ownProblems: readonly string[];
   /** Keys that the platform rejects; nothing when that is not known. */
   rejectedKeys: readonly RejectedKey[] | undefined;
   /** How much has been due for longer than `OVERDUE_MS`, and nobody does it; nothing when that is not known. */
@@ -119,6 +121,9 @@ function problemLines(state: SystemState): Part[][] {
       ago(slack),
       ': messages come late, with nothing lost.',
     ]);
+  const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
+  for (const text of [...ofCalls, ...state.ownProblems])
+    lines.push([{ bold: 'Somebody has to see to this' }, `: ${text}`]);
   if (missingScopes.length > 0)
     lines.push([
       { bold: 'I was installed without ' },

@@ -5,31 +5,36 @@ import { isReadOnlyReplica } from './primary-connector.ts';
 import { closeReplicas } from './replicas.ts';
 import type { LackingRights } from './rights.ts';
 
+export const redisProblemKinds = [
+  'unreachable',
+  'not-redis',
+  'no-tls',
+  'certificate',
+  'password',
+  'database',
+  'too-old',
+  'read-only',
+  'sentinel-name',
+  'sentinel-password',
+  'not-sentinel',
+  'not-cluster',
+  'is-cluster',
+  'is-sentinel',
+  'rights',
+  'no-replica',
+  'eviction',
+  'volatile',
+  'snapshots',
+  'info-forbidden',
+  'eviction-unknown',
+  'volatile-unknown',
+  'full',
+  'refuses-writes',
+] as const;
+
 /** A problem of Redis. `text` is for operators, names the fix, and holds no secret. */
 export interface RedisProblem {
-  kind:
-    | 'unreachable'
-    | 'not-redis'
-    | 'no-tls'
-    | 'certificate'
-    | 'password'
-    | 'database'
-    | 'too-old'
-    | 'read-only'
-    | 'sentinel-name'
-    | 'sentinel-password'
-    | 'not-sentinel'
-    | 'not-cluster'
-    | 'is-cluster'
-    | 'is-sentinel'
-    | 'rights'
-    | 'no-replica'
-    | 'eviction'
-    | 'volatile'
-    | 'snapshots'
-    | 'info-forbidden'
-    | 'eviction-unknown'
-    | 'volatile-unknown';
+  kind: (typeof redisProblemKinds)[number];
   text: string;
   /** Whether Docket refuses to start with it, since it will not pass by itself. */
   fatal: boolean;
@@ -222,6 +227,29 @@ function diskProblems(config: RedisFacts['config'], appends: boolean): RedisProb
     'Redis keeps snapshots only: when it crashes, work that was accepted since the last one is lost or done twice. ' +
     'Run "redis-cli CONFIG SET appendonly yes", and set it in redis.conf too.';
   return [{ kind: 'snapshots', fatal: false, allowance, text }];
+}
+
+/** Returns the problem behind an error of a write, where Redis takes none; what a check finds by itself is left out. */
+export function problemOfWrite(error: unknown): RedisProblem | undefined {
+  const { message } = fieldsOf(error);
+  const code = /^[A-Z]{2,20}\b/.exec(message)?.[0];
+  if (code === undefined || /^(?:READONLY|NOPERM|NOAUTH|LOADING|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)$/.test(code))
+    return undefined;
+  if (code === 'OOM')
+    return {
+      kind: 'full',
+      fatal: false,
+      text:
+        'Redis is full: nothing can be kept, and every request is refused. Raise its maxmemory, or free memory; Docket goes on ' +
+        'by itself then.',
+    };
+  return {
+    kind: 'refuses-writes',
+    fatal: false,
+    text:
+      `Redis refuses writes (${code}): nothing can be kept, and every request is refused. Its log says why, often a full ` +
+      'disk; Docket goes on by itself then.',
+  };
 }
 
 /** Returns a word of the server's that is safe in a sentence of ours. */

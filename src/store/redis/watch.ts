@@ -2,13 +2,14 @@ import { type Redis, ReplyError } from 'ioredis';
 import type { Log } from '../../runtime/log.ts';
 import type { Timing } from '../../runtime/timing.ts';
 import { within } from '../../runtime/within.ts';
+import { keys } from '../keys.ts';
 import type { RedisAddress, RedisNode } from './address.ts';
 import { checkRedis } from './check.ts';
 import type { RedisClient } from './client.ts';
 import { askTime } from './clock.ts';
 import { infoFields, isReadOnlyReplica } from './primary-connector.ts';
 import { primaryOf } from './primary-of.ts';
-import type { RedisProblem } from './problems.ts';
+import { problemOfWrite, type RedisProblem } from './problems.ts';
 import { isReplaced } from './replaced.ts';
 import { type IsReplaced, noteReplicas } from './replicas.ts';
 
@@ -32,15 +33,16 @@ export interface RedisWatchParts {
 /** How long a connection may leave a ping unanswered before Redis is checked over a new one. */
 const PONG_MS = 1000;
 
-/** Problems that pass by themselves, or may be none, so that an operator need not act. */
+/** Problems with which every request is taken, so that an operator need not act at once. */
 const WARN_KINDS: RedisProblem['kind'][] = [
-  'unreachable',
   'snapshots',
   'info-forbidden',
   'eviction-unknown',
   'volatile-unknown',
   'no-replica',
 ];
+
+export const levelOf = (kind: RedisProblem['kind']) => (WARN_KINDS.includes(kind) ? 'warn' : 'error');
 
 interface WatchedConnection {
   connection: RedisClient;
@@ -88,8 +90,20 @@ export function createRedisWatch(parts: RedisWatchParts) {
   }
 
   async function check() {
-    updateProblems(await checkRedis(address));
+    const [found, refused] = await Promise.all([checkRedis(address), findRefusedWrite()]);
+    updateProblems(refused === undefined ? found : [...found, refused]);
     for (const listener of listeners) listener(problems);
+  }
+
+  /** Writes what is gone at once: a full Redis can still be read. */
+  async function findRefusedWrite(): Promise<RedisProblem | undefined> {
+    const connection = watched.find(({ connection }) => connection.status === 'ready')?.connection;
+    try {
+      if (connection) await within(PONG_MS, connection.set(keys.probe(), '1', 'PX', 1));
+      return undefined;
+    } catch (error) {
+      return problemOfWrite(error);
+    }
   }
 
   /** Replaces `problems` by what a check found, without what is allowed. */
@@ -106,7 +120,7 @@ export function createRedisWatch(parts: RedisWatchParts) {
   function report(before: readonly RedisProblem[], now: readonly RedisProblem[]) {
     for (const { kind, text } of now) {
       if (before.some((one) => one.kind === kind)) continue;
-      log[WARN_KINDS.includes(kind) ? 'warn' : 'error']({ problem: kind }, text);
+      log[levelOf(kind)]({ problem: kind }, text);
     }
     for (const { kind } of before)
       if (!now.some((one) => one.kind === kind)) log.info({ problem: kind }, 'a problem of Redis is over');

@@ -161,6 +161,7 @@ export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   connected: undefined,
   redisMs: 0.4,
   redisProblems: [],
+  ownProblems: [],
   missingScopes: [],
   queues: [
     { queue: 'docs-export', waiting: 0, active: 2, delayed: 12, failed: 0 },
@@ -217,6 +218,16 @@ const states: Record<string, Partial<SystemState>> = {
   'token refused': { slack: { answered: false, refused: true, atMs: NOW_MS - 60_000 } },
   'Slack away': { slack: { answered: false, atMs: NOW_MS - 60_000 } },
   'a scope is missing': { missingScopes: ['users:read'] },
+  'the platform fails': {
+    docs: {
+      answered: true,
+      atMs: NOW_MS - 5000,
+      problems: ['The docs platform fails (5xx): starts are in doubt, and work waits. See its status page.'],
+    },
+  },
+  'the clock is off': {
+    ownProblems: ["Slack's request is 600 s ahead of this machine's clock. Set the clock (NTP)."],
+  },
   'work stands still': { overdue: 12 },
   'one thing stands still': { overdue: 1 },
   'nothing asked yet': { docs: undefined, slack: undefined, rejectedKeys: undefined, overdue: undefined },

@@ -38,6 +38,7 @@ function parts(changes: Partial<SystemParts> = {}): SystemParts {
     connected: () => undefined,
     ping: async () => 'PONG',
     redisProblems: () => [],
+    ownProblems: () => [],
     counts: async () => [],
     rejectedKeys: async () => [],
     countOverdue: async () => 0,

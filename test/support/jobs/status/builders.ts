@@ -9,6 +9,7 @@ export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   connected: undefined,
   redisMs: 0.4,
   redisProblems: [],
+  ownProblems: [],
   rejectedKeys: [],
   overdue: 0,
   queues: [{ queue: 'docs-export', waiting: 1, active: 2, delayed: 3000, failed: 0 }],

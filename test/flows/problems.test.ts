@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { Fault } from '../../demo/wire.ts';
+import { plain, until } from '../support/flows/reading.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
+import { scrape } from '../support/metrics.ts';
+import { ALERTS } from '../support/prometheus.ts';
+
+const answers = (status: number): Fault => ({
+  kind: 'answer',
+  status,
+  ...(status === 429 && { headers: { 'retry-after': '1' } }),
+});
+const hangs: Fault = { kind: 'hang', when: 'before' };
+const always = Number.POSITIVE_INFINITY;
+
+const platform = (fault: Fault) => ({
+  strike: async ({ platform: { wire } }: World) => void wire.order(() => true, fault, always),
+  heal: async ({ platform: { wire } }: World) => wire.clear(),
+});
+/** An answer of Slack's own kind is one with status 200. */
+const slack = (fault: Fault) => ({
+  strike: async ({ slack: { wire } }: World) =>
+    void wire.order(({ name }) => /^(?:chat|reactions)\./.test(name), fault, always),
+  heal: async ({ slack: { wire } }: World) => wire.clear(),
+});
+
+interface Cause {
+  strike(world: World): Promise<void>;
+  heal(world: World): Promise<void>;
+  name: string;
+  /** What /docs-status says. */
+  status: string;
+}
+
+const causes: Record<string, Cause> = {
+  'Redis full': {
+    strike: async ({ redis }) => void (await redis.client.config('SET', 'maxmemory', '1')),
+    heal: async ({ redis }) => void (await redis.client.config('SET', 'maxmemory', '0')),
+    name: 'redis_full',
+    status: 'Redis is full: nothing can be kept',
+  },
+  'Redis refuses writes': {
+    strike: async ({ redis }) => void (await redis.client.config('SET', 'min-replicas-to-write', '1')),
+    heal: async ({ redis }) => void (await redis.client.config('SET', 'min-replicas-to-write', '0')),
+    name: 'redis_refuses-writes',
+    status: 'Redis refuses writes (NOREPLICAS)',
+  },
+  'Redis frozen': {
+    strike: async ({ redis }) => redis.freeze(),
+    heal: async ({ redis }) => redis.thaw(),
+    name: 'redis_unreachable',
+    status: "My database isn't answering",
+  },
+  'Redis away': {
+    strike: ({ redis }) => redis.kill(),
+    heal: ({ redis }) => redis.start(),
+    name: 'redis_unreachable',
+    status: "My database isn't answering",
+  },
+  'the platform 401': { ...platform(answers(401)), name: 'docs_key', status: 'is rejected since TIME' },
+  'the platform 403': {
+    ...platform(answers(403)),
+    name: 'docs_forbidden',
+    status: 'forbids what Docket asks',
+  },
+  'the platform 429': { ...platform(answers(429)), name: 'docs_limited', status: 'limits Docket (429)' },
+  'the platform 500': { ...platform(answers(500)), name: 'docs_failing', status: 'fails (5xx)' },
+  'the platform 503': { ...platform(answers(503)), name: 'docs_failing', status: "isn't answering" },
+  'the platform silent': { ...platform(hangs), name: 'docs_unreachable', status: "isn't answering" },
+  'the way to the platform cut': {
+    ...platform({ kind: 'reset', when: 'before' }),
+    name: 'docs_unreachable',
+    status: "isn't answering",
+  },
+  'Slack refuses the token': {
+    ...slack({ kind: 'answer', status: 200, body: { ok: false, error: 'token_revoked' } }),
+    name: 'slack_token',
+    status: 'Slack refuses my token',
+  },
+  'Slack 429': { ...slack(answers(429)), name: 'slack_limited', status: 'Slack limits Docket (429)' },
+  'Slack 500': { ...slack(answers(500)), name: 'slack_unreachable', status: "Slack isn't answering" },
+  'Slack silent': { ...slack(hangs), name: 'slack_unreachable', status: "Slack isn't answering" },
+  'the clock off': {
+    strike: async (world) =>
+      void (await world.slack.sendRaw({ body: '{}', timestampSec: Math.floor(Date.now() / 1000) - 900 })),
+    heal: async (world) => void (await world.slack.person('ana').types('#docs', '/docs-status')),
+    name: 'clock',
+    status: '',
+  },
+};
+
+const timing = {
+  problemAfterMs: 200,
+  redisPingMs: 50,
+  redisCheckMs: 200,
+  docsCallMs: 600,
+  slackCallMs: 600,
+  // A lock that is lost is another problem.
+  lockMs: 30_000,
+};
+
+const rules = parse(readFileSync(ALERTS, 'utf8')).groups.flatMap(
+  ({ rules }: { rules: { alert: string; expr: string }[] }) => rules,
+);
+
+test.each(Object.entries(causes))(
+  'what keeps people from working is a problem by name, in every place, and over by itself: %s',
+  async (_, { strike, heal, name, status }) => {
+    const world = await createWorld();
+    const bot = await world.startBot({ timing });
+    const ana = world.slack.person('ana');
+    const says = async () => {
+      const { ephemeral } = await ana.types('#docs', '/docs-status');
+      return ephemeral ? plain(world.slack.read(ephemeral)) : '';
+    };
+    const readyz = async () => {
+      const answer = await fetch(`http://127.0.0.1:${bot.port}/readyz`);
+      return ((await answer.json()) as { problems: { name: string; level: string }[] }).problems;
+    };
+    const names = async () => (await readyz()).map((problem) => problem.name);
+    const ofMetric = async () =>
+      (await scrape(bot.port)).filter((one) => one.name === 'docket_problems' && one.labels.name === name);
+
+    await ana.types('#docs', '/docs-export docs.acme.com');
+    await until(world, '#docs', ['42%']);
+    // Who Ana is stays known for some minutes.
+    await says();
+    expect(await readyz()).toEqual([]);
+
+    await strike(world);
+    // A request that is in order ends that one.
+    if (name !== 'clock') await ana.types('#docs', '/docs-export docs.acme.com --version 2');
+    await expect.poll(names, { timeout: 20_000 }).toContain(name);
+    if (status !== '') await expect.poll(says, { timeout: 20_000 }).toContain(status);
+    if (status !== '') expect(await says()).toContain('Not all is good');
+    const lines = bot
+      .output()
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    const isLine = ({ level, problem }: { level: number; problem?: string }) =>
+      level === 50 && problem !== undefined && name.endsWith(problem);
+    expect(lines.filter(isLine)).toHaveLength(1);
+    expect(await ofMetric()).toEqual([
+      expect.objectContaining({ labels: { name, level: 'error' }, value: 1 }),
+    ]);
+    // test/metrics/alerts.test.ts has Prometheus try it.
+    expect(rules.find(({ alert }: { alert: string }) => alert === 'DocketProblem')?.expr).toBe(
+      'max by (name) (docket_problems{level="error"}) > 0',
+    );
+
+    await heal(world);
+    await ana.types('#docs', '/docs-export docs.acme.com --version 3');
+    if (name !== 'clock') await expect.poll(says, { timeout: 30_000 }).toMatch(/^✅ All good/);
+    await expect.poll(names, { timeout: 30_000 }).toEqual([]);
+    expect(await ofMetric()).toEqual([]);
+    await world.close();
+  },
+  90_000,
+);
