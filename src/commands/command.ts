@@ -18,6 +18,8 @@ export interface SlashCommand {
   name: `/${string}`;
   summary: string;
   may: Permission;
+  /** What help says to mind, below what can be typed. */
+  note?: string;
   subcommands: readonly Subcommand[];
   run(text: string, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
 }
@@ -66,7 +68,7 @@ export const usageHint = ({ subcommands }: Pick<SlashCommand, 'subcommands'>) =>
   [...offered(subcommands).map(usageOf), 'help'].filter(Boolean).join(' | ');
 
 /** What can be done: each task of a command with what to type, then the other commands; small, all that can be typed. */
-export function helpMessage({ name, subcommands: all }: Omit<SlashCommand, 'run'>): Message {
+export function helpMessage({ name, note, subcommands: all }: Omit<SlashCommand, 'run'>): Message {
   const subcommands = offered(all);
   const usages = subcommands.map((one): Part[] => [`${name} ${usageOf(one)}`.trim()]);
   return layout({
@@ -75,7 +77,7 @@ export function helpMessage({ name, subcommands: all }: Omit<SlashCommand, 'run'
       [{ bold: 'Other commands' }],
       ...taskLines(name),
     ],
-    small: [['All that can be typed:'], ...usages],
+    small: [['All that can be typed:'], ...usages, ...(note === undefined ? [] : [[note]])],
     buttons: helpButtons,
   });
 }

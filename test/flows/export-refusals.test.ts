@@ -99,6 +99,16 @@ describe('refused at once, privately, before anything starts', () => {
   });
 });
 
+describe('help', () => {
+  const scene = stage();
+
+  test('says who can use a link in a thread', async () => {
+    expect(scene.told(await scene.asks('/docs-export help'))).toContain(
+      'Everybody who can read a thread can use a link in it, guests included. With --private it goes to you alone.',
+    );
+  });
+});
+
 describe('a domain that is a letter or two away from a known one is asked about, privately', () => {
   const scene = stage({
     bot: { env: { DOCS_DOMAIN: 'docs.acme.com' } },

@@ -26,6 +26,7 @@ export const exportCommand = defineCommand({
   name: '/docs-export',
   summary: 'Export a documentation site as a static bundle',
   may: 'export',
+  note: 'Everybody who can read a thread can use a link in it, guests included. With --private it goes to you alone.',
   subcommands: [
     subcommand({
       args: { domain: optional('token', '[domain]') },
