@@ -24,11 +24,13 @@ describe('a digest of any dates', () => {
     expect(read(root).split('\n')).toEqual([
       '📊 docs.acme.com · 7–13 Sep 2026',
       '770 views ▼ 8% (840 the week before)',
-      'People 700 ±0  ·  AI 70 ▼ 50%  ·  AI share 9% (was 17%)',
+      expect.stringMatching(
+        /^People 700 ±0 {2}· {2}AI 70 ▼ 50% {2}· {2}AI share 9% \(was 17%\) {2}· {2}Visitors \d+ \(approximate\)$/,
+      ),
       'Views by people and by AI',
       'People: Mon 7 100, Tue 8 100, Wed 9 100, Thu 10 100, Fri 11 100, Sat 12 100, Sun 13 100',
       'AI: Mon 7 10, Tue 8 10, Wed 9 10, Thu 10 10, Fri 11 10, Sat 12 10, Sun 13 10',
-      'Biggest change: /quickstart, −70 AI views (−50%)',
+      'Biggest change: /quickstart, AI views 140 → 70, ▼ 50%',
       'Mon–Sun, UTC · asked for by ben',
     ]);
     expect(below(root)[1]).toBe('[file: page-views-2026-W37.csv]');

@@ -70,11 +70,11 @@ describe('a weekly digest', () => {
     expect(read(root).split('\n')).toEqual([
       '📊 docs.acme.com · 14–20 Sep 2026',
       '2,380 views ▲ 21% (1,967 the week before)',
-      'People 1,421 ▼ 8%  ·  AI 959 ▲ 128%  ·  AI share 40% (was 21%)',
+      'People 1,421 ▼ 8%  ·  AI 959 ▲ 128%  ·  AI share 40% (was 21%)  ·  Visitors 3,120 ▲ 4% (approximate)',
       'Views by people and by AI',
       'People: Mon 14 203, Tue 15 203, Wed 16 203, Thu 17 203, Fri 18 203, Sat 19 203, Sun 20 203',
       'AI: Mon 14 137, Tue 15 137, Wed 16 137, Thu 17 137, Fri 18 137, Sat 19 137, Sun 20 137',
-      'Biggest change: /guides/webhooks, +420 AI views (+300%)',
+      'Biggest change: /guides/webhooks, AI views 140 → 560, ▲ 300%',
       'Mon–Sun, UTC · Mondays 09:00 Europe/Berlin · set up by ana · /docs-digest list',
     ]);
     // What a phone shows, and a screen reader says.
@@ -92,16 +92,15 @@ describe('a weekly digest', () => {
       '/guides/sso | 210 | 70 | 280 | ▼ 43%',
       '/api/errors | 7 | 168 | 175 | ▲ 19%',
       '/new/agents | 84 | 21 | 105 | new',
-      'Rising: /guides/webhooks ▲ 86%',
-      'Falling: /guides/sso ▼ 43%',
+      'Falling, people: /guides/sso 420 → 210, ▼ 50%',
+      'Rising, AI: /guides/webhooks 140 → 560, ▲ 300% · /quickstart 70 → 140, ▲ 100%',
       'New this week: /new/agents 105',
       'Gone quiet: /npm/lodash@es.mjs 70 → 0',
       'Read by AI, rarely by people: /api/errors 96% AI',
       'Searched, nothing clicked: "sso okta" 41 times · "webhook retry" 18 times',
       'More thumbs down than up: /guides/sso 2 up, 9 down',
       'The assistant could not answer 16 of 100 questions (16%, was 12%); most often about: Authentication',
-      'Visitors 3,120 ▲ 4% (approximate)',
-      '[Ask the agent] [Ask the agent] [Ask the agent]',
+      '[Ask the agent] [Ask the agent] [Ask the agent] [Ask the agent]',
     ]);
     expect(file).toBe('[file: page-views-2026-W38.csv]');
     // With a byte order mark, without which spreadsheets read UTF-8 as something else.
@@ -136,6 +135,7 @@ describe('a weekly digest', () => {
         /^0 views all week \([1-9][\d,]+ the week before\)\. That usually means that counting broke\.$/,
       ),
       'Check that the site opens, that its analytics are on, and that projectId in my settings is right.',
+      expect.stringMatching(/^Visitors /),
       'Mon–Sun, UTC · Mondays 09:00 Europe/Berlin · set up by ana · /docs-digest list',
     ]);
     expect(root.text).toMatch(/:\n0 views all week \([\d,]+ the week before\)\. That usually means/);

@@ -18,7 +18,7 @@ export const scheduleButton = z.object({ v: z.literal(1), schedule: z.string() }
 export type ScheduleButton = z.infer<typeof scheduleButton>;
 
 /** What the agent can be asked about: any page of the tables, or the entries of one line. */
-export const ASK_ABOUT = ['pages', 'searches', 'thumbs'] as const;
+export const ASK_ABOUT = ['pages', 'searches', 'thumbs', 'questions'] as const;
 
 /** What [Ask the agent] carries. */
 export const askButton = z.object({ v: z.literal(1), digest: z.string(), about: z.enum(ASK_ABOUT) });

@@ -69,6 +69,13 @@ export function spokenPercent(now: number, before: number): string | undefined {
   return signed && `${now > before ? 'up' : 'down'} ${signed.slice(1, -1)} percent`;
 }
 
+/** Returns both numbers of a change: "840 → 420, ▼ 50%", without a percentage where it says little. */
+export function bothText(now: number, before: number): string {
+  const signed = signedPercent(now, before);
+  const percent = signed === undefined ? '' : `, ${now > before ? '▲' : '▼'} ${signed.slice(1)}`;
+  return `${formatCount(before)} → ${formatCount(now)}${percent}`;
+}
+
 /** Returns the share of AI in views: "27%". None and all are only said of what is none or all. */
 export function shareText(views: Counts): string {
   const total = totalOf(views);

@@ -27,8 +27,11 @@ export const pageFigures = z.object({
   top: z.array(pageChange),
   /** The largest change of one page, by people or by AI. */
   biggest: z.object({ page: pageChange, by: z.enum(['human', 'ai']) }).optional(),
+  /** By people; and by AI, where a page may do the opposite. */
   rising: z.array(pageChange),
   falling: z.array(pageChange),
+  risingAi: z.array(pageChange).default([]),
+  fallingAi: z.array(pageChange).default([]),
   fresh: z.array(pageChange),
   quiet: z.array(pageChange),
   /** Read by AI, rarely by people. */

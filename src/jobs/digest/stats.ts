@@ -10,11 +10,13 @@ import {
 /** Entries of a list, and rows of the table of top pages. */
 const MAX_LISTED = 5;
 const MAX_TOP = 10;
+/** Entries of each of the four lists of what rises and falls. */
+const MAX_MOVED = 3;
 
 /** A page rises or falls with so many views in one of the two ranges, and a change of so much: the rest is chance. */
 const MIN_VIEWS = 50;
 const MIN_CHANGE_PERCENT = 25;
-/** A page is new with so many: below ten it may be a mistyped address, or one crawler. */
+/** A page is new with so many by people: below ten it may be a mistyped address, or one crawler. */
 const MIN_FRESH = 10;
 /** A page is AI's with such a share of so many views by AI. */
 const MIN_AI_PERCENT = 80;
@@ -34,19 +36,26 @@ export function pageFigures(pages: Iterable<PageCounts>, before?: Iterable<PageC
   let count = 0;
   const top = createList(MAX_TOP, ({ page }) => totalOf(page));
   const aiRead = createList(MAX_LISTED, ({ page }) => page.ai);
-  const rising = createList(MAX_LISTED, ({ change }) => change);
-  const falling = createList(MAX_LISTED, ({ change }) => -change);
+  const rising = { human: createList(MAX_MOVED, sizeOf('human')), ai: createList(MAX_MOVED, sizeOf('ai')) };
+  const falling = {
+    human: createList(MAX_MOVED, sizeOf('human')),
+    ai: createList(MAX_MOVED, sizeOf('ai')),
+  };
   const fresh = createList(MAX_LISTED, ({ change }) => change);
   const quiet = createList(MAX_LISTED, ({ change }) => -change);
   const biggest = { human: createList(1, sizeOf('human')), ai: createList(1, sizeOf('ai')) };
 
   const compare = (one: Compared) => {
     const [now, past] = [totalOf(one.page), totalOf(one.page.before)];
-    if (past === 0 && now >= MIN_FRESH) fresh.add(one);
+    if (past === 0 && one.page.human >= MIN_FRESH) fresh.add(one);
     if (now === 0 && past >= MIN_VIEWS) quiet.add(one);
-    if (past > 0 && now > 0 && isMarked(now, past)) (now > past ? rising : falling).add(one);
-    for (const by of ['human', 'ai'] as const)
-      if (isMarked(one.page[by], one.page.before[by])) biggest[by].add(one);
+    for (const by of ['human', 'ai'] as const) {
+      const [views, before] = [one.page[by], one.page.before[by]];
+      if (!isMarked(views, before)) continue;
+      biggest[by].add(one);
+      // What is new or gone quiet has a list of its own.
+      if (past > 0 && now > 0) (views > before ? rising : falling)[by].add(one);
+    }
   };
 
   for (const { path, human, ai } of byPath(pages).values()) {
@@ -72,8 +81,10 @@ export function pageFigures(pages: Iterable<PageCounts>, before?: Iterable<PageC
     ...(sumBefore && { sumBefore }),
     top: top.pages(),
     ...biggestOf(biggest.human.pages()[0], biggest.ai.pages()[0]),
-    rising: rising.pages(),
-    falling: falling.pages(),
+    rising: rising.human.pages(),
+    falling: falling.human.pages(),
+    risingAi: rising.ai.pages(),
+    fallingAi: falling.ai.pages(),
     fresh: fresh.pages(),
     quiet: quiet.pages(),
     aiRead: aiRead.pages(),

@@ -61,6 +61,8 @@ const whole = (changes: Partial<EditionRun> = {}) => {
       pages: {
         ...pages,
         biggest: { page: busiest, by: 'ai' },
+        risingAi: [busiest],
+        fallingAi: [busiest],
         rising: [busiest],
         fresh: [aPage('/guides/passkeys', { before: { human: 0, ai: 0 } })],
         aiRead: [aPage('/api/errors', { human: 4, ai: 96 })],
@@ -86,6 +88,7 @@ const whole = (changes: Partial<EditionRun> = {}) => {
         after: 1,
       },
       { subject: 'sso okta', kind: 'search', before: 41, after: 'unlisted' },
+      { subject: 'questions that the assistant could not answer', kind: 'questions', before: 47, after: 64 },
       { subject: '/guides/webhooks', kind: 'thumbs', without: 'failed', before: 4, after: 5 },
       { subject: '/quickstart', kind: 'page', without: 'unknown', before: 100, after: 120 },
     ],
@@ -155,6 +158,7 @@ const editions: GalleryState[] = [
   root('weekly, with a picture', { chart: 'picture', picture }),
   root('weekly, without a chart', { chart: 'none' }),
   root('weekly, the first', { totalsBefore: undefined }),
+  root('weekly, the lowest', { trend: { weeks: 8, extreme: 'lowest', way: 'fall', inARow: 3 } }),
   root('weekly, no views', { totals: { human: 0, ai: 0 } }),
   root('pages follow', { ...posted, pagesByMs: NOW_MS + DAY / 24 }),
   root('pages follow, nobody knows when', { ...posted, pagesFromMs: NOW_MS + DAY / 24 }),
@@ -385,13 +389,14 @@ const asks: GalleryState[] = [
 
 const twice = (path: string) => ({ path, up: 2, down: 9 });
 const [entry] = entriesOf(whole(), 'pages');
-if (entry === undefined) throw new Error('a digest has pages');
+const [questions] = entriesOf(whole(), 'questions');
+if (entry === undefined || questions === undefined) throw new Error('a digest has pages and questions');
 const withNumbers = (name: string) => aProject({ ...acme, name, projectId: name });
 const tools = { projects: [withNumbers('acme'), withNumbers('beta')], now: () => NOW_MS };
 
 const onePage = {
   ...(anEdition().pages as NonNullable<EditionRun['pages']>),
-  ...{ rising: [], falling: [], fresh: [], quiet: [], aiRead: [] },
+  ...{ rising: [], falling: [], risingAi: [], fallingAi: [], fresh: [], quiet: [], aiRead: [] },
 };
 const modals: GalleryState[] = [
   modal('digest/modal/ask about a page', subjectView(whole(), 'pages')),
@@ -400,6 +405,7 @@ const modals: GalleryState[] = [
     'digest/modal/ask about thumbs',
     subjectView(whole({ readers: { thumbs: [twice('/guides/sso'), twice('/api/errors')] } }), 'thumbs'),
   ),
+  modal('digest/modal/ask about questions', instructionView(whole(), questions, [], NOW_MS)),
   modal('digest/modal/ask, no page is listed', subjectView(whole({ pages: undefined }), 'pages')),
   modal(
     'digest/modal/ask, one page is listed',

@@ -62,7 +62,7 @@ describe("readers' words in the messages of a digest", () => {
     const [root, below] = editionMessages({ ...run, site: 'docs.acme.com' });
     expect(root?.message.text).toContain(`Biggest change: ${shown}, `);
     const read = render({ text: '', blocks: below?.message.blocks as unknown as Block[] }, SHOWN);
-    expect(read).toContain(`Rising: ${shown} ▲`);
+    expect(read).toContain(`Rising, people: ${shown} `);
     expect(read).toContain(`Searched, nothing clicked: "${shown}" `);
     expect(read).toContain(`most often about: ${shown}`);
     // A cell is a line of its own.
@@ -150,7 +150,9 @@ describe("readers' words in what the agent is asked", () => {
           const instruction = instructionFor(entry, run, NOW_MS);
           const [before, words = '', after, ...rest] = instruction.split('"');
           expect(rest).toEqual([]);
-          expect(before).toMatch(/^(?:The page|Check the page|Readers searched|Readers gave the page) $/);
+          expect(before).toMatch(
+            /^(?:The page|Check the page|Readers searched|Readers gave the page|The assistant of the site left questions open, most often about) $/,
+          );
           expect(lengthOf(words)).toBeLessThanOrEqual(200);
           expect(words).not.toMatch(/[\r\n`\\]/);
           // What is said besides is the same, whatever they wrote.

@@ -10,7 +10,7 @@ const paths = (pages: readonly { path: string }[]) => pages.map(({ path }) => pa
 /** What a page with these views, and these in the range before, is listed as. */
 function listsOf(now: [number, number], before: [number, number]): string[] {
   const figures = pageFigures([page('/a', ...now)], [page('/a', ...before)]);
-  const lists = ['rising', 'falling', 'fresh', 'quiet', 'aiRead'] as const;
+  const lists = ['rising', 'falling', 'risingAi', 'fallingAi', 'fresh', 'quiet', 'aiRead'] as const;
   return lists.filter((name) => figures[name].length > 0);
 }
 
@@ -18,6 +18,8 @@ describe('what a page is listed as', () => {
   test.each<[string, [number, number], [number, number], string[]]>([
     ['up by a quarter', [100, 25], [80, 20], ['rising']],
     ['up by less', [124, 0], [100, 0], []],
+    ['down with people, up with AI', [100, 300], [300, 100], ['falling', 'risingAi']],
+    ['down with AI', [100, 20], [100, 80], ['fallingAi']],
     ['up to fifty', [50, 0], [40, 0], ['rising']],
     ['up to less than fifty', [49, 0], [10, 0], []],
     ['down by a quarter', [75, 0], [100, 0], ['falling']],
@@ -33,7 +35,8 @@ describe('what a page is listed as', () => {
     ['read by AI, exactly four in five', [15, 60], [15, 60], ['aiRead']],
     ['read by AI, a little less', [16, 60], [16, 60], []],
     ['hardly read by AI', [0, 49], [0, 49], []],
-    ['new and read by AI', [0, 50], [0, 0], ['fresh', 'aiRead']],
+    ['new, by people', [10, 90], [0, 0], ['fresh', 'aiRead']],
+    ['new, by AI alone', [9, 90], [0, 0], ['aiRead']],
   ])('%s', (_, now, before, lists) => {
     expect(listsOf(now, before)).toEqual(lists);
   });
@@ -62,7 +65,7 @@ test('the example of the design', () => {
     quiet: [{ path: '/old', human: 0, ai: 0, before: { human: 60, ai: 4 } }],
   });
   expect(paths(figures.top)).toEqual(['/', '/guides/webhooks', '/api/errors', '/new']);
-  expect(paths(figures.rising)).toEqual(['/guides/webhooks']);
+  expect(paths(figures.risingAi)).toEqual(['/guides/webhooks']);
   expect(paths(figures.falling)).toEqual([]);
   expect(paths(figures.fresh)).toEqual(['/new']);
 });
@@ -87,7 +90,7 @@ test('without the range before nothing is compared', () => {
     count: 1,
     sum: { human: 500, ai: 500 },
     top: [{ path: '/a', human: 500, ai: 500, before: { human: 0, ai: 0 } }],
-    ...{ rising: [], falling: [], fresh: [], quiet: [], aiRead: [] },
+    ...{ rising: [], falling: [], risingAi: [], fallingAi: [], fresh: [], quiet: [], aiRead: [] },
   });
 });
 
@@ -123,7 +126,14 @@ describe('the same as counted by hand', () => {
     // A stable sort of what is sorted by path.
     const most = (rows: Row[], by: (row: Row) => number, max: number) =>
       [...rows].sort((a, b) => by(b) - by(a)).slice(0, max);
-    const moved = all.filter((row) => least(read(row), readBefore(row)) && read(row) && readBefore(row));
+    const moved = (by: 'human' | 'ai', way: 1 | -1) =>
+      most(
+        all
+          .filter((row) => least(row[by], row.before[by]) && read(row) && readBefore(row))
+          .filter((row) => way * (row[by] - row.before[by]) > 0),
+        (row) => way * (row[by] - row.before[by]),
+        3,
+      );
     const rows = all.filter((row) => read(row) > 0);
     const changes = (['human', 'ai'] as const).flatMap((by) =>
       all
@@ -143,18 +153,12 @@ describe('the same as counted by hand', () => {
       },
       top: most(rows, read, 10),
       ...(biggest && { biggest: { page: biggest.page, by: biggest.by } }),
-      rising: most(
-        moved.filter((row) => read(row) > readBefore(row)),
-        (row) => read(row) - readBefore(row),
-        5,
-      ),
-      falling: most(
-        moved.filter((row) => read(row) < readBefore(row)),
-        (row) => readBefore(row) - read(row),
-        5,
-      ),
+      rising: moved('human', 1),
+      falling: moved('human', -1),
+      risingAi: moved('ai', 1),
+      fallingAi: moved('ai', -1),
       fresh: most(
-        all.filter((row) => readBefore(row) === 0 && read(row) >= 10),
+        all.filter((row) => readBefore(row) === 0 && row.human >= 10),
         read,
         5,
       ),

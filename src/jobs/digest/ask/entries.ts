@@ -8,28 +8,47 @@ import { type PageChange, type ReaderFigures, totalOf } from '../model.ts';
 import type { AskSubject } from './record.ts';
 
 type Search = NonNullable<ReaderFigures['searches']>[number];
+type Questions = NonNullable<ReaderFigures['questions']>;
 type Thumbs = NonNullable<ReaderFigures['thumbs']>[number];
+
+const UNANSWERED = 'questions that the assistant could not answer';
 
 /** What the agent can be asked about, with its numbers. `named` is a page that no list of the digest has. */
 export type AskEntry =
   | { kind: 'page'; page: PageChange }
   | { kind: 'named'; path: string }
   | { kind: 'search'; search: Search }
-  | { kind: 'thumbs'; thumbs: Thumbs };
+  | { kind: 'thumbs'; thumbs: Thumbs }
+  | { kind: 'questions'; questions: Questions };
 
 /** Returns what one line of a digest, or its tables, lists, each once. */
 export function entriesOf({ pages, readers }: EditionRun, about: AskButton['about']): AskEntry[] {
   switch (about) {
     case 'pages': {
       if (pages === undefined) return [];
-      const { biggest, top, rising, falling, fresh, quiet, aiRead } = pages;
-      const all = [...top, ...(biggest ? [biggest.page] : []), rising, falling, fresh, quiet, aiRead].flat();
+      const { biggest, top, rising, falling, risingAi, fallingAi, fresh, quiet, aiRead } = pages;
+      const lists = [
+        top,
+        biggest ? [biggest.page] : [],
+        rising,
+        falling,
+        risingAi,
+        fallingAi,
+        fresh,
+        quiet,
+        aiRead,
+      ];
+      const all = lists.flat();
       const byPath = new Map(all.map((page) => [page.path, page]));
       return Array.from(byPath.values(), (page) => ({ kind: 'page', page }));
     }
     case 'searches': {
       const byQuery = new Map(listedSearches(readers).map((search) => [search.query, search]));
       return Array.from(byQuery.values(), (search) => ({ kind: 'search', search }));
+    }
+    case 'questions': {
+      const questions = readers?.questions;
+      return questions === undefined || questions.unanswered === 0 ? [] : [{ kind: 'questions', questions }];
     }
     case 'thumbs': {
       const byPath = new Map(listedThumbs(readers).map((thumbs) => [thumbs.path, thumbs]));
@@ -50,6 +69,8 @@ export function subjectOf(entry: AskEntry): AskSubject {
       return { kind: 'page', name: entry.path };
     case 'search':
       return { kind: 'search', name: entry.search.query, value: entry.search.hits };
+    case 'questions':
+      return { kind: 'questions', name: UNANSWERED, value: entry.questions.unanswered };
     case 'thumbs':
       return { kind: 'thumbs', name: entry.thumbs.path, value: entry.thumbs.down };
   }
@@ -57,7 +78,7 @@ export function subjectOf(entry: AskEntry): AskSubject {
 
 /** Returns what people read of a subject: a path, or a search term in quotes. */
 export const subjectText = ({ kind, name }: AskSubject) =>
-  kind === 'search' ? queryText(name) : pathText(name);
+  kind === 'questions' ? name : kind === 'search' ? queryText(name) : pathText(name);
 
 /** Returns the numbers of an entry in a few words; empty for a page that no list has. */
 export function entryNumbers(entry: AskEntry): string {
@@ -68,6 +89,8 @@ export function entryNumbers(entry: AskEntry): string {
       return '';
     case 'search':
       return timesText(entry.search.hits);
+    case 'questions':
+      return `${formatCount(entry.questions.unanswered)} of ${formatCount(entry.questions.asked)}`;
     case 'thumbs':
       return `${formatCount(entry.thumbs.up)} up, ${formatCount(entry.thumbs.down)} down`;
   }

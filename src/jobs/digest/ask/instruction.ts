@@ -20,6 +20,11 @@ function requestFor(entry: AskEntry, run: EditionRun, period: string): string {
       const { query, hits } = entry.search;
       return `Readers searched ${quotedWords(query)} ${timesText(hits)} ${period} and clicked nothing. Find or write the page that answers it, and link it where they look.`;
     }
+    case 'questions': {
+      const { asked, unanswered, category } = entry.questions;
+      const open = `${formatCount(unanswered)} of ${formatCount(asked)} ${period}`;
+      return `The assistant of the site left questions open, most often about ${quotedWords(category ?? 'several things')}: ${open}. Find what the pages do not say or say unclearly there, and write it.`;
+    }
     case 'thumbs': {
       const { path, up, down } = entry.thumbs;
       return `Readers gave the page ${quotedWords(path)} ${formatCount(down)} thumbs down and ${formatCount(up)} up ${period}. Find out what is wrong, missing or hard to follow there, and mend it.`;
@@ -51,11 +56,11 @@ function pageWish({ path }: PageChange, { pages }: EditionRun): string {
   const isIn = (list: readonly PageChange[] | undefined) => list?.some((page) => page.path === path);
   if (isIn(pages?.quiet))
     return 'Nobody reads it any more: check whether it still exists, and whether navigation and links still lead to it, and mend what is broken.';
-  if (isIn(pages?.falling))
+  if (isIn(pages?.falling) || isIn(pages?.fallingAi))
     return 'It is read much less than before: check that it is up to date and still linked where readers look, and mend what is not.';
   if (isIn(pages?.aiRead))
     return 'It is read by AI and rarely by people: make sure that every statement in it is correct and complete, and link it where people look for it.';
-  if (isIn(pages?.rising) || isIn(pages?.fresh))
+  if (isIn(pages?.rising) || isIn(pages?.risingAi) || isIn(pages?.fresh))
     return 'Many readers are new to it: make sure that it is correct and complete, and that it links what they need next.';
   return 'Make sure that it is correct, complete and up to date, and mend what is not.';
 }

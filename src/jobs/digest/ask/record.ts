@@ -5,9 +5,9 @@ import { version } from '../../../store/version.ts';
 import { roundEnding } from '../../agent/watch/record.ts';
 import { person } from '../edition/record.ts';
 
-/** What the agent was asked about: a page, or a search term; `value` is its number when it was asked. */
+/** What the agent was asked about: a page, a search term, or what the assistant could not answer; `value` is its number when it was asked. */
 export const askSubject = z.object({
-  kind: z.enum(['page', 'thumbs', 'search']),
+  kind: z.enum(['page', 'thumbs', 'search', 'questions']),
   /** The path or the search term, as the platform tells it. */
   name: z.string(),
   value: z.number().optional(),

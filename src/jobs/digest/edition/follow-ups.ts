@@ -102,6 +102,8 @@ export function addNumbers(
         const isComplete = thumbs !== undefined && thumbs.length < FEEDBACK_LIMIT;
         return thumbs?.find(({ path }) => path === subject)?.down ?? (isComplete ? 0 : undefined);
       }
+      case 'questions':
+        return readers?.questions?.unanswered;
       case 'search':
         return (
           readers?.searches && (readers.searches.find(({ query }) => query === subject)?.hits ?? 'unlisted')

@@ -15,6 +15,7 @@ import { lackOfCharts, lackOfFiles, stepFile, wantedFile } from './files.ts';
 import { addNumbers, loadFollowUps } from './follow-ups.ts';
 import { type EditionRun, editionRun, isPrivate, rootKey } from './record.ts';
 import { lateNow } from './transitions.ts';
+import { loadTrend } from './trend.ts';
 import { chartTitle, csvName, editionMessages } from './view.ts';
 import { findPagesWait, reportWait, stuckBy } from './waits.ts';
 
@@ -133,6 +134,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     sinceMs: now(),
     ...lateNow(run, now()),
     totals: addCounts(spans),
+    trend: await loadTrend(run, context),
     ...totalsBeforeOf(before),
     spans,
     followUps,

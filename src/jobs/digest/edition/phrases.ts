@@ -1,4 +1,4 @@
-import type { ButtonParts } from '../../../slack/blocks.ts';
+import type { ButtonParts, Part } from '../../../slack/blocks.ts';
 import { cut, cutShown, formatCount, isolate, oneLine } from '../../../slack/text.ts';
 import { type ASK_ABOUT, type AskButton, digestActions } from '../buttons.ts';
 import { type EditionRun, isPrivate } from './record.ts';
@@ -7,7 +7,7 @@ import { type EditionRun, isPrivate } from './record.ts';
 const MAX_SITE = 60;
 
 /** Longest path in a line. */
-const MAX_PATH = 80;
+const MAX_PATH = 64;
 
 /** Returns the site as a title of its own. */
 export const shortSite = (site: string) => cut(oneLine(site), MAX_SITE);
@@ -24,11 +24,46 @@ const shortWords = (words: string, max: number) => cut(oneLine(words.slice(0, 20
  */
 export const wordsText = (words: string, max: number) => isolate(shortWords(words, max), 2 * max);
 
-/** Returns a page's path as it stands in a line. */
-export const pathText = (path: string, max = MAX_PATH) => wordsText(path, max) || NO_PATH;
+/** Returns a page's path as it stands in a line; most lines list some, so that it has less room than other words. */
+export const pathText = (path: string, max = MAX_PATH) =>
+  isolate(shortWords(decoded(path), max), 1.4 * max) || NO_PATH;
 
 /** Returns a page's path for a cell of its own. */
-export const pathCell = (path: string, max: number) => cutShown(shortWords(path, max), 2 * max) || NO_PATH;
+export const pathCell = (path: string, max: number) =>
+  cutShown(shortWords(decoded(path), max), 2 * max) || NO_PATH;
+
+/** Longest path that is looked at, and longest one that is a link. */
+const MAX_READ_PATH = 2000;
+const MAX_LINKED_PATH = 200;
+
+/** A host name that is the site itself: a project's own name is none. */
+const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}$/i;
+
+/** Returns a page's path as a link to it, where the site has an address. */
+export function pagePart(site: string, path: string, max = MAX_PATH): Part {
+  const label = pathText(path, max);
+  const isPath = path.startsWith('/') && !path.startsWith('//') && path.length <= MAX_LINKED_PATH;
+  const url =
+    isPath && site.length <= MAX_READ_PATH && HOST.test(site) ? URL.parse(`https://${site}${path}`) : null;
+  return url === null || url.host !== site.toLowerCase() ? label : { link: url.href, label };
+}
+
+/** What an address encodes; what would be another path, or is not seen, stays as it is. */
+const ENCODED = /(?:%[0-9a-f]{2})+/gi;
+const KEPT_ENCODED = /[%/\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+
+/** Returns a path as people read it: "/köln" for "/k%C3%B6ln". */
+const decoded = (path: string) => path.slice(0, MAX_READ_PATH).replace(ENCODED, decodeRun);
+
+function decodeRun(run: string): string {
+  try {
+    return Array.from(decodeURIComponent(run), (one) =>
+      KEPT_ENCODED.test(one) ? encodeURIComponent(one) : one,
+    ).join('');
+  } catch {
+    return run;
+  }
+}
 
 const NO_PATH = '(no path)';
 

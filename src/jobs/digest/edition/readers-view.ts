@@ -1,14 +1,13 @@
 import { type Message, message, type Part } from '../../../slack/blocks.ts';
 import { formatCount } from '../../../slack/text.ts';
 import { pullRequestParts } from '../../pull-request-view.ts';
-import { changeText } from '../changes.ts';
 import { listedSearches, listedThumbs } from '../listed.ts';
 import { askButtons, pathText, queryText, timesText, wordsText } from './phrases.ts';
 import type { EditionRun } from './record.ts';
 
 /** Returns what readers looked for, line by line; a line is left out where the platform has no numbers for it. */
 export function readerParts(run: EditionRun): Message[] {
-  const { questions, visitors } = run.readers ?? {};
+  const { questions } = run.readers ?? {};
   const parts: Message[] = [];
   const searches = listedSearches(run.readers);
   if (searches.length > 0) {
@@ -22,15 +21,12 @@ export function readerParts(run: EditionRun): Message[] {
     );
     parts.push(line('More thumbs down than up', listed, askButtons(run, 'thumbs')));
   }
-  const rest: Part[][] = [];
-  if (questions !== undefined && questions.asked > 0) rest.push([questionsText(questions)]);
-  if (visitors !== undefined) {
-    const change = visitors.before === undefined ? '' : ` ${changeText(visitors.total, visitors.before)}`;
-    rest.push([`Visitors ${formatCount(visitors.total)}${change} (approximate)`]);
-  }
+  if (questions !== undefined && questions.asked > 0)
+    parts.push(
+      message([[questionsText(questions)]], questions.unanswered > 0 ? askButtons(run, 'questions') : []),
+    );
   const followUps = followUpParts(run);
-  if (followUps.length > 0) rest.push(followUps);
-  return rest.length > 0 ? [...parts, message(rest)] : parts;
+  return followUps.length > 0 ? [...parts, message([followUps])] : parts;
 }
 
 const line = (name: string, entries: string[], buttons: Parameters<typeof message>[1]) =>
@@ -53,7 +49,7 @@ function followUpParts({ followUps, moreFollowUps = 0 }: EditionRun): Part[] {
   if (followUps.length === 0) return [];
   const parts = followUps.flatMap((one, index): Part[] => {
     const { subject, kind } = one;
-    const name = kind === 'search' ? queryText(subject) : pathText(subject);
+    const name = kind === 'questions' ? subject : kind === 'search' ? queryText(subject) : pathText(subject);
     return [index === 0 ? '' : ' · ', name, ...outcomeParts(one), numbersText(one)];
   });
   const more = moreFollowUps > 0 ? [` · and ${formatCount(moreFollowUps)} more`] : [];
@@ -80,6 +76,11 @@ function outcomeParts({ prLink, prText, without }: FollowUp): Part[] {
 
 function numbersText({ kind, before, after }: FollowUp): string {
   if (before === undefined || after === undefined) return '';
-  const unit = { page: 'views', thumbs: 'thumbs down', search: 'searches without a click' }[kind];
+  const unit = {
+    page: 'views',
+    thumbs: 'thumbs down',
+    search: 'searches without a click',
+    questions: 'of them',
+  }[kind];
   return `; ${formatCount(before)} ${unit} → ${after === 'unlisted' ? 'no longer listed' : formatCount(after)}`;
 }

@@ -36,7 +36,7 @@ export type EditionEnding = z.infer<typeof editionEnding>;
 export const followUp = z.object({
   /** The page or search term, and what of it the numbers are. */
   subject: z.string(),
-  kind: z.enum(['page', 'thumbs', 'search']),
+  kind: z.enum(['page', 'thumbs', 'search', 'questions']),
   prLink: z.string().optional(),
   prText: z.string().optional(),
   before: z.number().optional(),
@@ -90,6 +90,15 @@ export const editionRun = runBase.extend({
   attempt: z.number().int().optional(),
   totals: counts.optional(),
   totalsBefore: counts.optional(),
+  /** How a week stands among those before it that are kept, `weeks` with itself. */
+  trend: z
+    .object({
+      weeks: z.number().int(),
+      extreme: z.enum(['lowest', 'highest']).optional(),
+      way: z.enum(['rise', 'fall']),
+      inARow: z.number().int(),
+    })
+    .optional(),
   /** The parts of the range, each a point of the chart. */
   spans: z.array(dayRange.extend(counts.shape)).default([]),
   pages: pageFigures.optional(),

@@ -10,13 +10,22 @@ import { chartBlock, tableBlock } from '../../../slack/data-blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, formatCount } from '../../../slack/text.ts';
 import { personName } from '../../wording-view.ts';
-import { changeText, shareText, signedPercent, spokenChange, spokenPercent } from '../changes.ts';
+import { bothText, changeText, shareText, spokenChange, spokenPercent } from '../changes.ts';
 import { chartText, chartView } from '../chart-view.ts';
 import { causeText } from '../failure-view.ts';
 import { type Counts, type PageChange, totalOf } from '../model.ts';
 import { chartPoints, daysOf, daysText, rangeText, typedRange, zoneText } from '../weeks.ts';
 import { failedMessage, lateMessage } from './failed-view.ts';
-import { askButtons, CHECK_COUNTING, pathCell, pathText, shortSite, siteText, viewsText } from './phrases.ts';
+import {
+  askButtons,
+  CHECK_COUNTING,
+  pagePart,
+  pathCell,
+  pathText,
+  shortSite,
+  siteText,
+  viewsText,
+} from './phrases.ts';
 import { readerParts } from './readers-view.ts';
 import { type EditionRun, isPrivate, pagesKey, rootKey } from './record.ts';
 
@@ -81,7 +90,8 @@ function titleLine(run: EditionRun): Part[] {
 
 function totalLines({ totals: _, totalsBefore, ...run }: EditionRun, totals: Counts): Part[][] {
   const total = totalOf(totals);
-  if (total === 0) return zeroLines({ ...run, totalsBefore });
+  if (total === 0)
+    return [...zeroLines({ ...run, totalsBefore }), ...visitorsTexts(run).map((text) => [text])];
   const before = totalsBefore && totalOf(totalsBefore);
   const compared =
     before === undefined ? '' : ` ${changeText(total, before)} (${formatCount(before)} ${beforeText(run)})`;
@@ -90,8 +100,30 @@ function totalLines({ totals: _, totalsBefore, ...run }: EditionRun, totals: Cou
   const share = `AI share ${shareText(totals)}${before ? ` (was ${shareText(totalsBefore)})` : ''}`;
   return [
     [{ bold: viewsText(total) }, compared],
-    [`${part('People', 'human')}  ·  ${part('AI', 'ai')}  ·  ${share}`],
+    [[part('People', 'human'), part('AI', 'ai'), share, ...visitorsTexts(run)].join('  ·  ')],
+    ...trendLines(run),
   ];
+}
+
+function visitorsTexts({ readers }: Pick<EditionRun, 'readers'>): string[] {
+  if (readers?.visitors === undefined) return [];
+  const { total, before } = readers.visitors;
+  const change = before === undefined ? '' : ` ${changeText(total, before)}`;
+  return [`Visitors ${formatCount(total)}${change} (approximate)`];
+}
+
+const ORDINALS = ['third', 'fourth', 'fifth', 'sixth', 'seventh'];
+
+/** What the weeks say that are kept. */
+function trendLines({ trend }: Pick<EditionRun, 'trend'>): string[][] {
+  if (trend === undefined) return [];
+  const { extreme, weeks, way, inARow } = trend;
+  const ordinal = ORDINALS[inARow - 3];
+  const words = [
+    ...(extreme ? [`${extreme} in ${weeks} weeks`] : []),
+    ...(ordinal ? [`${ordinal} ${way} in a row`] : []),
+  ].join(', ');
+  return words === '' ? [] : [[`${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`]];
 }
 
 function zeroLines(run: Pick<EditionRun, 'week' | 'range' | 'totalsBefore'>): string[][] {
@@ -108,7 +140,8 @@ const beforeText = ({ week, range }: Pick<EditionRun, 'week' | 'range'>) => {
   return days < 7 ? 'on the same weekdays a week before' : 'in as many days before';
 };
 
-function biggestOf({ pages, totals }: EditionRun) {
+function biggestOf(run: EditionRun) {
+  const { pages, totals } = run;
   const biggest = pages?.biggest;
   // Without any views, every page has changed as much as it could.
   if (biggest === undefined || totals === undefined || totalOf(totals) === 0) return undefined;
@@ -116,6 +149,7 @@ function biggestOf({ pages, totals }: EditionRun) {
   const [now, before] = [page[by], page.before[by]];
   const size = formatCount(Math.abs(now - before));
   return {
+    page: pagePart(run.site, page.path),
     path: pathText(page.path),
     size,
     now,
@@ -127,10 +161,8 @@ function biggestOf({ pages, totals }: EditionRun) {
 function biggestLines(run: EditionRun): Part[][] {
   const biggest = biggestOf(run);
   if (biggest === undefined) return [];
-  const { path, size, now, before, whose } = biggest;
-  const signed = before === 0 ? 'new' : signedPercent(now, before);
-  const percent = signed === undefined ? '' : ` (${signed})`;
-  return [[`Biggest change: ${path}, ${now > before ? '+' : '−'}${size} ${whose}${percent}`]];
+  const { page, now, before, whose } = biggest;
+  return [['Biggest change: ', page, `, ${whose} ${bothText(now, before)}`]];
 }
 
 function spokenBiggest(run: EditionRun): Part[][] {
@@ -197,6 +229,7 @@ function spokenLines(run: EditionRun, totals: Counts): Part[][] {
     `${name} ${formatCount(totals[by])}${before ? `, ${spokenChange(totals[by], before[by])}` : ''}`;
   return [
     [`${site}: ${viewsText(total)}${change}. ${part('People', 'human')}. ${part('AI', 'ai')}.`],
+    ...trendLines(run),
     [chartText(chartPoints(run.spans))],
     ...spokenBiggest(run),
     ...noticeLines(run),
@@ -233,9 +266,10 @@ function topTable({ pages, comparesPages }: EditionRun): PagePart {
 }
 
 /** The same where a workspace does not take tables. */
-function topList({ pages, comparesPages }: EditionRun): PagePart {
+function topList({ site, pages, comparesPages }: EditionRun): PagePart {
   const lines = (pages?.top ?? []).map((page) => [
-    `${pathText(page.path, MAX_CELL_PATH)}: people ${formatCount(page.human)} · AI ${formatCount(page.ai)}`,
+    pagePart(site, page.path, MAX_CELL_PATH),
+    `: people ${formatCount(page.human)} · AI ${formatCount(page.ai)}`,
     ...(comparesPages ? [` · ${changeOf(page)}`] : []),
   ]);
   return message(lines);
@@ -246,13 +280,15 @@ function pageParts(run: EditionRun, top: PagePart): PagePart[] {
   const { pages } = run;
   if (pages === undefined) return [];
   const lines = [
-    listLine('Rising', pages.rising, changeOf),
-    listLine('Falling', pages.falling, changeOf),
-    listLine(run.week === undefined ? 'New' : 'New this week', pages.fresh, (page) =>
+    listLine(run, 'Rising, people', pages.rising, movedBy('human')),
+    listLine(run, 'Falling, people', pages.falling, movedBy('human')),
+    listLine(run, 'Rising, AI', pages.risingAi, movedBy('ai')),
+    listLine(run, 'Falling, AI', pages.fallingAi, movedBy('ai')),
+    listLine(run, run.week === undefined ? 'New' : 'New this week', pages.fresh, (page) =>
       formatCount(totalOf(page)),
     ),
-    listLine('Gone quiet', pages.quiet, (page) => `${formatCount(totalOf(page.before))} → 0`),
-    listLine('Read by AI, rarely by people', pages.aiRead, (page) => `${shareText(page)} AI`),
+    listLine(run, 'Gone quiet', pages.quiet, (page) => `${formatCount(totalOf(page.before))} → 0`),
+    listLine(run, 'Read by AI, rarely by people', pages.aiRead, (page) => `${shareText(page)} AI`),
     ...sumLines(run),
   ].filter((line) => line.length > 0);
   const title = message([[{ bold: `Top pages of ${siteText(run.site)}` }]]);
@@ -267,9 +303,24 @@ function pageParts(run: EditionRun, top: PagePart): PagePart[] {
 
 const changeOf = (page: PageChange) => changeText(totalOf(page), totalOf(page.before));
 
-function listLine(name: string, pages: readonly PageChange[], say: (page: PageChange) => string): Part[] {
+const movedBy =
+  (by: keyof Counts) =>
+  (page: PageChange): string =>
+    bothText(page[by], page.before[by]);
+
+function listLine(
+  { site }: EditionRun,
+  name: string,
+  pages: readonly PageChange[],
+  say: (page: PageChange) => string,
+): Part[] {
   if (pages.length === 0) return [];
-  return [{ bold: name }, `: ${pages.map((page) => `${pathText(page.path)} ${say(page)}`).join(' · ')}`];
+  const listed = pages.flatMap((page, index): Part[] => [
+    index === 0 ? ': ' : ' · ',
+    pagePart(site, page.path),
+    ` ${say(page)}`,
+  ]);
+  return [{ bold: name }, ...listed];
 }
 
 /** Where the file is all that there is of the list, what is wrong with it is said here. */

@@ -46,7 +46,17 @@ describe('the instruction about', () => {
     ['fresh', 'Many readers are new to it'],
   ] as const)('a page of the list %s says its numbers, and what such a page needs', (list, wish) => {
     const page = aPage('/a', { human: 1200, ai: 1, before: { human: 480, ai: 320 } });
-    const lists = { top: [], quiet: [], falling: [], aiRead: [], rising: [], fresh: [], [list]: [page] };
+    const lists = {
+      top: [],
+      quiet: [],
+      falling: [],
+      aiRead: [],
+      rising: [],
+      risingAi: [],
+      fallingAi: [],
+      fresh: [],
+      [list]: [page],
+    };
     const run = anEdition({ pages: { count: 1, sum: { human: 1, ai: 1 }, ...lists } });
     const text = written({ kind: 'page', page }, run);
     expect(text).toContain(

@@ -111,6 +111,13 @@ function change(now: number, before: number): string {
   return `${now > before ? '▲' : '▼'} ${spell(percent)}%`;
 }
 
+/** Both numbers, and a percentage where it says something. */
+function both(now: number, before: number): string {
+  const percent = before < 50 ? 0 : wholePercent(Math.abs(now - before), before);
+  const said = percent === 0 ? '' : `, ${now > before ? '▲' : '▼'} ${spell(percent)}%`;
+  return `${spell(before)} → ${spell(now)}${said}`;
+}
+
 /** None and all are said only of what is none or all. */
 function share(part: number, all: number): string {
   const percent = wholePercent(part, all);
@@ -127,22 +134,20 @@ const moved = (now: number, before: number) =>
 
 /** The lists under the table, by name, as they are to read. */
 function listsOf(rows: Row[]): Record<string, string[]> {
-  const grown = rows.filter(({ total, before }) => total > 0 && before > 0 && moved(total, before));
-  const said = ({ path, total, before }: Row) => `${path} ${change(total, before)}`;
+  const known = rows.filter(({ total, before }) => total > 0 && before > 0);
+  const movers = (by: 'human' | 'ai', way: 1 | -1) => {
+    const grown = (row: Row) => way * (row[by] - row[`${by}Before`]);
+    const all = known.filter((row) => grown(row) > 0 && moved(row[by], row[`${by}Before`]));
+    return most(all, grown, 3).map((row) => `${row.path} ${both(row[by], row[`${by}Before`])}`);
+  };
   const by = ({ total, before }: Row) => Math.abs(total - before);
   return {
-    Rising: most(
-      grown.filter(({ total, before }) => total > before),
-      by,
-      5,
-    ).map(said),
-    Falling: most(
-      grown.filter(({ total, before }) => total < before),
-      by,
-      5,
-    ).map(said),
+    'Rising, people': movers('human', 1),
+    'Falling, people': movers('human', -1),
+    'Rising, AI': movers('ai', 1),
+    'Falling, AI': movers('ai', -1),
     'New this week': most(
-      rows.filter(({ total, before }) => before === 0 && total >= 10),
+      rows.filter(({ human, before }) => before === 0 && human >= 10),
       by,
       5,
     ).map(({ path, total }) => `${path} ${spell(total)}`),
@@ -216,10 +221,10 @@ test('whatever was read, a digest says what its pages and days add up to', async
         ai: biggestAi ? biggestAi.ai - biggestAi.aiBefore : 0,
       };
       const isHuman = Math.abs(changed.human) >= Math.abs(changed.ai);
-      const size = isHuman ? changed.human : changed.ai;
-      if (size !== 0)
+      const mover = isHuman ? biggest : biggestAi;
+      if (mover !== undefined)
         expect(text).toContain(
-          `Biggest change: ${(isHuman ? biggest : biggestAi)?.path}, ${size > 0 ? '+' : '−'}${spell(Math.abs(size))} ${isHuman ? 'views by people' : 'AI views'}`,
+          `Biggest change: ${mover.path}, ${isHuman ? `views by people ${both(mover.human, mover.humanBefore)}` : `AI views ${both(mover.ai, mover.aiBefore)}`}`,
         );
 
       const chart = root.blocks.find(({ type }) => type === 'data_visualization');

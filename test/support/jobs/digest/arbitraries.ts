@@ -35,7 +35,15 @@ const pageFigures = (words: fc.Arbitrary<string>): fc.Arbitrary<PageFigures> => 
   const page = pageOf(words);
   const list = fc.oneof(fc.array(page, { minLength: 5, maxLength: 5 }), fc.array(page, { maxLength: 5 }));
   const biggest = maybe(fc.record({ page, by: fc.constantFrom('human' as const, 'ai' as const) }));
-  const lists = { rising: list, falling: list, fresh: list, quiet: list, aiRead: list };
+  const lists = {
+    rising: list,
+    falling: list,
+    risingAi: list,
+    fallingAi: list,
+    fresh: list,
+    quiet: list,
+    aiRead: list,
+  };
   const top = fc.oneof(fc.array(page, { minLength: 10, maxLength: 10 }), fc.array(page, { maxLength: 10 }));
   return fc
     .record({ count: views, sum: counts, sumBefore: maybe(counts), top, biggest, ...lists })
@@ -174,6 +182,8 @@ export function fullEdition(word: string): EditionRun {
       top: [...five, ...five],
       biggest: { page: page(), by: 'human' },
       rising: five,
+      risingAi: five,
+      fallingAi: five,
       falling: five,
       fresh: five,
       quiet: five,

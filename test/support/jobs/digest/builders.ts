@@ -66,6 +66,8 @@ export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
     sum: { human: 900, ai: 300 },
     top: [aPage('/guides/sso'), aPage('/quickstart')],
     rising: [],
+    risingAi: [],
+    fallingAi: [],
     falling: [aPage('/quickstart')],
     fresh: [],
     quiet: [aPage('/old/setup', { human: 0, ai: 0, before: { human: 60, ai: 4 } })],

@@ -205,6 +205,8 @@ const emptyPages = {
   sum: { human: 0, ai: 0 },
   top: [],
   rising: [],
+  risingAi: [],
+  fallingAi: [],
   falling: [],
   fresh: [],
   quiet: [],
