@@ -39,6 +39,10 @@ export function createDocsReporter({ log, now }: { log: Log; now: () => number }
   };
 }
 
+/** What a 403 of the platform can mean, to whoever can mend it. */
+export const FORBIDDEN_CAUSES =
+  "Check the plan (exports need Enterprise), the platform's IP allowlist, and that the key has the scope write.";
+
 /** Returns the advice for a failed request; `undefined` when no setting can be the cause, as with an unknown job. */
 export function adviceFor(request: DocsApiRequest, { project, keyVariable }: KeyOwner): Advice | undefined {
   const { error, status, code } = request;
@@ -57,11 +61,9 @@ export function adviceFor(request: DocsApiRequest, { project, keyVariable }: Key
       // For other operations it may be an answer about their job; the address of a start holds no id.
       return request.operation === 'startExport' ? wrongPlatformAdvice(request) : undefined;
     case 'forbidden':
-      return request.operation === 'startExport'
-        ? warningAdvice(
-            `the docs platform allows ${keyVariable} of project ${project} no exports (${status}). They need the Enterprise plan.`,
-          )
-        : undefined;
+      return warningAdvice(
+        `the docs platform does not allow ${keyVariable} of project ${project} a request (${status}). ${FORBIDDEN_CAUSES}`,
+      );
     case 'refused': {
       const problem = connectionProblem(code ?? '', 'DOCS_API_URL');
       return problem === undefined

@@ -363,11 +363,23 @@ export const assistantConversationsResponse = plainResponse(
     })),
 );
 
-/** Returns the text of an error response (`error`, else `message`), or of the `error` of a failed job. */
+/** Details of an error that are read. */
+const MAX_DETAILS = 3;
+
+/**
+ * Returns the text of an error response (`error`, else `message`, with the messages of its `details`), or of the `error`
+ * of a failed job.
+ */
 export function parseErrorText(value: unknown, clean: CleanText): string | undefined {
   const inner = fieldOf(value, 'error');
   const candidates = [value, inner, fieldOf(inner, 'message'), fieldOf(value, 'message')];
-  return candidates.map((candidate) => parseText(candidate, clean)).find((text) => text !== undefined);
+  const text = candidates.map((candidate) => parseText(candidate, clean)).find((one) => one !== undefined);
+  const details = [fieldOf(inner, 'details') ?? fieldOf(value, 'details')]
+    .flat()
+    .slice(0, MAX_DETAILS)
+    .flatMap((detail) => parseText(fieldOf(detail, 'message'), clean) ?? []);
+  const rest = [...new Set(details)].filter((detail) => detail !== text).join('; ');
+  return parseText([text, rest].filter(Boolean).join(': '), clean);
 }
 
 function fieldOf(value: unknown, name: string): unknown {

@@ -1,4 +1,5 @@
 import { connectionProblem } from '../docs-api/connection-problem.ts';
+import { FORBIDDEN_CAUSES } from '../docs-api/report.ts';
 import type { Project } from '../projects.ts';
 import type { Check } from './check.ts';
 import type { HttpAnswer } from './http.ts';
@@ -57,7 +58,7 @@ function judgeKeys(answers: readonly DocsAnswer[]): Outcome {
       if (!isKeyAccepted(answer)) return notChecked('The docs platform has to answer first.');
       if (answer.is === 'answer' && answer.status === 403)
         return warning(
-          `The platform knows ${keyOf(project)}, and does not let it ask (403). Take an admin key, and ask the platform what the plan includes.`,
+          `The platform knows ${keyOf(project)}, and does not let it ask (403). ${FORBIDDEN_CAUSES}`,
         );
       return ok('The platform accepts each key.');
     }),

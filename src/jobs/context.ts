@@ -1,4 +1,5 @@
 import type { DocsApi } from '../docs-api/client.ts';
+import type { DocsApiError } from '../docs-api/errors.ts';
 import type { Policy } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import type { Log } from '../runtime/log.ts';
@@ -66,8 +67,11 @@ export interface JobContext {
   botUserId: () => string | undefined;
   /** The workspace's address, with a slash at its end; nothing while Slack has not said. */
   workspaceUrl: () => string | undefined;
-  /** Alerts the admins that the platform rejects a project's key. Returns whether there are any. */
-  alertAdmins: (teamId: string, project: string) => Promise<boolean>;
+  /**
+   * Alerts the admins that the platform rejects a project's key, or of the `error` with which it forbids what was asked.
+   * Returns whether there are any.
+   */
+  alertAdmins: (teamId: string, project: string, error?: DocsApiError) => Promise<boolean>;
   /** Alerts the admins of anything else. */
   sendAdminAlert: SendAdminAlert;
 

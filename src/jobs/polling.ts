@@ -111,7 +111,7 @@ export const pollRateLimit = (
 });
 
 /**
- * Returns the trouble that a failed poll makes, and whether admins were alerted of a rejected key; nothing for a poll
+ * Returns the trouble that a failed poll makes, and whether admins were alerted of it; nothing for a poll
  * that was only broken off. Throws what is no error of the platform.
  */
 export async function troubleOfPoll(
@@ -125,9 +125,10 @@ export async function troubleOfPoll(
   const trouble = troubleAfter(run.trouble, error, context);
   // A limit is that of the key: it is no failure of other jobs, which wait for a slot meanwhile.
   if (trouble.kind === 'limit') await context.rateLimiter.hold(rateLimit, trouble.nextMs - context.now());
-  if (trouble.kind !== 'key') return { trouble };
-  context.log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
-  return { trouble, adminsTold: await context.alertAdmins(run.teamId, run.project) };
+  if (trouble.kind !== 'key' && error.kind !== 'forbidden') return { trouble };
+  if (trouble.kind === 'key')
+    context.log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
+  return { trouble, adminsTold: await context.alertAdmins(run.teamId, run.project, error) };
 }
 
 /** Asks for a job that somebody named, before anything about it is public. Returns whether the platform knows none. */

@@ -29,7 +29,7 @@ describe('what a failed request says of the settings', () => {
     [
       403,
       'warn',
-      'the docs platform allows ACME_DOCS_API_KEY of project acme no exports (403). They need the Enterprise plan.',
+      "the docs platform does not allow ACME_DOCS_API_KEY of project acme a request (403). Check the plan (exports need Enterprise), the platform's IP allowlist, and that the key has the scope write.",
     ],
     [404, 'error', notThePlatform('404')],
     [405, 'error', notThePlatform('405')],

@@ -213,7 +213,7 @@ describe('asked for again', () => {
     ]);
     await scene.slack.until(() => sees().filter((text) => text.includes('42%')).length === 2);
     expect(scene.platform.starts).toHaveLength(2);
-    expect(scene.platform.starts[1]).toMatchObject({ version: '1.2', paths: ['/guides'] });
+    expect(scene.platform.starts[1]).toMatchObject({ version: '1.2', paths: ['guides'] });
     expect(told(await asks(command))).toContain(
       'docs.acme.com (1.2) is being exported already: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );

@@ -63,6 +63,44 @@ describe('a key that is rejected while watching, with admins', () => {
   });
 });
 
+describe('a request that is forbidden, with admins', () => {
+  const scene = stage({ bot: { config: 'allow:\n  admin: [U0BEN]\n' } });
+  const { asks, until } = scene;
+  const forbid = (call: string, body: object) =>
+    scene.platform.wire.order(call, { kind: 'answer', status: 403, body });
+  const causes = (reason: string) =>
+    `🚫 The platform does not allow what I asked with DOCS_API_KEY (403).\nThe platform said: "${reason}"\nCheck the plan (exports need Enterprise), the platform's IP allowlist, and that the key has the scope write.\nI tell you once an hour at most.`;
+
+  test('at the start: people read what the platform said, admins also what it can mean', async () => {
+    forbid('POST /v1/static-export/jobs', {
+      error: { message: 'Forbidden', details: [{ message: 'the key lacks the scope write' }] },
+    });
+    await asks();
+    await until([
+      '❌ @ana The export of docs.acme.com was not started: the platform doesn\'t allow it (403); the admins have been told.\nThe platform said: "Forbidden: the key lacks the scope write"\n[Start again]',
+    ]);
+    await until([causes('Forbidden: the key lacks the scope write')], '@ben', 'ben');
+  });
+
+  test('at a poll', async () => {
+    await asks();
+    await until(['42%']);
+    forbid(LOOK, { error: 'IP address not allowed' });
+    await until(["⚠️ The platform doesn't let me look at this export (403)."]);
+    await until([causes('IP address not allowed')], '@ben', 'ben');
+  });
+
+  test('for the link', async () => {
+    await asks();
+    await until(['42%']);
+    forbid('POST /v1/static-export/jobs/{jobId}/bundle', { error: 'No bundles for you' });
+    scene.platform.finish('docs.acme.com');
+    await until([
+      '⚠️ @ana docs.acme.com is exported, but I could not get a download link yet.\nThe platform said: "No bundles for you"\n[Get the link]',
+    ]);
+  });
+});
+
 describe('a key that is rejected while watching, without admins', () => {
   const scene = stage();
 

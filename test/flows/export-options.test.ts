@@ -28,6 +28,13 @@ describe('what is typed after the domain', () => {
     expect(scene.platform.starts).toMatchObject([{ paths: ['guides/start', 'index'] }]);
   });
 
+  test('a page that the platform does not take: people read its details', async () => {
+    await asks('/docs-export docs.acme.com --paths /api,/a:b');
+    await until([
+      'The platform said: "Invalid request body: paths must be page paths without a leading slash, the home page as index"',
+    ]);
+  });
+
   test.each([
     [
       '--paths /api,https://docs.other.com/guides',

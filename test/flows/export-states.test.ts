@@ -41,7 +41,7 @@ describe('an export that goes well', () => {
     expect(sees()[0]).toBe(
       '⏳ Exporting · docs.acme.com\nStatic export "spring release" · only 2 pages · requested by ana',
     );
-    expect(scene.platform.starts).toMatchObject([{ version: 'spring release', paths: ['/guides', '/api'] }]);
+    expect(scene.platform.starts).toMatchObject([{ version: 'spring release', paths: ['guides', 'api'] }]);
     scene.platform.finish('docs.acme.com');
     await until([
       '✅ @ana docs.acme.com (spring release) is exported · 2 pages',
@@ -148,7 +148,7 @@ describe('an export that does not go well', () => {
     ]);
     await clicks('ana', 'failed at', 'Start again');
     await scene.slack.until(() => scene.platform.starts.length === 2);
-    expect(scene.platform.starts[1]).toMatchObject({ version: '1.2', paths: ['/guides'] });
+    expect(scene.platform.starts[1]).toMatchObject({ version: '1.2', paths: ['guides'] });
   });
 
   test('a button of an earlier try does nothing once there is a later one', async () => {
@@ -190,7 +190,7 @@ describe('an export that does not go well', () => {
     [
       403,
       undefined,
-      "The export of docs.acme.com was not started: static export needs the Enterprise plan, and this organization doesn't seem to have it.",
+      "The export of docs.acme.com was not started: the platform doesn't allow it (403); ask whoever runs Docket.\n[Start again]",
     ],
   ])('a start refused with %i says so', async (status, error, text) => {
     const body = error === undefined ? {} : { error };

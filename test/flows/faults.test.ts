@@ -59,7 +59,7 @@ The platform said: "Invalid API key"`),
     [
       '403',
       answer(403),
-      "❌ The export of SITE was not started: static export needs the Enterprise plan, and this organization doesn't seem to have it.\n[Try again]",
+      "❌ The export of SITE was not started: the platform doesn't allow it (403); ask whoever runs Docket.\n[Try again]",
       0,
     ],
     ['404', answer(404), REFUSED, 0],

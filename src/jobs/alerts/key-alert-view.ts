@@ -1,5 +1,5 @@
 import { layout, type Message, type Part } from '../../slack/blocks.ts';
-import { listNames } from '../wording-view.ts';
+import { listNames, platformReasonText } from '../wording-view.ts';
 
 export interface RejectedKey {
   /** The setting that holds it. */
@@ -11,22 +11,40 @@ export interface RejectedKey {
   waiting: string;
 }
 
+const ofProjects = (names: readonly string[]) => (names.length > 0 ? ` (${listNames(names)})` : '');
+
 /** Which key is rejected, of which projects, since when, and what waits because of it. */
 export function rejectedKeyLine({ variable, names, sinceMs, waiting }: RejectedKey): Part[] {
-  const of = names.length > 0 ? ` (${listNames(names)})` : '';
   return [
     { bold: variable },
-    `${of} is rejected since `,
+    `${ofProjects(names)} is rejected since `,
     { time: sinceMs, format: '{date_short_pretty} {time}' },
     waiting === '' ? '.' : `; ${waiting}.`,
   ];
 }
 
-export function keyAlertMessage(key: RejectedKey): Message {
-  const fix = 'Set a new one and restart me; what waits goes on by itself then.';
+export const keyAlertMessage = (key: RejectedKey) =>
+  alertMessage('🔑', rejectedKeyLine(key), [
+    'Set a new one and restart me; what waits goes on by itself then.',
+  ]);
+
+/** Of a 403: what the platform said, and what it can mean (`causes`). */
+export const forbiddenAlertMessage = (
+  { variable, names }: Pick<RejectedKey, 'variable' | 'names'>,
+  reason: string | undefined,
+  causes: string,
+) =>
+  alertMessage(
+    '🚫',
+    ['The platform does not allow what I asked with ', { bold: variable }, `${ofProjects(names)} (403).`],
+    [platformReasonText(reason), causes],
+  );
+
+function alertMessage(icon: string, line: Part[], more: string[]): Message {
+  const rest = more.map((text) => [text]);
   return layout({
-    lines: [['🔑 ', ...rejectedKeyLine(key)], [fix]],
+    lines: [[`${icon} `, ...line], ...rest],
     small: [['I tell you once an hour at most.']],
-    text: [rejectedKeyLine(key), [fix]],
+    text: [line, ...rest],
   });
 }

@@ -1,9 +1,11 @@
 import { keyIdOf } from '../../docs-api/client.ts';
+import type { DocsApiError } from '../../docs-api/errors.ts';
+import { FORBIDDEN_CAUSES } from '../../docs-api/report.ts';
 import type { Project } from '../../projects.ts';
 import { within } from '../../runtime/within.ts';
 import type { RejectedKeyStore } from '../../store/rejected-keys.ts';
 import { type AdminAlertParts, createAdminAlert } from './admin-alert.ts';
-import { keyAlertMessage, type RejectedKey } from './key-alert-view.ts';
+import { forbiddenAlertMessage, keyAlertMessage, type RejectedKey } from './key-alert-view.ts';
 
 export interface KeyAlertParts extends AdminAlertParts {
   projects: readonly KeyOwner[];
@@ -13,22 +15,28 @@ export interface KeyAlertParts extends AdminAlertParts {
 }
 
 /**
- * Alerts the admins by direct message, once an hour at most for each key, that the platform rejects that of a project.
- * Returns whether there are any.
+ * Alerts the admins by direct message, once an hour at most for each key, that the platform rejects that of a project,
+ * or refuses (403) what `error` says. Returns whether there are any.
  */
 export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyAlertParts) {
   const alertAdmins = createAdminAlert(parts);
 
-  return async (teamId: string, project: string): Promise<boolean> => {
+  return async (teamId: string, project: string, error?: DocsApiError): Promise<boolean> => {
     const apiKey = projects.find(({ name }) => name === project)?.apiKey;
     const { variable, names } = keyOf(projects.filter((one) => one.apiKey === apiKey));
+    const shown = { variable, names: projects.length > 1 ? names : [] };
+    if (error?.kind === 'forbidden')
+      return alertAdmins(teamId, {
+        name: `forbidden:${teamId}:${variable}`,
+        messageKeyPrefix: `key-forbidden.${variable}`,
+        message: forbiddenAlertMessage(shown, error.platformMessage, FORBIDDEN_CAUSES),
+      });
     const sinceMs = await rejectedKeys.reject(keyIdOf(apiKey ?? ''), parts.now());
     return alertAdmins(teamId, {
       name: `key:${teamId}:${variable}`,
       messageKeyPrefix: `key-rejected.${variable}`,
       waits: () => waits(teamId, names),
-      message: (waiting) =>
-        keyAlertMessage({ variable, names: projects.length > 1 ? names : [], sinceMs, waiting }),
+      message: (waiting) => keyAlertMessage({ ...shown, sinceMs, waiting }),
     });
   };
 }

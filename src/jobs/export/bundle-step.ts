@@ -15,8 +15,8 @@ export async function createDownloadLink(
 ): Promise<StepResult<ExportRun>> {
   const { now } = context;
   if (now() < run.nextLookAtMs) return runAgainIn(run.nextLookAtMs - now());
-  const endWithoutLink = (reason: Pick<Extract<Ending, { kind: 'noLink' }>, 'why' | 'adminsTold'>) =>
-    saveAs(endRun(run, { kind: 'noLink', ...reason }, now()));
+  const endWithoutLink = (details: Omit<Extract<Ending, { kind: 'noLink' }>, 'kind'>) =>
+    saveAs(endRun(run, { kind: 'noLink', ...details }, now()));
   const docs = context.docs(run.project);
   if (docs === undefined) return endWithoutLink({ why: 'project' });
   const { alone } = run;
@@ -31,9 +31,10 @@ export async function createDownloadLink(
     const trouble = troubleAfter(run.trouble, error, context);
     if (trouble.kind === 'key')
       return endWithoutLink({ why: 'key', adminsTold: await context.alertAdmins(run.teamId, run.project) });
-    return shouldRetryLink(error, trouble.nextMs, run.sinceMs, context)
-      ? saveAs(withTrouble(run, trouble), { inMs: trouble.nextMs - now() })
-      : endWithoutLink({});
+    if (shouldRetryLink(error, trouble.nextMs, run.sinceMs, context))
+      return saveAs(withTrouble(run, trouble), { inMs: trouble.nextMs - now() });
+    if (error.kind === 'forbidden') await context.alertAdmins(run.teamId, run.project, error);
+    return endWithoutLink({ reason: error.platformMessage });
   }
 }
 

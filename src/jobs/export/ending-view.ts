@@ -37,9 +37,9 @@ export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
     }
     case 'notStarted': {
       if (ending.why === 'permission') return notPermittedMessage(run, ending);
-      const canRetry = !['plan', 'domain', 'project'].includes(ending.why);
+      const canRetry = !['domain', 'project'].includes(ending.why);
       return ended(run, '❌', notStartedText(run, ending), {
-        more: oneLine(ending.reason ?? '') === '' ? [] : [platformReasonText(ending.reason)],
+        more: reasonLines(ending),
         ...(['permission', 'other'].includes(ending.why) && { small: `ref ${refOf(run.id)}` }),
         buttons: canRetry ? [startAgain] : [],
       });
@@ -63,7 +63,7 @@ export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
     case 'noLink': {
       const which = run.relinked > 0 ? 'new ' : '';
       const text = `${site(run)} is exported, but I could not get a ${which}download link yet${noLinkReason(run, ending)}.`;
-      return ended(run, '⚠️', text, { buttons: goOn('Get the link') });
+      return ended(run, '⚠️', text, { more: reasonLines(ending), buttons: goOn('Get the link') });
     }
     case 'broken': {
       const isStarted = run.jobId !== undefined;
@@ -84,10 +84,14 @@ export function retractedMessage(run: ExportRun): Message {
   if (ending?.kind !== 'notStarted')
     return message([[`No export with the ID "${foreignText(run.jobId ?? '', 60)}".`]]);
   if (ending.why === 'permission') return notPermittedMessage(run, ending);
-  const reason = oneLine(ending.reason ?? '') === '' ? [] : [[platformReasonText(ending.reason)]];
+  const reason = reasonLines(ending).map((line) => [line]);
   const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
   return message([[`❌ ${notStartedText(run, ending)}`], ...reason], [tryAgain]);
 }
+
+/** The platform's own words, where there are any. */
+const reasonLines = ({ reason = '' }: { reason?: string | undefined }) =>
+  oneLine(reason) === '' ? [] : [platformReasonText(reason)];
 
 const confirmSecond = {
   title: 'Start it again?',
@@ -189,7 +193,7 @@ function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string
         ? `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`
         : `Nothing was started for ${site(run)}: the platform doesn't accept its domain, its label or its pages. Check them and type the command again.`;
     case 'plan':
-      return `The export of ${site(run)} was not started: static export needs the Enterprise plan, and this organization doesn't seem to have it.`;
+      return `The export of ${site(run)} was not started: the platform doesn't allow it (403); ${adminsTold ? 'the admins have been told' : 'ask whoever runs Docket'}.`;
     case 'key':
       return `The export of ${site(run)} was not started: my platform key was rejected; ${keyRemedyText(adminsTold)}.`;
     case 'limit':

@@ -29,13 +29,13 @@ const ending = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), reason: z.string().optional() }),
   /**
    * The platform certainly did not start it; `reason` is what it said. With `permission` whoever asked may no longer
-   * start exports, and `reason` is whom to ask.
+   * start exports, and `reason` is whom to ask. `plan`: the platform forbids it, for whatever cause.
    */
   z.object({
     kind: z.literal('notStarted'),
     why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'project', 'permission', 'other']),
     reason: z.string().optional(),
-    /** The admins were alerted of the rejected key. */
+    /** The admins were alerted of the rejected key, or of what is forbidden. */
     adminsTold: z.boolean().optional(),
   }),
   z.object({ kind: z.literal('lost') }),
@@ -44,6 +44,8 @@ const ending = z.discriminatedUnion('kind', [
     kind: z.literal('noLink'),
     /** Somebody has to act before a link can be had. */
     why: z.enum(['key', 'project']).optional(),
+    /** What the platform said. */
+    reason: z.string().optional(),
     adminsTold: z.boolean().optional(),
   }),
   /** It is unknown whether it started, and a person decided to leave it. */

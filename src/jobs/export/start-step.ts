@@ -112,7 +112,8 @@ async function handleStartError(
       return saveAs(withTrouble(run, trouble), { inMs: trouble.nextMs - nowMs });
   }
   context.log.info({ run: run.id, why, err: error }, 'the platform did not start an export');
-  const adminsTold = why === 'key' && (await context.alertAdmins(run.teamId, run.project));
+  const adminsTold =
+    ['key', 'plan'].includes(why) && (await context.alertAdmins(run.teamId, run.project, error));
   const reason = error.platformMessage;
   const details = { ...(reason !== undefined && { reason }), ...(adminsTold && { adminsTold }) };
   return saveAs(endRun(run, { kind: 'notStarted', why, ...details }, nowMs));

@@ -66,7 +66,8 @@ async function createLink(run: LinkRun, context: JobContext): Promise<StepResult
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return runAgainIn(0);
-    if (error.kind === 'key_rejected') await context.alertAdmins(run.teamId, run.project);
+    if (error.kind === 'key_rejected' || error.kind === 'forbidden')
+      await context.alertAdmins(run.teamId, run.project, error);
     const failures = run.failures + 1;
     const inMs = failurePauseMs(failures, error, context);
     const nextLookAtMs = now() + inMs;

@@ -60,11 +60,13 @@ describe.concurrent('the demo', () => {
       DEMO_WITHOUT_PLAN: '1',
     }).ends();
     expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
-    expect(plain(output)).toContain('was not started: static export needs the Enterprise plan');
+    expect(plain(output)).toContain("was not started: the platform doesn't allow it (403)");
     expect(output).toContain(
       'The demo failed: waited for progress in the thread.\nThe export ended in another way.\n',
     );
-    expect(output).toContain('the docs platform allows DOCS_API_KEY of project default no exports (403)');
+    expect(output).toContain(
+      'the docs platform does not allow DOCS_API_KEY of project default a request (403)',
+    );
   });
 
   test('without a Redis: says that Docket did not start and why', async (context) => {

@@ -85,7 +85,7 @@ describe('the ending', () => {
     ],
     [
       'plan',
-      "❌ @Ana The export of docs.acme.com was not started: static export needs the Enterprise plan, and this organization doesn't seem to have it.",
+      "❌ @Ana The export of docs.acme.com was not started: the platform doesn't allow it (403); ask whoever runs Docket.\n[Start again]",
     ],
     [
       'key',

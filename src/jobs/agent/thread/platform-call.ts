@@ -71,6 +71,7 @@ async function resultOfError(
     case 'unsupported':
       return notSent(creates ? { why: 'unsupported' } : { why: 'refused', reason });
     case 'forbidden':
+      await context.alertAdmins(thread.teamId, thread.project, error);
       return notSent({ why: 'forbidden', reason });
     case 'aborted':
       return { kind: 'later' };

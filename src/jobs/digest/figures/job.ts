@@ -282,8 +282,11 @@ async function handleTrouble(
     if (trouble.kind === 'down' && trouble.inARow >= MAX_PART_FAILURES)
       return saveAs(leaveOut(tried, request.part));
   }
-  const adminsTold = trouble.kind === 'key' ? await alertAdmins(run.teamId, run.project) : undefined;
   const isProject = error === 'project';
+  const adminsTold =
+    !isProject && (trouble.kind === 'key' || error.kind === 'forbidden')
+      ? await alertAdmins(run.teamId, run.project, error)
+      : undefined;
   const isNew = isProject && run.trouble?.kind !== 'project';
   const sinceMs = (isNew ? undefined : run.trouble?.sinceMs) ?? now();
   const failing = {
