@@ -14,14 +14,13 @@ import type { CommandTools } from '../src/commands/tools.ts';
 import { readConfigFile } from '../src/config/file.ts';
 import { holdsEmailAddress } from '../src/docs-api/email-address.ts';
 import { isSafeId } from '../src/docs-api/paths.ts';
-import { createTextCleaner } from '../src/docs-api/platform-text.ts';
+import { createTextCleaner, parseErrorText } from '../src/docs-api/platform-text.ts';
 import { parseProgress } from '../src/docs-api/progress.ts';
 import {
   assistantConversationsResponse,
   bundleResponse,
   feedbackByPageResponse,
   pageViewsResponse,
-  parseErrorText,
   searchesResponse,
 } from '../src/docs-api/schemas.ts';
 import { parseBaseUrl } from '../src/docs-api/settings.ts';

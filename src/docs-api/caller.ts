@@ -5,8 +5,7 @@ import { DocsApiError, type DocsApiErrorKind, type Happened } from './errors.ts'
 import { createConnectionError, createError, createStatusError } from './failures.ts';
 import { attemptsOf, type DocsApiOperation, OPERATIONS, type Operation } from './operations.ts';
 import { fillPath } from './paths.ts';
-import { createTextCleaner } from './platform-text.ts';
-import { parseErrorText } from './schemas.ts';
+import { createTextCleaner, parseErrorText } from './platform-text.ts';
 import { checkKey, checkTimeout, parseBaseUrl } from './settings.ts';
 import { parseRetryAfter } from './timestamp.ts';
 import { type BodyFailure, type HttpResponse, send } from './transport.ts';

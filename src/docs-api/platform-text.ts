@@ -35,3 +35,34 @@ export function cut(text: string, max: number): string {
   const characters = [...text.slice(0, 2 * max + 1)];
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
+
+/** Details of an error that are read. */
+const MAX_DETAILS = 3;
+
+/**
+ * Returns the text of an error response (`error`, else `message`, with the messages of its `details`), or of the `error`
+ * of a failed job.
+ */
+export function parseErrorText(value: unknown, clean: CleanText): string | undefined {
+  const inner = fieldOf(value, 'error');
+  const candidates = [value, inner, fieldOf(inner, 'message'), fieldOf(value, 'message')];
+  const text = candidates.map((candidate) => parseText(candidate, clean)).find((one) => one !== undefined);
+  const details = [fieldOf(inner, 'details') ?? fieldOf(value, 'details')]
+    .flat()
+    .slice(0, MAX_DETAILS)
+    .flatMap((detail) => parseText(fieldOf(detail, 'message'), clean) ?? []);
+  const rest = [...new Set(details)].filter((detail) => detail !== text).join('; ');
+  return parseText([text, rest].filter(Boolean).join(': '), clean);
+}
+
+/** Returns an own field of what came; nothing where it is no object. */
+export function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.getOwnPropertyDescriptor(value, name)?.value
+    : undefined;
+}
+
+/** Returns what came as text that may be shown, where it is text. */
+export function parseText(value: unknown, clean: CleanText): string | undefined {
+  return typeof value === 'string' ? clean(value) || undefined : undefined;
+}

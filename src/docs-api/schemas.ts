@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { holdsEmailAddress } from './email-address.ts';
 import { isSafeId } from './paths.ts';
-import { type CleanText, cut } from './platform-text.ts';
+import { type CleanText, cut, fieldOf, parseErrorText, parseText } from './platform-text.ts';
 import { type Progress, parseProgress } from './progress.ts';
 import { parseTimestamp } from './timestamp.ts';
 
@@ -73,7 +73,11 @@ const MAX_ADDRESS_LENGTH = 8000;
 /** An id that cannot stand in a path is refused: nobody could ask about its job. */
 const id = z.union([z.string(), z.int()]).transform(String).refine(isSafeId);
 const nonBlank = z.string().refine((value) => value.trim() !== '');
-const webAddress = z.string().refine(isWebAddress);
+/** Platforms put names with spaces into addresses as they are. */
+const webAddress = z
+  .string()
+  .transform((address) => address.trim().replaceAll(' ', '%20'))
+  .refine(isWebAddress);
 const count = z.union([z.int().nonnegative(), z.string().regex(/^\s*\d{1,15}\s*$/u)]).transform(Number);
 
 const optionalNonBlank = nonBlank.optional().catch(undefined);
@@ -201,7 +205,7 @@ const number = z
 const flag = z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]);
 const optionalFlag = flag.optional().catch(undefined);
 
-const countsSchema = z.object({ human: number, ai: number, total: number.optional() });
+const countsSchema = z.object({ human: number, ai: number, total: number.nullish() });
 const withTotal = <T extends z.infer<typeof countsSchema>>(counts: T) => ({
   ...counts,
   total: counts.total ?? counts.human + counts.ai,
@@ -228,12 +232,9 @@ const isOfReader = (row: unknown) => {
 };
 
 /** Rows come by the ten thousand: a schema takes many times the time and memory of looking at what is plain. */
-const pageRows = z.array(z.unknown()).transform((all, context) => {
-  const rows = all.flatMap((row, index) => {
-    const plain = plainRow(row);
-    const { data, error } = plain === undefined ? pageRow.safeParse(row) : { data: plain };
-    for (const { message, path } of error?.issues ?? [])
-      context.addIssue({ code: 'custom', message, path: [index, ...path] });
+const pageRows = z.array(z.unknown()).transform((all) => {
+  const rows = all.flatMap((row) => {
+    const data = plainRow(row) ?? pageRow.safeParse(row).data;
     return data === undefined || isOfReader(row) ? [] : [data];
   });
   return { rows, leftOut: all.length - rows.length };
@@ -255,7 +256,7 @@ export const pageViewsResponse = plainResponse(
       totals,
       views: rows,
       hasMore,
-      /** Rows that came beside `views`, of paths with an e-mail address: an offset counts them. */
+      /** Rows that came beside `views`: unreadable, or of paths with an e-mail address. An offset counts them. */
       ...omitUndefined({ leftOut: leftOut || undefined }),
     })),
 );
@@ -283,7 +284,7 @@ const nextCursor = z
   .optional()
   .transform((value) => (value === null || value === '' ? undefined : value?.toString()));
 
-/** Returns the schema of a list that leaves out what cannot be read. Only for rows that nobody adds up. */
+/** Returns the schema of a list that leaves out what cannot be read: it costs no more than its row. */
 const readableRows = <Row extends z.ZodType>(row: Row) =>
   z.array(z.unknown()).transform((values) =>
     values.flatMap((value) => {
@@ -337,7 +338,7 @@ export const feedbackByPageResponse = plainResponse(
 
 const RESOLUTIONS = ['answered', 'unanswered'] as const;
 
-/** What readers wrote is not kept. Conversations are counted, so each is one, whatever is missing in it. */
+/** What readers wrote is not kept. Conversations are counted, whatever is missing in them. */
 const conversation = z
   .object({
     resolutionStatus: optionalUnknown,
@@ -354,7 +355,7 @@ const conversation = z
 /** Response to a query of conversations with the assistant, one page of results. Only `conversations` is required. */
 export const assistantConversationsResponse = plainResponse(
   z
-    .object({ conversations: z.array(conversation), nextCursor, hasMore: optionalFlag })
+    .object({ conversations: readableRows(conversation), nextCursor, hasMore: optionalFlag })
     .transform(({ conversations, nextCursor, hasMore }) => ({
       conversations,
       /** True without a `nextCursor` when the platform has more and does not say how to get it. */
@@ -362,35 +363,6 @@ export const assistantConversationsResponse = plainResponse(
       ...omitUndefined({ nextCursor }),
     })),
 );
-
-/** Details of an error that are read. */
-const MAX_DETAILS = 3;
-
-/**
- * Returns the text of an error response (`error`, else `message`, with the messages of its `details`), or of the `error`
- * of a failed job.
- */
-export function parseErrorText(value: unknown, clean: CleanText): string | undefined {
-  const inner = fieldOf(value, 'error');
-  const candidates = [value, inner, fieldOf(inner, 'message'), fieldOf(value, 'message')];
-  const text = candidates.map((candidate) => parseText(candidate, clean)).find((one) => one !== undefined);
-  const details = [fieldOf(inner, 'details') ?? fieldOf(value, 'details')]
-    .flat()
-    .slice(0, MAX_DETAILS)
-    .flatMap((detail) => parseText(fieldOf(detail, 'message'), clean) ?? []);
-  const rest = [...new Set(details)].filter((detail) => detail !== text).join('; ');
-  return parseText([text, rest].filter(Boolean).join(': '), clean);
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? Object.getOwnPropertyDescriptor(value, name)?.value
-    : undefined;
-}
-
-function parseText(value: unknown, clean: CleanText): string | undefined {
-  return typeof value === 'string' ? clean(value) || undefined : undefined;
-}
 
 function parseStatus<Status extends string>(raw: string, statuses: readonly Status[]): Status | 'unknown' {
   return statuses.find((status) => status === raw.trim().toLowerCase()) ?? 'unknown';

@@ -210,6 +210,13 @@ describe('conversations with the assistant', () => {
     ]);
   });
 
+  test('an unreadable one costs no more than itself', async () => {
+    expect(await conversations({ conversations: [null, {}, 'a'] })).toEqual({
+      conversations: [{ resolutionStatus: 'unknown' }],
+      hasMore: false,
+    });
+  });
+
   test('go on as far as the platform says', async () => {
     expect(await conversations({ conversations: [], nextCursor: 42 })).toMatchObject({
       nextCursor: '42',
@@ -223,8 +230,7 @@ describe('conversations with the assistant', () => {
 
   test.each([
     {},
-    { conversations: [null] },
-    { conversations: ['a'] },
+    { conversations: null },
     { conversations: [], nextCursor: {} },
     { conversations: [], nextCursor: 'x'.repeat(2001) },
   ])('are unreadable when a count of them would be wrong: %j', async (body) => {

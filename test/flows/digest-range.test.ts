@@ -77,6 +77,21 @@ describe('a digest of any dates', () => {
     expect(read(root)).toMatch(/^10 views .*\((?:110|100|10|120) a week before\)$/m);
   });
 
+  test('a row that cannot be read costs neither the totals nor the list', async () => {
+    const row = { path: '/guides/sso', human: 60, ai: 6, total: null };
+    const views = [{ ...row, path: null }, row, { path: '/api', human: null, ai: 1, total: 1 }];
+    const body = { totals: { human: 70, ai: 8, total: null }, views, hasMore: false };
+    scene.platform.wire.order(
+      'GET /v1/analytics/{projectId}/views',
+      { kind: 'answer', status: 200, body },
+      1000,
+    );
+    await asks('/docs-digest 7d');
+    const root = await digest('13–19 Sep 2026', { has: ['Top pages', '.csv'] });
+    expect(read(root)).toContain('546 views');
+    expect(below(root)[0]).toContain('/guides/sso | 60 | 6 | 66');
+  });
+
   test('where the app cannot be, it comes to direct messages', async () => {
     expect(told(await asks('/docs-digest last week', { where: 'ana+ben' }))).toContain(
       'It comes to your direct messages with me in a moment.',

@@ -182,6 +182,18 @@ describe('a link in the thread', () => {
     expect(scene.platform.starts).toHaveLength(1);
   });
 
+  test('with a space in its address is encoded', async () => {
+    const body = { bundleUrl: 'https://files.test/acme docs.tar.gz?X-Signature=0f9e8d7c6b5a49382716' };
+    scene.platform.wire.order('POST /v1/static-export/jobs/{jobId}/bundle', {
+      kind: 'answer',
+      status: 200,
+      body,
+    });
+    await finished(scene);
+    const buttons = JSON.stringify(scene.messageWith('is exported').blocks);
+    expect(buttons).toContain('https://files.test/acme%20docs.tar.gz?X-Signature=0f9e8d7c6b5a49382716');
+  });
+
   test('that ended in a message that somebody deleted is not told of', async () => {
     scene.platform.linkLifeMs = 1500;
     await finished(scene);
