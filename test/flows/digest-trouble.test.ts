@@ -214,7 +214,7 @@ describe('an hour of requests', () => {
     await untilWoken(() => below(root).length === 2 && !read(root).includes('request budget'));
     expect(read(root)).toContain('Biggest change: /');
     // Neither waits for the other.
-    expect(below(root)).toContainEqual(expect.stringContaining('2,000 pages were read.'));
+    expect(below(root)).toContainEqual(expect.stringContaining('Rising, people: /'));
     expect(below(root)).toContain('[file: page-views-2026-W38.csv]');
     expect(digests()).toEqual([root]);
   });
