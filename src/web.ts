@@ -152,6 +152,8 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
           );
       },
       projects,
+      policy,
+      limits,
       replyMode,
       now,
       log,

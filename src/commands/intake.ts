@@ -146,6 +146,10 @@ export function createIntake(parts: IntakeParts) {
     /** The run that has this further name. */
     byAlias: (name: string, request: IntakeRequest) => readInTime(runs.byAlias(name), request),
 
+    /** The entries of the index of followed threads as they are stored, the latest first. */
+    followedIndex: (teamId: string, request: IntakeRequest) =>
+      readInTime(threads.followedIndex(teamId), request),
+
     /** What is listed of followed threads, the latest first; without those that only a newer Docket can read. */
     async listFollowed<T>(teamId: string, schema: z.ZodType<T>, request: IntakeRequest): Promise<T[]> {
       const listed = await readInTime(threads.followedIndex(teamId), request);

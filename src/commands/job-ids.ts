@@ -2,7 +2,7 @@ import { type ListedThread, listedThread, visibleThread } from '../jobs/agent/th
 import { MAX_OTHERS } from '../jobs/export/feature.ts';
 import { site } from '../jobs/export/phrases.ts';
 import { exportQuotas, exportRun, jobAlias } from '../jobs/export/record.ts';
-import { mayMean, readTypedJob, type TypedJob, unknownJobs } from '../jobs/typed-job.ts';
+import { mayBePart, mayMean, readTypedJob, type TypedJob, unknownJobs } from '../jobs/typed-job.ts';
 import { filterVisible } from '../jobs/visibility.ts';
 import { listNames, MAX_LISTED_NAMES } from '../jobs/wording-view.ts';
 import { projectNamed } from '../projects.ts';
@@ -82,7 +82,8 @@ export async function findAgentJob(
   caller: Caller,
   tools: Tools,
 ): Promise<JobChoice> {
-  const listed = await tools.intake.listFollowed(caller.teamId, listedThread, caller);
+  const entries = mayBePart(typed) ? await tools.intake.followedIndex(caller.teamId, caller) : [];
+  const listed = entries.flatMap((entry) => readListed(typed, entry) ?? []);
   const visible = await filterVisible(
     fittingThreads(typed, projectNames(tools.projects, named), listed),
     visibleThread,
@@ -90,6 +91,13 @@ export async function findAgentJob(
     tools.isPublic,
   );
   return choose(typed, visible.map(toJob), tools);
+}
+
+/** Reads an entry of the index whose job may be meant; a look at its id alone is cheap. */
+export function readListed(typed: TypedJob, entry: unknown): ListedThread | undefined {
+  const { agentJobId } = entry as { agentJobId?: unknown };
+  if (typeof agentJobId !== 'string' || !mayMean(typed, agentJobId)) return undefined;
+  return listedThread.safeParse(entry).data;
 }
 
 /** Returns the followed threads whose job may be meant. */

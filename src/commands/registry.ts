@@ -1,7 +1,8 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import type { ThreadRun } from '../jobs/agent/thread/record.ts';
-import type { Permission } from '../policy.ts';
+import type { Limits } from '../jobs/limits.ts';
+import type { Permission, Policy } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import type { Log } from '../runtime/log.ts';
 import { MENU_ACTION, type Message } from '../slack/blocks.ts';
@@ -152,6 +153,8 @@ export interface EventTools {
   /** Finds out whether Slack still takes the token; while it does not, no other call is made. */
   checkToken: () => Promise<void>;
   projects: readonly Project[];
+  policy: Pick<Policy, 'check'>;
+  limits: Limits;
   /** Which replies in a thread are instructions, unless people there say otherwise. */
   replyMode: ThreadRun['mode'];
   now: () => number;

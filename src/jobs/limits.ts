@@ -30,6 +30,8 @@ export const LIMITS = {
   /** Exports that may run at once. */
   exportsPerPerson: wholeNumber(1000, 10),
   exportsPerChannel: wholeNumber(1000, 30),
+  /** Threads that one person may have follow jobs. */
+  threadsPerPerson: wholeNumber(1000, 100),
   /** How long an instruction may be. */
   instructionCharacters: wholeNumber(SLACK_LIMITS.messageText, 8000),
   /** How many instructions of a thread may wait, and how many may be held. */

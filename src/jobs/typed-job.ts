@@ -79,6 +79,9 @@ export function mayMean(typed: TypedJob, jobId: string): boolean {
   }
 }
 
+/** Whether it can be a part of an id, which only a look at all known ones can complete. */
+export const mayBePart = (typed: TypedJob) => typed.kind !== 'id' || typed.id.length >= MIN_KNOWN_LENGTH;
+
 /** Short ids are counted up on some platforms: there `job_100` is no beginning of `job_1000`. */
 const isBeginning = (beginning: string, jobId: string) =>
   jobId.length > MAX_WHOLE_LENGTH && beginning.length >= MIN_KNOWN_LENGTH && jobId.startsWith(beginning);

@@ -79,15 +79,17 @@ export const saveArgs = (run: SavedRun, next: SavedRun): (string | number)[] => 
 ];
 
 /**
- * `isAtWork(…)`: the run is listed, and has not ended. `oldestOf(quota, max, id, …)` returns the oldest run that
+ * `isAtWork(…)`: the run has not ended, and is listed or kept until somebody ends it. `oldestOf(quota, max, id, …)` returns the oldest run that
  * counts toward a quota when it is full, `id` itself apart; those that count no more leave it.
  */
 const LUA_QUOTA = `
 local function isAtWork(active, member, run)
-  if not redis.call('ZSCORE', active, member) then return false end
   local json = redis.call('HGET', run, 'json')
-  local read, record = pcall(cjson.decode, json or 'null')
-  return json and (not read or record.state ~= 'ended')
+  if not json then return false end
+  local listed = redis.call('ZSCORE', active, member)
+  local read, record = pcall(cjson.decode, json)
+  if not read then return listed end
+  return record.state ~= 'ended' and record.state ~= 'removed' and (listed or record.lasting == true)
 end
 local function oldestOf(quota, max, id, active, members, runs)
   local count, oldest = 0, nil

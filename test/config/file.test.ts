@@ -66,6 +66,7 @@ limits:
         watchHours: 1.5,
         exportsPerPerson: 1,
         exportsPerChannel: 2,
+        threadsPerPerson: 100,
         instructionCharacters: 3,
         instructionsWaiting: 4,
       },

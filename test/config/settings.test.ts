@@ -56,6 +56,7 @@ describe('settings', () => {
         watchHours: 6,
         exportsPerPerson: 10,
         exportsPerChannel: 30,
+        threadsPerPerson: 100,
         instructionCharacters: 8000,
         instructionsWaiting: 100,
       },

@@ -137,3 +137,22 @@ projects:
     expect(instructions()).toHaveLength(1);
   });
 });
+
+describe('a limit of the threads that one person has follow jobs', () => {
+  const scene = stage({ bot: { config: 'limits: { threadsPerPerson: 1 }\n' } });
+  const { asks, told, person } = scene;
+  const { follows, note, read } = agentsOn(scene);
+  const FULL = 'You follow 1 job already. Stop following one first. /docs-agent list shows them.';
+
+  test('holds for commands and mentions, whatever the threads do, and ends with them', async () => {
+    const { card: root } = await follows();
+    const another = scene.platform.agent.add({});
+    expect(told(await asks(`/docs-agent follow ${another}`))).toBe(FULL);
+    await person('ana').says('#docs', `@Docket follow ${another}`);
+    expect(read(await note('ana', 'You follow'))).toBe(FULL);
+    await follows({ who: 'ben', jobId: another });
+    await person('ana').clicks(root, 'Stop following');
+    await scene.until(['Stopped by ana']);
+    await follows();
+  });
+});

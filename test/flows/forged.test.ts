@@ -18,6 +18,7 @@ const NAME_NOTHING = [
   'export.ask',
   'export.start_another',
   'export.use_domain',
+  'export.use_typed',
   'status.audit',
   'status.details',
   'welcome.how',

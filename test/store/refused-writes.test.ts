@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { messageEvents } from '../../src/commands/agent/events.ts';
+import { defaultConfigFile } from '../../src/config/file.ts';
 import type { Log } from '../../src/runtime/log.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { connectForRequests } from '../../src/store/redis/connections.ts';
@@ -114,6 +115,10 @@ const hear = async (event: object) =>
       changeChannelId: async () => {},
       checkToken: async () => {},
       projects: [aProject({ projectId: 'prj_1' })],
+      policy: {
+        check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true } }) as never,
+      },
+      limits: defaultConfigFile.limits,
       replyMode: 'all',
       now: () => NOW_MS,
       log,

@@ -5,7 +5,13 @@ import { applyClick, MODE_BY_ACTION } from '../../jobs/agent/thread/clicks.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
 import { newInstruction, type Person } from '../../jobs/agent/thread/instruction.ts';
 import { clickedModeText } from '../../jobs/agent/thread/phrases.ts';
-import { isSoleAuthor, newThread, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
+import {
+  isSoleAuthor,
+  newThread,
+  type ThreadRun,
+  threadKind,
+  threadQuotas,
+} from '../../jobs/agent/thread/record.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
@@ -189,7 +195,9 @@ export const startNewButton = defineButton({
       },
       tools.now(),
     );
-    const acceptance = await tools.intake.start(thread, caller);
+    const quotas = threadQuotas(thread, tools.limits);
+    const acceptance = await tools.intake.start(thread, caller, quotas);
+    if (acceptance.kind === 'full') return projectMessage({ kind: 'full', max: quotas[0].max }, '');
     return acceptance.kind === 'claimed' ? threadFollowsJob : started;
   },
 });

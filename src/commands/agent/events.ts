@@ -1,17 +1,17 @@
 import { readDomain } from '../../domain.ts';
-import { newMention } from '../../jobs/agent/mention/record.ts';
+import { newMention, type ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
-import { listedThread, newThread, visibleThread } from '../../jobs/agent/thread/record.ts';
+import { newThread, threadQuotas, visibleThread } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
-import type { TypedJob } from '../../jobs/typed-job.ts';
+import { mayBePart, type TypedJob } from '../../jobs/typed-job.ts';
 import { filterVisible } from '../../jobs/visibility.ts';
 import { retention } from '../../runtime/timing.ts';
 import { beginningOf, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { type Reply, readReply } from '../../slack/reply.ts';
 import { idOf } from '../../store/ids.ts';
-import type { Acceptance, RunBase } from '../../store/runs.ts';
-import { choose, type FoundJob, fittingThreads, projectNames, toJob } from '../job-ids.ts';
+import type { Acceptance, Quota, RunBase } from '../../store/runs.ts';
+import { choose, type FoundJob, fittingThreads, projectNames, readListed, toJob } from '../job-ids.ts';
 import type { EventListener, EventTools } from '../registry.ts';
 import { resolveAgentProject } from './project.ts';
 
@@ -90,15 +90,18 @@ function followRequestOf(parsed: ThreadText): FollowRequest | undefined {
   return { typed: parsed.typed, project: parsed.project };
 }
 
-/** Returns the job that is meant, where there is no doubt. Of an event nobody knows whether its author is a guest. */
+/**
+ * Returns the job that is meant, where there is no doubt. Looks only for people who may instruct the agent, and only for
+ * what can be a part of an id.
+ */
 async function findJob(
-  { user, channel }: NewReply,
+  { user, channel, external }: NewReply,
   { typed, project }: FollowRequest,
-  { threads, identity, projects }: EventTools,
+  { threads, identity, projects, policy }: EventTools,
 ): Promise<FoundJob | undefined> {
-  const listed = (await threads.followedIndex(identity.teamId)).flatMap(
-    (entry) => listedThread.safeParse(entry).data ?? [],
-  );
+  const isPart = mayBePart(typed) && (await policy.check(user, 'agent', { external })).kind === 'allowed';
+  const entries = isPart ? await threads.followedIndex(identity.teamId) : [];
+  const listed = entries.flatMap((entry) => readListed(typed, entry) ?? []);
   const viewer = { user: { id: user, fullMember: false }, channel: { id: channel } };
   const fitting = fittingThreads(typed, projectNames(projects, project), listed);
   const visible = await filterVisible(fitting, visibleThread, viewer, async () => false);
@@ -134,20 +137,34 @@ async function startFollowing(reply: NewReply, wanted: FollowRequest, tools: Eve
     },
     tools.now(),
   );
-  return (await accept(thread, tools)) !== 'claimed';
+  const [quota] = threadQuotas(thread, tools.limits);
+  const accepted = await accept(thread, tools, [quota]);
+  if (accepted === 'full') await startMention(reply, { kind: 'full', max: quota.max }, false, tools);
+  return accepted !== 'claimed';
 }
 
-async function startMention(reply: NewReply, parsed: ThreadText, early: boolean, tools: EventTools) {
-  const project = parsed.kind === 'follow' ? projectOf(reply, parsed.project, tools) : undefined;
+/** Has somebody answered whose mention starts nothing by itself. */
+async function startMention(
+  reply: NewReply,
+  about: ThreadText | ProjectProblem,
+  early: boolean,
+  tools: EventTools,
+) {
   const { teamId, botUserId } = tools.identity;
   const { threadTs } = reply;
-  const problem = project?.kind === 'unclear' ? project.problem : undefined;
+  const project = about.kind === 'follow' ? projectOf(reply, about.project, tools) : undefined;
+  const unclear = project?.kind === 'unclear' ? project.problem : undefined;
+  const problem = about.kind === 'full' ? about : unclear;
   const mention = { teamId, botUserId, reply: newReply.parse(reply), threadTs, early, problem };
   await accept(newMention(mention, tools.now()), tools);
 }
 
-async function accept(run: RunBase, { runs, wake }: EventTools): Promise<Acceptance['kind']> {
-  const { kind } = await runs.accept(run, Number.MAX_SAFE_INTEGER, retention.runMs, undefined);
+async function accept(
+  run: RunBase,
+  { runs, wake }: EventTools,
+  quotas: readonly Quota[] = [],
+): Promise<Acceptance['kind']> {
+  const { kind } = await runs.accept(run, Number.MAX_SAFE_INTEGER, retention.runMs, undefined, quotas);
   if (kind === 'accepted') wake(run);
   return kind;
 }

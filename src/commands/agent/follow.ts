@@ -1,5 +1,5 @@
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
-import { newOwnThread } from '../../jobs/agent/thread/record.ts';
+import { newOwnThread, threadQuotas } from '../../jobs/agent/thread/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { idOf } from '../../store/ids.ts';
@@ -45,7 +45,12 @@ export async function followJob(
     },
     tools.now(),
   );
-  const acceptance = await tools.intake.start(thread, caller);
+  const quotas = threadQuotas(thread, tools.limits);
+  const acceptance = await tools.intake.start(thread, caller, quotas);
+  if (acceptance.kind === 'full') {
+    await tools.audit({ subject: jobId ?? 'new job', job: jobId, result: 'refused: too many threads' });
+    return projectMessage({ kind: 'full', max: quotas[0].max }, '');
+  }
   return acceptance.kind === 'claimed' ? followsAlready : undefined;
 }
 

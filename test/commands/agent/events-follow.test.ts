@@ -50,6 +50,18 @@ describe('@Docket follow <job id>', () => {
     expect(await events.world.threadRuns()).toEqual([]);
   });
 
+  test.each<[string, string, 'allowed' | 'refused']>([
+    ['by somebody who may not instruct the agent', 'job_41d7', 'refused'],
+    ['of what is too short for a part of an id', 'zz', 'allowed'],
+  ])('%s looks at no list of threads', async (_, id, kind) => {
+    const { threads } = events.world;
+    const followedIndex = () => Promise.reject(new Error('the list was read'));
+    const check = async () => ({ kind, person: { id: 'U0BEN', name: 'ben', fullMember: true } });
+    const policy = { check } as unknown as EventTools['policy'];
+    await hear(aReply({ text: `<@U0BOT> follow ${id}` }), { threads: { ...threads, followedIndex }, policy });
+    expect(await events.world.threadRuns()).toMatchObject([{ agentJobId: id, checked: false }]);
+  });
+
   test('by somebody of another organization says so', async () => {
     await hear(aMessage({ text, team: 'T0OTHER' }));
     expect(await events.world.threadRuns()).toMatchObject([{ asked: { external: true } }]);

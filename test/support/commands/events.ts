@@ -2,6 +2,7 @@ import { beforeEach, expect } from 'vitest';
 import { messageEvents } from '../../../src/commands/agent/events.ts';
 import type { EventTools } from '../../../src/commands/registry.ts';
 import { createWaker } from '../../../src/commands/waker.ts';
+import { defaultConfigFile } from '../../../src/config/file.ts';
 import { mentionRun } from '../../../src/jobs/agent/mention/record.ts';
 import { createClosers } from '../../../src/runtime/closers.ts';
 import { NOW_MS } from '../builders.ts';
@@ -48,6 +49,10 @@ export function eventsForTests() {
         changeChannelId: async () => {},
         checkToken: async () => {},
         projects: [aProject({ projectId: 'prj_1' })],
+        policy: {
+          check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true } }) as never,
+        },
+        limits: defaultConfigFile.limits,
         replyMode: 'all',
         now: () => NOW_MS,
         log: kept.log,

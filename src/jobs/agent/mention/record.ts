@@ -5,7 +5,7 @@ import { version } from '../../../store/version.ts';
 import type { VisibleKind } from '../../visibility.ts';
 import { newReply } from '../thread/event.ts';
 
-/** Why it is not clear in which project a job is. */
+/** Why a job is not followed: mostly, since it is not clear in which project it is. */
 const projectProblem = z.discriminatedUnion('kind', [
   /** People have to say which. */
   z.object({ kind: z.literal('ask'), names: z.array(z.string()) }),
@@ -13,6 +13,8 @@ const projectProblem = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('noId'), name: z.string() }),
   /** `named`, as it was typed, is none of `names`. */
   z.object({ kind: z.literal('unknown'), named: z.string(), names: z.array(z.string()) }),
+  /** This person's threads follow as many jobs as they may. */
+  z.object({ kind: z.literal('full'), max: z.number() }),
 ]);
 export type ProjectProblem = z.infer<typeof projectProblem>;
 

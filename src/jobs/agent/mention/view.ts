@@ -1,5 +1,5 @@
 import { type Message, message, type Part } from '../../../slack/blocks.ts';
-import { cut, foreignText, oneLine } from '../../../slack/text.ts';
+import { cut, foreignText, formatCount, oneLine } from '../../../slack/text.ts';
 import { exportOffer } from '../../export/ask-view.ts';
 import { overviewMessage } from '../../help-view.ts';
 import { chooseProjectMessage, notPermittedText, unknownProjectText } from '../../wording-view.ts';
@@ -75,8 +75,13 @@ export function projectMessage(
       return message([[unknownProjectText(problem.named, problem.names)]]);
     case 'noId':
       return message([noIdParts(problem.name)]);
+    case 'full':
+      return message([[tooManyThreadsText(problem.max), ' ', { code: '/docs-agent list' }, ' shows them.']]);
   }
 }
+
+const tooManyThreadsText = (max: number) =>
+  `You follow ${formatCount(max)} ${max === 1 ? 'job' : 'jobs'} already. Stop following one first.`;
 
 /** Without a file, the only project is called `default`. */
 function noIdParts(name: string): Part[] {

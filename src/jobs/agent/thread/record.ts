@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { runBase } from '../../../store/runs.ts';
+import { type Quota, runBase } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { version } from '../../../store/version.ts';
+import type { Limits } from '../../limits.ts';
 import { knownNeeds } from '../../needs.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
 import { jobSnapshot, roundEnding } from '../watch/record.ts';
@@ -230,6 +231,12 @@ type NewThread = Pick<
   ThreadRun,
   'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'checked' | 'asked' | 'mode'
 > & { instruction: Instruction | undefined };
+
+/** What a thread counts toward while it follows a job: its owner. */
+export const threadQuotas = (
+  { teamId, owner }: Pick<ThreadRun, 'teamId' | 'owner'>,
+  { threadsPerPerson }: Pick<Limits, 'threadsPerPerson'>,
+): [Quota] => [{ name: ['threads', teamId, owner.id].join(':'), max: threadsPerPerson }];
 
 /** Returns the record of a thread that is to follow a job. In an existing Slack thread it claims that place. */
 export function newThread({ instruction: first, ...thread }: NewThread, nowMs: number): ThreadRun {
