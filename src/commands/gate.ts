@@ -30,7 +30,7 @@ export interface GateParts {
 const AUDIT_TIMEOUT_MS = 200;
 
 const personUnknown = message([
-  ["Slack didn't tell me in time who you are, so nothing was started. Try again in a moment."],
+  ['Slack took too long to say who you are, so nothing was started. Try again in a moment.'],
 ]);
 const scopeMissing = message([[missingScopeText]]);
 const slackUnavailable = message([
@@ -44,9 +44,9 @@ const outdatedMessage = (what: string, instead: string) =>
 /** Answers to what this version does not know (any more). */
 export const outdated = {
   button: outdatedMessage('button', 'Use a newer message, or type the command again.'),
-  command: outdatedMessage('command', 'Whoever runs me has to install me again, with my new manifest.'),
+  command: outdatedMessage('command', 'The people who run me need to reinstall me with my new manifest.'),
   modal: outdatedMessage('dialog', 'Open it again.'),
-  shortcut: outdatedMessage('shortcut', 'Load Slack anew, then look for its new name.'),
+  shortcut: outdatedMessage('shortcut', 'Reload Slack, then look for its new name.'),
 } as const;
 
 /**

@@ -36,14 +36,14 @@ export function platformReasonText(reason: string | undefined): string {
 
 /** To somebody whom the app may not look up, since it was installed without the scope for it. */
 /** Behind a question that a restore makes necessary. */
-export const restoredText = 'A backup was put back, and what was done after it is not in it.';
+export const restoredText = 'A backup was restored; it does not include later work.';
 
 export const missingScopeText =
-  "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.";
+  "Slack doesn't let me see who you are; the people who run Docket have to reinstall the app.";
 
 /** Who has to act on a rejected key. */
 export const keyRemedyText = (adminsTold: boolean | undefined) =>
-  adminsTold ? 'the admins have been told' : 'whoever runs Docket has to renew it';
+  adminsTold ? 'the admins have been told' : 'the people who run Docket have to renew it';
 
 /** Of a run whose project the settings no longer have. */
 export const projectMissingText = ({ project }: { project: string }) =>
@@ -65,7 +65,7 @@ export function workWaitsText(work: readonly { count: number; what: string }[]):
 }
 
 export const waitingText = (waiting: number): string =>
-  waiting === 0 ? 'nothing waits' : waiting === 1 ? '1 waits' : `${formatCount(waiting)} wait`;
+  waiting === 0 ? 'none waiting' : `${formatCount(waiting)} waiting`;
 
 /** How much of an hour's limit is in use; the limit alone where that is not known. */
 export function hourlyUsageText(usage: RateLimitUsage | undefined, perHour: number): string {
@@ -94,7 +94,7 @@ export function listNames(names: readonly string[]): string {
 
 /** To somebody who named a project that is not in the settings. */
 export const unknownProjectText = (named: string, known: readonly string[]) =>
-  `There is no project ${foreignText(named, 60)} here. There is: ${listNames(known)}.`;
+  `No project "${foreignText(named, 60)}". Available: ${listNames(known)}.`;
 
 /**
  * Asks which of several projects is meant. `outcome` says what came of the request, if anything has to be said;
@@ -135,5 +135,5 @@ export function contactsText(
 ): string {
   if (contact !== undefined) return foreignText(contact.toWellFormed(), 80);
   if (names.length > 0) return names.map((name) => `@${foreignText(name.toWellFormed(), 60)}`).join(' or ');
-  return isOpen ? 'a full member of this workspace' : 'whoever runs Docket';
+  return isOpen ? 'a full member of this workspace' : 'the people who run Docket';
 }

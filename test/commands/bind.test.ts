@@ -101,7 +101,7 @@ describe('a command', () => {
       'unknown to Slack in time',
       { policy: answersWith({ kind: 'unknown' }) },
       {},
-      "Slack didn't tell me in time who you are, so nothing was started. Try again in a moment.",
+      'Slack took too long to say who you are, so nothing was started. Try again in a moment.',
     ],
     [
       'from another workspace',

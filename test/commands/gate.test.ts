@@ -110,19 +110,19 @@ describe('who may not', () => {
     [
       'is told whom to ask where no name is known',
       { policy: policy({ kind: 'refused', person: ana, ask: [] }, []) },
-      "You can't start exports here, so nothing was started. Ask whoever runs Docket.",
+      "You can't start exports here, so nothing was started. Ask the people who run Docket.",
       'refused: not permitted',
     ],
     [
       'because Slack did not tell in time, may try again',
       { policy: policy({ kind: 'unknown' }) },
-      "Slack didn't tell me in time who you are, so nothing was started. Try again in a moment.",
+      'Slack took too long to say who you are, so nothing was started. Try again in a moment.',
       'refused: not known in time',
     ],
     [
       'because Slack shows nobody to the app, is told who can mend it',
       { policy: policy({ kind: 'unknown', missingScope: true }) },
-      "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.",
+      "Slack doesn't let me see who you are; the people who run Docket have to reinstall the app.",
       'refused: not known to Slack',
     ],
   ])('%s, does nothing, and leaves an audit line', async (_, parts, text, result) => {
@@ -231,7 +231,7 @@ describe('a further permission', () => {
     const text = await textOf(
       pass(aCaller(), ({ requirePermission }) => requirePermission('admin', 'audit')) as never,
     );
-    expect(text).toBe("You can't see this. Ask whoever runs Docket.");
+    expect(text).toBe("You can't see this. Ask the people who run Docket.");
     expect(await audited()).toMatchObject([{ subject: 'audit', result: 'refused: not permitted' }]);
   });
 });

@@ -110,7 +110,7 @@ describe('trouble with the platform', () => {
       root,
       '❌ @ana Not sent: "Mend the headings"\nMy platform key was rejected; the admins have been told.\n[Send again]',
     );
-    await scene.until(['🔑 DOCS_API_KEY is rejected since TIME'], '@ben', 'ben');
+    await scene.until(['🔑 DOCS_API_KEY has been rejected since TIME'], '@ben', 'ben');
     await takes(reply);
     await clicks('ben', 'Not sent', 'Send again');
     expect(await sent(1)).toEqual(['Mend the headings']);
@@ -202,7 +202,7 @@ describe('a project without an id', () => {
 
   test('says what to set, and calls nobody', async () => {
     const text =
-      "I don't know the project's id, so nothing was sent. Whoever runs Docket sets DOCS_PROJECT_ID.";
+      "I don't know the project's id, so nothing was sent. The people who run Docket need to set DOCS_PROJECT_ID.";
     const { asks, told, person } = scene;
     expect(told(await asks('/docs-agent follow aj_1'))).toBe(text);
     expect(told(await asks('/docs-agent new Write a page'))).toBe(text);

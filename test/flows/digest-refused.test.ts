@@ -62,7 +62,7 @@ describe('a digest for which the platform gives no numbers', () => {
     const late = await post('is late', '@ana');
     expect(read(late).split('\n')).toEqual([
       expect.stringContaining(`⚠️ The digest of docs.acme.com in #docs is late: ${why}`),
-      `Whoever runs Docket has to ${fix}; then [Send now].`,
+      `The people who run Docket have to ${fix}; then [Send now].`,
       'I also ask again by myself, every half hour, for two days.',
       '[Send now] [Remove]',
     ]);

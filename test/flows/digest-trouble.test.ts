@@ -182,7 +182,7 @@ describe('a digest that cannot be posted', () => {
     await untilWoken(() => failures().length > 0);
     const failed = await post("couldn't be posted", '@ana');
     expect(read(failed)).toContain(
-      "the platform doesn't know this project (404).\nWhoever runs Docket has to see whether the projectId in my settings is right; then [Send now].",
+      "the platform doesn't know this project (404).\nThe people who run Docket have to see whether the projectId in my settings is right; then [Send now].",
     );
     scene.platform.wire.clear();
     await person('ana').clicks(failed, 'Send now');

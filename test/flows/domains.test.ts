@@ -156,7 +156,7 @@ describe('refused with the fix', () => {
     ['docs.acme.com —privat', "I don't know --privat. Did you mean --private?"],
     ['docs.acme.com --paths', '--paths needs a value, such as --paths /guides,/api.'],
     ['docs.acme.com --private --private', 'Type --private once; it is there twice.'],
-    ['docs.acme.com --project other', 'There is no project other here. There is: default.'],
+    ['docs.acme.com --project other', 'No project "other". Available: default.'],
     [
       '<http://docs.acme.com/v2|docs.acme.com/v2>',
       `docs.acme.com/v2 isn't a host name. ${suggested}\n[Use it]`,

@@ -4,7 +4,7 @@ import { type Stage, stage } from '../support/flows/stage.ts';
 const refused = { kind: 'answer', status: 401, body: { error: 'Invalid API key' } } as const;
 const LOOK = 'GET /v1/static-export/jobs/{jobId}';
 const alert = (waits: string) =>
-  `🔑 DOCS_API_KEY is rejected since TIME${waits}.\nSet a new one and restart me; what waits goes on by itself then.\nI tell you once an hour at most.`;
+  `🔑 DOCS_API_KEY has been rejected since TIME${waits}.\nSet a new one and restart me; waiting work then resumes by itself.\nI'll remind you at most once an hour.`;
 
 /** An operator has mended the key, and somebody looks, once the last look is two seconds old. */
 async function goesOn({ platform, clicks, until, sees }: Stage) {
@@ -69,7 +69,7 @@ describe('a request that is forbidden, with admins', () => {
   const forbid = (call: string, body: object) =>
     scene.platform.wire.order(call, { kind: 'answer', status: 403, body });
   const causes = (reason: string) =>
-    `🚫 The platform does not allow what I asked with DOCS_API_KEY (403).\nThe platform said: "${reason}"\nCheck the plan (exports need Enterprise), the platform's IP allowlist, and that the key has the scope write.\nI tell you once an hour at most.`;
+    `🚫 The platform does not allow my request with DOCS_API_KEY (403).\nThe platform said: "${reason}"\nCheck the plan (exports need Enterprise), the platform's IP allowlist, and that the key has the scope write.\nI'll remind you at most once an hour.`;
 
   test('at the start: people read what the platform said, admins also what it can mean', async () => {
     forbid('POST /v1/static-export/jobs', {
@@ -108,7 +108,7 @@ describe('a key that is rejected while watching, without admins', () => {
     await scene.until(['42%']);
     scene.platform.wire.order(LOOK, refused, 1000);
     await scene.until([
-      '⚠️ My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.',
+      '⚠️ My platform key was rejected; the people who run Docket have to renew it. I go on when it works again.',
     ]);
     expect(scene.slack.messages).toHaveLength(2);
     await goesOn(scene);

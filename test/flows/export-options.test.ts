@@ -57,7 +57,7 @@ describe('what is typed after the domain', () => {
       '--paths guides/../api',
       "--paths: “guides/../api” isn't a page path. Type the whole path, starting with a slash: /guides/start.",
     ],
-    ['--project beta', 'There is no project beta here. There is: default.'],
+    ['--project beta', 'No project "beta". Available: default.'],
   ])('%s is refused, with the fix', async (options, text) => {
     expect(told(await asks(`/docs-export docs.acme.com ${options}`))).toBe(text);
     expect(scene.slack.messages).toEqual([]);

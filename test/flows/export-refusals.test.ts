@@ -251,7 +251,7 @@ describe('refused for a while', () => {
   test('a workspace whose Slack does not tell in time who asks', async () => {
     scene.slack.wire.order('users.info', { kind: 'hang', when: 'before' });
     expect(told(await asks())).toBe(
-      "Slack didn't tell me in time who you are, so nothing was started. Try again in a moment.",
+      'Slack took too long to say who you are, so nothing was started. Try again in a moment.',
     );
     await asks();
     await until(['42%']);

@@ -181,7 +181,7 @@ describe('an export that does not go well', () => {
     await asks();
     const texts = await until(['❌ @ana', '❌ Not started · docs.acme.com']);
     expect(texts[1]).toBe(
-      '❌ @ana The export of docs.acme.com was not started: my platform key was rejected; whoever runs Docket has to renew it.\n[Start again]',
+      '❌ @ana The export of docs.acme.com was not started: my platform key was rejected; the people who run Docket have to renew it.\n[Start again]',
     );
     expect(scene.platform.starts).toEqual([]);
   });

@@ -26,7 +26,7 @@ Look in its dashboard first: starting again could run it twice.
 const refused = (text: string) => `❌ @ana ${text}\n[Start again]`;
 
 const REFUSED =
-  '❌ The platform refused the export of SITE. Nothing was started. If it stays so, tell whoever runs Docket.\n[Try again]';
+  '❌ The platform refused the export of SITE. Nothing was started. If it stays so, tell the people who run Docket.\n[Try again]';
 
 const answer = (status: number, more: Partial<Extract<Fault, { kind: 'answer' }>> = {}): Fault => ({
   kind: 'answer',
@@ -52,14 +52,14 @@ The platform said: "Not here"
     [
       '401',
       answer(401, { body: { error: 'Invalid API key' } }),
-      refused(`The export of SITE was not started: my platform key was rejected; whoever runs Docket has to renew it.
+      refused(`The export of SITE was not started: my platform key was rejected; the people who run Docket have to renew it.
 The platform said: "Invalid API key"`),
       0,
     ],
     [
       '403',
       answer(403),
-      "❌ The export of SITE was not started: the platform doesn't allow it (403); ask whoever runs Docket.\n[Try again]",
+      "❌ The export of SITE was not started: the platform doesn't allow it (403); ask the people who run Docket.\n[Try again]",
       0,
     ],
     ['404', answer(404), REFUSED, 0],
@@ -137,7 +137,7 @@ describe('a look', () => {
   const buttons = '\njob se_…\n[Refresh] [Notify me too]';
   const AWAY = `🕒 Queued · requested TIME\nI can't reach the platform and keep trying; the job itself may be fine.${buttons}`;
   const LIMIT = `🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I go on about TIME.${buttons}`;
-  const KEY = `🕒 Queued · requested TIME\n⚠️ My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.${buttons}`;
+  const KEY = `🕒 Queued · requested TIME\n⚠️ My platform key was rejected; the people who run Docket have to renew it. I go on when it works again.${buttons}`;
   const FORBIDDEN = `🕒 Queued · requested TIME\n⚠️ The platform doesn't let me look at this export (403). I go on when it does again.${buttons}`;
 
   test.concurrent.for<[string, Fault, string]>([
@@ -251,7 +251,7 @@ describe('a bundle', () => {
     await asks();
     const told = await reads(ENDING);
     expect(told).toBe(
-      '⚠️ @ana SITE is exported, but I could not get a download link yet: my platform key was rejected, and whoever runs Docket has to renew it.\n[Get the link]',
+      '⚠️ @ana SITE is exported, but I could not get a download link yet: my platform key was rejected, and the people who run Docket have to renew it.\n[Get the link]',
     );
     expect(calls(BUNDLE)).toHaveLength(1);
     repair();

@@ -17,7 +17,7 @@ describe('Home', () => {
   const FIRST = 'Exports, the docs agent and weekly numbers, from Slack.';
   const HELP = [
     'Type /docs-export help, /docs-agent help, /docs-digest help or /docs-status help in any channel.',
-    'This page is brought up to date when you open it, and when something begins or ceases to need you.',
+    'Updates when you open it or something needs you.',
   ];
 
   /** The lines of somebody's Home. */
@@ -33,7 +33,7 @@ describe('Home', () => {
   /** What stands below a heading, up to the next one. */
   async function below(heading: string, who: PersonName) {
     const lines = await opens(who);
-    const headings = ['What runs', 'What you follow', 'What ended', 'Something new'];
+    const headings = ['What runs', 'What you follow', 'Recently ended', 'Start something new'];
     if (!lines.includes(heading)) return [];
     const after = lines.slice(lines.indexOf(heading) + 1);
     return after.slice(
@@ -67,7 +67,7 @@ describe('Home', () => {
     );
     world.platform.finish('docs.acme.com');
     await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com']);
-    expect(await below('What ended', 'ana')).toEqual([
+    expect(await below('Recently ended', 'ana')).toEqual([
       '✅ Exported · docs.acme.com · requested by ana TIME · Open thread',
     ]);
     // Not even after the end is there a link to the bundle on it.

@@ -12,7 +12,7 @@ type PersonName = Parameters<World['slack']['person']>[0];
 const START = 'POST /v1/static-export/jobs';
 const BUNDLE = 'POST /v1/static-export/jobs/{jobId}/bundle';
 const REFUSED = "You can't start exports here, so nothing was started. Ask @docs-admins.";
-const NOT_KNOWN = "Slack didn't tell me in time who you are, so nothing was started. Try again in a moment.";
+const NOT_KNOWN = 'Slack took too long to say who you are, so nothing was started. Try again in a moment.';
 
 let world: World;
 const person = (name: PersonName) => world.slack.person(name);

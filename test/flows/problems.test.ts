@@ -59,7 +59,7 @@ const causes: Record<string, Cause> = {
     name: 'redis_unreachable',
     status: "My database isn't answering",
   },
-  'the platform 401': { ...platform(answers(401)), name: 'docs_key', status: 'is rejected since TIME' },
+  'the platform 401': { ...platform(answers(401)), name: 'docs_key', status: 'has been rejected since TIME' },
   'the platform 403': {
     ...platform(answers(403)),
     name: 'docs_forbidden',
@@ -134,7 +134,7 @@ test.each(Object.entries(causes))(
     if (name !== 'clock') await ana.types('#docs', '/docs-export docs.acme.com --version 2');
     await expect.poll(names, { timeout: 20_000 }).toContain(name);
     if (status !== '') await expect.poll(says, { timeout: 20_000 }).toContain(status);
-    if (status !== '') expect(await says()).toContain('Not all is good');
+    if (status !== '') expect(await says()).toContain('Needs attention');
     const lines = bot
       .output()
       .split('\n')

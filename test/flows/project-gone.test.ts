@@ -59,7 +59,7 @@ test('a start whose answer nobody got is asked about by a bot without the projec
 
   await ana().clicks(messageWith(world, '⚠️ @ana'), 'Start again');
   await until(world, '#docs', [
-    'The export of docs.acme.com was not started: my settings no longer have the project acme. Ask whoever runs Docket.',
+    'The export of docs.acme.com was not started: my settings no longer have the project acme. Ask the people who run Docket.',
     '❌ Not started · docs.acme.com',
   ]);
   expect(startCalls()).toHaveLength(1);
@@ -74,7 +74,7 @@ test('one that was not yet started is told as not started', async () => {
   await world.startBot({ config: withoutAcme });
   const texts = await until(world, '#docs', ['❌ @ana', '❌ Not started · docs.acme.com']);
   expect(plain(texts.at(-1) ?? '')).toBe(
-    '❌ @ana The export of docs.acme.com was not started: my settings no longer have the project acme. Ask whoever runs Docket.',
+    '❌ @ana The export of docs.acme.com was not started: my settings no longer have the project acme. Ask the people who run Docket.',
   );
   expect(startCalls()).toHaveLength(1);
 });

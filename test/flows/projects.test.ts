@@ -103,8 +103,8 @@ describe('with several projects', () => {
       'docs.beta.com --project acme',
       "docs.beta.com isn't in project acme. Its domains: docs.acme.com, shared.acme.com.",
     ],
-    ['docs.acme.com --project gamma', 'There is no project gamma here. There is: acme, beta.'],
-    ['--project gamma', 'There is no project gamma here. There is: acme, beta.'],
+    ['docs.acme.com --project gamma', 'No project "gamma". Available: acme, beta.'],
+    ['--project gamma', 'No project "gamma". Available: acme, beta.'],
   ])('%s is refused, with what is set up', async (words, text) => {
     expect(told(await asks(`/docs-export ${words}`))).toBe(text);
     expect(scene.slack.messages).toEqual([]);
@@ -117,7 +117,7 @@ describe('with several projects', () => {
       `Which project is it in: acme, beta? For example: \n/docs-export watch ${jobId} --project acme`,
     );
     expect(told(await asks(`/docs-export watch ${jobId} --project gamma`))).toBe(
-      'There is no project gamma here. There is: acme, beta.',
+      'No project "gamma". Available: acme, beta.',
     );
     await asks(`/docs-export watch ${jobId} --project acme`);
     await until([`No export with the ID "${jobId}".`]);

@@ -20,8 +20,8 @@ test('a Redis that keeps nothing any more: admins hear of it once, everybody can
 
   const answer = await world.slack.person('ben').types('#docs', '/docs-status');
   const told = answer.ephemeral ? plain(world.slack.read(answer.ephemeral)).split('\n') : [];
-  expect(told[0]).toBe('⚠️ Not all is good');
-  expect(told[1]).toContain('My database is not as it should be: Redis keeps nothing on disk');
+  expect(told[0]).toBe('⚠️ Needs attention');
+  expect(told[1]).toContain('My database has a problem: Redis keeps nothing on disk');
 
   world.platform.finish('docs.acme.com');
   await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com']);

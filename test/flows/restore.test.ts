@@ -67,7 +67,7 @@ test('what was started after the backup is asked about, and nothing is posted tw
   await start();
   // Were it sent at the moment of the backup, the question would have another reason.
   await scene.until([`Did the export of ${WAITS} start?`]);
-  await scene.until([`Did the export of ${CARDLESS} start? A backup was put back`]);
+  await scene.until([`Did the export of ${CARDLESS} start? A backup was restored`]);
   expect(world.platform.starts.map(({ domain }) => domain).toSorted()).toEqual([CARDLESS, WAITS]);
   const cards = world.slack.messages.filter(
     ({ from, threadTs, deleted }) => from === 'docket' && threadTs === undefined && !deleted,

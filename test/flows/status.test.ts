@@ -35,7 +35,7 @@ describe('/docs-status', () => {
 
   const details = (who?: PersonName) => statusDetails(world, who);
 
-  const NO_ADMINS = 'Nobody is named as admin, so nobody gets a message when something is wrong.';
+  const NO_ADMINS = 'No admins are set, so nobody gets a message when something goes wrong.';
   const WELL = '✅ All good';
 
   test('says first that all is good, then what runs and how far it is; [Details] shows the rest in its place', async () => {
@@ -56,7 +56,7 @@ describe('/docs-status', () => {
     ]);
     expect(lines[5]).toBe('Limit — looks at exports: up to 5 a second for each API key');
     expect(lines[6]).toMatch(
-      /^Limit — edits in Slack: up to \d+ a minute, (?:\d+ free|all in use) just now, /,
+      /^Limit — edits in Slack: up to \d+ a minute, (?:\d+ free|all in use) right now, /,
     );
     expect(lines.slice(7, 11)).toEqual([
       'Limit — instructions to the docs agent: 0 of 100 used in the past hour',
@@ -87,9 +87,7 @@ describe('/docs-status', () => {
     if (shown === undefined) throw new Error('no details');
     await world.slack.person('ana').clicks(shown, 'Audit log');
     await world.slack.until(() =>
-      world.slack.ephemerals.some((one) =>
-        world.slack.read(one).includes('Nothing is in the audit log yet.'),
-      ),
+      world.slack.ephemerals.some((one) => world.slack.read(one).includes('The audit log is empty.')),
     );
   });
 
@@ -122,14 +120,14 @@ describe('/docs-status', () => {
   test('a platform that does not answer is told as such, and again when it is back', async () => {
     await startBot();
     expect((await status())[0]).toBe('✅ All good, as far as I know');
-    expect((await status()).join()).toContain('Not known just now: whether the docs platform answers');
+    expect((await status()).join()).toContain('Not known right now: whether the docs platform answers');
     world.platform.wire.order(() => true, { kind: 'reset', when: 'before' }, 1000);
     await asks('/docs-export docs.acme.com');
     await expect
       .poll(async () => (await status()).slice(0, 2))
       .toEqual([
-        '⚠️ Not all is good',
-        "The docs platform isn't answering, last tried TIME: nothing new starts, and nobody sees how far what runs there is.",
+        '⚠️ Needs attention',
+        "The docs platform isn't answering, last tried TIME: nothing new starts, and nobody sees the progress of running jobs.",
       ]);
     world.platform.wire.clear();
     await world.slack.person('ana').clicks(await questionOf(), 'Start again');
@@ -159,8 +157,8 @@ describe('/docs-status', () => {
     await expect
       .poll(async () => (await status()).slice(0, 2))
       .toEqual([
-        '⚠️ Not all is good',
-        'DOCS_API_KEY is rejected since TIME; 1 export waits. Nothing new starts with it until there is another.',
+        '⚠️ Needs attention',
+        'DOCS_API_KEY has been rejected since TIME; 1 export waits. Nothing new starts with it until it is replaced.',
       ]);
     world.platform.wire.clear();
     await asks('/docs-export docs.acme.com --version 2');
@@ -170,12 +168,12 @@ describe('/docs-status', () => {
   test('work that nobody does is told once it has been due for a minute', async () => {
     await startBot({ DOCKET_ROLE: 'web' });
     await asks('/docs-export docs.acme.com');
-    expect((await status()).join()).not.toContain('stands still');
+    expect((await status()).join()).not.toContain('is stuck');
     for (const member of await world.redis.client.zrange(keys.activeRuns(), '0', '-1'))
       await world.redis.client.zadd(keys.activeRuns(), 0, member);
     expect((await status()).slice(0, 2)).toEqual([
-      '⚠️ Not all is good',
-      'Work stands still: 1 thing has been due for more than a minute. What you start is kept, and comes late.',
+      '⚠️ Needs attention',
+      'Work is stuck: 1 task is more than a minute overdue. New requests are saved, but run late.',
     ]);
   });
 
@@ -209,8 +207,8 @@ describe('/docs-status', () => {
       expect(answer).toMatchObject({ ok: true });
       expect(answer.tookMs).toBeLessThan(2500);
       expect(told(answer)).toEqual([
-        '⚠️ Not all is good',
-        "My database isn't answering: nothing new starts, and what runs stands still.",
+        '⚠️ Needs attention',
+        "My database isn't answering: nothing new starts, and running work is on hold.",
         "Exports you can see here — can't be read right now",
         '[Details]',
       ]);
@@ -224,7 +222,7 @@ describe('/docs-status', () => {
       const audit = await asks('/docs-status audit');
       expect(audit.tookMs).toBeLessThan(2500);
       expect(told(audit)).toEqual([
-        "My database doesn't answer, so I can't read the audit log. Try again in a minute.",
+        "My database isn't answering, so I can't read the audit log. Try again in a minute.",
       ]);
       if (how === 'dead') await world.redis.start();
       else world.redis.thaw();
@@ -286,10 +284,10 @@ describe('/docs-status', () => {
       ]);
     });
 
-    test('without any admin, whoever runs Docket is named', async () => {
+    test('without any admin, the people who run Docket are named', async () => {
       await startBot();
       expect(told(await asks('/docs-status audit'))).toEqual([
-        "You can't see this. Ask whoever runs Docket.",
+        "You can't see this. Ask the people who run Docket.",
       ]);
     });
 

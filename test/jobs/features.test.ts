@@ -75,9 +75,9 @@ const limits = (changes: Partial<FeatureContext>) =>
   limitLines({ teamId: 'T0ACME', userId: 'U0ANA' }, aContext(changes));
 
 test.each([
-  [{ free: 4, waiting: 0 }, '4 free just now, nothing waits'],
-  [{ free: 0, waiting: 1 }, 'all in use just now, 1 waits'],
-  [{ free: 0, waiting: 1200 }, 'all in use just now, 1,200 wait'],
+  [{ free: 4, waiting: 0 }, '4 free right now, none waiting'],
+  [{ free: 0, waiting: 1 }, 'all in use right now, 1 waiting'],
+  [{ free: 0, waiting: 1200 }, 'all in use right now, 1,200 waiting'],
 ])('how much of the edits is in use: %j', async (usage, words) => {
   expect(await limits({ rateLimiter: { usage: async () => ({ ...usage, used: 0, nextMs: 0 }) } })).toContain(
     `edits in Slack: up to 44 a minute, ${words}`,

@@ -9,7 +9,7 @@ import { hostileText } from '../support/arbitraries.ts';
 test.each([
   ['those whose names are known', ['ana', 'docs-admins'], true, '@ana or @docs-admins'],
   ['a full member, where each of them may', [], true, 'a full member of this workspace'],
-  ['whoever runs Docket, where nobody is known', [], false, 'whoever runs Docket'],
+  ['the people who run Docket, where nobody is known', [], false, 'the people who run Docket'],
   ['a name in one line', ['Cleo\nof docs'], false, '@Cleo of docs'],
 ])('%s', (_, names, open, whom) => {
   expect(contactsText({ ask: names }, open)).toBe(whom);

@@ -44,7 +44,7 @@ function unknownText(named: string, known: string[], tools: Tools): string {
 
 const noNumbers = message([
   [
-    "My settings have no projectId, so I can't read how many people read your docs. Whoever runs Docket has to add it.",
+    "My settings have no projectId, so I can't read how many people read your docs. The people who run Docket have to add it.",
   ],
 ]);
 

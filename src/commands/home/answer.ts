@@ -56,4 +56,4 @@ const anyKind: VisibleKind<RunBase> = {
 
 const notVisible = notVisibleMessage('question');
 
-const gone = message([['I no longer remember this. It was settled, or is long ago.']]);
+const gone = message([['I no longer have this question: it was answered, or it is too old.']]);

@@ -28,13 +28,13 @@ const unknownText = (typed: string): Part[] => [
 
 export const statusCommand = defineCommand({
   name: '/docs-status',
-  summary: 'How Docket and the docs platform are doing, and what runs',
+  summary: 'Health of Docket and the docs platform, and what is running',
   may: 'status',
   subcommands: [
     subcommand({
       args: {},
       flags: {},
-      summary: 'See whether all is good, and what runs here',
+      summary: 'Show health and what is running',
       example: '/docs-status',
       tooManyArgs: unknownText,
       run: async (_input, caller, tools) =>
@@ -44,7 +44,7 @@ export const statusCommand = defineCommand({
       verb: 'audit',
       args: { lines: { takes: 'token', usage: '[lines]', read: readLineCount } },
       flags: {},
-      summary: 'See who did what, as an admin',
+      summary: 'Show who did what (admins only)',
       example: auditExample,
       tooManyArgs: unknownText,
       run: ({ lines }, caller, tools) => readAudit(lines, caller, tools),
@@ -89,7 +89,7 @@ async function readAudit(lines: number, caller: Caller, tools: CommandTools): Pr
   await tools.requirePermission('admin', 'audit');
   const entries = await within(REDIS_TIMEOUT_MS, tools.auditLines(caller.teamId, lines)).catch(() => {
     throw new UserFacingError(
-      message([["My database doesn't answer, so I can't read the audit log. Try again in a minute."]]),
+      message([["My database isn't answering, so I can't read the audit log. Try again in a minute."]]),
     );
   });
   return auditMessage(entries);

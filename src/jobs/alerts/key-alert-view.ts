@@ -17,7 +17,7 @@ const ofProjects = (names: readonly string[]) => (names.length > 0 ? ` (${listNa
 export function rejectedKeyLine({ variable, names, sinceMs, waiting }: RejectedKey): Part[] {
   return [
     { bold: variable },
-    `${ofProjects(names)} is rejected since `,
+    `${ofProjects(names)} has been rejected since `,
     { time: sinceMs, format: '{date_short_pretty} {time}' },
     waiting === '' ? '.' : `; ${waiting}.`,
   ];
@@ -25,7 +25,7 @@ export function rejectedKeyLine({ variable, names, sinceMs, waiting }: RejectedK
 
 export const keyAlertMessage = (key: RejectedKey) =>
   alertMessage('🔑', rejectedKeyLine(key), [
-    'Set a new one and restart me; what waits goes on by itself then.',
+    'Set a new one and restart me; waiting work then resumes by itself.',
   ]);
 
 /** Of a 403: what the platform said, and what it can mean (`causes`). */
@@ -36,7 +36,7 @@ export const forbiddenAlertMessage = (
 ) =>
   alertMessage(
     '🚫',
-    ['The platform does not allow what I asked with ', { bold: variable }, `${ofProjects(names)} (403).`],
+    ['The platform does not allow my request with ', { bold: variable }, `${ofProjects(names)} (403).`],
     [platformReasonText(reason), causes],
   );
 
@@ -44,7 +44,7 @@ function alertMessage(icon: string, line: Part[], more: string[]): Message {
   const rest = more.map((text) => [text]);
   return layout({
     lines: [[`${icon} `, ...line], ...rest],
-    small: [['I tell you once an hour at most.']],
+    small: [["I'll remind you at most once an hour."]],
     text: [line, ...rest],
   });
 }

@@ -44,11 +44,11 @@ export function createRedisAlert({ teamId, atWork, ...parts }: RedisAlertParts) 
 
 /** What is wrong, with the fix; since when, and what may be lost, as far as that is known. */
 function redisAlertMessage(problem: string, atWork: string, sinceMs: number): Message {
-  const stake = atWork === '' ? '' : `At work just now, and could be lost: ${atWork}.`;
-  const since: Part[] = ['Seen since ', { time: sinceMs, format: '{date_short_pretty} {time}' }, '.'];
+  const stake = atWork === '' ? '' : `Running now, and could be lost: ${atWork}.`;
+  const since: Part[] = ['Since ', { time: sinceMs, format: '{date_short_pretty} {time}' }, '.'];
   return layout({
     lines: [[`⚠️ ${problem}`], [...since, stake && ` ${stake}`]],
-    small: [['Until then I go on. I tell you once while it lasts.']],
+    small: [["I keep running. I won't repeat this while the problem lasts."]],
     text: stake === '' ? [[problem]] : [[problem], [stake]],
   });
 }

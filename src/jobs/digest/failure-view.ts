@@ -42,12 +42,12 @@ export function failureParts(
     case 'project':
       return {
         why: [`${lowerFirst(projectMissingText({ project }))}.`],
-        fix: [`Whoever runs Docket has to add it; then ${again}.`],
+        fix: [`The people who run Docket have to add it; then ${again}.`],
       };
     case 'permission':
       return {
         why: ['you may have no digests any more.'],
-        fix: [`Ask whoever runs Docket for the permission, then ${again}.`],
+        fix: [`Ask the people who run Docket for the permission, then ${again}.`],
       };
     case 'broken':
       return { why: [`something broke on my side. ref ${code}`], fix: [retry] };
@@ -55,7 +55,7 @@ export function failureParts(
       const toMend = failure?.cause && MENDING[failure.cause.kind];
       return {
         why: [`${causeText(failure?.cause)}.`],
-        fix: [toMend === undefined ? retry : `Whoever runs Docket has to ${toMend}; then ${again}.`],
+        fix: [toMend === undefined ? retry : `The people who run Docket have to ${toMend}; then ${again}.`],
       };
     }
   }

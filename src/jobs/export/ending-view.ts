@@ -123,7 +123,7 @@ const mentionParts = (run: ExportRun): Part[] =>
 
 /** To whoever asked, alone. */
 function notPermittedMessage(run: ExportRun, { reason }: NotStarted): Message {
-  const whom = foreignText(reason ?? '', 200) || 'whoever runs Docket';
+  const whom = foreignText(reason ?? '', 200) || 'the people who run Docket';
   const what = `You may no longer start exports here, so the export of ${site(run)} was not started.`;
   return message([[`${what} Ask ${whom}.`]]);
 }
@@ -193,7 +193,7 @@ function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string
         ? `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`
         : `Nothing was started for ${site(run)}: the platform doesn't accept its domain, its label or its pages. Check them and type the command again.`;
     case 'plan':
-      return `The export of ${site(run)} was not started: the platform doesn't allow it (403); ${adminsTold ? 'the admins have been told' : 'ask whoever runs Docket'}.`;
+      return `The export of ${site(run)} was not started: the platform doesn't allow it (403); ${adminsTold ? 'the admins have been told' : 'ask the people who run Docket'}.`;
     case 'key':
       return `The export of ${site(run)} was not started: my platform key was rejected; ${keyRemedyText(adminsTold)}.`;
     case 'limit':
@@ -201,9 +201,9 @@ function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string
     case 'down':
       return `The export of ${site(run)} was not started: the docs platform isn't answering. Try again in a little while.`;
     case 'project':
-      return `The export of ${site(run)} was not started: ${lowerFirst(projectMissingText(run))}. Ask whoever runs Docket.`;
+      return `The export of ${site(run)} was not started: ${lowerFirst(projectMissingText(run))}. Ask the people who run Docket.`;
     case 'permission':
     case 'other':
-      return `The platform refused the export of ${site(run)}. Nothing was started. If it stays so, tell whoever runs Docket.`;
+      return `The platform refused the export of ${site(run)}. Nothing was started. If it stays so, tell the people who run Docket.`;
   }
 }

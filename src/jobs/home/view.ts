@@ -58,13 +58,11 @@ function usedBlocks({ needs, moreNeeds, running, ended, begin, ...parts }: HomeP
   return [
     ...(needs.length === 0 ? [] : [heading(`Needs you (${formatCount(needs.length + moreNeeds)})`)]),
     ...needs.flatMap(({ line, button }) => message([line], [button]).blocks),
-    ...(moreNeeds > 0
-      ? message([[`and ${formatCount(moreNeeds)} more, when these are answered`]]).blocks
-      : []),
+    ...(moreNeeds > 0 ? message([[`and ${formatCount(moreNeeds)}more after these`]]).blocks : []),
     ...running.flatMap(({ title, lines, more }) => section(title, lines, more)),
-    ...section('What ended', ended),
+    ...section('Recently ended', ended),
     ...(why === undefined ? [] : message([[why]]).blocks),
-    ...(buttons.length === 0 ? [] : message([[{ bold: 'Something new' }]], buttons).blocks),
+    ...(buttons.length === 0 ? [] : message([[{ bold: 'Start something new' }]], buttons).blocks),
   ];
 }
 
@@ -76,7 +74,7 @@ function refusalLine({
   contacts,
 }: Pick<HomeParts, 'may' | 'missingScope' | 'cannot' | 'contacts'>): string | undefined {
   if (missingScope) return missingScopeText;
-  if (may === undefined) return "Slack didn't tell me in time who you are. Open this page again in a moment.";
+  if (may === undefined) return 'Slack took too long to say who you are. Open this page again in a moment.';
   return may.length > 0 ? undefined : `You can't ${orList(cannot).join('')}. Ask ${contacts}.`;
 }
 
@@ -91,8 +89,7 @@ function smallBlocks({ may = [], left, commands }: HomeParts): KnownBlock[] {
   ];
 }
 
-const UPDATED =
-  'This page is brought up to date when you open it, and when something begins or ceases to need you.';
+const UPDATED = 'Updates when you open it or something needs you.';
 
 /** Such as `a, b or c`, with what stands between them as parts of their own. */
 function orList<P extends Part>(items: readonly P[]): (P | string)[] {

@@ -14,4 +14,4 @@ export const outboxFeature: Feature = {
 };
 
 const usageText = ({ free, waiting }: RateLimitUsage) =>
-  `${free === 0 ? 'all in use' : `${free} free`} just now, ${waitingText(waiting)}`;
+  `${free === 0 ? 'all in use' : `${free} free`} right now, ${waitingText(waiting)}`;

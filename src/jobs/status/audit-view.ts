@@ -11,7 +11,7 @@ const TIME_LENGTH = 30;
 
 /** Lines of the audit log, newest first: what was done, then what was refused. Those that do not fit are counted. */
 export function auditMessage({ done, refused }: AuditLines): Message {
-  if (done.length + refused.length === 0) return message([['Nothing is in the audit log yet.']]);
+  if (done.length + refused.length === 0) return message([['The audit log is empty.']]);
   const fittedRefused = fitLines(refused, MAX_CHARACTERS / 4);
   const fittedDone = fitLines(done, MAX_CHARACTERS - fittedRefused.length);
   if (refused.length === 0) return message(fittedDone.lines);
@@ -29,7 +29,7 @@ function fitLines(entries: readonly AuditEntry[], maxLength: number): { lines: P
     lines.push(line);
   }
   const rest = entries.length - lines.length;
-  if (rest > 0) lines.push([`${formatCount(rest)} older ones don't fit into one message.`]);
+  if (rest > 0) lines.push([`${formatCount(rest)} older lines don't fit in one message.`]);
   return { lines, length: Math.min(length, maxLength) };
 }
 

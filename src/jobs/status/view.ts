@@ -56,8 +56,8 @@ export function detailsMessage(state: SystemState, { isAdmin }: { isAdmin: boole
     ...state.running,
     ...state.featureLines,
     ...state.limits.map((text) => statusLine('Limit', text)),
-    statusLine('Docs platform', ...healthParts(docs, 'not asked lately')),
-    statusLine('Slack', ...healthParts(slack, 'not called lately'), socket),
+    statusLine('Docs platform', ...healthParts(docs, 'not called recently')),
+    statusLine('Slack', ...healthParts(slack, 'not called recently'), socket),
     statusLine(
       'My database (Redis)',
       redisMs === undefined ? 'not answering' : `answers in ${Math.max(1, Math.round(redisMs))} ms`,
@@ -77,11 +77,11 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): M
   const { small, isKnown } = unknownLines(state);
   const headline: Part[] =
     problems.length > 0
-      ? ['⚠️ ', { bold: 'Not all is good' }]
+      ? ['⚠️ ', { bold: 'Needs attention' }]
       : ['✅ ', { bold: isKnown ? 'All good' : 'All good, as far as I know' }];
   const noAdmins: Part[][] = state.hasAdmins
     ? []
-    : [['Nobody is named as admin, so nobody gets a message when something is wrong.']];
+    : [['No admins are set, so nobody gets a message when something goes wrong.']];
   const ask: Part[][] = problems.length > 0 && state.contact ? [[`Ask ${state.contact}.`]] : [];
   const lines = [headline, ...problems, ...waits, ...rest];
   return layout({ lines, small: [...small, ...ask, ...noAdmins], buttons });
@@ -95,47 +95,47 @@ function problemLines(state: SystemState): Part[][] {
   if (redisMs === undefined)
     lines.push([
       { bold: "My database isn't answering" },
-      ': nothing new starts, and what runs stands still.',
+      ': nothing new starts, and running work is on hold.',
     ]);
-  for (const text of redisProblems) lines.push([{ bold: 'My database is not as it should be' }, `: ${text}`]);
+  for (const text of redisProblems) lines.push([{ bold: 'My database has a problem' }, `: ${text}`]);
   for (const key of rejectedKeys)
-    lines.push([...rejectedKeyLine(key), ' Nothing new starts with it until there is another.']);
+    lines.push([...rejectedKeyLine(key), ' Nothing new starts with it until it is replaced.']);
   if (docs?.answered === false)
     lines.push([
       { bold: "The docs platform isn't answering" },
       ', last tried ',
       ago(docs),
-      ': nothing new starts, and nobody sees how far what runs there is.',
+      ': nothing new starts, and nobody sees the progress of running jobs.',
     ]);
   if (slack?.refused)
     lines.push([
       { bold: 'Slack refuses my token' },
       ', last tried ',
       ago(slack),
-      ": messages don't come and aren't brought up to date. Install me again, or give me the new token.",
+      ": messages don't arrive or update. Reinstall me, or set the new token.",
     ]);
   else if (slack?.answered === false)
     lines.push([
       { bold: "Slack isn't answering" },
       ', last tried ',
       ago(slack),
-      ': messages come late, with nothing lost.',
+      ': messages are late; nothing is lost.',
     ]);
   const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
   for (const text of [...ofCalls, ...state.ownProblems])
-    lines.push([{ bold: 'Somebody has to see to this' }, `: ${text}`]);
+    lines.push([{ bold: 'This needs a fix' }, `: ${text}`]);
   if (missingScopes.length > 0)
     lines.push([
       { bold: 'I was installed without ' },
       { code: missingScopes.join(', ') },
-      ': what needs that fails. Replace my manifest, and install me again.',
+      ': features that need it fail. Replace my manifest and reinstall me.',
     ]);
   if (connected === false)
-    lines.push([{ bold: "Slack doesn't reach me" }, ' here just now: commands may get no answer.']);
+    lines.push([{ bold: "Slack can't reach me" }, ' here right now: commands may get no answer.']);
   if (overdue > 0)
     lines.push([
-      { bold: 'Work stands still' },
-      `: ${formatCount(overdue)} ${overdue === 1 ? 'thing has' : 'things have'} been due for more than a minute. What you start is kept, and comes late.`,
+      { bold: 'Work is stuck' },
+      `: ${formatCount(overdue)} ${overdue === 1 ? 'task is' : 'tasks are'} more than a minute overdue. New requests are saved, but run late.`,
     ]);
   return lines;
 }
@@ -144,11 +144,11 @@ function problemLines(state: SystemState): Part[][] {
 function unknownLines({ docs, slack, redisMs, rejectedKeys, overdue }: SystemState) {
   const unknown = [
     docs === undefined ? 'whether the docs platform answers' : '',
-    slack === undefined ? 'whether Slack takes messages' : '',
+    slack === undefined ? 'whether Slack accepts messages' : '',
     redisMs !== undefined && rejectedKeys === undefined ? 'whether my keys work' : '',
-    redisMs !== undefined && overdue === undefined ? 'whether anything stands still' : '',
+    redisMs !== undefined && overdue === undefined ? 'whether work is stuck' : '',
   ].filter((text) => text !== '');
-  const small: Part[][] = unknown.length === 0 ? [] : [[`Not known just now: ${unknown.join(', ')}.`]];
+  const small: Part[][] = unknown.length === 0 ? [] : [[`Not known right now: ${unknown.join(', ')}.`]];
   return { small, isKnown: unknown.length === 0 };
 }
 

@@ -137,20 +137,18 @@ describe('the project', () => {
     expect((await type('new It'))?.text).toBe(
       'For which project: acme, beta? Nothing was sent. For example: \n/docs-agent new … --project acme',
     );
-    expect((await type('new It --project gamma'))?.text).toBe(
-      'There is no project gamma here. There is: acme, beta.',
-    );
+    expect((await type('new It --project gamma'))?.text).toBe('No project "gamma". Available: acme, beta.');
     expect(await world.threadRuns()).toEqual([]);
   });
 
   test.each([
     [
       'default',
-      "I don't know the project's id, so nothing was sent. Whoever runs Docket sets DOCS_PROJECT_ID.",
+      "I don't know the project's id, so nothing was sent. The people who run Docket need to set DOCS_PROJECT_ID.",
     ],
     [
       'acme',
-      "Project acme has no id, so nothing was sent. Whoever runs Docket adds its projectId to Docket's file of projects.",
+      "Project acme has no id, so nothing was sent. The people who run Docket need to add its projectId to Docket's file of projects.",
     ],
   ])('%s without an id is told at once', async (name, told) => {
     world = createCommandWorld(redis, { projects: [aProject({ name })] });
@@ -164,7 +162,7 @@ describe('the project', () => {
     const thread = await world.followed(aThread({ project: 'acme' }));
     expect((await type('list --project beta'))?.text).toMatch(/^No agent job that you can see here/);
     expect((await type('list --project Acme'))?.text).toMatch(/^✅ Ready · acme\/docs/);
-    expect((await type('list --project gamma'))?.text).toMatch(/^There is no project gamma/);
+    expect((await type('list --project gamma'))?.text).toMatch(/^No project "gamma"/);
     expect((await type('stop --project beta'))?.text).toMatch(/^No agent job that you can see/);
     expect(await world.inbox(thread)).toEqual([]);
   });

@@ -96,7 +96,7 @@ describe('submitted', () => {
   test('of a project that the settings no longer have says so', async () => {
     expect(await submit({ text: 'Add it', project: 'delta' })).toMatchObject({
       kind: 'message',
-      message: { text: 'There is no project delta here. There is: acme, gamma.' },
+      message: { text: 'No project "delta". Available: acme, gamma.' },
     });
   });
 });

@@ -149,7 +149,7 @@ describe('the button', () => {
     tools = { ...tools, projects: [aProject({ name: 'acme' })] };
     expect((await clicks('pages'))?.text).toContain('Project acme has no id, so nothing was sent.');
     tools = { ...tools, projects: [aProject({ name: 'beta' })] };
-    expect((await clicks('pages'))?.text).toContain('There is no project acme here');
+    expect((await clicks('pages'))?.text).toContain('No project "acme"');
   });
 });
 

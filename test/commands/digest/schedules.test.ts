@@ -112,7 +112,7 @@ describe('the list', () => {
     await kept.scheduled();
     await kept.scheduled({ id: 's2', project: 'beta', site: 'docs.beta.io' });
     expect(await said('list --project BETA')).toMatch(/^docs\.beta\.io in <#C0DOCS> [^\n]*$/);
-    expect(await said('list --project gamma')).toBe('There is no project gamma here. There is: acme, beta.');
+    expect(await said('list --project gamma')).toBe('No project "gamma". Available: acme, beta.');
   });
 
   test('stays within what a message takes, whatever is in it', async () => {

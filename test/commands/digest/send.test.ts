@@ -303,7 +303,7 @@ describe('which project is meant', () => {
     async (typed) => {
       withProjects(acmeDocs, aProject({ name: 'gamma' }));
       expect(await said(`${typed} --project ${'z'.repeat(9000)}`)).toMatch(
-        /^There is no project z{59}… here\. There is: acme\.$/,
+        /^No project "z{59}…"\. Available: acme\.$/,
       );
       expect(await said(`${typed} --project gamma`)).toBe(
         "My settings have no projectId for gamma, so I can't read its numbers.",

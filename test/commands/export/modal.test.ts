@@ -299,7 +299,7 @@ describe('the modal, submitted', () => {
       'a project that is gone',
       { domain: 'docs.acme.com', project: 'gone' },
       [acme, twin],
-      { project: /^There is no project gone/ },
+      { project: /^No project "gone"/ },
     ],
     [
       'a domain of another project',

@@ -84,8 +84,6 @@ test('asks for the project where only a person can say', async () => {
   expect((await watch('se_1'))?.text).toBe(
     'Which project is it in: acme, beta? For example: \n/docs-export watch se_1 --project acme',
   );
-  expect((await watch('se_1', aCaller(), 'gamma'))?.text).toBe(
-    'There is no project gamma here. There is: acme, beta.',
-  );
+  expect((await watch('se_1', aCaller(), 'gamma'))?.text).toBe('No project "gamma". Available: acme, beta.');
   expect(await world.exports()).toEqual([]);
 });

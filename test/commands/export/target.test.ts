@@ -94,7 +94,7 @@ describe('a refusal', () => {
     [
       'of a project says which there are',
       { kind: 'unknownProject', named: 'gam\nma', known: ['acme', 'beta'] },
-      'There is no project gam ma here. There is: acme, beta.',
+      'No project "gam ma". Available: acme, beta.',
     ],
     [
       'of a domain says which are set up',
@@ -114,7 +114,7 @@ describe('a refusal', () => {
     [
       'names ten at most, and counts the others',
       { kind: 'unknownProject', named: 'x', known: Array.from({ length: 12 }, (_, index) => `p${index}`) },
-      'There is no project x here. There is: p0, p1, p2, p3, p4, p5, p6, p7, p8, p9 and 2 more.',
+      'No project "x". Available: p0, p1, p2, p3, p4, p5, p6, p7, p8, p9 and 2 more.',
     ],
   ])('%s', (_, found, text) => {
     expect(refusalText(found)).toBe(text);

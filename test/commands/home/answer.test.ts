@@ -48,7 +48,7 @@ test('asks nobody else', async () => {
 });
 
 test('says that it does not remember a run that is gone, or that asks nobody', async () => {
-  const gone = 'I no longer remember this. It was settled, or is long ago.';
+  const gone = 'I no longer have this question: it was answered, or it is too old.';
   expect(await answer({ id: 'gone' }, 'start 1')).toBe(gone);
 });
 

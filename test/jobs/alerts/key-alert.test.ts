@@ -70,8 +70,8 @@ test('each admin gets a direct message that names the setting, since when, what 
   );
   expect(told).toHaveLength(2);
   expect(said(told[0]?.text)).toEqual([
-    `ACME_DOCS_API_KEY is rejected since SINCE ${NOW_MS / 1000}; 3 exports of acme wait.`,
-    'Set a new one and restart me; what waits goes on by itself then.',
+    `ACME_DOCS_API_KEY has been rejected since SINCE ${NOW_MS / 1000}; 3 exports of acme wait.`,
+    'Set a new one and restart me; waiting work then resumes by itself.',
   ]);
   expect(mistakesIn(told[0]?.blocks, 'message')).toEqual([]);
 });
@@ -101,8 +101,8 @@ test('each key has an hour of its own, whichever of its projects find out', asyn
   const alert = alertFor(['U0ANA']);
   for (const project of ['acme', 'beta', 'gamma']) await alert('T0ACME', project);
   expect((await messages()).map(({ text }) => said(text)[0]).sort()).toEqual([
-    `ACME_DOCS_API_KEY (acme) is rejected since SINCE ${NOW_MS / 1000}.`,
-    `DOCS_API_KEY (beta, gamma) is rejected since SINCE ${NOW_MS / 1000}.`,
+    `ACME_DOCS_API_KEY (acme) has been rejected since SINCE ${NOW_MS / 1000}.`,
+    `DOCS_API_KEY (beta, gamma) has been rejected since SINCE ${NOW_MS / 1000}.`,
   ]);
 });
 
@@ -116,13 +116,13 @@ test('what it says of what waits stays the same for its hour, and since when for
   nowMs += 60_000;
   await alertFor(['U0ANA'], { waits })('T0ACME', 'acme');
   expect((await messages()).map(({ text }) => said(text)[0])).toEqual([
-    `ACME_DOCS_API_KEY (acme) is rejected since SINCE ${NOW_MS / 1000}; 1 exports wait.`,
+    `ACME_DOCS_API_KEY (acme) has been rejected since SINCE ${NOW_MS / 1000}; 1 exports wait.`,
   ]);
   for (const key of await redis.client.keys('{docket}:alert*')) await redis.client.del(key);
   nowMs += retention.adminAlertMs;
   await alertFor(['U0ANA'], { waits })('T0ACME', 'acme');
   expect((await messages()).map(({ text }) => said(text)[0])).toContain(
-    `ACME_DOCS_API_KEY (acme) is rejected since SINCE ${NOW_MS / 1000}; 2 exports wait.`,
+    `ACME_DOCS_API_KEY (acme) has been rejected since SINCE ${NOW_MS / 1000}; 2 exports wait.`,
   );
 });
 

@@ -46,9 +46,9 @@ test('each admin hears of what loses work without anybody noticing, with the fix
     expect.arrayContaining([{ user: 'U0ANA' }, { user: 'U0BEN' }]),
   );
   expect(told).toHaveLength(2);
-  expect(told[0]?.text).toBe('It is eviction.\nAt work just now, and could be lost: 3 exports and 1 digest.');
+  expect(told[0]?.text).toBe('It is eviction.\nRunning now, and could be lost: 3 exports and 1 digest.');
   expect(reads({ text: '', blocks: told[0]?.blocks ?? [] })).toBe(
-    '⚠️ It is eviction.\nSeen since TIME{date_short_pretty} {time}. At work just now, and could be lost: 3 exports and 1 digest.\nUntil then I go on. I tell you once while it lasts.',
+    "⚠️ It is eviction.\nSince TIME{date_short_pretty} {time}. Running now, and could be lost: 3 exports and 1 digest.\nI keep running. I won't repeat this while the problem lasts.",
   );
   expect(mistakesIn(told[0]?.blocks, 'message')).toEqual([]);
 });
@@ -58,7 +58,7 @@ test('where nothing is known to be at work, nothing is said of it', async () => 
   const [told] = await messages();
   expect(told?.text).toBe('It is eviction.');
   expect(reads({ text: '', blocks: told?.blocks ?? [] })).toContain(
-    '⚠️ It is eviction.\nSeen since TIME{date_short_pretty} {time}.\nUntil then I go on.',
+    "⚠️ It is eviction.\nSince TIME{date_short_pretty} {time}.\nI keep running. I won't repeat",
   );
 });
 

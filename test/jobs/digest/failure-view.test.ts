@@ -27,19 +27,19 @@ test.each<[Failure, string, string]>([
   [
     { why: 'project' },
     'my settings no longer have the project acme.',
-    'Whoever runs Docket has to add it; then ',
+    'The people who run Docket have to add it; then ',
   ],
   [
     { why: 'permission' },
     'you may have no digests any more.',
-    'Ask whoever runs Docket for the permission, then ',
+    'Ask the people who run Docket for the permission, then ',
   ],
   [{ why: 'broken', ref: '7f3c1d' }, 'something broke on my side. ref 7f3c1d', ''],
   [{ why: 'platform' }, 'the platform gave no numbers.', ''],
   [
     { why: 'platform', cause: { kind: 'forbidden', status: 403, said: 'no "analytics"' } },
     'the platform refuses to give numbers (403): "no \'analytics\'".',
-    'Whoever runs Docket has to see whether the plan, ',
+    'The people who run Docket have to see whether the plan, ',
   ],
   [{ why: 'platform', cause: { kind: 'down' } }, "the platform doesn't answer.", ''],
   [

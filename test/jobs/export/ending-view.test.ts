@@ -85,11 +85,11 @@ describe('the ending', () => {
     ],
     [
       'plan',
-      "❌ @Ana The export of docs.acme.com was not started: the platform doesn't allow it (403); ask whoever runs Docket.\n[Start again]",
+      "❌ @Ana The export of docs.acme.com was not started: the platform doesn't allow it (403); ask the people who run Docket.\n[Start again]",
     ],
     [
       'key',
-      '❌ @Ana The export of docs.acme.com was not started: my platform key was rejected; whoever runs Docket has to renew it.\n[Start again]',
+      '❌ @Ana The export of docs.acme.com was not started: my platform key was rejected; the people who run Docket have to renew it.\n[Start again]',
     ],
     [
       'limit',
@@ -101,11 +101,11 @@ describe('the ending', () => {
     ],
     [
       'project',
-      '❌ @Ana The export of docs.acme.com was not started: my settings no longer have the project default. Ask whoever runs Docket.',
+      '❌ @Ana The export of docs.acme.com was not started: my settings no longer have the project default. Ask the people who run Docket.',
     ],
     [
       'other',
-      '❌ @Ana The platform refused the export of docs.acme.com. Nothing was started. If it stays so, tell whoever runs Docket.\nref 3f9a1c2b\n[Start again]',
+      '❌ @Ana The platform refused the export of docs.acme.com. Nothing was started. If it stays so, tell the people who run Docket.\nref 3f9a1c2b\n[Start again]',
     ],
   ])('not started: %s', (why, expected) => {
     expect(said({ kind: 'notStarted', why })).toBe(expected);

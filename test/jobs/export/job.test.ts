@@ -239,7 +239,7 @@ describe('a project that is gone from the settings', () => {
     expect(await world.step(run, world.contextWith({}, gone))).toEqual({ kind: 'done' });
     expect((await world.stored(run))?.ending).toEqual({ kind: 'notStarted', why: 'project' });
     expect(world.text(run, 'end.1.0')).toContain(
-      'The export of docs.acme.com was not started: my settings no longer have the project default. Ask whoever runs Docket. <@U0ANA>',
+      'The export of docs.acme.com was not started: my settings no longer have the project default. Ask the people who run Docket. <@U0ANA>',
     );
   });
 

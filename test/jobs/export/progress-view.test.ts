@@ -212,7 +212,7 @@ describe('the progress', () => {
       'a rejected key',
       'key',
       1,
-      '⏳ Exporting · started TIME{ago}\n⚠️ My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.\njob se_3f9a77bd04c24a06',
+      '⏳ Exporting · started TIME{ago}\n⚠️ My platform key was rejected; the people who run Docket have to renew it. I go on when it works again.\njob se_3f9a77bd04c24a06',
     ],
     [
       'looks that are forbidden',

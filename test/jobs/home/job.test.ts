@@ -189,7 +189,7 @@ describe('what needs somebody', () => {
     for (let n = 0; n < 40; n += 1) await keep({ id: `r${n}`, state: 'unknown', domain: `r${n}.acme.com` });
     await homeJob.run(data, context);
     expect(views[0]).toContain('Needs you (40)');
-    expect(views[0]).toContain('and 20 more, when these are answered');
+    expect(views[0]).toContain('and 20more after these');
     expect(JSON.parse(views[0] ?? '').blocks.length).toBeLessThan(100);
   });
 });
@@ -239,11 +239,11 @@ describe('whom to ask, for somebody who may do nothing', () => {
   test.each<[string, Partial<Policy>, string]>([
     ['those whose names are known', refusedWith(['ben', 'docs-admins'], true), '@ben or @docs-admins'],
     ['a full member, where every one may', refusedWith([], true), 'a full member of this workspace'],
-    ['whoever runs it, where no name is known', refusedWith([], false), 'whoever runs Docket'],
+    ['whoever runs it, where no name is known', refusedWith([], false), 'the people who run Docket'],
     [
       'the same, where Slack did not tell in time',
       { permissionsOf: async () => [], isOpen: () => false },
-      'whoever runs Docket',
+      'the people who run Docket',
     ],
   ])('%s', async (_, policy, whom) => {
     const { views, context } = setting(undefined, policy);

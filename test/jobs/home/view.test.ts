@@ -22,7 +22,7 @@ const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   may: ['Start exports'],
   missingScope: false,
   cannot: ['start exports', 'instruct the docs agent'],
-  contacts: 'whoever runs Docket',
+  contacts: 'the people who run Docket',
   left: ['up to 5 at once'],
   commands: ['/docs-export', '/docs-status'],
   ...changes,
@@ -32,8 +32,7 @@ const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
 const reads = (parts: HomeParts): string[] =>
   readsMessage({ text: '', blocks: homeView(parts).blocks as KnownBlock[] }).split('\n');
 
-const UPDATED =
-  'This page is brought up to date when you open it, and when something begins or ceases to need you.';
+const UPDATED = 'Updates when you open it or something needs you.';
 const SMALL = [
   'You may: start exports · up to 5 at once',
   'Type /docs-export help or /docs-status help in any channel.',
@@ -81,16 +80,16 @@ test('what needs somebody comes first, then what goes on, then what ended', () =
     'Needs you (3)',
     'Start unclear',
     'Held',
-    'and 1 more, when these are answered',
+    'and 1more after these',
     'What runs',
     'a',
     'and 3 more',
     'What is scheduled',
     'd',
-    'What ended',
+    'Recently ended',
     'b — Done',
     'c — Failed',
-    'Something new',
+    'Start something new',
     ...SMALL,
     '[Answer] [Answer] [Export a site]',
   ]);
@@ -107,21 +106,23 @@ describe('somebody who may do nothing', () => {
       "You can't start exports or instruct the docs agent. Ask @ana or @docs-admins.",
     ]);
     expect(why({ may: [], cannot: ['do this', 'do that', 'do the rest'] })).toEqual([
-      "You can't do this, do that or do the rest. Ask whoever runs Docket.",
+      "You can't do this, do that or do the rest. Ask the people who run Docket.",
     ]);
   });
   test('and has done things before reads it, too', () => {
     const lines = reads(aHome({ begin: [], may: [], ended: [['b — Done']] }));
-    expect(lines).toContain("You can't start exports or instruct the docs agent. Ask whoever runs Docket.");
+    expect(lines).toContain(
+      "You can't start exports or instruct the docs agent. Ask the people who run Docket.",
+    );
   });
   test('since Slack did not say who it is', () => {
     expect(why({ may: undefined })).toEqual([
-      "Slack didn't tell me in time who you are. Open this page again in a moment.",
+      'Slack took too long to say who you are. Open this page again in a moment.',
     ]);
   });
   test('since the app may not see who it is', () => {
     expect(why({ may: undefined, missingScope: true })).toEqual([
-      "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.",
+      "Slack doesn't let me see who you are; the people who run Docket have to reinstall the app.",
     ]);
   });
 });

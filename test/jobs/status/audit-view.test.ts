@@ -60,7 +60,7 @@ test('however much was refused, most of the room is for what was done', () => {
   const { blocks } = auditMessage({ done: Array.from({ length: 50 }, () => anEntry()), refused });
   expect(() => checkMessageBlocks(blocks, (prefix) => prefix)).not.toThrow();
   expect(JSON.stringify(blocks).split('ended: done').length - 1).toBeGreaterThan(40);
-  expect(JSON.stringify(blocks)).toMatch(/\d+ older ones don't fit into one message\./);
+  expect(JSON.stringify(blocks)).toMatch(/\d+ older lines don't fit in one message\./);
 });
 
 test.each([
@@ -73,7 +73,7 @@ test.each([
 });
 
 test('an empty log says so', () => {
-  expect(reads()).toEqual(['Nothing is in the audit log yet.']);
+  expect(reads()).toEqual(['The audit log is empty.']);
 });
 
 test('fifty usual lines fit; of fifty long ones those that do not are counted', () => {
@@ -85,7 +85,7 @@ test('fifty usual lines fit; of fifty long ones those that do not are counted', 
   const message = auditMessage(fifty(long));
   expect(() => checkMessageBlocks(message.blocks, (prefix) => prefix)).not.toThrow();
   const shown = JSON.stringify(message.blocks);
-  expect(shown).toMatch(/"\d+ older ones don't fit into one message\."/);
+  expect(shown).toMatch(/"\d+ older lines don't fit in one message\."/);
   const lines = shown.split('se_3f9a77bd04c24a06').length - 1;
   const rest = Number(/"(\d+) older/.exec(shown)?.[1]);
   expect(lines).toBeGreaterThan(5);

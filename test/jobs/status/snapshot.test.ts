@@ -57,11 +57,11 @@ const texts = (lines: readonly Part[][]) => lines.map((line) => message([line]).
 
 test('the use of the limits is that of the workspace that asks, and of each project that has an agent', async () => {
   const { limits, waits } = await look({});
-  expect(waits).toEqual(['instructions to the docs agent: 12 of 100 used in the past hour, 1 waits']);
+  expect(waits).toEqual(['instructions to the docs agent: 12 of 100 used in the past hour, 1 waiting']);
   expect(limits).toEqual([
     'looks at exports: up to 5 a second for each API key',
-    'edits in Slack: up to 44 a minute, 3 free just now, 1 waits',
-    'instructions to the docs agent: 12 of 100 used in the past hour, 1 waits',
+    'edits in Slack: up to 44 a minute, 3 free right now, 1 waiting',
+    'instructions to the docs agent: 12 of 100 used in the past hour, 1 waiting',
     'analytics requests: 7 of 100 used in the past hour',
   ]);
 });

@@ -28,56 +28,56 @@ test.each<[string, Partial<SystemState>, string]>([
   [
     'Redis',
     { redisMs: undefined },
-    "My database isn't answering: nothing new starts, and what runs stands still.",
+    "My database isn't answering: nothing new starts, and running work is on hold.",
   ],
   [
     'the platform',
     { docs: away },
-    "The docs platform isn't answering, last tried TIME{ago}: nothing new starts, and nobody sees how far what runs there is.",
+    "The docs platform isn't answering, last tried TIME{ago}: nothing new starts, and nobody sees the progress of running jobs.",
   ],
   [
     'Slack',
     { slack: away },
-    "Slack isn't answering, last tried TIME{ago}: messages come late, with nothing lost.",
+    "Slack isn't answering, last tried TIME{ago}: messages are late; nothing is lost.",
   ],
   [
     "Slack's token",
     { slack: { ...away, refused: true } },
-    "Slack refuses my token, last tried TIME{ago}: messages don't come and aren't brought up to date. Install me again, or give me the new token.",
+    "Slack refuses my token, last tried TIME{ago}: messages don't arrive or update. Reinstall me, or set the new token.",
   ],
-  ['the socket', { connected: false }, "Slack doesn't reach me here just now: commands may get no answer."],
+  ['the socket', { connected: false }, "Slack can't reach me here right now: commands may get no answer."],
   [
     'a key',
     { rejectedKeys: [key] },
-    'DOCS_API_KEY is rejected since TIME{date_short_pretty} {time}. Nothing new starts with it until there is another.',
+    'DOCS_API_KEY has been rejected since TIME{date_short_pretty} {time}. Nothing new starts with it until it is replaced.',
   ],
   [
     'a key of several, with work',
     { rejectedKeys: [{ ...key, names: ['acme', 'beta'], waiting: '3 exports wait' }] },
-    'DOCS_API_KEY (acme, beta) is rejected since TIME{date_short_pretty} {time}; 3 exports wait. Nothing new starts with it until there is another.',
+    'DOCS_API_KEY (acme, beta) has been rejected since TIME{date_short_pretty} {time}; 3 exports wait. Nothing new starts with it until it is replaced.',
   ],
   [
     'one thing that nobody does',
     { overdue: 1 },
-    'Work stands still: 1 thing has been due for more than a minute. What you start is kept, and comes late.',
+    'Work is stuck: 1 task is more than a minute overdue. New requests are saved, but run late.',
   ],
   [
     'many things that nobody does',
     { overdue: 1200 },
-    'Work stands still: 1,200 things have been due for more than a minute. What you start is kept, and comes late.',
+    'Work is stuck: 1,200 tasks are more than a minute overdue. New requests are saved, but run late.',
   ],
   [
     'what loses work',
     { redisProblems: ['Redis drops keys. Run <this> & that.'] },
-    'My database is not as it should be: Redis drops keys. Run <this> & that.',
+    'My database has a problem: Redis drops keys. Run <this> & that.',
   ],
   [
     'scopes that the app lacks',
     { missingScopes: ['users:read', 'files:write'] },
-    'I was installed without users:read, files:write: what needs that fails. Replace my manifest, and install me again.',
+    'I was installed without users:read, files:write: features that need it fail. Replace my manifest and reinstall me.',
   ],
 ])('%s: what is wrong and what that means stands below the first line', (_, changes, line) => {
-  expect(status(changes)).toEqual(['⚠️ Not all is good', line, NONE, '[Details]']);
+  expect(status(changes)).toEqual(['⚠️ Needs attention', line, NONE, '[Details]']);
 });
 
 test('what waits for a limit is told, and is nothing wrong', () => {
@@ -89,22 +89,22 @@ test('what is not known is told as such', () => {
   expect(status({ docs: undefined, slack: undefined })).toEqual([
     '✅ All good, as far as I know',
     NONE,
-    'Not known just now: whether the docs platform answers, whether Slack takes messages.',
+    'Not known right now: whether the docs platform answers, whether Slack accepts messages.',
     '[Details]',
   ]);
   expect(status({ rejectedKeys: undefined, overdue: undefined })).toContain(
-    'Not known just now: whether my keys work, whether anything stands still.',
+    'Not known right now: whether my keys work, whether work is stuck.',
   );
   expect(status({ rejectedKeys: undefined, overdue: undefined, redisMs: undefined })).toEqual([
-    '⚠️ Not all is good',
-    "My database isn't answering: nothing new starts, and what runs stands still.",
+    '⚠️ Needs attention',
+    "My database isn't answering: nothing new starts, and running work is on hold.",
     NONE,
     '[Details]',
   ]);
 });
 
 test('where nobody is admin, it says so; where something is wrong, whom to ask', () => {
-  const nobody = 'Nobody is named as admin, so nobody gets a message when something is wrong.';
+  const nobody = 'No admins are set, so nobody gets a message when something goes wrong.';
   expect(status({ hasAdmins: false })).toEqual(['✅ All good', NONE, nobody, '[Details]']);
   expect(status({ contact: '@docs-admins' })).not.toContain('Ask @docs-admins.');
   expect(status({ contact: '@docs-admins', docs: away, hasAdmins: false }).slice(-3)).toEqual([
@@ -116,8 +116,8 @@ test('where nobody is admin, it says so; where something is wrong, whom to ask',
 
 test('the details have a line for each thing, its state in words', () => {
   expect(lines(detailsMessage(aState({ docs: away, connected: true }), { isAdmin: true }))).toEqual([
-    '⚠️ Not all is good',
-    "The docs platform isn't answering, last tried TIME{ago}: nothing new starts, and nobody sees how far what runs there is.",
+    '⚠️ Needs attention',
+    "The docs platform isn't answering, last tried TIME{ago}: nothing new starts, and nobody sees the progress of running jobs.",
     NONE,
     'Agent threads — none is followed',
     'Schedules — Nothing is scheduled.',
@@ -135,8 +135,8 @@ test('the details have a line for each thing, its state in words', () => {
 test('details say what is not known, and offer the audit log to admins alone', () => {
   const unknown = { docs: undefined, slack: undefined, redisMs: undefined, queues: undefined };
   const details = lines(detailsMessage(aState({ ...unknown, connected: false }), { isAdmin: false }));
-  expect(details).toContain('Docs platform — not asked lately');
-  expect(details).toContain('Slack — not called lately · socket not connected');
+  expect(details).toContain('Docs platform — not called recently');
+  expect(details).toContain('Slack — not called recently · socket not connected');
   expect(details).toContain('My database (Redis) — not answering');
   expect(details.join()).not.toContain('[Audit log]');
   const refused = aState({ slack: { ...away, refused: true } });

@@ -97,7 +97,7 @@ export async function tellStory(world: World, strike?: Strike, place = inDocs): 
     if (answer.ok && told.startsWith(`${domain} is being exported already`)) break;
     if (answer.ok)
       expect(told).toMatch(
-        /^(I can't (keep track of work|reach Slack's API) right now|My database stopped answering|Slack didn't tell me in time)/,
+        /^(I can't (keep track of work|reach Slack's API) right now|My database stopped answering|Slack took too long to say)/,
       );
   }
   strike?.accepted?.();

@@ -87,12 +87,12 @@ const tooManyThreadsText = (max: number) =>
 function noIdParts(name: string): Part[] {
   if (name === 'default')
     return [
-      "I don't know the project's id, so nothing was sent. Whoever runs Docket sets ",
+      "I don't know the project's id, so nothing was sent. The people who run Docket need to set ",
       { code: 'DOCS_PROJECT_ID' },
       '.',
     ];
   return [
-    `Project ${name} has no id, so nothing was sent. Whoever runs Docket adds its `,
+    `Project ${name} has no id, so nothing was sent. The people who run Docket need to add its `,
     { code: 'projectId' },
     " to Docket's file of projects.",
   ];

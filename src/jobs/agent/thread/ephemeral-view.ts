@@ -93,7 +93,7 @@ function statusMessage(thread: ThreadRun): Message {
   });
 }
 
-const contactText = ({ about }: Ephemeral) => foreignText(about ?? '', 200) || 'whoever runs Docket';
+const contactText = ({ about }: Ephemeral) => foreignText(about ?? '', 200) || 'the people who run Docket';
 
 function noLongerAllowedMessage(ephemeral: Ephemeral): Message {
   const { excerpt = '', more = 0 } = ephemeral;

@@ -132,7 +132,7 @@ function reasonParts(
     case 'down':
       return ["The docs platform isn't answering. Try again in a little while."];
     case 'project':
-      return [`${projectMissingText(thread)}. Ask whoever runs Docket.`];
+      return [`${projectMissingText(thread)}. Ask the people who run Docket.`];
     case 'archived':
       return archivedParts(archivedAtMs, 'This job');
     case 'gone':

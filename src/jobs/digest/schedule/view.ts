@@ -272,7 +272,7 @@ export const notPermittedMessage = (run: ScheduleRun): Message => {
     { channel: run.channel },
     ' is not posted.',
   ];
-  const fix: Part[] = ['Ask whoever runs Docket for the permission, then choose [Resume].'];
+  const fix: Part[] = ['Ask the people who run Docket for the permission, then choose [Resume].'];
   return layout({
     lines: [['⏸ ', ...sentence], fix],
     buttons: scheduleButtons(run, 'resume', 'remove'),

@@ -24,7 +24,7 @@ beforeEach(() => {
   said = [];
 });
 
-const UNSEEN = "Slack doesn't let me see who you are; whoever runs Docket has to reinstall the app.";
+const UNSEEN = "Slack doesn't let me see who you are; the people who run Docket have to reinstall the app.";
 const ana = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
 const allowed: PermissionResult = { kind: 'allowed', person: ana };
 const notHappened = new Set(['limited', 'unreachable', 'place']);

@@ -55,7 +55,7 @@ test('of a job whose project is not clear says what to type', () => {
   );
   const unknown = { kind: 'unknown' as const, named: 'gamma', names: ['acme', 'beta'] };
   expect(mentionMessage('m1', { ...answer, problem: unknown, jobId: 'job_1' }).text).toBe(
-    'There is no project gamma here. There is: acme, beta.',
+    'No project "gamma". Available: acme, beta.',
   );
 });
 

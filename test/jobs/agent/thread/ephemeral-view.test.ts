@@ -54,7 +54,7 @@ test.each<[Ephemeral, string]>([
   ],
   [
     anEphemeral('notPermitted'),
-    "You can't instruct the docs agent here, so nothing was sent. Ask whoever runs Docket.",
+    "You can't instruct the docs agent here, so nothing was sent. Ask the people who run Docket.",
   ],
   [
     anEphemeral('tooEmpty'),

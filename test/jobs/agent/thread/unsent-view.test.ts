@@ -88,12 +88,15 @@ describe('what was not sent', () => {
       { why: 'key', adminsTold: true },
       'My platform key was rejected; the admins have been told.\n[Send again]',
     ],
-    [{ why: 'key' }, 'My platform key was rejected; whoever runs Docket has to renew it.\n[Send again]'],
+    [
+      { why: 'key' },
+      'My platform key was rejected; the people who run Docket have to renew it.\n[Send again]',
+    ],
     [{ why: 'forbidden' }, "The platform doesn't let me instruct this job (403).\n[Send again]"],
     [{ why: 'down' }, "The docs platform isn't answering. Try again in a little while.\n[Send again]"],
     [
       { why: 'project' },
-      'My settings no longer have the project default. Ask whoever runs Docket.\n[Send again]',
+      'My settings no longer have the project default. Ask the people who run Docket.\n[Send again]',
     ],
     [
       { why: 'archived', archivedAtMs: NOW_MS },

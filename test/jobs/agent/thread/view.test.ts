@@ -259,7 +259,7 @@ describe('the card', () => {
     ['limit', "The platform's limit is reached, so this may be out of date. I look again later."],
     [
       'key',
-      '⚠️ My platform key was rejected; whoever runs Docket has to renew it. I go on when it works again.',
+      '⚠️ My platform key was rejected; the people who run Docket have to renew it. I go on when it works again.',
     ],
     ['forbidden', '⚠️ The platform refuses to tell how this job is. I keep asking.'],
     ['project', '⚠️ My settings no longer have the project default. I go on when it is back.'],
