@@ -187,7 +187,7 @@ describe('/docs-status', () => {
     await asks('/docs-export docs.acme.com');
     await expect
       .poll(async () => (await status())[1])
-      .toMatch(/^Slack refuses my token, last tried TIME: messages don't come/);
+      .toMatch(/^Slack refuses my token, last tried TIME: messages don't arrive/);
   });
 
   async function questionOf() {
