@@ -107,7 +107,7 @@ describe('the instructions of the past hour', () => {
     };
     expect((await limits({ projects, rateLimiter })).slice(2, 4)).toEqual([
       'instructions to the docs agent in acme: 12 of 1,000 used in the past hour',
-      'instructions to the docs agent in beta: 1,000 of 1,000 used in the past hour, 3 wait',
+      'instructions to the docs agent in beta: 1,000 of 1,000 used in the past hour, 3 waiting',
     ]);
   });
 });
