@@ -103,16 +103,20 @@ const operatorErrors = [
  * Runs Docket until SIGTERM, SIGINT or SIGHUP. When the settings cannot work, prints their problems with the fixes, and
  * exits with 1.
  */
-export async function main(env: NodeJS.ProcessEnv, parts: Omit<AppParts, 'log'> = {}): Promise<void> {
+export async function main(
+  env: NodeJS.ProcessEnv,
+  parts: Omit<AppParts, 'log' | 'secrets'> = {},
+): Promise<void> {
   let log: Log | undefined;
   const stopping = new AbortController();
   growHeapSlowly();
   try {
     const settings = readSettings(env);
-    log = createLog(settings.logLevel, secretsOf(settings));
+    const secrets = secretsOf(settings);
+    log = createLog(settings.logLevel, secrets);
     for (const warning of warningsOf(settings)) log.warn(warning);
     prepareWayOut(settings);
-    const app = startApp(settings, { ...parts, log, stopping: stopping.signal });
+    const app = startApp(settings, { ...parts, log, secrets, stopping: stopping.signal });
     const { shutdownMs } = { ...defaultTiming, ...parts.timing };
     stopOnSignals(app, stopping, shutdownMs, log);
     await app;

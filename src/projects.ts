@@ -6,9 +6,12 @@ export interface Project {
   projectId: string | undefined;
   /** Host names, lower case ASCII. `undefined` allows any: the platform decides. */
   domains: readonly string[] | undefined;
+  /** As it was at the start. */
   apiKey: string;
-  /** The environment variable that holds the key. */
+  /** The setting that holds the key or names its file: an environment variable, or the path in the settings file. */
   apiKeyVariable: string;
+  /** The file that holds the key, if one does. */
+  apiKeyFile?: string | undefined;
   /** Ids of the channels whose default project this is. */
   channels: readonly string[];
 }

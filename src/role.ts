@@ -38,6 +38,8 @@ const PUBLIC_MS = 500;
 /** Parts that tests replace; everything else comes from the settings. */
 export interface AppParts {
   log: Log;
+  /** What the log leaves out. A key that is read later is added. */
+  secrets?: string[];
   timing?: Partial<Timing>;
   now?: () => number;
   random?: () => number;
@@ -58,7 +60,7 @@ export async function createRoleParts(
   closers: Closers,
   options: AppParts,
 ) {
-  const { log, now: machineMs = Date.now, random = Math.random } = options;
+  const { log, secrets = [], now: machineMs = Date.now, random = Math.random } = options;
   const timing: Timing = {
     ...defaultTiming,
     watchMs: settings.limits.watchHours * 3_600_000,
@@ -170,6 +172,7 @@ export async function createRoleParts(
     /** Returns a new short reference, which a message shows to a person and the log repeats. */
     newRef: () => randomUUID().slice(0, 6),
     log,
+    secrets,
     closers,
     onRedisError: (error: Error) => report(error, 'trouble with Redis'),
   };

@@ -238,14 +238,20 @@ const isFromPlatform = (status: number | undefined) =>
 /** Returns a client of the docs API for each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl, proxies }: Settings,
-  { timing, now, random, log, closers, health, calls, metrics, tracing }: RoleParts,
+  { timing, now, random, log, secrets, closers, health, calls, metrics, tracing }: RoleParts,
   watchKey: ReturnType<typeof createKeyWatch>,
 ): ReadonlyMap<string, DocsApi> {
   const report = createDocsReporter({ log, now });
-  const apis = projects.map(({ name, apiKey, apiKeyVariable }) => {
+  const apis = projects.map((project) => {
+    const { name, apiKey, apiKeyVariable: keyVariable, apiKeyFile } = project;
     const api = createDocsApi({
       baseUrl: docsApiUrl,
       apiKey,
+      apiKeyFile,
+      onNewKey(key) {
+        secrets.push(key);
+        log.info({ project: name }, 'a new API key was read from its file');
+      },
       proxies,
       timeoutMs: timing.docsCallMs,
       now,
@@ -262,9 +268,9 @@ function createDocsApis(
           health.record('docs', isFromPlatform(request.status), false, problems);
         }
         if (request.error === undefined || request.error === 'key_rejected')
-          watchKey(keyIdOf(apiKey), request.error === undefined);
+          watchKey(keyIdOf(project), request.error === undefined);
         log.debug(request, 'docs api');
-        report(request, { project: name, keyVariable: apiKeyVariable });
+        report(request, { project: name, keyVariable, isFile: apiKeyFile !== undefined });
       },
     });
     return [name, api] as const;

@@ -75,7 +75,7 @@ const elementsOf = (text: string) =>
       : { type: index % 5 ? 'text' : 'link', text: piece, url: piece, style: styles[index % styles.length] },
   );
 const log = createLog('trace', ['adm_5ecretKey0123', 'adm_5ecret'], { write: () => {} });
-const clean = createTextCleaner('adm_5ecretKey0123');
+const clean = createTextCleaner(['adm_5ecretKey0123']);
 
 const typedAfter =
   ({ name, subcommands }: SlashCommand, before = ''): Reader =>

@@ -68,7 +68,9 @@ export interface StandInPlatform extends ExportControls {
   /** Reaches the platform inside this process, at any host name. */
   readonly fetch: typeof fetch;
   readonly apiKey: string;
-  /** The key that an export was started with, by job id. */
+  /** Replaces the key: the one before is refused. */
+  renewKey(): void;
+  /** The key of the organization that started an export, by job id. */
   readonly keysOfExports: ReadonlyMap<string, string>;
   readonly keyPrefix: string;
   readonly projectId: string;
@@ -122,13 +124,15 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     domains = ['docs.acme.com'],
     projectId = 'prj_acme',
     keyPrefix = 'adm_',
-    apiKey = `${keyPrefix}${randomUUID().replaceAll('-', '')}`,
     createAgentJobs: creation = true,
     additions = true,
     seed = 'acme',
     others = [],
   } = options;
-  if (!apiKey.startsWith(keyPrefix)) throw new Error('the key of the stand-in must begin with its prefix');
+  const newKey = () => `${keyPrefix}${randomUUID().replaceAll('-', '')}`;
+  const own = { apiKey: options.apiKey ?? newKey(), domains };
+  if (!own.apiKey.startsWith(keyPrefix))
+    throw new Error('the key of the stand-in must begin with its prefix');
 
   const wire = createWire(nowMs);
   const newId = (kind: string) => `${kind}_${randomUUID().replaceAll('-', '')}`;
@@ -156,7 +160,14 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   const platform: StandInPlatform = {
     wire,
     fetch: fetchOf(app),
-    apiKey,
+    get apiKey() {
+      return own.apiKey;
+    },
+    renewKey() {
+      const before = own.apiKey;
+      own.apiKey = newKey();
+      for (const [jobId, key] of keysOfExports) if (key === before) keysOfExports.set(jobId, own.apiKey);
+    },
     keysOfExports,
     keyPrefix,
     projectId,
@@ -194,7 +205,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     const key = /^Bearer (\S+)$/u.exec(c.req.header('authorization') ?? '')?.[1];
     if (key === undefined) return refuse(401, 'Missing bearer token');
     if (!key.startsWith(keyPrefix)) return refuse(401, 'This is not an admin API key');
-    const known = [{ apiKey, domains }, ...others].find((one) => one.apiKey === key);
+    const known = [own, ...others].find((one) => one.apiKey === key);
     return known ?? refuse(401, 'Invalid API key');
   }
 

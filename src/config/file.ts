@@ -6,10 +6,11 @@ import { editDistance } from '../runtime/edit-distance.ts';
 import { lengthOf, oneLine } from '../slack/text.ts';
 import {
   type Env,
-  envNameIn,
+  keySourceIn,
   type Problem,
   projectNamePattern,
   projectProblems,
+  readKey,
   record,
 } from './project-settings.ts';
 import { hostName, isVariableName, projectId } from './values.ts';
@@ -42,10 +43,12 @@ const apiKey = z
       return context.addIssue(
         'holds a key itself. Put the key into an environment variable, and write { env: NAME } with its name here.',
       );
-    const name = envNameIn(value);
-    if (name === undefined)
-      context.addIssue('must name an environment variable. Write it like { env: ACME_DOCS_API_KEY }.');
-    else if (!isVariableName(name))
+    const source = keySourceIn(value);
+    if (source === undefined)
+      context.addIssue(
+        'must name an environment variable or a file. Write it like { env: ACME_DOCS_API_KEY } or { file: /run/secrets/acme }.',
+      );
+    else if (source.kind === 'env' && !isVariableName(source.name))
       context.addIssue(
         'must name an environment variable in capitals, not hold a key. Write it like { env: ACME_DOCS_API_KEY }.',
       );
@@ -172,9 +175,8 @@ export function readConfigFile(
 }
 
 function toProject([name, given]: [string, z.infer<typeof projectSchema>], env: Env): Project {
-  const variable = envNameIn(given.apiKey) ?? 'DOCS_API_KEY';
   const { domains, channels } = given;
-  const key = { apiKey: env[variable] ?? '', apiKeyVariable: variable };
+  const key = readKey(keySourceIn(given.apiKey), env);
   return { name, projectId: given.projectId, domains, channels, ...key };
 }
 
@@ -222,7 +224,7 @@ function valueAt(value: unknown, [step, ...rest]: YamlPath): unknown {
 function formatPath(path: YamlPath): string {
   const key = path.indexOf('apiKey') + 1;
   return path
-    .slice(0, key === 0 ? undefined : path[key] === 'env' ? key + 1 : key)
+    .slice(0, key === 0 ? undefined : /^(?:env|file)$/.test(String(path[key])) ? key + 1 : key)
     .map((step, index) => {
       if (typeof step === 'number') return `[${step}]`;
       const key = String(step);

@@ -1,4 +1,6 @@
+import { readKeyFile } from '../docs-api/key-file.ts';
 import { readDomain } from '../domain.ts';
+import type { Project } from '../projects.ts';
 import { isVariableName, secretFlaw } from './values.ts';
 import type { YamlPath, YamlProblem } from './yaml-file.ts';
 
@@ -65,22 +67,55 @@ function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Env)
   if (!('apiKey' in project)) {
     const text =
       'has no apiKey, and DOCS_API_KEY is not set either. Write apiKey: { env: NAME } here, or set DOCS_API_KEY.';
-    return env.DOCS_API_KEY === undefined ? [{ path, text }] : [];
+    return (env.DOCS_API_KEY ?? env.DOCS_API_KEY_FILE) === undefined ? [{ path, text }] : [];
   }
-  const name = envNameIn(project.apiKey);
-  if (name === undefined || !isVariableName(name)) return [];
+  const source = keySourceIn(project.apiKey);
+  if (source === undefined) return [];
+  const { kind, name } = source;
+  if (kind === 'env' && !isVariableName(name)) return [];
+  const text = kind === 'env' ? variableProblem(name, env) : keyFileProblem(name, env);
+  return text === undefined ? [] : [{ path: [...path, 'apiKey', kind], text }];
+}
+
+function variableProblem(name: string, env: Env): string | undefined {
   const key = env[name];
-  const prefix = env.DOCS_API_KEY_PREFIX;
-  const problem = (text: string) => [{ path: [...path, 'apiKey', 'env'], text }];
-  if (key === undefined)
-    return problem('names an environment variable that is not set. Set it to an admin API key.');
+  return key === undefined
+    ? 'names an environment variable that is not set. Set it to an admin API key.'
+    : keyProblem(key, env);
+}
+
+/** Returns why a file gives no key, with the fix and without path and key; `undefined` when it does. */
+export function keyFileProblem(path: string, env: Env): string | undefined {
+  try {
+    const key = readKeyFile(path);
+    return key === '' ? 'names a file that is empty. Put an admin API key into it.' : keyProblem(key, env);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    return `names a file that cannot be read (${code}). Mend its path, or give Docket's user the right to read it.`;
+  }
+}
+
+function keyProblem(key: string, { DOCS_API_KEY_PREFIX: prefix = '' }: Env): string | undefined {
   const flaw = secretFlaw(key);
-  if (flaw !== undefined) return problem(`names a key that ${flaw}`);
-  if (prefix !== undefined && !key.startsWith(prefix))
-    return problem(
-      'names a key that does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
-    );
-  return [];
+  if (flaw !== undefined) return `names a key that ${flaw}`;
+  return key.startsWith(prefix)
+    ? undefined
+    : 'names a key that does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.';
+}
+
+/** Returns the key of a source, else of the environment; an empty one where there is a problem with it. */
+export function readKey(
+  source: KeySource | undefined,
+  env: Env,
+): Pick<Project, 'apiKey' | 'apiKeyVariable' | 'apiKeyFile'> {
+  const file =
+    source === undefined ? env.DOCS_API_KEY_FILE : source.kind === 'file' ? source.name : undefined;
+  if (file !== undefined) {
+    const apiKey = keyFileProblem(file, env) === undefined ? readKeyFile(file) : '';
+    return { apiKey, apiKeyVariable: source?.name ?? 'DOCS_API_KEY_FILE', apiKeyFile: file };
+  }
+  const variable = source?.name ?? 'DOCS_API_KEY';
+  return { apiKey: env[variable] ?? '', apiKeyVariable: variable };
 }
 
 export function record(value: unknown): Record<string, unknown> {
@@ -92,8 +127,15 @@ function strings(value: unknown): [number, string][] {
   return [...value.entries()].filter((entry): entry is [number, string] => typeof entry[1] === 'string');
 }
 
-/** Returns the name of the environment variable in `{ env: NAME }`; `undefined` for anything else. */
-export function envNameIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'env') return undefined;
-  return 'env' in value && typeof value.env === 'string' ? value.env : undefined;
+/** Where a key is: the name of an environment variable, or the path of a file. */
+interface KeySource {
+  kind: 'env' | 'file';
+  name: string;
+}
+
+/** Returns the source in `{ env: NAME }` or `{ file: PATH }`; `undefined` for anything else. */
+export function keySourceIn(value: unknown): KeySource | undefined {
+  const [[kind, name] = [], ...others] = Object.entries(record(value));
+  const isSource = (kind === 'env' || kind === 'file') && typeof name === 'string' && name !== '';
+  return isSource && others.length === 0 ? { kind, name } : undefined;
 }

@@ -7,7 +7,7 @@ import { logLevels } from '../runtime/log.ts';
 import type { RedisAddress } from '../store/redis/address.ts';
 import { readAddresses } from './addresses.ts';
 import { type ConfigFile, defaultConfigFile, readConfigFile } from './file.ts';
-import type { Env } from './project-settings.ts';
+import { type Env, keyFileProblem, readKey } from './project-settings.ts';
 import { isRedisAddress, readAllowances, readCertificate, redisProblems, secretsInAddress } from './redis.ts';
 import { hostName, portNumber, projectId, seconds, secretFlaw, secureUrl } from './values.ts';
 
@@ -87,6 +87,7 @@ const envSchema = z.object({
   KEEP_ALIVE_SECONDS: seconds.default(75),
   DOCS_API_URL: secureUrl("Set it to the base address of the docs platform's API."),
   DOCS_API_KEY: z.string().optional(),
+  DOCS_API_KEY_FILE: z.string().optional(),
   DOCS_API_KEY_PREFIX: z.string().optional(),
   DOCS_PROJECT_ID: projectId.optional(),
   DOCS_DOMAIN: hostName('must be a host name such as docs.example.com.').optional(),
@@ -159,6 +160,8 @@ function crossProblems(set: Env): string[] {
       'DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
     );
   }
+  const fileProblem = set.DOCS_API_KEY_FILE && keyFileProblem(set.DOCS_API_KEY_FILE, set);
+  if (fileProblem) problems.push(`DOCS_API_KEY_FILE ${fileProblem}`);
   return problems;
 }
 
@@ -222,7 +225,7 @@ function readFile(set: Env): { file: ConfigFile | undefined; problems: string[] 
 
 function projectProblems({ projects }: ConfigFile, set: Env): string[] {
   if (projects === undefined) {
-    return set.DOCS_API_KEY === undefined
+    return (set.DOCS_API_KEY ?? set.DOCS_API_KEY_FILE) === undefined
       ? ['DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.']
       : [];
   }
@@ -240,9 +243,9 @@ function projectProblems({ projects }: ConfigFile, set: Env): string[] {
 }
 
 /** Returns the one project that the environment sets. */
-function defaultProject({ DOCS_API_KEY: apiKey = '', DOCS_PROJECT_ID: id }: Env): Project {
-  const key = { apiKey, apiKeyVariable: 'DOCS_API_KEY' };
-  return { name: 'default', projectId: id, domains: undefined, channels: [], ...key };
+function defaultProject(set: Env): Project {
+  const key = readKey(undefined, set);
+  return { name: 'default', projectId: set.DOCS_PROJECT_ID, domains: undefined, channels: [], ...key };
 }
 
 /** Reads the settings. Throws a `SettingsError` with all problems. An empty variable counts as not set. */

@@ -3,6 +3,7 @@ import { type Dispatcher, errors } from 'undici';
 import { createOutgoing, type Proxies } from '../runtime/outgoing.ts';
 import { DocsApiError, type DocsApiErrorKind, type Happened } from './errors.ts';
 import { createConnectionError, createError, createStatusError } from './failures.ts';
+import { readKeyFile } from './key-file.ts';
 import { attemptsOf, type DocsApiOperation, OPERATIONS, type Operation } from './operations.ts';
 import { fillPath } from './paths.ts';
 import { createTextCleaner, parseErrorText } from './platform-text.ts';
@@ -32,6 +33,10 @@ export interface DocsApiOptions {
    */
   baseUrl: string;
   apiKey: string;
+  /** The file that holds the key, if one does. It is read again once the platform rejects the key. */
+  apiKeyFile?: string | undefined;
+  /** Gets a key that was read again, before it is used. */
+  onNewKey?: (apiKey: string) => void;
   /** Limit for a whole call, retries of reads included. Default 20 000. */
   timeoutMs?: number;
   /** The proxies on the way; none by default. */
@@ -79,16 +84,18 @@ const MAX_RETRY_AFTER_MS = 2000;
 /** Returns what makes calls: with checked input, a time limit, retries of what may be repeated, and typed errors. */
 export function createCaller(options: DocsApiOptions) {
   const {
-    apiKey,
+    apiKeyFile,
     timeoutMs = DEFAULT_TIMEOUT_MS,
     dispatcher,
     now = Date.now,
     random = Math.random,
   } = options;
   const base = parseBaseUrl(options.baseUrl);
+  let { apiKey } = options;
   checkKey(apiKey);
   checkTimeout(timeoutMs);
-  const clean = createTextCleaner(apiKey);
+  const apiKeys = [apiKey];
+  const clean = createTextCleaner(apiKeys);
   const keptConnections =
     dispatcher ??
     createOutgoing(options.proxies, {
@@ -119,7 +126,7 @@ export function createCaller(options: DocsApiOptions) {
     try {
       for (let attempt = 1; ; attempt += 1) {
         const startMs = performance.now();
-        const result = await attemptOnce(request, limit.signal, anySignal, isTooLate);
+        const result = await attemptWithKey(request, limit.signal, anySignal, isTooLate);
         options.log?.(toLogEntry(operation, attempt, performance.now() - startMs, result));
         if (!(result instanceof DocsApiError)) return result.value;
         const waitMs = attempt < attemptsOf(request.row) ? retryWaitMs(result, attempt, random) : undefined;
@@ -153,6 +160,34 @@ export function createCaller(options: DocsApiOptions) {
       input: checked.data,
       isSent: false,
     };
+  }
+
+  /** Makes an attempt, and once more when its key was rejected and there is a new one: nothing has happened then. */
+  async function attemptWithKey(
+    request: Call,
+    ...rest: [AbortSignal, AbortSignal, CallOptions['isTooLate']]
+  ) {
+    const { isSent } = request;
+    const usedKey = apiKey;
+    const result = await attemptOnce(request, ...rest);
+    if (!(result instanceof DocsApiError) || result.kind !== 'key_rejected') return result;
+    rereadKey();
+    if (apiKey === usedKey) return result;
+    request.isSent = isSent;
+    return attemptOnce(request, ...rest);
+  }
+
+  /** A file that cannot be read, or holds no key, changes nothing: it may be half written. */
+  function rereadKey(): void {
+    if (apiKeyFile === undefined) return;
+    try {
+      const read = readKeyFile(apiKeyFile);
+      checkKey(read);
+      if (read === apiKey) return;
+      options.onNewKey?.(read);
+      apiKeys.push(read);
+      apiKey = read;
+    } catch {}
   }
 
   /** Returns an error as a value, so that every attempt is logged in one place. */

@@ -26,8 +26,9 @@ export interface DocsApi extends Methods {
   close(): Promise<void>;
 }
 
-/** Returns what identifies an API key without revealing it. */
-export const keyIdOf = (apiKey: string): string => hash('sha256', apiKey, 'base64url').slice(0, 16);
+/** Returns what identifies an API key without revealing it. The key of a file stays the same when it is replaced. */
+export const keyIdOf = ({ apiKey, apiKeyFile }: Pick<DocsApiOptions, 'apiKey' | 'apiKeyFile'>): string =>
+  hash('sha256', apiKeyFile ?? apiKey, 'base64url').slice(0, 16);
 
 /** Returns a client. Throws `DocsApiSettingsError` when an option cannot work. Opens no connection. */
 export function createDocsApi(options: DocsApiOptions): DocsApi {
@@ -39,7 +40,7 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
   return {
     ...(Object.fromEntries(methods) as Methods),
     timeoutMs,
-    keyId: keyIdOf(options.apiKey),
+    keyId: keyIdOf(options),
     close,
   };
 }

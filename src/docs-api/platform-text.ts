@@ -5,26 +5,22 @@ export type CleanText = (text: string) => string;
 const MAX_LENGTH = 300;
 
 /**
- * Returns a cleaner for text that may hold our key. It removes control and invisible characters, folds white space,
+ * Returns a cleaner for text that may hold one of our keys, of which there may be more later. It removes control and invisible characters, folds white space,
  * replaces the key and any bearer token by `…`, removes the user and the query of links (a presigned link has its
  * signature there), and cuts the rest. The key is replaced before every cut, so that no part of it stays, and after
  * every other change, since removing characters may join its parts.
  */
-export function createTextCleaner(apiKey: string): CleanText {
+export function createTextCleaner(apiKeys: readonly string[]): CleanText {
+  const hideKeys = (text: string) => apiKeys.reduce((rest, apiKey) => rest.replaceAll(apiKey, '…'), text);
   return (text) => {
-    const line = text
-      .replace(/\s+/gu, ' ')
-      .replace(/\p{C}/gu, '')
-      .replaceAll(apiKey, '…')
+    const line = hideKeys(text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, ''))
       .slice(0, MAX_LENGTH * 20)
       .replace(/\b(https?:\/\/)[^\s/?#@]*@/giu, '$1')
       .replace(/\b(https?:\/\/[^\s?#"'<>]*)([?#][^\s"'<>]*)?/giu, (_, link, query) =>
         query ? `${link}?…` : link,
       )
-      .replace(/\bbearer\s+\S+/giu, 'Bearer …')
-      .replaceAll(apiKey, '…')
-      .trim();
-    return cut(line, MAX_LENGTH);
+      .replace(/\bbearer\s+\S+/giu, 'Bearer …');
+    return cut(hideKeys(line).trim(), MAX_LENGTH);
   };
 }
 

@@ -5,8 +5,9 @@ import { connectionProblem } from './connection-problem.ts';
 /** The project whose key a request used, as the settings name it. */
 export interface KeyOwner {
   project: string;
-  /** The environment variable that holds its key. */
+  /** The setting that holds its key, or names its file. */
   keyVariable: string;
+  isFile?: boolean;
 }
 
 /** A log line for the operator with the setting to check. `error`: it stays so until somebody acts. */
@@ -44,12 +45,15 @@ export const FORBIDDEN_CAUSES =
   "Check the plan (exports need Enterprise), the platform's IP allowlist, and that the key has the scope write.";
 
 /** Returns the advice for a failed request; `undefined` when no setting can be the cause, as with an unknown job. */
-export function adviceFor(request: DocsApiRequest, { project, keyVariable }: KeyOwner): Advice | undefined {
+export function adviceFor(
+  request: DocsApiRequest,
+  { project, keyVariable, isFile }: KeyOwner,
+): Advice | undefined {
   const { error, status, code } = request;
   switch (error) {
     case 'key_rejected':
       return errorAdvice(
-        `the docs platform rejects ${keyVariable} of project ${project} (${status}). Set a key that it takes, and restart Docket.`,
+        `the docs platform rejects ${keyVariable} of project ${project} (${status}). ${isFile ? 'Put a key that it takes into its file, which Docket reads again.' : 'Set a key that it takes, and restart Docket.'}`,
       );
     case 'redirect':
       return errorAdvice(

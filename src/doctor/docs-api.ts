@@ -99,13 +99,19 @@ function judgePrefix(prefix: string | undefined, projects: readonly Project[]): 
 }
 
 /** Whom to ask, and with which key. */
-export const ASKING = ['DOCS_API_URL', 'DOCS_API_KEY', 'DOCS_API_KEY_PREFIX', 'DOCKET_CONFIG'];
+export const ASKING = [
+  'DOCS_API_URL',
+  'DOCS_API_KEY',
+  'DOCS_API_KEY_FILE',
+  'DOCS_API_KEY_PREFIX',
+  'DOCKET_CONFIG',
+];
 
 export const docsChecks: Check[] = [
   {
     id: 'docs-key-form',
     title: 'Docs API key',
-    reports: ['DOCS_API_KEY', 'DOCS_API_KEY_PREFIX'],
+    reports: ['DOCS_API_KEY', 'DOCS_API_KEY_FILE', 'DOCS_API_KEY_PREFIX'],
     needs: ['DOCKET_CONFIG'],
     run: ({ env, settings }) => judgePrefix(env.DOCS_API_KEY_PREFIX, settings.projects),
   },

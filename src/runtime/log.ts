@@ -61,18 +61,20 @@ function omitArgs(key: string, value: unknown): unknown {
   return typeof value === 'string' ? cutText(value) : value;
 }
 
-/** Returns a JSON log whose lines are all shortened and scrubbed before they are written, also those of libraries. */
+/**
+ * Returns a JSON log whose lines are all shortened and scrubbed before they are written, also those of libraries.
+ * `secrets` may grow later.
+ */
 export function createLog(level: LogLevel, secrets: readonly string[], destination?: DestinationStream): Log {
   // The longest first: one may begin with another.
-  const hideable = secrets
-    .filter(({ length }) => length >= 6)
-    .sort((one, other) => other.length - one.length);
+  const hideable = () =>
+    secrets.filter(({ length }) => length >= 6).sort((one, other) => other.length - one.length);
   const options = {
     level,
     base: null,
     // What a line says itself goes before what it is logged in.
     mixin: () => ({ ...logScope() }),
-    hooks: { streamWrite: (line: string) => scrub(shortenLine(line), hideable) },
+    hooks: { streamWrite: (line: string) => scrub(shortenLine(line), hideable()) },
   };
   return pino(options, destination ?? standardOutput());
 }

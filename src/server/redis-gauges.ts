@@ -75,7 +75,7 @@ const gaugesOf = (metrics: Metrics) => [
 async function readAll(parts: RedisGaugeParts): Promise<() => void> {
   const { metrics, queues, projects, stores, now } = parts;
   const { messages, rejectedKeys } = stores;
-  const keyIds = [...new Set(projects.map(({ apiKey }) => keyIdOf(apiKey)))];
+  const keyIds = [...new Set(projects.map(keyIdOf))];
   const [counts, oldest, behind, usages, rejected] = await Promise.all([
     queues.counts(),
     oldestByQueue(stores),

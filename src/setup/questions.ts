@@ -56,8 +56,8 @@ export const QUESTIONS: readonly Question[] = [
     variable: 'DOCS_API_KEY',
     text: 'Admin API key (the API keys page of its dashboard)',
     secret: true,
-    // The file names the keys of its projects.
-    isNeeded: ({ env }) => !env.DOCKET_CONFIG?.trim(),
+    // The settings file names the keys of its projects.
+    isNeeded: ({ env }) => !env.DOCKET_CONFIG?.trim() && !env.DOCS_API_KEY_FILE?.trim(),
     checks: ['docs-key-form', 'docs-key'],
   },
   {

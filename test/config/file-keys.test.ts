@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readConfigFile } from '../../src/config/file.ts';
-import { env, inProject, problemsIn } from '../support/config/file.ts';
+import { readSettings } from '../../src/config/settings.ts';
+import { configFolder, problemsOf, sound } from '../support/config/builders.ts';
+import { env, inProject, problemsIn, read } from '../support/config/file.ts';
+
+const { fileWith } = configFolder();
 
 const holdsKey =
   'holds a key itself. Put the key into an environment variable, and write { env: NAME } with its name here.';
-const namesNoVariable = 'must name an environment variable. Write it like { env: ACME_DOCS_API_KEY }.';
+const namesNoVariable =
+  'must name an environment variable or a file. Write it like { env: ACME_DOCS_API_KEY } or { file: /run/secrets/acme }.';
 const notInCapitals =
   'must name an environment variable in capitals, not hold a key. Write it like { env: ACME_DOCS_API_KEY }.';
 
@@ -18,6 +23,7 @@ describe("a project's key", () => {
     ['{ env: 12345 }', namesNoVariable],
     ['{ env: }', namesNoVariable],
     ['{ env: A, file: b }', namesNoVariable],
+    ['{ file: }', namesNoVariable],
     ['{ adm_0123456789 }', namesNoVariable],
     ['{ env: adm_0123456789 }', notInCapitals],
     ['{ env: $ACME_DOCS_API_KEY }', notInCapitals],
@@ -41,6 +47,36 @@ describe("a project's key", () => {
     expect(problems).toEqual([`docket.yml:3 projects.acme.apiKey.env ${problem}`]);
   });
 
+  test.each([
+    [
+      undefined,
+      "names a file that cannot be read (ENOENT). Mend its path, or give Docket's user the right to read it.",
+    ],
+    [' \n', 'names a file that is empty. Put an admin API key into it.'],
+    ['adm_0123 456', 'names a key that holds a quote, a space or a line break. Copy it again without.'],
+    [
+      'live_0123',
+      'names a key that does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
+    ],
+  ])('that is %j in a file is refused', (key, problem) => {
+    const path = key === undefined ? '/nowhere' : fileWith(key, 'key');
+    expect(problemsIn(inProject(`apiKey: { file: ${path} }`))).toEqual([
+      `docket.yml:3 projects.acme.apiKey.file ${problem}`,
+    ]);
+    expect(
+      problemsOf({ ...sound, DOCS_API_KEY: '', DOCS_API_KEY_PREFIX: 'adm_', DOCS_API_KEY_FILE: path }),
+    ).toEqual([`DOCS_API_KEY_FILE ${problem}`]);
+  });
+
+  test('in a file is read without the white space around it, and wins over DOCS_API_KEY', () => {
+    const apiKeyFile = fileWith('\uFEFFadm_0123\r\n', 'key');
+    const { file } = read(inProject(`apiKey: { file: ${apiKeyFile} }`));
+    const key = { apiKey: 'adm_0123', apiKeyFile };
+    expect(file?.projects).toMatchObject([{ ...key, apiKeyVariable: apiKeyFile }]);
+    const { projects } = readSettings({ ...sound, DOCS_API_KEY_FILE: apiKeyFile });
+    expect(projects).toMatchObject([{ ...key, apiKeyVariable: 'DOCS_API_KEY_FILE' }]);
+  });
+
   test('is needed where DOCS_API_KEY is not set', () => {
     const text = 'projects:\n  a: { apiKey: { env: ACME_DOCS_API_KEY } }\n  b: {}\n';
     expect(problemsIn(text, { ACME_DOCS_API_KEY: 'adm_acme' })).toEqual([
@@ -55,6 +91,8 @@ describe("a project's key", () => {
       `apiKey: "${secret}`,
       `apiKey: [${secret}]`,
       `apiKey: { env: ${secret} }`,
+      `apiKey: { file: ${secret} }`,
+      `apiKey: { file: { ${secret}: 1 } }`,
       `apiKey: { ${secret} }`,
       `apiKey: { ${secret}: *x }`,
       `apiKey: { ${secret}: 1, ${secret}: 1 }`,

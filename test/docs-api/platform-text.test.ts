@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createTextCleaner } from '../../src/docs-api/platform-text.ts';
 
 const KEY = 'adm_0123456789abcdef';
-const clean = createTextCleaner(KEY);
+const clean = createTextCleaner([KEY]);
 
 test.each([
   ['plain words', 'plain words'],

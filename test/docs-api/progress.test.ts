@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createTextCleaner } from '../../src/docs-api/platform-text.ts';
 import { parseProgress } from '../../src/docs-api/progress.ts';
 
-const clean = createTextCleaner('adm_secret_key');
+const clean = createTextCleaner(['adm_secret_key']);
 const running = (value: unknown) => parseProgress(value, false, clean);
 const completed = (value: unknown) => parseProgress(value, true, clean);
 

@@ -125,7 +125,7 @@ test('what is not known of a limit is left out', async () => {
 describe('analytics requests of the past hour', () => {
   const rateLimiter = {
     usage: async ({ name }: { name: string }) => ({
-      used: name === `analytics:${keyIdOf('adm_1')}` ? 12 : 90,
+      used: name === `analytics:${keyIdOf({ apiKey: 'adm_1' })}` ? 12 : 90,
       free: 0,
       waiting: 0,
       nextMs: 0,

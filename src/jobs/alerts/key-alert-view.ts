@@ -4,6 +4,8 @@ import { listNames, platformReasonText } from '../wording-view.ts';
 export interface RejectedKey {
   /** The setting that holds it. */
   variable: string;
+  /** Whether it is in a file, which is read again. */
+  isFile?: boolean;
   /** The projects that it is for, where there are others. */
   names: readonly string[];
   sinceMs: number;
@@ -25,7 +27,9 @@ export function rejectedKeyLine({ variable, names, sinceMs, waiting }: RejectedK
 
 export const keyAlertMessage = (key: RejectedKey) =>
   alertMessage('🔑', rejectedKeyLine(key), [
-    'Set a new one and restart me; waiting work then resumes by itself.',
+    key.isFile
+      ? 'Put a new one into its file; waiting work then resumes by itself, without a restart.'
+      : 'Set a new one and restart me; waiting work then resumes by itself.',
   ]);
 
 /** Of a 403: what the platform said, and what it can mean (`causes`). */

@@ -22,16 +22,17 @@ export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyA
   const alertAdmins = createAdminAlert(parts);
 
   return async (teamId: string, project: string, error?: DocsApiError): Promise<boolean> => {
-    const apiKey = projects.find(({ name }) => name === project)?.apiKey;
-    const { variable, names } = keyOf(projects.filter((one) => one.apiKey === apiKey));
-    const shown = { variable, names: projects.length > 1 ? names : [] };
+    const owner = projects.find(({ name }) => name === project);
+    const keyId = keyIdOf(owner ?? { apiKey: '' });
+    const { variable, isFile, names } = keyOf(projects.filter((one) => keyIdOf(one) === keyId));
+    const shown = { variable, isFile, names: projects.length > 1 ? names : [] };
     if (error?.kind === 'forbidden')
       return alertAdmins(teamId, {
         name: `forbidden:${teamId}:${variable}`,
         messageKeyPrefix: `key-forbidden.${variable}`,
         message: forbiddenAlertMessage(shown, error.platformMessage, FORBIDDEN_CAUSES),
       });
-    const sinceMs = await rejectedKeys.reject(keyIdOf(apiKey ?? ''), parts.now());
+    const sinceMs = await rejectedKeys.reject(keyId, parts.now());
     return alertAdmins(teamId, {
       name: `key:${teamId}:${variable}`,
       messageKeyPrefix: `key-rejected.${variable}`,
@@ -43,11 +44,12 @@ export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyA
 
 /** Returns the setting and the names of projects that share a key. */
 function keyOf(sharing: readonly KeyOwner[]) {
-  const [variable = 'The API key'] = sharing.map(({ apiKeyVariable }) => apiKeyVariable);
-  return { variable, names: sharing.map(({ name }) => name) };
+  const [first] = sharing;
+  const variable = first?.apiKeyVariable ?? 'The API key';
+  return { variable, isFile: first?.apiKeyFile !== undefined, names: sharing.map(({ name }) => name) };
 }
 
-type KeyOwner = Pick<Project, 'name' | 'apiKey' | 'apiKeyVariable'>;
+type KeyOwner = Pick<Project, 'name' | 'apiKey' | 'apiKeyVariable' | 'apiKeyFile'>;
 
 /** How long counting may hold up that a key is rejected. */
 const WAITS_MS = 400;
@@ -58,7 +60,7 @@ export async function findRejectedKeys(
   since: RejectedKeyStore['since'],
   waits: (projects: readonly string[]) => Promise<string>,
 ): Promise<RejectedKey[]> {
-  const keys = [...Map.groupBy(projects, ({ apiKey }) => keyIdOf(apiKey))];
+  const keys = [...Map.groupBy(projects, keyIdOf)];
   const found = await since(keys.map(([keyId]) => keyId));
   const rejected = keys.flatMap(([, sharing], index) => {
     const sinceMs = found[index];

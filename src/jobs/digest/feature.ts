@@ -15,7 +15,7 @@ import { scheduleLine } from './schedule/view.ts';
 const projectsByKey = (projects: readonly Project[]) =>
   Map.groupBy(
     projects.filter(({ projectId }) => projectId !== undefined),
-    ({ apiKey }) => keyIdOf(apiKey),
+    keyIdOf,
   );
 
 export const digestFeature: Feature = {

@@ -202,7 +202,7 @@ test('the keys that are rejected are found by their settings, with what waits in
   const find = (among = projects) => findRejectedKeys(among, store.since, waits);
   expect(await find()).toEqual([]);
   await alertFor([])('T0ACME', 'gamma');
-  const key = { variable: 'DOCS_API_KEY', sinceMs: NOW_MS, waiting: '1 export waits' };
+  const key = { variable: 'DOCS_API_KEY', isFile: false, sinceMs: NOW_MS, waiting: '1 export waits' };
   expect(await find()).toEqual([{ ...key, names: ['beta', 'gamma'] }]);
   // With one key alone, nobody needs to know of which projects it is.
   expect(await find(projects.slice(1))).toEqual([{ ...key, names: [] }]);

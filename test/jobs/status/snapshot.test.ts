@@ -9,7 +9,7 @@ import { aCaller, aProject } from '../../support/commands/builders.ts';
 const usages = new Map([
   ['edit:T0ACME', { used: 5, free: 3, waiting: 1, nextMs: 0 }],
   ['follow-ups:acme', { used: 12, free: 88, waiting: 1, nextMs: 0 }],
-  [`analytics:${keyIdOf('adm_1')}`, { used: 7, free: 93, waiting: 0, nextMs: 0 }],
+  [`analytics:${keyIdOf({ apiKey: 'adm_1' })}`, { used: 7, free: 93, waiting: 0, nextMs: 0 }],
 ]);
 
 const features: FeatureContext = {

@@ -42,8 +42,9 @@ export async function startBotHere(
     output += line;
   };
   const settings = readSettings({ PORT: '0', ...env });
-  const log = createLog(settings.logLevel, secretsOf(settings), { write });
-  const docket = await startApp(settings, { log, timing, ...(now && { now }) });
+  const secrets = secretsOf(settings);
+  const log = createLog(settings.logLevel, secrets, { write });
+  const docket = await startApp(settings, { log, secrets, timing, ...(now && { now }) });
   let running = true;
   const refuse = () => {
     throw new Error('Only a bot that is a process can die or freeze: createWorld({ processes: true })');
