@@ -210,7 +210,18 @@ const structured: Record<string, Reader> = {
     return readReply(event(change), {}, own);
   },
   'pasted attachments': (text) =>
-    markdown({ text: 'a', attachments: [{ pretext: text, title: text, text }] }),
+    markdown({
+      text: 'a',
+      attachments: [
+        { pretext: text, title: text, text },
+        { is_share: true, text },
+      ],
+    }),
+  'shared messages': (text) => {
+    const message = { text: 'a', attachments: pieces(text).map((one) => ({ is_share: true, text: one })) };
+    findMentions(message);
+    return markdown(message);
+  },
   'rich text in pieces': (text) => markdown(richText(section(...elementsOf(text)))),
   'rich text in lists': (text) =>
     markdown(

@@ -29,6 +29,7 @@ export function messageJson(
     }),
     ...(message.clientMsgId && { client_msg_id: message.clientMsgId }),
     ...(blocks.length > 0 && { blocks }),
+    ...(message.attachments && { attachments: message.attachments }),
     ...(message.threadTs && {
       thread_ts: message.threadTs,
       ...(root && { parent_user_id: root.user }),
@@ -45,6 +46,41 @@ export function messageJson(
       reactions: message.reactions.map(({ name, users: by }) => ({ name, users: by, count: by.length })),
     }),
     ...(options.withMetadata && metadata && { metadata }),
+  };
+}
+
+/** A message as another one shows it: forwarded, or as the preview of a link to it. */
+export function sharedJson(
+  { workspace }: Inside,
+  { channel: channelId, ts, user, text, blocks, files }: SentMessage,
+  as: 'forward' | 'link',
+): Record<string, unknown> {
+  const { team } = workspace;
+  const author = workspace.users.find(({ id }) => id === user);
+  const channel = workspace.channels.find(({ id }) => id === channelId);
+  const url = `${team.url}archives/${channelId}/p${ts.replace('.', '')}`;
+  const isPublic = channel?.kind === 'public';
+  return {
+    id: 1,
+    ts,
+    color: 'D0D0D0',
+    fallback: `${author?.name}: ${text}`,
+    text,
+    mrkdwn_in: ['text'],
+    author_id: user,
+    author_name: author?.realName,
+    author_subname: author?.name,
+    channel_id: channelId,
+    channel_team: team.id,
+    from_url: url,
+    footer: isPublic ? `Posted in ${channel.label}` : 'Slack Conversation',
+    is_msg_unfurl: true,
+    ...(as === 'forward' ? { is_share: true } : { original_url: url }),
+    ...(as === 'link' && !isPublic && { private_channel_prompt: true }),
+    ...(files && { files }),
+    ...(blocks.length > 0 && {
+      message_blocks: [{ team: team.id, channel: channelId, ts, message: { blocks } }],
+    }),
   };
 }
 

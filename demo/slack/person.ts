@@ -1,6 +1,6 @@
 import { Impossible } from './impossible.ts';
 import { createInteractions, type Interactions } from './interactions.ts';
-import { repliesTo } from './message-json.ts';
+import { repliesTo, sharedJson } from './message-json.ts';
 import { notifiedBy } from './notifies.ts';
 import { commandFields } from './payloads.ts';
 import type { PersonParts } from './person-parts.ts';
@@ -29,6 +29,13 @@ export interface Person extends Interactions {
     where: string,
     text: string,
     options?: { threadTs?: string; alsoToChannel?: boolean; files?: string[] },
+  ): Promise<SentMessage>;
+  /** Forwards a message, or pastes the link to it, with words of one's own. */
+  forwards(
+    message: SentMessage,
+    where: string,
+    text?: string,
+    options?: { threadTs?: string; as?: 'forward' | 'link' },
   ): Promise<SentMessage>;
   /** Changes an own message. */
   edits(message: SentMessage, text: string): Promise<void>;
@@ -61,6 +68,34 @@ export function createPerson(user: User, parts: PersonParts): Person {
     const channel = conversation(where);
     if (channel.archived) throw new Impossible(`${channel.label} is archived: nobody can write there`);
     return channel;
+  }
+
+  async function write(
+    where: string,
+    text: string,
+    options: Parameters<Person['says']>[2] & { attachments?: Record<string, unknown>[] },
+  ): Promise<SentMessage> {
+    const channel = writable(where);
+    const { threadTs, attachments = [] } = options;
+    const root = workspace.messages.find(({ channel: at, ts }) => at === channel.id && ts === threadTs);
+    if (threadTs !== undefined && (!root || root.threadTs))
+      throw new Impossible(`No thread ${threadTs} there`);
+    const typed = typedText(workspace, text);
+    const sent = workspace.post(
+      {
+        text: typed,
+        blocks: [],
+        channel,
+        user,
+        threadTs,
+        broadcast: options.alsoToChannel ?? false,
+        files: (options.files ?? []).map((name) => ({ id: workspace.newId('F'), name })),
+        attachments,
+      },
+      notifiedBy(typed, []),
+    );
+    await events.tried();
+    return sent;
   }
 
   return {
@@ -104,27 +139,14 @@ export function createPerson(user: User, parts: PersonParts): Person {
       return requests.send(request);
     },
 
-    async says(where, text, options = {}) {
-      const channel = writable(where);
-      const { threadTs } = options;
-      const root = workspace.messages.find(({ channel: at, ts }) => at === channel.id && ts === threadTs);
-      if (threadTs !== undefined && (!root || root.threadTs))
-        throw new Impossible(`No thread ${threadTs} there`);
-      const typed = typedText(workspace, text);
-      const sent = workspace.post(
-        {
-          text: typed,
-          blocks: [],
-          channel,
-          user,
-          threadTs,
-          broadcast: options.alsoToChannel ?? false,
-          files: (options.files ?? []).map((name) => ({ id: workspace.newId('F'), name })),
-        },
-        notifiedBy(typed, []),
-      );
-      await events.tried();
-      return sent;
+    says: (where, text, options = {}) => write(where, text, options),
+
+    async forwards(message, where, text = '', { threadTs, as = 'forward' } = {}) {
+      conversation(message.channel);
+      if (message.deleted) throw new Impossible('This message is gone');
+      const shared = sharedJson(inside, message, as);
+      const typed = as === 'link' ? `${text} <${shared.from_url}>`.trim() : text;
+      return write(where, typed, { ...(threadTs && { threadTs }), attachments: [shared] });
     },
 
     async edits(message, text) {

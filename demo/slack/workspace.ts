@@ -39,6 +39,8 @@ export interface SentMessage extends Content {
   deleted: boolean;
   /** Files that it shares; nobody has bytes for those of people. */
   files?: { id: string; name: string }[];
+  /** Messages that it shares. */
+  attachments?: Record<string, unknown>[];
   /** Set for messages of people. */
   clientMsgId?: string;
   editedTs?: string;
@@ -111,6 +113,7 @@ interface NewMessage extends Content {
   threadTs?: string | undefined;
   broadcast?: boolean;
   files?: { id: string; name: string }[];
+  attachments?: Record<string, unknown>[];
 }
 
 /** Something that Slack would tell a subscribed app about. */
@@ -225,7 +228,7 @@ export function createWorkspace(parts: {
       });
     },
     post(message, notifies) {
-      const { channel, user, text, blocks, metadata, threadTs, files = [] } = message;
+      const { channel, user, text, blocks, metadata, threadTs, files = [], attachments = [] } = message;
       const sent: SentMessage = {
         channel: channel.id,
         ts: newTs(),
@@ -241,6 +244,7 @@ export function createWorkspace(parts: {
         reactions: [],
         deleted: false,
         ...(files.length > 0 && { files }),
+        ...(attachments.length > 0 && { attachments }),
         ...(!user.isBot && { clientMsgId: crypto.randomUUID() }),
       };
       messages.push(sent);

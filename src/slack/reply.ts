@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Identity } from './client.ts';
-import { findMentions, type MessageText, messageToMarkdown } from './markdown/message.ts';
+import { findMentions, type MessageText, messageToMarkdown, ownWords } from './markdown/message.ts';
 
 /** What a person wrote in a channel or a thread. */
 export interface UserMessage {
@@ -123,7 +123,8 @@ function readMessage(message: MessageFields, channel: string, around: Envelope, 
   if (!PERSON_SUBTYPES.has(message.subtype)) return ignored('another subtype');
   if (!ts || !user) return ignored('unreadable');
   const content = contentOf(message);
-  const mentions = findMentions(content);
+  // Whom a forwarded message mentions is not meant by who forwards it.
+  const mentions = findMentions(ownWords(content));
   const others = mentions.users.filter((other) => other !== botUserId && other !== user);
   const team = message.user_team ?? message.team ?? message.source_team;
   return {

@@ -90,7 +90,9 @@ describe('what people do with their replies', () => {
     const reply = await replies(root, 'Put this diagram in', { files: ['diagram.png'] });
     expect(await sent(1)).toEqual(['Put this diagram in']);
     await takes(reply);
-    expect(read(await note('ana', 'files'))).toBe("I take the text. I can't pass files on to the agent.");
+    expect(read(await note('ana', 'files'))).toBe(
+      "I take the text. I can't pass files or previews of private messages on to the agent.",
+    );
   });
 
   test('a file alone: told privately, and nothing is sent', async () => {
@@ -108,7 +110,7 @@ describe('what people do with their replies', () => {
     expect(notes('ben')).toHaveLength(1);
     await clicksNote('ben', QUESTION, 'Send');
     expect(await sent(1)).toEqual(['like in this picture']);
-    await note('ben', "I can't pass files on to the agent.");
+    await note('ben', "I can't pass files or previews of private messages on to the agent.");
   });
 
   test('also sent to the channel: it counts once', async () => {

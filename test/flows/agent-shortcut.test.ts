@@ -81,6 +81,27 @@ describe('the shortcut on a message', () => {
     expect(scene.platform.agent.jobs.size).toBe(1);
   });
 
+  test('on a forwarded message: the field has the quote, without a preview of what is private', async () => {
+    await follows();
+    const secret = await person('ben').says('#secret', 'The launch is on Monday');
+    const forwarded = await person('ben').forwards(
+      await person('ana').says('#elsewhere', 'The limits are not documented'),
+      '#docs',
+    );
+    await uses('ana', forwarded);
+    expect(person('ana').fields()).toContainEqual(
+      expect.objectContaining({
+        label: 'Instruction',
+        value: 'Message from "Ana Alves":\n\n> The limits are not documented',
+      }),
+    );
+    const linked = await person('ben').forwards(secret, '#docs', 'As in', { as: 'link' });
+    await uses('ana', linked);
+    expect(person('ana').fields()).toContainEqual(
+      expect.objectContaining({ label: 'Instruction', value: expect.stringMatching(/^As in https:\S+$/) }),
+    );
+  });
+
   test('of a job that is followed no more when it is submitted: nothing is sent', async () => {
     const { card: root } = await follows();
     await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));

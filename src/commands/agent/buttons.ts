@@ -4,7 +4,7 @@ import { agentActions, threadButton } from '../../jobs/agent/thread/buttons.ts';
 import { applyClick, MODE_BY_ACTION } from '../../jobs/agent/thread/clicks.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
 import { newInstruction, type Person } from '../../jobs/agent/thread/instruction.ts';
-import { clickedModeText } from '../../jobs/agent/thread/phrases.ts';
+import { clickedModeText, LEFT_OUT_TEXT } from '../../jobs/agent/thread/phrases.ts';
 import {
   isSoleAuthor,
   newThread,
@@ -198,11 +198,10 @@ export const startNewButton = defineButton({
     const quotas = threadQuotas(thread, tools.limits);
     const acceptance = await tools.intake.start(thread, caller, quotas);
     if (acceptance.kind === 'full') return projectMessage({ kind: 'full', max: quotas[0].max }, '');
-    return acceptance.kind === 'claimed' ? threadFollowsJob : started;
+    if (acceptance.kind === 'claimed') return threadFollowsJob;
+    return replaceOriginal(`A new job starts in this thread.${files ? ` ${LEFT_OUT_TEXT}` : ''}`);
   },
 });
-
-const started = replaceOriginal('A new job starts in this thread.');
 
 const mentionNotFound = message([
   ['I no longer remember this message. Mention me again with what is to be done.'],

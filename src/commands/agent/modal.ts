@@ -84,7 +84,7 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
         block: 'text',
         label: 'Instruction',
         hint: fits
-          ? "This goes to the agent; its first words show in the job's thread. Files and the rest of the conversation stay here."
+          ? "This goes to the agent; its first words show in the job's thread. Files, previews of private messages and the rest of the conversation stay here."
           : 'The message is longer than a dialog takes, so its end is missing here.',
         multiline: true,
         ...(shown !== '' && { initial: shown }),

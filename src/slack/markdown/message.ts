@@ -1,6 +1,9 @@
+import { cut } from '../text.ts';
+import { stripInvisible } from '../visible.ts';
 import { blocksToMarkdown } from './blocks.ts';
+import { quoteLines } from './format.ts';
 import { mrkdwnToMarkdown } from './mrkdwn.ts';
-import type { Mentions, Names, Reading } from './names.ts';
+import { authorName, type Mentions, type Names, type Reading } from './names.ts';
 import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf } from './payload.ts';
 
 /** The fields of a Slack message that hold what its author wrote, as Slack sent them. */
@@ -13,9 +16,10 @@ export interface MessageText {
 /**
  * Returns what the author wrote, as Markdown for a reader outside Slack: mentions as names, links kept, dates in UTC,
  * code as it is. It is made from `blocks`, what was typed, or from `text` when there are none. Pasted tables are
- * included; link previews, shared messages and files are not. Empty when there is no text.
+ * included, and messages that it shares are quoted (see `mayQuote`); other previews and files are not. Empty when there is
+ * no text.
  *
- * Plain text is not escaped (see `renderInline`), and nothing is cut: Slack limits messages to 40,000 characters. The
+ * Plain text is not escaped (see `renderInline`), and only quotes are cut: Slack limits messages to 40,000 characters. The
  * result has no invisible characters (see `stripInvisible`), and no tokens of Slack's outside code.
  */
 export function messageToMarkdown(
@@ -26,12 +30,26 @@ export function messageToMarkdown(
   const reading = { names, withoutMention };
   const { text, blocks, attachments } = fieldsOf(message);
   const written = blocksToMarkdown(blocks, reading).trim() || mrkdwnToMarkdown(textOf(text) ?? '', reading);
-  const pasted = listOf(attachments).map(fieldsOf).filter(isPasted);
-  return [written, ...pasted.map((attachment) => attachmentToMarkdown(attachment, reading))]
+  const attached = listOf(attachments)
+    .map(fieldsOf)
+    .map((one) => (isPasted(one) ? attachmentToMarkdown(one, reading) : quoteShared(one, names)));
+  return [written, ...attached]
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .join('\n\n');
 }
+
+/** Returns a message without those that it shares: the words of its author alone. */
+export const ownWords = (message: MessageText): MessageText => ({
+  ...message,
+  attachments: listOf(message.attachments).filter((one) => isPasted(fieldsOf(one))),
+});
+
+/** Whether a message shares files, or a message that `messageToMarkdown` does not quote. */
+export const leavesSharedOut = ({ attachments }: MessageText, names: Names): boolean =>
+  listOf(attachments)
+    .map(fieldsOf)
+    .some((one) => isShared(one) && (listOf(one.files).length > 0 || quoteShared(one, names) === ''));
 
 /** Returns the ids whose names `messageToMarkdown` needs, each once. */
 export function findMentions(message: MessageText): Mentions {
@@ -69,9 +87,12 @@ export function findMentions(message: MessageText): Mentions {
 
   inMrkdwn(textOf(text) ?? '');
   inBlocks(blocks, 0);
-  for (const pasted of listOf(attachments).map(fieldsOf).filter(isPasted)) {
-    for (const part of [pasted.pretext, pasted.title, pasted.text]) inMrkdwn(textOf(part) ?? '');
-    inBlocks(pasted.blocks, 0);
+  for (const attachment of listOf(attachments).map(fieldsOf)) {
+    if (!isPasted(attachment) && !isShared(attachment)) continue;
+    const { pretext, title, text: said } = attachment;
+    for (const part of [pretext, title, said]) inMrkdwn(textOf(part) ?? '');
+    inBlocks(blocksIn(attachment), 0);
+    if (!attachment.is_share) channel(attachment.channel_id);
   }
   return { users: [...found.users], channels: [...found.channels], groups: [...found.groups], everybody };
 }
@@ -108,9 +129,40 @@ function isPasted(attachment: Fields): boolean {
   return !UNFURL_FIELDS.some((field) => Boolean(attachment[field]));
 }
 
-function attachmentToMarkdown({ blocks, pretext, title, text }: Fields, reading: Reading): string {
-  const read = blocksToMarkdown(blocks, reading);
+/** Slack marks what was forwarded with the first, and the preview of a link to a message with the second alone. */
+const isShared = ({ is_share, is_msg_unfurl }: Fields) => Boolean(is_share) || Boolean(is_msg_unfurl);
+
+/**
+ * Whoever forwards a message shows it to everybody here. The preview of a link is for those who can see the message:
+ * everybody, where its channel has a public name.
+ */
+const mayQuote = ({ is_share, channel_id }: Fields, { channels }: Names) =>
+  Boolean(is_share) || channels.get(textOf(channel_id) ?? '') !== undefined;
+
+/** Characters of a message that is quoted. */
+const MAX_QUOTE_LENGTH = 2000;
+
+/** Returns a shared message as a quote under its author's name; an empty text when it does not go along. */
+function quoteShared(attachment: Fields, names: Names): string {
+  if (!isShared(attachment) || !mayQuote(attachment, names)) return '';
+  const said = attachmentToMarkdown(attachment, { names }).trim();
+  // What is cut may end within an emoji.
+  const quote = stripInvisible(cut(said, MAX_QUOTE_LENGTH));
+  return quote === ''
+    ? ''
+    : `Message from ${authorName(textOf(attachment.author_name))}:\n\n${quoteLines(quote)}`;
+}
+
+/** Returns the blocks of an attachment, which of a shared message are those of the message. */
+const blocksIn = ({ blocks, message_blocks }: Fields): readonly unknown[] => [
+  ...listOf(blocks),
+  ...listOf(message_blocks).flatMap((one) => listOf(fieldsOf(fieldsOf(one).message).blocks)),
+];
+
+function attachmentToMarkdown(attachment: Fields, reading: Reading): string {
+  const read = blocksToMarkdown(blocksIn(attachment), reading);
   if (read !== '') return read;
+  const { pretext, title, text } = attachment;
   return [pretext, title, text]
     .map((part) => mrkdwnToMarkdown(textOf(part) ?? '', reading))
     .filter((part) => part !== '')

@@ -51,6 +51,9 @@ export function groupName(names: Names, id: string, label?: string): string {
 /** Returns `@here`, `@channel` or `@everyone`. */
 export const everybodyName = (range: string) => `@${oneLine(range)}`;
 
+/** Returns the name of whoever wrote a message that is quoted. */
+export const authorName = (name: string | undefined) => nameOf(name) ?? 'someone';
+
 function nameOf(...candidates: (string | undefined)[]): string | undefined {
   return candidates.map(formatName).find((name) => name !== '');
 }

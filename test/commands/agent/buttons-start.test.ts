@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startNewButton } from '../../../src/commands/agent/buttons.ts';
+import { LEFT_OUT_TEXT } from '../../../src/jobs/agent/thread/phrases.ts';
 import { threadClaim } from '../../../src/store/threads.ts';
 import { aCaller, aProject, ben } from '../../support/commands/builders.ts';
 import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
@@ -19,7 +20,8 @@ const click = (mention: string, caller = aCaller()) =>
 test('starts a job with the text of the mention, in its thread, once', async () => {
   const mention = await world.given(aMention({ answer: anOffer }));
   // In place of the offer, which could be clicked again.
-  const started = { text: 'A new job starts in this thread.', replace_original: true };
+  const text = `A new job starts in this thread. ${LEFT_OUT_TEXT}`;
+  const started = { text, replace_original: true };
   expect(await click(mention.id)).toMatchObject(started);
   expect(await click(mention.id, aCaller({ requestId: '1.2.b' }))).toMatchObject(started);
   const threads = await world.threadRuns();

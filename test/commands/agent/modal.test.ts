@@ -45,7 +45,7 @@ describe('the modal', () => {
   test('says what goes to the agent, and what others see of it', () => {
     const { blocks } = sendModalView({ threads: threads(1), here: undefined, text: 'Go' });
     expect(JSON.stringify(blocks)).toContain(
-      "This goes to the agent; its first words show in the job's thread. Files and the rest of the conversation stay here.",
+      "This goes to the agent; its first words show in the job's thread. Files, previews of private messages and the rest of the conversation stay here.",
     );
   });
 

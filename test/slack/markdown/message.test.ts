@@ -80,10 +80,12 @@ describe('what people send from Slack', () => {
     );
   });
 
-  test('a message that was shared does not, nor do previews of links and files', () => {
-    expect(markdown(sent('shared-message'))).toBe(
-      'what about https://acme.slack.com/archives/C0OPS/p1789900000000100',
-    );
+  test('a message that was shared is quoted; previews of private ones, of links and files are not', () => {
+    const link = 'what about https://acme.slack.com/archives/C0OPS/p1789900000000100';
+    const shared = sent('shared-message');
+    expect(markdown(shared)).toBe(`${link}\n\nMessage from someone:\n\n> the private plans`);
+    const attachments = [{ ...(shared.attachments as Element[])[0], is_share: false }];
+    expect(markdown({ ...shared, attachments })).toBe(link);
     const { message } = sent('unfurled') as { message: MessageText };
     expect(markdown(message)).toBe('See https://docs.acme.com');
     expect(markdown(sent('file-share'))).toBe('The new diagram');
@@ -388,10 +390,7 @@ describe('mentionedIn', () => {
     });
   });
 
-  test('passes over ids that are none, and over what others wrote', () => {
+  test('passes over ids that are none', () => {
     expect(findMentions({ text: '<@../admin> @ana &lt;@U0ANA&gt;' }).users).toEqual([]);
-    expect(findMentions({ text: 'a', attachments: [{ is_share: true, text: '<@U0ANA>' }] }).users).toEqual(
-      [],
-    );
   });
 });

@@ -1,8 +1,13 @@
 import { readDomain } from '../../../domain.ts';
 import { type Message, message } from '../../../slack/blocks.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
-import { beginningOf, findMentions, messageToMarkdown } from '../../../slack/markdown/message.ts';
-import { noNames } from '../../../slack/markdown/names.ts';
+import {
+  beginningOf,
+  findMentions,
+  leavesSharedOut,
+  messageToMarkdown,
+} from '../../../slack/markdown/message.ts';
+import { type Names, noNames } from '../../../slack/markdown/names.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
 import { cut, lengthOf, oneLine } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
@@ -47,7 +52,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   const earlyMs = mayBeFollowed ? run.sinceMs + FOLLOW_GRACE_MS - now() : 0;
   if (earlyMs > 0) return runAgainIn(earlyMs);
   if (mayBeFollowed && (await isFollowed(run, context))) return markIdle(run, context);
-  const { user, external, channel } = run.reply;
+  const { user, external, channel, content } = run.reply;
   const parsed = readBeginning(run);
   const permission = parsed.kind === 'export' ? 'export' : 'agent';
   const verdict = await policy.check(user, permission, { external });
@@ -66,9 +71,12 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   }
   if (parsed.kind === 'export') return saveAs({ ...decided, answer: exportAnswer(parsed.site) });
   if (closed) return saveAs({ ...decided, answer: { kind: 'closed' } });
-  const text = await readText(run, context);
-  if (text === undefined) return retryLater(run, 'the names in it could not be looked up', context);
-  return saveAs({ ...decided, answer: answerFor(run, text, limits.instructionCharacters) });
+  const names = await findNames(run, context);
+  if (names === undefined) return retryLater(run, 'the names in it could not be looked up', context);
+  const text = messageToMarkdown(content, names, { withoutMention: run.botUserId }).trim();
+  const files = run.reply.files || leavesSharedOut(content, names);
+  const answer = answerFor(run, text, limits.instructionCharacters);
+  return saveAs({ ...decided, reply: { ...decided.reply, files }, answer });
 }
 
 /** What it asks for, as its beginning shows: no names are needed for that. */
@@ -106,14 +114,12 @@ async function isFollowed({ teamId, reply, threadTs }: MentionRun, { threads }: 
 const isClosed = async ({ teamId, reply: { channel }, threadTs }: MentionRun, { threads }: JobContext) =>
   threadTs !== undefined && (await threads.isClosed({ teamId, channel, rootTs: threadTs }));
 
-async function readText(
-  { reply: { content }, botUserId, id }: MentionRun,
+async function findNames(
+  { reply: { content }, id }: MentionRun,
   { names, log }: JobContext,
-): Promise<string | undefined> {
+): Promise<Names | undefined> {
   try {
-    return messageToMarkdown(content, await names(findMentions(content)), {
-      withoutMention: botUserId,
-    }).trim();
+    return await names(findMentions(content));
   } catch (error) {
     if (!(error instanceof NamesUnknown)) throw error;
     log.info({ run: id, err: error }, 'the names in a mention could not be looked up');

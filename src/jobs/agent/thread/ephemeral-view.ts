@@ -5,6 +5,7 @@ import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
 import {
   badFollowLine,
   jobName,
+  LEFT_OUT_TEXT,
   pullRequestButton,
   quoted,
   quotedShort,
@@ -28,7 +29,7 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
     case 'question':
       return questionMessage(thread, ephemeral);
     case 'files':
-      return message([["I take the text. I can't pass files on to the agent."]]);
+      return message([[`I take the text. ${LEFT_OUT_TEXT}`]]);
     case 'edited':
       return message([[`${sentText(thread, ephemeral)} Reply with the correction instead.`]]);
     case 'notPermitted':

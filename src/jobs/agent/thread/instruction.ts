@@ -26,7 +26,7 @@ export const instruction = z.object({
   text: z.string(),
   /** The beginning of `text`, for messages. */
   excerpt: z.string(),
-  /** The reply had files, which the agent does not get. */
+  /** The reply had files, or shared what is not quoted: the agent does not get that. */
   files: z.boolean().default(false),
   /** It makes the job instead of following up on one. */
   creates: z.boolean().default(false),

@@ -45,6 +45,9 @@ export const instructionCountText = (many: number) =>
   `${formatCount(many)} ${many === 1 ? 'instruction' : 'instructions'}`;
 
 /** To somebody who wants to follow a job but gives no whole id. */
+/** What does not go to the agent with a reply. */
+export const LEFT_OUT_TEXT = "I can't pass files or previews of private messages on to the agent.";
+
 export const badFollowLine: Part[] = ['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.'];
 
 /** To somebody who wrote more than an instruction may have. */

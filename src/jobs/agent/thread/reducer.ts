@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { beginningOf, messageToMarkdown } from '../../../slack/markdown/message.ts';
+import { beginningOf, leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import type { Names } from '../../../slack/markdown/names.ts';
 import { cut, lengthOf } from '../../../slack/text.ts';
 import { tsToMs } from '../../../slack/timestamp.ts';
@@ -134,7 +134,8 @@ function readContent(
   // Of somebody without the permission only the kind of reply counts, which its beginning shows.
   const read = author.may ? content : beginningOf(content);
   const text = messageToMarkdown(read, names, { withoutMention: botUserId });
-  return { ...truncateText(text, limits), mentionsBot, mentionsOthers, files };
+  const leavesOut = files || leavesSharedOut(read, names);
+  return { ...truncateText(text, limits), mentionsBot, mentionsOthers, files: leavesOut };
 }
 
 function truncateText(text: string, { instructionCharacters }: EventContext['limits']) {

@@ -46,7 +46,10 @@ test('offers to count all later replies only where that is for a person to say',
 });
 
 test.each<[Ephemeral, string]>([
-  [anEphemeral('files'), "I take the text. I can't pass files on to the agent."],
+  [
+    anEphemeral('files'),
+    "I take the text. I can't pass files or previews of private messages on to the agent.",
+  ],
   [anEphemeral('edited'), 'That was already sent. Reply with the correction instead.'],
   [
     anEphemeral('notPermitted', { about: '@docs-admins or @ben' }),
