@@ -12,6 +12,8 @@ export interface Project {
   apiKeyVariable: string;
   /** The file that holds the key, if one does. */
   apiKeyFile?: string | undefined;
+  /** The day on which the key expires, such as 2026-12-31. */
+  apiKeyExpires?: string | undefined;
   /** Ids of the channels whose default project this is. */
   channels: readonly string[];
 }

@@ -7,6 +7,7 @@ import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
 import { createDocsReporter } from './docs-api/report.ts';
 import { createAdminAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
 import { createKeyAlert } from './jobs/alerts/key-alert.ts';
+import { createExpiryReminder } from './jobs/alerts/key-expiry.ts';
 import { createRedisAlert } from './jobs/alerts/redis-alert.ts';
 import { createCallOnce } from './jobs/call-once.ts';
 import type { JobContext } from './jobs/context.ts';
@@ -87,6 +88,12 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     waits: async (team, names) => workWaitsText(await workWithKey(team, names, stores)),
   });
   const sendAdminAlert = createAdminAlert(alertParts);
+  const remindOfExpiry = createExpiryReminder({
+    ...alertParts,
+    projects,
+    teamId: () => identity.current()?.teamId,
+    log,
+  });
 
   const ownerLookups = createOwnerLookups({ now, log });
   parts.checks.addProblem('digest_owner', 'warn', ownerLookups.problem);
@@ -183,7 +190,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     async find() {
       await workers.shortenLocks();
       await threads.startEarlyExpiry();
-      return findOverdue();
+      return [remindOfExpiry, ...(await findOverdue())];
     },
     everyMs: timing.sweepMs,
     log,

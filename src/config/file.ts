@@ -224,7 +224,7 @@ function valueAt(value: unknown, [step, ...rest]: YamlPath): unknown {
 function formatPath(path: YamlPath): string {
   const key = path.indexOf('apiKey') + 1;
   return path
-    .slice(0, key === 0 ? undefined : /^(?:env|file)$/.test(String(path[key])) ? key + 1 : key)
+    .slice(0, key === 0 ? undefined : /^(?:env|file|expires)$/.test(String(path[key])) ? key + 1 : key)
     .map((step, index) => {
       if (typeof step === 'number') return `[${step}]`;
       const key = String(step);

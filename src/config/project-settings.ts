@@ -1,7 +1,7 @@
 import { readKeyFile } from '../docs-api/key-file.ts';
 import { readDomain } from '../domain.ts';
 import type { Project } from '../projects.ts';
-import { isVariableName, secretFlaw } from './values.ts';
+import { date, isVariableName, secretFlaw } from './values.ts';
 import type { YamlPath, YamlProblem } from './yaml-file.ts';
 
 /** Environment variables by name. */
@@ -74,7 +74,11 @@ function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Env)
   const { kind, name } = source;
   if (kind === 'env' && !isVariableName(name)) return [];
   const text = kind === 'env' ? variableProblem(name, env) : keyFileProblem(name, env);
-  return text === undefined ? [] : [{ path: [...path, 'apiKey', kind], text }];
+  const dateText = date.optional().safeParse(source.expires).error?.issues[0]?.message;
+  return [
+    ...(text === undefined ? [] : [{ path: [...path, 'apiKey', kind], text }]),
+    ...(dateText === undefined ? [] : [{ path: [...path, 'apiKey', 'expires'], text: dateText }]),
+  ];
 }
 
 function variableProblem(name: string, env: Env): string | undefined {
@@ -107,15 +111,16 @@ function keyProblem(key: string, { DOCS_API_KEY_PREFIX: prefix = '' }: Env): str
 export function readKey(
   source: KeySource | undefined,
   env: Env,
-): Pick<Project, 'apiKey' | 'apiKeyVariable' | 'apiKeyFile'> {
+): Pick<Project, 'apiKey' | 'apiKeyVariable' | 'apiKeyFile' | 'apiKeyExpires'> {
+  const apiKeyExpires = source === undefined ? env.DOCS_API_KEY_EXPIRES : date.safeParse(source.expires).data;
   const file =
     source === undefined ? env.DOCS_API_KEY_FILE : source.kind === 'file' ? source.name : undefined;
   if (file !== undefined) {
     const apiKey = keyFileProblem(file, env) === undefined ? readKeyFile(file) : '';
-    return { apiKey, apiKeyVariable: source?.name ?? 'DOCS_API_KEY_FILE', apiKeyFile: file };
+    return { apiKey, apiKeyVariable: source?.name ?? 'DOCS_API_KEY_FILE', apiKeyFile: file, apiKeyExpires };
   }
   const variable = source?.name ?? 'DOCS_API_KEY';
-  return { apiKey: env[variable] ?? '', apiKeyVariable: variable };
+  return { apiKey: env[variable] ?? '', apiKeyVariable: variable, apiKeyExpires };
 }
 
 export function record(value: unknown): Record<string, unknown> {
@@ -131,11 +136,14 @@ function strings(value: unknown): [number, string][] {
 interface KeySource {
   kind: 'env' | 'file';
   name: string;
+  /** The day on which the key expires, as it was written. */
+  expires: unknown;
 }
 
-/** Returns the source in `{ env: NAME }` or `{ file: PATH }`; `undefined` for anything else. */
+/** Returns the source in `{ env: NAME }` or `{ file: PATH }`, where `expires: DATE` may follow; `undefined` for anything else. */
 export function keySourceIn(value: unknown): KeySource | undefined {
-  const [[kind, name] = [], ...others] = Object.entries(record(value));
+  const { expires, ...rest } = record(value);
+  const [[kind, name] = [], ...others] = Object.entries(rest);
   const isSource = (kind === 'env' || kind === 'file') && typeof name === 'string' && name !== '';
-  return isSource && others.length === 0 ? { kind, name } : undefined;
+  return isSource && others.length === 0 ? { kind, name, expires } : undefined;
 }

@@ -9,7 +9,7 @@ import { readAddresses } from './addresses.ts';
 import { type ConfigFile, defaultConfigFile, readConfigFile } from './file.ts';
 import { type Env, keyFileProblem, readKey } from './project-settings.ts';
 import { isRedisAddress, readAllowances, readCertificate, redisProblems, secretsInAddress } from './redis.ts';
-import { hostName, portNumber, projectId, seconds, secretFlaw, secureUrl } from './values.ts';
+import { date, hostName, portNumber, projectId, seconds, secretFlaw, secureUrl } from './values.ts';
 
 /** The checked settings. Secrets are plain strings here and must not be logged. */
 export type Settings = ReturnType<typeof readSettings>;
@@ -88,6 +88,7 @@ const envSchema = z.object({
   DOCS_API_URL: secureUrl("Set it to the base address of the docs platform's API."),
   DOCS_API_KEY: z.string().optional(),
   DOCS_API_KEY_FILE: z.string().optional(),
+  DOCS_API_KEY_EXPIRES: date.optional(),
   DOCS_API_KEY_PREFIX: z.string().optional(),
   DOCS_PROJECT_ID: projectId.optional(),
   DOCS_DOMAIN: hostName('must be a host name such as docs.example.com.').optional(),

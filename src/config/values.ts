@@ -43,6 +43,8 @@ export const seconds = z.coerce
   .min(1, secondsProblem)
   .max(3600, secondsProblem);
 
+export const date = z.iso.date('must be a date such as 2026-12-31.');
+
 /** Returns whether a text can be the name of an environment variable; a key that was put in its place cannot. */
 export const isVariableName = (name: string) => /^[A-Z][A-Z0-9_]{0,99}$/.test(name);
 

@@ -111,7 +111,7 @@ export const docsChecks: Check[] = [
   {
     id: 'docs-key-form',
     title: 'Docs API key',
-    reports: ['DOCS_API_KEY', 'DOCS_API_KEY_FILE', 'DOCS_API_KEY_PREFIX'],
+    reports: ['DOCS_API_KEY', 'DOCS_API_KEY_FILE', 'DOCS_API_KEY_EXPIRES', 'DOCS_API_KEY_PREFIX'],
     needs: ['DOCKET_CONFIG'],
     run: ({ env, settings }) => judgePrefix(env.DOCS_API_KEY_PREFIX, settings.projects),
   },

@@ -44,11 +44,38 @@ export const forbiddenAlertMessage = (
     [platformReasonText(reason), causes],
   );
 
-function alertMessage(icon: string, line: Part[], more: string[]): Message {
+/** Of a key that expires soon, on this day. */
+export const expiryMessage = (
+  { variable, names, isFile }: Omit<RejectedKey, 'sinceMs' | 'waiting'>,
+  day: string,
+) =>
+  alertMessage(
+    '🔑',
+    // At noon in UTC it is the same day nearly everywhere.
+    [
+      { bold: variable },
+      `${ofProjects(names)} expires on `,
+      { time: Date.parse(day) + 43_200_000, format: '{date_short}' },
+      '.',
+    ],
+    [
+      isFile
+        ? 'Create a new key and put it into the file; that needs no restart. Set its date in the settings.'
+        : 'Create a new key, set it and its date in the settings, and restart me.',
+    ],
+    "I'll remind you 14, 7 and 1 days ahead.",
+  );
+
+function alertMessage(
+  icon: string,
+  line: Part[],
+  more: string[],
+  small = "I'll remind you at most once an hour.",
+): Message {
   const rest = more.map((text) => [text]);
   return layout({
     lines: [[`${icon} `, ...line], ...rest],
-    small: [["I'll remind you at most once an hour."]],
+    small: [[small]],
     text: [line, ...rest],
   });
 }

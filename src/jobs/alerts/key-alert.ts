@@ -43,7 +43,7 @@ export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyA
 }
 
 /** Returns the setting and the names of projects that share a key. */
-function keyOf(sharing: readonly KeyOwner[]) {
+export function keyOf(sharing: readonly KeyOwner[]) {
   const [first] = sharing;
   const variable = first?.apiKeyVariable ?? 'The API key';
   return { variable, isFile: first?.apiKeyFile !== undefined, names: sharing.map(({ name }) => name) };
