@@ -5,10 +5,10 @@ import { VISITORS } from './protocol.ts';
 /** The site whose docs the demo is about. */
 export const DOMAIN = 'docs.acme.com';
 
-/** Long enough to be watched. */
+/** Long enough to be watched; a follow-up updates the pull request that its job has. */
 export const PLANS = {
   exportPlan: { durationMs: 20_000, pages: 128 },
-  agentPlan: { durationMs: 6000 },
+  agentPlan: { durationMs: 6000, outcome: 'same_pr' as const },
 };
 
 /** Everybody has direct messages with Docket, as if they had met before. */

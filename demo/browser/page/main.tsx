@@ -7,6 +7,7 @@ import './style/messages.css';
 import './style/blocks.css';
 import './style/dialogs.css';
 import './style/panel.css';
+import './style/phone.css';
 
 const place = document.getElementById('page');
 if (place) createRoot(place).render(<WholePage />);

@@ -9,6 +9,7 @@ const EMOJI: Record<string, string> = {
   bulb: '💡',
   calendar: '📅',
   chart_with_upwards_trend: '📈',
+  double_vertical_bar: '⏸️',
   eyes: '👀',
   heart: '❤️',
   hourglass_flowing_sand: '⏳',

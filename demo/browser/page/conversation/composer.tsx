@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 import { draftKey, usePage } from '../shell/page-context.ts';
+import { Problem } from '../shell/problem.tsx';
 import { commandHints, nameHints, type Suggestion, taken } from './complete.ts';
 
 interface ComposerProps {
@@ -12,7 +13,7 @@ interface ComposerProps {
 
 export function Composer({ channel, threadTs, placeholder, onEditLast }: ComposerProps): ReactNode {
   const page = usePage();
-  const { scene, problem, say } = page;
+  const { scene } = page;
   const key = draftKey(channel, threadTs);
   const typed = page.drafts[key] ?? '';
   const [cursor, setCursor] = useState(0);
@@ -23,9 +24,6 @@ export function Composer({ channel, threadTs, placeholder, onEditLast }: Compose
   const nextCursor = useRef<number>(undefined);
   const id = useId();
 
-  // Once on the page: in the modal, or else beside the thread where one is open.
-  const showsProblem =
-    problem !== undefined && !scene.modal && (threadTs !== undefined || page.thread === undefined);
   const names = nameHints(typed, Math.min(cursor, typed.length), scene.people.values(), scene.conversations);
   const commands = threadTs === undefined ? commandHints(typed, scene.workspace?.commands ?? []) : [];
   const hints = hidden ? [] : names.length > 0 ? names : commands;
@@ -90,16 +88,7 @@ export function Composer({ channel, threadTs, placeholder, onEditLast }: Compose
 
   return (
     <div className="composer">
-      {showsProblem && (
-        <p className="problem" role="alert">
-          <span>
-            <b>Only visible to you</b> {problem}
-          </span>
-          <button type="button" aria-label="Close this notice" onClick={() => say(undefined)}>
-            ✕
-          </button>
-        </p>
-      )}
+      <Problem at={threadTs ?? 'channel'} />
       {hints.length > 0 && (
         <div className="hints" role="listbox" id={id} aria-label="Suggestions">
           {hints.map((hint, index) => (

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { Message } from '../../protocol.ts';
-import { usePage } from '../shell/page-context.ts';
+import { Back, BackToList } from '../shell/back.tsx';
+import { PageContext, usePage } from '../shell/page-context.ts';
 import { inChannel, inThread, repliesByRoot } from '../state/scene.ts';
 import { Composer } from './composer.tsx';
 import { MessageList } from './message-list.tsx';
@@ -19,6 +20,7 @@ export function Conversation({ id }: { id: string }): ReactNode {
   return (
     <main className="conversation">
       <header className="pane-head">
+        <BackToList />
         <h1>{label}</h1>
         <span>{noteOn(type, hasBot)}</span>
       </header>
@@ -54,7 +56,7 @@ function Empty({ hasBot, label }: { hasBot: boolean; label: string }): ReactNode
       <p>Nothing was written in {label} yet.</p>
       {hasBot && (
         <p>
-          Type <code>/docs-export docs.acme.com</code>, or let the tour below type it for you.
+          Type <code>/docs-export docs.acme.com</code>, or let the tour above type it for you.
         </p>
       )}
     </div>
@@ -63,34 +65,38 @@ function Empty({ hasBot, label }: { hasBot: boolean; label: string }): ReactNode
 
 /** The pane at the side, with one thread. */
 export function Thread({ channel, root }: { channel: string; root: string }): ReactNode {
-  const { scene, me, closeThread } = usePage();
+  const page = usePage();
+  const { scene, me, closeThread } = page;
   const [editing, setEditing] = useState<string>();
   const messages = inThread(scene.messages.get(channel) ?? [], root);
   const conversation = scene.conversations.find((one) => one.id === channel);
   return (
     <aside className="thread" aria-label="Thread">
       <header className="pane-head">
+        <Back to={`Back to ${conversation?.label}`} onClick={closeThread} />
         <h2>Thread</h2>
         <span>{conversation?.label}</span>
         <button type="button" className="close" aria-label="Close the thread" onClick={closeThread}>
           ✕
         </button>
       </header>
-      <MessageList
-        key={root}
-        messages={messages}
-        label="Messages in the thread"
-        editing={editing}
-        setEditing={setEditing}
-      />
-      {!conversation?.archived && (
-        <Composer
-          channel={channel}
-          threadTs={root}
-          placeholder="Reply…"
-          onEditLast={() => setEditing(lastOwn(messages, me))}
+      <PageContext value={{ ...page, act: (deed) => page.act(deed, root) }}>
+        <MessageList
+          key={root}
+          messages={messages}
+          label="Messages in the thread"
+          editing={editing}
+          setEditing={setEditing}
         />
-      )}
+        {!conversation?.archived && (
+          <Composer
+            channel={channel}
+            threadTs={root}
+            placeholder="Reply…"
+            onEditLast={() => setEditing(lastOwn(messages, me))}
+          />
+        )}
+      </PageContext>
     </aside>
   );
 }

@@ -45,7 +45,7 @@ export function Modal({ view }: { view: OpenView }): ReactNode {
           </FormContext>
           {problem !== undefined && (
             <p className="error" role="alert">
-              {problem}
+              {problem.text}
             </p>
           )}
         </div>

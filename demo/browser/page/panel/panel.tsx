@@ -1,11 +1,14 @@
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { usePage } from '../shell/page-context.ts';
+import { Problem } from '../shell/problem.tsx';
 import { Timeline } from './timeline.tsx';
 import { TroubleTab } from './trouble.tsx';
 
 const TABS = ['Trouble', 'Timeline'] as const;
 
 /** What the platform and the bot are doing, and what can be done to them. */
-export function Panel({ onHide }: { onHide(): void }): ReactNode {
+export function Panel(): ReactNode {
+  const { showPanel } = usePage();
   const [tab, setTab] = useState<(typeof TABS)[number]>('Trouble');
   const onKeyDown = ({ key, currentTarget }: KeyboardEvent) => {
     if (key !== 'ArrowRight' && key !== 'ArrowLeft') return;
@@ -33,10 +36,11 @@ export function Panel({ onHide }: { onHide(): void }): ReactNode {
             </button>
           ))}
         </div>
-        <button type="button" className="close" aria-label="Hide this panel" onClick={onHide}>
+        <button type="button" className="close" aria-label="Hide this panel" onClick={() => showPanel(false)}>
           ✕
         </button>
       </div>
+      <Problem at="panel" />
       <div className="panel-body" id="panel-tab" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {tab === 'Trouble' ? <TroubleTab /> : <Timeline />}
       </div>

@@ -10,7 +10,7 @@ const WAYS: { way: TimelineEntry['way']; label: string; short: string }[] = [
 ];
 const SHOWN = 200;
 
-const isWrong = (outcome: string | undefined) => outcome !== undefined && !/^(2|3|ok)/.test(outcome);
+const isWrong = (outcome: string | undefined) => outcome !== undefined && !/^([23]\d\d|done)$/.test(outcome);
 
 /** Each request in and out, newest first, with what it caused. */
 export function Timeline(): ReactNode {

@@ -12,6 +12,13 @@ export type Place = { conversation: string } | 'home';
 /** The drafts of one composer: a conversation's or a thread's. */
 export const draftKey = (channel: string, threadTs?: string): string => `${channel} ${threadTs ?? ''}`;
 
+/** What went wrong, and where that is said. */
+export interface Problem {
+  text: string;
+  /** The root of the open thread for what was done in it. */
+  at: 'channel' | 'panel' | (string & {});
+}
+
 export interface Page {
   scene: Scene;
   as: Visitor;
@@ -20,16 +27,21 @@ export interface Page {
   place: Place | undefined;
   thread: { channel: string; root: string } | undefined;
   drafts: Readonly<Record<string, string>>;
-  problem: string | undefined;
-  /** Does it, and keeps what Slack's client would say. */
-  act(deed: Deed): Promise<Outcome>;
+  /** The list of conversations is open; where there is room, it always shows. */
+  listed: boolean;
+  panelled: boolean;
+  problem: Problem | undefined;
+  /** Does it, and keeps what Slack's client would say there. */
+  act(deed: Deed, at?: Problem['at']): Promise<Outcome>;
   trouble(wanted: Trouble): Promise<Outcome>;
   speakAs(visitor: Visitor): void;
   go(place: Place): void;
+  openList(): void;
+  showPanel(shown: boolean): void;
   openThread(channel: string, root: string): void;
   closeThread(): void;
   write(key: string, text: string): void;
-  say(problem: string | undefined): void;
+  dismiss(): void;
   /** Asks first, by a dialog. */
   ask(question: Question): Promise<boolean>;
 }

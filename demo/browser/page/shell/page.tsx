@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { Conversation, Thread } from '../conversation/conversation.tsx';
 import { Home } from '../conversation/home.tsx';
 import { Confirm } from '../modal/confirm.tsx';
@@ -6,7 +6,7 @@ import { Modal } from '../modal/modal.tsx';
 import { Panel } from '../panel/panel.tsx';
 import { Tour } from '../tour/tour.tsx';
 import { DocketMark } from './mark.tsx';
-import { PageContext } from './page-context.ts';
+import { type Page, PageContext } from './page-context.ts';
 import { Sidebar } from './sidebar.tsx';
 import { useTheme } from './theme.ts';
 import { usePageState } from './use-page.ts';
@@ -14,12 +14,12 @@ import { usePageState } from './use-page.ts';
 export function WholePage(): ReactNode {
   const { page, connected, asked } = usePageState();
   const [theme, setTheme] = useTheme();
-  const [panel, setPanel] = useState(() => matchMedia('(min-width: 901px)').matches);
-  const { place, thread, scene } = page;
+  const { place, thread, scene, panelled } = page;
   const other = theme === 'dark' ? 'light' : 'dark';
+  const classes = ['page', panelled && 'with-panel', thread && 'with-thread'].filter(Boolean);
   return (
     <PageContext value={page}>
-      <div className={['page', panel && 'with-panel', thread && 'with-thread'].filter(Boolean).join(' ')}>
+      <div className={classes.join(' ')} data-pane={paneOnPhone(page)}>
         <header className="top">
           <DocketMark />
           <b>Docket</b>
@@ -33,7 +33,12 @@ export function WholePage(): ReactNode {
           >
             {theme === 'dark' ? '☀' : '☾'}
           </button>
-          <button type="button" className="icon" aria-expanded={panel} onClick={() => setPanel(!panel)}>
+          <button
+            type="button"
+            className="icon"
+            aria-expanded={panelled}
+            onClick={() => page.showPanel(!panelled)}
+          >
             Behind the scenes
           </button>
         </header>
@@ -50,10 +55,17 @@ export function WholePage(): ReactNode {
         )}
         {place === undefined && <main className="conversation" />}
         {thread && <Thread channel={thread.channel} root={thread.root} />}
-        {panel && <Panel onHide={() => setPanel(false)} />}
+        {panelled && <Panel />}
       </div>
       {scene.modal && <Modal view={scene.modal} />}
       {asked && <Confirm question={asked.question} answer={asked.answer} />}
     </PageContext>
   );
+}
+
+/** The one pane that a phone shows. */
+function paneOnPhone({ panelled, listed, thread }: Page): string {
+  if (panelled) return 'panel';
+  if (listed) return 'sidebar';
+  return thread ? 'thread' : 'conversation';
 }

@@ -3,9 +3,11 @@ import type { Visitor } from '../../protocol.ts';
 import { follow, trouble as make, act as send } from '../state/live.ts';
 import { applied, NOTHING } from '../state/reducer.ts';
 import { sceneOf } from '../state/scene.ts';
-import type { Deed, Page, Place, Question } from './page-context.ts';
+import type { Deed, Page, Place, Problem, Question } from './page-context.ts';
 
 const TICK_MS = 5000;
+/** On a phone, one pane shows at a time (`style/phone.css`). */
+const isPhone = () => matchMedia('(max-width: 700px)').matches;
 
 /** The time of the demo: of this machine, plus what it was moved by. */
 function useNow(aheadMs: number): number {
@@ -30,7 +32,9 @@ export function usePageState(): { page: Page; connected: boolean; asked: Asked |
   const [place, setPlace] = useState<Place>();
   const [thread, setThread] = useState<Page['thread']>();
   const [drafts, setDrafts] = useState<Record<string, string>>({});
-  const [problem, say] = useState<string>();
+  const [listed, setListed] = useState(false);
+  const [panelled, setPanelled] = useState(() => matchMedia('(min-width: 901px)').matches);
+  const [problem, say] = useState<Problem>();
   const [asked, setAsked] = useState<Asked>();
   useEffect(() => follow(as, change, setConnected), [as]);
 
@@ -39,16 +43,16 @@ export function usePageState(): { page: Page; connected: boolean; asked: Asked |
   const current = useRef(as);
   current.current = as;
 
-  const act = useCallback(async (deed: Deed) => {
+  const act = useCallback(async (deed: Deed, at: Problem['at'] = 'channel') => {
     say(undefined);
     const outcome = await send({ ...deed, as: current.current });
-    if (!outcome.ok) say(outcome.problem ?? 'That did not work.');
+    if (!outcome.ok) say({ text: outcome.problem ?? 'That did not work.', at });
     return outcome;
   }, []);
   const trouble = useCallback(async (wanted: Parameters<typeof make>[0]) => {
     say(undefined);
     const outcome = await make(wanted);
-    if (!outcome.ok) say(outcome.problem ?? 'That did not work.');
+    if (!outcome.ok) say({ text: outcome.problem ?? 'That did not work.', at: 'panel' });
     return outcome;
   }, []);
   const ask = useCallback(
@@ -69,19 +73,27 @@ export function usePageState(): { page: Page; connected: boolean; asked: Asked |
     place === 'home' || (place && scene.conversations.some(({ id }) => id === place.conversation));
   const shown = isThere ? place : first && { conversation: first.id };
   const me = scene.workspace?.me.id ?? '';
+  const open = shown !== 'home' && thread?.channel === shown?.conversation ? thread : undefined;
+  const isOpen = problem?.at === 'panel' ? panelled : problem?.at === open?.root;
+  const closeOthers = () => {
+    setListed(false);
+    if (isPhone()) setPanelled(false);
+  };
   const page: Page = {
     scene,
     as,
     me,
     nowMs,
     place: shown,
-    thread: shown !== 'home' && thread?.channel === shown?.conversation ? thread : undefined,
+    thread: open,
     drafts,
-    problem,
+    listed,
+    panelled,
+    problem: problem && (isOpen ? problem : { ...problem, at: 'channel' }),
     act,
     trouble,
     ask,
-    say,
+    dismiss: () => say(undefined),
     speakAs(visitor) {
       if (visitor === as) return;
       say(undefined);
@@ -91,9 +103,13 @@ export function usePageState(): { page: Page; connected: boolean; asked: Asked |
     },
     go(to) {
       say(undefined);
+      closeOthers();
       setPlace(to);
     },
+    openList: () => setListed(true),
+    showPanel: setPanelled,
     openThread: (channel, root) => {
+      closeOthers();
       setPlace({ conversation: channel });
       setThread({ channel, root });
     },

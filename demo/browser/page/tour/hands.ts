@@ -106,12 +106,8 @@ export function createHands(now: () => Page, say: (line: string) => void, signal
       }
       await pause(LOOK_MS / 2);
       now().write(key, '');
-      const { ok, problem } = await now().act({
-        do: 'write',
-        channel,
-        text,
-        ...(root !== undefined && { threadTs: root }),
-      });
+      const where = root === undefined ? {} : { threadTs: root };
+      const { ok, problem } = await now().act({ do: 'write', channel, text, ...where }, root);
       if (!ok) throw new Error(problem ?? `${text} was not taken.`);
     },
     async click(label, inside) {
