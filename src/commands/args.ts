@@ -193,7 +193,7 @@ function takeFlag(
 ) {
   const flag = known[name];
   const shown = { code: `--${name}` };
-  if (flags.has(name)) return unclear('Type ', shown, ' once; it is there twice.');
+  if (flags.has(name)) return unclear('Type ', shown, ' only once.');
   if (flag?.takes === 'nothing') {
     flags.set(name, '');
     return inline === undefined
@@ -268,7 +268,7 @@ function unknownFlag(name: string, known: string[]) {
     return unclear("I don't know ", typed, '. Did you mean ', { code: `--${meant}` }, '?');
   if (known.length === 0) return unclear("I don't know ", typed, '. Leave it out.');
   const all = known.flatMap((one, index): Part[] => [index === 0 ? '' : ', ', { code: `--${one}` }]);
-  return unclear("I don't know ", typed, '. There are ', ...all, '.');
+  return unclear("I don't know ", typed, '. Available: ', ...all, '.');
 }
 
 /** The one name that starts like it, or else one that is a slip or two away. */

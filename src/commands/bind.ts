@@ -273,7 +273,7 @@ function threadOf({ container }: BlockAction): string | undefined {
 }
 
 /** To somebody whose click in a modal is answered elsewhere. */
-const doneInThread = message([['Done. You see in its thread what comes of it.']]);
+const doneInThread = message([['Done. The result appears in its thread.']]);
 
 const byName = <Entry>(entries: readonly Entry[], nameOf: (entry: Entry) => string) =>
   new Map(entries.map((entry) => [nameOf(entry), entry]));

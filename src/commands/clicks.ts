@@ -3,9 +3,9 @@ import { type Message, message } from '../slack/blocks.ts';
 
 /** To somebody whose click cannot come from a message that they can read. `what` is an export or a thread. */
 export const notVisibleMessage = (what: string) =>
-  message([[`This ${what} is somebody else's, in a conversation that you are not in. Ask them.`]]);
+  message([[`This ${what} is somebody else's, in a conversation that you can't see. Ask them.`]]);
 
-const alreadyHandled = message([['That was settled already; look at the newest message in the thread.']]);
+const alreadyHandled = message([['Already handled: see the latest message in this thread.']]);
 
 /**
  * Returns what to say to a click that came after another one: whoever clicked twice knows, everybody else sees what
@@ -16,7 +16,7 @@ export function handledMessage(
   clickerId: string,
 ): Message | undefined {
   if (first === undefined) return alreadyHandled;
-  return first.id === clickerId ? undefined : message([[`@${personName(first.name)} ${first.did} already.`]]);
+  return first.id === clickerId ? undefined : message([[`@${personName(first.name)} already ${first.did}.`]]);
 }
 
 /** How often a click is tried on a record that changes under it, as one does that is being watched. */
@@ -28,5 +28,5 @@ export async function retryStale<T>(what: string, attempt: () => Promise<T | 'st
     const result = await attempt();
     if (result !== 'stale') return result;
   }
-  return message([[`This ${what} changes too fast just now. Click again.`]]);
+  return message([[`This ${what} is changing too fast right now. Click again.`]]);
 }

@@ -77,7 +77,7 @@ export function helpMessage({ name, note, subcommands: all }: Omit<SlashCommand,
       [{ bold: 'Other commands' }],
       ...taskLines(name),
     ],
-    small: [['All that can be typed:'], ...usages, ...(note === undefined ? [] : [[note]])],
+    small: [['All options:'], ...usages, ...(note === undefined ? [] : [[note]])],
     buttons: helpButtons,
   });
 }

@@ -44,7 +44,7 @@ const storeUnavailable = message([
 
 const outcomeUnknown = message([
   [
-    "My database stopped answering, so I can't tell whether I kept this. If nothing shows here within a minute, try again.",
+    "My database stopped answering, so I can't tell whether I accepted this. If nothing appears here within a minute, try again.",
   ],
 ]);
 

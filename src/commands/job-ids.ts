@@ -162,18 +162,18 @@ export function whichJobMessage(
     const flag = project === undefined || projects.length === 1 ? '' : ` --project ${project}`;
     return [{ code: `${command} ${cut(oneLine(id), 200)}${flag}` }, about === undefined ? '' : ` · ${about}`];
   });
-  const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more; type more of the id.`]] : [];
-  return message([['Which one? Type it whole:'], ...lines, ...more]);
+  const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more; type more of the ID.`]] : [];
+  return message([['Which one? Type the whole command:'], ...lines, ...more]);
 }
 
 /** To somebody who typed what fits no job that this person may see. `example` is a command that is right. */
 const noJobMessage = (typed: TypedJob, example: string): Message =>
-  message([[noJobText(typed), ' Type its whole id, such as ', { code: example }, '.']]);
+  message([[noJobText(typed), ' Type its whole ID, such as ', { code: example }, '.']]);
 
 const noJobText = (typed: TypedJob) =>
   typed.kind === 'address'
-    ? "I can't tell which part of that address is the job's id."
-    : 'No job that you can see here fits that.';
+    ? "I can't tell which part of that address is the job's ID."
+    : 'No job that you can see here matches that.';
 
 /** Returns the job that was typed into a field of a modal, or what is wrong with it. */
 export async function readJobField(
@@ -181,16 +181,16 @@ export async function readJobField(
   find: (typed: TypedJob) => Promise<JobChoice>,
 ): Promise<{ job: FoundJob } | { problem: string }> {
   const typed = readTypedJob(text);
-  if (typed === undefined) return { problem: 'Copy the whole id of the job.' };
+  if (typed === undefined) return { problem: "Copy the job's whole ID." };
   const found = await find(typed);
   switch (found.kind) {
     case 'one':
       return { job: found.job };
     case 'several': {
       const ids = cut(listNames(found.jobs.map(({ id }) => oneLine(id))), 100);
-      return { problem: `Copy one of these, whole: ${ids}` };
+      return { problem: `Copy one of these IDs: ${ids}` };
     }
     case 'none':
-      return { problem: `${noJobText(typed)} Copy its whole id.` };
+      return { problem: `${noJobText(typed)} Copy its whole ID.` };
   }
 }

@@ -26,9 +26,9 @@ const RESPONSE_URL_TIMEOUT_MS = 200;
 
 const notOpened = message([
   [
-    "Slack didn't open the dialog. Try again in a moment, or type the command with all that it needs: ",
+    "Slack didn't open the form. Try again in a moment, or type the whole command. Add ",
     { code: 'help' },
-    ' behind it lists that.',
+    ' to see how.',
   ],
 ]);
 

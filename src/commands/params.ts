@@ -28,7 +28,7 @@ export const jobIdArg = <Missing extends Reading<undefined>>(
     if (isBlankId(typed)) return whenMissing;
     const job = readTypedJob(typed);
     if (job !== undefined) return ok(job);
-    return unclear(shown(typed), " isn't a job id. Copy the whole id, such as ", { code: example }, '.');
+    return unclear(shown(typed), " isn't a job ID. Copy the whole ID, such as ", { code: example }, '.');
   },
 });
 

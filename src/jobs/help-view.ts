@@ -7,7 +7,7 @@ export const TASKS: readonly { task: string; command: `/${string}`; example: str
   { task: 'Export a site', command: '/docs-export', example: '/docs-export docs.acme.com' },
   { task: 'Instruct the docs agent', command: '/docs-agent', example: '/docs-agent new Add a quickstart' },
   { task: 'Set up a weekly digest', command: '/docs-digest', example: '/docs-digest create' },
-  { task: 'See how everything is', command: '/docs-status', example: '/docs-status' },
+  { task: 'See the status', command: '/docs-status', example: '/docs-status' },
 ];
 
 /** A line for each command, the task first; without the command that somebody reads about already. */
@@ -26,6 +26,6 @@ export const overviewMessage: Message = layout({
     taskLine('Start a job in a thread', '@Docket Add a quickstart'),
     taskLine('Follow a job in a thread', '@Docket follow <job id>'),
   ],
-  small: [['Type help behind a command for all that it can do.']],
+  small: [['Add ', { code: 'help' }, ' to any command for details.']],
   buttons: helpButtons,
 });

@@ -153,9 +153,9 @@ describe('flags and their values', () => {
     ['--verison 1', "I don't know --verison. Did you mean --version?"],
     ['–pirvate', "I don't know --pirvate. Did you mean --private?"],
     ['--privately', "I don't know --privately. Did you mean --private?"],
-    ['--zip', "I don't know --zip. There are --version, --paths, --project, --private."],
-    ['--pr', "I don't know --pr. There are --version, --paths, --project, --private."],
-    ['--constructor', "I don't know --constructor. There are --version, --paths, --project, --private."],
+    ['--zip', "I don't know --zip. Available: --version, --paths, --project, --private."],
+    ['--pr', "I don't know --pr. Available: --version, --paths, --project, --private."],
+    ['--constructor', "I don't know --constructor. Available: --version, --paths, --project, --private."],
     ['--version', '--version needs a value, such as --version 1.2.'],
     ['a --version=', '--version needs a value, such as --version 1.2.'],
     ['--version ""', '--version needs a value, such as --version 1.2.'],
@@ -163,8 +163,8 @@ describe('flags and their values', () => {
     ['--version --private', '--version needs a value, such as --version 1.2.'],
     ['--version —beta', '--version needs a value, such as --version 1.2.'],
     ['--paths --private', '--paths needs a value, such as --paths /guides,/api.'],
-    ['--version 1 --version 2', 'Type --version once; it is there twice.'],
-    ['--private —Private', 'Type --private once; it is there twice.'],
+    ['--version 1 --version 2', 'Type --version only once.'],
+    ['--private —Private', 'Type --private only once.'],
     ['--private=yes', '--private takes no value. Type it alone, or leave it out.'],
     ['--private=""', '--private takes no value. Type it alone, or leave it out.'],
   ])('%j is refused with the fix', (text, line) => {
@@ -194,9 +194,9 @@ describe('a text', () => {
 
   test.each([
     ['send a b --project', '--project needs a value, such as --project acme.'],
-    ['send --project x a b --project y', 'Type --project once; it is there twice.'],
-    ['send a b --project x --project y', 'Type --project once; it is there twice.'],
-    ['send --zip a b', "I don't know --zip. There are --version, --paths, --project, --private."],
+    ['send --project x a b --project y', 'Type --project only once.'],
+    ['send a b --project x --project y', 'Type --project only once.'],
+    ['send --zip a b', "I don't know --zip. Available: --version, --paths, --project, --private."],
     ['send --private a b', "--private doesn't go with send. Leave it out: /docs-test send a"],
   ])('%j is refused with the fix', (typed, line) => expect(readsAs(typed)).toBe(line));
 });

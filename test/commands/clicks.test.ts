@@ -10,13 +10,13 @@ test('a click on a record that changed since it was read is tried again, and at 
     tries += 1;
     return 'stale';
   });
-  expect(given).toMatchObject({ text: 'This export changes too fast just now. Click again.' });
+  expect(given).toMatchObject({ text: 'This export is changing too fast right now. Click again.' });
   expect(tries).toBe(8);
 });
 
 test('a late click learns who was first, and whoever clicked twice nothing', () => {
-  const first = { id: 'U0ANA', name: 'ana', did: 'left it at that' };
-  expect(handledMessage(first, 'U0BEN')?.text).toBe('@ana left it at that already.');
+  const first = { id: 'U0ANA', name: 'ana', did: 'chose to leave it' };
+  expect(handledMessage(first, 'U0BEN')?.text).toBe('@ana already chose to leave it.');
   expect(handledMessage(first, 'U0ANA')).toBeUndefined();
   expect(handledMessage(undefined, 'U0ANA')?.text).toMatch(/^That was settled already/);
 });

@@ -11,7 +11,7 @@ import { anEnding, aRun } from '../support/jobs/export/builders.ts';
 const JOB = 'se_3f9a77bd04c24a06';
 const LIKE_IT = 'se_3f9a11111111aaaa';
 const PRIVATE = { channel: 'C0PRIVATE', joinable: true, isPublic: false, atMs: 0 };
-const NONE = 'No job that you can see here fits that. Type its whole id, such as ';
+const NONE = 'No job that you can see here matches that. Type its whole ID, such as ';
 const acme = aProject({ name: 'acme', projectId: 'prj_10001' });
 const beta = aProject({ name: 'beta', projectId: 'prj_20002', channels: ['C0BETA'] });
 
@@ -77,7 +77,7 @@ describe('/docs-export watch', () => {
     await anExport();
     await anExport({ jobId: LIKE_IT, domain: 'api.acme.com' });
     expect((await watch('se_3f9a'))?.text).toBe(
-      `Which one? Type it whole:\n/docs-export watch ${LIKE_IT} · api.acme.com\n/docs-export watch ${JOB} · docs.acme.com`,
+      `Which one? Type the whole command:\n/docs-export watch ${LIKE_IT} · api.acme.com\n/docs-export watch ${JOB} · docs.acme.com`,
     );
     expect(await joined()).toEqual([]);
   });
@@ -87,7 +87,7 @@ describe('/docs-export watch', () => {
     await anExport();
     await anExport({ project: 'beta' });
     expect((await watch('se_3f9a…4a06'))?.text).toBe(
-      `Which one? Type it whole:\n/docs-export watch ${JOB} --project acme · docs.acme.com\n/docs-export watch ${JOB} --project beta · docs.acme.com`,
+      `Which one? Type the whole command:\n/docs-export watch ${JOB} --project acme · docs.acme.com\n/docs-export watch ${JOB} --project beta · docs.acme.com`,
     );
     expect((await watch('se_3f9a…4a06 --project Beta'))?.text).toMatch(/^docs\.acme\.com is being exported/);
   });
@@ -118,10 +118,10 @@ describe('/docs-export watch', () => {
 
   test('an address that does not say which part it is names them', async () => {
     expect((await watch(`https://dash.example/org_12345/${JOB}`))?.text).toBe(
-      `Which one? Type it whole:\n/docs-export watch org_12345\n/docs-export watch ${JOB}`,
+      `Which one? Type the whole command:\n/docs-export watch org_12345\n/docs-export watch ${JOB}`,
     );
     expect((await watch('https://dash.example/exports/latest'))?.text).toBe(
-      `I can't tell which part of that address is the job's id. Type its whole id, such as ${EXAMPLE}`,
+      `I can't tell which part of that address is the job's ID. Type its whole ID, such as ${EXAMPLE}`,
     );
     expect(await joined()).toEqual([]);
   });
@@ -154,7 +154,7 @@ describe('/docs-agent', () => {
 
   test('stop with the short form stops that one', async () => {
     const thread = await followed();
-    expect((await type('stop aj_3f9a…4a06'))?.text).toMatch(/^I follow .* no more\.$/);
+    expect((await type('stop aj_3f9a…4a06'))?.text).toMatch(/^I no longer follow .*\.$/);
     expect(await world.inbox(thread)).toMatchObject([{ kind: 'clicked', action: 'stop' }]);
   });
 
@@ -164,7 +164,7 @@ describe('/docs-agent', () => {
     await followed({ id: 'd'.repeat(24), agentJobId: 'aj_3f9a11111111aaaa', place: other });
     for (const verb of ['follow', 'stop'])
       expect((await type(`${verb} aj_3f9a…`))?.text).toBe(
-        `Which one? Type it whole:\n/docs-agent ${verb} aj_3f9a11111111aaaa\n/docs-agent ${verb} ${AGENT_JOB}`,
+        `Which one? Type the whole command:\n/docs-agent ${verb} aj_3f9a11111111aaaa\n/docs-agent ${verb} ${AGENT_JOB}`,
       );
   });
 

@@ -11,7 +11,7 @@ import { redisForTests } from '../support/redis.ts';
 import { keptLog } from '../support/runtime/log.ts';
 
 const notOpened =
-  "Slack didn't open the dialog. Try again in a moment, or type the command with all that it needs: help behind it lists that.";
+  "Slack didn't open the form. Try again in a moment, or type the whole command. Add help to see how.";
 const view = noticeView('Test', message([['Done']]));
 
 const redis = redisForTests();

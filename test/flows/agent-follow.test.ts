@@ -222,10 +222,10 @@ describe('following a job', () => {
 
   test('without a job id, or with the short form of one, says what to type', async () => {
     expect(told(await asks('/docs-agent follow'))).toBe(
-      'Which job? Type its id, such as /docs-agent follow job_41d7.',
+      'Which job? Type its ID, such as /docs-agent follow job_41d7.',
     );
     expect(told(await asks('/docs-agent follow aj_3f9a…4a06'))).toContain(
-      'No job that you can see here fits that. Type its whole id',
+      'No job that you can see here matches that. Type its whole id',
     );
     expect(scene.slack.messages).toEqual([]);
   });

@@ -91,7 +91,7 @@ describe('a new job', () => {
     const asked = await person('ana').says('#docs', '@Docket write a page about webhooks');
     const offer = await note('ana', 'Start a new one');
     expect(read(offer)).toBe(
-      'No agent job is followed here. Start a new one with "write a page about webhooks"?\nTo follow one that exists, reply @Docket follow <job id>.\n[Start a new job]',
+      'No agent job is followed here. Start a new one with "write a page about webhooks"?\nTo follow an existing job, reply @Docket follow <job id>.\n[Start a new job]',
     );
     expect(scene.slack.messages).toHaveLength(1);
     scene.platform.agent.plan({ hold: true });
@@ -159,7 +159,7 @@ describe('a new job', () => {
   test('"@Docket stop" where nothing is followed says so', async () => {
     const question = await person('ben').says('#docs', 'Who could write about webhooks?');
     await replies(question, '@Docket stop');
-    await note('ana', 'No agent job is followed in this thread, so there is nothing to change.');
+    await note('ana', 'This thread follows no agent job, so there is nothing to change.');
   });
 
   test('without words: a modal asks, whose job gets a card where the command was typed', async () => {
@@ -168,7 +168,7 @@ describe('a new job', () => {
       person('ana')
         .fields()
         .map(({ label }) => label),
-    ).toEqual(['What should the agent do?', 'Job id']);
+    ).toEqual(['What should the agent do?', 'Job ID']);
     await person('ana').submits({ 'What should the agent do?': 'Write a quickstart' });
     expect(await sent(1)).toEqual(['Write a quickstart']);
     await card('#docs', 'Working');
@@ -199,7 +199,7 @@ describe('a new job', () => {
       'No thread that you can see follows this job.',
     );
     expect(told(await asks('/docs-agent stop', { who: 'ben' }))).toBe(
-      'I follow acme/docs @ agent/quickstart no more.',
+      'I no longer follow acme/docs @ agent/quickstart.',
     );
     await scene.slack.until(() => read(one.card).includes('Stopped by ben.'));
     expect(told(await asks('/docs-agent list'))).toBe(
@@ -222,7 +222,7 @@ describe('a new job', () => {
 
   test('help, and words that it does not know', async () => {
     expect(told(await asks('/docs-agent help'))).toContain('/docs-agent new Add error handling');
-    expect(told(await asks('/docs-agent new'))).toContain('What is to be done?');
+    expect(told(await asks('/docs-agent new'))).toContain('What should the agent do?');
     expect(told(await asks('/docs-agent write a page'))).toContain("I don't know write.");
     expect(scene.slack.messages).toEqual([]);
   });

@@ -67,7 +67,7 @@ describe('which replies are instructions', () => {
 
     await clicksNote('ben', QUESTION, 'Send');
     expect((await sent(3)).slice(1)).toEqual(['looks good, but what about v2?', 'we could do that later']);
-    await note('ben', 'From now on, mention @Docket when a reply of yours is for it.');
+    await note('ben', 'From now on, mention @Docket when your reply is for it.');
     const talk = await replies(root, 'nice, that was quick', { who: 'ben' });
     await clicksNote('ana', QUESTION, 'Always in this thread');
     await sent(4);

@@ -27,7 +27,7 @@ describe('the shortcut on a message', () => {
     expect(await sent(1)).toEqual(['Mend the first table']);
     await untilBelow(root, '⏳ "Mend the first table" (ana)');
     expect(toldLast('ana')).toBe(
-      'It goes to acme/docs @ agent/quickstart; you see what comes of it in its thread.',
+      'It goes to acme/docs @ agent/quickstart; the result appears in its thread.',
     );
   });
 
@@ -109,7 +109,7 @@ describe('the shortcut on a message', () => {
     await scene.slack.until(() => scene.slack.read(root).includes('Stopped following'));
     await person('ana').submits({ 'Which job': QUICKSTART });
     await scene.slack.until(() => toldLast('ana'));
-    expect(toldLast('ana')).toBe('That job is followed no more, so nothing was sent.');
+    expect(toldLast('ana')).toBe('That job is no longer followed, so nothing was sent.');
     expect(instructions()).toEqual([]);
   });
 

@@ -49,7 +49,7 @@ describe('an instruction whose answer is lost', () => {
     expect(await sent(2)).toEqual(['Add a section about errors', 'And one about retries']);
     await untilBelow(root, 'ana left it at that: "Add a section about errors" got no clear answer.');
     expect(
-      await scene.person('ben').clicks(scene.messageWith('left it at that'), 'Leave it').catch(String),
+      await scene.person('ben').clicks(scene.messageWith('chose to leave it'), 'Leave it').catch(String),
     ).toContain('No button');
     finish(jobId, 'no_pr');
     await untilBelow(root, '➖ @');
@@ -66,7 +66,7 @@ describe('an instruction whose answer is lost', () => {
     await clicks('ben', 'no clear answer', 'Check now');
     await untilBelow(root, 'The job reads: active, seen TIME');
     expect(looks()).toBeGreaterThan(before);
-    expect(scene.toldLast('ben')).toBe("I'm looking.");
+    expect(scene.toldLast('ben')).toBe('Checking now.');
     await clicks('ben', 'no clear answer', 'Leave it');
     finish(jobId, 'new_pr');
     await untilBelow(root, 'The agent opened a pull request');

@@ -179,7 +179,7 @@ describe('asking the docs agent under a digest', () => {
     await person('ana').says('#docs', 'Somebody should write about sso', { threadTs: root.ts });
     await person('ana').says('#docs', '@Docket write about sso', { threadTs: root.ts });
     expect(read(await note('ana', 'Replies here'))).toBe(
-      "Replies here don't go to the docs agent. Click [Ask the agent] above, or type /docs-agent new and what is to be done.",
+      "Replies here don't go to the docs agent. Click [Ask the agent] above, or type /docs-agent new and your instruction.",
     );
     await person('ben').says('#docs', `@Docket follow ${jobId}`, { threadTs: root.ts });
     await note('ben', "Replies here don't go to the docs agent.");

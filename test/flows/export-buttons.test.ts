@@ -53,7 +53,7 @@ describe('a start without an answer', () => {
     await person('ana').clicks(messageWith('⚠️ @ana'), 'Leave it');
     await until(['Whether the export of docs.acme.com started is unclear. ana chose not to start it again.']);
     await person('ben').clicks(before, 'Start again');
-    expect(toldLast('ben')).toBe('@ana left it at that already.');
+    expect(toldLast('ben')).toBe('@ana already chose to leave it.');
     await asks();
     await until(['42%']);
     expect(scene.platform.starts).toHaveLength(2);
@@ -65,7 +65,7 @@ describe('a start without an answer', () => {
     await until(['⚠️ @ana']);
     const [{ jobId = '' } = {}] = scene.platform.starts;
     await person('ben').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
-    await person('ben').submits({ 'Job id': jobId });
+    await person('ben').submits({ 'Job ID': jobId });
     expect(person('ben').modal()).toBeUndefined();
     const texts = await until(['⏳ Exporting · docs.acme.com', '42%']);
     expect(texts).toEqual([
@@ -89,7 +89,7 @@ describe('a start without an answer', () => {
     await until(['⚠️ @ana']);
     const [{ jobId = '' } = {}] = scene.platform.starts;
     await person('ana').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
-    await person('ana').submits({ 'Job id': 'se_1' });
+    await person('ana').submits({ 'Job ID': 'se_1' });
     const texts = await until(['The platform knows no job with that id: se_1']);
     expect(texts).toEqual([
       '⚠️ Needs an answer · docs.acme.com\nStatic export · requested by ana',
@@ -97,7 +97,7 @@ describe('a start without an answer', () => {
       '⚠️ Needs an answer · docs.acme.com',
     ]);
     await person('ana').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
-    await person('ana').submits({ 'Job id': `https://dash.example/exports/${jobId}` });
+    await person('ana').submits({ 'Job ID': `https://dash.example/exports/${jobId}` });
     await until(['42%', '⏳ Exporting · docs.acme.com', 'It had: ana found it.']);
     expect(scene.platform.starts).toHaveLength(1);
     expect(scene.slack.messages).toHaveLength(3);
@@ -112,12 +112,12 @@ describe('a start without an answer', () => {
     await person('ben').clicks(before, "It's there: watch it");
     await person('ana').clicks(messageWith('⚠️ @ana'), 'Leave it');
     await until(['💤 Not started again · docs.acme.com', 'ana chose not to start it again.']);
-    await person('ben').submits({ 'Job id': jobId });
-    expect(toldLast('ben')).toBe('@ana left it at that already.');
+    await person('ben').submits({ 'Job ID': jobId });
+    expect(toldLast('ben')).toBe('@ana already chose to leave it.');
     expect(person('ben').modal()).toBeUndefined();
     await person('ben').clicks(before, "It's there: watch it");
     expect(scene.slack.ephemerals).toHaveLength(2);
-    expect(toldLast('ben')).toBe('@ana left it at that already.');
+    expect(toldLast('ben')).toBe('@ana already chose to leave it.');
     expect(person('ben').modal()).toBeUndefined();
     expect(sees()[0]).toBe('💤 Not started again · docs.acme.com\nStatic export · requested by ana');
   });

@@ -23,7 +23,7 @@ describe('/docs-export without a domain', () => {
       {
         label: 'Pages',
         optional: true,
-        hint: 'Paths of pages, with commas between. Leave it empty for all pages.',
+        hint: 'Page paths, separated by commas. Leave blank for all pages.',
       },
       {
         label: 'Who gets the download link',
@@ -125,7 +125,7 @@ describe('/docs-export without a domain', () => {
     const answer = await asks('/docs-export');
     expect(answer.tookMs).toBeLessThan(3000);
     expect(told(answer)).toBe(
-      "Slack didn't open the dialog. Try again in a moment, or type the command with all that it needs: help behind it lists that.",
+      "Slack didn't open the form. Try again in a moment, or type the whole command. Add help to see how.",
     );
     expect(scene.platform.starts).toEqual([]);
   });

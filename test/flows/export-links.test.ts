@@ -64,7 +64,7 @@ describe('a link for one person alone', () => {
     await until([OWN], '@ana');
     await clicks('ana', 'is exported · ', 'Get my own link');
     expect(toldLast('ana')).toBe(
-      'I sent you a link already, and it works until TIME: look in your direct messages with me.',
+      'I already sent you a link, and it works until TIME: see your direct messages with me.',
     );
     await Promise.all([
       clicks('ben', 'is exported · ', 'Get my own link'),
@@ -77,7 +77,7 @@ describe('a link for one person alone', () => {
     expect(linkIn(messageWith('Your own link'))).not.toBe(linkIn(messageWith(OWN)));
     await clicks('ben', 'is exported · ', 'Get my own link');
     expect(toldLast('ben')).toBe(
-      'I sent you a link already, and it works until TIME: look in your direct messages with me.',
+      'I already sent you a link, and it works until TIME: see your direct messages with me.',
     );
     expect(scene.platform.starts).toHaveLength(1);
     expect(scene.slack.messages).toHaveLength(5);
@@ -247,7 +247,7 @@ describe('a link in the thread', () => {
     await client.del(...(await client.keys('{docket}:link:*')));
     await person('ana').clicks(shown, 'Deployment settings');
     expect(toldLast('ana')).toBe(
-      'I have no link to this export that works right now, and the settings need one. Click [New link]; when it is there, open them again.',
+      'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
     );
     expect(person('ana').modal()).toBeUndefined();
   });

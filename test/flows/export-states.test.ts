@@ -162,7 +162,7 @@ describe('an export that does not go well', () => {
     scene.platform.fail('docs.acme.com');
     await scene.slack.until(() => sees().filter((text) => text.includes('failed at')).length === 2);
     await scene.person('ana').clicks(first, 'Start again');
-    expect(toldLast('ana')).toBe('That was settled already; look at the newest message in the thread.');
+    expect(toldLast('ana')).toBe('Already handled: see the latest message in this thread.');
     expect(scene.platform.starts).toHaveLength(2);
   });
 

@@ -66,10 +66,10 @@ describe('/docs-export watch', () => {
   });
 
   test.each([
-    ['', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
+    ['', 'Which export? Type its job ID, such as /docs-export watch se_3f9a77bd04c24a06.'],
     [
       'se_3f9a…4a06',
-      'No job that you can see here fits that. Type its whole id, such as /docs-export watch se_3f9a77bd04c24a06.',
+      'No job that you can see here matches that. Type its whole ID, such as /docs-export watch se_3f9a77bd04c24a06.',
     ],
     [
       'se_1 --private',

@@ -115,7 +115,7 @@ describe('a start without an answer, on Home', () => {
     await clicksModal('ana', "It's there: watch it");
     expect(modal('ana')).toMatch(/^Watch the export\n/);
     const [{ jobId = '' } = {}] = scene.platform.starts;
-    await person('ana').submits({ 'Job id': jobId });
+    await person('ana').submits({ 'Job ID': jobId });
     expect(person('ana').modal()).toBeUndefined();
     await until(['42%', 'It had: ana found it.']);
     expect(scene.platform.starts).toHaveLength(1);
@@ -130,7 +130,7 @@ describe('a start without an answer, on Home', () => {
     const stale = person('ana').home();
     await clicks('ben', '⚠️ @ana', 'Leave it');
     await clicksModal('ana', 'Start again');
-    expect(modal('ana')).toContain('@ben left it at that already.');
+    expect(modal('ana')).toContain('@ben already chose to leave it.');
     if (stale)
       await person('ana')
         .clicks(stale, 'Answer')

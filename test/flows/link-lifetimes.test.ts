@@ -232,7 +232,7 @@ describe.concurrent('a link', () => {
     // In a client that still shows the message as it was.
     await ana.clicks(Object.assign(before, { deleted: false }), 'Deployment settings');
     expect(sees(world, '#docs').at(-1)).toBe(
-      'I have no link to this export that works right now, and the settings need one. Click [New link]; when it is there, open them again.',
+      'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
     );
     expect(ana.modal()).toBeUndefined();
   });

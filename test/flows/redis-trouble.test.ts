@@ -113,7 +113,7 @@ test('a write whose answer got lost is told as in doubt, and goes on by itself',
   await world.startBot({ process: true, env: { TEST_LOSE_WRITE: 'yes' } });
   const answer = await slack.person('ana').types('#docs', '/docs-export docs.acme.com');
   expect(answer.ephemeral && plain(slack.read(answer.ephemeral))).toBe(
-    "My database stopped answering, so I can't tell whether I kept this. If nothing shows here within a minute, try again.",
+    "My database stopped answering, so I can't tell whether I accepted this. If nothing appears here within a minute, try again.",
   );
   await until(world, '#docs', ['42%']);
   expectNothingTwice(world, await tellStory(world));

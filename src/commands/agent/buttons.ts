@@ -86,7 +86,7 @@ function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): Ep
       return message([[clickedModeText(MODE_BY_ACTION[action])]]);
     case 'checkJob':
     case 'checkNow':
-      return message([["I'm looking."]]);
+      return message([['Checking now.']]);
     case 'discard':
     case 'sendAgain':
     case 'leave':
@@ -98,7 +98,7 @@ function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): Ep
 /** What an answer means for this person's later replies; nothing where they count as they did before. */
 function mentionHint(thread: ThreadRun, { id }: Person, whom: string): string {
   if (thread.mode === 'all' || isSoleAuthor(thread, id)) return '';
-  return ` From now on, mention @Docket when a reply of yours is for ${whom}.`;
+  return ` From now on, mention @Docket when your reply is for ${whom}.`;
 }
 
 /** Returns the reply to a click that changes nothing, as far as the record shows; that may be no reply at all. */
@@ -127,20 +127,20 @@ function handledByMessage(
   const answer = troubles.find((trouble) => trouble.id === id && trouble.attempt === attempt)?.answer;
   if (answer === undefined || answer.action === 'late' || answer.action === 'lateNot')
     return handledMessage(undefined, by.id);
-  const did = answer.action === 'leave' ? 'left it at that' : 'sent it again';
+  const did = answer.action === 'leave' ? 'chose to leave it' : 'sent it again';
   return handledMessage({ ...answer.by, did }, by.id);
 }
 
 const notFound = message([['I no longer follow this thread.']]);
 
-const threadEnded = message([['This thread follows no job any more.']]);
+const threadEnded = message([['This thread no longer follows a job.']]);
 
-const nothingSent = message([['This thread follows no job any more, so nothing can be sent.']]);
+const nothingSent = message([['This thread no longer follows a job, so nothing can be sent.']]);
 
 const notVisible = notVisibleMessage('thread');
 
 const notAuthorMessage = ({ name }: Person) =>
-  message([[`Only @${personName(name)} can say that: it is about their message.`]]);
+  message([[`Only @${personName(name)} can answer this: it's about their message.`]]);
 
 /** [Follow again] on the card of a thread that follows no job any more: earlier replies there are no instructions. */
 export const followAgainButton = defineButton({
@@ -204,9 +204,9 @@ export const startNewButton = defineButton({
 });
 
 const mentionNotFound = message([
-  ['I no longer remember this message. Mention me again with what is to be done.'],
+  ['I no longer remember this message. Mention me again with your instruction.'],
 ]);
 
-const mentionNotYours = message([['Only whoever wrote this can start a job with it.']]);
+const mentionNotYours = message([['Only the author of this message can start a job with it.']]);
 
-const threadFollowsJob = message([['This thread follows a job by now: reply there to instruct the agent.']]);
+const threadFollowsJob = message([['This thread already follows a job: reply in it to instruct the agent.']]);

@@ -36,7 +36,7 @@ export const agentCommand = defineCommand({
         jobId: jobIdArg(
           '<job id>',
           followExample,
-          unclear('Which job? Type its id, such as ', { code: followExample }, '.'),
+          unclear('Which job? Type its ID, such as ', { code: followExample }, '.'),
         ),
         instruction: optional('text', '[instruction]'),
       },
@@ -53,12 +53,12 @@ export const agentCommand = defineCommand({
           usage: '<instruction>',
           read: (typed) =>
             typed === undefined
-              ? unclear('What is to be done? For example: ', { code: newExample })
+              ? unclear('What should the agent do? For example: ', { code: newExample })
               : ok(typed),
         },
       },
       flags: { project: projectFlag },
-      summary: 'Start a new job, where the platform can, and follow it',
+      summary: 'Start a new job and follow it, if the platform can create jobs',
       example: newExample,
       run: (request, caller, tools) => followTyped(request, caller, tools),
     }),
@@ -66,7 +66,7 @@ export const agentCommand = defineCommand({
       verb: 'list',
       args: {},
       flags: { project: projectFlag },
-      summary: 'List the jobs that are followed',
+      summary: 'List followed jobs',
       example: '/docs-agent list',
       run: ({ project }, caller, tools) =>
         withProject(project, tools, (known) => listThreads(known, caller, tools)),

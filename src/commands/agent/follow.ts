@@ -55,5 +55,5 @@ export async function followJob(
 }
 
 const followsAlready = message([
-  ['This thread follows a job by now, so nothing was sent: reply there to instruct the agent.'],
+  ['This thread already follows a job, so nothing was sent: reply in it to instruct the agent.'],
 ]);

@@ -52,7 +52,7 @@ export const instructModal: Modal = {
 };
 
 function textProblem(text: string, { limits }: CommandTools): Record<string, string> {
-  if (text === '') return { text: 'Write what the agent should do, or give the id of a job below.' };
+  if (text === '') return { text: 'Write what the agent should do, or paste a job ID below.' };
   const problem = instructionProblem(text, undefined, limits);
   return problem === undefined ? {} : { text: problem };
 }

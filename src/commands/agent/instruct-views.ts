@@ -27,8 +27,8 @@ export function instructView(
       }),
       textField({
         block: 'job',
-        label: 'Job id',
-        hint: 'Of a job that exists, to follow it. Leave it empty to start a new one.',
+        label: 'Job ID',
+        hint: "Paste an existing job's ID or link, or leave blank for a new job.",
         optional: true,
       }),
       ...projectFields(projects, project),

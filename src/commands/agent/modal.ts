@@ -84,8 +84,8 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
         block: 'text',
         label: 'Instruction',
         hint: fits
-          ? "This goes to the agent; its first words show in the job's thread. Files, previews of private messages and the rest of the conversation stay here."
-          : 'The message is longer than a dialog takes, so its end is missing here.',
+          ? "The agent gets this text, and the job's thread shows its first words. Files, previews of private messages and the rest of the conversation are not sent."
+          : 'The message is too long for this form, so its end is missing here.',
         multiline: true,
         ...(shown !== '' && { initial: shown }),
       }),
@@ -102,7 +102,7 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
 
 const soleTarget = ({ label, value }: Choice): Part[] =>
   value === NEW_JOB
-    ? ["A new job starts with it, and shows in this message's thread."]
+    ? ["This starts a new job, shown in this message's thread."]
     : ['It goes to ', { bold: label }, '.'];
 
 /** Cut by what Slack counts, and not in the middle of a character. */
@@ -150,7 +150,7 @@ async function sendTo(
     permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];
   return {
     kind: 'message',
-    message: message([[`It goes to ${jobName(thread)}; you see what comes of it`, ...where]]),
+    message: message([[`It goes to ${jobName(thread)}; the result appears`, ...where]]),
   };
 }
 
@@ -175,5 +175,5 @@ async function startHere(
 
 const notFollowed: SubmitResult = {
   kind: 'message',
-  message: message([['That job is followed no more, so nothing was sent.']]),
+  message: message([['That job is no longer followed, so nothing was sent.']]),
 };

@@ -57,7 +57,7 @@ async function textOf({ content }: ShortcutMessage, { names, botUserId }: Comman
 
 const noneFollowed = message([
   [
-    'No agent job that you can see here is followed and takes instructions, so there is nowhere to send this. Follow one with ',
+    'No followed job that you can see here takes instructions, so there is nowhere to send this. Follow one with ',
   ],
   [{ code: '/docs-agent follow <job id>' }],
 ]);

@@ -53,7 +53,7 @@ export async function listThreads(
   const { threads, rest } = await findThreads(caller, tools, MAX_LINES, matches);
   if (threads.length === 0)
     return message([
-      ['No agent job that you can see here is followed. Follow one with '],
+      ['There are no followed agent jobs that you can see here. Follow one with '],
       [{ code: '/docs-agent follow <job id>' }],
     ]);
   const lines = threads.map((thread) => threadLine(thread, threadPermalink(thread, tools.workspaceUrl)));
@@ -83,15 +83,15 @@ export async function stopFollowing(
   const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
   if (outcome === 'gone') return noneFollowedMessage(jobId);
   await auditThread(thread, 'stopped', tools);
-  return message([[`I follow ${jobName(thread)} no more.`]]);
+  return message([[`I no longer follow ${jobName(thread)}.`]]);
 }
 
 function noneFollowedMessage(jobId: string | undefined): Message {
   const where =
     jobId === undefined
-      ? 'No agent job that you can see is followed in this channel.'
+      ? 'This channel has no followed agent job that you can see.'
       : 'No thread that you can see follows this job.';
-  return message([[where, ' ', { code: '/docs-agent list' }, ' shows what is followed.']]);
+  return message([[where, ' ', { code: '/docs-agent list' }, ' shows the followed jobs.']]);
 }
 
 function chooseThreadMessage(threads: readonly ThreadRun[], rest: number, tools: CommandTools): Message {
@@ -101,7 +101,7 @@ function chooseThreadMessage(threads: readonly ThreadRun[], rest: number, tools:
       message([threadLine(thread, threadPermalink(thread, tools.workspaceUrl))], [stopButton(thread)]),
     ),
   ];
-  if (rest > 0) parts.push(message([[`and ${formatCount(rest)} more; name the job to find it.`]]));
+  if (rest > 0) parts.push(message([[`and ${formatCount(rest)} more; type the job's ID to find it.`]]));
   return {
     text: parts.map(({ text }) => text).join('\n'),
     blocks: parts.flatMap(({ blocks }) => blocks),

@@ -19,7 +19,7 @@ export function readVersion(text: string): ReadOption<string> {
   if (version.replace(/\p{Cf}|\s/gu, '') === '')
     return { kind: 'unclear', problem: 'The label is empty. Type one, such as 1.2 or spring release.' };
   if (unprintable.test(version))
-    return { kind: 'unclear', problem: 'A label is one line. Take out line breaks, tabs and the like.' };
+    return { kind: 'unclear', problem: 'A label must fit on one line. Remove line breaks and tabs.' };
   const length = Array.from(version).length;
   return length > limits.versionLength
     ? {
@@ -48,9 +48,9 @@ export function readPaths(text: string): ReadOption<string[]> {
     const path = page.path.replace(/(?:^\/index)?\/*$/u, '');
     paths.add(page.origin + (path || '/'));
   }
-  if (paths.size === 0) return { kind: 'unclear', problem: 'No path is there. Type them like /guides,/api.' };
+  if (paths.size === 0) return { kind: 'unclear', problem: 'No paths given. Type them like /guides,/api.' };
   if (paths.size > limits.paths) {
-    const problem = `At most ${limits.paths} paths, and these are ${paths.size}. Leave some out, or export everything.`;
+    const problem = `At most ${limits.paths} paths, and you gave ${paths.size}. Leave some out, or export everything.`;
     return { kind: 'unclear', problem };
   }
   return ok([...paths]);

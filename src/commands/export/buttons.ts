@@ -108,12 +108,14 @@ async function rejoin(
 const willMention = message([["I'll mention you when it ends."]]);
 
 const mentionsFull = message([
-  [`${MAX_WATCHERS} more people are mentioned when it ends already; look into this thread then.`],
+  [
+    `${MAX_WATCHERS} more people are already mentioned when it ends, which is the limit. Look in this thread then.`,
+  ],
 ]);
 
-const linkComing = message([['A new link is on its way; it comes into that message.']]);
+const linkComing = message([['A new link is on its way. It will appear in that message.']]);
 
-const linkBeingMade = message([['A link is being made just now. Click again in a moment.']]);
+const linkBeingMade = message([["I'm making a link right now. Click again in a moment."]]);
 
 export const notVisible = notVisibleMessage('export');
 
@@ -121,10 +123,10 @@ const linkOnItsWay = message([['Your own link is on its way, by direct message.'
 
 function linkSentMessage(endsAtMs: number | undefined): Message {
   if (endsAtMs === undefined)
-    return message([['I sent you a link already: look in your direct messages with me.']]);
+    return message([['I already sent you a link: see your direct messages with me.']]);
   const until = { time: endsAtMs, format: LINK_END_FORMAT };
   return message([
-    ['I sent you a link already, and it works until ', until, ': look in your direct messages with me.'],
+    ['I already sent you a link, and it works until ', until, ': see your direct messages with me.'],
   ]);
 }
 
@@ -158,6 +160,6 @@ export function handledByMessage(
   { user }: Caller,
 ): Message | undefined {
   if (answer?.attempt !== attempt || answer.action === 'late') return handledMessage(undefined, user.id);
-  const did = { leave: 'left it at that', startAgain: 'started it again', watchIt: 'found it' };
+  const did = { leave: 'chose to leave it', startAgain: 'started it again', watchIt: 'found it' };
   return handledMessage({ id: answer.byId, name: answer.by, did: did[answer.action] }, user.id);
 }

@@ -53,20 +53,20 @@ export const exportCommand = defineCommand({
         jobId: jobIdArg(
           '<job id>',
           watchExample,
-          unclear('Which export? Type its job id, such as ', { code: watchExample }, '.'),
+          unclear('Which export? Type its job ID, such as ', { code: watchExample }, '.'),
         ),
       },
       flags: { project: projectFlag },
       summary: 'Watch an export that was started elsewhere',
       example: watchExample,
-      tooManyArgs: () => ['Type one job id, such as ', { code: watchExample }, '.'],
+      tooManyArgs: () => ['Type one job ID, such as ', { code: watchExample }, '.'],
       run: watchTyped,
     }),
     subcommand({
       verb: 'status',
       args: {},
       flags: {},
-      summary: 'List what is running',
+      summary: 'List running exports',
       example: '/docs-export status',
       run: (_input, caller, tools) => exportStatus(caller, tools),
     }),
@@ -179,7 +179,7 @@ async function start(
 
 const tooManyPaths = message([
   [
-    "So many paths don't fit into a dialog. Type the domain and the project as well: ",
+    "That many paths don't fit in a form. Type the domain and the project as well: ",
     { code: '/docs-export docs.acme.com --project acme --paths …' },
   ],
 ]);

@@ -49,7 +49,7 @@ export function exportModalView(
       textField({
         block: 'paths',
         label: 'Pages',
-        hint: 'Paths of pages, with commas between. Leave it empty for all pages.',
+        hint: 'Page paths, separated by commas. Leave blank for all pages.',
         placeholder: '/guides, /api',
         optional: true,
         multiline: true,
@@ -73,7 +73,7 @@ const linkField = (privately: boolean) =>
   choiceField({
     block: 'link',
     label: 'Who gets the download link',
-    hint: 'In a channel that is shared with another organization, it goes to you alone.',
+    hint: 'In a channel shared with another organization, only you get it.',
     choices: [
       { label: 'Everyone in the thread', value: 'thread' },
       { label: 'Only me, by direct message', value: 'requester' },
@@ -129,7 +129,7 @@ function projectField(named: string | undefined, { projects }: Pick<CommandTools
     choiceField({
       block: 'project',
       label: 'Project',
-      hint: 'Only needed where several projects have the domain.',
+      hint: 'Only needed if several projects have this domain.',
       choices,
       optional: true,
       ...(initial && { initial: initial.name }),

@@ -12,15 +12,13 @@ import { notVisible } from './buttons.ts';
 
 const noLink = message([
   [
-    'I have no link to this export that works right now, and the settings need one. Click [New link]; when it is there, open them again.',
+    'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
   ],
 ]);
 
-const linkOnItsWay = message([
-  ['The new link is still being made. When it is there, open the settings again.'],
-]);
+const linkOnItsWay = message([["I'm still making the new link. Once it appears, open the settings again."]]);
 
-const storeUnavailable = message([["My database doesn't answer just now. Try again in a minute."]]);
+const storeUnavailable = message([["My database isn't answering. Try again in a minute."]]);
 
 /** What a deployment of one's own needs to serve the bundle. The modal has the link: only those open it who have it. */
 export const settingsButton = defineButton({

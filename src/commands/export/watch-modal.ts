@@ -36,8 +36,8 @@ export const watchView = (run: ExportRun) =>
     fields: [
       textField({
         block: 'job',
-        label: 'Job id',
-        hint: "Copy it from the dashboard, or the address of the export's page there.",
+        label: 'Job ID',
+        hint: "Paste the ID, or the address of the export's page in the dashboard.",
       }),
     ],
   });
@@ -87,7 +87,7 @@ async function watch(
   return undefined;
 }
 
-const tooLate = message([['You settled that already; look at the newest message in the thread.']]);
+const tooLate = message([['You already answered this: see the latest message in this thread.']]);
 
 /** The run of a button while its question is open, and this person may see it. */
 async function loadUnclear(

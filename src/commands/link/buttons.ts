@@ -3,17 +3,13 @@ import { message } from '../../slack/blocks.ts';
 import { retryStale } from '../clicks.ts';
 import { defineButton, type Registry } from '../registry.ts';
 
-const notYours = message([['This link is not yours. Ask for one of your own in the thread of the export.']]);
+const notYours = message([["This link isn't yours. Ask for your own in the export's thread."]]);
 
-const notFound = message([
-  ['I no longer remember this link. Ask for a new one in the thread of the export.'],
-]);
+const notFound = message([["I no longer remember this link. Ask for a new one in the export's thread."]]);
 
 const newerLinkExists = message([['You have a newer link to this export: look for it here.']]);
 
-const alreadyHandled = message([
-  ['That was asked for again already: look at the newest message about it here.'],
-]);
+const alreadyHandled = message([['You already asked for it again: see the latest message about it here.']]);
 
 /** [New link] and [Get the link] in the direct message with one's own link. A second click finds it being made. */
 export const newLinkButton = defineButton({

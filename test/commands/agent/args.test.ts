@@ -46,11 +46,11 @@ describe('follow', () => {
   });
 
   test.each([
-    ['follow', 'Which job? Type its id, such as /docs-agent follow job_41d7.'],
-    ['follow ../x', "../x isn't a job id. Copy the whole id, such as /docs-agent follow job_41d7."],
-    ['follow job_…', "job_… isn't a job id. Copy the whole id, such as /docs-agent follow job_41d7."],
+    ['follow', 'Which job? Type its ID, such as /docs-agent follow job_41d7.'],
+    ['follow ../x', "../x isn't a job ID. Copy the whole ID, such as /docs-agent follow job_41d7."],
+    ['follow job_…', "job_… isn't a job ID. Copy the whole ID, such as /docs-agent follow job_41d7."],
     ['follow job_1 --project', '--project needs a value, such as --project acme.'],
-    ['--project a follow job_1 --project b', 'Type --project once; it is there twice.'],
+    ['--project a follow job_1 --project b', 'Type --project only once.'],
   ])('%j says what is wrong', (typed, told) => {
     expect(said(typed)).toBe(told);
   });
@@ -71,10 +71,10 @@ describe('new, list and stop', () => {
   });
 
   test.each([
-    ['new', 'What is to be done? For example: /docs-agent new Add error handling to the quickstart'],
+    ['new', 'What should the agent do? For example: /docs-agent new Add error handling to the quickstart'],
     ['list all', 'Type /docs-agent list and nothing else.'],
     ['stop job_1 now', 'Type /docs-agent stop job_41d7 and nothing else.'],
-    ['stop .', ". isn't a job id. Copy the whole id, such as /docs-agent follow job_41d7."],
+    ['stop .', ". isn't a job ID. Copy the whole ID, such as /docs-agent follow job_41d7."],
     ['job_1', "I don't know job_1. Type follow, new, list or stop; /docs-agent help explains them."],
   ])('%j says what is wrong', (typed, told) => {
     expect(said(typed)).toBe(told);

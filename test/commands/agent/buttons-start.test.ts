@@ -75,7 +75,7 @@ test('needs to know the project', async () => {
   world = createCommandWorld(redis, { projects });
   const mention = await world.given(aMention({ answer: anOffer }));
   expect((await click(mention.id))?.text).toMatch(
-    /^For which project: acme, beta\?[\s\S]*docs-agent new … --project acme$/,
+    /^Which project is it for: acme, beta\?[\s\S]*docs-agent new … --project acme$/,
   );
   world = createCommandWorld(redis);
   expect((await click(mention.id))?.text).toMatch(/DOCS_PROJECT_ID\.$/);

@@ -24,8 +24,8 @@ const clicksOf = async (thread: ThreadRun) => (await world.inbox(thread)) ?? [];
 const again = (requestId: string) => aCaller({ requestId });
 const GOES = 'It goes to the agent.';
 const ALWAYS = 'It goes to the agent, and so do your later replies here';
-const MENTION = 'From now on, mention @Docket when a reply of yours is for it.';
-const SETTLED = 'That was settled already; look at the newest message in the thread.';
+const MENTION = 'From now on, mention @Docket when your reply is for it.';
+const SETTLED = 'Already handled: see the latest message in this thread.';
 
 test('a thread that is not found is reported', async () => {
   expect(text(await click('stop', 'nobody'))).toBe('I no longer follow this thread.');
@@ -33,12 +33,12 @@ test('a thread that is not found is reported', async () => {
 
 describe('a thread that has ended', () => {
   test.each<[Name, string]>([
-    ['stop', 'This thread follows no job any more.'],
-    ['checkNow', 'This thread follows no job any more.'],
-    ['onlyMentioned', 'This thread follows no job any more.'],
-    ['send', 'This thread follows no job any more, so nothing can be sent.'],
-    ['sendAgain', 'This thread follows no job any more, so nothing can be sent.'],
-    ['leave', 'This thread follows no job any more.'],
+    ['stop', 'This thread no longer follows a job.'],
+    ['checkNow', 'This thread no longer follows a job.'],
+    ['onlyMentioned', 'This thread no longer follows a job.'],
+    ['send', 'This thread no longer follows a job, so nothing can be sent.'],
+    ['sendAgain', 'This thread no longer follows a job, so nothing can be sent.'],
+    ['leave', 'This thread no longer follows a job.'],
   ])('takes no %s', async (name, told) => {
     const thread = await world.followed(aThread({ state: 'ended' }));
     expect(text(await click(name, thread.id, aCaller(), ['i1']))).toBe(told);
@@ -71,8 +71,8 @@ describe('what may be wanted again', () => {
     ['stop', undefined],
     ['onlyMentioned', 'Only replies with @Docket count here from now on.'],
     ['allReplies', 'Every reply here counts from now on.'],
-    ['checkJob', "I'm looking."],
-    ['checkNow', "I'm looking."],
+    ['checkJob', 'Checking now.'],
+    ['checkNow', 'Checking now.'],
   ])('%s counts for each click, and once for a repeat of it', async (name, told) => {
     const thread = await world.followed(aThread());
     const answer = await click(name, thread.id);
@@ -103,8 +103,8 @@ describe('the question whether a reply is for the agent', () => {
     );
 
   test.each<[Name, string]>([
-    ['send', `${GOES} From now on, mention @Docket when a reply of yours is for it.`],
-    ['notForAgent', 'Not sent. From now on, mention @Docket when a reply of yours is for the agent.'],
+    ['send', `${GOES} From now on, mention @Docket when your reply is for it.`],
+    ['notForAgent', 'Not sent. From now on, mention @Docket when your reply is for the agent.'],
     ['always', 'It goes to the agent, and so do your later replies here.'],
   ])('%s takes the place of the question', async (name, told) => {
     const thread = await asked();
@@ -139,7 +139,7 @@ describe('the question whether a reply is for the agent', () => {
   test('is for the author alone to answer', async () => {
     const thread = await asked();
     const told = await click('send', thread.id, aCaller({ user: ben }), ['i1']);
-    expect(text(told)).toBe('Only @ana can say that: it is about their message.');
+    expect(text(told)).toBe("Only @ana can answer this: it's about their message.");
     expect(await clicksOf(thread)).toEqual([]);
   });
 
@@ -193,7 +193,7 @@ describe('an instruction', () => {
 
   test.each([
     ['sendAgain', 'sent it again'],
-    ['leave', 'left it at that'],
+    ['leave', 'chose to leave it'],
   ] as const)('that somebody settled with %s is told to others alone', async (action, what) => {
     const answer = { by: { id: 'U0BEN', name: 'ben' }, action, atMs: 1 };
     const thread = await troubled({

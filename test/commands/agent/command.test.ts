@@ -103,7 +103,7 @@ describe('without words', () => {
     const failure = new UserFacingError(message([['The dialog was not opened.']]));
     world = createCommandWorld(redis, { projects: [acme], openModal: () => Promise.reject(failure) });
     expect((await type(''))?.text).toContain(
-      `Start a new job, where the platform can, and follow it: /docs-agent new`,
+      `Start a new job and follow it, if the platform can create jobs: /docs-agent new`,
     );
   });
 
@@ -135,7 +135,7 @@ describe('the project', () => {
       'Which project is it in: acme, beta? Nothing was sent. For example: \n/docs-agent follow job_1 --project acme',
     );
     expect((await type('new It'))?.text).toBe(
-      'For which project: acme, beta? Nothing was sent. For example: \n/docs-agent new … --project acme',
+      'Which project is it for: acme, beta? Nothing was sent. For example: \n/docs-agent new … --project acme',
     );
     expect((await type('new It --project gamma'))?.text).toBe('No project "gamma". Available: acme, beta.');
     expect(await world.threadRuns()).toEqual([]);

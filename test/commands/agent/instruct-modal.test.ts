@@ -81,9 +81,9 @@ describe('submitted', () => {
   });
 
   test.each<[Record<string, string>, object]>([
-    [{}, { text: 'Write what the agent should do, or give the id of a job below.' }],
-    [{ job: 'the first one' }, { job: 'Copy the whole id of the job.' }],
-    [{ job: 'aj_3f9a…4a06' }, { job: 'No job that you can see here fits that. Copy its whole id.' }],
+    [{}, { text: 'Write what the agent should do, or paste a job ID below.' }],
+    [{ job: 'the first one' }, { job: "Copy the job's whole ID." }],
+    [{ job: 'aj_3f9a…4a06' }, { job: 'No job that you can see here matches that. Copy its whole ID.' }],
     [
       { text: 'word '.repeat(2840), job: 'job_1' },
       { text: 'That is 14,199 characters; the agent gets up to 8,000 at once.' },

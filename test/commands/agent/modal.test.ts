@@ -45,7 +45,7 @@ describe('the modal', () => {
   test('says what goes to the agent, and what others see of it', () => {
     const { blocks } = sendModalView({ threads: threads(1), here: undefined, text: 'Go' });
     expect(JSON.stringify(blocks)).toContain(
-      "This goes to the agent; its first words show in the job's thread. Files, previews of private messages and the rest of the conversation stay here.",
+      "The agent gets this text, and the job's thread shows its first words. Files, previews of private messages and the rest of the conversation are not sent.",
     );
   });
 
@@ -59,7 +59,7 @@ describe('the modal', () => {
 
   test.each<[string, Partial<Parameters<typeof sendModalView>[0]>, string]>([
     ['job', { threads: threads(1) }, 'It goes to acme/docs @ agent/quickstart · Ready.'],
-    ['place for a new job', { newJob }, "A new job starts with it, and shows in this message's thread."],
+    ['place for a new job', { newJob }, "This starts a new job, shown in this message's thread."],
   ])('with one %s says so instead of asking', (_, targets, told) => {
     const what = { threads: [], here: undefined, text: 'Go', ...targets };
     expect(fieldsOf(what).map(({ type }) => type)).toEqual(['plain_text_input']);
@@ -126,7 +126,7 @@ describe('submitted', () => {
     expect(told).toMatchObject({
       kind: 'message',
       message: {
-        text: 'It goes to acme/docs @ agent/quickstart; you see what comes of it in <https://acme.example/archives/C0DOCS/p1789912800000100|its thread>.',
+        text: 'It goes to acme/docs @ agent/quickstart; the result appears in <https://acme.example/archives/C0DOCS/p1789912800000100|its thread>.',
       },
     });
     expect(await world.inbox(thread)).toEqual([
@@ -170,7 +170,7 @@ describe('submitted', () => {
   });
 
   test('for a thread that ended, went, or is not to be seen sends nothing', async () => {
-    const message = { text: 'That job is followed no more, so nothing was sent.' };
+    const message = { text: 'That job is no longer followed, so nothing was sent.' };
     const ended = await world.followed(aThread({ state: 'ended' }));
     expect(await submit({ thread: ended.id, text: 'Go' })).toMatchObject({ kind: 'message', message });
     expect(await submit({ thread: 'nobody', text: 'Go' })).toMatchObject({ kind: 'message', message });
@@ -215,7 +215,7 @@ describe('submitted', () => {
       expect(await start({ text: 'Mend it' }, withAgents('acme'))).toMatchObject({
         kind: 'message',
         message: {
-          text: 'This thread follows a job by now, so nothing was sent: reply there to instruct the agent.',
+          text: 'This thread already follows a job, so nothing was sent: reply in it to instruct the agent.',
         },
       });
     });

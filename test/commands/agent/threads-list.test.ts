@@ -25,7 +25,7 @@ test('has a line for each thread, with the way to it', async () => {
 test('says so when nothing is followed, with how', async () => {
   await world.given(aThread({ state: 'ended' }));
   expect(await listed()).toBe(
-    'No agent job that you can see here is followed. Follow one with \n/docs-agent follow &lt;job id&gt;',
+    'There are no followed agent jobs that you can see here. Follow one with \n/docs-agent follow &lt;job id&gt;',
   );
 });
 

@@ -26,7 +26,7 @@ test('stops the one in this channel, and leaves those elsewhere', async () => {
   const here = await world.followed(aThread());
   const there = await world.followed(aThread(other));
   const told = await stop(undefined, aCaller({ user: ben }));
-  expect(told.text).toBe('I follow acme/docs @ agent/quickstart no more.');
+  expect(told.text).toBe('I no longer follow acme/docs @ agent/quickstart.');
   expect(await world.inbox(here)).toEqual(stopped);
   expect(await world.inbox(there)).toEqual([]);
   expect(world.woken).toEqual([here.id]);

@@ -25,7 +25,7 @@ test.each<[string, string | undefined, object]>([
 
 test.each([
   ['list all', 'Type /docs-digest list and nothing else.'],
-  ['create --private', "I don't know --private. There are --project."],
+  ['create --private', "I don't know --private. Available: --project."],
   ['pause --project', '--project needs a value, such as --project acme.'],
 ])('%j is answered', (text, told) => {
   const result = readCommand(name, subcommands, text);

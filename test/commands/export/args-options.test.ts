@@ -22,11 +22,11 @@ describe('a version label', () => {
     [' \n ', 'The label is empty. Type one, such as 1.2 or spring release.'],
     ['\u00AD', 'The label is empty. Type one, such as 1.2 or spring release.'],
     ['📦'.repeat(101), 'A label has at most 100 characters, and this one has 101. Shorten it.'],
-    ['a\nb', 'A label is one line. Take out line breaks, tabs and the like.'],
-    ['a\tb', 'A label is one line. Take out line breaks, tabs and the like.'],
-    ['a\u0000b', 'A label is one line. Take out line breaks, tabs and the like.'],
-    ['a\u2028b', 'A label is one line. Take out line breaks, tabs and the like.'],
-    ['a\uD83D', 'A label is one line. Take out line breaks, tabs and the like.'],
+    ['a\nb', 'A label must fit on one line. Remove line breaks and tabs.'],
+    ['a\tb', 'A label must fit on one line. Remove line breaks and tabs.'],
+    ['a\u0000b', 'A label must fit on one line. Remove line breaks and tabs.'],
+    ['a\u2028b', 'A label must fit on one line. Remove line breaks and tabs.'],
+    ['a\uD83D', 'A label must fit on one line. Remove line breaks and tabs.'],
   ])('%j is refused with the fix', (text, problem) => expect(problemOf(readVersion(text))).toBe(problem));
 });
 
@@ -68,12 +68,12 @@ describe('paths', () => {
   test('may be a hundred, each once', () => {
     expect(readPaths([...many(100), '/0'].join())).toEqual({ kind: 'ok', value: many(100) });
     expect(problemOf(readPaths(many(101).join()))).toBe(
-      'At most 100 paths, and these are 101. Leave some out, or export everything.',
+      'At most 100 paths, and you gave 101. Leave some out, or export everything.',
     );
   });
 
   test.each(['', ' ', ',,', ' ， \n', '“”,""'])('%j has none', (text) =>
-    expect(problemOf(readPaths(text))).toBe('No path is there. Type them like /guides,/api.'),
+    expect(problemOf(readPaths(text))).toBe('No paths given. Type them like /guides,/api.'),
   );
 
   test.each([

@@ -76,22 +76,19 @@ describe('an export', () => {
       'docs.acme.com --version spring release',
       'Type one domain, and quotes around a label of several words: --version "spring release"',
     ],
-    ['docs.acme.com --label 1', "I don't know --label. There are --project, --version, --paths, --private."],
+    ['docs.acme.com --label 1', "I don't know --label. Available: --project, --version, --paths, --private."],
     ['docs.acme.com --path /a', "I don't know --path. Did you mean --paths?"],
     ['docs.acme.com --version', '--version needs a value, such as --version "spring release".'],
     ['docs.acme.com --project', '--project needs a value, such as --project acme.'],
     ['docs.acme.com --paths', '--paths needs a value, such as --paths /guides,/api.'],
-    ['--paths /a --paths /b', 'Type --paths once; it is there twice.'],
+    ['--paths /a --paths /b', 'Type --paths only once.'],
     ['docs.acme.com --private=ana', '--private takes no value. Type it alone, or leave it out.'],
-    ['--paths ,', '--paths: No path is there. Type them like /guides,/api.'],
+    ['--paths ,', '--paths: No paths given. Type them like /guides,/api.'],
     [
       '--paths /a, docs.acme.com',
       "--paths: “docs.acme.com” isn't a page path. Type the whole path, starting with a slash: /guides/start.",
     ],
-    [
-      '--version "spring\nrelease"',
-      '--version: A label is one line. Take out line breaks, tabs and the like.',
-    ],
+    ['--version "spring\nrelease"', '--version: A label must fit on one line. Remove line breaks and tabs.'],
   ])('%j is refused with the fix', (text, line) => expect(told(text)).toBe(line));
 });
 
@@ -108,16 +105,16 @@ describe('watch', () => {
   );
 
   test.each([
-    ['watch', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
-    ['watch “”', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
-    ['watch <>', 'Which export? Type its job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
-    ['watch se_1 se_2', 'Type one job id, such as /docs-export watch se_3f9a77bd04c24a06.'],
-    ['watch ../x', "../x isn't a job id. Copy the whole id, such as /docs-export watch se_3f9a77bd04c24a06."],
+    ['watch', 'Which export? Type its job ID, such as /docs-export watch se_3f9a77bd04c24a06.'],
+    ['watch “”', 'Which export? Type its job ID, such as /docs-export watch se_3f9a77bd04c24a06.'],
+    ['watch <>', 'Which export? Type its job ID, such as /docs-export watch se_3f9a77bd04c24a06.'],
+    ['watch se_1 se_2', 'Type one job ID, such as /docs-export watch se_3f9a77bd04c24a06.'],
+    ['watch ../x', "../x isn't a job ID. Copy the whole ID, such as /docs-export watch se_3f9a77bd04c24a06."],
     [
       'watch "se 1"',
-      "se 1 isn't a job id. Copy the whole id, such as /docs-export watch se_3f9a77bd04c24a06.",
+      "se 1 isn't a job ID. Copy the whole ID, such as /docs-export watch se_3f9a77bd04c24a06.",
     ],
-    ['watch se_…', "se_… isn't a job id. Copy the whole id, such as /docs-export watch se_3f9a77bd04c24a06."],
+    ['watch se_…', "se_… isn't a job ID. Copy the whole ID, such as /docs-export watch se_3f9a77bd04c24a06."],
     [
       'watch se_1 --private',
       "--private doesn't go with watch. Leave it out: /docs-export watch se_3f9a77bd04c24a06",

@@ -53,7 +53,7 @@ describe('a button of a run', () => {
     ]);
     expect(await stored(run.id)).toMatchObject({ attempt: 2 });
     const told = await click(button(exportActions.tryAgain), run);
-    expect(told?.text).toBe('That was settled already; look at the newest message in the thread.');
+    expect(told?.text).toBe('Already handled: see the latest message in this thread.');
     expect(world.audited).toHaveLength(1);
   });
 
@@ -80,7 +80,7 @@ describe('a button of a run', () => {
     expect((await click(button(exportActions.refresh), run))?.text).toBe('Still 42%, checked just now.');
     const linking = await given({ id: 'c'.repeat(24), claim: 'c2', state: 'bundling' });
     expect((await click(button(exportActions.refresh), linking))?.text).toBe(
-      'A link is being made just now. Click again in a moment.',
+      "I'm making a link right now. Click again in a moment.",
     );
     expect([world.woken, world.audited]).toEqual([[], []]);
   });
@@ -120,7 +120,7 @@ describe('a button of a run', () => {
 
 describe('a button of a run in a conversation that one is not in', () => {
   const asked = { channel: 'C0PRIVATE', joinable: true, isPublic: false, atMs: NOW_MS };
-  const text = "This export is somebody else's, in a conversation that you are not in. Ask them.";
+  const text = "This export is somebody else's, in a conversation that you can't see. Ask them.";
 
   test.each<[string, ButtonAction, Partial<ExportRun>]>([
     ['[Refresh]', button(exportActions.refresh), {}],
@@ -299,7 +299,7 @@ describe('[Get my own link]', () => {
     if (own === undefined) throw new Error('no link');
     await world.runs.save({ ...own, state: 'sent' as const, link: 'l', linkEndsAtMs: NOW_MS + 60_000 });
     expect((await click(ownLinkButton, run, byBen('2')))?.text).toMatch(
-      /^I sent you a link already, and it works until <!date/,
+      /^I already sent you a link, and it works until <!date/,
     );
     expect(await links()).toHaveLength(1);
   });
@@ -324,12 +324,12 @@ describe('[Get my own link]', () => {
     [
       'while a new link is being made',
       { state: 'bundling', relinked: 1, ending: undefined },
-      'A link is being made just now. Click again in a moment.',
+      "I'm making a link right now. Click again in a moment.",
     ],
     [
       'after the export was tried again',
       { state: 'ended', ending: anEnding.failed, attempt: 2 },
-      'That was settled already; look at the newest message in the thread.',
+      'Already handled: see the latest message in this thread.',
     ],
   ])('%s makes none, and says why', async (_, changes, text) => {
     const run = await ended(changes);

@@ -117,7 +117,7 @@ describe('the modal', () => {
       const found = viewFor([acme, twin]).blocks.find(({ block_id: id }) => id === block);
       return (found as InputBlock | undefined)?.hint?.text;
     };
-    expect(hint('project')).toBe('Only needed where several projects have the domain.');
+    expect(hint('project')).toBe('Only needed if several projects have this domain.');
     expect(hint('version')).toBe('Such as "spring release".');
     expect(hint('paths')).toMatch(/^Paths of pages, with commas between\./);
     expect(hint('link')).toMatch(/^In a channel that is shared with another organization/);

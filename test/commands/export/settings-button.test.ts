@@ -116,7 +116,7 @@ describe('[Deployment settings]', () => {
     const run = await given({}, { asked });
     const told = await click(run, aCaller({ user: ben }));
     expect(told?.text).toBe(
-      "This export is somebody else's, in a conversation that you are not in. Ask them.",
+      "This export is somebody else's, in a conversation that you can't see. Ask them.",
     );
     expect([world.opened, world.audited]).toEqual([[], []]);
     await click(run, aCaller({ user: ben, channel: { id: 'C0PRIVATE', name: 'privategroup' } }));
@@ -127,7 +127,7 @@ describe('[Deployment settings]', () => {
     const run = await given();
     await redis.client.flushall();
     const noLink =
-      'I have no link to this export that works right now, and the settings need one. Click [New link]; when it is there, open them again.';
+      'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.';
     expect((await click(run))?.text).toBe(noLink);
     await world.given({ ...run });
     expect((await click(run))?.text).toBe(noLink);
@@ -163,7 +163,7 @@ describe('[Deployment settings]', () => {
       const run = await relinked();
       await redis.client.del(keys.link('run.1.0.0'));
       expect((await click(run))?.text).toBe(
-        'The new link is still being made. When it is there, open the settings again.',
+        "I'm still making the new link. Once it appears, open the settings again.",
       );
     });
   });
@@ -173,8 +173,6 @@ describe('[Deployment settings]', () => {
     const { tools } = createCommandWorld(redis, { loadLink: () => Promise.reject(new Error('away')) });
     const error = await click(run, aCaller(), tools).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UserFacingError);
-    expect((error as UserFacingError).reply.text).toBe(
-      "My database doesn't answer just now. Try again in a minute.",
-    );
+    expect((error as UserFacingError).reply.text).toBe("My database isn't answering. Try again in a minute.");
   });
 });

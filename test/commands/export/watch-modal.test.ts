@@ -13,7 +13,7 @@ import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../supp
 import { aRun } from '../../support/jobs/export/builders.ts';
 
 const JOB = 'se_0a1b2c3d4e5f60718293a4b5c6d7e8f9';
-const NOT_VISIBLE = "This export is somebody else's, in a conversation that you are not in. Ask them.";
+const NOT_VISIBLE = "This export is somebody else's, in a conversation that you can't see. Ask them.";
 
 let world: CommandWorld;
 const redis = onFreshWorlds(
@@ -66,7 +66,7 @@ describe("[It's there: watch it]", () => {
       rev: 2,
       ...transitions[action](aRun(question), { id: 'U0ANA', name: 'ana' }, NOW_MS),
     });
-    const did = { startAgain: 'started it again', leave: 'left it at that' };
+    const did = { startAgain: 'started it again', leave: 'chose to leave it' };
     expect((await click({ ...run, attempt: 1 }))?.text).toBe(`@ana ${did[action]} already.`);
     expect(world.opened).toEqual([]);
   });
@@ -108,22 +108,22 @@ describe('the modal', () => {
   });
 
   test.each([
-    ['nothing', '', 'Copy the whole id of the job.'],
-    ['several words', 'the second one', 'Copy the whole id of the job.'],
+    ['nothing', '', "Copy the job's whole ID."],
+    ['several words', 'the second one', "Copy the job's whole ID."],
     [
       'a short form that nobody knows',
       'se_0a1b…e8f9',
-      'No job that you can see here fits that. Copy its whole id.',
+      'No job that you can see here matches that. Copy its whole ID.',
     ],
     [
       'an address without an id',
       'https://dash.example/exports',
-      "I can't tell which part of that address is the job's id. Copy its whole id.",
+      "I can't tell which part of that address is the job's ID. Copy its whole ID.",
     ],
     [
       'an address with what may be two',
       `https://dash.example/org_12345/${JOB}`,
-      `Copy one of these, whole: org_12345, ${JOB}`,
+      `Copy one of these IDs: org_12345, ${JOB}`,
     ],
   ])('refuses %s at the field', async (_, typed, problem) => {
     const run = await given();
@@ -137,7 +137,7 @@ describe('the modal', () => {
     const ids = Array.from({ length: 5 }, (_, index) => `se_${index}${'0'.repeat(100)}`);
     const result = await submit(run, `https://dash.example/${ids.join('/')}`);
     const problem = result.kind === 'problems' ? (result.problems.job ?? '') : '';
-    expect(problem).toMatch(/^Copy one of these, whole: se_00/);
+    expect(problem).toMatch(/^Copy one of these IDs: se_00/);
     expect(problem.length).toBeLessThanOrEqual(SLACK_LIMITS.modalFieldError);
   });
 
@@ -145,7 +145,7 @@ describe('the modal', () => {
     const asked = await given();
     const left = transitions.leave(asked, { id: 'U0ANA', name: 'ana' }, NOW_MS);
     await world.runs.save(left as ExportRun, true);
-    expect(await submit(asked)).toEqual(says('@ana left it at that already.'));
+    expect(await submit(asked)).toEqual(says('@ana already chose to leave it.'));
     const kept = await stored(asked.id);
     expect(kept).toMatchObject({ state: 'ended', ending: { kind: 'left' } });
     expect(kept?.jobId).toBeUndefined();
@@ -156,9 +156,7 @@ describe('the modal', () => {
     const run = await given();
     const results = await Promise.all([submit(run), submit(run, 'se_2')]);
     expect(results).toContainEqual({ kind: 'closed' });
-    expect(results).toContainEqual(
-      says('You settled that already; look at the newest message in the thread.'),
-    );
+    expect(results).toContainEqual(says('You already answered this: see the latest message in this thread.'));
     const watched = (await stored(run.id))?.jobId;
     expect([JOB, 'se_2']).toContain(watched);
     expect(world.audited).toEqual([{ subject: 'docs.acme.com', job: watched, result: 'accepted' }]);
@@ -175,7 +173,7 @@ describe('the modal', () => {
     const [first, other] = kept?.jobId === JOB ? results : results.toReversed();
     expect([JOB, 'se_2']).toContain(kept?.jobId);
     expect(first).toEqual({ kind: 'closed' });
-    expect(other).toEqual(says(`@${kept?.answer?.by} found it already.`));
+    expect(other).toEqual(says(`@${kept?.answer?.by} already found it.`));
     expect(world.audited).toHaveLength(1);
   });
 
@@ -183,7 +181,7 @@ describe('the modal', () => {
     const by = byBen().user;
     const run = await given({ rev: 2, ...transitions.leave(aRun(question), by, NOW_MS) });
     expect(await submit(run)).toEqual(
-      says('You settled that already; look at the newest message in the thread.'),
+      says('You already answered this: see the latest message in this thread.'),
     );
   });
 

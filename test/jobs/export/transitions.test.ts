@@ -64,7 +64,7 @@ test('a mention is promised only to those who get one', async () => {
   };
   expect(await told([ben])).toBe("I'll mention you when it ends.");
   expect(await told(many)).toBe(
-    '20 more people are mentioned when it ends already; look into this thread then.',
+    '20 more people are already mentioned when it ends, which is the limit. Look in this thread then.',
   );
 });
 

@@ -83,7 +83,7 @@ async function givesJobId({ slack }: World, message: SentMessage, jobId: string)
   const ana = slack.person('ana');
   try {
     await ana.clicks(message, "It's there: watch it");
-    if (ana.modal()) await ana.submits({ 'Job id': jobId });
+    if (ana.modal()) await ana.submits({ 'Job ID': jobId });
   } catch {
     // The message has changed meanwhile, or no bot answered.
   }

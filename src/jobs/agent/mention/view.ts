@@ -7,7 +7,7 @@ import { agentActions } from '../thread/buttons.ts';
 import { badFollowLine, tooLongText } from '../thread/phrases.ts';
 import type { MentionAnswer, MentionButton, ProjectProblem } from './record.ts';
 
-const followHint: Part[] = ['To follow one that exists, reply ', { code: '@Docket follow <job id>' }, '.'];
+const followHint: Part[] = ['To follow an existing job, reply ', { code: '@Docket follow <job id>' }, '.'];
 
 /** Returns the ephemeral answer to whoever mentioned the app. `mention` is the id of the run. */
 export function mentionMessage(mention: string, answer: MentionAnswer): Message {
@@ -23,14 +23,11 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
         [
           "Replies here don't go to the docs agent. Click [Ask the agent] above, or type ",
           { code: '/docs-agent new' },
-          ' and what is to be done.',
+          ' and your instruction.',
         ],
       ]);
     case 'notFollowed':
-      return message([
-        ['No agent job is followed in this thread, so there is nothing to change.'],
-        followHint,
-      ]);
+      return message([['This thread follows no agent job, so there is nothing to change.'], followHint]);
     case 'project':
       return projectMessage(answer.problem, `@Docket follow ${cut(oneLine(answer.jobId), 200)}`);
     case 'badFollow':
@@ -68,7 +65,7 @@ export function projectMessage(
 ): Message {
   switch (problem.kind) {
     case 'ask': {
-      const which = job === 'new' ? 'For which project' : 'Which project is it in';
+      const which = job === 'new' ? 'Which project is it for' : 'Which project is it in';
       return chooseProjectMessage(which, problem.names, command, 'Nothing was sent.');
     }
     case 'unknown':

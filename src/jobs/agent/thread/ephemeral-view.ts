@@ -54,7 +54,7 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
     case 'over':
       return message([
         [
-          'This thread follows no job any more, so nothing came of that. Write it again where one is followed.',
+          'This thread no longer follows a job, so nothing was done. Write it again in a thread that follows one.',
         ],
       ]);
     case 'followsAlready':

@@ -58,13 +58,13 @@ export const troubles: GalleryState[] = [
   troubleWith('refused, archived since', { why: 'refused' }, 'Not sent', archived),
   troubleWith('refused, unknown since', { why: 'refused' }, 'Not sent', { gone: true }),
   troubleWith('answered, sent again', answer('sendAgain'), 'chose to send'),
-  troubleWith('answered, left', answer('leave'), 'left it at that'),
+  troubleWith('answered, left', answer('leave'), 'chose to leave it'),
   troubleWith('answered late', answer('late'), 'late'),
   troubleWith('answered late, job made', { ...answer('late'), creates: true }, 'late'),
   troubleWith('answered late that not', answer('lateNot'), 'late'),
   troubleWith('answered late that no job', { ...answer('lateNot'), creates: true }, 'late'),
   troubleWith('not sent, sent again', { why: 'refused', ...answer('sendAgain') }, 'chose to send'),
-  troubleWith('not sent, left', { why: 'refused', ...answer('leave') }, 'left it at that'),
+  troubleWith('not sent, left', { why: 'refused', ...answer('leave') }, 'chose to leave it'),
 ];
 
 type Limit = NonNullable<ThreadRun['limit']>;

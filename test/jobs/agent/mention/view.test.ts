@@ -6,7 +6,7 @@ import { anOffer } from '../../../support/jobs/agent/builders.ts';
 test('an offer says what the job would be about, and carries the mention', () => {
   const { text, blocks } = mentionMessage('m1', anOffer);
   expect(text).toBe(
-    'No agent job is followed here. Start a new one with "Add a **quickstart**"?\nTo follow one that exists, reply @Docket follow &lt;job id&gt;.',
+    'No agent job is followed here. Start a new one with "Add a **quickstart**"?\nTo follow an existing job, reply @Docket follow &lt;job id&gt;.',
   );
   expect(JSON.stringify(blocks)).toContain(JSON.stringify(JSON.stringify({ v: 1, mention: 'm1' })));
 });
@@ -19,7 +19,7 @@ test('who may not instruct the agent reads whom to ask', () => {
 
 test('words about a followed thread are answered with how to follow', () => {
   expect(mentionMessage('m1', { kind: 'notFollowed' }).text).toBe(
-    'No agent job is followed in this thread, so there is nothing to change.\nTo follow one that exists, reply @Docket follow &lt;job id&gt;.',
+    'This thread follows no agent job, so there is nothing to change.\nTo follow an existing job, reply @Docket follow &lt;job id&gt;.',
   );
 });
 
@@ -29,10 +29,10 @@ test('help names all commands, the task first, and what can be said in a thread'
       'Export a site: /docs-export docs.acme.com',
       'Instruct the docs agent: /docs-agent new Add a quickstart',
       'Set up a weekly digest: /docs-digest create',
-      'See how everything is: /docs-status',
+      'See the status: /docs-status',
       'Start a job in a thread: @Docket Add a quickstart',
       'Follow a job in a thread: @Docket follow &lt;job id&gt;',
-      'Type help behind a command for all that it can do.',
+      'Add help to any command for details.',
     ].join('\n'),
   );
 });
@@ -67,13 +67,13 @@ test('of what is no job id asks which one', () => {
 
 test('in a thread where nothing instructs the agent says in one sentence what does', () => {
   expect(mentionMessage('m1', { kind: 'closed' }).text).toBe(
-    "Replies here don't go to the docs agent. Click [Ask the agent] above, or type /docs-agent new and what is to be done.",
+    "Replies here don't go to the docs agent. Click [Ask the agent] above, or type /docs-agent new and your instruction.",
   );
 });
 
 test('a new job is for a project', () => {
   expect(projectMessage({ kind: 'ask', names: ['acme', 'beta'] }, '/docs-agent new …', 'new').text).toBe(
-    'For which project: acme, beta? Nothing was sent. For example: \n/docs-agent new … --project acme',
+    'Which project is it for: acme, beta? Nothing was sent. For example: \n/docs-agent new … --project acme',
   );
 });
 
