@@ -135,7 +135,7 @@ function homesWith(words: string): Message[] {
     exportsWith(words).map((run) => exportLine(run, THREAD)),
     threadsWith(words).map((run) => threadLine(run, THREAD)),
   ].flat();
-  const running = [{ title: 'What runs', lines: [...lines, scheduleLine(schedule)], more: 0 }];
+  const running = [{ title: 'Running now', lines: [...lines, scheduleLine(schedule)], more: 0 }];
   const views = [
     aHome({ needs, running, ended: lines }),
     aHome({ running, begin: [], left: [], may: [], contacts: contacts(words) }),

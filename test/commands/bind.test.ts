@@ -198,7 +198,9 @@ describe('a click where there is no conversation', () => {
   test('in a modal, whose answer is elsewhere, says so', async () => {
     const { opened, clicks } = setting(async () => undefined);
     await clicks('test.go', '{"v":1}', inModal);
-    expect(opened.map(({ text }) => text)).toEqual([expect.stringContaining('You see in its thread')]);
+    expect(opened.map(({ text }) => text)).toEqual([
+      expect.stringContaining('The result appears in its thread'),
+    ]);
   });
 
   test('that opens a modal has no other answer', async () => {

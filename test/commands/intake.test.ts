@@ -112,7 +112,7 @@ test('what was kept without an answer is reported as in doubt, and is stepped', 
     },
   });
   await lost.given();
-  expect(await lost.refusal()).toContain("I can't tell whether I kept this");
+  expect(await lost.refusal()).toContain("I can't tell whether I accepted this");
   expect(await lost.inbox()).toHaveLength(1);
   expect(lost.woken).toEqual(['agent-thread t1']);
 });

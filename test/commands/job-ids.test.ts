@@ -56,7 +56,7 @@ describe('/docs-export watch', () => {
   ])('%s means the export that runs', async (typed) => {
     await anExport();
     expect((await watch(typed, aCaller({ user: ben })))?.text).toMatch(
-      /^docs\.acme\.com is being exported already: started by /,
+      /^docs\.acme\.com is already being exported: started by /,
     );
     expect(await joined()).toEqual([]);
   });
@@ -89,7 +89,9 @@ describe('/docs-export watch', () => {
     expect((await watch('se_3f9a…4a06'))?.text).toBe(
       `Which one? Type the whole command:\n/docs-export watch ${JOB} --project acme · docs.acme.com\n/docs-export watch ${JOB} --project beta · docs.acme.com`,
     );
-    expect((await watch('se_3f9a…4a06 --project Beta'))?.text).toMatch(/^docs\.acme\.com is being exported/);
+    expect((await watch('se_3f9a…4a06 --project Beta'))?.text).toMatch(
+      /^docs\.acme\.com is already being exported/,
+    );
   });
 
   test('takes the project of the one that fits', async () => {
@@ -106,7 +108,9 @@ describe('/docs-export watch', () => {
     expect(await watch('se_3f9a…4a06', aCaller({ user: ben }))).toEqual(notThere);
     expect(notThere?.text).toBe(NONE + EXAMPLE);
     await anExport({ jobId: LIKE_IT });
-    expect((await watch('se_3f9a', aCaller({ user: ben })))?.text).toMatch(/^docs\.acme\.com is being/);
+    expect((await watch('se_3f9a', aCaller({ user: ben })))?.text).toMatch(
+      /^docs\.acme\.com is already being/,
+    );
   });
 
   test('a whole id that nobody knows is left to the platform, also in an address', async () => {

@@ -91,7 +91,7 @@ describe('what people do with their replies', () => {
     expect(await sent(1)).toEqual(['Put this diagram in']);
     await takes(reply);
     expect(read(await note('ana', 'files'))).toBe(
-      "I take the text. I can't pass files or previews of private messages on to the agent.",
+      "I'll send the text. I can't pass files or previews of private messages on to the agent.",
     );
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { agentsOn } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
-const LEFT_OUT = "I take the text. I can't pass files or previews of private messages on to the agent.";
+const LEFT_OUT = "I'll send the text. I can't pass files or previews of private messages on to the agent.";
 
 describe('replies that share a message', () => {
   const scene = stage();

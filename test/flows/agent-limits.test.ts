@@ -37,7 +37,7 @@ describe('our own limit of instructions an hour', () => {
     expect((await sent(2))[1]).toBe('The second one is kept');
     await untilBelow(
       root,
-      'Nothing waits for the limit any more.',
+      'Nothing is waiting for the limit now.',
       '⏳ "The second one is kept" (ana) and 1 more',
     );
     expect(scene.notified('ana')).toBe(0);
@@ -76,7 +76,7 @@ describe('our own limit of instructions an hour', () => {
     await scene.person('ana').edits(changed, 'This was changed in time');
     await untilBelow(root, 'Kept until about TIME · "This was changed in time" (ana)');
     expect((await sent(2))[1]).toBe('This was changed in time');
-    expect(below(root).join()).not.toContain('Nothing waits for the limit any more.\n[');
+    expect(below(root).join()).not.toContain('Nothing is waiting for the limit now.\n[');
   });
 });
 
@@ -118,7 +118,7 @@ projects:
       '🕒 Kept until about TIME · "Try this in a while" (ana)\nThe platform\'s limit is reached.\n[Discard]',
     );
     expect(await sent(1)).toEqual(['Try this in a while']);
-    await untilBelow(root, 'Nothing waits for the limit any more.', '⏳');
+    await untilBelow(root, 'Nothing is waiting for the limit now.', '⏳');
     expect(scene.platform.wire.calls.filter(({ name }) => name === SEND)).toHaveLength(2);
   });
 

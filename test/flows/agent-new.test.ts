@@ -68,7 +68,7 @@ describe('a new job', () => {
     const root = await card('#docs', 'Needs an answer');
     await untilBelow(
       root,
-      '⚠️ @ana Was the job for "Write a quickstart guide" made? The platform gave no clear answer.',
+      '⚠️ @ana Was the job for "Write a quickstart guide" created? The platform gave no clear answer.',
       'choose [Leave it] and type /docs-agent follow <job id>.\n[Send again] [Leave it]',
     );
     expect(instructions()).toEqual([]);
@@ -183,7 +183,9 @@ describe('a new job', () => {
   });
 
   test('list and stop: the threads that one may see', async () => {
-    expect(told(await asks('/docs-agent list'))).toContain('No agent job that you can see here is followed.');
+    expect(told(await asks('/docs-agent list'))).toContain(
+      'There are no followed agent jobs that you can see here.',
+    );
     const one = await follows();
     const other = await follows({ where: '#private', seed: { ref: 'agent/limits' } });
     const listed = told(await asks('/docs-agent list')) ?? '';
@@ -235,10 +237,10 @@ for (const status of [404, 405] as const)
 
     test('says so, with what to do instead', async () => {
       await scene.asks('/docs-agent new Write a quickstart guide');
-      const root = await card('#docs', 'Not made');
+      const root = await card('#docs', 'Not created');
       await untilBelow(
         root,
-        '❌ @ana The job was not made: "Write a quickstart guide"\nThis platform doesn\'t let me make agent jobs. Make one in its dashboard, then type /docs-agent follow <job id>.',
+        '❌ @ana The job was not created: "Write a quickstart guide"\nThis platform doesn\'t let me create agent jobs. Create one in its dashboard, then type /docs-agent follow <job id>.',
       );
       expect(instructions()).toEqual([]);
     });

@@ -169,7 +169,7 @@ describe('a platform that is away', () => {
     const reply = await replies(root, 'Mend the headings');
     await untilBelow(
       root,
-      'The docs platform isn\'t answering, so "Mend the headings" is not sent yet. I keep trying.',
+      'The docs platform isn\'t answering, so "Mend the headings" is not sent yet. I\'ll keep trying.',
     );
     await untilBelow(
       root,

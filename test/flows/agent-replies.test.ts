@@ -3,7 +3,7 @@ import { agentsOn } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const QUESTION = 'Is this for the agent?';
-const FOR_ALL = 'Your answer counts for all your replies that are held here.';
+const FOR_ALL = 'Your answer applies to all your held replies here.';
 const BUTTONS = '[Send] [Not for the agent] [Always in this thread]';
 
 describe('which replies are instructions', () => {
@@ -145,7 +145,7 @@ describe('which replies are instructions', () => {
     const { card: root } = await follows();
     await replies(root, '@Docket help');
     expect(read(await note('ana', 'Mention @Docket with what'))).toContain(
-      '@Docket only when mentioned — other replies are talk',
+      '@Docket only when mentioned — ignore other replies',
     );
     await replies(root, '@Docket stop using tabs in samples');
     expect(await sent(1)).toEqual(['stop using tabs in samples']);
@@ -187,7 +187,7 @@ describe('which replies are instructions', () => {
     await sent(1);
     await card('#docs', 'Working');
     await replies(root, '@Docket any update?');
-    await note('ana', 'At work on "Rewrite the intro"');
+    await note('ana', 'Working on "Rewrite the intro"');
     expect(instructions()).toEqual(['Rewrite the intro']);
     expect(notes('ben')).toHaveLength(1);
   });

@@ -184,7 +184,7 @@ describe('a round of the agent', () => {
     await replies(root, 'Survive an outage please');
     await untilBelow(root, '⏳');
     scene.platform.wire.order(LOOK, { kind: 'answer', status: 503 }, 1000);
-    await scene.until(["⚠️ I can't reach the platform and keep trying; the job itself may be fine."]);
+    await scene.until(["⚠️ I can't reach the platform. I'll keep trying; the job itself may be fine."]);
     scene.platform.wire.clear();
     finish(jobId, 'new_pr');
     await untilBelow(root, 'opened a pull request');

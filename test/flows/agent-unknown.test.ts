@@ -3,7 +3,7 @@ import { agentsOn, LOOK, SEND } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const asked = (words: string) =>
-  `⚠️ @ana Did "${words}" reach the agent? The platform gave no clear answer.\nThe job reads: completed, seen TIME\n[Check now] [Send again] [Leave it]`;
+  `⚠️ @ana Did "${words}" reach the agent? The platform gave no clear answer.\nThe job's state: completed, seen TIME\n[Check now] [Send again] [Leave it]`;
 
 describe('an instruction whose answer is lost', () => {
   const scene = stage({ bot: { timing: { docsCallMs: 700, callMarginMs: 100 } } });
@@ -47,7 +47,10 @@ describe('an instruction whose answer is lost', () => {
     await scene.until(['1 instruction waiting']);
     await clicks('ana', 'no clear answer', 'Leave it');
     expect(await sent(2)).toEqual(['Add a section about errors', 'And one about retries']);
-    await untilBelow(root, 'ana left it at that: "Add a section about errors" got no clear answer.');
+    await untilBelow(
+      root,
+      'ana chose not to send it again: "Add a section about errors" got no clear answer.',
+    );
     expect(
       await scene.person('ben').clicks(scene.messageWith('chose to leave it'), 'Leave it').catch(String),
     ).toContain('No button');
@@ -64,7 +67,7 @@ describe('an instruction whose answer is lost', () => {
     const looks = () => scene.platform.wire.calls.filter(({ name }) => name === LOOK).length;
     const before = looks();
     await clicks('ben', 'no clear answer', 'Check now');
-    await untilBelow(root, 'The job reads: active, seen TIME');
+    await untilBelow(root, "The job's state: active, seen TIME");
     expect(looks()).toBeGreaterThan(before);
     expect(scene.toldLast('ben')).toBe('Checking now.');
     await clicks('ben', 'no clear answer', 'Leave it');

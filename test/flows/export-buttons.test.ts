@@ -37,7 +37,7 @@ describe('a start without an answer', () => {
       person('ben').clicks(question, 'Start again'),
       person('ana').clicks(question, 'Start again'),
     ]);
-    await until(['42%', 'Whether the export of docs.acme.com had started was unclear. ']);
+    await until(['42%', 'It was unclear whether the export of docs.acme.com had started. ']);
     await person('ana').clicks(Object.assign(before, { deleted: false }), 'Leave it');
     expect(scene.platform.starts).toHaveLength(1);
     scene.platform.finish('docs.acme.com');
@@ -51,7 +51,9 @@ describe('a start without an answer', () => {
     await until(['⚠️ @ana']);
     const before = structuredClone(messageWith('⚠️ @ana'));
     await person('ana').clicks(messageWith('⚠️ @ana'), 'Leave it');
-    await until(['Whether the export of docs.acme.com started is unclear. ana chose not to start it again.']);
+    await until([
+      "It's unclear whether the export of docs.acme.com started. ana chose not to start it again.",
+    ]);
     await person('ben').clicks(before, 'Start again');
     expect(toldLast('ben')).toBe('@ana already chose to leave it.');
     await asks();
@@ -75,7 +77,7 @@ describe('a start without an answer', () => {
     ]);
     expect(scene.slack.read(messageWith('42%'))).toContain(`\njob ${jobId}\n`);
     expect(told(await asks(`/docs-export watch ${jobId}`, { who: 'ben' }))).toBe(
-      'docs.acme.com is being exported already: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is already being exported: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     scene.platform.finish('docs.acme.com');
     await until(['✅ @ana docs.acme.com is exported · 12 pages', '✅ Exported · docs.acme.com']);
@@ -90,10 +92,10 @@ describe('a start without an answer', () => {
     const [{ jobId = '' } = {}] = scene.platform.starts;
     await person('ana').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
     await person('ana').submits({ 'Job ID': 'se_1' });
-    const texts = await until(['The platform knows no job with that id: se_1']);
+    const texts = await until(['The platform has no job with that ID: se_1']);
     expect(texts).toEqual([
       '⚠️ Needs an answer · docs.acme.com\nStatic export · requested by ana',
-      QUESTION.replace('Look in', 'The platform knows no job with that id: se_1\nLook in'),
+      QUESTION.replace('Look in', 'The platform has no job with that ID: se_1\nLook in'),
       '⚠️ Needs an answer · docs.acme.com',
     ]);
     await person('ana').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
@@ -127,7 +129,7 @@ describe('a start without an answer', () => {
     await asks();
     await until(['⚠️ @ana']);
     expect(told(await asks(undefined, { who: 'ben' }))).toBe(
-      "Whether ana's export of docs.acme.com started is unclear, so I start no other. Answer the question in its thread first.\n[Open thread]",
+      "It's unclear whether ana's export of docs.acme.com started, so I won't start another. Answer the question in its thread first.\n[Open thread]",
     );
   });
 
@@ -136,7 +138,7 @@ describe('a start without an answer', () => {
     await asks(undefined, { where: '#private' });
     await until(['⚠️ @ana'], '#private');
     expect(told(await asks(undefined, { who: 'ben' }))).toBe(
-      "Whether ana's export of docs.acme.com started is unclear, so I start no other. Ask ana to answer the question about it.",
+      "It's unclear whether ana's export of docs.acme.com started, so I won't start another. Ask ana to answer the question about it.",
     );
     expect(told(await asks(undefined, { who: 'ben', where: '#private' }))).toContain(
       'Answer the question in its thread first.\n[Open thread]',
@@ -161,7 +163,7 @@ describe('asked for again', () => {
     await until(['42%']);
     const answer = await asks(undefined, ben);
     expect(told(answer)).toBe(
-      'docs.acme.com is being exported already: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is already being exported: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     expect(await person('ben').clicks(answer.ephemeral as never, 'Open thread')).toMatchObject({ ok: true });
     expect(scene.platform.starts).toHaveLength(1);
@@ -174,7 +176,7 @@ describe('asked for again', () => {
       expect(told(await asks(`/docs-export docs.acme.com ${options}`, ben))).toBeUndefined();
     await scene.slack.until(() => scene.platform.starts.length === 4);
     expect(told(await asks('/docs-export docs.acme.com --version 2', ben))).toMatch(
-      /^docs\.acme\.com \(2\) is being exported already: (\d+%, )?started by ben 1 s ago\.\n\[Open thread\] \[Notify me too\] \[Start another\]$/,
+      /^docs\.acme\.com \(2\) is already being exported: (\d+%, )?started by ben 1 s ago\.\n\[Open thread\] \[Notify me too\] \[Start another\]$/,
     );
   });
 
@@ -182,7 +184,7 @@ describe('asked for again', () => {
     await asks(undefined, { where: '#private' });
     await until(['42%'], '#private');
     expect(told(await asks(undefined, ben))).toBe(
-      'docs.acme.com is being exported already: 42%, started by ana 1 s ago.\n[Start another]',
+      'docs.acme.com is already being exported: 42%, started by ana 1 s ago.\n[Start another]',
     );
   });
 
@@ -215,7 +217,7 @@ describe('asked for again', () => {
     expect(scene.platform.starts).toHaveLength(2);
     expect(scene.platform.starts[1]).toMatchObject({ version: '1.2', paths: ['guides'] });
     expect(told(await asks(command))).toContain(
-      'docs.acme.com (1.2) is being exported already: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com (1.2) is already being exported: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     for (const { jobId } of scene.platform.starts) scene.platform.finish(jobId);
     await scene.slack.until(() => sees().filter((text) => text.includes('is exported')).length === 2);

@@ -94,7 +94,7 @@ describe('/docs-export without a domain', () => {
     await ana().submits({ Domain: 'docs.acme.com' });
     expect(ana().modal()).toBeUndefined();
     expect(toldLast('ana')).toBe(
-      'docs.acme.com is being exported already: 42%, started by ben 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is already being exported: 42%, started by ben 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     const last = scene.slack.ephemerals.at(-1);
     if (last) await ana().clicks(last, 'Start another');

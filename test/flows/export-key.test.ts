@@ -30,7 +30,7 @@ describe('a key that is rejected while watching, with admins', () => {
     const told = () =>
       sees().filter((text) =>
         text.includes(
-          '⚠️ My platform key was rejected; the admins have been told. I go on when it works again.',
+          "⚠️ My platform key was rejected; the admins have been told. I'll continue when it works again.",
         ),
       );
     await scene.slack.until(() => told().length === 2);
@@ -85,7 +85,7 @@ describe('a request that is forbidden, with admins', () => {
     await asks();
     await until(['42%']);
     forbid(LOOK, { error: 'IP address not allowed' });
-    await until(["⚠️ The platform doesn't let me look at this export (403)."]);
+    await until(["⚠️ The platform doesn't let me see this export (403)."]);
     await until([causes('IP address not allowed')], '@ben', 'ben');
   });
 
@@ -108,7 +108,7 @@ describe('a key that is rejected while watching, without admins', () => {
     await scene.until(['42%']);
     scene.platform.wire.order(LOOK, refused, 1000);
     await scene.until([
-      '⚠️ My platform key was rejected; the people who run Docket have to renew it. I go on when it works again.',
+      "⚠️ My platform key was rejected; the people who run Docket have to renew it. I'll continue when it works again.",
     ]);
     expect(scene.slack.messages).toHaveLength(2);
     await goesOn(scene);

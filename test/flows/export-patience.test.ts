@@ -99,7 +99,7 @@ describe('a platform that is not there', () => {
   test('is told while it is waited for, and nothing was started when it stays away', async () => {
     await asks();
     await until([
-      "🕒 Queued · requested TIME\nThe docs platform isn't answering, so nothing is started yet. I keep trying.",
+      "🕒 Queued · requested TIME\nThe docs platform isn't answering, so nothing has started yet. I'll keep trying.",
     ]);
     await until([
       "❌ @ana The export of docs.acme.com was not started: the docs platform isn't answering. Try again in a little while.\n[Start again]",

@@ -45,7 +45,7 @@ describe('refused at once, privately, before anything starts', () => {
     const { ephemeral } = await asks('/docs-export https://docs.acme.com');
     await person('ana').clicks(ephemeral as never, 'Use it');
     expect(toldLast('ana')).toContain(
-      'docs.acme.com is being exported already: 42%, started by ben 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is already being exported: 42%, started by ben 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     expect(scene.platform.starts).toHaveLength(1);
   });

@@ -191,7 +191,7 @@ describe('an export that does not go well', () => {
     scene.platform.wire.order('POST /v1/static-export/jobs', limited);
     await asks();
     await until([
-      "🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I go on about TIME.",
+      "🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I'll continue at about TIME.",
     ]);
     await until(['42%']);
     expect(scene.platform.starts).toHaveLength(1);
@@ -202,7 +202,7 @@ describe('an export that does not go well', () => {
     await until(['42%']);
     const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '1' } } as const;
     scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', limited);
-    await until(["The platform's limit is reached; nothing is lost. I go on about TIME."]);
+    await until(["The platform's limit is reached; nothing is lost. I'll continue at about TIME."]);
     scene.platform.finish('docs.acme.com');
     await until(['is exported']);
   });
@@ -224,7 +224,7 @@ describe('an export that does not go well', () => {
     await asks();
     await until(['42%']);
     scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'answer', status: 503 }, 60);
-    await until(["I can't reach the platform and keep trying; the job itself may be fine."]);
+    await until(["I can't reach the platform. I'll keep trying; the job itself may be fine."]);
     scene.platform.wire.clear();
     await scene.slack.until(() => sees().every((text) => !text.includes("can't reach")));
     scene.platform.finish('docs.acme.com');

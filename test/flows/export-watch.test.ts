@@ -86,7 +86,7 @@ describe('/docs-export watch', () => {
     const { jobId = '' } = scene.platform.starts[0] ?? {};
     const answer = await watch(jobId, { who: 'ben' });
     expect(told(answer)).toBe(
-      'docs.acme.com is being exported already: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is already being exported: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     if (answer.ephemeral) await person('ben').clicks(answer.ephemeral, 'Notify me too');
     expect(toldLast('ben')).toBe("I'll mention you when it ends.");
@@ -115,7 +115,7 @@ describe('/docs-export watch', () => {
     await clicks('ana', 'failed', 'Start again');
     await until(['requested by ana', '⏳ Exporting · docs.acme.com'], '#private');
     expect(told(await asks('/docs-export docs.acme.com --version 1.2', { who: 'ben' }))).toMatch(
-      /^docs\.acme\.com \(1\.2\) is being exported already: (\d+%, )?started by ana 1 s ago\.\n\[Start another\]$/,
+      /^docs\.acme\.com \(1\.2\) is already being exported: (\d+%, )?started by ana 1 s ago\.\n\[Start another\]$/,
     );
     expect(scene.platform.starts).toHaveLength(2);
   });
@@ -125,12 +125,12 @@ describe('/docs-export watch', () => {
     const answers = await Promise.all([watch(jobId), watch(jobId, { who: 'ben' })]);
     const texts = answers.map(told).filter((text) => text !== undefined);
     expect(texts).toEqual([
-      expect.stringMatching(/^job se_… is being exported already: (\d+%, )?watched by (ana|ben)\.\n/),
+      expect.stringMatching(/^job se_… is already being exported: (\d+%, )?watched by (ana|ben)\.\n/),
     ]);
     await until(['42%']);
     expect(scene.slack.messages).toHaveLength(2);
     expect(told(await watch(jobId))).toMatch(
-      /^job se_… is being exported already: 42%, watched by (ana|ben)\.\n\[Open thread\] \[Notify me too\]$/,
+      /^job se_… is already being exported: 42%, watched by (ana|ben)\.\n\[Open thread\] \[Notify me too\]$/,
     );
   });
 

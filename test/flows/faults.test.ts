@@ -26,7 +26,7 @@ Look in its dashboard first: starting again could run it twice.
 const refused = (text: string) => `❌ @ana ${text}\n[Start again]`;
 
 const REFUSED =
-  '❌ The platform refused the export of SITE. Nothing was started. If it stays so, tell the people who run Docket.\n[Try again]';
+  '❌ The platform refused the export of SITE. Nothing was started. If this keeps happening, tell the people who run Docket.\n[Try again]';
 
 const answer = (status: number, more: Partial<Extract<Fault, { kind: 'answer' }>> = {}): Fault => ({
   kind: 'answer',
@@ -108,7 +108,7 @@ The platform said: "Invalid API key"`),
     breaks(START, retryAfter(2), 1);
     await asks();
     expect(await reads("🕒 Queued · requested TIME\nThe platform's")).toBe(
-      "🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I go on about TIME.",
+      "🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I'll continue at about TIME.",
     );
     await isStarted();
     finish();
@@ -135,10 +135,10 @@ The platform said: "Invalid API key"`),
 describe('a look', () => {
   const site = sharedWorlds(4, timing);
   const buttons = '\njob se_…\n[Refresh] [Notify me too]';
-  const AWAY = `🕒 Queued · requested TIME\nI can't reach the platform and keep trying; the job itself may be fine.${buttons}`;
-  const LIMIT = `🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I go on about TIME.${buttons}`;
-  const KEY = `🕒 Queued · requested TIME\n⚠️ My platform key was rejected; the people who run Docket have to renew it. I go on when it works again.${buttons}`;
-  const FORBIDDEN = `🕒 Queued · requested TIME\n⚠️ The platform doesn't let me look at this export (403). I go on when it does again.${buttons}`;
+  const AWAY = `🕒 Queued · requested TIME\nI can't reach the platform. I'll keep trying; the job itself may be fine.${buttons}`;
+  const LIMIT = `🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I'll continue at about TIME.${buttons}`;
+  const KEY = `🕒 Queued · requested TIME\n⚠️ My platform key was rejected; the people who run Docket have to renew it. I'll continue when it works again.${buttons}`;
+  const FORBIDDEN = `🕒 Queued · requested TIME\n⚠️ The platform doesn't let me see this export (403). I'll continue when it does.${buttons}`;
 
   test.concurrent.for<[string, Fault, string]>([
     ['401', answer(401), KEY],
@@ -203,7 +203,7 @@ describe('a look', () => {
     breaks(LOOK, answer(503));
     await asks(`watch ${jobId}`);
     expect(await reads(/^⏳ Exporting\n(?!job)/u)).toBe(
-      `⏳ Exporting\nI can't reach the platform and keep trying; the job itself may be fine.${buttons}`,
+      `⏳ Exporting\nI can't reach the platform. I'll keep trying; the job itself may be fine.${buttons}`,
     );
     repair();
     finish();

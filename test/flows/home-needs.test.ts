@@ -99,7 +99,7 @@ describe('a start without an answer, on Home', () => {
       /^Needs you\n⚠️ @ana Did the export of docs\.acme\.com start\?[\s\S]*\[It's there: watch it\] \[Start again\] \[Leave it\]/,
     );
     const view = person('ana').modal();
-    expect(view && person('ana').asked(view, 'Start again')?.text).toContain('exported twice');
+    expect(view && person('ana').asked(view, 'Start again')?.text).toContain('pages twice');
     await Promise.all([clicksModal('ana', 'Start again'), clicks('ana', '⚠️ @ana', 'Start again')]);
     await until(['42%', 'ana started it again']);
     expect(scene.platform.starts).toHaveLength(2);
@@ -161,7 +161,7 @@ describe('replies that are held, and sends without an answer, on Home', () => {
     await reacted(held, 'double_vertical_bar');
     await untilHome('ben', '⏸ Held · "what about v2?" · Is this for the agent?');
     expect(await answers('ben')).toContain(
-      'Is this for the agent? "what about v2?"\nYour answer counts for all your replies that are held here.\n[Send] [Not for the agent] [Always in this thread]',
+      'Is this for the agent? "what about v2?"\nYour answer applies to all your held replies here.\n[Send] [Not for the agent] [Always in this thread]',
     );
     await clicksModal('ben', 'Send');
     expect(modal('ben')).toMatch(/^Needs you\nIt goes to the agent\./);
@@ -178,8 +178,8 @@ describe('replies that are held, and sends without an answer, on Home', () => {
     await untilHome('ana', '⚠️ Send unclear · "Add a section about errors"');
     expect(await answers('ana')).toContain('[Check now] [Send again] [Leave it]');
     await clicksModal('ana', 'Leave it');
-    expect(modal('ana')).toMatch(/^Needs you\nDone\. You see in its thread what comes of it\./);
-    await untilBelow(root, 'ana left it at that:');
+    expect(modal('ana')).toMatch(/^Needs you\nDone\. The result appears in its thread what comes of it\./);
+    await untilBelow(root, 'ana chose not to send it again:');
     expect(instructions()).toEqual([]);
     await untilHome('ana', 'Send unclear', false);
   });

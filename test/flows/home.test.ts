@@ -33,7 +33,7 @@ describe('Home', () => {
   /** What stands below a heading, up to the next one. */
   async function below(heading: string, who: PersonName) {
     const lines = await opens(who);
-    const headings = ['What runs', 'What you follow', 'Recently ended', 'Start something new'];
+    const headings = ['Running now', 'What you follow', 'Recently ended', 'Start something new'];
     if (!lines.includes(heading)) return [];
     const after = lines.slice(lines.indexOf(heading) + 1);
     return after.slice(
@@ -59,7 +59,7 @@ describe('Home', () => {
   test('shows a running export with the way to its thread, and its ending after it is opened again', async () => {
     await person('ana').types('#docs', '/docs-export docs.acme.com');
     await until(world, '#docs', ['42%', 'se_…']);
-    expect(await below('What runs', 'ana')).toEqual([
+    expect(await below('Running now', 'ana')).toEqual([
       '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
     ]);
     expect(JSON.stringify(person('ana').home())).toContain(
@@ -78,12 +78,12 @@ describe('Home', () => {
     await person('ana').types('#private', '/docs-export docs.acme.com');
     await until(world, '#private', ['42%', 'se_…']);
     expect((await opens('ben'))[0]).toBe(FIRST);
-    expect(await below('What runs', 'ana')).toEqual([
+    expect(await below('Running now', 'ana')).toEqual([
       '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
     ]);
     await person('ben').clicks(messageWith(world, '[Notify me too]'), 'Notify me too');
     // No way into a conversation that ben may have left.
-    expect(await below('What runs', 'ben')).toEqual([
+    expect(await below('Running now', 'ben')).toEqual([
       '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME',
     ]);
   });

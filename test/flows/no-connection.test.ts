@@ -44,7 +44,7 @@ test.each([
     await asks();
     await until(['❌ @ana The export of docs.acme.com was not started: ', '❌ Not started · docs.acme.com']);
     await asks('/docs-agent new Fix the getting started page, please');
-    await until(['The job was not made']);
+    await until(['The job was not created']);
     expect(world.bots.map((bot) => bot.output()).join()).toContain(advice);
     expect(platform.requests).toEqual([]);
   },

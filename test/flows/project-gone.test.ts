@@ -26,7 +26,7 @@ test('a start whose answer was kept is found by a bot without the project, and w
   await asksAndDies();
   const second = await world.startBot({ config: withoutAcme });
   await until(world, '#docs', [
-    '🕒 Queued · requested TIME\n⚠️ My settings no longer have the project acme. I go on when it is back.\njob se_…\n[Refresh] [Notify me too]',
+    "🕒 Queued · requested TIME\n⚠️ My settings no longer have the project acme. I'll continue when it is back.\njob se_…\n[Refresh] [Notify me too]",
   ]);
   expect(sees(world, '#docs').join('\n')).not.toContain('othing was started');
   await second.kill();

@@ -125,7 +125,7 @@ describe('with several projects', () => {
     await until(['⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42%']);
     await asks(`/docs-export watch ${jobId}`, { where: '#private', who: 'ben' });
     expect(scene.toldLast('ben', '#private')).toContain(
-      'job se_… is being exported already: 42%, watched by ana.\n[Open thread] [Notify me too]',
+      'job se_… is already being exported: 42%, watched by ana.\n[Open thread] [Notify me too]',
     );
   });
 });

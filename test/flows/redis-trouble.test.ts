@@ -78,7 +78,7 @@ describe.for([1, 2])('with %i bots', (bots) => {
       world.platform.finish('docs.acme.com');
       // A full Redis can still be read.
       expect(told(await asks())).toEqual(
-        name === 'full' ? expect.stringContaining('being exported already: 42%') : REFUSAL,
+        name === 'full' ? expect.stringContaining('already being exported: 42%') : REFUSAL,
       );
       await heal(world);
       await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com', 'finished TIME']);
@@ -94,7 +94,7 @@ test('a write that a frozen Redis comes to only after its deadline starts nothin
   await world.startBot({ process: true, env: { TEST_FREEZE_BEFORE_WRITE: String(redis.pid()) } });
   const answer = await slack.person('ana').types('#docs', '/docs-export docs.acme.com');
   expect(answer.tookMs).toBeLessThan(3000);
-  expect(answer.ephemeral && slack.read(answer.ephemeral)).toContain("I can't tell whether I kept this");
+  expect(answer.ephemeral && slack.read(answer.ephemeral)).toContain("I can't tell whether I accepted this");
   redis.thaw();
   await redis.client.ping();
   // Whatever was waiting in front of Redis has been run by now: a second request comes after it.

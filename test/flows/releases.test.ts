@@ -96,6 +96,7 @@ function storyIn(world: World) {
     await shown([
       'The platform gave no clear answer to the start. Left at that by @ana.',
       `Whether the export of ${UNCLEAR} started is unclear. ana chose not to start it again.`,
+      `It's unclear whether the export of ${UNCLEAR} started. ana chose not to start it again.`,
     ]);
     await clicks(await shown(readyText(DONE)), 'New link');
     world.platform.plan({ domain: FAILED, durationMs: 10 });

@@ -135,7 +135,7 @@ describe('a connection that ends', () => {
     await connected(0);
     expect(await asks('ben')).toMatchObject({ ok: false, failed: 'dispatch_failed' });
     await connected(2);
-    expect(told(await asks('ben'))).toContain('docs.acme.com is being exported already: 42%, started by ');
+    expect(told(await asks('ben'))).toContain('docs.acme.com is already being exported: 42%, started by ');
     await endsOnce();
   });
 
@@ -233,7 +233,7 @@ describe('kill -9', () => {
     await killed.promise;
     await startBots(1);
     await until(world, '#docs', ['42%']);
-    expect(told(await asks())).toContain('docs.acme.com is being exported already: 42%, started by ');
+    expect(told(await asks())).toContain('docs.acme.com is already being exported: 42%, started by ');
     await endsOnce();
   });
 });

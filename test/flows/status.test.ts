@@ -51,10 +51,10 @@ describe('/docs-status', () => {
     const lines = await details('ben');
     expect(lines.slice(0, 5)).toEqual([
       ...first,
-      'Agent threads — none is followed',
+      'Agent threads — none followed',
       'Schedules — Nothing is scheduled.',
     ]);
-    expect(lines[5]).toBe('Limit — looks at exports: up to 5 a second for each API key');
+    expect(lines[5]).toBe('Limit — status checks of exports: up to 5 a second for each API key');
     expect(lines[6]).toMatch(
       /^Limit — edits in Slack: up to \d+ a minute, (?:\d+ free|all in use) right now, /,
     );

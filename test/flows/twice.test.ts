@@ -55,7 +55,7 @@ describe.for([1, 2])('with %i bots', (bots) => {
     );
     const told = answers.flatMap(({ ephemeral }) => (ephemeral ? [plain(world.slack.read(ephemeral))] : []));
     expect(told).toEqual([
-      expect.stringMatching(/^docs\.acme\.com is being exported already: started by (ana|ben)/),
+      expect.stringMatching(/^docs\.acme\.com is already being exported: started by (ana|ben)/),
     ]);
     await endsOnce();
     expect(world.slack.messages).toHaveLength(3);

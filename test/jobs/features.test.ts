@@ -63,7 +63,7 @@ test('exports have their lines in the status, the oldest first, and those withou
 });
 
 test('followed threads are counted', async () => {
-  expect(await statusLines({})).toContain('Agent threads — none is followed');
+  expect(await statusLines({})).toContain('Agent threads — none followed');
   const threads = {
     followed: async () => Array.from({ length: 1200 }, String),
     followedIndex: async () => [],
@@ -115,7 +115,7 @@ describe('the instructions of the past hour', () => {
 test('what is not known of a limit is left out', async () => {
   const changed = { ...defaultConfigFile.limits, exportStatusPerSecond: 0.5 };
   expect(await limits({ limits: changed })).toEqual([
-    'looks at exports: up to 0.5 a second for each API key',
+    'status checks of exports: up to 0.5 a second for each API key',
     'edits in Slack: up to 44 a minute',
     'instructions to the docs agent: up to 100 an hour',
     'analytics requests: up to 100 an hour',

@@ -35,7 +35,7 @@ describe('an export', () => {
     );
     const left = transitions.leave(unclear, ben, NOW_MS);
     expect(left && reads(exportNeeds.answered(left, need))).toBe(
-      'Whether the export of docs.acme.com started is unclear. ben chose not to start it again.',
+      "It's unclear whether the export of docs.acme.com started. ben chose not to start it again.",
     );
     const later = { ...aRun({ state: 'unknown', attempt: 3 }) };
     expect(reads(exportNeeds.answered(later, need))).toContain('was settled already');
@@ -79,8 +79,8 @@ describe('a thread', () => {
   });
 
   test.each([
-    ['notForAgent', 'Not sent, since you said that it is not for the agent: "Fix the links."'],
-    ['withdrawn', 'Not sent, since its message was deleted: "Fix the links."'],
+    ['notForAgent', 'Not sent, because you said it\'s not for the agent: "Fix the links."'],
+    ['withdrawn', 'Not sent, because its message was deleted: "Fix the links."'],
   ] as const)('says why a held reply was not sent, with no second full stop: %s', (outcome, text) => {
     const one = anInstruction({ id: '1.1', state: 'over', outcome, excerpt: 'Fix the links.' });
     const need = { user: one.by.id, id: 'held 1.1' };

@@ -142,7 +142,7 @@ const notVisible = notVisibleMessage('thread');
 const notAuthorMessage = ({ name }: Person) =>
   message([[`Only @${personName(name)} can answer this: it's about their message.`]]);
 
-/** [Follow again] on the card of a thread that follows no job any more: earlier replies there are no instructions. */
+/** [Follow again] on the card of a thread that no longer follows a job: earlier replies there are no instructions. */
 export const followAgainButton = defineButton({
   action: agentActions.followAgain,
   may: 'agent',

@@ -65,7 +65,7 @@ export const agentFeature: Feature = {
 
   begin: {
     button: instructButton,
-    how: 'Instruct the docs agent: its job gets a thread, and replies there are further instructions.',
+    how: 'Instruct the docs agent: its job gets a thread, and replies there instruct it further.',
   },
 
   left: ({ projects, limits: { followUpsPerHour: perHour }, rateLimiter }) => {
@@ -95,7 +95,7 @@ export const agentFeature: Feature = {
     async lines(teamId, _, { threads }) {
       const { length } = await threads.followed(teamId);
       return [
-        statusLine('Agent threads', length === 0 ? 'none is followed' : `${formatCount(length)} followed`),
+        statusLine('Agent threads', length === 0 ? 'none followed' : `${formatCount(length)} followed`),
       ];
     },
     unknown: [statusLine('Agent threads', "can't be counted right now")],

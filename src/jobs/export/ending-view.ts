@@ -95,7 +95,7 @@ const reasonLines = ({ reason = '' }: { reason?: string | undefined }) =>
 
 const confirmSecond = {
   title: 'Start it again?',
-  text: 'If the first one did start, the same pages are exported twice.',
+  text: 'If the first one did start, this exports the same pages twice.',
   yes: 'Start again',
   no: 'Cancel',
 };
@@ -204,6 +204,6 @@ function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string
       return `The export of ${site(run)} was not started: ${lowerFirst(projectMissingText(run))}. Ask the people who run Docket.`;
     case 'permission':
     case 'other':
-      return `The platform refused the export of ${site(run)}. Nothing was started. If it stays so, tell the people who run Docket.`;
+      return `The platform refused the export of ${site(run)}. Nothing was started. If this keeps happening, tell the people who run Docket.`;
   }
 }

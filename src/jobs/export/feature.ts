@@ -19,12 +19,12 @@ export const exportFeature: Feature = {
 
   begin: {
     button: exportSiteButton,
-    how: 'Export a site: one message shows how it goes, and you are mentioned once, when the bundle is there.',
+    how: 'Export a site: one message shows the progress, and I mention you once when the bundle is ready.',
   },
 
   homeRuns: defineHomeRuns<ExportRun>({
     job: 'export',
-    title: 'What runs',
+    title: 'Running now',
     ...exportKind,
     needs: exportNeeds,
     entry: (run, userId, context) => ({
@@ -52,7 +52,9 @@ export const exportFeature: Feature = {
   ],
 
   async limits(_, { limits }) {
-    return [{ text: `looks at exports: up to ${limits.exportStatusPerSecond} a second for each API key` }];
+    return [
+      { text: `status checks of exports: up to ${limits.exportStatusPerSecond} a second for each API key` },
+    ];
   },
 
   status: {
@@ -62,7 +64,7 @@ export const exportFeature: Feature = {
       const some = await context.runs.someOf(exportRun, 'export', quotas, MAX_OTHERS);
       const url = context.workspaceUrl();
       const { lines, count } = await runningExports(some, viewer, context, url, MAX_STATUS_LINES);
-      if (lines.length === 0) return [[title, ' — none is running']];
+      if (lines.length === 0) return [[title, ' — none running']];
       return [[title, count === undefined ? '' : ` — ${formatCount(count)} running`], ...lines];
     },
     unknown: [[title, " — can't be read right now"]],
@@ -98,4 +100,4 @@ export async function runningExports(
   return { lines: [...lines, ...more], count: visible.length };
 }
 
-const OTHERS_TEXT = 'More exports run elsewhere; type this command in their channel to see them.';
+const OTHERS_TEXT = 'More exports are running elsewhere. Type this command in their channel to see them.';

@@ -105,7 +105,7 @@ const jobLines = ({ jobId }: ExportRun): Part[][] =>
 
 /** Such as "Exporting docs.acme.com, 42 percent, 128 pages so far." */
 function spokenProgress(run: ExportRun): string {
-  if (isLinkMade(run)) return `Making the download link of ${site(run)}.`;
+  if (isLinkMade(run)) return `Making the download link for ${site(run)}.`;
   const { label } = shownStateOf(run);
   // It was watched for a moment, by a wrong id.
   if (run.state === 'unknown') return `${site(run)}: ${lowerFirst(label)}.`;
@@ -143,21 +143,21 @@ export function troubleLine(run: ExportRun): Part[] {
   const next: Part = { time: trouble.nextMs, format: '{time}' };
   switch (trouble.kind) {
     case 'limit':
-      return ["The platform's limit is reached; nothing is lost. I go on about ", next, '.'];
+      return ["The platform's limit is reached; nothing is lost. I'll continue at about ", next, '.'];
     case 'key':
       return [
-        `⚠️ My platform key was rejected; ${keyRemedyText(trouble.adminsTold)}. I go on when it works again.`,
+        `⚠️ My platform key was rejected; ${keyRemedyText(trouble.adminsTold)}. I'll continue when it works again.`,
       ];
     case 'forbidden':
-      return ["⚠️ The platform doesn't let me look at this export (403). I go on when it does again."];
+      return ["⚠️ The platform doesn't let me see this export (403). I'll continue when it does."];
     case 'project':
-      return [`⚠️ ${projectMissingText(run)}. I go on when it is back.`];
+      return [`⚠️ ${projectMissingText(run)}. I'll continue when it is back.`];
     case 'down':
     case 'lost':
       if (run.startedAtMs === undefined && !run.joined)
-        return ["The docs platform isn't answering, so nothing is started yet. I keep trying."];
+        return ["The docs platform isn't answering, so nothing has started yet. I'll keep trying."];
       if (trouble.inARow < TROUBLE_SHOWN_AT) return [];
-      return ["I can't reach the platform and keep trying; the job itself may be fine."];
+      return ["I can't reach the platform. I'll keep trying; the job itself may be fine."];
   }
 }
 

@@ -26,7 +26,7 @@ export function noPlaceMessage(run: ExportRun, code: string): Message {
 
 const confirmSecond = {
   title: 'Start another?',
-  text: 'A second export of the same pages will run beside it.',
+  text: 'A second export of the same pages will run at the same time.',
   yes: 'Start another',
   no: 'Cancel',
 };
@@ -48,7 +48,7 @@ export function runningMessage(
     const answer = mayFollow
       ? 'Answer the question in its thread first.'
       : `Ask ${by} to answer the question about it.`;
-    const text = `Whether ${by}'s export of ${site(run)} started is unclear, so I start no other. ${answer}`;
+    const text = `It's unclear whether ${by}'s export of ${site(run)} started, so I won't start another. ${answer}`;
     return message([[text]], open);
   }
   const fraction = fractionOf(run);
@@ -57,12 +57,12 @@ export function runningMessage(
   const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
   if (run.joined)
     return message(
-      [[`${site(run)} is being exported already: ${progress}watched by ${by}.`]],
+      [[`${site(run)} is already being exported: ${progress}watched by ${by}.`]],
       [...open, ...notify],
     );
   const ago = formatDuration(nowMs - run.attemptAtMs);
   return message(
-    [[`${site(run)} is being exported already: ${progress}started by ${by} ${ago} ago.`]],
+    [[`${site(run)} is already being exported: ${progress}started by ${by} ${ago} ago.`]],
     [...open, ...notify, ...startAnotherButton(run, request)],
   );
 }
@@ -80,15 +80,15 @@ function startAnotherButton(
 
 /** To a click on a message as it was before somebody had the export started again. */
 export const earlierAttemptMessage = message([
-  ['That was an earlier attempt; the export was started again since.'],
+  ['That was an earlier attempt. The export has been started again since.'],
 ]);
 
 /** To a click that is too late, or on [Refresh] right after the platform was asked or while its limit is reached. */
 export function unchangedProgressMessage(run: ExportRun): Message {
   const word = wordInSentence(shownStateOf(run));
   if (run.state === 'ended')
-    return message([[`Nothing new: ${word}. Look at the newest message in the thread.`]]);
-  if (run.state === 'unknown') return message([[`Still ${word}: whether it started is unclear.`]]);
+    return message([[`Nothing new: ${word}. See the latest message in the thread.`]]);
+  if (run.state === 'unknown') return message([[`Still ${word}: it's unclear whether it started.`]]);
   const trouble = troubleLine(run);
   if (trouble.length > 0) return message([trouble]);
   const fraction = fractionOf(run);

@@ -96,7 +96,7 @@ export function questionMessage(run: ExportRun): Message {
   const wrongId: Part[][] =
     unknownJobId === undefined
       ? []
-      : [['The platform knows no job with that id: ', { code: cut(oneLine(unknownJobId), 200) }]];
+      : [['The platform has no job with that ID: ', { code: cut(oneLine(unknownJobId), 200) }]];
   return layout({
     lines: [['⚠️ ', { mention: run.requester.id }, ` ${question}`], ...wrongId],
     small: [[LOOK_FIRST]],
@@ -106,7 +106,7 @@ export function questionMessage(run: ExportRun): Message {
         ...runButtonOf(run, 'Start again', exportActions.startAgain),
         confirm: {
           title: 'Start it again?',
-          text: 'If the first one did start, the same pages are exported twice.',
+          text: 'If the first one did start, this exports the same pages twice.',
           yes: 'Start again',
           no: 'Cancel',
         },
@@ -121,8 +121,8 @@ export function answeredMessage(run: ExportRun, { action, by }: NonNullable<Expo
   const start = `the export of ${site(run)}`;
   const who = personName(by);
   const texts = {
-    startAgain: `Whether ${start} had started was unclear. ${who} started it again.`,
-    leave: `Whether ${start} started is unclear. ${who} chose not to start it again.`,
+    startAgain: `It was unclear whether ${start} had started. ${who} started it again.`,
+    leave: `It's unclear whether ${start} started. ${who} chose not to start it again.`,
     watchIt: `It was unclear whether ${start} had started. It had: ${who} found it.`,
     late: `It was unclear whether ${start} had started. It had: the platform's answer came late.`,
   };

@@ -57,13 +57,13 @@ test('of a thread that is followed by now says so', async () => {
   await world.followed(aThread({ place: { channel: 'C0DOCS', rootTs: '1.1' } }));
   const mention = await world.given(aMention({ answer: anOffer, threadTs: '1.1' }));
   const told = await click(mention.id);
-  expect(told?.text).toMatch(/^This thread follows a job by now/);
+  expect(told?.text).toMatch(/^This thread already follows a job/);
   expect(told).not.toHaveProperty('replace_original');
 });
 
 test('is for the author alone, and needs the text', async () => {
   const mention = await world.given(aMention({ answer: anOffer }));
-  expect((await click(mention.id, aCaller({ user: ben })))?.text).toMatch(/^Only whoever wrote this/);
+  expect((await click(mention.id, aCaller({ user: ben })))?.text).toMatch(/^Only the author of this/);
   const other = await world.given(aMention({ id: 'other', answer: { kind: 'help' } }));
   expect((await click(other.id))?.text).toMatch(/^I no longer remember this message/);
   expect((await click('nobody'))?.text).toMatch(/^I no longer remember this message/);

@@ -200,7 +200,7 @@ describe('an instruction', () => {
       instructions: [anInstruction({ id: 'i1', state: 'working', attempt: 2 })],
       troubles: [aTrouble({ id: 'i1', why: 'unknown', answer })],
     });
-    expect(text(await click('leave', thread.id, aCaller(), ['i1']))).toBe(`@ben ${what} already.`);
+    expect(text(await click('leave', thread.id, aCaller(), ['i1']))).toBe(`@ben already ${what}.`);
     expect(await click('leave', thread.id, aCaller({ user: ben }), ['i1'])).toBeUndefined();
   });
 

@@ -160,7 +160,9 @@ describe('the project', () => {
   test('chooses among what is listed and stopped', async () => {
     world = createCommandWorld(redis, { projects: [acme, beta] });
     const thread = await world.followed(aThread({ project: 'acme' }));
-    expect((await type('list --project beta'))?.text).toMatch(/^No agent job that you can see here/);
+    expect((await type('list --project beta'))?.text).toMatch(
+      /^There are no followed agent jobs that you can see here/,
+    );
     expect((await type('list --project Acme'))?.text).toMatch(/^✅ Ready · acme\/docs/);
     expect((await type('list --project gamma'))?.text).toMatch(/^No project "gamma"/);
     expect((await type('stop --project beta'))?.text).toMatch(/^No agent job that you can see/);

@@ -112,7 +112,7 @@ describe('submitted', () => {
     expect(await submit({ thread: thread.id, text: 'One more' })).toEqual({
       kind: 'problems',
       problems: {
-        text: '100 instructions of this thread are waiting already. This one was not taken; send it again later.',
+        text: '100 instructions of this thread are already waiting. This one was not accepted; send it again later.',
       },
     });
     expect(await world.inbox(thread)).toEqual([]);

@@ -69,7 +69,9 @@ test('offers no job that takes no more instructions, nor a new one where one is 
   await world.followed(aThread({ id: 'gone', gone: true, place: { channel: 'C0DOCS', rootTs: '9.9' } }));
   const seen = { status: 'archived' as const, rawStatus: 'archived', atMs: 1 };
   await world.followed(aThread({ id: 'archived', seen, place: { channel: 'C0DOCS', rootTs: '1.2' } }));
-  expect((await choose({}, withAgent()))?.text).toMatch(/^No agent job that you can see here is followed/);
+  expect((await choose({}, withAgent()))?.text).toMatch(
+    /^There are no followed agent jobs that you can see here is followed/,
+  );
   await world.followed(aThread({ id: 'open', place: { channel: 'C0DOCS', rootTs: '3.3' } }));
   await choose({}, withAgent());
   expect(JSON.parse(abouts[0] ?? '')).toMatchObject({ to: 'open' });

@@ -50,7 +50,7 @@ test('a channel that has become private since is not shown from elsewhere', asyn
   await world.followed(aThread(inPublic));
   const tools = { ...world.tools, isPublic: async () => false };
   const { text } = await listThreads(undefined, aCaller({ user: ben, channel: elsewhere }), tools);
-  expect(text).toMatch(/^No agent job that you can see here/);
+  expect(text).toMatch(/^There are no followed agent jobs that you can see here/);
 });
 
 test('counts what is too much for one message', async () => {
@@ -73,7 +73,7 @@ test('reads the records of those that it shows, however many are followed', asyn
 test('leaves out what it cannot read', async () => {
   const thread = await world.followed(aThread());
   await redis.client.hset(keys.run(thread.id), 'json', JSON.stringify({ ...thread, v: thread.v + 1 }));
-  expect(await listed()).toMatch(/^No agent job/);
+  expect(await listed()).toMatch(/^There are no followed/);
 });
 
 test('says so while Redis is away', async () => {

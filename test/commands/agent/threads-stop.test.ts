@@ -58,7 +58,7 @@ test('of several asks which, with a button for each', async () => {
 test('says so when there is none', async () => {
   await world.followed(aThread({ ...other, asked: { ...other.asked, isPublic: false } }));
   const caller = aCaller({ user: ben });
-  expect((await stop(undefined, caller)).text).toMatch(/^No agent job that you can see is followed in this/);
+  expect((await stop(undefined, caller)).text).toMatch(/^This channel has no followed agent job/);
   expect((await stop('aj_other', caller)).text).toMatch(/^No thread that you can see follows this job\./);
 });
 

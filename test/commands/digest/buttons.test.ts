@@ -44,7 +44,7 @@ describe.each(names)('%s', (name) => {
   ])('by somebody who cannot see it, in %s, changes nothing', async (_, changes, user) => {
     const schedule = await kept.scheduled(changes);
     expect(await click(name, schedule.id, aCaller({ user, channel: elsewhere }))).toMatch(
-      /^This digest is somebody else's, in a conversation that you are not in/,
+      /^This digest is somebody else's, in a conversation that you can't see/,
     );
     expect(await kept.latest(schedule)).toEqual(schedule);
     expect(await kept.editions()).toEqual([]);

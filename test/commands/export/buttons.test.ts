@@ -71,7 +71,7 @@ describe('a button of a run', () => {
     await world.runs.save(run, true);
     await startExport(what, aCaller({ requestId: 'other' }), tools);
     const told = await click(button(exportActions.tryAgain), (await stored(run.id)) as ExportRun);
-    expect(told?.text).toMatch(/^docs\.acme\.com is being exported already/);
+    expect(told?.text).toMatch(/^docs\.acme\.com is already being exportedready/);
     expect((await stored(run.id))?.state).toBe('ended');
   });
 
@@ -90,7 +90,7 @@ describe('a button of a run', () => {
     const run = await given({ looks, attempt: 2 });
     for (const action of [exportActions.refresh, exportActions.notify])
       expect((await click(button(action), { ...run, attempt: 1 }))?.text).toBe(
-        'That was an earlier attempt; the export was started again since.',
+        'That was an earlier attempt. The export has been started again since.',
       );
     expect(await stored(run.id)).toMatchObject({ watchers: [] });
   });
@@ -107,7 +107,7 @@ describe('a button of a run', () => {
     const run = await given({ state: 'ended', ending: anEnding.gaveUp });
     for (const action of [exportActions.refresh, exportActions.notify])
       expect((await click(button(action), run))?.text).toBe(
-        'Nothing new: no longer watched. Look at the newest message in the thread.',
+        'Nothing new: no longer watched. See the latest message in the thread.',
       );
   });
 
@@ -174,7 +174,7 @@ describe('a button of a run whose record is gone', () => {
     const later = { requestId: 'later' };
     expect(await click(button(exportActions.checkNow), gone, { ...byBen(), ...later })).toBeUndefined();
     const told = await click(button(exportActions.checkNow), gone, aCaller(later));
-    expect(told?.text).toMatch(/docs\.acme\.com is being exported already: watched by ben/);
+    expect(told?.text).toMatch(/docs\.acme\.com is already being exported: watched by ben/);
     expect(await world.exports()).toHaveLength(1);
   });
 
@@ -306,7 +306,7 @@ describe('[Get my own link]', () => {
 
   test('by whoever asked for the export is reminded of the one they have', async () => {
     const run = await ended();
-    expect((await click(ownLinkButton, run, aCaller()))?.text).toMatch(/^I sent you a link already/);
+    expect((await click(ownLinkButton, run, aCaller()))?.text).toMatch(/^I already sent you a link/);
     expect(await links()).toEqual([]);
   });
 

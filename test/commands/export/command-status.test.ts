@@ -76,5 +76,7 @@ test('with 3,000 exports at work it reads no more than with 300, and says that t
   }
   const [few = 0, many = 0] = costs;
   expect(many / few).toBeLessThan(1.2);
-  expect(text).toMatch(/More exports run elsewhere; type this command in their channel to see them\.$/);
+  expect(text).toMatch(
+    /More exports are running elsewhere\. Type this command in their channel to see them\.$/,
+  );
 });

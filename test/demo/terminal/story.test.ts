@@ -121,7 +121,7 @@ Ana types       /docs-export docs.acme.com
 const PEOPLE = [
   'Ana types       /docs-export docs.acme.com',
   'Ben types       /docs-export docs.acme.com',
-  'Only Ben sees   docs.acme.com is being exported already: N%, started by ana N s ago.',
+  'Only Ben sees   docs.acme.com is already being exported: N%, started by ana N s ago.',
   'We kill Docket  kill -9 PID, in the middle of the export',
   'We start it     A new process on the same data goes on, and nobody asks again.',
   'Docket replies  └ ✅ @ana docs.acme.com is exported · 128 pages · N kB · took N s',

@@ -52,7 +52,7 @@ export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   moreNeeds: 0,
   running: [
     {
-      title: 'What runs',
+      title: 'Running now',
       lines: [exportLine(aRun({ looks: [{ atMs: NOW_MS, fraction: 0.42 }] }), THREAD)],
       more: 0,
     },
@@ -176,7 +176,7 @@ export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   contact: undefined,
   limits: [
     `posts and edits: ${waitingText(0)}`,
-    'looks at exports: up to 5 a second for each API key',
+    'status checks of exports: up to 5 a second for each API key',
     `instructions to the docs agent: ${hourlyUsageText(aUsage, 100)}`,
     `analytics requests: ${hourlyUsageText({ used: 12, waiting: 1, free: 88, nextMs: NOW_MS }, 100)}`,
     `edits in Slack: ${hourlyUsageText(undefined, 100)}`,

@@ -105,7 +105,7 @@ describe('the ending', () => {
     ],
     [
       'other',
-      '❌ @Ana The platform refused the export of docs.acme.com. Nothing was started. If it stays so, tell the people who run Docket.\nref 3f9a1c2b\n[Start again]',
+      '❌ @Ana The platform refused the export of docs.acme.com. Nothing was started. If this keeps happening, tell the people who run Docket.\nref 3f9a1c2b\n[Start again]',
     ],
   ])('not started: %s', (why, expected) => {
     expect(said({ kind: 'notStarted', why })).toBe(expected);
@@ -149,7 +149,7 @@ test('the platform does not know the job that somebody found: starting it again 
   const run = ended(anEnding.lost, { answer });
   expect(messageOf(run, 'end')).toContain('The platform does not know the export of docs.acme.com (404).');
   const blocks = JSON.stringify(exportMessages(run).map(({ message }) => message.blocks));
-  expect(blocks).toContain('the same pages are exported twice');
+  expect(blocks).toContain('exports the same pages twice');
 });
 
 describe('the ending of an export that was not started from here', () => {

@@ -122,7 +122,7 @@ describe('a job that a person found after an unclear start, and that the platfor
     expect(asked).toMatchObject({ state: 'unknown', attempt: 1, unknownJobId: JOB });
     for (const gone of ['jobId', 'answer', 'ending', 'startedAtMs'] as const)
       expect(asked?.[gone]).toBeUndefined();
-    expect(world.text(run, 'question.1')).toContain(`The platform knows no job with that id: ${JOB}`);
+    expect(world.text(run, 'question.1')).toContain(`The platform has no job with that ID: ${JOB}`);
     expect(world.text(run, 'progress')).toBe(`docs.acme.com: needs an answer.`);
     expect(world.message(run, 'end.1.0')).toBeUndefined();
   });

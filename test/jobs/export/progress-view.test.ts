@@ -205,33 +205,33 @@ describe('the progress', () => {
   });
 
   const limitText =
-    "⏳ Exporting · started TIME{ago}\nThe platform's limit is reached; nothing is lost. I go on about TIME{time}.\njob se_3f9a77bd04c24a06";
+    "⏳ Exporting · started TIME{ago}\nThe platform's limit is reached; nothing is lost. I'll continue at about TIME{time}.\njob se_3f9a77bd04c24a06";
   test.each<[string, NonNullable<ExportRun['trouble']>['kind'], number, string]>([
     ['a limit', 'limit', 1, limitText],
     [
       'a rejected key',
       'key',
       1,
-      '⏳ Exporting · started TIME{ago}\n⚠️ My platform key was rejected; the people who run Docket have to renew it. I go on when it works again.\njob se_3f9a77bd04c24a06',
+      "⏳ Exporting · started TIME{ago}\n⚠️ My platform key was rejected; the people who run Docket have to renew it. I'll continue when it works again.\njob se_3f9a77bd04c24a06",
     ],
     [
       'looks that are forbidden',
       'forbidden',
       1,
-      "⏳ Exporting · started TIME{ago}\n⚠️ The platform doesn't let me look at this export (403). I go on when it does again.\njob se_3f9a77bd04c24a06",
+      "⏳ Exporting · started TIME{ago}\n⚠️ The platform doesn't let me see this export (403). I'll continue when it does.\njob se_3f9a77bd04c24a06",
     ],
     [
       'a project that is gone from the settings',
       'project',
       1,
-      '⏳ Exporting · started TIME{ago}\n⚠️ My settings no longer have the project default. I go on when it is back.\njob se_3f9a77bd04c24a06',
+      "⏳ Exporting · started TIME{ago}\n⚠️ My settings no longer have the project default. I'll continue when it is back.\njob se_3f9a77bd04c24a06",
     ],
     ['two failures', 'down', 2, '⏳ Exporting · started TIME{ago}\njob se_3f9a77bd04c24a06'],
     [
       'three failures',
       'down',
       3,
-      "⏳ Exporting · started TIME{ago}\nI can't reach the platform and keep trying; the job itself may be fine.\njob se_3f9a77bd04c24a06",
+      "⏳ Exporting · started TIME{ago}\nI can't reach the platform. I'll keep trying; the job itself may be fine.\njob se_3f9a77bd04c24a06",
     ],
     ['two times not found', 'lost', 2, '⏳ Exporting · started TIME{ago}\njob se_3f9a77bd04c24a06'],
   ])('with trouble: %s', (_, kind, inARow, expected) => {
@@ -241,7 +241,7 @@ describe('the progress', () => {
   test('with a rejected key, the admins are named only when they were notified', () => {
     const trouble = { kind: 'key', inARow: 1, adminsTold: true, nextMs: NOW_MS } as const;
     expect(shown({ trouble })).toBe(
-      '⏳ Exporting · started TIME{ago}\n⚠️ My platform key was rejected; the admins have been told. I go on when it works again.\njob se_3f9a77bd04c24a06',
+      "⏳ Exporting · started TIME{ago}\n⚠️ My platform key was rejected; the admins have been told. I'll continue when it works again.\njob se_3f9a77bd04c24a06",
     );
   });
 
@@ -280,7 +280,7 @@ describe('the progress', () => {
     const { startedAtMs: _, jobId: __, ...run } = aRun({ state: 'starting' });
     const trouble = { kind: 'down', inARow: 1, nextMs: NOW_MS } as const;
     expect(messageOf({ ...run, trouble }, 'progress')).toBe(
-      "🕒 Queued · requested TIME{ago}\nThe docs platform isn't answering, so nothing is started yet. I keep trying.",
+      "🕒 Queued · requested TIME{ago}\nThe docs platform isn't answering, so nothing has started yet. I'll keep trying.",
     );
   });
 });

@@ -16,31 +16,31 @@ describe('an ephemeral answer', () => {
       'running',
       aRun({ looks: [{ atMs: NOW_MS, fraction: 0.37 }] }),
       THREAD,
-      'docs.acme.com is being exported already: 37%, started by ana 3 min ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is already being exported: 37%, started by ana 3 min ago.\n[Open thread] [Notify me too] [Start another]',
     ],
     [
       'running, in a place that the asker may not see: a mention there would reach nobody',
       aRun(),
       undefined,
-      'docs.acme.com is being exported already: started by ana 3 min ago.\n[Start another]',
+      'docs.acme.com is already being exported: started by ana 3 min ago.\n[Start another]',
     ],
     [
       'start unclear, in a place that the asker may not see',
       aRun({ state: 'unknown' }),
       undefined,
-      "Whether ana's export of docs.acme.com started is unclear, so I start no other. Ask ana to answer the question about it.",
+      "It's unclear whether ana's export of docs.acme.com started, so I won't start another. Ask ana to answer the question about it.",
     ],
     [
       'start unclear',
       aRun({ state: 'unknown' }),
       THREAD,
-      "Whether ana's export of docs.acme.com started is unclear, so I start no other. Answer the question in its thread first.\n[Open thread]",
+      "It's unclear whether ana's export of docs.acme.com started, so I won't start another. Answer the question in its thread first.\n[Open thread]",
     ],
     [
       'watched, not started from here: there is nothing to start another of',
       aRun({ joined: true, looks: [{ atMs: NOW_MS, fraction: 0.37 }] }),
       THREAD,
-      'docs.acme.com is being exported already: 37%, watched by ana.\n[Open thread] [Notify me too]',
+      'docs.acme.com is already being exported: 37%, watched by ana.\n[Open thread] [Notify me too]',
     ],
   ])('%s', (_, run, thread, expected) => {
     expect(reads(runningMessage(run, NOW_MS, { thread, mayFollow: thread !== undefined }, REQUEST))).toBe(
@@ -85,17 +85,17 @@ describe('the answer to a click on [Refresh] that changes nothing', () => {
     [
       'that it needs an answer',
       { state: 'unknown' },
-      'Still needs an answer: whether it started is unclear.',
+      "Still needs an answer: it's unclear whether it started.",
     ],
     [
       'how it ended',
       { state: 'ended', ending: { kind: 'failed' } },
-      'Nothing new: export failed. Look at the newest message in the thread.',
+      'Nothing new: export failed. See the latest message in the thread.',
     ],
     [
       'that the limit is reached',
       { trouble: limit },
-      "The platform's limit is reached; nothing is lost. I go on about TIME{time}.",
+      "The platform's limit is reached; nothing is lost. I'll continue at about TIME{time}.",
     ],
   ])('says %s', (_, changes, expected) => {
     expect(reads(unchangedProgressMessage(aRun(changes)))).toBe(expected);

@@ -102,14 +102,14 @@ describe('the question about a start without an answer', () => {
   test('names the id that somebody took for that of its job, and that the platform does not know', () => {
     const run = aRun({ state: 'unknown', startedAtMs: undefined, jobId: undefined, unknownJobId: 'se_`1' });
     expect(messageOf(run, 'question')).toBe(
-      "⚠️ @Ana Did the export of docs.acme.com start? The platform gave no clear answer.\nThe platform knows no job with that id: se_`1\nLook in its dashboard first: starting again could run it twice.\n[It's there: watch it] [Start again] [Leave it]",
+      "⚠️ @Ana Did the export of docs.acme.com start? The platform gave no clear answer.\nThe platform has no job with that ID: se_`1\nLook in its dashboard first: starting again could run it twice.\n[It's there: watch it] [Start again] [Leave it]",
     );
     expect(messageOf(run, 'progress')).toBe('⚠️ Needs an answer · docs.acme.com');
   });
 
   test.each([
-    ['startAgain', 'Whether the export of docs.acme.com had started was unclear. ben started it again.'],
-    ['leave', 'Whether the export of docs.acme.com started is unclear. ben chose not to start it again.'],
+    ['startAgain', 'It was unclear whether the export of docs.acme.com had started. ben started it again.'],
+    ['leave', "It's unclear whether the export of docs.acme.com started. ben chose not to start it again."],
     [
       'late',
       "It was unclear whether the export of docs.acme.com had started. It had: the platform's answer came late.",

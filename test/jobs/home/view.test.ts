@@ -49,7 +49,7 @@ const need = (line: string) => ({
 });
 
 test('whoever has nothing yet reads what it is for and how to begin', () => {
-  expect(reads(aHome({ running: [running('What runs')] }))).toEqual([
+  expect(reads(aHome({ running: [running('Running now')] }))).toEqual([
     'Exports, the docs agent and weekly numbers, from Slack.',
     'Export a site: so and so.',
     ...SMALL,
@@ -69,7 +69,7 @@ test('what needs somebody comes first, then what goes on, then what ended', () =
       needs: [need('Start unclear'), need('Held')],
       moreNeeds: 1,
       running: [
-        { ...running('What runs', 'a'), more: 3 },
+        { ...running('Running now', 'a'), more: 3 },
         running('What you follow'),
         running('What is scheduled', 'd'),
       ],
@@ -81,7 +81,7 @@ test('what needs somebody comes first, then what goes on, then what ended', () =
     'Start unclear',
     'Held',
     'and 1more after these',
-    'What runs',
+    'Running now',
     'a',
     'and 3 more',
     'What is scheduled',

@@ -59,7 +59,7 @@ test('the use of the limits is that of the workspace that asks, and of each proj
   const { limits, waits } = await look({});
   expect(waits).toEqual(['instructions to the docs agent: 12 of 100 used in the past hour, 1 waiting']);
   expect(limits).toEqual([
-    'looks at exports: up to 5 a second for each API key',
+    'status checks of exports: up to 5 a second for each API key',
     'edits in Slack: up to 44 a minute, 3 free right now, 1 waiting',
     'instructions to the docs agent: 12 of 100 used in the past hour, 1 waiting',
     'analytics requests: 7 of 100 used in the past hour',
@@ -68,7 +68,7 @@ test('the use of the limits is that of the workspace that asks, and of each proj
 
 test('the features have their lines, in one order', async () => {
   const { running, featureLines } = await look({});
-  expect(texts(running)).toEqual(['Exports you can see here — none is running']);
+  expect(texts(running)).toEqual(['Exports you can see here — none running']);
   expect(texts(featureLines)).toEqual(['Agent threads — 2 followed', 'Schedules — Nothing is scheduled.']);
 });
 
@@ -131,7 +131,7 @@ test.each([
     contact: undefined,
     waits: [],
     limits: [
-      'looks at exports: up to 5 a second for each API key',
+      'status checks of exports: up to 5 a second for each API key',
       'edits in Slack: up to 44 a minute',
       'instructions to the docs agent: up to 100 an hour',
       'analytics requests: up to 100 an hour',

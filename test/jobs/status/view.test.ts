@@ -14,7 +14,7 @@ import { reads } from '../../support/slack/rendering.ts';
 
 const lines = (message: Message) => reads(message).split('\n');
 const status = (changes: Partial<SystemState> = {}) => lines(statusMessage(aState(changes)));
-const NONE = 'Exports you can see here — none is running';
+const NONE = 'Exports you can see here — none running';
 
 test('where all is good, one line says so, above what runs', () => {
   expect(status()).toEqual(['✅ All good', NONE, '[Details]']);
@@ -119,9 +119,9 @@ test('the details have a line for each thing, its state in words', () => {
     '⚠️ Needs attention',
     "The docs platform isn't answering, last tried TIME{ago}: nothing new starts, and nobody sees the progress of running jobs.",
     NONE,
-    'Agent threads — none is followed',
+    'Agent threads — none followed',
     'Schedules — Nothing is scheduled.',
-    'Limit — looks at exports: up to 5 a second',
+    'Limit — status checks of exports: up to 5 a second',
     'Limit — edits in Slack: up to 44 a minute',
     'Docs platform — not answering, last tried TIME{ago}',
     'Slack — answering, last seen TIME{ago} · socket connected',

@@ -264,7 +264,8 @@ export async function expectOnce(digests: DigestWorld, answers: Answers = new Ma
 async function answerQuestions({ slack, platform }: World, answers: Answers) {
   for (const message of slack.messages) {
     const { channel } = message;
-    if (answers.has(channel) || !message.text.includes('made? The platform gave no clear answer.')) continue;
+    if (answers.has(channel) || !message.text.includes('created? The platform gave no clear answer.'))
+      continue;
     const isMade = platform.agent.messages.some(({ prompt }) => prompt.includes(pageOf({ channel })));
     const answer = isMade ? 'Leave it' : 'Send again';
     answers.set(channel, answer);

@@ -61,7 +61,10 @@ export const checkButton = (thread: { id: string }) =>
   threadButtonOf(thread, 'Check now', agentActions.checkJob);
 
 /** Returns the button that ends the thread for everybody, which is asked first; `lost` says what goes with it. */
-export const stopButton = (thread: { id: string }, lost = 'What waits is dropped.'): ButtonParts => ({
+export const stopButton = (
+  thread: { id: string },
+  lost = 'Waiting instructions are dropped.',
+): ButtonParts => ({
   ...threadButtonOf(thread, 'Stop following', agentActions.stop),
   confirm: {
     title: 'Stop following?',

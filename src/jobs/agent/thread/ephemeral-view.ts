@@ -29,7 +29,7 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
     case 'question':
       return questionMessage(thread, ephemeral);
     case 'files':
-      return message([[`I take the text. ${LEFT_OUT_TEXT}`]]);
+      return message([[`I'll send the text. ${LEFT_OUT_TEXT}`]]);
     case 'edited':
       return message([[`${sentText(thread, ephemeral)} Reply with the correction instead.`]]);
     case 'notPermitted':
@@ -38,7 +38,7 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
       return noLongerAllowedMessage(ephemeral);
     case 'tooEmpty':
       return message([
-        ['There is no text in that, so nothing was sent. Write what the agent should do; it gets no files.'],
+        ["That has no text, so nothing was sent. Write what the agent should do; it can't get files."],
       ]);
     case 'tooLong':
       return message([
@@ -62,7 +62,7 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
     case 'badFollow':
       return message([badFollowLine]);
     case 'lateMention':
-      return message([['I read new replies only. Write it again with @Docket.']]);
+      return message([['I only read new replies. Write it again with @Docket.']]);
     case 'status':
       return statusMessage(thread);
     case 'stopped':
@@ -79,7 +79,7 @@ function statusMessage(thread: ThreadRun): Message {
   const waiting = waitingText(thread);
   const seenAtMs = thread.seen?.atMs;
   const facts: Part[][] = [
-    ...(open?.last ? [[`At work on ${quotedShort(open.last.excerpt)}`]] : []),
+    ...(open?.last ? [[`Working on ${quotedShort(open.last.excerpt)}`]] : []),
     ...(waiting === '' ? [] : [[waiting]]),
     ...(seenAtMs === undefined ? [] : [['last checked ', { time: seenAtMs, format: '{ago}' }] as Part[]]),
   ];
@@ -98,7 +98,7 @@ const contactText = ({ about }: Ephemeral) => foreignText(about ?? '', 200) || '
 
 function noLongerAllowedMessage(ephemeral: Ephemeral): Message {
   const { excerpt = '', more = 0 } = ephemeral;
-  const what = 'You may no longer instruct the agent here, so what was waiting was not sent.';
+  const what = 'You may no longer instruct the agent here, so your waiting instructions were not sent.';
   const listed = excerpt.split('\n').slice(0, MAX_LISTED_INSTRUCTIONS).map(quoted);
   return message([
     [`${what} Ask ${contactText(ephemeral)}.`],
@@ -110,7 +110,7 @@ function noLongerAllowedMessage(ephemeral: Ephemeral): Message {
 function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): Message {
   const ids = about === undefined ? [] : [about];
   const lines = [[`Is this for the agent? ${quoted(excerpt)}`]];
-  if (!isSoleAuthor(thread, to)) lines.push(['Your answer counts for all your replies that are held here.']);
+  if (!isSoleAuthor(thread, to)) lines.push(['Your answer applies to all your held replies here.']);
   const always = threadButtonOf(thread, 'Always in this thread', agentActions.always, ids);
   return message(lines, [
     { ...threadButtonOf(thread, 'Send', agentActions.send, ids), style: 'primary' },
@@ -123,23 +123,23 @@ function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): 
 function sentText(thread: ThreadRun, { about }: Ephemeral): string {
   const state = findInstruction(thread, about)?.state;
   const isUnclear = state === 'sending' || state === 'unknown';
-  return isUnclear ? 'It may be with the agent already.' : 'That was already sent.';
+  return isUnclear ? 'It may already have reached the agent.' : 'That was already sent.';
 }
 
 function alreadyFollowsMessage(thread: ThreadRun, { about }: Ephemeral): Message {
   if (about !== undefined && about === thread.agentJobId)
-    return message([['This thread follows that job already.']]);
+    return message([['This thread already follows that job.']]);
   return message([[`This thread follows ${jobText(thread)}. Type `, { code: '@Docket stop' }, ' first.']]);
 }
 
 const jobText = ({ agentJobId }: ThreadRun) =>
-  agentJobId === undefined ? 'a job that is about to be made' : `job ${shortId(agentJobId)}`;
+  agentJobId === undefined ? 'a job that is being created' : `job ${shortId(agentJobId)}`;
 
 function helpMessage(): Message {
   return message([
     ['Mention @Docket with what the agent should do, or with one of these:'],
     [{ code: '@Docket stop' }, ' — stop following the job'],
-    [{ code: '@Docket only when mentioned' }, ' — other replies are talk'],
+    [{ code: '@Docket only when mentioned' }, ' — ignore other replies'],
     [{ code: '@Docket all replies' }, ' — every reply goes to the agent'],
     [{ code: '@Docket follow <job id>' }, ' — follow another job, after a stop'],
     ['A reply that starts with "aside" never goes to the agent.'],

@@ -24,7 +24,7 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
     const where: Part[] = address === undefined ? [] : [' · ', { link: address, label: 'Open thread' }];
     const trouble = troubleOf(thread, need);
     if (trouble !== undefined) {
-      const question = trouble.creates ? 'Was the job made?' : 'Did it reach the agent?';
+      const question = trouble.creates ? 'Was the job created?' : 'Did it reach the agent?';
       return ['⚠️ ', { bold: 'Send unclear' }, ` · ${quotedShort(trouble.excerpt)} · ${question}`, ...where];
     }
     const held = heldInstruction(thread, need);
@@ -51,10 +51,11 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
 
 function settledText(one: Instruction | undefined): string {
   if (one?.outcome === 'notForAgent')
-    return `Not sent, since you said that it is not for the agent: ${quoted(one.excerpt)}`;
-  if (one?.outcome === 'withdrawn') return `Not sent, since its message was deleted: ${quoted(one.excerpt)}`;
+    return `Not sent, because you said it's not for the agent: ${quoted(one.excerpt)}`;
+  if (one?.outcome === 'withdrawn')
+    return `Not sent, because its message was deleted: ${quoted(one.excerpt)}`;
   const wasNotSent = one === undefined || (one.outcome !== undefined && one.outcome !== 'sent');
-  if (wasNotSent) return 'That was settled already; its thread shows what came of it.';
+  if (wasNotSent) return 'Already handled: its thread shows the result.';
   return `${quoted(one.excerpt)} goes to the agent.`;
 }
 

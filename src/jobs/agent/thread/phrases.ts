@@ -48,7 +48,7 @@ export const instructionCountText = (many: number) =>
 /** What does not go to the agent with a reply. */
 export const LEFT_OUT_TEXT = "I can't pass files or previews of private messages on to the agent.";
 
-export const badFollowLine: Part[] = ['Which job? Write ', { code: '@Docket follow' }, ' and its whole id.'];
+export const badFollowLine: Part[] = ['Which job? Write ', { code: '@Docket follow' }, ' and its whole ID.'];
 
 /** To somebody who wrote more than an instruction may have. */
 export const tooLongText = (characters: number, most: number) =>
@@ -56,7 +56,7 @@ export const tooLongText = (characters: number, most: number) =>
 
 /** To somebody whose instruction was one too many to wait. */
 export const tooManyText = (most: number) =>
-  `${instructionCountText(most)} of this thread ${most === 1 ? 'is' : 'are'} waiting already. This one was not taken; send it again later.`;
+  `${instructionCountText(most)} of this thread ${most === 1 ? 'is' : 'are'} already waiting. This one was not accepted; send it again later.`;
 
 /** To whoever switched the mode by a click: a line under the card, which shows the rest. */
 export const clickedModeText = (mode: 'all' | 'mention') =>
@@ -72,7 +72,7 @@ export function writtenModeText(mode: string): string {
     case 'all':
       return 'From now on, every reply goes to the agent, unless it starts with "aside".';
     default:
-      return 'From now on, replies go to the agent while one person alone writes here; then I ask first.';
+      return 'From now on, replies go to the agent while only one person writes here. After that I ask first.';
   }
 }
 

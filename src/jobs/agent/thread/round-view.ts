@@ -90,7 +90,7 @@ const ENDED: Record<RoundEnding['kind'], { icon: string; words: string }> = {
   noPr: { icon: '➖', words: 'finished' },
   failed: { icon: '❌', words: 'failed' },
   archived: { icon: '📁', words: 'the job was archived' },
-  gone: { icon: '❌', words: 'the platform does not know the job any more' },
+  gone: { icon: '❌', words: 'the platform no longer knows the job' },
   gaveUp: { icon: '💤', words: 'no longer watched' },
 };
 

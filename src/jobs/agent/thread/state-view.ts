@@ -40,7 +40,7 @@ function endedState({ ended, instructions }: ThreadRun): StateWord {
   if (ended?.why !== 'notMade') return { icon: '💤', label: 'Stopped following' };
   return isMakingUnclear({ instructions })
     ? { icon: '💤', label: 'Left unclear' }
-    : { icon: '❌', label: 'Not made' };
+    : { icon: '❌', label: 'Not created' };
 }
 
 /** Somebody left it at that without an answer: then nobody knows. */

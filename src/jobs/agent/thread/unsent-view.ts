@@ -56,12 +56,12 @@ export function troubleMessage(thread: ThreadRun, trouble: SendTrouble): Message
 function questionMessage(thread: ThreadRun, trouble: SendTrouble): Message {
   const { by, creates, excerpt, restored } = trouble;
   const what = quotedShort(excerpt);
-  const question = creates ? `Was the job for ${what} made?` : `Did ${what} reach the agent?`;
+  const question = creates ? `Was the job for ${what} created?` : `Did ${what} reach the agent?`;
   const { seen } = thread;
   const small: Part[][] = [];
   if (seen) {
     const word = foreignText(seen.rawStatus, 40) || seen.status;
-    small.push([`The job reads: ${word}, seen `, { time: seen.atMs, format: '{ago}' }]);
+    small.push([`The job's state: ${word}, seen `, { time: seen.atMs, format: '{ago}' }]);
   }
   const sendAgain = acceptsInstructions(thread)
     ? troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain)
@@ -95,7 +95,7 @@ const confirmTwice = {
   yes: 'Send again',
   no: 'Cancel',
 };
-const confirmSecond = { ...confirmTwice, text: 'There may be two jobs for it then.' };
+const confirmSecond = { ...confirmTwice, text: 'This may create a second job.' };
 
 /** None in a thread that has ended. */
 function troubleButtons(thread: ThreadRun, { id, attempt }: SendTrouble, label: string, action: string) {
@@ -103,7 +103,7 @@ function troubleButtons(thread: ThreadRun, { id, attempt }: SendTrouble, label: 
 }
 
 function notSentMessage(thread: ThreadRun, trouble: SendTrouble): Message {
-  const not = trouble.creates ? 'The job was not made' : 'Not sent';
+  const not = trouble.creates ? 'The job was not created' : 'Not sent';
   const more = [reasonParts(thread, trouble)];
   if (oneLine(trouble.reason ?? '') !== '') more.push([platformReasonText(trouble.reason)]);
   const buttons = remedyButtons(thread, trouble);
@@ -124,11 +124,11 @@ function reasonParts(
   switch (why) {
     case 'unknown':
     case 'refused':
-      return [creates ? 'The platform refused to make it.' : 'The platform refused it.'];
+      return [creates ? 'The platform refused to create it.' : 'The platform refused it.'];
     case 'key':
       return [`My platform key was rejected; ${keyRemedyText(adminsTold)}.`];
     case 'forbidden':
-      return [`The platform doesn't let me ${creates ? 'make agent jobs' : 'instruct this job'} (403).`];
+      return [`The platform doesn't let me ${creates ? 'create agent jobs' : 'instruct this job'} (403).`];
     case 'down':
       return ["The docs platform isn't answering. Try again in a little while."];
     case 'project':
@@ -139,7 +139,7 @@ function reasonParts(
       return ['The platform does not know this job (404).'];
     case 'unsupported':
       return [
-        "This platform doesn't let me make agent jobs. Make one in its dashboard, then type ",
+        "This platform doesn't let me create agent jobs. Create one in its dashboard, then type ",
         { code: '/docs-agent follow <job id>' },
         '.',
       ];
@@ -157,11 +157,11 @@ function answeredText(
     case 'sendAgain':
       return `${personName(by.name)} chose to send ${quoted(excerpt)} again. It ${wasUnclear ? 'got no clear answer' : 'was not sent'} at first.`;
     case 'leave':
-      return `${personName(by.name)} left it at that: ${quoted(excerpt)} ${wasUnclear ? 'got no clear answer' : 'was not sent'}.`;
+      return `${personName(by.name)} chose not to send it again: ${quoted(excerpt)} ${wasUnclear ? 'got no clear answer' : 'was not sent'}.`;
     case 'late':
-      return `The answer for ${quoted(excerpt)} came late: ${creates ? 'the job was made' : 'it did arrive'}.`;
+      return `The answer for ${quoted(excerpt)} came late: ${creates ? 'the job was created' : 'it arrived'}.`;
     case 'lateNot':
-      return `The answer for ${quoted(excerpt)} came late: ${creates ? 'no job was made' : 'it did not arrive'}. I send it again.`;
+      return `The answer for ${quoted(excerpt)} came late: ${creates ? 'no job was created' : 'it did not arrive'}. I'll send it again.`;
   }
 }
 
@@ -192,7 +192,7 @@ export function limitMessages(thread: ThreadRun, place: OutboxMessage['place']):
 
 /** When nobody discarded them, they were sent or the thread has ended: the text is true for both. */
 function endedLimitMessage({ discarded }: NonNullable<ThreadRun['limit']>): Message {
-  if (discarded === undefined) return message([['Nothing waits for the limit any more.']]);
+  if (discarded === undefined) return message([['Nothing is waiting for the limit now.']]);
   const { by, count, first } = discarded;
   const what = count === 1 ? `Not sent: ${quotedBy(first)}.` : unsentText(count).trim();
   return message([[`${what} Discarded by ${personName(by.name)}.`]]);
@@ -201,7 +201,7 @@ function endedLimitMessage({ discarded }: NonNullable<ThreadRun['limit']>): Mess
 /** Several of them may be of other people. */
 const confirmDiscard = {
   title: 'Discard all?',
-  text: 'What waits here is not sent then, whoever wrote it.',
+  text: 'The waiting instructions, from everyone, will not be sent.',
   yes: 'Discard all',
   no: 'Keep them',
 };
@@ -244,6 +244,6 @@ function retryMessage(thread: ThreadRun, { over }: NonNullable<ThreadRun['retry'
   if (over || thread.state === 'ended') return message([["The docs platform didn't answer for a while."]]);
   const head = nextWaitingOf(thread);
   const quote = quotedShort(head?.excerpt);
-  const what = head?.creates ? `the job for ${quote} is not made yet` : `${quote} is not sent yet`;
-  return message([[`The docs platform isn't answering, so ${what}. I keep trying.`]]);
+  const what = head?.creates ? `the job for ${quote} is not created yet` : `${quote} is not sent yet`;
+  return message([[`The docs platform isn't answering, so ${what}. I'll keep trying.`]]);
 }

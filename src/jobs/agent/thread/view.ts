@@ -131,12 +131,13 @@ function heldLine({ instructions }: ThreadRun): string {
 }
 
 function modeLine(thread: ThreadRun): string {
-  if (thread.gone) return 'The platform does not know this job (404). Check its id.';
+  if (thread.gone) return 'The platform does not know this job (404). Check its ID.';
   if (!acceptsInstructions(thread)) return 'It takes no more instructions.';
   const aside = 'Start with "aside" to talk among yourselves.';
   switch (thread.mode) {
     case 'auto':
-      if (thread.crowd) return 'Mention @Docket to instruct the agent; about other replies I ask first.';
+      if (thread.crowd)
+        return "Mention @Docket to instruct the agent. I'll ask before sending other replies.";
       return `Reply here to instruct the agent. ${aside}`;
     case 'all':
       return `Every reply here goes to the agent. ${aside}`;
@@ -148,11 +149,12 @@ function modeLine(thread: ThreadRun): string {
 const pollLine = (thread: ThreadRun) => (thread.lookTrouble ? POLL_LINES[thread.lookTrouble](thread) : '');
 
 const POLL_LINES: Record<NonNullable<ThreadRun['lookTrouble']>, (thread: ThreadRun) => string> = {
-  down: () => "⚠️ I can't reach the platform and keep trying; the job itself may be fine.",
-  limit: () => "The platform's limit is reached, so this may be out of date. I look again later.",
-  key: () => `⚠️ My platform key was rejected; ${keyRemedyText(undefined)}. I go on when it works again.`,
-  forbidden: () => '⚠️ The platform refuses to tell how this job is. I keep asking.',
-  project: (thread) => `⚠️ ${projectMissingText(thread)}. I go on when it is back.`,
+  down: () => "⚠️ I can't reach the platform. I'll keep trying; the job itself may be fine.",
+  limit: () => "The platform's limit is reached, so this may be out of date. I'll check again later.",
+  key: () =>
+    `⚠️ My platform key was rejected; ${keyRemedyText(undefined)}. I'll continue when it works again.`,
+  forbidden: () => "⚠️ The platform won't show me this job. I'll keep trying.",
+  project: (thread) => `⚠️ ${projectMissingText(thread)}. I'll continue when it is back.`,
 };
 
 function cardButtons(thread: ThreadRun): ButtonParts[] {
@@ -192,8 +194,8 @@ const endedLine = (thread: ThreadRun) => `${endedText(thread)}${unsentText(threa
 function endedText({ ended, instructions }: ThreadRun): string {
   if (ended?.why === 'notMade')
     return isMakingUnclear({ instructions })
-      ? 'The job may or may not have been made.'
-      : 'The job was not made.';
+      ? 'The job may or may not have been created.'
+      : 'The job was not created.';
   if (ended?.why === 'broken') return brokenText(ended.ref);
   return ended?.by === undefined ? 'Stopped.' : `Stopped by ${personName(ended.by.name)}.`;
 }

@@ -59,7 +59,7 @@ export const cards: GalleryState[] = [
   ),
   card('stopped', ended('stopped', { by: BEN, unsent: 2 }), 'Stopped following'),
   card('stopped by nobody', ended('stopped', { unsent: 1 }), 'Stopped following'),
-  card('not made', { ...unmade, ...ended('notMade') }, 'Not made', 'new job'),
+  card('not made', { ...unmade, ...ended('notMade') }, 'Not created', 'new job'),
   card(
     'perhaps not made',
     { ...unmade, ...ended('notMade'), instructions: [{ ...first, state: 'over', outcome: 'left' }] },

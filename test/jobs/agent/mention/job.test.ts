@@ -137,8 +137,8 @@ describe('by its words', () => {
         /^Export a site: \/docs-export docs\.acme\.com\n/,
       ],
     ),
-    ['stop', {}, /^No agent job is followed in this thread/],
-    ['all replies', {}, /^No agent job is followed in this thread/],
+    ['stop', {}, /^This thread follows no agent job/],
+    ['all replies', {}, /^This thread follows no agent job/],
     ['follow job_1', { problem }, /^I don't know the project's id/],
     ['follow aj_3f9a…4a06', {}, /^Which job\?/],
   ])('%j', async (text, changes, answer) => {

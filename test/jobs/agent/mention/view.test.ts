@@ -61,7 +61,7 @@ test('of a job whose project is not clear says what to type', () => {
 
 test('of what is no job id asks which one', () => {
   expect(mentionMessage('m1', { kind: 'badFollow' }).text).toBe(
-    'Which job? Write @Docket follow and its whole id.',
+    'Which job? Write @Docket follow and its whole ID.',
   );
 });
 

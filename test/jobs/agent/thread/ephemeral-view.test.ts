@@ -27,7 +27,7 @@ test('asks whether a reply is for the agent', () => {
   expect(primariesIn(ephemeralMessage(aThread(), question).blocks)).toEqual(['Send']);
 });
 
-const forAll = 'Your answer counts for all your replies that are held here.';
+const forAll = 'Your answer applies to all your held replies here.';
 
 test.each<[string, Partial<ThreadRun>, string]>([
   ['somebody else', { owner: { id: 'U0BEN', name: 'ben' } }, `${forAll}\n[Send]`],
@@ -48,7 +48,7 @@ test('offers to count all later replies only where that is for a person to say',
 test.each<[Ephemeral, string]>([
   [
     anEphemeral('files'),
-    "I take the text. I can't pass files or previews of private messages on to the agent.",
+    "I'll send the text. I can't pass files or previews of private messages on to the agent.",
   ],
   [anEphemeral('edited'), 'That was already sent. Reply with the correction instead.'],
   [
@@ -61,22 +61,22 @@ test.each<[Ephemeral, string]>([
   ],
   [
     anEphemeral('tooEmpty'),
-    'There is no text in that, so nothing was sent. Write what the agent should do; it gets no files.',
+    "That has no text, so nothing was sent. Write what the agent should do; it can't get files.",
   ],
   [anEphemeral('followsAlready'), 'This thread follows job aj_3f9a…4a06. Type @Docket stop first.'],
   [
     anEphemeral('followsAlready', { about: 'aj_other' }),
     'This thread follows job aj_3f9a…4a06. Type @Docket stop first.',
   ],
-  [anEphemeral('followsAlready', { about: 'aj_3f9a77bd04c24a06' }), 'This thread follows that job already.'],
-  [anEphemeral('badFollow'), 'Which job? Write @Docket follow and its whole id.'],
-  [anEphemeral('lateMention'), 'I read new replies only. Write it again with @Docket.'],
+  [anEphemeral('followsAlready', { about: 'aj_3f9a77bd04c24a06' }), 'This thread already follows that job.'],
+  [anEphemeral('badFollow'), 'Which job? Write @Docket follow and its whole ID.'],
+  [anEphemeral('lateMention'), 'I only read new replies. Write it again with @Docket.'],
   [
     anEphemeral('help'),
     [
       'Mention @Docket with what the agent should do, or with one of these:',
       '@Docket stop — stop following the job',
-      '@Docket only when mentioned — other replies are talk',
+      '@Docket only when mentioned — ignore other replies',
       '@Docket all replies — every reply goes to the agent',
       '@Docket follow <job id> — follow another job, after a stop',
       'A reply that starts with "aside" never goes to the agent.',
@@ -87,8 +87,8 @@ test.each<[Ephemeral, string]>([
 });
 
 test.each<[Instruction['state'], string]>([
-  ['sending', 'It may be with the agent already.'],
-  ['unknown', 'It may be with the agent already.'],
+  ['sending', 'It may already have reached the agent.'],
+  ['unknown', 'It may already have reached the agent.'],
   ['working', 'That was already sent.'],
   ['over', 'That was already sent.'],
 ])('says of an edit that came late how sure that is: %s', (state, expected) => {
@@ -112,14 +112,14 @@ test.each([
 test('names no job where none is made yet', () => {
   const { agentJobId: _, ...thread } = aThread();
   expect(reads(ephemeralMessage(thread, anEphemeral('followsAlready')))).toBe(
-    'This thread follows a job that is about to be made. Type @Docket stop first.',
+    'This thread follows a job that is being created. Type @Docket stop first.',
   );
 });
 
 test.each<[ThreadRun['mode'], string]>([
   ['mention', 'From now on, only replies that mention @Docket go to the agent.'],
   ['all', 'From now on, every reply goes to the agent, unless it starts with "aside".'],
-  ['auto', 'From now on, replies go to the agent while one person alone writes here; then I ask first.'],
+  ['auto', 'From now on, replies go to the agent while only one person writes here. After that I ask first.'],
 ])('says what counts from now on: %s', (mode, expected) => {
   expect(says(anEphemeral('mode'), { mode })).toBe(expected);
   expect(says(anEphemeral('mode', { about: mode }))).toBe(expected);

@@ -124,7 +124,7 @@ describe('an entry of a newer Docket', () => {
     await world.receives(instructs(ana, 'i1', 'do it'));
     await world.client.rpush(keys.inbox(world.id), JSON.stringify(newer));
     expect(await world.step()).toMatchObject({ kind: 'again', inMs: 60_000 });
-    expect(world.ephemerals).toEqual([expect.stringContaining('follows no job any more')]);
+    expect(world.ephemerals).toEqual([expect.stringContaining('no longer follows a job')]);
     expect(await waiting()).toEqual([JSON.stringify(newer)]);
   });
 });
@@ -138,7 +138,7 @@ test('whoever wants something of a thread that was just stopped is told', async 
     wrote(ben, 4, 'thanks'),
   );
   for (let times = 0; times < 3; times += 1) await world.step();
-  const told = world.ephemerals.filter((text) => text.includes('follows no job any more'));
+  const told = world.ephemerals.filter((text) => text.includes('no longer follows a job'));
   expect(told.map((text) => text.slice(0, 5))).toEqual(['U0ANA', 'U0ANA']);
   expect(world.audited).toContain('U0BEN agent: stopped');
 });

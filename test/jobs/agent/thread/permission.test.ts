@@ -48,7 +48,7 @@ test('whoever wrote it is told privately what was not sent, and it has its lines
   await world.step();
   expect(world.ephemerals).toEqual([
     [
-      'U0BEN: You may no longer instruct the agent here, so what was waiting was not sent. Ask @docs-admins.',
+      'U0BEN: You may no longer instruct the agent here, so your waiting instructions were not sent. Ask @docs-admins.',
       '"One"\n"Two"\n"Three"\nand 2 more',
     ].join('\n'),
   ]);

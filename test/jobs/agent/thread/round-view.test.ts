@@ -63,7 +63,7 @@ describe('the status of a round', () => {
     [ending('noPr'), '➖', 'finished · took 2 min'],
     [ending('failed'), '❌', 'failed · took 2 min'],
     [ending('archived'), '📁', 'the job was archived'],
-    [ending('gone'), '❌', 'the platform does not know the job any more'],
+    [ending('gone'), '❌', 'the platform no longer knows the job'],
     [ending('gaveUp', { afterMs: 21_600_000 }), '💤', 'no longer watched after 6 h'],
     [ending('gaveUp'), '💤', 'no longer watched'],
   ])('ended: %j', (how, icon, expected) => {

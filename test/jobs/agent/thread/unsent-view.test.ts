@@ -19,13 +19,13 @@ const stopped = { state: 'ended', ended: { why: 'stopped', unsent: 0 } } as cons
 describe('the question about a send without an answer', () => {
   test('says what is not known, and what the job says', () => {
     expect(told()).toBe(
-      '⚠️ @Ana Did "Also add error handling to the…" reach the agent? The platform gave no clear answer.\nThe job reads: completed, seen TIME{ago}\n[Check now] [Send again] [Leave it]',
+      '⚠️ @Ana Did "Also add error handling to the…" reach the agent? The platform gave no clear answer.\nThe job\'s state: completed, seen TIME{ago}\n[Check now] [Send again] [Leave it]',
     );
   });
 
   test('of a new job, where to look for it', () => {
     expect(told({ creates: true }, unmade())).toBe(
-      `⚠️ @Ana Was the job for "Also add error handling to the…" made? The platform gave no clear answer.\nLook in the platform's dashboard first. If the job is there, choose [Leave it] and type /docs-agent follow <job id>.\n[Send again] [Leave it]`,
+      `⚠️ @Ana Was the job for "Also add error handling to the…" created? The platform gave no clear answer.\nLook in the platform's dashboard first. If the job is there, choose [Leave it] and type /docs-agent follow <job id>.\n[Send again] [Leave it]`,
     );
   });
 
@@ -41,7 +41,7 @@ describe('the question about a send without an answer', () => {
     expect(confirmOf(blocksOf({}), 'Send again')).toBe('It may arrive twice.');
     const unclear = blocksOf({ creates: true }, unmade());
     expect(primariesIn(unclear)).toEqual([]);
-    expect(confirmOf(unclear, 'Send again')).toBe('There may be two jobs for it then.');
+    expect(confirmOf(unclear, 'Send again')).toBe('This may create a second job.');
     expect(confirmOf(blocksOf({ why: 'refused' }), 'Send again')).toBeUndefined();
   });
 
@@ -112,13 +112,13 @@ describe('what was not sent', () => {
   test.each<[Partial<SendTrouble>, string]>([
     [
       { why: 'unsupported' },
-      "This platform doesn't let me make agent jobs. Make one in its dashboard, then type /docs-agent follow <job id>.",
+      "This platform doesn't let me create agent jobs. Create one in its dashboard, then type /docs-agent follow <job id>.",
     ],
-    [{ why: 'refused' }, 'The platform refused to make it.\n[Send again]'],
-    [{ why: 'forbidden' }, "The platform doesn't let me make agent jobs (403).\n[Send again]"],
+    [{ why: 'refused' }, 'The platform refused to create it.\n[Send again]'],
+    [{ why: 'forbidden' }, "The platform doesn't let me create agent jobs (403).\n[Send again]"],
   ])('of a new job: %j', (trouble, expected) => {
     expect(told({ ...trouble, creates: true }, unmade())).toBe(
-      `❌ @Ana The job was not made: "Also add error handling to the quickstart."\n${expected}`,
+      `❌ @Ana The job was not created: "Also add error handling to the quickstart."\n${expected}`,
     );
   });
 
@@ -146,9 +146,9 @@ describe('settled', () => {
 
   test.each<[Partial<SendTrouble>, string]>([
     [{ answer: answer('sendAgain') }, `ben chose to send ${words} again. It got no clear answer at first.`],
-    [{ answer: answer('leave') }, `ben left it at that: ${words} got no clear answer.`],
-    [{ answer: answer('late') }, `The answer for ${words} came late: it did arrive.`],
-    [{ answer: answer('late'), creates: true }, `The answer for ${words} came late: the job was made.`],
+    [{ answer: answer('leave') }, `ben chose not to send it again: ${words} got no clear answer.`],
+    [{ answer: answer('late') }, `The answer for ${words} came late: it arrived.`],
+    [{ answer: answer('late'), creates: true }, `The answer for ${words} came late: the job was created.`],
     [
       { why: 'down', answer: answer('sendAgain') },
       `ben chose to send ${words} again. It was not sent at first.`,
@@ -207,7 +207,7 @@ describe('a limit', () => {
   test('asks first where several would be dropped, perhaps of other people', () => {
     const asked = (instructions: ThreadRun['instructions']) =>
       JSON.stringify(threadMessages(limited({}, { instructions })));
-    expect(asked(many(2))).toContain('What waits here is not sent then, whoever wrote it.');
+    expect(asked(many(2))).toContain('The waiting instructions, from everyone, will not be sent.');
     expect(asked(many(1))).not.toContain('Discard all?');
   });
 
@@ -230,7 +230,7 @@ describe('a limit', () => {
     ['nothing waits', limited({}, { instructions: [anInstruction({ state: 'over' })] })],
     ['the thread has ended', limited({}, stopped)],
   ])('past: %s', (_, thread) => {
-    expect(messageOf(thread, 'limit.1')).toBe('Nothing waits for the limit any more.');
+    expect(messageOf(thread, 'limit.1')).toBe('Nothing is waiting for the limit now.');
   });
 
   test.each([
@@ -269,13 +269,13 @@ describe('a platform that does not answer', () => {
   test('is told after a few times', () => {
     expect(retrying({ inARow: 2 })).toBeUndefined();
     expect(retrying()).toBe(
-      `The docs platform isn't answering, so "Also add error handling to the…" is not sent yet. I keep trying.`,
+      `The docs platform isn't answering, so "Also add error handling to the…" is not sent yet. I'll keep trying.`,
     );
   });
 
   test('of a new job', () => {
     expect(retrying({}, { instructions: [anInstruction({ creates: true })] })).toBe(
-      `The docs platform isn't answering, so the job for "Also add error handling to the…" is not made yet. I keep trying.`,
+      `The docs platform isn't answering, so the job for "Also add error handling to the…" is not created yet. I'll keep trying.`,
     );
   });
 

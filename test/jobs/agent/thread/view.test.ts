@@ -153,7 +153,7 @@ describe('the card', () => {
       '❌ Not started',
     ],
     ['ended', { state: 'ended', ended: { why: 'stopped', unsent: 0 } }, '💤 Stopped following'],
-    ['not made', newJob({ state: 'ended', ended: { why: 'notMade', unsent: 0 } }), '❌ Not made'],
+    ['not made', newJob({ state: 'ended', ended: { why: 'notMade', unsent: 0 } }), '❌ Not created'],
     ['broken', { state: 'ended', ended: { why: 'broken', unsent: 0 } }, '❌ Stopped by an error'],
   ])('says where it stands: %s', (_, changes, expected) => {
     expect(title(changes)?.startsWith(`${expected} · `)).toBe(true);
@@ -249,20 +249,20 @@ describe('the card', () => {
 
   test('in a thread where others have written, says that I ask', () => {
     expect(card({ crowd: true })?.split('\n')[1]).toBe(
-      'Mention @Docket to instruct the agent; about other replies I ask first.',
+      "Mention @Docket to instruct the agent. I'll ask before sending other replies.",
     );
     expect(card({ crowd: true, mode: 'all' })).toContain('Every reply here goes to the agent.');
   });
 
   test.each<[NonNullable<ThreadRun['lookTrouble']>, string]>([
-    ['down', "⚠️ I can't reach the platform and keep trying; the job itself may be fine."],
-    ['limit', "The platform's limit is reached, so this may be out of date. I look again later."],
+    ['down', "⚠️ I can't reach the platform. I'll keep trying; the job itself may be fine."],
+    ['limit', "The platform's limit is reached, so this may be out of date. I'll check again later."],
     [
       'key',
-      '⚠️ My platform key was rejected; the people who run Docket have to renew it. I go on when it works again.',
+      "⚠️ My platform key was rejected; the people who run Docket have to renew it. I'll continue when it works again.",
     ],
-    ['forbidden', '⚠️ The platform refuses to tell how this job is. I keep asking.'],
-    ['project', '⚠️ My settings no longer have the project default. I go on when it is back.'],
+    ['forbidden', "⚠️ The platform won't show me this job. I'll keep trying."],
+    ['project', "⚠️ My settings no longer have the project default. I'll continue when it is back."],
   ])('says why it knows no better: %s', (lookTrouble, expected) => {
     expect(card({ lookTrouble })?.split('\n')[2]).toBe(expected);
   });
@@ -287,7 +287,7 @@ describe('the card', () => {
       '📁 Archived · acme/docs @ agent/quickstart\nIt takes no more instructions.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana\n[Check now] [Stop following]',
     );
     expect(card({ gone: true })).toBe(
-      '❌ Not found · acme/docs @ agent/quickstart\nThe platform does not know this job (404). Check its id.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana\n[Check now] [Stop following]',
+      '❌ Not found · acme/docs @ agent/quickstart\nThe platform does not know this job (404). Check its ID.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana\n[Check now] [Stop following]',
     );
   });
 
@@ -306,7 +306,7 @@ describe('the card', () => {
     ],
     [
       { why: 'notMade', unsent: 1 },
-      'The job was not made. 1 instruction was not sent.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana',
+      'The job was not created. 1 instruction was not sent.\ndocs agent · job aj_3f9a77bd04c24a06 · followed by ana',
     ],
     [
       { why: 'broken', ref: '7f3c1d', unsent: 0 },
@@ -319,7 +319,7 @@ describe('the card', () => {
   test('ended without knowing whether its job was made, it does not claim that', () => {
     const instructions = [anInstruction({ creates: true, state: 'over', outcome: 'left' })];
     const text = card({ state: 'ended', ended: { why: 'notMade', unsent: 0 }, instructions });
-    expect(text).toContain('The job may or may not have been made.');
+    expect(text).toContain('The job may or may not have been created.');
   });
 
   test.each([
