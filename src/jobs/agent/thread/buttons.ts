@@ -68,7 +68,7 @@ export const stopButton = (
   ...threadButtonOf(thread, 'Stop following', agentActions.stop),
   confirm: {
     title: 'Stop following?',
-    text: `For everybody here? ${lost}`.trim(),
+    text: `Replies here will no longer reach the agent, for anyone. Work already sent continues. ${lost}`.trim(),
     yes: 'Stop following',
     no: 'Cancel',
   },

@@ -209,9 +209,15 @@ describe('the card', () => {
   });
 
   test.each([
-    [0, 'For everybody here?'],
-    [1, 'For everybody here? 1 waiting instruction is dropped.'],
-    [2, 'For everybody here? 2 waiting instructions are dropped.'],
+    [0, 'Replies here will no longer reach the agent, for anyone. Work already sent continues.'],
+    [
+      1,
+      'Replies here will no longer reach the agent, for anyone. Work already sent continues. 1 waiting instruction is dropped.',
+    ],
+    [
+      2,
+      'Replies here will no longer reach the agent, for anyone. Work already sent continues. 2 waiting instructions are dropped.',
+    ],
   ])('asks before it is followed no more, and says what is lost: %i', (count, text) => {
     const states = ['waiting', 'held'] as const;
     const instructions = states.slice(0, count).map((state) => anInstruction({ id: state, state }));
