@@ -98,7 +98,7 @@ describe('what people do with their replies', () => {
   test('a file alone: told privately, and nothing is sent', async () => {
     const { card: root } = await follows();
     const reply = await replies(root, '', { files: ['diagram.png'] });
-    await note('ana', 'There is no text in that, so nothing was sent.');
+    await note('ana', 'That has no text, so nothing was sent.');
     expect(reply.reactions).toEqual([]);
     expect(instructions()).toEqual([]);
   });

@@ -185,7 +185,7 @@ describe('following a job', () => {
     await replies(root, 'Fix the title', { who: 'ben' });
     expect(await sent(1)).toEqual(['Fix the title']);
     await person('ana').clicks(root, 'Follow again');
-    await note('ana', 'This thread follows a job by now');
+    await note('ana', 'This thread already follows a job');
   });
 
   test('ends by [Stop following]; then replies are talk, and another job can be followed there', async () => {

@@ -195,7 +195,7 @@ describe('which replies are instructions', () => {
   test('@Docket and no word is answered, and nothing is sent', async () => {
     const { card: root } = await follows();
     await replies(root, '@Docket');
-    await note('ana', 'There is no text in that, so nothing was sent.');
+    await note('ana', 'That has no text, so nothing was sent.');
     await replies(root, 'Now with some words');
     expect(await sent(1)).toEqual(['Now with some words']);
   });

@@ -178,7 +178,7 @@ describe('replies that are held, and sends without an answer, on Home', () => {
     await untilHome('ana', '⚠️ Send unclear · "Add a section about errors"');
     expect(await answers('ana')).toContain('[Check now] [Send again] [Leave it]');
     await clicksModal('ana', 'Leave it');
-    expect(modal('ana')).toMatch(/^Needs you\nDone\. The result appears in its thread what comes of it\./);
+    expect(modal('ana')).toMatch(/^Needs you\nDone\. The result appears in its thread\./);
     await untilBelow(root, 'ana chose not to send it again:');
     expect(instructions()).toEqual([]);
     await untilHome('ana', 'Send unclear', false);

@@ -70,7 +70,7 @@ test('offers no job that takes no more instructions, nor a new one where one is 
   const seen = { status: 'archived' as const, rawStatus: 'archived', atMs: 1 };
   await world.followed(aThread({ id: 'archived', seen, place: { channel: 'C0DOCS', rootTs: '1.2' } }));
   expect((await choose({}, withAgent()))?.text).toMatch(
-    /^There are no followed agent jobs that you can see here is followed/,
+    /^No followed job that you can see here takes instructions/,
   );
   await world.followed(aThread({ id: 'open', place: { channel: 'C0DOCS', rootTs: '3.3' } }));
   await choose({}, withAgent());
