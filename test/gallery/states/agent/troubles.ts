@@ -39,8 +39,8 @@ export const troubles: GalleryState[] = [
   troubleWith('unclear', {}, 'reach the agent?'),
   troubleWith('unclear after a restore', { restored: true }, 'reach the agent?'),
   troubleWith('unclear, archived', {}, 'reach the agent?', archived),
-  troubleWith('unclear whether the job was made', { creates: true }, 'made?', unmade),
-  troubleWith('unclear, no longer followed', { creates: true }, 'made?', {
+  troubleWith('unclear whether the job was made', { creates: true }, 'created?', unmade),
+  troubleWith('unclear, no longer followed', { creates: true }, 'created?', {
     ...unmade,
     ...ended('notMade'),
   }),
