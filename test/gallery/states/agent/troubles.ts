@@ -58,13 +58,13 @@ export const troubles: GalleryState[] = [
   troubleWith('refused, archived since', { why: 'refused' }, 'Not sent', archived),
   troubleWith('refused, unknown since', { why: 'refused' }, 'Not sent', { gone: true }),
   troubleWith('answered, sent again', answer('sendAgain'), 'chose to send'),
-  troubleWith('answered, left', answer('leave'), 'chose to leave it'),
+  troubleWith('answered, left', answer('leave'), 'chose not to send'),
   troubleWith('answered late', answer('late'), 'late'),
   troubleWith('answered late, job made', { ...answer('late'), creates: true }, 'late'),
   troubleWith('answered late that not', answer('lateNot'), 'late'),
   troubleWith('answered late that no job', { ...answer('lateNot'), creates: true }, 'late'),
   troubleWith('not sent, sent again', { why: 'refused', ...answer('sendAgain') }, 'chose to send'),
-  troubleWith('not sent, left', { why: 'refused', ...answer('leave') }, 'chose to leave it'),
+  troubleWith('not sent, left', { why: 'refused', ...answer('leave') }, 'chose not to send'),
 ];
 
 type Limit = NonNullable<ThreadRun['limit']>;
@@ -124,7 +124,7 @@ export const delays: GalleryState[] = [
   limited("the platform's", { kind: 'platform' }, 1, 'Kept'),
   limited('one an hour', { perHour: 1 }, 1, 'Kept'),
   // It is about no instruction any more.
-  limited('over', { over: true }, 0, 'Nothing waits', 'limit'),
+  limited('over', { over: true }, 0, 'Nothing is waiting', 'limit'),
   limited('discarded', discarded(1), 0, 'Discarded'),
   limited('two discarded', discarded(2), 0, 'Discarded', '2 instructions'),
   retrying('not sent yet', false),
