@@ -71,7 +71,7 @@ describe('a button of a run', () => {
     await world.runs.save(run, true);
     await startExport(what, aCaller({ requestId: 'other' }), tools);
     const told = await click(button(exportActions.tryAgain), (await stored(run.id)) as ExportRun);
-    expect(told?.text).toMatch(/^docs\.acme\.com is already being exportedready/);
+    expect(told?.text).toMatch(/^docs\.acme\.com is already being exported/);
     expect((await stored(run.id))?.state).toBe('ended');
   });
 

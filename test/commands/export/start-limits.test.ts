@@ -104,7 +104,7 @@ test('what runs already says so, also to somebody who has as many as may be', as
   await startExport(what, byBen(), world.tools);
   for (let time = 0; time < 2; time += 1) await starts();
   const told = await startExport(what, asks(), world.tools);
-  expect(told?.text).toMatch(/^docs\.acme\.com.* is already being exportedready/);
+  expect(told?.text).toMatch(/^docs\.acme\.com.* is already being exported/);
 });
 
 test.each<[string, (run: ExportRun) => Promise<unknown>]>([

@@ -41,7 +41,7 @@ export async function askForExport(
     chaos.route(random);
     const { ok, ephemeral } = await person.types(WHERE, `/docs-export ${domain}`);
     const told = ephemeral === undefined ? '' : slack.read(ephemeral);
-    if (ok && (told === '' || told.includes('is already being exportedready'))) return;
+    if (ok && (told === '' || told.includes('is already being exported'))) return;
     await pause(ASK_AGAIN_MS);
     if (cardsOf(chaos.world, domain).length > 0) return;
     answers.askedAgain += 1;

@@ -94,7 +94,7 @@ export async function tellStory(world: World, strike?: Strike, place = inDocs): 
     const answer = await slack.person(who).types(where, `/docs-export ${domain}`);
     const told = answer.ephemeral === undefined ? '' : plain(slack.read(answer.ephemeral));
     if (answer.ok && told === '') break;
-    if (answer.ok && told.startsWith(`${domain} is already being exportedready`)) break;
+    if (answer.ok && told.startsWith(`${domain} is already being exported`)) break;
     if (answer.ok)
       expect(told).toMatch(
         /^(I can't (keep track of work|reach Slack's API) right now|My database stopped answering|Slack took too long to say)/,
