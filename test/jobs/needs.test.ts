@@ -38,7 +38,7 @@ describe('an export', () => {
       "It's unclear whether the export of docs.acme.com started. ben chose not to start it again.",
     );
     const later = { ...aRun({ state: 'unknown', attempt: 3 }) };
-    expect(reads(exportNeeds.answered(later, need))).toContain('was settled already');
+    expect(reads(exportNeeds.answered(later, need))).toContain('was already answered');
   });
 });
 

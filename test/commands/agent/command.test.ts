@@ -165,7 +165,7 @@ describe('the project', () => {
     );
     expect((await type('list --project Acme'))?.text).toMatch(/^✅ Ready · acme\/docs/);
     expect((await type('list --project gamma'))?.text).toMatch(/^No project "gamma"/);
-    expect((await type('stop --project beta'))?.text).toMatch(/^No agent job that you can see/);
+    expect((await type('stop --project beta'))?.text).toMatch(/^This channel has no followed agent job/);
     expect(await world.inbox(thread)).toEqual([]);
   });
 });
