@@ -225,7 +225,7 @@ describe('following a job', () => {
       'Which job? Type its ID, such as /docs-agent follow job_41d7.',
     );
     expect(told(await asks('/docs-agent follow aj_3f9a…4a06'))).toContain(
-      'No job that you can see here matches that. Type its whole id',
+      'No job that you can see here matches that. Type its whole ID',
     );
     expect(scene.slack.messages).toEqual([]);
   });

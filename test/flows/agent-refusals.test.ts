@@ -189,7 +189,7 @@ describe('a platform that is away', () => {
     plan(jobId);
     await close();
     await replies(root, 'Mend the headings');
-    await untilBelow(root, 'I keep trying.');
+    await untilBelow(root, "I'll keep trying.");
     const back = await scene.platform.listen(port);
     expect(await sent(1)).toEqual(['Mend the headings']);
     await untilBelow(root, '⏳');

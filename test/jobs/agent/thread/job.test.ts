@@ -243,7 +243,7 @@ test('that the platform does not answer is no longer said once it is not tried a
     world.clock.ms += 30_000;
   }
   const [first, ...others] = world.texts('.retry.');
-  expect(first).not.toContain('I keep trying');
+  expect(first).not.toContain("I'll keep trying");
   expect(others.at(-1)).toContain('"two" is not sent yet');
 });
 
