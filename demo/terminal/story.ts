@@ -124,8 +124,8 @@ async function story(): Promise<string[]> {
   const ending = await until('the end of the export', () => written().find(isEnding));
   const { url } = clickableIn(ending.blocks, 'Download bundle').element;
   await until(
-    'the word "Exported" in both other messages',
-    () => reads(/^✅ Exported · \S+\nStatic export/) && reads(/^✅ Exported · \d+ pages/),
+    'the result on the card, and the times in its thread',
+    () => reads(/^✅ \S+ exported · \d+ pages .*\nStatic export/) && reads(/^requested .* · finished /),
   );
   screen.printEvent('clicks', 'Ana clicks', ['[Download bundle]']);
   awaited = 'the bundle';
@@ -146,7 +146,8 @@ function until<T>(what: string, check: () => T | undefined | false): Promise<T> 
   awaited = what;
   return slack.until(() => {
     const ending = written().find(isEnding);
-    if (ending && !/is exported/.test(slack.read(ending)))
+    const isRefused = slack.ephemerals.some((one) => slack.read(one).startsWith('❌'));
+    if (isRefused || (ending && !/is exported/.test(slack.read(ending))))
       throw new Error('The export ended in another way.');
     return check();
   }, WAIT_MS);

@@ -80,7 +80,7 @@ describe('a start without an answer', () => {
       'docs.acme.com is already being exported: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     scene.platform.finish('docs.acme.com');
-    await until(['✅ @ana docs.acme.com is exported · 12 pages', '✅ Exported · docs.acme.com']);
+    await until(['✅ @ana docs.acme.com is exported · 12 pages', '✅ docs.acme.com exported']);
     expect(scene.platform.starts).toHaveLength(1);
     expect(scene.slack.messages).toHaveLength(4);
   });
@@ -197,7 +197,7 @@ describe('asked for again', () => {
     // Under a command in the channel; under a message of a thread in there.
     expect(answers.map(({ threadTs }) => threadTs)).toEqual([undefined, messageWith('42%').threadTs]);
     scene.platform.finish('docs.acme.com');
-    const texts = await until(['is exported', '✅ Exported · docs.acme.com']);
+    const texts = await until(['is exported', '✅ docs.acme.com exported']);
     expect(texts.at(-1)).toContain('✅ @ana @ben docs.acme.com is exported');
     expect(notified('ben')).toBe(1);
     expect(notified('ana')).toBe(1);
@@ -271,7 +271,7 @@ describe('once the record of the run is gone', () => {
     await asks();
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
-    await until(['is exported', '✅ Exported · docs.acme.com']);
+    await until(['is exported', '✅ docs.acme.com exported']);
     await forgets();
     await clicks('ben', 'is exported', 'New link');
     await until(['Static export · watched by ben', '✅ @ben docs.acme.com is exported']);

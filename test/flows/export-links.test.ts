@@ -17,7 +17,7 @@ async function finished(
   await asks(options.text, options);
   await until(['42%'], where);
   platform.finish('docs.acme.com');
-  return until(['is exported', '✅ Exported · docs.acme.com', 'finished TIME'], where);
+  return until(['is exported', '✅ docs.acme.com exported', 'finished TIME'], where);
 }
 
 /** Nobody but the person reads the link, and it works. */

@@ -13,7 +13,7 @@ describe('what is typed after the domain', () => {
   ])('is understood with quotes and dashes that are %s', async (_, options) => {
     await asks(`/docs-export ${options} docs.acme.com`);
     await until([
-      '⏳ Exporting · docs.acme.com\nStatic export "spring release" · only 2 pages · requested by ana',
+      '⏳ Exporting · docs.acme.com\nStatic export "spring release" · only /guides and 1 more · requested by ana',
     ]);
     expect(scene.platform.starts).toMatchObject([
       { domain: 'docs.acme.com', version: 'spring release', paths: ['guides', 'api'] },
@@ -24,7 +24,9 @@ describe('what is typed after the domain', () => {
     await asks(
       '/docs-export docs.acme.com --paths https://DOCS.acme.com/guides/start/?tab=1#top,/,index,guides/start',
     );
-    await until(['⏳ Exporting · docs.acme.com\nStatic export · only 2 pages · requested by ana']);
+    await until([
+      '⏳ Exporting · docs.acme.com\nStatic export · only /guides/start and 1 more · requested by ana',
+    ]);
     expect(scene.platform.starts).toMatchObject([{ paths: ['guides/start', 'index'] }]);
   });
 
@@ -78,6 +80,7 @@ describe('what is typed after the domain', () => {
         '/docs-export [domain] [--project p] [--version label] [--paths a,b] [--private]',
         '/docs-export watch <job id> [--project p]',
         '/docs-export status',
+        'Everybody who can read a thread can use a link in it, guests included. With --private it goes to you alone.',
         '[Export a site] [Instruct the agent]',
       ].join('\n'),
     );
@@ -118,7 +121,7 @@ describe('/docs-export status', () => {
     await asks();
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
-    await until(['is exported', '✅ Exported · docs.acme.com']);
+    await until(['is exported', '✅ docs.acme.com exported']);
     expect(await status('ana')).toBe(
       'No export that you can see here is running. Start one with /docs-export.',
     );

@@ -19,7 +19,7 @@ describe('with little patience', () => {
     ]);
     scene.platform.wire.clear();
     await clicks('ana', 'could not get', 'Get the link');
-    await until(['[Download bundle]', '✅ Exported · docs.acme.com\n']);
+    await until(['[Download bundle]', '✅ docs.acme.com exported · ']);
     expect(scene.platform.starts).toHaveLength(1);
   });
 
@@ -150,7 +150,7 @@ describe('a watch that takes too long', () => {
     ]);
     scene.platform.finish('docs.acme.com');
     await clicks('ana', 'stopped watching', 'Check now');
-    await until(['is exported', '✅ Exported · docs.acme.com']);
+    await until(['is exported', '✅ docs.acme.com exported']);
     expect(scene.platform.starts).toHaveLength(1);
   });
 });

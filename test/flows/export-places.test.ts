@@ -14,7 +14,7 @@ describe('where it is asked', () => {
     await asks('/docs-export docs.acme.com --private', { where: '@ana' });
     await until(['42%'], '@ana');
     scene.platform.finish('docs.acme.com');
-    await until(['is exported', '[Download bundle]', '✅ Exported · docs.acme.com'], '@ana');
+    await until(['is exported', '[Download bundle]', '✅ docs.acme.com exported'], '@ana');
     expect(scene.slack.messages).toHaveLength(3);
   });
 

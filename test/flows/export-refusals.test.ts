@@ -29,7 +29,7 @@ describe('refused at once, privately, before anything starts', () => {
     await Promise.all([person('ana').clicks(ephemeral, 'Use it'), person('ana').clicks(ephemeral, 'Use it')]);
     await until([
       '42%',
-      '⏳ Exporting · docs.acme.com\nStatic export "spring release" · only 2 pages · requested by ana',
+      '⏳ Exporting · docs.acme.com\nStatic export "spring release" · only /guides and 1 more · requested by ana',
     ]);
     expect(scene.platform.starts).toMatchObject([
       { domain: 'docs.acme.com', version: 'spring release', paths: ['guides', 'api'] },
@@ -308,7 +308,7 @@ describe('at log level trace', () => {
     await scene.asks();
     await scene.until(['42%']);
     scene.platform.finish('docs.acme.com');
-    await scene.until(['is exported', 'finished TIME', '✅ Exported · docs.acme.com']);
+    await scene.until(['is exported', 'finished TIME', '✅ docs.acme.com exported']);
     await scene.slack.until(() => scene.world.bots.at(-1)?.output().includes('"level":10'));
   });
 });

@@ -19,7 +19,7 @@ describe('/docs-export watch', () => {
     scene.platform.finish(jobId);
     await until([
       '✅ @ana job se_… is exported · 12 pages · 1 byte · took 1 s\nThe link works until TIME.',
-      '✅ Exported · job se_…',
+      '✅ job se_… exported',
     ]);
     expect(scene.platform.starts).toHaveLength(1);
     expect(scene.slack.messages).toHaveLength(3);
@@ -30,7 +30,7 @@ describe('/docs-export watch', () => {
     scene.platform.plan({ dates: 'none', durationMs: 0 });
     const jobId = await startsElsewhere(scene);
     await watch(jobId);
-    await until(['✅ Exported · job se_…', '✅ Exported · 12 pages', 'is exported']);
+    await until(['✅ job se_… exported · 12 pages', 'is exported']);
     expect(sees().at(-1)).toMatch(/^✅ @ana job se_… is exported · 12 pages · 1 byte\n/);
     expect(sees().join()).not.toMatch(/took|started/);
     expect(scene.slack.messages).toHaveLength(3);
@@ -99,7 +99,7 @@ describe('/docs-export watch', () => {
     await until(['42%']);
     const { jobId = '' } = scene.platform.starts[0] ?? {};
     scene.platform.finish(jobId);
-    await until(['is exported', '✅ Exported · docs.acme.com']);
+    await until(['is exported', '✅ docs.acme.com exported']);
     await watch(jobId, { who: 'ben', where: '#private' });
     await until(['✅ @ben docs.acme.com (1.2) is exported', 'watched by ben'], '#private');
   });

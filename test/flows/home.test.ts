@@ -66,7 +66,7 @@ describe('Home', () => {
       `https://acme.slack.com/archives/${messageWith(world, 'Static export').channel}/p`,
     );
     world.platform.finish('docs.acme.com');
-    await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com']);
+    await until(world, '#docs', ['is exported', '✅ docs.acme.com exported']);
     expect(await below('Recently ended', 'ana')).toEqual([
       '✅ Exported · docs.acme.com · requested by ana TIME · Open thread',
     ]);

@@ -37,7 +37,7 @@ test('a start whose answer was kept is found by a bot without the project, and w
     expect(sees(world, '#docs').join('\n')).toContain('42%');
   }, 15_000);
   world.platform.finish('docs.acme.com');
-  await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com']);
+  await until(world, '#docs', ['is exported', '✅ docs.acme.com exported']);
   expect(startCalls()).toHaveLength(1);
 });
 

@@ -55,7 +55,7 @@ describe.for([1, 2])('with %i bots', (bots) => {
 
       await until(world, '#docs', ['42%']);
       world.platform.finish('docs.acme.com');
-      await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com', 'finished TIME']);
+      await until(world, '#docs', ['is exported', '✅ docs.acme.com exported', 'finished TIME']);
       expect(world.platform.starts).toHaveLength(1);
       expect(world.slack.messages).toHaveLength(3);
       // The one that is done waits for the end of its link.
@@ -81,7 +81,7 @@ describe.for([1, 2])('with %i bots', (bots) => {
         name === 'full' ? expect.stringContaining('already being exported: 42%') : REFUSAL,
       );
       await heal(world);
-      await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com', 'finished TIME']);
+      await until(world, '#docs', ['is exported', '✅ docs.acme.com exported', 'finished TIME']);
       expect(world.platform.starts).toHaveLength(1);
       expect(world.slack.messages).toHaveLength(3);
     });

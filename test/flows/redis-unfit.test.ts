@@ -24,6 +24,6 @@ test('a Redis that keeps nothing any more: admins hear of it once, everybody can
   expect(told[1]).toContain('My database has a problem: Redis keeps nothing on disk');
 
   world.platform.finish('docs.acme.com');
-  await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com']);
+  await until(world, '#docs', ['is exported', '✅ docs.acme.com exported']);
   expect(sees(world, '@ana')).toHaveLength(1);
 });

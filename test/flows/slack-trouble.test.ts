@@ -71,12 +71,12 @@ describe('message_not_found on an edit', () => {
       const card = messageWith(world, 'Static export');
       world.slack.workspace.remove(card);
       world.platform.finish('docs.acme.com');
-      await until(world, '#docs', ['✅ Exported · docs.acme.com', 'is exported']);
+      await until(world, '#docs', ['✅ docs.acme.com exported', 'is exported']);
       const cards = world.slack.messages.filter(
         (message) => !message.deleted && world.slack.read(message).includes('Static export'),
       );
       expect(cards.map((message) => plain(world.slack.read(message)).split('\n')[0])).toEqual([
-        '✅ Exported · docs.acme.com',
+        expect.stringMatching(/^✅ docs\.acme\.com exported · 12 pages · \d+ s$/),
       ]);
     }));
 
@@ -90,7 +90,7 @@ describe('message_not_found on an edit', () => {
       const live = () => sees(world, '#docs').filter((text) => !text.includes('Static export'));
       expect(live()).toEqual([]);
       world.platform.finish('docs.acme.com');
-      await until(world, '#docs', ['is exported', '✅ Exported · 12 pages']);
+      await until(world, '#docs', ['is exported', 'exported · 12 pages']);
       expect(live()).toHaveLength(2);
     }));
 });

@@ -18,7 +18,7 @@ describe('over a socket', () => {
     await asks();
     await until(['42%']);
     scene.platform.finish('docs.acme.com');
-    await until(['is exported', '✅ Exported · docs.acme.com']);
+    await until(['is exported', '✅ docs.acme.com exported']);
   }
 
   test.for<[string, Envelope, () => Promise<void>]>([

@@ -36,7 +36,7 @@ async function readyz(bot: Bot | undefined) {
 async function endsOnce(messages = 3) {
   await until(world, '#docs', ['42%']);
   world.platform.finish('docs.acme.com');
-  await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com', 'finished TIME']);
+  await until(world, '#docs', ['is exported', '✅ docs.acme.com exported', 'finished TIME']);
   expect(world.platform.starts).toHaveLength(1);
   expect(world.slack.messages).toHaveLength(messages);
   expect(world.slack.messages.filter(({ deleted }) => deleted)).toEqual([]);

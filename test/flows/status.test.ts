@@ -259,7 +259,7 @@ describe('/docs-status', () => {
       await asks('/docs-export docs.acme.com', 'ben');
       await until(world, '#docs', ['42%', 'se_…']);
       world.platform.finish('docs.acme.com');
-      await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com']);
+      await until(world, '#docs', ['is exported', '✅ docs.acme.com exported']);
       await asks('/docs-export docs.acme.com', 'gus');
 
       const lines = told(await asks('/docs-status audit'));

@@ -45,7 +45,7 @@ test('one trace goes from the command to the last edit, through two processes', 
   await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
   await until(world, '#docs', ['42%']);
   world.platform.finish('docs.acme.com');
-  await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com', 'finished TIME']);
+  await until(world, '#docs', ['is exported', '✅ docs.acme.com exported', 'finished TIME']);
   // What is left is sent when they end.
   await Promise.all([web.terminate(), worker.terminate()]);
 

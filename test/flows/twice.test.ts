@@ -20,7 +20,7 @@ describe.for([1, 2])('with %i bots', (bots) => {
   async function endsOnce() {
     await until(world, '#docs', ['42%']);
     world.platform.finish('docs.acme.com');
-    await until(world, '#docs', ['is exported', '✅ Exported · docs.acme.com', 'finished TIME']);
+    await until(world, '#docs', ['is exported', '✅ docs.acme.com exported', 'finished TIME']);
     expect(world.platform.starts).toHaveLength(1);
     expect(
       world.slack.messages.filter((message) => message.from === 'docket' && !message.deleted),

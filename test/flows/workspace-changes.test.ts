@@ -17,7 +17,7 @@ describe('a channel whose id changes', () => {
     finish(jobId, 'no_pr');
     await untilBelow(card, '➖ @ana Done, without a pull request');
     scene.platform.finish('docs.acme.com');
-    await scene.until(['✅ Exported · docs.acme.com', 'is exported'], '#private');
+    await scene.until(['✅ docs.acme.com exported', 'is exported'], '#private');
     // A second change, and a thread that begins after it.
     await scene.slack.changeChannelId('#private');
     await replies(card, 'And the summary');

@@ -1,5 +1,6 @@
-import { layout, type Message, type Part } from '../../slack/blocks.ts';
+import { compose, contextBlock, layout, type Message, type Part } from '../../slack/blocks.ts';
 import { cut, foreignText, formatDuration, lowerFirst, oneLine } from '../../slack/text.ts';
+import { downloadButton } from '../bundle-link-view.ts';
 import { keyRemedyText, personName, projectMissingText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
 import { exportDurationMs, pageCountText, percent, runButtonOf, site, subject } from './phrases.ts';
@@ -9,10 +10,25 @@ import { hasEnded, shownStateOf, stateOf, stateParts } from './state-view.ts';
 /** Errors in a row before messages say that the platform does not answer. */
 const TROUBLE_SHOWN_AT = 3;
 
-/** The card of a run. It changes with its state word alone. */
+/** The card of a run. It changes with its state word alone, until the result stands on it. */
 export function cardMessage(run: ExportRun): Message {
   const { icon, label } = stateOf(run);
   const small = `Static export${labelPart(run)}${pathsPart(run)} · ${run.joined ? 'watched' : 'requested'} by ${personName(run.requester.name)}`;
+  // While another link is made, the one before may still work.
+  const done = run.ending?.kind === 'done' ? run.ending : run.earlier?.ending;
+  if (label === 'Exported' && done !== undefined) {
+    const took = exportDurationMs(run);
+    const facts = [...progressParts(run), ...(took === undefined ? [] : [` · ${formatDuration(took)}`])].join(
+      '',
+    );
+    const isPublic = !done.privately && !done.over;
+    return layout({
+      lines: [[`${icon} `, { bold: subject(run) }, ` exported${facts}`]],
+      small: [[small]],
+      buttons: isPublic ? [{ ...downloadButton(exportActions.download, done.link), label: 'Download' }] : [],
+      text: [[`${subject(run)} exported${facts}. ${small}`]],
+    });
+  }
   return layout({
     lines: [[`${icon} `, { bold: label }, ` · ${subject(run)}`]],
     small: [[small]],
@@ -29,7 +45,8 @@ const labelPart = ({ version }: ExportRun) => {
 function pathsPart({ paths }: ExportRun): string {
   if (paths === undefined) return '';
   const [first = ''] = paths;
-  return paths.length === 1 ? ` · only ${foreignText(first, 60)}` : ` · only ${paths.length} pages`;
+  const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
+  return ` · only ${foreignText(first, 60)}${more}`;
 }
 
 /** The message in the thread that is edited while an export runs. */
@@ -76,10 +93,8 @@ const startedSince = ({ startedAtMs }: ExportRun): Part[] =>
 
 const isLinkMade = ({ state, relinked }: ExportRun) => state === 'bundling' && relinked === 0;
 
-/** After the end: what it came to, and when everything was. */
+/** After the end: when everything was. What it came to stands on the card. */
 function endedProgress(run: ExportRun): Message {
-  const took = exportDurationMs(run);
-  const facts = [...progressParts(run), ...(took === undefined ? [] : [` · took ${formatDuration(took)}`])];
   const moments: [string, number | undefined][] = [
     ['requested', run.joined ? undefined : run.attemptAtMs],
     ['started', run.startedAtMs],
@@ -92,11 +107,7 @@ function endedProgress(run: ExportRun): Message {
     index === 0 ? parts : [' · ', ...parts],
   );
   const { label } = stateOf(run);
-  return layout({
-    lines: [[...stateParts(stateOf(run)), ...facts]],
-    small: small.length === 0 ? [] : [small],
-    text: [[`${site(run)}: ${lowerFirst(label)}${facts.join('')}`]],
-  });
+  return compose([[`${site(run)}: ${lowerFirst(label)}`]], [contextBlock([small])]);
 }
 
 /** The job's id, whole, so that it can be copied. */
@@ -169,7 +180,7 @@ export function exportLine(run: ExportRun, thread: string | undefined): Part[] {
   const by = `${word} by ${personName(run.requester.name)}${run.joined ? ' since' : ''} `;
   return [
     ...stateParts(shownStateOf(run)),
-    ` · ${site(run)}${progress} · ${by}`,
+    ` · ${site(run)}${pathsPart(run)}${progress} · ${by}`,
     { time: run.attemptAtMs, format },
     ...open,
   ];

@@ -130,7 +130,7 @@ const PEOPLE = [
 const CARD = [
   'Docket posts    🕒 Queued · docs.acme.com',
   'Docket edits ✎  ⏳ Exporting · docs.acme.com',
-  'Docket edits ✎  ✅ Exported · docs.acme.com',
+  'Docket edits ✎  ✅ docs.acme.com exported · 128 pages · N s',
   'Ana clicks      [Download bundle]',
 ];
 

@@ -95,14 +95,14 @@ describe('whatever a record holds', () => {
     });
   });
 
-  test('a link is in an ending that everybody may have, or in a direct message, and only while it works', () => {
+  test('a link is on the card and in an ending that everybody may have, or in a direct message, and only while it works', () => {
     fc.assert(
       fc.property(anyRun, (run) => {
         const done = run.ending?.kind === 'done' ? run.ending : undefined;
         for (const { key, place, message } of exportMessages(run)) {
           if (!buttonsIn(message.blocks).some(({ url }) => url?.startsWith(LINK))) continue;
           expect(done?.over && done.linkEndsAtMs !== undefined).not.toBe(true);
-          expect(key).toMatch(done?.privately ? /\.private\./ : /\.end\./);
+          expect(key).toMatch(done?.privately ? /\.private\./ : /\.end\.|\.card(?:\.dm)?$/);
           if (done?.privately) expect(place).toEqual({ user: run.requester.id });
         }
       }),

@@ -28,9 +28,9 @@ export type PersonName = Parameters<World['slack']['person']>[0];
 
 /** The messages of an export at its end. Where Slack refuses blocks, the text alone is what people read. */
 const ROLE_TEXTS: [string, RegExp][] = [
-  ['card', /^(?:✅ Exported · SITE\n|SITE: exported\. )Static export · requested by /u],
+  ['card', /^(?:✅ )?SITE exported · 12 pages(?: · \d+ s)?(?:\n|\. )Static export · requested by /u],
   ['ending', /^(?:✅ @\w+ SITE is exported|SITE is exported) · 12 pages · /u],
-  ['progress', /^(?:✅ Exported|SITE: exported) · 12 pages/u],
+  ['progress', /^(?:requested .* · finished |SITE: exported$)/u],
   ['question', /^(?:⚠️ @\w+ )?Did the export of SITE start\? /u],
   ['unclear card', /^(?:⚠️ Needs an answer · SITE\n|SITE: needs an answer\. )Static export · requested by /u],
 ];
