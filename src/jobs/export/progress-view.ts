@@ -1,4 +1,4 @@
-import { compose, contextBlock, layout, type Message, type Part } from '../../slack/blocks.ts';
+import { compose, contextBlock, layout, type Message, message, type Part } from '../../slack/blocks.ts';
 import { cut, foreignText, formatDuration, lowerFirst, oneLine } from '../../slack/text.ts';
 import { downloadButton } from '../bundle-link-view.ts';
 import { keyRemedyText, personName, projectMissingText } from '../wording-view.ts';
@@ -107,7 +107,8 @@ function endedProgress(run: ExportRun): Message {
     index === 0 ? parts : [' · ', ...parts],
   );
   const { label } = stateOf(run);
-  return compose([[`${site(run)}: ${lowerFirst(label)}`]], [contextBlock([small])]);
+  const text = [[`${site(run)}: ${lowerFirst(label)}`]];
+  return small.length === 0 ? message(text) : compose(text, [contextBlock([small])]);
 }
 
 /** The job's id, whole, so that it can be copied. */
