@@ -21,4 +21,4 @@ export function fillPath(template: string, fields: Record<string, unknown>) {
 }
 
 /** Returns a page's path as the platform takes it: without slashes at its ends, the home page as `index`. */
-export const toPagePath = (path: string) => path.replace(/^\/+|\/+$/gu, '') || 'index';
+export const toPagePath = (path: string) => path.replace(/^\/+|(?<!\/)\/+$/gu, '') || 'index';

@@ -45,7 +45,7 @@ export function readPaths(text: string): ReadOption<string[]> {
     if (page === undefined) return { kind: 'unclear', problem: notAPath(piece) };
     const problem = pathProblem(page.path, piece);
     if (problem !== undefined) return { kind: 'unclear', problem };
-    const path = page.path.replace(/(?:^\/index)?\/*$/u, '');
+    const path = page.path.replace(/(?:^\/index)?(?<!\/)\/*$/u, '');
     paths.add(page.origin + (path || '/'));
   }
   if (paths.size === 0) return { kind: 'unclear', problem: 'No paths given. Type them like /guides,/api.' };
@@ -62,6 +62,7 @@ const trimmed = (piece: string) => unquoted(piece.trim()).trim();
 function pageIn(piece: string): { origin: string; path: string } | undefined {
   const address = /^<(https?:[^<>|\s]+)(?:\|[^<>]*)?>$/iu.exec(piece)?.[1] ?? piece;
   const [, origin = '', ofPage] = /^(https?:\/\/[^/?#\s]+)([^?#]*)/iu.exec(address) ?? [];
+  if (origin !== '' && !looksLikeHost(hostOfUrl(origin) ?? '')) return undefined;
   const path = origin === '' ? address.replace(/[?#].*$/su, '') : ofPage || '/';
   if (path === '' || path.startsWith('//')) return undefined;
   if (path.startsWith('/')) return { origin, path };

@@ -91,6 +91,7 @@ const whole = (changes: Partial<EditionRun> = {}) => {
       { subject: 'questions that the assistant could not answer', kind: 'questions', before: 47, after: 64 },
       { subject: '/guides/webhooks', kind: 'thumbs', without: 'failed', before: 4, after: 5 },
       { subject: '/quickstart', kind: 'page', without: 'unknown', before: 100, after: 120 },
+      { subject: '/start', kind: 'page', without: 'archived', before: 90, after: 80 },
     ],
     ...changes,
   });

@@ -23,7 +23,10 @@ export const cards: GalleryState[] = [
   card('idle, with a title', { title: 'Add error handling' }, 'Ready', 'Add error handling'),
   answered(
     'agent/instruction',
-    pick(threadMessages(aThread({ title: 'Also…', instructions: [first] })), 'instruction'),
+    pick(
+      threadMessages(aThread({ title: 'Also…', instructions: [{ ...first, isReply: false }] })),
+      'instruction',
+    ),
   ),
   card('a send is unclear', { instructions: [anInstruction({ state: 'unknown' })] }, 'Needs an answer'),
   card('one instruction waiting', { instructions: [anInstruction()] }, 'Ready'),
