@@ -4,6 +4,8 @@ export interface Project {
   name: string;
   /** For agent jobs and analytics. */
   projectId: string | undefined;
+  /** Whose limit of analytics requests it shares; its key's when left out. */
+  organization?: string | undefined;
   /** Host names, lower case ASCII. `undefined` allows any: the platform decides. */
   domains: readonly string[] | undefined;
   /** As it was at the start. */

@@ -57,9 +57,14 @@ const apiKey = z
 
 const mapProblem = 'must be a map. Write name: value, one a line, beneath it.';
 
+const organization = z
+  .string('must be a name in quotes.')
+  .regex(/^[\w.-]{1,80}$/, 'must have 1 to 80 letters, digits, dots, dashes or underscores.');
+
 const projectSchema = z.strictObject(
   {
     projectId: projectId.optional(),
+    organization: organization.optional(),
     domains: list(domain).default([]),
     apiKey,
     channels: list(channel).default([]),
@@ -175,9 +180,16 @@ export function readConfigFile(
 }
 
 function toProject([name, given]: [string, z.infer<typeof projectSchema>], env: Env): Project {
-  const { domains, channels } = given;
+  const { domains, channels, organization } = given;
   const key = readKey(keySourceIn(given.apiKey), env);
-  return { name, projectId: given.projectId, domains, channels, ...key };
+  return {
+    name,
+    projectId: given.projectId,
+    domains,
+    channels,
+    ...key,
+    ...(organization && { organization }),
+  };
 }
 
 function schemaProblems(issues: readonly z.core.$ZodIssue[], yaml: YamlFile): Problem[] {

@@ -1,6 +1,6 @@
 import { keyIdOf } from '../docs-api/client.ts';
 import { followUpLimit } from '../jobs/agent/thread/follow-up-limit.ts';
-import { analyticsLimit, backgroundLimit } from '../jobs/digest/figures/limits.ts';
+import { analyticsBudget, analyticsLimit, backgroundLimit } from '../jobs/digest/figures/limits.ts';
 import { jobs } from '../jobs/index.ts';
 import type { Limits } from '../jobs/limits.ts';
 import { pollRateLimit } from '../jobs/polling.ts';
@@ -122,13 +122,16 @@ function limitsOf({ projects, limits, timing, teamId }: RedisGaugeParts, keyIds:
     ...(['begin', 'complete', 'info'] as const).map((method) => fileRateLimit(method, team, timing)),
     digestRateLimit(team, timing),
   ];
+  const budgets = new Set(projects.map((one) => analyticsBudget(one.organization, keyIdOf(one))));
   return [
     ...(team === '' ? [] : ofSlack),
+    ...[...budgets].flatMap((budget) => [
+      analyticsLimit(budget, limits.analyticsPerHour),
+      backgroundLimit(budget, limits.analyticsPerHour),
+    ]),
     ...keyIds.flatMap((keyId) => [
       pollRateLimit('export-status', keyId, limits.exportStatusPerSecond),
       pollRateLimit('agent-status', keyId, limits.exportStatusPerSecond),
-      analyticsLimit(keyId, limits.analyticsPerHour),
-      backgroundLimit(keyId, limits.analyticsPerHour),
     ]),
     ...projects.map(({ name }) => followUpLimit(name, limits.followUpsPerHour)),
   ];

@@ -3,6 +3,7 @@ import { registry } from '../../src/commands/index.ts';
 import { defaultConfigFile } from '../../src/config/file.ts';
 import { keyIdOf } from '../../src/docs-api/client.ts';
 import { digestFeature } from '../../src/jobs/digest/feature.ts';
+import { limitsOf } from '../../src/jobs/digest/figures/limits.ts';
 import type { FeatureContext, WorkContext } from '../../src/jobs/feature.ts';
 import { features, limitLines, workWithKey } from '../../src/jobs/features.ts';
 import type { Viewer } from '../../src/jobs/visibility.ts';
@@ -123,6 +124,31 @@ test('what is not known of a limit is left out', async () => {
 });
 
 describe('analytics requests of the past hour', () => {
+  test('of one organization are counted together, whatever the keys', async () => {
+    const shared = { organization: 'acme', projectId: 'prj' };
+    const projects = [
+      aProject({ ...shared, name: 'acme', apiKey: 'adm_1' }),
+      aProject({ ...shared, name: 'beta', apiKey: 'adm_2' }),
+    ];
+    const asked: string[] = [];
+    const usage = async ({ name }: { name: string }) => {
+      asked.push(name);
+      return { used: 12, free: 88, waiting: 0, nextMs: 0 };
+    };
+    expect((await limits({ projects, rateLimiter: { usage } })).at(-1)).toBe(
+      'analytics requests: 12 of 100 used in the past hour',
+    );
+    expect(asked.filter((name) => name.startsWith('analytics:'))).toEqual(['analytics:organization:acme']);
+    const all = (project: string, keyId: string) =>
+      limitsOf(
+        { teamId: 'T0ACME', urgent: false, project },
+        { keyId },
+        { projects, limits: defaultConfigFile.limits },
+      ).needed.map(({ name }) => name);
+    expect(all('acme', 'key 1')).toEqual(all('beta', 'key 2'));
+    expect(all('gamma', 'key 3')).toContain('analytics:key 3');
+  });
+
   const rateLimiter = {
     usage: async ({ name }: { name: string }) => ({
       used: name === `analytics:${keyIdOf({ apiKey: 'adm_1' })}` ? 12 : 90,

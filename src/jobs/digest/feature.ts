@@ -6,16 +6,16 @@ import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts
 import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
 import { setUpButton } from './ask-view.ts';
 import { editionRun } from './edition/record.ts';
-import { analyticsLimit } from './figures/limits.ts';
+import { analyticsBudget, analyticsLimit } from './figures/limits.ts';
 import { scheduleNeeds } from './schedule/needs.ts';
 import { type ScheduleRun, scheduleKind, scheduleRun } from './schedule/record.ts';
 import { scheduleLine } from './schedule/view.ts';
 
-/** Without an id the numbers of a project cannot be read. Projects with one key share its limit. */
-const projectsByKey = (projects: readonly Project[]) =>
+/** Without an id the numbers of a project cannot be read. Projects of one organization, or with one key, share a limit. */
+const projectsByBudget = (projects: readonly Project[]) =>
   Map.groupBy(
     projects.filter(({ projectId }) => projectId !== undefined),
-    keyIdOf,
+    (project) => analyticsBudget(project.organization, keyIdOf(project)),
   );
 
 export const digestFeature: Feature = {
@@ -50,11 +50,11 @@ export const digestFeature: Feature = {
   },
 
   left: ({ projects, limits: { analyticsPerHour: perHour }, rateLimiter }) => {
-    const byKey = [...projectsByKey(projects)];
+    const byBudget = [...projectsByBudget(projects)];
     return Promise.all(
-      byKey.slice(0, MAX_LEFT).map(async ([keyId, [first]]) => {
-        const usage = await rateLimiter.usage(analyticsLimit(keyId, perHour));
-        const where = byKey.length > 1 ? ` for ${first?.name}` : '';
+      byBudget.slice(0, MAX_LEFT).map(async ([budget, [first]]) => {
+        const usage = await rateLimiter.usage(analyticsLimit(budget, perHour));
+        const where = byBudget.length > 1 ? ` for ${first?.name}` : '';
         return leftText(usage, perHour, `requests for numbers${where}`);
       }),
     );
@@ -62,11 +62,11 @@ export const digestFeature: Feature = {
 
   async limits(_, { projects, limits, rateLimiter }) {
     const perHour = limits.analyticsPerHour;
-    const byKey = projectsByKey(projects);
+    const byBudget = projectsByBudget(projects);
     return Promise.all(
-      [...byKey].map(async ([keyId, sharing]) => {
-        const usage = await rateLimiter.usage(analyticsLimit(keyId, perHour));
-        const names = byKey.size > 1 ? ` for ${sharing.map(({ name }) => name).join(', ')}` : '';
+      [...byBudget].map(async ([budget, sharing]) => {
+        const usage = await rateLimiter.usage(analyticsLimit(budget, perHour));
+        const names = byBudget.size > 1 ? ` for ${sharing.map(({ name }) => name).join(', ')}` : '';
         return {
           text: `analytics requests${names}: ${hourlyUsageText(usage, perHour)}`,
           waiting: usage?.waiting ?? 0,

@@ -8,16 +8,23 @@ const HOUR_MS = 3_600_000;
 /** Requests an hour that collecting for digests leaves to people who ask now. */
 const KEPT_FOR_PEOPLE = 20;
 
-/** Returns the limit of all analytics requests with one API key, which `keyId` names without giving it away. */
-export const analyticsLimit = (keyId: string, perHour: number): RateLimit => ({
-  name: `analytics:${keyId}`,
+/**
+ * Returns the name of the budget that analytics requests take from. The platform counts them for an organization: where
+ * the settings name none, its API key stands for it, which `keyId` names without giving it away.
+ */
+export const analyticsBudget = (organization: string | undefined, keyId: string): string =>
+  organization === undefined ? keyId : `organization:${organization}`;
+
+/** Returns the limit of all analytics requests from one budget. */
+export const analyticsLimit = (budget: string, perHour: number): RateLimit => ({
+  name: `analytics:${budget}`,
   count: perHour,
   windowMs: HOUR_MS,
 });
 
 /** Returns the part of that limit which collecting in the background may use. */
-export const backgroundLimit = (keyId: string, perHour: number): RateLimit => ({
-  name: `analytics-background:${keyId}`,
+export const backgroundLimit = (budget: string, perHour: number): RateLimit => ({
+  name: `analytics-background:${budget}`,
   count: Math.max(1, perHour - Math.min(KEPT_FOR_PEOPLE, Math.floor(perHour / 5))),
   windowMs: HOUR_MS,
 });
@@ -37,12 +44,14 @@ export interface AnalyticsLimits {
 
 /** Urgent requests have the whole limit, each person a share of it. */
 export function limitsOf(
-  run: Pick<FiguresRun, 'teamId' | 'urgent' | 'by'>,
+  run: Pick<FiguresRun, 'teamId' | 'urgent' | 'by' | 'project'>,
   { keyId }: Pick<DocsApi, 'keyId'>,
-  { limits }: Pick<JobContext, 'limits'>,
+  { limits, projects }: Pick<JobContext, 'limits' | 'projects'>,
 ): AnalyticsLimits {
   const perHour = limits.analyticsPerHour;
-  const all = analyticsLimit(keyId, perHour);
-  if (!run.urgent) return { all, needed: [backgroundLimit(keyId, perHour), all] };
+  const project = projects.find(({ name }) => name === run.project);
+  const budget = analyticsBudget(project?.organization, keyId);
+  const all = analyticsLimit(budget, perHour);
+  if (!run.urgent) return { all, needed: [backgroundLimit(budget, perHour), all] };
   return { all, needed: run.by === undefined ? [all] : [personLimit(run.teamId, run.by, perHour), all] };
 }
