@@ -254,6 +254,7 @@ function agentMessages(): Message[] {
     { rounds: [aRound({ ending: ended('failed') })], mode: 'mention' },
     { rounds: [aRound({ ending: ended('gaveUp') })] },
     { troubles: [aTrouble()] },
+    { state: 'ended', ended: { why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 0 } },
     {
       instructions: [anInstruction()],
       limit: { n: 1, kind: 'ours', perHour: 100, sinceMs: NOW_MS, untilMs: NOW_MS, refusals: 0 },

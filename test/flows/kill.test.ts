@@ -93,7 +93,7 @@ test('the moments are every outside call of an export', () => {
   expect(labels).toEqual(
     expect.arrayContaining([
       'chat.postMessage card queued',
-      'chat.update card exported',
+      'chat.update SITE exported',
       'chat.postMessage SITE is',
     ]),
   );

@@ -90,7 +90,7 @@ describe('over a socket', () => {
     const asked = await question();
     expect(await person('gus').clicks(asked, 'Start again')).toMatchObject({ ok: true });
     expect(sees(world, '#docs', 'gus').at(-1)).toContain("You can't start exports here");
-    expect(world.slack.ephemerals.at(-1)).toMatchObject({ via: 'response_url' });
+    expect(world.slack.ephemerals.at(-1)).toMatchObject({ via: 'chat.postEphemeral' });
     expect(await person('ben').clicks(asked, 'Start again')).toMatchObject({ ok: true });
     await endsOnce(4);
   });

@@ -43,7 +43,7 @@ describe.concurrent('the demo', () => {
     expect(text).toContain(ENDING);
     expect(text).toContain(BUNDLE);
     expect(text.endsWith(CONCLUSION)).toBe(true);
-    expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(14);
+    expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(15);
     for (const line of DIGEST_LINES) expect(text).toMatch(line);
     expect(lines).toContain('Docket edits ✎  └ ⏳ Exporting · ▰▱ N% · N pages so far · started AGO');
 
@@ -184,7 +184,7 @@ const BUNDLE = `Ana clicks      [Download bundle]
 `;
 
 const CONCLUSION = `
-Seen    1 start and 2 instructions at the platform, 14 messages, 3 mentions; killed once.
+Seen    1 start and 2 instructions at the platform, 15 messages, 3 mentions; killed once.
 Bundle  130 files, to look at in a browser: file:///tmp/docket-demo-X/docs.acme.com/index.html
 Next    npm test; then README.md, for a Slack workspace of your own.
 `;
