@@ -52,7 +52,7 @@ describe('an instruction whose answer is lost', () => {
       'ana chose not to send it again: "Add a section about errors" got no clear answer.',
     );
     expect(
-      await scene.person('ben').clicks(scene.messageWith('chose to leave it'), 'Leave it').catch(String),
+      await scene.person('ben').clicks(scene.messageWith('chose not to send it'), 'Leave it').catch(String),
     ).toContain('No button');
     finish(jobId, 'no_pr');
     await untilBelow(root, '➖ @');
