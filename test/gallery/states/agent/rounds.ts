@@ -36,7 +36,7 @@ const ROUND_STATES: Record<RoundEnding['kind'], string> = {
   noPr: 'finished',
   failed: 'failed',
   archived: 'archived',
-  gone: 'does not know',
+  gone: 'no longer knows',
   gaveUp: 'no longer watched',
 };
 
