@@ -79,7 +79,7 @@ describe('over a socket', () => {
         await exported();
         await clicks('gus', 'is exported', 'New link');
         expect(toldLast('gus')).toContain("You can't start exports here");
-        expect(scene.slack.ephemerals.at(-1)).toMatchObject({ via: 'response_url' });
+        expect(scene.slack.ephemerals.at(-1)).toMatchObject({ via: 'chat.postEphemeral' });
       },
     ],
     [

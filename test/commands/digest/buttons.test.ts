@@ -68,7 +68,10 @@ test('[Change] opens its modal, which knows what it is about', async () => {
   const about: (string | undefined)[] = [];
   world.tools.openModal = async (_caller, _view, what) => void about.push(what);
   expect(await click('change', schedule.id)).toBeUndefined();
-  expect(about).toEqual([schedule.id]);
+  const { timetable, sections, alerts } = schedule;
+  expect(about.map((json) => JSON.parse(String(json)))).toEqual([
+    { schedule: schedule.id, shown: { timetable, sections, alerts } },
+  ]);
 });
 
 describe('[Take over]', () => {

@@ -8,8 +8,8 @@ export interface Moments {
   collecting: string[];
 }
 
-/** Calls that may be one; others find out who somebody is, or answer a command late. */
-export const OF_DIGESTS = /^(?:GET|POST|chat|files|views)\b/;
+/** Calls that may be one; others find out who somebody is, or answer a command or a click. */
+export const OF_DIGESTS = /^(?:GET|POST|chat\.(?!postEphemeral)|files|views)/;
 
 /** The line of what ana has asked for under a digest. */
 export const ASKED = /\nAsked by ana$/;
@@ -92,6 +92,9 @@ export function momentsOf(chart: 'block' | 'picture'): Moments {
     'chat.update Finished,',
     'chat.postMessage The agent opened',
     'chat.update asked',
+    // The whole instruction, in the thread of its job; then the answer to [Send now].
+    'chat.postMessage Check',
+    'chat.postMessage Posted',
   ];
   return { labels, collecting };
 }

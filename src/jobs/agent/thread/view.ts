@@ -8,6 +8,7 @@ import {
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage, Reaction } from '../../../slack/outbox.ts';
 import { cut, foreignText, formatCount, messageUrl, oneLine } from '../../../slack/text.ts';
+import { stripInvisible } from '../../../slack/visible.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
 import {
   keyRemedyText,
@@ -67,7 +68,8 @@ function instructionMessages(
   { id, title, instructions, titleShown }: ThreadRun,
   place: OutboxMessage['place'],
 ): OutboxMessage[] {
-  const { isReply = true, text = '' } = instructions.find(({ creates }) => creates) ?? {};
+  const { isReply = true, text: written = '' } = instructions.find(({ creates }) => creates) ?? {};
+  const text = stripInvisible(written).trim();
   const isWhole = !title?.endsWith('…') && !text.includes('\n');
   if (titleShown || isReply || text === '' || isWhole) return [];
   const whole = message([[cut(text, MAX_SHOWN_INSTRUCTION)]]);

@@ -131,7 +131,7 @@ describe('a thread that is written full', () => {
     expect(largest).toBeLessThan(10_000);
     expect(world.prompts).toEqual([]);
     expect(world.ephemerals[0]).toBe(
-      `U0ANA: That is 38,999 characters; the agent gets up to 8,000 at once. Split it into several replies.\n"${text.slice(0, 59)}…"`,
+      `U0ANA: That is 38,999 characters; the agent gets up to 8,000 at once. Split it into several replies.\n"${text.slice(0, 54)}…"`,
     );
   });
 

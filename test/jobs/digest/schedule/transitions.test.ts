@@ -92,7 +92,8 @@ describe('how many schedules a person has', () => {
     expect(await accept('one')).toMatchObject({ kind: 'accepted' });
     expect(await redis.client.pttl(`{docket}:quota:${quotas[0]?.name}`)).toBe(-1);
     expect(await accept('two')).toMatchObject({ kind: 'full', by: 'one' });
-    await runs.markIdle(aSchedule({ id: 'one', claim: 'one' }), true);
+    const removed = await runs.save(aSchedule({ id: 'one', claim: 'one', state: 'removed' }), true);
+    expect(removed && (await runs.markIdle(removed, true))).toBe(true);
     expect(await accept('two')).toMatchObject({ kind: 'accepted' });
   });
 });
