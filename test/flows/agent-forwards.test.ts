@@ -55,7 +55,7 @@ describe('replies that share a message', () => {
     expect(read(await note('ana', 'previews'))).toBe(LEFT_OUT);
     const bare = await person('ben').says('#elsewhere', '', { files: ['diagram.png'] });
     await person('ana').forwards(bare, '#docs', '', { threadTs: root.ts });
-    await note('ana', 'There is no text in that, so nothing was sent.');
+    await note('ana', 'That has no text, so nothing was sent.');
     expect(instructions()).toHaveLength(1);
   });
 

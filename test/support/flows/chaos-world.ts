@@ -150,7 +150,13 @@ export function errorsLogged({ bots }: World): Map<string, number> {
   const found = new Map<string, number>();
   for (const line of bots.flatMap((bot) => bot.output().split('\n'))) {
     if (!/"level":(?:"(?:error|fatal)"|[56]0)/.test(line)) continue;
-    const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } };
+    const { msg, err, problem } = JSON.parse(line) as {
+      msg?: string;
+      err?: { message?: string };
+      problem?: string;
+    };
+    // What a strike takes away is named until it is back.
+    if (problem !== undefined) continue;
     const words = `${msg ?? ''}: ${err?.message ?? ''}`.replaceAll(/\d{2,}/g, 'n').slice(0, 160);
     found.set(words, (found.get(words) ?? 0) + 1);
   }
