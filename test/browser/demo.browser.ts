@@ -75,8 +75,8 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     await download.saveAs(file);
     expect(unpack(readFileSync(file), join(visit.folder, 'bundle'))).toContain('index.html');
     expect(starts()).toBe(1);
-    await ana.reads(ana.thread, /Exported · 128 pages/);
-    await ana.reads(ana.channel, /Exported · docs/);
+    await ana.reads(ana.thread, /is exported · 128 pages/);
+    await ana.reads(ana.channel, /exported · 128 pages/);
     await pictured(ana, 'demo-export');
   });
 

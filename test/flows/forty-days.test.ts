@@ -27,7 +27,7 @@ test.skipIf(!canMoveClocks)('after 40 days nothing is left but what lasts', asyn
   const { client } = world.redis;
 
   await asks('/docs-export docs.acme.com');
-  await until(['docs.acme.com is exported', '✅ Exported']);
+  await until(['docs.acme.com is exported', '✅ docs.acme.com exported']);
   await asks('/docs-export beta.acme.com --private');
   await until(['beta.acme.com is exported']);
   platform.wire.order(START, { kind: 'reset', when: 'before' });

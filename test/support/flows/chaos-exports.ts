@@ -108,7 +108,7 @@ const cardsOf = ({ slack }: World, domain: string) =>
 export function isExported(world: World, domain: string): boolean {
   const { slack } = world;
   return (
-    cardsOf(world, domain).some((card) => slack.read(card).startsWith('✅ Exported')) &&
+    cardsOf(world, domain).some((card) => slack.read(card).startsWith(`✅ ${domain} exported`)) &&
     endingsOf(world, domain).some((ending) => slack.read(ending).includes(`${domain} is exported`))
   );
 }
