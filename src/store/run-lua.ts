@@ -111,7 +111,7 @@ type AcceptAnswer =
 export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_NOW}${LUA_WAKE}${LUA_QUOTA}
 local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting = unpack(ARGV)
 local runs, members, ref = unpack(ARGV, 14)
-local quotas = #ARGV - 16
+local quotas = (#ARGV - 16) / 2
 local run, active, responseUrl, claim, inbox = unpack(KEYS)
 local stored = redis.call('HGET', run, 'rev')
 if expected == '' and stored then return {'repeated'} end
@@ -137,7 +137,7 @@ if claims == '1' and lasting == '1' then redis.call('SET', claim, id)
 elseif claims == '1' then redis.call('SET', claim, id, 'PX', claimTtl) end
 for i = 6, 5 + quotas do
   redis.call('ZADD', KEYS[i], now, id)
-  if lasting == '1' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIRE', KEYS[i], ttl) end
+  if ARGV[11 + quotas + i] == '1' then redis.call('PERSIST', KEYS[i]) else redis.call('PEXPIRE', KEYS[i], ttl) end
 end
 for i = 6 + quotas, #KEYS do
   redis.call('ZADD', KEYS[i], now, id)

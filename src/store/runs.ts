@@ -64,6 +64,8 @@ export type Acceptance =
 export interface Quota {
   name: string;
   max: number;
+  /** A setting: counted for as long as its runs are kept; else for a month after the last one was accepted. */
+  lasting?: boolean;
 }
 
 /**
@@ -115,6 +117,7 @@ export function createRunStore(redis: RedisClient) {
       memberOf({ job: run.job, id: '' }),
       logScope()?.ref ?? '',
       ...quotas.map(({ max }) => max),
+      ...quotas.map(({ lasting }) => (lasting === true ? '1' : '0')),
     ]);
     switch (answer[0]) {
       case 'accepted':

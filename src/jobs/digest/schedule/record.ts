@@ -124,7 +124,7 @@ const MAX_OF_PERSON = 200;
 
 /** What a schedule counts toward until it is removed: whoever set it up. */
 export const scheduleQuotas = ({ teamId, owner }: Pick<ScheduleRun, 'teamId' | 'owner'>): Quota[] => [
-  { name: ['schedules', teamId, owner.id].join(':'), max: MAX_OF_PERSON },
+  { name: ['schedules', teamId, owner.id].join(':'), max: MAX_OF_PERSON, lasting: true },
 ];
 
 /** Returns a schedule that has still to show that the app may post in its channel. */
