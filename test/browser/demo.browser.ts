@@ -102,7 +102,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     await ana.panel.getByRole('button', { name: 'kill -9' }).click();
     await ana.panel.getByText('1 × restarted').waitFor();
     await ana.reads(ana.thread, /is exported/);
-    await expect.poll(() => ana.messages(ana.channel, /Exported[\s\S]*killed/).count()).toBe(1);
+    await expect.poll(() => ana.messages(ana.channel, /exported · [\s\S]*killed/).count()).toBe(1);
     expect(await ana.messages(ana.thread, /is exported/).count()).toBe(1);
     expect(starts() - before).toBe(1);
   });
@@ -183,7 +183,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     const digest = ana.messages(ana.channel, /views/).filter({ hasNotText: 'Only visible to you' });
     await ana.opensThread(digest);
     const missed = await ana.reads(ana.thread, /Searched, nothing clicked/);
-    await missed.getByRole('button', { name: 'Ask the agent' }).last().click();
+    await missed.getByRole('button', { name: 'Ask the agent' }).nth(2).click();
     await ana.dialog.getByLabel('Page').selectOption({ index: 1 });
     await ana.dialog.getByRole('button', { name: 'Next' }).click();
     await ana.dialog.getByRole('button', { name: 'Ask', exact: true }).click();

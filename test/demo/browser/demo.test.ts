@@ -68,7 +68,7 @@ const ends = (job: ExportJob, status: ExportJob['status']) =>
 async function finishes(job: ExportJob) {
   demo.world.platform.finish(job.id);
   await ends(job, 'completed');
-  await message(ana, new RegExp(`Exported[\\s\\S]*${job.id}`));
+  await message(ana, new RegExp(`finished[\\s\\S]*${job.id}`));
 }
 const turns = async (name: Switch, on: boolean) => {
   expect(await demo.trouble({ do: 'switch', name, on })).toEqual({ ok: true });
