@@ -88,9 +88,13 @@ const progresses: GalleryState[] = [
   progress('progress/forbidden', trouble('forbidden'), 'Exporting'),
   progress('progress/project missing', trouble('project'), 'Exporting'),
   progress('progress/link out of reach', trouble('down', { state: 'bundling' }), 'Making the download link'),
-  progress('progress/making another link', aRun({ ...halfDone, state: 'bundling', relinked: 1 }), 'Exported'),
+  progress(
+    'progress/making another link',
+    aRun({ ...halfDone, state: 'bundling', relinked: 1 }),
+    'requested',
+  ),
   progress('progress/start unclear, wrong id', wrongId, 'Needs an answer'),
-  progress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'Exported'),
+  progress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'requested'),
 ];
 
 const questions: GalleryState[] = [

@@ -307,7 +307,7 @@ const keyAlerts = {
 
 const alerts: GalleryState[] = [
   ...Object.entries(keyAlerts).flatMap(([what, sent]) =>
-    sent.map((one) => told(`alert/key rejected, ${what}`, one, 'is rejected', 'ACME_DOCS_API_KEY')),
+    sent.map((one) => told(`alert/key rejected, ${what}`, one, 'has been rejected', 'ACME_DOCS_API_KEY')),
   ),
   ...[...(await redisAlerts(atWork)), ...(await redisAlerts([]))].map((one, index) =>
     told(
