@@ -16,7 +16,7 @@ function plain(output: string): string {
     .replace(/\d+ s\b/g, 'N s')
     .replace(/\d+ pages so far/g, 'N pages so far')
     .replace(/[▰▱]+ \d+%/g, '▰▱ N%')
-    .replace(/already: \d+%/g, 'already: N%')
+    .replace(/exported: \d+%/g, 'exported: N%')
     .replace(/se_\w{4}…\w{4}/, 'se_…')
     .replace(/-9 \d+/, '-9 PID')
     .replace(/[\d.]+ kB/, 'N kB')

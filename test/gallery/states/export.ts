@@ -91,10 +91,10 @@ const progresses: GalleryState[] = [
   progress(
     'progress/making another link',
     aRun({ ...halfDone, state: 'bundling', relinked: 1 }),
-    'requested',
+    'exported',
   ),
   progress('progress/start unclear, wrong id', wrongId, 'Needs an answer'),
-  progress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'requested'),
+  progress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'exported'),
 ];
 
 const questions: GalleryState[] = [
@@ -146,10 +146,12 @@ const endings: GalleryState[] = [
     ended(notStarted({ why: 'domain', reason: 'Unknown path' }), { ...accepted, paths: ['/a'] }),
     'othing was started',
   ),
-  ending(
-    'ending/not started, admins told',
-    ended(notStarted({ why: 'key', adminsTold: true }), accepted),
-    'not started',
+  ...(['key', 'plan'] as const).map((why) =>
+    ending(
+      `ending/not started, ${why}, admins told`,
+      ended(notStarted({ why, adminsTold: true }), accepted),
+      'not started',
+    ),
   ),
   ending(
     'ending/not permitted',

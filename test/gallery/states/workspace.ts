@@ -1,9 +1,11 @@
 import { helpMessage } from '../../../src/commands/command.ts';
 import { registry } from '../../../src/commands/index.ts';
+import { DocsApiError } from '../../../src/docs-api/errors.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/needs.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
 import type { AdminAlertParts } from '../../../src/jobs/alerts/admin-alert.ts';
 import { createKeyAlert, findRejectedKeys } from '../../../src/jobs/alerts/key-alert.ts';
+import { expiryMessage } from '../../../src/jobs/alerts/key-alert-view.ts';
 import { createRedisAlert } from '../../../src/jobs/alerts/redis-alert.ts';
 import { scheduleNeeds } from '../../../src/jobs/digest/schedule/needs.ts';
 import { scheduleLine } from '../../../src/jobs/digest/schedule/view.ts';
@@ -287,11 +289,11 @@ const atWork = [
   { count: 3, what: 'export' },
   { count: 1, what: 'digest' },
 ];
-const keyAlert = (projects: typeof withKeys, work: typeof atWork) =>
+const keyAlert = (projects: typeof withKeys, work: typeof atWork, project = 'acme', error?: DocsApiError) =>
   sentBy((parts, waiting) => {
     const rejectedKeys = { reject: async () => NOW_MS - 3_600_000 };
     const waits = async () => workWaitsText(waiting);
-    return createKeyAlert({ ...parts, projects, rejectedKeys, waits })('T0ACME', 'acme');
+    return createKeyAlert({ ...parts, projects, rejectedKeys, waits })('T0ACME', project, error);
   }, work);
 const redisAlerts = (work: typeof atWork) =>
   sentBy((parts, waiting) => {
@@ -303,11 +305,36 @@ const keyAlerts = {
   'work waits': await keyAlert(withKeys.slice(0, 1), atWork),
   'one waits': await keyAlert(withKeys.slice(0, 1), [{ count: 1, what: 'export' }]),
   'of several projects': await keyAlert(withKeys, []),
+  'in a file': await keyAlert(
+    withKeys.slice(0, 1).map((one) => ({ ...one, apiKeyFile: '/run/secrets/acme' })),
+    atWork,
+  ),
 };
+const aForbidden = new DocsApiError('refused', {
+  operation: 'startExport',
+  kind: 'forbidden',
+  happened: 'no',
+  retryable: false,
+  platformMessage: 'Static export is not enabled for this organization',
+});
 
 const alerts: GalleryState[] = [
   ...Object.entries(keyAlerts).flatMap(([what, sent]) =>
     sent.map((one) => told(`alert/key rejected, ${what}`, one, 'has been rejected', 'ACME_DOCS_API_KEY')),
+  ),
+  ...(await keyAlert(withKeys, [], 'removed')).map((one) =>
+    told('alert/key rejected, of a project that was removed', one, 'has been rejected', 'The API key'),
+  ),
+  ...(await keyAlert(withKeys.slice(0, 1), [], 'acme', aForbidden)).map((one) =>
+    told('alert/request forbidden', one, 'does not allow', 'ACME_DOCS_API_KEY'),
+  ),
+  ...[true, false].map((isFile) =>
+    told(
+      `alert/key expires${isFile ? ', in a file' : ''}`,
+      expiryMessage({ variable: 'ACME_DOCS_API_KEY', names: [], isFile }, '2026-10-01'),
+      'expires on',
+      'ACME_DOCS_API_KEY',
+    ),
   ),
   ...[...(await redisAlerts(atWork)), ...(await redisAlerts([]))].map((one, index) =>
     told(

@@ -100,6 +100,7 @@ export const mentions: GalleryState[] = [
     jobId: 'aj_3f9a',
   }),
   mention('no id', { kind: 'project', problem: { kind: 'noId', name: 'default' }, jobId: 'aj_3f9a' }),
+  mention('one thread at most', { kind: 'project', problem: { kind: 'full', max: 1 }, jobId: 'aj_3f9a' }),
   mention('too many threads', { kind: 'project', problem: { kind: 'full', max: 100 }, jobId: 'aj_3f9a' }),
   mention('which job', { kind: 'badFollow' }),
   mention('too long', { kind: 'tooLong', characters: 31_000, most: 20_000 }),
