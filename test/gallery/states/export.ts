@@ -88,11 +88,7 @@ const progresses: GalleryState[] = [
   progress('progress/forbidden', trouble('forbidden'), 'Exporting'),
   progress('progress/project missing', trouble('project'), 'Exporting'),
   progress('progress/link out of reach', trouble('down', { state: 'bundling' }), 'Making the download link'),
-  progress(
-    'progress/making another link',
-    aRun({ ...halfDone, state: 'bundling', relinked: 1 }),
-    'exported',
-  ),
+  progress('progress/making another link', aRun({ ...halfDone, state: 'bundling', relinked: 1 }), 'exported'),
   progress('progress/start unclear, wrong id', wrongId, 'Needs an answer'),
   progress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'exported'),
 ];
