@@ -28,6 +28,10 @@ describe('what is typed after the domain', () => {
       '⏳ Exporting · docs.acme.com\nStatic export · only /guides/start and 1 more · requested by ana',
     ]);
     expect(scene.platform.starts).toMatchObject([{ paths: ['guides/start', 'index'] }]);
+    await until(['42%']);
+    expect(told(await asks('/docs-export docs.acme.com --paths guides/start,index'))).toContain(
+      'docs.acme.com (only /guides/start and 1 more) is already being exported: ',
+    );
   });
 
   test('a page that the platform does not take: people read its details', async () => {

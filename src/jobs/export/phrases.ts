@@ -65,3 +65,11 @@ export function site({ domain, version, jobId }: Pick<ExportRun, 'domain' | 'ver
 
 export const pageCountText = (pageCount: number) =>
   `${formatCount(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;
+
+/** Which pages are exported, such as "only /guides/p2 and 3 more"; undefined for all of them. */
+export function onlyPages({ paths }: Pick<ExportRun, 'paths'>): string | undefined {
+  if (paths === undefined) return undefined;
+  const [first = ''] = paths;
+  const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
+  return `only ${foreignText(first, 60)}${more}`;
+}

@@ -3,7 +3,15 @@ import { cut, foreignText, formatDuration, lowerFirst, oneLine } from '../../sla
 import { downloadButton } from '../bundle-link-view.ts';
 import { keyRemedyText, personName, projectMissingText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
-import { exportDurationMs, pageCountText, percent, runButtonOf, site, subject } from './phrases.ts';
+import {
+  exportDurationMs,
+  onlyPages,
+  pageCountText,
+  percent,
+  runButtonOf,
+  site,
+  subject,
+} from './phrases.ts';
 import { type ExportRun, fractionOf } from './record.ts';
 import { hasEnded, shownStateOf, stateOf, stateParts } from './state-view.ts';
 
@@ -13,7 +21,7 @@ const TROUBLE_SHOWN_AT = 3;
 /** The card of a run. It changes with its state word alone, until the result stands on it. */
 export function cardMessage(run: ExportRun): Message {
   const { icon, label } = stateOf(run);
-  const small = `Static export${labelPart(run)}${pathsPart(run)} · ${run.joined ? 'watched' : 'requested'} by ${personName(run.requester.name)}`;
+  const small = `Static export${labelPart(run)}${pagesPart(run)} · ${run.joined ? 'watched' : 'requested'} by ${personName(run.requester.name)}`;
   // While another link is made, the one before may still work.
   const done = run.ending?.kind === 'done' ? run.ending : run.earlier?.ending;
   if (label === 'Exported' && done !== undefined) {
@@ -41,12 +49,9 @@ const labelPart = ({ version }: ExportRun) => {
   return label === '' ? '' : ` "${label}"`;
 };
 
-/** Which pages were asked for, where it is not all of them. */
-function pathsPart({ paths }: ExportRun): string {
-  if (paths === undefined) return '';
-  const [first = ''] = paths;
-  const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
-  return ` · only ${foreignText(first, 60)}${more}`;
+function pagesPart(run: ExportRun): string {
+  const pages = onlyPages(run);
+  return pages === undefined ? '' : ` · ${pages}`;
 }
 
 /** The message in the thread that is edited while an export runs. */
@@ -181,7 +186,7 @@ export function exportLine(run: ExportRun, thread: string | undefined): Part[] {
   const by = `${word} by ${personName(run.requester.name)}${run.joined ? ' since' : ''} `;
   return [
     ...stateParts(shownStateOf(run)),
-    ` · ${site(run)}${pathsPart(run)}${progress} · ${by}`,
+    ` · ${site(run)}${pagesPart(run)}${progress} · ${by}`,
     { time: run.attemptAtMs, format },
     ...open,
   ];

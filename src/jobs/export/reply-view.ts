@@ -3,7 +3,7 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { formatDuration } from '../../slack/text.ts';
 import { personName, wordInSentence } from '../wording-view.ts';
 import { exportActions, type UseDomain } from './buttons.ts';
-import { percent, runButtonOf, site } from './phrases.ts';
+import { onlyPages, percent, runButtonOf, site } from './phrases.ts';
 import { troubleLine } from './progress-view.ts';
 import { type ExportRun, fractionOf } from './record.ts';
 import { shownStateOf } from './state-view.ts';
@@ -55,14 +55,16 @@ export function runningMessage(
   const progress = fraction === undefined ? '' : `${percent(fraction)}, `;
   // A mention reaches nobody where they cannot read along.
   const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
+  const pages = onlyPages(run);
+  const what = pages === undefined ? site(run) : `${site(run)} (${pages})`;
   if (run.joined)
     return message(
-      [[`${site(run)} is already being exported: ${progress}watched by ${by}.`]],
+      [[`${what} is already being exported: ${progress}watched by ${by}.`]],
       [...open, ...notify],
     );
   const ago = formatDuration(nowMs - run.attemptAtMs);
   return message(
-    [[`${site(run)} is already being exported: ${progress}started by ${by} ${ago} ago.`]],
+    [[`${what} is already being exported: ${progress}started by ${by} ${ago} ago.`]],
     [...open, ...notify, ...startAnotherButton(run, request)],
   );
 }
