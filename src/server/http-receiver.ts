@@ -60,9 +60,10 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
         else if (skewS === undefined) refused.unsigned();
         return refuse(response, 401);
       }
-      refused.accepted();
       const type = request.headers['content-type'];
       await inLogScope({ ref: newRef() }, () => handleSigned(type, body, response));
+      // Whoever asks how things are reads of the problem that their request ends.
+      refused.accepted();
     } catch (error) {
       if (!(error instanceof BodyRefused)) throw error;
       refuse(response, error.status);

@@ -93,7 +93,7 @@ export function watchDiskSpace(
 ): () => string | undefined {
   let wasFull = false;
   return () => {
-    const facts = { folder, freeBytes: free(folder) };
+    const facts = { problem: 'disk', folder, freeBytes: free(folder) };
     const isFull = facts.freeBytes < MIN_FREE_BYTES;
     if (isFull && !wasFull) log.error(facts, DISK_FULL);
     if (!isFull && wasFull) log.info(facts, 'the disk of DATA_DIR has room again');

@@ -44,7 +44,8 @@ export async function startBotHere(
   const settings = readSettings({ PORT: '0', ...env });
   const secrets = secretsOf(settings);
   const log = createLog(settings.logLevel, secrets, { write });
-  const docket = await startApp(settings, { log, secrets, timing, ...(now && { now }) });
+  const searchPath = process.env.PATH;
+  const docket = await startApp(settings, { log, secrets, timing, searchPath, ...(now && { now }) });
   let running = true;
   const refuse = () => {
     throw new Error('Only a bot that is a process can die or freeze: createWorld({ processes: true })');

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to Redis that can lead elsewhere and go silent, as networks do. */
+/** A way to Redis, or to another server, that can lead elsewhere and go silent, as networks do. */
 export interface RedisWay {
   url: string;
   port: number;
-  /** New connections lead to this Redis; those that are open stay where they are. */
+  /** New connections lead to this server; those that are open stay where they are. */
   leadTo(url: string): void;
   /** Connections that are open now carry nothing any more, and nobody tells their ends; new ones work. */
   goSilent(): void;
@@ -16,7 +16,8 @@ export interface RedisWay {
   close(): void;
 }
 
-export async function openWay(url: string): Promise<RedisWay> {
+/** Opens one; `at` is its own port, any when left out. */
+export async function openWay(url: string, at = 0): Promise<RedisWay> {
   let port = portOf(url);
   let made = 0;
   const open = new Set<[Socket, Socket]>();
@@ -30,7 +31,7 @@ export async function openWay(url: string): Promise<RedisWay> {
     behind.on('close', () => client.destroy());
     client.pipe(behind);
     behind.pipe(client);
-  }).listen(0, '127.0.0.1');
+  }).listen(at, '127.0.0.1');
   await once(server, 'listening');
   const cut = () => {
     for (const pair of open) for (const socket of pair) socket.destroy();
