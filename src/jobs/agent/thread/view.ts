@@ -7,8 +7,7 @@ import {
   type Part,
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage, Reaction } from '../../../slack/outbox.ts';
-import { cut, foreignText, formatCount, messageUrl, oneLine } from '../../../slack/text.ts';
-import { stripInvisible } from '../../../slack/visible.ts';
+import { cut, foreignText, formatCount, messageUrl, oneLine, visibleText } from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
 import {
   keyRemedyText,
@@ -69,7 +68,7 @@ function instructionMessages(
   place: OutboxMessage['place'],
 ): OutboxMessage[] {
   const { isReply = true, text: written = '' } = instructions.find(({ creates }) => creates) ?? {};
-  const text = stripInvisible(written).trim();
+  const text = visibleText(written);
   const isWhole = !title?.endsWith('…') && !text.includes('\n');
   if (titleShown || isReply || text === '' || isWhole) return [];
   const whole = message([[cut(text, MAX_SHOWN_INSTRUCTION)]]);
