@@ -16,6 +16,7 @@ import { createSystemSnapshot } from './jobs/status/snapshot.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { within } from './runtime/within.ts';
+import { shareHealth } from './server/health.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
 import { createSlackLogger } from './slack/logger.ts';
 import { postEphemeral } from './slack/response-url.ts';
@@ -41,6 +42,8 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
   const { redis, queues, stores } = connectRole(connectForRequests, settings, parts);
   const { runs, threads, audit, responseUrls } = stores;
+  // With the role all, its worker does.
+  if (settings.role === 'web') shareHealth(parts.health, stores.health, parts.onRedisError);
   const { receiver, connected } = await createReceiver(settings, parts);
   const bolt = createBolt(settings, parts, receiver);
 

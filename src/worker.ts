@@ -166,6 +166,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     connection: redis,
     skipVersionCheck: redisWatch.problems().some(({ kind }) => kind === 'info-forbidden'),
     stopping,
+    pausedForMs: parts.slack.pausedForMs,
     newRef: parts.newRef,
     timing,
     ready: parts.clock.startSync(redis),
@@ -190,6 +191,8 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     async find() {
       await workers.shortenLocks();
       await threads.startEarlyExpiry();
+      // Another process may have found that Slack refuses the token.
+      if ((await stores.health.load()).slack?.refused) await slack.identity().catch(() => {});
       return [remindOfExpiry, ...(await findOverdue())];
     },
     everyMs: timing.sweepMs,

@@ -35,6 +35,8 @@ export interface WorkerParts<Context> {
   connection: RedisClient;
   /** Once it is aborted, no job is taken, and each that runs is handed back where it would begin something outside. */
   stopping: AbortSignal;
+  /** For how many milliseconds nothing is stepped but what goes to Slack; never rejects. */
+  pausedForMs: () => Promise<number>;
   /** A short reference for people and the log. */
   newRef: () => string;
   /** Whether the version of Redis cannot be read. */
@@ -62,6 +64,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     connection,
     skipVersionCheck = false,
     stopping,
+    pausedForMs,
     newRef,
     timing,
     ready,
@@ -114,6 +117,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       return requeue(waitMs);
     };
     if (stopping.aborted) return handBack(0);
+    const pauseMs = definition.queue === 'slack-outbox' ? 0 : await pausedForMs();
+    if (pauseMs > 0) return handBack(pauseMs);
     const { success, data } = definition.data.safeParse(bullJob.data);
     if (!success) return handBack(LONGEST_PAUSE_MS);
     if (bullJob.stalledCounter > POISON_STALLS) {

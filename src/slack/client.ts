@@ -178,6 +178,14 @@ export function createSlackApi(options: SlackApiOptions) {
     return channel;
   }
 
+  async function identity(): Promise<Identity> {
+    const { team_id, enterprise_id, user_id, bot_id, url } = await call('auth.test', () => web.auth.test());
+    if (!team_id || !user_id || !bot_id || !url)
+      throw new SlackApiError('token', 'auth.test', 'not_a_bot_token');
+    own = { teamId: team_id, ...(enterprise_id && { enterpriseId: enterprise_id }) };
+    return { ...own, botUserId: user_id, botId: bot_id, url };
+  }
+
   const body = (content: Message | string) =>
     typeof content === 'string' ? { text: content } : { text: content.text, blocks: content.blocks };
 
@@ -188,12 +196,15 @@ export function createSlackApi(options: SlackApiOptions) {
     /** Returns the scopes that the app lacks, as far as calls have shown it. */
     missingScopes: () => [...new Set(missingScopes.values())],
 
-    async identity(): Promise<Identity> {
-      const { team_id, enterprise_id, user_id, bot_id, url } = await call('auth.test', () => web.auth.test());
-      if (!team_id || !user_id || !bot_id || !url)
-        throw new SlackApiError('token', 'auth.test', 'not_a_bot_token');
-      own = { teamId: team_id, ...(enterprise_id && { enterpriseId: enterprise_id }) };
-      return { ...own, botUserId: user_id, botId: bot_id, url };
+    identity,
+
+    /**
+     * Returns for how many milliseconds work pauses whose messages Slack would refuse with the token. Tries the token when
+     * that is due; never rejects.
+     */
+    async pausedForMs(): Promise<number> {
+      if (gate.isRefused() && gate.waitMs() === 0) await identity().catch(() => {});
+      return gate.waitMs();
     },
 
     async person(userId: string): Promise<Person> {

@@ -17,6 +17,9 @@ export function createTokenGate({ timing, monotonicMs }: TokenGateParts) {
     /** Returns for how many milliseconds no call is let through; 0 when the token works or the next try is due. */
     waitMs,
 
+    /** Returns whether the token was refused and has not worked since. */
+    isRefused: () => refused !== undefined,
+
     /** Makes the call and returns its result, or rejects with kind `token` without making it. */
     async run<T>(method: string, call: () => Promise<T>): Promise<T> {
       const remainingMs = waitMs();

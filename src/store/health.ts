@@ -21,7 +21,7 @@ export type HealthSnapshot = z.infer<typeof healthSnapshot>;
 export const dependencies = ['docs', 'slack'] as const;
 export type Dependency = (typeof dependencies)[number];
 
-/** Each worker's latest snapshots, for processes that make no calls themselves. They expire after a while. */
+/** The latest snapshots of all processes, for those that made no calls themselves. They expire after a while. */
 export type HealthStore = ReturnType<typeof createHealthStore>;
 
 export function createHealthStore(redis: RedisClient) {

@@ -26,7 +26,7 @@ const platform = (fault: Fault) => ({
 /** An answer of Slack's own kind is one with status 200. */
 const slack = (fault: Fault) => ({
   strike: async ({ slack: { wire } }: World) =>
-    void wire.order(({ name }) => /^(?:chat|reactions)\./.test(name), fault, always),
+    void wire.order(({ name }) => /^(?:auth|chat|reactions)\./.test(name), fault, always),
   heal: async ({ slack: { wire } }: World) => wire.clear(),
 });
 

@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { agentsOn } from '../support/flows/agent-stage.ts';
-import { stage } from '../support/flows/stage.ts';
+import { digestStage } from '../support/flows/digest-stage.ts';
+import { stage, stageOf } from '../support/flows/stage.ts';
+import { createWorld, type World } from '../support/flows/world.ts';
 
 describe('a channel whose id changes', () => {
   const scene = stage();
@@ -25,6 +27,22 @@ describe('a channel whose id changes', () => {
   });
 });
 
+describe('a channel whose id changes before its weekly digest is due', () => {
+  const { scene, creates, reads, toBerlin, digest, digests } = digestStage();
+
+  test('gets the digest under its new id', async () => {
+    reads('/', '2026-09-14', { human: 700, ai: 70 });
+    await creates();
+    const before = scene.slack.channel('#docs').id;
+    await scene.slack.changeChannelId('#docs');
+    await toBerlin(1, '09:00');
+    const { channel } = await digest('14–20 Sep');
+    expect(channel).not.toBe(before);
+    expect(channel).toBe(scene.slack.channel('#docs').id);
+    expect(digests()).toHaveLength(1);
+  });
+});
+
 describe('an app that is removed', () => {
   const scene = stage({ mayViolate: /invalid_auth/ });
   const { follows, replies, instructions } = agentsOn(scene);
@@ -39,3 +57,62 @@ describe('an app that is removed', () => {
     expect(instructions()).toEqual([]);
   });
 });
+
+describe.each([[['all']], [['web', 'worker']]])(
+  'the work of an app that is removed, with the roles %j',
+  (roles) => {
+    const installs: [string, (world: World, token: string) => Promise<void>][] = [
+      [
+        'its token works again',
+        async ({ slack }, token) => {
+          slack.tokens.bot = token;
+        },
+      ],
+      [
+        'it is installed again, and Docket has its new token',
+        async (world) => {
+          await Promise.all(world.bots.map((bot) => bot.end()));
+          await startBots(world);
+        },
+      ],
+    ];
+
+    async function startBots(world: World) {
+      for (const role of roles) await world.startBot({ env: { DOCKET_ROLE: role } });
+    }
+
+    test.each(installs)('asks the platform nothing until %s', async (_, install) => {
+      const world = await createWorld({ mayViolate: /invalid_auth/ });
+      onTestFinished(() => world.close());
+      await startBots(world);
+      const scene = stageOf(() => world);
+      const { follows, plan, replies, sent, finish, untilBelow } = agentsOn(scene);
+      const tries = () => world.slack.wire.calls.length;
+      const requests = () => world.platform.wire.calls.length;
+      /** Waits until the token was tried so many times more, as each call does, or the platform is asked on and on. */
+      const untilTried = (more: number) => {
+        const [tried, asked] = [tries(), requests()];
+        return world.slack.until(() => tries() >= tried + more || requests() >= asked + 100);
+      };
+
+      const { jobId, card } = await follows();
+      plan(jobId);
+      await replies(card, 'Shorten the introduction');
+      await sent(1);
+      await scene.asks();
+      await scene.until(['42%']);
+      const token = world.slack.tokens.bot;
+      await world.slack.uninstall();
+      // What was under way has ended by then.
+      await untilTried(3);
+      const before = requests();
+      await untilTried(5);
+      expect(requests()).toBe(before);
+      await install(world, token);
+      finish(jobId, 'no_pr');
+      await untilBelow(card, '➖ @ana Done, without a pull request');
+      world.platform.finish('docs.acme.com');
+      await scene.until(['✅ docs.acme.com exported', 'is exported']);
+    });
+  },
+);

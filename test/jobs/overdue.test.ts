@@ -54,6 +54,7 @@ function startProcess(inMs: number) {
     context: {},
     connection,
     stopping: new AbortController().signal,
+    pausedForMs: async () => 0,
     newRef: () => 'ref1',
     metrics: unread,
     timing: defaultTiming,

@@ -45,6 +45,7 @@ async function working(url: string) {
     connection: work,
     ready: Promise.resolve(),
     metrics: unread,
+    pausedForMs: async () => 0,
     newRef: () => 'ref1',
     timing,
     log: pino({ level: 'silent' }),

@@ -64,6 +64,7 @@ function workAt(jobs: Job<{ id: string }, Seen>[]) {
     connection,
     stopping: stopping.signal,
     ready: Promise.resolve(),
+    pausedForMs: async () => 0,
     newRef: () => 'ref1',
     metrics: unread,
     timing: { ...defaultTiming, retryMinMs: 1, retryMaxMs: 5 },
