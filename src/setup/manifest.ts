@@ -36,6 +36,6 @@ export function readPublicUrl(typed: string): { url: string } | { problem: strin
     };
   if (url.search !== '' || url.hash !== '')
     return { problem: 'Give the address without what follows a ? or #.' };
-  const path = url.pathname.replace(/\/{1,100}$/, '').replace(/\/slack\/events$/, '');
+  const path = url.pathname.replace(/\/$/, '').replace(/\/slack\/events$/, '');
   return { url: url.origin + path };
 }

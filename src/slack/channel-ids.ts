@@ -37,8 +37,10 @@ export function createChannelIds() {
   };
 }
 
-/** Ids are letters and digits: they look the same in JSON and in forms. */
+/** What may be the id of a conversation. Ids are capital letters and digits: they look the same in JSON and in forms. */
+const CHANNEL_ID = /[CDG][A-Z0-9]{2,}/g;
+
 function replaceIds(text: string, ids: ReadonlyMap<string, string>): string {
   if (ids.size === 0) return text;
-  return text.replace(new RegExp([...ids.keys()].join('|'), 'g'), (id) => ids.get(id) ?? id);
+  return text.replace(CHANNEL_ID, (id) => ids.get(id) ?? id);
 }

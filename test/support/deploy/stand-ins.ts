@@ -40,7 +40,7 @@ export async function standIns() {
     /** Lets the export end, and checks that it was started once and has one link. */
     async ends() {
       platform.release('docs.acme.com');
-      await expect.poll(read).toContainEqual(expect.stringMatching(/^✅ \S+ exported\nStatic export/));
+      await expect.poll(read).toContainEqual(expect.stringMatching(/^✅ \S+ exported · /));
       await quiet();
       expect(platform.starts).toHaveLength(1);
       expect(read().filter((text) => text.includes('[Download bundle]'))).toHaveLength(1);

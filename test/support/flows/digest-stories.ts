@@ -226,11 +226,12 @@ const pagesOf = ({ slack }: World, { channel }: Place): SentMessage | undefined 
 function roleOf({ text, files }: SentMessage): string {
   if (files !== undefined) return 'csv';
   if (ASKED.test(text)) return 'asked';
-  const roles = /^(?:Digest of|Top pages|Docs agent|Finished|The agent opened|ana left|ana chose)/u;
+  const roles =
+    /^(?:Digest of|Top pages|Docs agent|Finished|The agent opened|ana left|ana chose|Check the page)/u;
   return roles.exec(text)?.[0] ?? text;
 }
 
-const DIGEST = ['Digest of', 'Top pages', 'csv', 'asked', 'Docs agent'];
+const DIGEST = ['Digest of', 'Top pages', 'csv', 'asked', 'Docs agent', 'Check the page'];
 const ENDED = ['Finished', 'The agent opened'];
 
 type Answers = Map<string, 'Leave it' | 'Send again'>;

@@ -1,4 +1,5 @@
 import type { ButtonParts, Part } from '../../../slack/blocks.ts';
+import type { Cell } from '../../../slack/data-blocks.ts';
 import { cut, cutShown, formatCount, isolate, oneLine } from '../../../slack/text.ts';
 import { type ASK_ABOUT, type AskButton, digestActions } from '../buttons.ts';
 import { type EditionRun, isPrivate } from './record.ts';
@@ -28,10 +29,6 @@ export const wordsText = (words: string, max: number) => isolate(shortWords(word
 export const pathText = (path: string, max = MAX_PATH) =>
   isolate(shortWords(decoded(path), max), 1.4 * max) || NO_PATH;
 
-/** Returns a page's path for a cell of its own. */
-export const pathCell = (path: string, max: number) =>
-  cutShown(shortWords(decoded(path), max), 2 * max) || NO_PATH;
-
 /** Longest path that is looked at, and longest one that is a link. */
 const MAX_READ_PATH = 2000;
 const MAX_LINKED_PATH = 200;
@@ -40,8 +37,14 @@ const MAX_LINKED_PATH = 200;
 const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}$/i;
 
 /** Returns a page's path as a link to it, where the site has an address. */
-export function pagePart(site: string, path: string, max = MAX_PATH): Part {
-  const label = pathText(path, max);
+export const pagePart = (site: string, path: string, max = MAX_PATH): Part =>
+  linked(site, path, pathText(path, max));
+
+/** The same for a cell of its own. */
+export const pageCell = (site: string, path: string, max: number): Cell =>
+  linked(site, path, cutShown(shortWords(decoded(path), max), 2 * max) || NO_PATH);
+
+function linked(site: string, path: string, label: string) {
   const isPath = path.startsWith('/') && !path.startsWith('//') && path.length <= MAX_LINKED_PATH;
   const url =
     isPath && site.length <= MAX_READ_PATH && HOST.test(site) ? URL.parse(`https://${site}${path}`) : null;

@@ -2,7 +2,7 @@ import { type Message, message, type Part } from '../../../slack/blocks.ts';
 import { formatCount } from '../../../slack/text.ts';
 import { pullRequestParts } from '../../pull-request-view.ts';
 import { listedSearches, listedThumbs } from '../listed.ts';
-import { askButtons, pathText, queryText, timesText, wordsText } from './phrases.ts';
+import { askButtons, pagePart, queryText, timesText, wordsText } from './phrases.ts';
 import type { EditionRun } from './record.ts';
 
 /** Returns what readers looked for, line by line; a line is left out where the platform has no numbers for it. */
@@ -11,14 +11,15 @@ export function readerParts(run: EditionRun): Message[] {
   const parts: Message[] = [];
   const searches = listedSearches(run.readers);
   if (searches.length > 0) {
-    const listed = searches.map(({ query, hits }) => `${queryText(query)} ${timesText(hits)}`);
+    const listed = searches.map(({ query, hits }): Part[] => [`${queryText(query)} ${timesText(hits)}`]);
     parts.push(line('Searched, nothing clicked', listed, askButtons(run, 'searches')));
   }
   const disliked = listedThumbs(run.readers);
   if (disliked.length > 0) {
-    const listed = disliked.map(
-      ({ path, up, down }) => `${pathText(path)} ${formatCount(up)} up, ${formatCount(down)} down`,
-    );
+    const listed = disliked.map(({ path, up, down }): Part[] => [
+      pagePart(run.site, path),
+      ` ${formatCount(up)} up, ${formatCount(down)} down`,
+    ]);
     parts.push(line('More thumbs down than up', listed, askButtons(run, 'thumbs')));
   }
   if (questions !== undefined && questions.asked > 0)
@@ -29,8 +30,10 @@ export function readerParts(run: EditionRun): Message[] {
   return followUps.length > 0 ? [...parts, message([followUps])] : parts;
 }
 
-const line = (name: string, entries: string[], buttons: Parameters<typeof message>[1]) =>
-  message([[{ bold: name }, `: ${entries.join(' · ')}`]], buttons);
+function line(name: string, entries: Part[][], buttons: Parameters<typeof message>[1]): Message {
+  const parts = entries.flatMap((entry, index) => [index === 0 ? ': ' : ' · ', ...entry]);
+  return message([[{ bold: name }, ...parts]], buttons);
+}
 
 type Questions = NonNullable<NonNullable<EditionRun['readers']>['questions']>;
 
@@ -45,11 +48,12 @@ function questionsText({ asked, unanswered, category, before }: Questions): stri
 }
 
 /** What became of the work that was asked for under earlier digests. */
-function followUpParts({ followUps, moreFollowUps = 0 }: EditionRun): Part[] {
+function followUpParts({ site, followUps, moreFollowUps = 0 }: EditionRun): Part[] {
   if (followUps.length === 0) return [];
   const parts = followUps.flatMap((one, index): Part[] => {
     const { subject, kind } = one;
-    const name = kind === 'questions' ? subject : kind === 'search' ? queryText(subject) : pathText(subject);
+    const name =
+      kind === 'questions' ? subject : kind === 'search' ? queryText(subject) : pagePart(site, subject);
     return [index === 0 ? '' : ' · ', name, ...outcomeParts(one), numbersText(one)];
   });
   const more = moreFollowUps > 0 ? [` · and ${formatCount(moreFollowUps)} more`] : [];

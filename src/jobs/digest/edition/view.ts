@@ -19,8 +19,8 @@ import { failedMessage, lateMessage } from './failed-view.ts';
 import {
   askButtons,
   CHECK_COUNTING,
+  pageCell,
   pagePart,
-  pathCell,
   pathText,
   shortSite,
   siteText,
@@ -252,11 +252,11 @@ function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallbac
 
 type PagePart = Message | Message['blocks'][number];
 
-function topTable({ pages, comparesPages }: EditionRun): PagePart {
+function topTable({ site, pages, comparesPages }: EditionRun): PagePart {
   return tableBlock(
     ['Page', 'People', 'AI', 'Total', ...(comparesPages ? ['Change'] : [])],
     (pages?.top ?? []).map((page) => [
-      pathCell(page.path, MAX_CELL_PATH),
+      pageCell(site, page.path, MAX_CELL_PATH),
       page.human,
       page.ai,
       totalOf(page),

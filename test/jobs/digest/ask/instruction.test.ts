@@ -141,7 +141,7 @@ describe('the entries of', () => {
     const lines = readerParts(edition).map(({ text }) => text);
     expect(lines).toEqual([
       'Searched, nothing clicked: "about 9" 90 times · "about 8" 80 times · "about 7" 70 times · "about 6" 60 times · "about 5" 50 times',
-      'More thumbs down than up: /bad 1 up, 4 down',
+      'More thumbs down than up: <https://docs.acme.com/bad|/bad> 1 up, 4 down',
     ]);
     expect(names(edition, 'thumbs').map(({ name }) => name)).toEqual(['/bad']);
     expect(names(edition, 'searches')).toHaveLength(5);

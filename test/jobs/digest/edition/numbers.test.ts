@@ -239,7 +239,9 @@ test('whatever was read, a digest says what its pages and days add up to', async
       });
 
       const table = thread.blocks.find((block) => block.type === 'table');
-      const cells = table?.rows.map((row) => row.map((cell) => ('text' in cell ? cell.text : '')));
+      const cells = table?.rows.map((row) =>
+        row.map((cell) => JSON.stringify(cell).match(/"text":"([^"]*)"/)?.[1]),
+      );
       expect(cells?.slice(1)).toEqual(
         most(
           rows.filter((row) => row.total > 0),
