@@ -23,7 +23,7 @@ export function setupProblem(version) {
 export function startProblem(version) {
   if (major(version) >= APP_NODE) return undefined;
   return (
-    `Docket runs on Node ${APP_NODE} or newer, and this is ${version}.\n` +
+    `Docket needs Node ${APP_NODE} or newer; this is ${version}.\n` +
     `In a checkout, "npm test" or "npm run demo" brings Node ${APP_NODE} along, and "npm start" then uses it. ` +
     `Elsewhere install Node ${APP_NODE} from https://nodejs.org or with your version manager (nvm install ${APP_NODE}).`
   );

@@ -30,7 +30,7 @@ const WITHOUT_ROW = [
   'Run "redis-cli CONFIG SET appendonly yes"',
   'Set REDIS_CA to the PEM file of the authority that signed it, without',
   'Give Redis a new one',
-  'See that the clock of this machine is right.',
+  'Check the clock of this machine.',
   'Write the host in REDIS_URL as the certificate does.',
 ];
 const hasRow = (text: string) => !WITHOUT_ROW.some((part) => text.includes(part));

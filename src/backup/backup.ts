@@ -57,5 +57,5 @@ async function write(socketPath: string, target: string | Writable): Promise<num
 }
 
 function refuseToReplace(target: string): void {
-  if (existsSync(target)) throw new BackupError(`${target} is there already. Take another name.`);
+  if (existsSync(target)) throw new BackupError(`${target} already exists. Choose another name.`);
 }

@@ -83,7 +83,7 @@ export async function dumpRedis(socketPath: string, target: Writable): Promise<n
 function markOf(line: string): Buffer {
   const [, mark] = /^\$EOF:(\w{40})$/.exec(line) ?? [];
   if (mark === undefined)
-    throw new BackupError(`Redis does not give its data out (${line.replace(/[^\w -]/g, '').slice(0, 80)}).`);
+    throw new BackupError(`Redis refuses to send its data (${line.replace(/[^\w -]/g, '').slice(0, 80)}).`);
   return Buffer.from(mark);
 }
 
@@ -108,12 +108,12 @@ const HEAD_BYTES = 1000;
 export function takenAtMsOf(file: string): number {
   const { head, tail } = endsOf(file);
   if (!/^(?:REDIS|VALKEY)\d/.test(head.toString('latin1', 0, 9)))
-    throw new BackupError('This is no backup of Docket.');
+    throw new BackupError('This is not a Docket backup.');
   const name = Buffer.from([OPCODE_AUX, 5, ...Buffer.from('ctime'), INT_32]);
   const at = head.indexOf(name);
   if (at < 0) throw new BackupError('The backup does not say when it was taken.');
   if (tail[0] !== OPCODE_END)
-    throw new BackupError('The backup is not whole: its end is missing. Take an earlier one.');
+    throw new BackupError('The backup is incomplete: its end is missing. Use an earlier one.');
   return head.readInt32LE(at + name.length) * 1000;
 }
 

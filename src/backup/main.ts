@@ -50,24 +50,24 @@ async function run(
     if (args.length !== 2 || Number.isNaN(takenAtMs)) return undefined;
     if (address === undefined) await markEmbedded(takenAtMs, parts);
     else await markOutside(takenAtMs, address);
-    return `The data counts as that of ${timeOf(takenAtMs)} from now on. ${NEXT}\n`;
+    return `The data is now marked as that of ${timeOf(takenAtMs)}. ${NEXT}\n`;
   }
   if (args.length !== 1 || (command !== 'backup' && command !== 'restore')) return undefined;
   if (address !== undefined) throw new BackupError(EXTERNAL);
   if (command === 'backup') {
     const bytes = await takeBackup(first === '-' ? openStandardOutput(env) : first, parts);
-    return `Backed up: ${first === '-' ? 'to standard output' : first}, ${bytes} bytes. It holds what people wrote and links: keep it as safe as .env.\n`;
+    return `Backed up: ${first === '-' ? 'to standard output' : first}, ${bytes} bytes. It contains messages and links: keep it as safe as .env.\n`;
   }
   const { takenAtMs, movedTo } = await restoreBackup(read(first), parts);
   const before =
-    movedTo === undefined ? '' : `What was there before is in ${movedTo}; delete it once all is well.\n`;
+    movedTo === undefined ? '' : `The previous data is in ${movedTo}; delete it once all is well.\n`;
   return `Restored: the data of ${timeOf(takenAtMs)}.\n${before}${NEXT}\n`;
 }
 
-const NEXT = 'Start Docket. What may have been done since then, it asks about before it does it again.';
+const NEXT = 'Start Docket. It asks before it repeats anything that may have been done since then.';
 
 const EXTERNAL =
-  'REDIS_URL names a Redis: back it up, and put it back, with its own tools. After that, before Docket starts: ' +
+  'REDIS_URL is set: back up and restore that Redis with its own tools. After a restore, before Docket starts: ' +
   'npm run restore -- --mark TIME, with the time of the backup.';
 
 const silent = { info() {}, warn() {}, error() {} };

@@ -45,7 +45,7 @@ export async function restoreBackup(backup: AsyncIterable<Buffer>, parts: Embedd
     return await replace(backup, place.folder, parts);
   } catch (error) {
     if (!isOfSystem(error)) throw error;
-    throw new BackupError(`The backup could not be put back (${codeOf(error)}). Nothing was changed.`, {
+    throw new BackupError(`The backup could not be restored (${codeOf(error)}). Nothing was changed.`, {
       cause: error,
     });
   } finally {
@@ -109,13 +109,12 @@ async function markPutBack(client: RedisClient, takenAtMs: number, place: string
   const nowMs = await askTime(client);
   if (takenAtMs > nowMs)
     throw new BackupError(
-      `The time of the data lies ahead: by the clock of Redis it is ${new Date(nowMs).toISOString()}. Say of when the data are, with its zone (Z is UTC).`,
+      `The time of the data is in the future: the clock of Redis says ${new Date(nowMs).toISOString()}. Give the time of the data with its zone (Z is UTC).`,
     );
   return await createRestoredStore(client).mark(takenAtMs);
 }
 
-const nothingIn = (place: string) =>
-  `There is nothing of Docket's in ${place}. Put the data back first, then mark them.`;
+const nothingIn = (place: string) => `There is no Docket data in ${place}. Restore it first, then mark it.`;
 
 /** Runs Docket's own Redis meanwhile. Throws `BackupError` where that ends too early. */
 async function withEmbedded<T>(parts: EmbeddedParts, works: (client: RedisClient) => Promise<T>): Promise<T> {
@@ -131,7 +130,7 @@ async function withEmbedded<T>(parts: EmbeddedParts, works: (client: RedisClient
     return await works(client);
   } catch (error) {
     if (ended === undefined) throw error;
-    throw new BackupError(`Redis ended when it was to write (${ended}): the disk of DATA_DIR may be full.`);
+    throw new BackupError(`Redis ended while writing (${ended}): the disk of DATA_DIR may be full.`);
   } finally {
     client.disconnect();
     await redis.stop();

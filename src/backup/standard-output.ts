@@ -11,7 +11,7 @@ const STDOUT = 1;
 export function openStandardOutput(env: NodeJS.ProcessEnv): Writable {
   if (env.npm_lifecycle_event === 'backup' && env.npm_config_loglevel !== 'silent')
     throw new BackupError(
-      'npm writes lines of its own to standard output, which would be a part of the backup. Run: npm run --silent backup -- -',
+      'npm adds its own lines to standard output, which would end up in the backup. Run: npm run --silent backup -- -',
     );
   const kind = fstatSync(STDOUT);
   if (kind.isFIFO() || kind.isSocket()) return toProcessOutput();

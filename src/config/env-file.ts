@@ -39,9 +39,10 @@ export function readEnvFile(path: string): EnvFile {
     const values = parseEnv(text);
     const useless = NODE_ONLY.filter((name) => values[name]);
     const warnings = [
-      isOpen && `${path} holds secrets, and others on this machine can read it. Run: chmod 600 ${path}`,
+      isOpen &&
+        `${path} contains secrets, and other users of this machine can read it. Run: chmod 600 ${path}`,
       useless.length > 0 &&
-        `${useless.join(' and ')} in ${path} does nothing: Node reads it before. Set it in the environment.`,
+        `${useless.join(' and ')} in ${path} has no effect: Node reads it earlier. Set it in the environment.`,
     ];
     return { is: 'read', text, values, warning: warnings.filter(Boolean).join(' ') || undefined };
   } catch (error) {

@@ -20,10 +20,7 @@ const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a li
 
 const hostNameProblem = 'must be a host name. Write it like docs.example.com.';
 
-const domain = hostName(
-  hostNameProblem,
-  (meant) => `must be a host name and nothing else. Did you mean ${meant}?`,
-);
+const domain = hostName(hostNameProblem, (meant) => `must be a host name only. Did you mean ${meant}?`);
 
 const channelIdProblem =
   "must be a channel's id, not its name. In Slack, open the channel's details: the id, such as C0123ABCD, is at the end of About.";
@@ -41,7 +38,7 @@ const apiKey = z
   .superRefine((value, context) => {
     if (typeof value === 'string')
       return context.addIssue(
-        'holds a key itself. Put the key into an environment variable, and write { env: NAME } with its name here.',
+        'contains the key itself. Put the key in an environment variable, and write { env: NAME } here.',
       );
     const source = keySourceIn(value);
     if (source === undefined)
@@ -55,7 +52,7 @@ const apiKey = z
   })
   .optional();
 
-const mapProblem = 'must be a map. Write name: value, one a line, beneath it.';
+const mapProblem = 'must be a map. Below it, write one name: value per line.';
 
 const organization = z
   .string('must be a name in quotes.')
@@ -83,7 +80,7 @@ const allowSchema = z.strictObject(
 );
 
 const contactProblem =
-  'must be whom people ask: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
+  'must be a contact: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
 
 /** A text is shown as it is: it mentions nobody. An id is shown as the name that Slack has for it. */
 const contact = z.string(contactProblem).transform((typed, context): Contact => {
@@ -100,7 +97,7 @@ function contactFlaw(text: string): string | undefined {
   if (text === '' || lengthOf(text) > 80) return contactProblem;
   if (text.startsWith('<')) return 'must be the id alone, such as S0DOCS, or a text such as "@docs-admins".';
   return /^[CGD](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/.test(text)
-    ? 'is the id of a channel, which people could not read. Write its name, such as "#docs-help".'
+    ? 'is the id of a channel, which people cannot read. Write its name, such as "#docs-help".'
     : undefined;
 }
 
@@ -112,7 +109,7 @@ const fileSchema = z.strictObject(
       .record(z.string(), projectSchema, 'must be a map. Put each project under its own name.')
       .refine(
         (projects) => Object.keys(projects).length > 0,
-        'holds no project. Name one in it, or remove it to take the project from the environment.',
+        'has no project. Add one, or remove it to use the project of the environment.',
       )
       .optional(),
     allow: allowSchema.prefault({}),
@@ -125,7 +122,7 @@ const fileSchema = z.strictObject(
     limits: limitsSchema.prefault({}),
     contact: contact.optional(),
   },
-  'must hold settings by their names. Begin it with a line such as "projects:".',
+  'must be a map of settings. Begin it with a line such as "projects:".',
 );
 
 /** The settings of the file, with defaults for those that it does not set. */
@@ -158,9 +155,7 @@ export function readConfigFile(
 
   if (yaml.value === undefined) return failWith(yaml.problems);
   if (yaml.value === null)
-    return failWith([
-      { path: [], line: 1, text: 'is empty. Write settings into it, or unset DOCKET_CONFIG.' },
-    ]);
+    return failWith([{ path: [], line: 1, text: 'is empty. Add settings, or unset DOCKET_CONFIG.' }]);
 
   const parsed = fileSchema.safeParse(yaml.value);
   const found = [...schemaProblems(parsed.error?.issues ?? [], yaml), ...projectProblems(yaml.value, env)];

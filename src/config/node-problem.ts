@@ -5,5 +5,5 @@ export function nodeProblem(version: string): string | undefined {
   const majorOf = (text: string) => Number(/\d+/.exec(text)?.[0]);
   const oldest = majorOf(packageJson.engines.node);
   if (majorOf(version) >= oldest) return undefined;
-  return `Docket runs on Node ${oldest} or newer, and this is ${version}. Install Node ${oldest} from https://nodejs.org or with your version manager (nvm install ${oldest}).`;
+  return `Docket needs Node ${oldest} or newer; this is ${version}. Install Node ${oldest} from https://nodejs.org or with your version manager (nvm install ${oldest}).`;
 }

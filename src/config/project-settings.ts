@@ -27,8 +27,8 @@ export function projectProblems(file: unknown, env: Env): Problem[] {
         if (owner === undefined) return [];
         const text =
           owner === name
-            ? 'is in this list already. Remove one of the two.'
-            : `is the channel of the project ${owner} already. A channel has one default project: keep one.`;
+            ? 'is in this list twice. Remove one.'
+            : `is already a channel of the project ${owner}. A channel has one default project: keep one.`;
         return [{ path: [...path, 'channels', index], text }];
       }),
       ...keyProblems(given, path, env),
@@ -41,8 +41,7 @@ export const projectNamePattern = /^[a-z0-9_-]{1,40}$/i;
 
 function nameProblems(name: string, path: YamlPath, names: Map<string, string>): Problem[] {
   if (!projectNamePattern.test(name)) {
-    const text =
-      'is no name that can be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.';
+    const text = 'cannot be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.';
     return [{ path, text }];
   }
   const same = names.get(name.toLowerCase());
@@ -57,7 +56,7 @@ function domainProblems(typed: [number, string][], path: YamlPath): Problem[] {
     const read = readDomain(text);
     if (read.kind === 'unclear') return [];
     if (seen.has(read.domain))
-      return [{ path: [...path, 'domains', index], text: 'is in this list already. Remove one of the two.' }];
+      return [{ path: [...path, 'domains', index], text: 'is in this list twice. Remove one.' }];
     seen.add(read.domain);
     return [];
   });
@@ -101,6 +100,7 @@ export function keyFileProblem(path: string, env: Env): string | undefined {
 
 function keyProblem(key: string, { DOCS_API_KEY_PREFIX: prefix = '' }: Env): string | undefined {
   const flaw = secretFlaw(key);
+<<<<<<< HEAD
   if (flaw !== undefined) return `names a key that ${flaw}`;
   return key.startsWith(prefix)
     ? undefined

@@ -49,7 +49,7 @@ export function redisProblems(env: Env): string[] {
   const problems = isGroupAddress(address) ? groupProblems(address, env) : addressProblems(env);
   if (ca !== undefined && readCertificate(ca) === undefined)
     problems.push(
-      'REDIS_CA names no file with a certificate that can be read. Set it to the PEM file of the authority that ' +
+      'REDIS_CA does not name a readable certificate. Set it to the PEM file of the authority that ' +
         "signed Redis' certificate.",
     );
   return problems;
@@ -60,7 +60,7 @@ function addressProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '' }: Env): 
   const url = address === undefined ? null : URL.parse(address);
   if (address !== undefined && isRedisAddress.test(address) && (url === null || isUnescaped(url)))
     return [
-      'REDIS_URL cannot be read as an address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
+      'REDIS_URL is not a valid address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
         '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0.',
     ];
   if (url?.protocol === 'redis:' && !isLoopback(url.hostname || 'localhost') && !allow.includes('plaintext'))
@@ -68,20 +68,20 @@ function addressProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '' }: Env): 
   // ioredis would take database 0, which may be another Docket's.
   if (url && !/^\/?\d{0,9}$/.test(url.pathname))
     problems.push(
-      'REDIS_URL ends in something that is no database number. End it with a number, such as /1, or with nothing for 0.',
+      'REDIS_URL does not end with a database number. End it with a number, such as /1, or with nothing for 0.',
     );
   return problems;
 }
 
 const plaintextProblem = (scheme: string) =>
-  `REDIS_URL begins with ${scheme}:// and names another machine: all that Docket keeps would cross the network in ` +
+  `REDIS_URL begins with ${scheme}:// and names another machine: all data of Docket would cross the network in ` +
   `the clear. Use ${scheme.replace('redis', 'rediss')}://, or set REDIS_ALLOW=plaintext if you trust that network.`;
 
 function groupProblems(address: string, { REDIS_ALLOW: allow = '' }: Env): string[] {
   const group = readGroupAddress(address);
   if (group === undefined)
     return [
-      'REDIS_URL cannot be read as an address of several hosts. Write it as ' +
+      'REDIS_URL is not a valid address of several hosts. Write it as ' +
         'rediss+sentinel://user:password@host1:26379,host2,host3/name or rediss+cluster://user:password@host1:6379,host2; ' +
         'in its user and password, write %2F for /, %23 for #, %3F for ? and %40 for @.',
     ];
@@ -97,13 +97,13 @@ function groupProblems(address: string, { REDIS_ALLOW: allow = '' }: Env): strin
 function pathProblems({ kind, path }: GroupAddress): string[] {
   if (kind === 'sentinel' && readSentinelPath(path) === undefined)
     return [
-      'REDIS_URL does not say which primary the sentinels are to be asked for. End it with its name, and with a number ' +
-        'for another database than 0, such as /mymaster or /mymaster/1.',
+      'REDIS_URL does not name the primary that the sentinels monitor. End it with its name, and with a number ' +
+        'if the database is not 0, such as /mymaster or /mymaster/1.',
     ];
   if (kind === 'cluster' && !isTagName(path))
     return [
-      'REDIS_URL ends in something that names no Docket. A cluster has one database only: end the address with nothing, ' +
-        'or, where several Dockets share the cluster, with a name of small letters, digits and dashes, such as /staging.',
+      'REDIS_URL ends with a name that cannot be used. A cluster has one database only: end the address with nothing, ' +
+        'or, if several Dockets share the cluster, with a name of lower-case letters, digits and dashes, such as /staging.',
     ];
   return [];
 }

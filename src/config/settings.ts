@@ -56,15 +56,12 @@ export class SettingsError extends Error {
 
 const signingSecret = z
   .string('is missing. Copy it from your Slack app, "Basic Information", App Credentials.')
-  .min(16, 'is too short to be one. Copy it from "Basic Information", App Credentials.');
+  .min(16, 'is too short. Copy it from "Basic Information", App Credentials.');
 
 const proxyAddress = z
   .string()
   .regex(/^https?:\/\/\S+$/, 'must be the address of a proxy, such as http://proxy.example.com:3128.')
-  .refine(
-    (address) => URL.canParse(address),
-    'cannot be read as an address. In its password, write %40 for @.',
-  )
+  .refine((address) => URL.canParse(address), 'is not a valid address. In its password, write %40 for @.')
   .default('');
 
 const envSchema = z.object({
@@ -105,7 +102,7 @@ const envSchema = z.object({
     .transform((list, context) => {
       const allowances = readAllowances(list);
       if (allowances) return allowances;
-      context.addIssue('may name plaintext, eviction and volatile, with commas between them.');
+      context.addIssue('may list plaintext, eviction and volatile, separated by commas.');
       return z.NEVER;
     }),
   REDIS_CA: z.string().optional(),
@@ -132,7 +129,7 @@ const envSchema = z.object({
       const addresses = readAddresses(list);
       if (addresses) return addresses;
       context.addIssue(
-        'may name addresses and ranges such as 10.0.0.7, 10.1.0.0/16 and fd00::/8, with commas.',
+        'must list addresses or ranges separated by commas, such as 10.0.0.7,10.1.0.0/16,fd00::/8.',
       );
       return z.NEVER;
     }),
@@ -152,13 +149,13 @@ function crossProblems(set: Env): string[] {
   }
   if (set.NODE_EXTRA_CA_CERTS !== undefined && readCertificate(set.NODE_EXTRA_CA_CERTS) === undefined)
     problems.push(
-      'NODE_EXTRA_CA_CERTS names no file with a certificate that can be read. Set it to the PEM file of the authority.',
+      'NODE_EXTRA_CA_CERTS does not name a readable certificate. Set it to the PEM file of the authority.',
     );
   const { DOCS_API_KEY: key, DOCS_API_KEY_PREFIX: prefix } = set;
   const wellFormed = secretFlaw(key ?? '') === undefined && secretFlaw(prefix ?? '') === undefined;
   if (wellFormed && key !== undefined && prefix !== undefined && !key.startsWith(prefix)) {
     problems.push(
-      'DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
+      'DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX. Use an admin key of the right platform.',
     );
   }
   const fileProblem = set.DOCS_API_KEY_FILE && keyFileProblem(set.DOCS_API_KEY_FILE, set);
@@ -196,20 +193,19 @@ function readText(path: string): { text: string } | { problem: string } {
   const fail = (problem: string) => ({ problem: `DOCKET_CONFIG ${problem}` });
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) return fail('is a folder or another thing that is no file. Set it to a YAML file.');
-    if (stats.size > MAX_FILE_BYTES) return fail('is a file of more than 1 MB. Set it to a YAML file.');
+    if (!stats.isFile()) return fail('is not a file. Set it to a YAML file.');
+    if (stats.size > MAX_FILE_BYTES) return fail('is larger than 1 MB. Set it to a YAML file.');
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)) };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT' || code === 'ENOTDIR')
       return fail(
-        'names no file. Mend its path, which begins where Docket is started unless it begins with a slash, or unset it.',
+        'names no file. Fix the path, which is relative to where Docket starts unless it begins with a slash, or unset it.',
       );
     if (code === 'EACCES' || code === 'EPERM')
-      return fail("is a file that may not be read. Give Docket's user the right to read it.");
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      return fail('is a file whose text is not UTF-8. Save it as UTF-8.');
-    return fail(`is a file that cannot be read (${code}). Set it to a YAML file.`);
+      return fail("is a file that Docket may not read. Give Docket's user read permission.");
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return fail('is not UTF-8. Save it as UTF-8.');
+    return fail(`cannot be read (${code}). Set it to a YAML file.`);
   }
 }
 
@@ -234,11 +230,11 @@ function projectProblems({ projects }: ConfigFile, set: Env): string[] {
   const read = readDomain(set.DOCS_DOMAIN ?? '');
   if (read.kind === 'domain' && !projects.some(({ domains }) => domains?.includes(read.domain)))
     problems.push(
-      'DOCS_DOMAIN is in no project of DOCKET_CONFIG. Add it to the domains of one, or set it to one of them.',
+      'DOCS_DOMAIN is not in any project of DOCKET_CONFIG. Add it to the domains of one, or set it to one of those.',
     );
   if (set.DOCS_PROJECT_ID !== undefined)
     problems.push(
-      'DOCS_PROJECT_ID is not used with the projects of DOCKET_CONFIG. Write projectId there, and unset it here.',
+      'DOCS_PROJECT_ID has no effect when DOCKET_CONFIG has projects. Set projectId there, and unset it here.',
     );
   return problems;
 }

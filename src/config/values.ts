@@ -51,7 +51,7 @@ export const isVariableName = (name: string) => /^[A-Z][A-Z0-9_]{0,99}$/.test(na
 /** Returns why a text cannot be a token, key or secret, with the fix and without the value; `undefined` when it can. */
 export function secretFlaw(secret: string): string | undefined {
   if (/^["'`]|["'`]$/.test(secret))
-    return 'has quotes around it. Remove them: an env file of docker keeps them.';
-  if (/["'`\s]/.test(secret)) return 'holds a quote, a space or a line break. Copy it again without.';
-  return /^[\x21-\x7e]*$/.test(secret) ? undefined : 'holds a character outside ASCII. Copy it again.';
+    return 'has quotes around it. Remove them: docker --env-file keeps them in the value.';
+  if (/["'`\s]/.test(secret)) return 'contains a quote, a space or a line break. Copy it again without them.';
+  return /^[\x21-\x7e]*$/.test(secret) ? undefined : 'contains a character outside ASCII. Copy it again.';
 }

@@ -66,7 +66,11 @@ function toPlain(root: Node | null, counter: LineCounter): YamlFile {
       return undefined;
     }
     if (node?.tag) {
-      problems.push({ path, line, text: 'has a tag, and Docket reads none. Remove the word with the !.' });
+      problems.push({
+        path,
+        line,
+        text: 'has a tag, which Docket does not read. Remove the word with the !.',
+      });
       return undefined;
     }
     if (isSeq<Node>(node)) {
@@ -93,7 +97,7 @@ function toPlain(root: Node | null, counter: LineCounter): YamlFile {
         problems.push({
           path: inner,
           line,
-          text: `is there twice, first in line ${first}. Keep one of the two.`,
+          text: `appears twice, first in line ${first}. Keep one.`,
         });
       } else values[name] = toValue(value, inner, line);
     }
@@ -122,18 +126,18 @@ function keyName(key: Node): string | undefined {
 
 /** Returns our own text: the package's messages may repeat values of the file. */
 function syntaxProblem(code: ErrorCode): string {
-  return `is not YAML: ${reasons[code] ?? 'this cannot stand here. Mend its indentation or punctuation.'}`;
+  return `is not YAML: ${reasons[code] ?? 'this is not allowed here. Fix the indentation or punctuation.'}`;
 }
 
 const reasons: Partial<Record<ErrorCode, string>> = {
   BAD_DQ_ESCAPE: 'a backslash in double quotes. Use single quotes.',
-  BAD_INDENT: 'the indentation differs from the lines around it, or a bracket is open. Mend it.',
+  BAD_INDENT: 'the indentation differs from the lines around it, or a bracket is open. Fix it.',
   BAD_SCALAR_START: 'no word may begin with this character. Put the word in quotes.',
   BLOCK_AS_IMPLICIT_KEY:
     'a second "name:" in one line. Give it a line of its own, or put the value in quotes.',
   MISSING_CHAR: 'a colon, a quote, a bracket or a space before # is missing. Add it.',
   MULTIPLE_DOCS: 'a second document begins. Remove the line with ---.',
   MULTILINE_IMPLICIT_KEY: 'a name without a colon. Add the colon.',
-  RESOURCE_EXHAUSTION: 'it is nested too deep. Remove brackets.',
+  RESOURCE_EXHAUSTION: 'it is nested too deeply. Remove brackets.',
   TAB_AS_INDENT: 'a tab indents the line. Use spaces.',
 };

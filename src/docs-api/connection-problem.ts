@@ -1,6 +1,6 @@
 /** What a code of an error says of the way to a host, with the fix. */
 const PROBLEMS: [codes: RegExp, problem: (what: string) => string][] = [
-  [/^CERT_HAS_EXPIRED$/, (what) => `The certificate of ${what} has expired. Have it renewed.`],
+  [/^CERT_HAS_EXPIRED$/, (what) => `The certificate of ${what} has expired. Renew it.`],
   [
     /^CERT_NOT_YET_VALID$/,
     (what) => `The certificate of ${what} is not valid yet. Check this machine's clock.`,
@@ -16,19 +16,20 @@ const PROBLEMS: [codes: RegExp, problem: (what: string) => string][] = [
   ],
   [
     /^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|ERR_SSL_HTTP_REQUEST)$/,
-    (what) => `What answers at ${what} does not speak https. Check the port.`,
+    (what) => `The server at ${what} does not use https. Check the port.`,
   ],
   [/^(CERT|ERR_TLS|ERR_SSL|UNABLE_TO)_/, (what) => `No encrypted connection to ${what} is possible.`],
   [
     /^PROXY_407$/,
-    () => 'The proxy wants a user and a password. Put them into HTTPS_PROXY: http://user:password@host:port.',
+    () =>
+      'The proxy requires a user and a password. Put them into HTTPS_PROXY: http://user:password@host:port.',
   ],
   [
     /^PROXY_/,
     (what) =>
-      `The proxy that HTTPS_PROXY names does not connect to ${what}. Have it allow that, or name the host in NO_PROXY.`,
+      `The proxy that HTTPS_PROXY names does not connect to ${what}. Allow that there, or list the host in NO_PROXY.`,
   ],
-  [/^ENOTFOUND$/, (what) => `No host has the name in ${what}. Mend it.`],
+  [/^ENOTFOUND$/, (what) => `The host name in ${what} does not exist. Fix it.`],
 ];
 
 /**

@@ -57,7 +57,7 @@ export function adviceFor(
       );
     case 'redirect':
       return errorAdvice(
-        `the docs platform sends requests elsewhere (${status}). Set DOCS_API_URL to the address that it ends at.`,
+        `the docs platform redirects requests (${status}). Set DOCS_API_URL to the final address.`,
       );
     case 'not_found':
     case 'unsupported':

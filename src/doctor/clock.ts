@@ -16,7 +16,7 @@ function judgeClock(slack: HttpAnswer | undefined, platforms: readonly HttpAnswe
   const slackMs = aheadOf(slack);
   const docsMs = platforms.map(aheadOf).find((ms) => ms !== undefined);
   if (slackMs === undefined && docsMs === undefined)
-    return notChecked('Slack or the docs platform has to answer first: their answers say what time it is.');
+    return notChecked('Slack or the docs platform must answer first: their answers contain the time.');
   const offSlack = slackMs !== undefined && Math.abs(slackMs) > FEW_MS;
   const offDocs = docsMs !== undefined && Math.abs(docsMs) > FEW_MS;
   if (!offSlack && !offDocs) {
@@ -25,12 +25,12 @@ function judgeClock(slack: HttpAnswer | undefined, platforms: readonly HttpAnswe
   }
   if (slackMs !== undefined && !offSlack)
     return warning(
-      `The docs platform's clock differs by ${seconds(docsMs ?? 0)} from Slack's and this machine's. Tell the platform: days of its numbers may be cut elsewhere.`,
+      `The docs platform's clock differs by ${seconds(docsMs ?? 0)} from Slack's and this machine's. Tell the platform: its days of numbers may begin at the wrong time.`,
     );
   const from = [offSlack && "Slack's", offDocs && "the platform's"].filter(Boolean).join(' and ');
-  const text = `This machine's clock is ${seconds(slackMs ?? docsMs ?? 0)} ${(slackMs ?? docsMs ?? 0) > 0 ? 'ahead of' : 'behind'} ${from}. Have it set over the network (timedatectl set-ntp true).`;
+  const text = `This machine's clock is ${seconds(slackMs ?? docsMs ?? 0)} ${(slackMs ?? docsMs ?? 0) > 0 ? 'ahead of' : 'behind'} ${from}. Set it from the network (timedatectl set-ntp true).`;
   return offSlack && Math.abs(slackMs) >= SIGNED_MS
-    ? wrong(`${text} Slack's requests are refused from 5 minutes on.`)
+    ? wrong(`${text} From 5 minutes on, requests from Slack are refused.`)
     : warning(text);
 }
 

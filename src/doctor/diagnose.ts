@@ -68,11 +68,11 @@ async function outcomeOf(check: Check, examined: Examined, timeLimitMs: number):
   if (own.length > 0) return wrong(own.map(({ text }) => text).join(' '));
   const lacking = needs.filter((name) => examined.flawed.has(name));
   if (lacking.length > 0)
-    return notChecked(`Needs ${lacking.join(', ')}, which is wrong or missing: mend that first.`);
+    return notChecked(`Needs ${lacking.join(', ')}, which is wrong or missing: fix that first.`);
   try {
     return await within(timeLimitMs + LEEWAY_MS, Promise.resolve(check.run(examined)));
   } catch (error) {
-    if (error instanceof TimeLimitError) return wrong(`Got no answer within ${timeLimitMs / 1000} s.`);
+    if (error instanceof TimeLimitError) return wrong(`No answer within ${timeLimitMs / 1000} s.`);
     // Its message may repeat what was sent.
     return wrong(`Could not be checked (${error instanceof Error ? error.name : 'unknown error'}).`);
   }

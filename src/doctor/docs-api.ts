@@ -34,16 +34,14 @@ function judgeAddress(answer: HttpAnswer): Outcome {
     );
   const { status } = answer;
   if (status >= 300 && status < 400)
-    return wrong(
-      `The docs platform sends requests elsewhere (${status}). Set DOCS_API_URL to the address that it ends at.`,
-    );
+    return wrong(`The docs platform redirects requests (${status}). Set DOCS_API_URL to the final address.`);
   if (status >= 500)
     return wrong(
-      `The docs platform fails at the moment (${status}). Run this again; if it stays so, ask there.`,
+      `The docs platform is failing (${status}). Run this again; if it keeps failing, ask its support.`,
     );
   if (!isPlatform(answer))
     return wrong(
-      `What answers at DOCS_API_URL is not the platform's API (${status}). Set it to the base address of the API alone: Docket adds /v1 and /v2 itself.`,
+      `DOCS_API_URL does not point to the platform's API (${status}). Set it to the base address of the API only: Docket adds /v1 and /v2 itself.`,
     );
   return ok('The docs platform answers at DOCS_API_URL.');
 }
@@ -53,12 +51,12 @@ function judgeKeys(answers: readonly DocsAnswer[]): Outcome {
     answers.map(({ project, answer }) => {
       if (answer.is === 'answer' && answer.status === 401)
         return wrong(
-          `The platform rejects ${keyOf(project)}. Set an admin key that it takes, from the API keys page of its dashboard.`,
+          `The platform rejects ${keyOf(project)}. Set a valid admin key from the API keys page of its dashboard.`,
         );
-      if (!isKeyAccepted(answer)) return notChecked('The docs platform has to answer first.');
+      if (!isKeyAccepted(answer)) return notChecked('The docs platform must answer first.');
       if (answer.is === 'answer' && answer.status === 403)
         return warning(
-          `The platform knows ${keyOf(project)}, and does not let it ask (403). ${FORBIDDEN_CAUSES}`,
+          `The platform accepts ${keyOf(project)} but forbids this request (403). ${FORBIDDEN_CAUSES}`,
         );
       return ok('The platform accepts each key.');
     }),
@@ -73,10 +71,10 @@ function judgeProject({ project, answer }: DocsAnswer): Outcome {
   const setting = project.domains === undefined ? 'DOCS_PROJECT_ID' : `projectId of project ${project.name}`;
   if (project.projectId === undefined)
     return warning(
-      `${setting} is not set: exports work, but neither the agent nor digests. Copy the id from the API keys page of the dashboard.`,
+      `${setting} is not set: exports work, the agent and digests do not. Copy the id from the API keys page of the dashboard.`,
     );
   if (!isKeyAccepted(answer) || answer.is === 'none')
-    return notChecked('The docs platform has to accept the key first.');
+    return notChecked('The docs platform must accept the key first.');
   switch (answer.status) {
     case 404:
       return wrong(
@@ -85,9 +83,9 @@ function judgeProject({ project, answer }: DocsAnswer): Outcome {
     case 200:
       return ok('The platform knows each project.');
     case 429:
-      return notChecked("The hour's requests for analytics are used up (429). Run this again later.");
+      return notChecked("This hour's analytics requests are used up (429). Run this again later.");
     default:
-      return warning(`The platform does not say whether it knows ${setting} (${answer.status}).`);
+      return warning(`Could not check ${setting}: the platform answered ${answer.status}.`);
   }
 }
 
@@ -95,7 +93,7 @@ function judgePrefix(prefix: string | undefined, projects: readonly Project[]): 
   const keys = projects.map(({ apiKeyVariable }) => apiKeyVariable).join(', ');
   return prefix?.trim()
     ? ok(`${keys} begins with DOCS_API_KEY_PREFIX.`)
-    : ok(`${keys} is set. With DOCS_API_KEY_PREFIX a key of another platform would be noticed here.`);
+    : ok(`${keys} is set. Set DOCS_API_KEY_PREFIX to detect a key of another platform.`);
 }
 
 /** Whom to ask, and with which key. */

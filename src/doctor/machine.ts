@@ -17,13 +17,12 @@ export function judgeSettings(
   { problems }: Pick<Examined, 'problems'>,
   reported: ReadonlySet<string>,
 ): Outcome {
-  if (problems.length === 0) return ok('All can be read, and fit together.');
+  if (problems.length === 0) return ok('All are valid.');
   const own = problems.filter(({ variable }) => !reported.has(variable)).map(({ text }) => text);
   const elsewhere = [...new Set(problems.map(({ variable }) => variable))].filter((name) =>
     reported.has(name),
   );
-  if (elsewhere.length > 0)
-    own.push(`Wrong or missing: ${elsewhere.join(', ')}. Their lines say what to do.`);
+  if (elsewhere.length > 0) own.push(`Wrong or missing: ${elsewhere.join(', ')}. See their lines.`);
   return wrong(own.join(' '));
 }
 
@@ -34,7 +33,7 @@ function judgeEnvFile({ envFile, envFilePath: path, problems }: Examined): Outco
     const lines = envFile.text.matchAll(/^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=[ \t]*["'`]/gm);
     const quoted = [...lines].map(([, name]) => name);
     return quoted.length === 0
-      ? ok(`${path} can be read, by its owner alone.`)
+      ? ok(`Only its owner can read ${path}.`)
       : warning(
           `${path} has quotes around ${quoted.join(', ')}. Remove them: "docker run --env-file" keeps them in the value.`,
         );
@@ -43,7 +42,7 @@ function judgeEnvFile({ envFile, envFilePath: path, problems }: Examined): Outco
     ? wrong(
         'There is no .env, and settings are missing. Run npm run setup, or: cp .env.example .env && chmod 600 .env, and fill it in (with docker: --env-file .env).',
       )
-    : ok('There is none: the settings come from the environment.');
+    : ok('None: the settings come from the environment.');
 }
 
 function judgeDataDir(dataDir: string): Outcome {
@@ -53,7 +52,7 @@ function judgeDataDir(dataDir: string): Outcome {
     return ok(
       there
         ? `${resolve(dataDir)} can be read and written by ${by}.`
-        : `${resolve(dataDir)} is made at the first start, by ${by}.`,
+        : `${resolve(dataDir)} will be created at the first start by ${by}.`,
     );
   } catch (error) {
     if (error instanceof DataDirUnusable) return wrong(error.message);
@@ -84,7 +83,7 @@ async function judgePort({ settings, env }: Examined): Promise<Outcome> {
     if (!(error instanceof PortError)) throw error;
     const address = `http://${healthAddressOf(env)}/healthz`;
     const answer = await fetch(address, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
-    return answer?.ok ? ok(`Docket runs, and answers at ${name}.`) : wrong(error.message);
+    return answer?.ok ? ok(`Docket is running and answers at ${name}.`) : wrong(error.message);
   }
 }
 
@@ -100,5 +99,5 @@ export const dataDirCheck: Check = {
   title: 'Data folder',
   needs: ['DATA_DIR'],
   run: ({ env, settings }) =>
-    env.REDIS_URL?.trim() ? ok('Not used: REDIS_URL names a Redis.') : judgeDataDir(settings.dataDir),
+    env.REDIS_URL?.trim() ? ok('Not used: REDIS_URL is set.') : judgeDataDir(settings.dataDir),
 };

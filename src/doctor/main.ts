@@ -8,7 +8,7 @@ import { isGood, renderJson, renderLines } from './render.ts';
 const TIME_LIMIT_MS = 5000;
 
 const USAGE = `Usage: npm run doctor [-- --json], in the image: doctor [--json]
-Checks what Docket needs, a line each. Ends with 0 when nothing is wrong, and with 1 else.
+Checks what Docket needs, one line per check. Exits with 0 if nothing is wrong, else with 1.
 `;
 
 /** Prints what is wrong with this machine and its settings, and ends the process. */

@@ -52,7 +52,7 @@ function judgeProblems({ problems }: RedisAnswer, line: Line, allow: readonly st
 function judgeSilence(answer: RedisAnswer): Outcome | undefined {
   if (answer.own === 'stopped' || answer.own === 'silent') return undefined;
   return answer.version === undefined && answer.latencyMs === undefined
-    ? notChecked('Redis has to be reached first.')
+    ? notChecked('Redis must be reachable first.')
     : undefined;
 }
 
@@ -61,22 +61,20 @@ function judgeReachable(answer: RedisAnswer, allow: readonly string[]): Outcome 
   if (problem !== undefined) return problem;
   if (answer.own === 'silent')
     return wrong(
-      "Docket's own Redis runs and does not answer. Restart Docket; if that fails, it says which process to end.",
+      "Docket's own Redis is running but does not answer. Restart Docket; if that fails, it names the process to end.",
     );
   if (answer.missing !== undefined) return wrong(answer.missing);
   if (answer.own === 'stopped')
-    return ok(
-      `Docket's own, since REDIS_URL is not set: it starts ${answer.program} with itself, on DATA_DIR.`,
-    );
+    return ok(`REDIS_URL is not set, so Docket starts its own ${answer.program} on DATA_DIR.`);
   if (answer.latencyMs === undefined) return wrong('Redis does not answer in time. Run this again.');
-  return ok(answer.own === 'running' ? "Docket's own, and it runs." : 'Redis answers at REDIS_URL.');
+  return ok(answer.own === 'running' ? "Docket's own is running." : 'Redis answers at REDIS_URL.');
 }
 
 function judgeRights(answer: RedisAnswer, allow: readonly string[]): Outcome {
   return (
     judgeProblems(answer, 'rights', allow) ??
     judgeSilence(answer) ??
-    ok(answer.own ? 'Docket may do everything in its own.' : 'Docket may do there what it needs.')
+    ok(answer.own ? 'Docket has all rights in its own Redis.' : 'Docket has the rights that it needs.')
   );
 }
 
@@ -86,16 +84,15 @@ function judgeFailover(answer: RedisAnswer, allow: readonly string[]): Outcome {
     judgeProblems(answer, 'failover', allow) ??
     judgeSilence(answer) ??
     (own || replicas === undefined || replicas === 0
-      ? ok('There is one Redis: while it is away, Docket waits for it.')
+      ? ok('There is one Redis without failover: Docket waits while it is down.')
       : ok(
-          `Its primary has ${replicas === 1 ? 'a replica' : `${replicas} replicas`}; what is accepted is on one.`,
+          `Its primary has ${replicas === 1 ? 'a replica' : `${replicas} replicas`}; accepted work is copied to every replica that keeps up.`,
         ))
   );
 }
 
 function judgeVersion(answer: RedisAnswer, allow: readonly string[]): Outcome {
-  if (answer.missing !== undefined)
-    return notChecked('A redis-server or valkey-server has to be there first.');
+  if (answer.missing !== undefined) return notChecked('Install redis-server or valkey-server first.');
   return (
     judgeProblems(answer, 'version', allow) ??
     judgeSilence(answer) ??
@@ -111,7 +108,7 @@ function judgePersistence(answer: RedisAnswer, allow: readonly string[]): Outcom
     judgeSilence(answer) ??
     ok(
       answer.own
-        ? 'Docket starts its own so that each write is on disk.'
+        ? 'Docket starts its own with each write on disk.'
         : 'It keeps its data on disk (appendonly yes).',
     )
   );
@@ -123,19 +120,19 @@ function judgeEviction(answer: RedisAnswer, allow: readonly string[]): Outcome {
     judgeSilence(answer) ??
     ok(
       answer.own
-        ? 'Docket starts its own so that it drops nothing.'
-        : 'It drops nothing when it is full (noeviction).',
+        ? 'Docket starts its own so that it never drops keys.'
+        : 'It never drops keys when it is full (noeviction).',
     )
   );
 }
 
 function judgeLatency(answer: RedisAnswer): Outcome {
-  if (answer.own === 'stopped') return notChecked("Docket's own Redis does not run now; Docket starts it.");
-  if (answer.latencyMs === undefined) return notChecked('Redis has to be reached first.');
+  if (answer.own === 'stopped') return notChecked("Docket's own Redis is not running; Docket starts it.");
+  if (answer.latencyMs === undefined) return notChecked('Redis must be reachable first.');
   const took = `${answer.latencyMs < 10 ? answer.latencyMs.toFixed(1) : Math.round(answer.latencyMs)} ms`;
   return answer.latencyMs > SLOW_MS
     ? warning(
-        `It takes ${took} to answer. Run Redis nearer to Docket, or see what keeps it busy: below 10 ms is usual.`,
+        `It takes ${took} to answer; below 10 ms is usual. Run Redis closer to Docket, or find what keeps it busy.`,
       )
     : ok(`It answers within ${took}.`);
 }

@@ -23,10 +23,11 @@ function refusalOf(answer: HttpAnswer, variable: string, copyFrom: string): Outc
       connectionProblem(answer.why, 'Slack') ?? `Slack cannot be reached (${answer.why}). ${NOT_THERE}.`,
     );
   if (answer.status === 429)
-    return warning('Slack takes no more calls at the moment (429). Run this again in a minute.');
+    return warning('Slack is limiting calls right now (429). Run this again in a minute.');
   const { ok: accepted, error } = fieldsOf(answer.body);
   if (accepted === true) return undefined;
-  if (error === undefined) return wrong(`What answers is not Slack's API (${answer.status}). ${NOT_THERE}.`);
+  if (error === undefined)
+    return wrong(`The answer is not from Slack's API (${answer.status}). ${NOT_THERE}.`);
   if (error === 'missing_scope') return wrong(`Slack refuses ${variable} (missing_scope). ${copyFrom}`);
   if (DEAD_TOKEN.includes(error)) return wrong(`Slack does not accept ${variable} (${error}). ${copyFrom}`);
   return wrong(
@@ -53,7 +54,7 @@ function judgeBotToken(answer: HttpAnswer): Outcome {
   const refusal = refusalOf(answer, 'SLACK_BOT_TOKEN', COPY_BOT);
   if (refusal !== undefined) return refusal;
   const { team, bot_id } = fieldsOf(answer.is === 'answer' ? answer.body : undefined);
-  if (bot_id === undefined) return wrong(`SLACK_BOT_TOKEN is not that of a bot. ${COPY_BOT}`);
+  if (bot_id === undefined) return wrong(`SLACK_BOT_TOKEN is not a bot token. ${COPY_BOT}`);
   return ok(
     `Slack accepts SLACK_BOT_TOKEN${typeof team === 'string' ? `, in the workspace ${printable(team)}` : ''}.`,
   );
@@ -65,12 +66,12 @@ const printable = (name: string) => name.replace(/\p{C}/gu, '').slice(0, 80);
 function judgeScopes(answer: HttpAnswer, wanted: readonly string[]): Outcome {
   const held = answer.is === 'answer' ? answer.header('x-oauth-scopes') : null;
   if (held === null || refusalOf(answer, 'SLACK_BOT_TOKEN', '') !== undefined)
-    return notChecked('Slack has to accept SLACK_BOT_TOKEN first: it says which scopes the token has.');
+    return notChecked('Slack must accept SLACK_BOT_TOKEN first: its answer lists the scopes.');
   const names = held.split(',').map((name) => name.trim());
   const missing = wanted.filter((name) => !names.includes(name));
   if (missing.length > 0)
     return wrong(
-      `The app lacks ${missing.join(', ')}. Replace its manifest by manifest.yml, and install it to the workspace again.`,
+      `The app lacks ${missing.join(', ')}. Replace its manifest with manifest.yml, and reinstall it in the workspace.`,
     );
   return ok(`The app has all ${wanted.length} scopes of manifest.yml.`);
 }
@@ -82,7 +83,7 @@ function judgeSigningSecret(secret: string | undefined, overSocket: boolean): Ou
       'SLACK_SIGNING_SECRET is not 32 hexadecimal characters, as Slack\'s are. Copy it again from "Basic Information", App Credentials.',
     );
   return ok(
-    'SLACK_SIGNING_SECRET has the right form. No call can prove it: once Docket runs, /readyz says when requests do not fit it.',
+    'SLACK_SIGNING_SECRET has the right form. No call can verify it: once Docket runs, /readyz reports requests with another signature.',
   );
 }
 

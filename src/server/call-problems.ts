@@ -12,15 +12,16 @@ const TEXTS = {
   docs_key:
     'The docs platform rejects an API key: nothing new starts with it. Set a new one; the log names the setting.',
   docs_forbidden:
-    'The docs platform forbids what Docket asks (403). Check the plan, the IP allowlist and the scopes of the API key.',
+    'The docs platform forbids the request (403). Check the plan, the IP allowlist and the scopes of the API key.',
   docs_limited:
-    'The docs platform limits Docket (429), so work waits. See what else uses the limit of the organization.',
-  docs_failing: 'The docs platform fails (5xx): starts are in doubt, and work waits. See its status page.',
+    'The docs platform limits Docket (429), so work waits. Check what else uses the limit of the organization.',
+  docs_failing:
+    'The docs platform fails (5xx): some starts are unconfirmed, and work waits. See its status page.',
   docs_unreachable:
-    'The docs platform does not answer as it should. Check DOCS_API_URL, the certificate there, the proxy and the network.',
+    'The docs platform does not answer properly. Check DOCS_API_URL, the certificate there, the proxy and the network.',
   slack_token: 'Slack refuses SLACK_BOT_TOKEN: nothing works until you set a new one and restart Docket.',
   slack_limited:
-    'Slack limits Docket (429), so messages come late. See what else uses the token of this app.',
+    'Slack limits Docket (429), so messages come late. Check what else uses the token of this app.',
   slack_unreachable:
     'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
 } as const;

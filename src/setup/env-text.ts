@@ -13,7 +13,7 @@ import { dirname } from 'node:path';
 /** Returns why a value cannot stand in a file of settings as it is: without quotes, which docker would keep. */
 export function valueProblem(value: string): string | undefined {
   return /[\s"'`#\\]|[^\x21-\x7e]/.test(value)
-    ? 'It has a space, a quote or another character that such a value never has. Copy it again.'
+    ? 'It contains a space, a quote or another invalid character. Copy it again.'
     : undefined;
 }
 

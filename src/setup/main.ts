@@ -28,7 +28,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
     process.exitCode = await run(options);
   } catch (error) {
     if (error instanceof Interrupted) {
-      process.stdout.write('\nStopped. What was accepted is kept; npm run setup goes on from there.\n');
+      process.stdout.write('\nStopped. Your answers so far are saved; run npm run setup to continue.\n');
       process.exitCode = 130;
     } else if (error instanceof SetupProblem) {
       process.stderr.write(`${error.message}\n`);

@@ -32,10 +32,9 @@ export function readPublicUrl(typed: string): { url: string } | { problem: strin
     /^(?:127\.|10\.|192\.168\.|169\.254\.|\[)|\.(?:local|internal|localhost)$/.test(url.hostname)
   )
     return {
-      problem: `Slack cannot reach ${url.hostname} from outside. Give a public address, or press Enter.`,
+      problem: `Slack cannot reach ${url.hostname} from outside. Give a public address, or press Enter for none.`,
     };
-  if (url.search !== '' || url.hash !== '')
-    return { problem: 'Give the address without what follows a ? or #.' };
+  if (url.search !== '' || url.hash !== '') return { problem: 'Remove the ? or # and everything after it.' };
   const path = url.pathname.replace(/\/$/, '').replace(/\/slack\/events$/, '');
   return { url: url.origin + path };
 }

@@ -62,7 +62,7 @@ export const QUESTIONS: readonly Question[] = [
   },
   {
     variable: 'DOCS_PROJECT_ID',
-    text: "The project's id, for the docs agent and digests (the same page; Enter leaves it out)",
+    text: "The project's id, for the docs agent and digests (the same page; press Enter to skip)",
     secret: false,
     optional: true,
     isNeeded: ({ env }) => !env.DOCKET_CONFIG?.trim(),
@@ -71,4 +71,4 @@ export const QUESTIONS: readonly Question[] = [
 ];
 
 export const PUBLIC_URL_QUESTION =
-  'Public https address of this machine, that Slack can reach (Enter: there is none, Socket Mode needs none)';
+  'Public https address of this machine that Slack can reach (press Enter for none: Socket Mode needs none)';

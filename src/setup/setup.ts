@@ -33,7 +33,7 @@ export async function setUpDocket(options: SetupOptions, terminal: Terminal): Pr
   let state = readState(options);
   const open = missing(state);
   if (open.length > 0)
-    terminal.say(`What is missing goes into ${options.envFile}, which only you can read.\n`);
+    terminal.say(`Missing settings are saved in ${options.envFile}, which only you can read.\n`);
   if (open.some(({ variable }) => variable.startsWith('SLACK_'))) state = await introduceSlack(state);
   for (const question of QUESTIONS) {
     if (missing(state).includes(question)) state = await answer(question, state);
@@ -45,7 +45,7 @@ export async function setUpDocket(options: SetupOptions, terminal: Terminal): Pr
   terminal.say(
     good
       ? 'Start Docket: npm start. Then in Slack: /invite @Docket'
-      : 'Mend what is wrong, and run npm run setup again.',
+      : 'Fix what is wrong, and run npm run setup again.',
   );
   return good;
 
@@ -76,7 +76,7 @@ export async function setUpDocket(options: SetupOptions, terminal: Terminal): Pr
     const { variable, text, secret, optional } = question;
     let kept: string | undefined;
     for (;;) {
-      const typed = await terminal.ask(kept === undefined ? text : `${text}; Enter keeps it as it is`, {
+      const typed = await terminal.ask(kept === undefined ? text : `${text}; press Enter to keep it`, {
         secret,
       });
       const value = typed.startsWith(`${variable}=`) ? typed.slice(variable.length + 1) : typed;
@@ -147,7 +147,7 @@ const secretOfApp = (env: NodeJS.ProcessEnv) =>
   (['SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET'] as const).find((name) => isSet(env[name]));
 
 const appExistsText = (secret: string) => `
-${secret} is set, so the app is there. What is missing is on its pages: https://api.slack.com/apps
+${secret} is set, so the app exists. Find the missing values on its pages: https://api.slack.com/apps
 `;
 
 function createAppText(manifest: string, publicUrl: string | undefined): string {
@@ -156,7 +156,7 @@ function createAppText(manifest: string, publicUrl: string | undefined): string 
 
 ${createAppUrl(manifestFor(manifest, publicUrl))}
 
-2. There: "Install to Workspace".${publicUrl === undefined ? ' Then "Basic Information", App-Level Tokens, "Generate": with the scope connections:write.' : ''}
+2. On its page, choose "Install to Workspace".${publicUrl === undefined ? ' Then "Basic Information", App-Level Tokens, "Generate": with the scope connections:write.' : ''}
 3. Copy the ${publicUrl === undefined ? 'two tokens' : 'token and the signing secret'} here; what you paste is not shown.
 `;
 }
@@ -169,9 +169,9 @@ export function describeSetup(options: SetupOptions): { text: string; missing: b
   const lines = open.map(({ variable, text }) => `  ${variable}: ${text}`);
   const secret = secretOfApp(state.env);
   const app = secret === undefined ? createAppText(options.manifest, undefined) : appExistsText(secret);
-  const text = `There is no terminal here to ask in. Run npm run setup in one, or do it by hand:
+  const text = `Setup needs a terminal to ask questions. Run npm run setup in one, or do it by hand:
 ${isSet(state.env.SLACK_BOT_TOKEN) ? '' : app}
-Then set in ${options.envFile} (chmod 600; .env.example is what to begin with), or in the environment:
+Then set these in ${options.envFile} (chmod 600; start from .env.example) or in the environment:
 ${lines.join('\n')}
 With a public https address, leave SLACK_APP_TOKEN out, set SLACK_SIGNING_SECRET, and create the app from manifest.yml
 with that address in it.

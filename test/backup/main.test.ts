@@ -139,7 +139,7 @@ test('a backup that finds no room is not put back, and changes nothing', async (
     encoding: 'utf8',
   });
   expect(status).toBe(1);
-  expect(stderr).toBe('The backup could not be put back (EFBIG). Nothing was changed.\n');
+  expect(stderr).toBe('The backup could not be restored (EFBIG). Nothing was changed.\n');
   expect(await withData((client) => client.strlen('large'))).toBe(100_000);
 });
 

@@ -36,7 +36,7 @@ describe('METRICS_ADDRESS', () => {
 
   test('says what it may name', () => {
     expect(problemsOf({ ...sound, METRICS_ADDRESS: 'prometheus.internal' })).toEqual([
-      'METRICS_ADDRESS may name addresses and ranges such as 10.0.0.7, 10.1.0.0/16 and fd00::/8, with commas.',
+      'METRICS_ADDRESS must list addresses or ranges separated by commas, such as 10.0.0.7,10.1.0.0/16,fd00::/8.',
     ]);
   });
 });

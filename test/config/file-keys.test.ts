@@ -8,9 +8,14 @@ import { env, inProject, problemsIn, read } from '../support/config/file.ts';
 const { fileWith } = configFolder();
 
 const holdsKey =
+<<<<<<< HEAD
   'holds a key itself. Put the key into an environment variable, and write { env: NAME } with its name here.';
 const namesNoVariable =
   'must name an environment variable or a file. Write it like { env: ACME_DOCS_API_KEY } or { file: /run/secrets/acme }.';
+=======
+  'contains the key itself. Put the key in an environment variable, and write { env: NAME } here.';
+const namesNoVariable = 'must name an environment variable. Write it like { env: ACME_DOCS_API_KEY }.';
+>>>>>>> 5de9eb4 (Settings, Redis, doctor, setup and backup texts in plain English)
 const notInCapitals =
   'must name an environment variable in capitals, not hold a key. Write it like { env: ACME_DOCS_API_KEY }.';
 
@@ -27,7 +32,7 @@ describe("a project's key", () => {
     ['{ adm_0123456789 }', namesNoVariable],
     ['{ env: adm_0123456789 }', notInCapitals],
     ['{ env: $ACME_DOCS_API_KEY }', notInCapitals],
-    ['!env ACME_DOCS_API_KEY', 'has a tag, and Docket reads none. Remove the word with the !.'],
+    ['!env ACME_DOCS_API_KEY', 'has a tag, which Docket does not read. Remove the word with the !.'],
   ])('written as %s is refused', (written, problem) => {
     expect(problemsIn(inProject(`apiKey: ${written}`))).toEqual([
       `docket.yml:3 projects.acme.apiKey ${problem}`,
@@ -36,10 +41,13 @@ describe("a project's key", () => {
 
   test.each([
     [undefined, 'names an environment variable that is not set. Set it to an admin API key.'],
-    ['adm_0123 456', 'names a key that holds a quote, a space or a line break. Copy it again without.'],
+    [
+      'adm_0123 456',
+      'names a key that contains a quote, a space or a line break. Copy it again without them.',
+    ],
     [
       'live_0123',
-      'names a key that does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
+      'names a key that does not begin with DOCS_API_KEY_PREFIX. Use an admin key of the right platform.',
     ],
   ])('that is %s in the environment is refused', (key, problem) => {
     const variables = { ...env, OTHER_KEY: key };

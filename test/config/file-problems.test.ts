@@ -6,22 +6,21 @@ const channelId =
 const whoId =
   "must be everyone or an id, not a name. A person's (U…): their profile, ⋮, Copy member ID. A user group's (S…): its page in the directory, ⋮, Copy group ID.";
 const contact =
-  'must be whom people ask: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
+  'must be a contact: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
 const projectId = "must be the project's id, without spaces and slashes. Copy it from the docs platform.";
-const map = 'must be a map. Write name: value, one a line, beneath it.';
+const map = 'must be a map. Below it, write one name: value per line.';
 const list = 'must be a list. Put it in [ ].';
 const perSecond = 'must be a number above 0 and up to 100. The default is 5.';
 const perHour = 'must be a whole number from 1 to 10000. The default is 100.';
 const hours = 'must be a number from 0.1 to 168. The default is 6.';
-const untypable =
-  'is no name that can be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.';
+const untypable = 'cannot be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.';
 
 describe('a file that cannot be used is reported with the line and the fix:', () => {
   test.each([
-    ['', '1 is empty. Write settings into it, or unset DOCKET_CONFIG.'],
-    ['# links: thread', '1 is empty. Write settings into it, or unset DOCKET_CONFIG.'],
-    ['- acme', '1 must hold settings by their names. Begin it with a line such as "projects:".'],
-    ['acme', '1 must hold settings by their names. Begin it with a line such as "projects:".'],
+    ['', '1 is empty. Add settings, or unset DOCKET_CONFIG.'],
+    ['# links: thread', '1 is empty. Add settings, or unset DOCKET_CONFIG.'],
+    ['- acme', '1 must be a map of settings. Begin it with a line such as "projects:".'],
+    ['acme', '1 must be a map of settings. Begin it with a line such as "projects:".'],
     [
       'links: "thread',
       '1:15 is not YAML: a colon, a quote, a bracket or a space before # is missing. Add it.',
@@ -36,7 +35,7 @@ describe('a file that cannot be used is reported with the line and the fix:', ()
       '1 toString is not a setting. Known here: projects, allow, links, replies, limits, contact.',
     ],
     ['__proto__: 1', '1 __proto__ is a name that cannot be used. Choose another.'],
-    ['links: thread\nlinks: thread', '2 links is there twice, first in line 1. Keep one of the two.'],
+    ['links: thread\nlinks: thread', '2 links appears twice, first in line 1. Keep one.'],
     ['links: off', '1 links must be thread or requester. The default is thread.'],
     ['links:', '1 links is empty. Fill it in, or remove it.'],
     ['replies: no', '1 replies must be auto, all or mention. The default is auto.'],
@@ -51,12 +50,12 @@ describe('a file that cannot be used is reported with the line and the fix:', ()
     ],
     [
       'contact: C0123ABCD',
-      '1 contact is the id of a channel, which people could not read. Write its name, such as "#docs-help".',
+      '1 contact is the id of a channel, which people cannot read. Write its name, such as "#docs-help".',
     ],
     ['projects: [acme]', '1 projects must be a map. Put each project under its own name.'],
     [
       'projects: {}',
-      '1 projects holds no project. Name one in it, or remove it to take the project from the environment.',
+      '1 projects has no project. Add one, or remove it to use the project of the environment.',
     ],
     ['projects:\n  acme:', '2 projects.acme is empty. Fill it in, or remove it.'],
     ['projects:\n  acme: docs.acme.com', `2 projects.acme ${map}`],
@@ -81,7 +80,7 @@ describe('a file that cannot be used is reported with the line and the fix:', ()
     [inProject('domains: docs.acme.com'), `3 projects.acme.domains ${list}`],
     [
       inProject('domains:\n    - docs.acme.com\n    - https://docs.acme.com/v2'),
-      '5 projects.acme.domains[1] must be a host name and nothing else. Did you mean docs.acme.com?',
+      '5 projects.acme.domains[1] must be a host name only. Did you mean docs.acme.com?',
     ],
     [
       inProject('domains: [localhost]'),
@@ -97,20 +96,17 @@ describe('a file that cannot be used is reported with the line and the fix:', ()
     ],
     [
       inProject('domains: [docs.acme.com, a.io, DOCS.acme.com]'),
-      '3 projects.acme.domains[2] is in this list already. Remove one of the two.',
+      '3 projects.acme.domains[2] is in this list twice. Remove one.',
     ],
     [inProject('channels: ["#docs"]'), `3 projects.acme.channels[0] ${channelId}`],
     [inProject('channels:\n    - #docs'), `4 projects.acme.channels[0] ${channelId}`],
     [inProject('channels: [c0123abc]'), `3 projects.acme.channels[0] ${channelId}`],
     [inProject('channels: [U0123ABC]'), `3 projects.acme.channels[0] ${channelId}`],
     [inProject('channels:'), '3 projects.acme.channels is empty. Fill it in, or remove it.'],
-    [
-      inProject('channels: [C0123, C0123]'),
-      '3 projects.acme.channels[1] is in this list already. Remove one of the two.',
-    ],
+    [inProject('channels: [C0123, C0123]'), '3 projects.acme.channels[1] is in this list twice. Remove one.'],
     [
       'projects:\n  a: { channels: [C0123] }\n  b: { channels: [C0456, C0123] }',
-      '3 projects.b.channels[1] is the channel of the project a already. A channel has one default project: keep one.',
+      '3 projects.b.channels[1] is already a channel of the project a. A channel has one default project: keep one.',
     ],
     ['allow: everyone', `1 allow ${map}`],
     ['allow: { admins: [U0ANA] }', '1 allow.admins is not a setting. Did you mean admin?'],
@@ -172,9 +168,9 @@ limit: {}
       'docket.yml:5 projects.acme.apiKey.env names an environment variable that is not set. Set it to an admin API key.',
       'docket.yml:6 projects.acme.domains[3] is an alias, which Docket does not read. Write the value out.',
       'docket.yml:6 projects.acme.domains[2] must be a host name. Write it like docs.example.com.',
-      'docket.yml:6 projects.acme.domains[1] is in this list already. Remove one of the two.',
+      'docket.yml:6 projects.acme.domains[1] is in this list twice. Remove one.',
       'docket.yml:7 projects.ACME differs from acme only in capitals, which --project ignores. Choose another.',
-      'docket.yml:8 projects.acme is there twice, first in line 4. Keep one of the two.',
+      'docket.yml:8 projects.acme appears twice, first in line 4. Keep one.',
       'docket.yml:9 limit is not a setting. Did you mean limits?',
     ]);
   });

@@ -17,6 +17,6 @@ test.each(['v22.23.3', 'v25.9.9'])('started by itself under Node %s it names the
   expect({ status, stdout, stderr }).toEqual({
     status: 1,
     stdout: '',
-    stderr: `Docket runs on Node 26 or newer, and this is ${version}. Install Node 26 from https://nodejs.org or with your version manager (nvm install 26).\n`,
+    stderr: `Docket needs Node 26 or newer; this is ${version}. Install Node 26 from https://nodejs.org or with your version manager (nvm install 26).\n`,
   });
 });

@@ -18,7 +18,7 @@ describe('a password that an address cannot hold as it is', () => {
 
   test.each(addresses)('%s is refused with the fix', (address) => {
     expect(redisProblems({ REDIS_URL: address })).toEqual([
-      'REDIS_URL cannot be read as an address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
+      'REDIS_URL is not a valid address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
         '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0.',
     ]);
   });
@@ -78,7 +78,7 @@ describe('without TLS', () => {
 describe('a database', () => {
   test.each(['docket', '-1', '1/2', '1.5', '0x1', '1e2', 'NaN', '%31'])('/%s is refused', (database) => {
     expect(redisProblems({ REDIS_URL: `rediss://redis.example/${database}` })).toEqual([
-      'REDIS_URL ends in something that is no database number. End it with a number, such as /1, or with nothing for 0.',
+      'REDIS_URL does not end with a database number. End it with a number, such as /1, or with nothing for 0.',
     ]);
   });
 

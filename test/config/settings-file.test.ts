@@ -57,32 +57,29 @@ describe('the file of DOCKET_CONFIG', () => {
 
   test('must list DOCS_DOMAIN in a project', () => {
     expect(problemsOf(withFile(twoProjects, { DOCS_DOMAIN: 'docs.foo.com' }))).toEqual([
-      'DOCS_DOMAIN is in no project of DOCKET_CONFIG. Add it to the domains of one, or set it to one of them.',
+      'DOCS_DOMAIN is not in any project of DOCKET_CONFIG. Add it to the domains of one, or set it to one of those.',
     ]);
   });
 
   test('has the ids of its projects, and DOCS_PROJECT_ID would be nobody’s', () => {
     expect(problemsOf(withFile(twoProjects, { DOCS_PROJECT_ID: 'prj_1' }))).toEqual([
-      'DOCS_PROJECT_ID is not used with the projects of DOCKET_CONFIG. Write projectId there, and unset it here.',
+      'DOCS_PROJECT_ID has no effect when DOCKET_CONFIG has projects. Set projectId there, and unset it here.',
     ]);
   });
 
   const noFile =
-    'names no file. Mend its path, which begins where Docket is started unless it begins with a slash, or unset it.';
-  const notAFile = 'is a folder or another thing that is no file. Set it to a YAML file.';
+    'names no file. Fix the path, which is relative to where Docket starts unless it begins with a slash, or unset it.';
+  const notAFile = 'is not a file. Set it to a YAML file.';
   mkdirSync(join(folder, 'folder'));
   test.each([
     [join(folder, 'gone.yml'), noFile],
     [join(fileWith('', 'plain'), 'below.yml'), noFile],
     [join(folder, 'folder'), notAFile],
     ['/dev/zero', notAFile],
-    [
-      fileWith(`# ${'x'.repeat(1_000_000)}`, 'huge.yml'),
-      'is a file of more than 1 MB. Set it to a YAML file.',
-    ],
+    [fileWith(`# ${'x'.repeat(1_000_000)}`, 'huge.yml'), 'is larger than 1 MB. Set it to a YAML file.'],
     [
       fileWith(Buffer.from('links: thread', 'utf16le').fill(0xff, 0, 1), 'utf16.yml'),
-      'is a file whose text is not UTF-8. Save it as UTF-8.',
+      'is not UTF-8. Save it as UTF-8.',
     ],
   ])('cannot be %s', (path, problem) => {
     expect(problemsOf({ ...sound, DOCKET_CONFIG: path })).toEqual([`DOCKET_CONFIG ${problem}`]);

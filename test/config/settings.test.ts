@@ -150,8 +150,8 @@ describe('what no log may hold', () => {
 });
 
 describe('a value as docker keeps it', () => {
-  const quotes = 'has quotes around it. Remove them: an env file of docker keeps them.';
-  const inside = 'holds a quote, a space or a line break. Copy it again without.';
+  const quotes = 'has quotes around it. Remove them: docker --env-file keeps them in the value.';
+  const inside = 'contains a quote, a space or a line break. Copy it again without them.';
   const secrets = ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'SLACK_APP_TOKEN', 'DOCS_API_KEY'];
 
   test.each(secrets)('%s with quotes, blanks or other letters is refused with the fix alone', (name) => {
@@ -164,7 +164,7 @@ describe('a value as docker keeps it', () => {
     for (const blank of [' ', '\n', '\t', '"', '\u00a0'])
       expect(said(`${value.slice(0, 9)}${blank}${value.slice(9)}`)).toEqual([`${name} ${inside}`]);
     expect(said(`${value}\r`)).toEqual([`${name} ${inside}`]);
-    expect(said(`${value}é`)).toEqual([`${name} holds a character outside ASCII. Copy it again.`]);
+    expect(said(`${value}é`)).toEqual([`${name} contains a character outside ASCII. Copy it again.`]);
   });
 
   test.each([
@@ -242,11 +242,7 @@ describe('settings that cannot work', () => {
       ['xoxp-1'],
       'must be a bot token, which begins with xoxb-. See "OAuth & Permissions".',
     ],
-    [
-      'SLACK_SIGNING_SECRET',
-      ['short'],
-      'is too short to be one. Copy it from "Basic Information", App Credentials.',
-    ],
+    ['SLACK_SIGNING_SECRET', ['short'], 'is too short. Copy it from "Basic Information", App Credentials.'],
     ['PORT', ['65536', '-1', '80.5', '70000.5', 'http'], 'must be a port number.'],
     ['HEALTH_PORT', ['http'], 'must be a port number.'],
     ['DOCS_DOMAIN', ['https://docs.acme.com', 'localhost'], 'must be a host name such as docs.example.com.'],
@@ -260,7 +256,7 @@ describe('settings that cannot work', () => {
       ['localhost:6379', 'http://localhost'],
       'must begin with redis:// or rediss://. For several hosts, +sentinel or +cluster comes before the colon.',
     ],
-    ['REDIS_ALLOW', ['everything'], 'may name plaintext, eviction and volatile, with commas between them.'],
+    ['REDIS_ALLOW', ['everything'], 'may list plaintext, eviction and volatile, separated by commas.'],
     ['LOG_LEVEL', ['loud'], 'must be one of fatal, error, warn, info, debug, trace, silent.'],
   ];
   test.each(
@@ -312,7 +308,7 @@ describe('settings that cannot work', () => {
 
   test('a key of another platform is refused', () => {
     expect(problemsOf({ ...sound, DOCS_API_KEY_PREFIX: 'live_' })).toEqual([
-      'DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
+      'DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX. Use an admin key of the right platform.',
     ]);
   });
 

@@ -42,15 +42,15 @@ describe('a YAML file', () => {
       'a:\n  b: 1\n c: 2',
       3,
       1,
-      'the indentation differs from the lines around it, or a bracket is open. Mend it.',
+      'the indentation differs from the lines around it, or a bracket is open. Fix it.',
     ],
-    ['a: [x', 1, 6, 'the indentation differs from the lines around it, or a bracket is open. Mend it.'],
+    ['a: [x', 1, 6, 'the indentation differs from the lines around it, or a bracket is open. Fix it.'],
     ['a: b: c', 1, 4, 'a second "name:" in one line. Give it a line of its own, or put the value in quotes.'],
     ['a: 1\n---\nb: 2', 2, 1, 'a second document begins. Remove the line with ---.'],
     ['a: 1\nb', 2, 1, 'a colon, a quote, a bracket or a space before # is missing. Add it.'],
     ['a\nb: 1', 1, 1, 'a name without a colon. Add the colon.'],
     ['"\\q": 1', 1, 2, 'a backslash in double quotes. Use single quotes.'],
-    ['- a\nb: 1', 2, 1, 'this cannot stand here. Mend its indentation or punctuation.'],
+    ['- a\nb: 1', 2, 1, 'this is not allowed here. Fix the indentation or punctuation.'],
   ])('%j is told with line %d and column %d: %s', (text, line, column, why) => {
     expect(readYaml(text)).toMatchObject({
       value: undefined,
@@ -60,21 +60,21 @@ describe('a YAML file', () => {
 
   test.each(['[', '{a: '])('of nothing but %s is refused, however deep', (bracket) => {
     const [problem] = readYaml(bracket.repeat(50_000)).problems;
-    expect(problem?.text).toBe('is not YAML: it is nested too deep. Remove brackets.');
+    expect(problem?.text).toBe('is not YAML: it is nested too deeply. Remove brackets.');
   });
 
   test('with doubled keys keeps the first and tells where both are', () => {
     const yaml = readYaml('a:\n  b: 1\n  c: 2\n  b: 3\n');
     expect(yaml.value).toEqual({ a: { b: 1, c: 2 } });
     expect(yaml.problems).toEqual([
-      { path: ['a', 'b'], line: 4, text: 'is there twice, first in line 2. Keep one of the two.' },
+      { path: ['a', 'b'], line: 4, text: 'appears twice, first in line 2. Keep one.' },
     ]);
   });
 
   test.each([
     ['a: &x 1\nb: *x', ['b'], 2, 'is an alias, which Docket does not read. Write the value out.'],
     ['a: &x [*x]', ['a', 0], 1, 'is an alias, which Docket does not read. Write the value out.'],
-    ['a: !env X', ['a'], 1, 'has a tag, and Docket reads none. Remove the word with the !.'],
+    ['a: !env X', ['a'], 1, 'has a tag, which Docket does not read. Remove the word with the !.'],
     ['? [a]\n: 1', [], 1, 'has a key that is not one word. Write each as name: value.'],
     ['a:\n  *x : 1', ['a'], 2, 'has a key that is not one word. Write each as name: value.'],
     ['a:\n  __proto__: {x: 1}', ['a', '__proto__'], 2, 'is a name that cannot be used. Choose another.'],

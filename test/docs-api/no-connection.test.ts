@@ -43,7 +43,7 @@ describe('no connection took the request: nothing happened', () => {
     [
       'an expired certificate',
       expired,
-      'The certificate of DOCS_API_URL has expired. Have it renewed. (CERT_HAS_EXPIRED)',
+      'The certificate of DOCS_API_URL has expired. Renew it. (CERT_HAS_EXPIRED)',
     ],
     [
       'a certificate for another host',
@@ -72,7 +72,7 @@ describe('no connection took the request: nothing happened', () => {
     const server = await answering(202, { jobId: 'se_1', status: 'pending' });
     const { error, advice } = await failedStart(server.url.replace('http:', 'https:'));
     expect(error).toMatchObject(nothing);
-    expect(advice).toMatch(/^What answers at DOCS_API_URL does not speak https\. Check the port\. \(\w+\)$/);
+    expect(advice).toMatch(/^The server at DOCS_API_URL does not use https\. Check the port\. \(\w+\)$/);
     expect(server.requests).toEqual([]);
   });
 
@@ -128,7 +128,7 @@ describe('through a proxy', () => {
   });
 
   test.each([
-    [407, 'The proxy wants a user and a password.'],
+    [407, 'The proxy requires a user and a password.'],
     [403, 'The proxy that HTTPS_PROXY names does not connect to DOCS_API_URL.'],
     [502, 'The proxy that HTTPS_PROXY names does not connect to DOCS_API_URL.'],
   ])('that refuses with %i, nothing happened', async (status, text) => {

@@ -60,7 +60,7 @@ test("Docket's own Redis is neither started nor its folder made, and asked where
   try {
     const running = await findingsOf({ env: own });
     expect(Object.values(running).filter(({ status }) => status !== 'ok')).toEqual([]);
-    expect(running.redis?.text).toBe("Docket's own, and it runs.");
+    expect(running.redis?.text).toBe("Docket's own is running.");
 
     const pid = embedded.pid() ?? 0;
     process.kill(pid, 'SIGSTOP');

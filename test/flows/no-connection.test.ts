@@ -29,7 +29,7 @@ test.each([
   [
     'that does not speak https',
     () => answering(202, { jobId: 'se_1', status: 'pending' }),
-    'What answers at DOCS_API_URL does not speak https.',
+    'The server at DOCS_API_URL does not use https.',
   ],
   [
     'that never takes the connection',

@@ -155,7 +155,7 @@ describe.skipIf(missing !== undefined)('the image', () => {
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr:
-        'Another Docket is running on the data folder /data. Stop it first, or give this one a DATA_DIR of its own.\n',
+        'Another Docket is running on the data folder /data. Stop it first, or give this one its own DATA_DIR.\n',
     });
     await first.signal('KILL');
   });

@@ -36,6 +36,6 @@ test('on a server an old Node is said in a sentence, and nothing is installed', 
     { env: { ...process.env, NODE_ENV: 'production' }, encoding: 'utf8' },
   );
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toMatch(/^Docket runs on Node 26 or newer, and this is v22\.1\.0\.\n/);
+  expect(stderr).toMatch(/^Docket needs Node 26 or newer; this is v22\.1\.0\.\n/);
   expect(project.npmCalls()).toEqual([]);
 });

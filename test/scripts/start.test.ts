@@ -108,7 +108,7 @@ describe('a .env', () => {
     expect(await outcome()).toEqual({
       code: 0,
       stdout: 'debug\n',
-      stderr: '…/.env holds secrets, and others on this machine can read it. Run: chmod 600 …/.env\n',
+      stderr: '…/.env contains secrets, and other users of this machine can read it. Run: chmod 600 …/.env\n',
     });
   });
 
@@ -118,7 +118,7 @@ describe('a .env', () => {
       code: 0,
       stdout: 'debug\n',
       stderr:
-        'NODE_OPTIONS and NODE_USE_SYSTEM_CA in …/.env does nothing: Node reads it before. Set it in the environment.\n',
+        'NODE_OPTIONS and NODE_USE_SYSTEM_CA in …/.env has no effect: Node reads it earlier. Set it in the environment.\n',
     });
   });
 

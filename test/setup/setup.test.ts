@@ -116,7 +116,7 @@ describe.skipIf(!hasScript)('npm run setup in a terminal', () => {
     await shows('✔ The docs platform answers');
     await answers('Admin API key', 'adm_wrong');
     await shows('✖ The platform rejects DOCS_API_KEY');
-    await answers('Enter keeps it', platform.apiKey);
+    await answers('press Enter to keep it', platform.apiKey);
     await shows('✔ The platform accepts each key.');
     await answers("The project's id", platform.projectId);
     await shows('npm run doctor:');

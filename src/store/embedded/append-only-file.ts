@@ -85,13 +85,13 @@ function describeLoss(folder: string): string | undefined {
       : dataFilesOf(firstFile).find((file) => !existsSync(file));
   if (!missing) return undefined;
   return (
-    `Redis kept data in ${folder}, and ${missing} is gone. Nothing was changed or started.\n` +
+    `Redis kept data in ${folder}, but ${missing} is gone. Nothing was changed or started.\n` +
     `Put the files back from a copy, then start again. Or ${startEmptyAdvice(folder)}`
   );
 }
 
 const startEmptyAdvice = (folder: string) =>
-  `give up what was accepted, and start empty: mv ${quoteForShell(folder)} ${quoteForShell(`${folder}.lost`)}`;
+  `discard all accepted work, and start empty: mv ${quoteForShell(folder)} ${quoteForShell(`${folder}.lost`)}`;
 
 /** Returns the problem when the server is older than the one that wrote the files: it would not read them. */
 function describeVersionProblem(program: string, folder: string): string | undefined {
@@ -100,7 +100,7 @@ function describeVersionProblem(program: string, folder: string): string | undef
   const [, version, major] = /\bv=((\d+)[\d.]*)/.exec(stdout ?? '') ?? [];
   if (major === undefined || Number(major) >= 7) return undefined;
   return (
-    `${program} is version ${version}, and Redis 7 or newer kept the data in ${folder}, which it would not see. ` +
+    `${program} is version ${version}, but Redis 7 or newer wrote the data in ${folder}, which it cannot see. ` +
     'Nothing was changed or started. Install Redis or Valkey 7 or newer, then start again.'
   );
 }
@@ -126,7 +126,7 @@ export async function describeDamage(program: string, folder: string): Promise<s
   // Only the end of the last file can be cut off.
   if (damage === undefined || damage.file !== dataFilesOf(firstFile).at(-1)) {
     return [
-      `What Redis kept in ${folder} cannot be read: ${damage?.file ?? firstFile} is damaged, or a newer Redis wrote it. Nothing was changed.`,
+      `The data in ${folder} cannot be read: ${damage?.file ?? firstFile} is damaged, or a newer Redis wrote it. Nothing was changed.`,
       `  1. ${copying}`,
       '  2. Start Docket with the Redis that wrote it, or put the folder back from an earlier copy.',
       `     Or ${startEmptyAdvice(folder)}`,
@@ -135,12 +135,12 @@ export async function describeDamage(program: string, folder: string): Promise<s
   const { file, size, from, dropped } = damage;
   const copied = join(copy, file.slice(folder.length));
   return [
-    `What Redis kept in ${folder} is damaged: ${file}, at byte ${from} of ${size}. Nothing was changed.`,
+    `The data in ${folder} is damaged: ${file}, at byte ${from} of ${size}. Nothing was changed.`,
     `  1. ${copying}`,
-    `  2. Read what a repair drops, ${dropped} bytes, all from there to the end, what is sound among it too:`,
+    `  2. Look at what a repair drops: all ${dropped} bytes from there to the end, including intact ones:`,
     `     tail -c ${dropped} ${quoteForShell(copied)} | more`,
     `  3. Repair, then start again:  ${quoteForShell(checker)} --fix ${quoteForShell(firstFile)}`,
-    '     What was accepted after that place is forgotten. With an earlier copy of the folder, compare first.',
+    '     Work accepted after that place is lost. If you have an earlier copy of the folder, compare first.',
   ].join('\n');
 }
 

@@ -9,7 +9,7 @@ export class DataDirInUse extends Error {
   constructor(dataDir: string) {
     super(
       `Another Docket is running on the data folder ${dataDir}. ` +
-        'Stop it first, or give this one a DATA_DIR of its own.',
+        'Stop it first, or give this one its own DATA_DIR.',
     );
   }
 }

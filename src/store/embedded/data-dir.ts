@@ -80,7 +80,7 @@ export function inspectDataDir(dataDir: string, free: (folder: string) => number
 }
 
 const DISK_FULL =
-  'the disk of DATA_DIR is full, so nothing can be kept. Make room: Redis goes on by itself then';
+  'the disk of DATA_DIR is full, so nothing can be saved. Free some space: Redis then resumes by itself';
 
 /**
  * Returns a function that returns the problem of a disk without room: on a full one Redis would end at each write. It
@@ -111,7 +111,7 @@ function checkSpace(dataDir: string, folder: string, free: (folder: string) => n
   const room = free(folder);
   if (room < MIN_FREE_BYTES)
     throw new DataDirUnusable(
-      `The disk of DATA_DIR ${dataDir} is full: ${Math.floor(room / 1000)} kB are free. Make room, then start again.`,
+      `The disk of DATA_DIR ${dataDir} is full: ${Math.floor(room / 1000)} kB are free. Free some space, then start again.`,
     );
 }
 
@@ -157,12 +157,12 @@ function describeProblem(dataDir: string, code: string | undefined, path: string
       return describePermissionProblem(dataDir, path);
     case 'EEXIST':
     case 'ENOTDIR':
-      return `DATA_DIR ${dataDir} is a file, or lies below one. Set it to a folder.`;
+      return `DATA_DIR ${dataDir} is a file, or is inside one. Set it to a folder.`;
     case 'EROFS':
-      return `DATA_DIR ${dataDir} is on a disk that can only be read. Mount it for writing (with docker: without :ro), or set DATA_DIR to another folder.`;
+      return `DATA_DIR ${dataDir} is on a read-only disk. Mount it writable (with docker: without :ro), or set DATA_DIR to another folder.`;
     case 'ENOSPC':
     case 'EDQUOT':
-      return `The disk of DATA_DIR ${dataDir} is full (${code}). Make room, then start again.`;
+      return `The disk of DATA_DIR ${dataDir} is full (${code}). Free some space, then start again.`;
     default:
       return `DATA_DIR ${dataDir} cannot be used (${code}). Set it to a folder that Docket may write to.`;
   }
@@ -175,13 +175,13 @@ function describePermissionProblem(dataDir: string, refused: string): string {
   const owner = uid === 0 ? 'root' : `uid ${uid}`;
   const target = quoteForShell(dataDir);
   if (uid === us)
-    return `DATA_DIR ${dataDir} may not be written to: ${path} forbids it. Run: chmod -R u+rwX ${quoteForShell(path)}`;
+    return `DATA_DIR ${dataDir} is not writable: ${path} forbids it. Run: chmod -R u+rwX ${quoteForShell(path)}`;
   const runs = `and Docket runs as uid ${us}`;
   if (path === dataDir)
     return `DATA_DIR ${dataDir} belongs to ${owner}, ${runs}. Run: chown -R ${us} ${target}`;
   if (path.startsWith(`${dataDir}/`))
-    return `DATA_DIR ${dataDir} holds ${path}, which belongs to ${owner}, ${runs}. Run: chown -R ${us} ${target}`;
-  return `DATA_DIR ${dataDir} cannot be made: ${path} belongs to ${owner}, ${runs}. Run: mkdir -p ${target} && chown -R ${us} ${target}`;
+    return `DATA_DIR ${dataDir} contains ${path}, which belongs to ${owner}, ${runs}. Run: chown -R ${us} ${target}`;
+  return `DATA_DIR ${dataDir} cannot be created: ${path} belongs to ${owner}, ${runs}. Run: mkdir -p ${target} && chown -R ${us} ${target}`;
 }
 
 /** Returns the nearest that exists of a path and the folders above it, with its owner. */

@@ -177,8 +177,8 @@ export async function startEmbeddedRedis({
     }
     if (state === 'silent') {
       throw new RedisStartFailed(
-        `A Redis from before (process ${pid ?? 'unknown'}) runs on ${place.folder} and does not answer. ` +
-          `End it (kill -9 ${pid ?? 'its process'}; what it answered for is on disk), then start again.`,
+        `An earlier Redis (process ${pid ?? 'unknown'}) still runs on ${place.folder} and does not answer. ` +
+          `End it (kill -9 ${pid ?? 'its process'}; confirmed writes are on disk), then start again.`,
       );
     }
     // It runs without its socket: still starting, ending, or somebody removed the file.
@@ -213,8 +213,9 @@ export async function startEmbeddedRedis({
     const problem =
       state === 'silent'
         ? `Redis (${program}) did not answer in time.`
-        : ((await describeDamage(program, place.folder)) ?? `Redis (${program}) ended at once (${end}).`);
-    throw new RedisStartFailed(`${problem}\nIt said last, in ${place.logFile}:\n${logTail(place)}`);
+        : ((await describeDamage(program, place.folder)) ??
+          `Redis (${program}) exited immediately (${end}).`);
+    throw new RedisStartFailed(`${problem}\nIts last log lines, in ${place.logFile}:\n${logTail(place)}`);
   }
 
   /** Pings the server until it answers, has ended, or was silent for too long. */

@@ -19,7 +19,7 @@ export class RedisMissing extends Error {
   override name = 'RedisMissing';
   constructor() {
     super(
-      'REDIS_URL is not set, and there is no redis-server or valkey-server on the PATH to start one from. ' +
+      'REDIS_URL is not set, and no redis-server or valkey-server is on the PATH. ' +
         'Set REDIS_URL, or install a server: apt-get install redis-server (Debian, Ubuntu), ' +
         'dnf install valkey (Fedora), apk add valkey (Alpine), brew install redis (macOS).',
     );

@@ -86,7 +86,7 @@ const isSentinel: RedisProblem = {
   kind: 'is-sentinel',
   fatal: true,
   text:
-    'What answers at REDIS_URL is a sentinel. Write redis+sentinel:// (with TLS rediss+sentinel://), all sentinels with ' +
+    'REDIS_URL points to a sentinel. Write redis+sentinel:// (with TLS rediss+sentinel://), all sentinels with ' +
     'commas between them, and the name of the primary at the end.',
 };
 
@@ -94,7 +94,7 @@ const isCluster: RedisProblem = {
   kind: 'is-cluster',
   fatal: true,
   text:
-    'What answers at REDIS_URL is a node of a cluster. Write redis+cluster:// (with TLS rediss+cluster://) and several ' +
+    'REDIS_URL points to a node of a cluster. Write redis+cluster:// (with TLS rediss+cluster://) and several ' +
     'nodes with commas between them.',
 };
 
@@ -103,8 +103,8 @@ export const unknownName: RedisProblem = {
   kind: 'sentinel-name',
   fatal: true,
   text:
-    'The sentinels in REDIS_URL monitor no primary of the name at its end. Write it as "sentinel monitor" in ' +
-    'sentinel.conf does.',
+    'The sentinels in REDIS_URL monitor no primary with the name at its end. Use the name after "sentinel monitor" in ' +
+    'sentinel.conf.',
 };
 
 /** What answers knows no primaries. */
@@ -112,15 +112,15 @@ export const notSentinel: RedisProblem = {
   kind: 'not-sentinel',
   fatal: true,
   text:
-    'What answers at REDIS_URL is no sentinel. Name the sentinels (port 26379 unless told otherwise), or write redis:// ' +
-    'for a Redis without.',
+    'REDIS_URL does not point to a sentinel. Name the sentinels (port 26379 by default), or write redis:// ' +
+    'if there are none.',
 };
 
 /** What answers is a Redis by itself. */
 export const notCluster: RedisProblem = {
   kind: 'not-cluster',
   fatal: true,
-  text: 'What answers at REDIS_URL is no cluster. Write redis:// (with TLS rediss://) and one host.',
+  text: 'REDIS_URL does not point to a cluster. Write redis:// (with TLS rediss://) and one host.',
 };
 
 /** No node of the cluster has Docket's keys now. */
@@ -128,7 +128,7 @@ export const noSlots: RedisProblem = {
   kind: 'unreachable',
   fatal: false,
   text:
-    "The cluster cannot say which node has Docket's keys. See what CLUSTER INFO says there; Docket goes on by itself " +
+    "The cluster cannot say which node has Docket's keys. Check CLUSTER INFO; Docket then resumes by itself " +
     'when all slots are served.',
 };
 
@@ -136,8 +136,8 @@ const noReplica: RedisProblem = {
   kind: 'no-replica',
   fatal: false,
   text:
-    'No replica follows the primary of Redis closely: if it is lost now, nothing takes over, or something that lacks the ' +
-    'latest work. See what INFO replication says there.',
+    'No replica keeps up with the primary of Redis: if it is lost now, nothing takes over, or a replica without the ' +
+    'latest work does. Check INFO replication.',
 };
 
 /** Returns the problem of a sentinel that was found while the primary was asked for. */
@@ -147,8 +147,8 @@ export function problemOfSentinel(problem: RedisProblem): RedisProblem {
       kind: 'sentinel-password',
       fatal: true,
       text:
-        'The sentinels reject Docket, or want a password. They have users of their own: set REDIS_SENTINEL_PASSWORD, and ' +
-        'REDIS_SENTINEL_USER where it is not "default".',
+        'The sentinels reject Docket, or require a password. They have their own users: set REDIS_SENTINEL_PASSWORD, and ' +
+        'REDIS_SENTINEL_USER if it is not "default".',
     };
   if (problem.kind === 'unreachable')
     return {
@@ -188,8 +188,8 @@ const readOnly: RedisProblem = {
   kind: 'read-only',
   fatal: false,
   text:
-    'Redis is a read-only replica: nothing can be kept, and every request is refused. Lead REDIS_URL to the primary; ' +
-    'Docket goes on by itself then.',
+    'Redis is a read-only replica: nothing can be saved, and every request is refused. Point REDIS_URL to the primary; ' +
+    'Docket then resumes by itself.',
 };
 
 function evictionProblems(policy: string | undefined, fatal: boolean): RedisProblem[] {
@@ -201,15 +201,15 @@ function evictionProblems(policy: string | undefined, fatal: boolean): RedisProb
     return [{ kind: 'eviction-unknown', fatal: false, allowance, text }];
   }
   const text =
-    `Redis drops keys when it is full (maxmemory-policy ${sanitize(policy)}): work that was accepted would be lost or ` +
+    `Redis drops keys when it is full (maxmemory-policy ${sanitize(policy)}): accepted work would be lost or ` +
     'done twice. Run "redis-cli CONFIG SET maxmemory-policy noeviction", and set it in redis.conf too. With ' +
-    'REDIS_ALLOW=eviction Docket starts all the same.';
+    'REDIS_ALLOW=eviction Docket starts anyway.';
   return [{ kind: 'eviction', fatal, allowance, text }];
 }
 
 const appendFix =
-  'Run "redis-cli CONFIG SET appendonly yes", and set it in redis.conf too. With REDIS_ALLOW=volatile Docket starts all ' +
-  'the same.';
+  'Run "redis-cli CONFIG SET appendonly yes", and set it in redis.conf too. With REDIS_ALLOW=volatile Docket starts ' +
+  'anyway.';
 
 function diskProblems(config: RedisFacts['config'], appends: boolean): RedisProblem[] {
   if (appends || config?.appendonly === 'yes') return [];
@@ -220,11 +220,11 @@ function diskProblems(config: RedisFacts['config'], appends: boolean): RedisProb
     return [{ kind: 'volatile-unknown', fatal: false, allowance, text }];
   }
   if (config.save.trim() === '') {
-    const text = `Redis keeps nothing on disk: when it restarts, work that was accepted is lost or done twice. ${appendFix}`;
+    const text = `Redis keeps nothing on disk: when it restarts, accepted work is lost or done twice. ${appendFix}`;
     return [{ kind: 'volatile', fatal: true, allowance, text }];
   }
   const text =
-    'Redis keeps snapshots only: when it crashes, work that was accepted since the last one is lost or done twice. ' +
+    'Redis keeps snapshots only: when it crashes, work accepted since the last one is lost or done twice. ' +
     'Run "redis-cli CONFIG SET appendonly yes", and set it in redis.conf too.';
   return [{ kind: 'snapshots', fatal: false, allowance, text }];
 }
@@ -240,15 +240,15 @@ export function problemOfWrite(error: unknown): RedisProblem | undefined {
       kind: 'full',
       fatal: false,
       text:
-        'Redis is full: nothing can be kept, and every request is refused. Raise its maxmemory, or free memory; Docket goes on ' +
-        'by itself then.',
+        'Redis is full: nothing can be saved, and every request is refused. Raise its maxmemory, or free memory; Docket then resumes ' +
+        'by itself.',
     };
   return {
     kind: 'refuses-writes',
     fatal: false,
     text:
-      `Redis refuses writes (${code}): nothing can be kept, and every request is refused. Its log says why, often a full ` +
-      'disk; Docket goes on by itself then.',
+      `Redis refuses writes (${code}): nothing can be saved, and every request is refused. Its log says why, often a full ` +
+      'disk; Docket then resumes by itself.',
   };
 }
 
@@ -263,7 +263,7 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
       kind: 'database',
       fatal: true,
       text:
-        'Redis does not have the database that REDIS_URL names at its end. Name one that it has (0 to 15, unless ' +
+        'Redis does not have the database at the end of REDIS_URL. Use one that exists (0 to 15, unless ' +
         'its setting "databases" says otherwise; in a cluster 0 only).',
     };
   if (/^(WRONGPASS|NOAUTH|DENIED|ERR invalid password|ERR AUTH)/.test(message))
@@ -271,7 +271,7 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
       kind: 'password',
       fatal: true,
       text:
-        'Redis rejects the name or the password in REDIS_URL, or wants one. Copy them again; in them, / # ? @ are ' +
+        'Redis rejects the name or the password in REDIS_URL, or requires one. Copy them again; in them, / # ? @ are ' +
         'written %2F %23 %3F %40.',
     };
   if (certificateCode.test(code)) return certificateProblem(code);
@@ -281,11 +281,11 @@ export function problemOfError(error: unknown, tls: boolean): RedisProblem {
   const late = error instanceof TimeLimitError;
   const closed = (code === '' && !late) || code === 'ECONNRESET' || code === 'EPIPE';
   const hint = closed && !tls ? ' If it expects TLS, write rediss://.' : '';
-  const why = closed ? 'it ends the connection' : late ? 'it does not answer' : sanitize(code);
+  const why = closed ? 'it closes the connection' : late ? 'it does not answer' : sanitize(code);
   return {
     kind: 'unreachable',
     fatal: false,
-    text: `Redis cannot be reached (${why}). Check that it runs and that REDIS_URL leads to it; Docket goes on by itself then.${hint}`,
+    text: `Redis cannot be reached (${why}). Check that it runs and that REDIS_URL leads to it; Docket then resumes by itself.${hint}`,
   };
 }
 
@@ -299,23 +299,19 @@ const certificateFixes = [
   [
     /UNABLE_TO|SELF_SIGNED/,
     'The certificate of Redis is not trusted',
-    'Set REDIS_CA to the PEM file of the authority that signed it, without those of others.',
+    'Set REDIS_CA to the PEM file of the authority that signed it, and no other.',
   ],
   [
     /CERT_HAS_EXPIRED/,
     'The certificate of Redis has expired',
-    'Give Redis a new one, and see that the clock of this machine is right.',
+    'Give Redis a new one, and check the clock of this machine.',
   ],
-  [
-    /CERT_NOT_YET_VALID/,
-    'The certificate of Redis is not valid yet',
-    'See that the clock of this machine is right.',
-  ],
+  [/CERT_NOT_YET_VALID/, 'The certificate of Redis is not valid yet', 'Check the clock of this machine.'],
   [
     /ALTNAME_INVALID/,
     'The certificate of Redis names other hosts',
-    'Write the host in REDIS_URL as the certificate does. What sentinels and a cluster answer has to be in it, too: ' +
-      'docs/scaling.md says how they announce names.',
+    'In REDIS_URL, use a host name of the certificate. The names that sentinels and a cluster announce must be in it, too: ' +
+      'see docs/scaling.md.',
   ],
 ] as const;
 
@@ -327,8 +323,8 @@ export const noTls: RedisProblem = {
   kind: 'no-tls',
   fatal: true,
   text:
-    'What answers at REDIS_URL speaks no TLS. Switch TLS on there, or write redis:// instead of rediss://, with ' +
-    'REDIS_ALLOW=plaintext when it is on another machine.',
+    'The Redis at REDIS_URL does not use TLS. Switch TLS on there, or write redis:// instead of rediss://, with ' +
+    'REDIS_ALLOW=plaintext if it is on another machine.',
 };
 
 /** Returns the problem of the embedded Redis behind an error of a new connection: only one that ended is started again. */
@@ -338,15 +334,15 @@ export function embeddedProblem(error: unknown): RedisProblem {
     kind: 'unreachable',
     fatal: false,
     text: hasEnded
-      ? "Docket's own Redis has ended. It is started again by itself; the log says why it ended."
-      : "Docket's own Redis does not answer. It runs: see what holds it up, such as a disk that hangs or too little memory. If it stays so, end it (redis.pid in DATA_DIR has its process): it is started again, and what it answered for is on disk.",
+      ? "Docket's own Redis has ended. Docket restarts it; the log says why it ended."
+      : "Docket's own Redis is running but does not answer. Check for a hanging disk or too little memory. If it stays so, end the process (redis.pid in DATA_DIR names it): Docket restarts it, and confirmed writes are on disk.",
   };
 }
 
 const notRedis: RedisProblem = {
   kind: 'not-redis',
   fatal: true,
-  text: 'What answers at REDIS_URL is no Redis. Check its host and port.',
+  text: 'REDIS_URL does not point to Redis. Check its host and port.',
 };
 
 function fieldsOf(error: unknown): { code: string; message: string; command: string } {

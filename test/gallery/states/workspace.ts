@@ -224,7 +224,9 @@ const states: Record<string, Partial<SystemState>> = {
     docs: {
       answered: true,
       atMs: NOW_MS - 5000,
-      problems: ['The docs platform fails (5xx): starts are in doubt, and work waits. See its status page.'],
+      problems: [
+        'The docs platform fails (5xx): some starts are unconfirmed, and work waits. See its status page.',
+      ],
     },
   },
   'the clock is off': {

@@ -41,7 +41,7 @@ describe('a damaged append-only file', () => {
     spoil(LAST, at - 6);
     const said = await world.refusal();
     expect(said).toMatch(
-      /^RedisStartFailed: What Redis kept in …\/data\/redis is damaged: \S+\.incr\.aof, at byte \d+/,
+      /^RedisStartFailed: The data in …\/data\/redis is damaged: \S+\.incr\.aof, at byte \d+/,
     );
     expect(said).toContain('Nothing was changed.');
     expect(said).toContain('It said last, in …/data/redis/redis.log:');

@@ -21,7 +21,7 @@ describe('a DATA_DIR that cannot be used ends the start with the fix', () => {
   test('a file, and a folder below one', async () => {
     writeFileSync(world.dataDir, '');
     const said = (path: string) =>
-      `DataDirUnusable: DATA_DIR ${path} is a file, or lies below one. Set it to a folder.`;
+      `DataDirUnusable: DATA_DIR ${path} is a file, or is inside one. Set it to a folder.`;
     expect(await world.refusal()).toBe(said('…/data'));
     expect(await world.refusal({ dataDir: join(world.dataDir, 'below') })).toBe(said('…/data/below'));
   });
@@ -42,7 +42,7 @@ describe('a DATA_DIR that cannot be used ends the start with the fix', () => {
 
   test('a disk that is full', async () => {
     expect(await world.refusal({ free: () => 12_345 })).toBe(
-      'DataDirUnusable: The disk of DATA_DIR …/data is full: 12 kB are free. Make room, then start again.',
+      'DataDirUnusable: The disk of DATA_DIR …/data is full: 12 kB are free. Free some space, then start again.',
     );
   });
 });
@@ -135,14 +135,14 @@ test('a disk that can only be read ends the start with the fix', async ({ skip }
   if (disk === undefined) return skip('no disk may be mounted here');
   execFileSync('mount', ['-o', 'remount,ro', disk]);
   expect(await world.refusal({ dataDir: join(disk, 'data') })).toBe(
-    'DataDirUnusable: DATA_DIR …/disk/data is on a disk that can only be read. Mount it for writing (with docker: without :ro), or set DATA_DIR to another folder.',
+    'DataDirUnusable: DATA_DIR …/disk/data is on a read-only disk. Mount it writable (with docker: without :ro), or set DATA_DIR to another folder.',
   );
 });
 
 describe('a disk that fills while Docket runs', () => {
   const errors = () => world.logged.filter(({ level }) => level === 'error').map(({ text }) => text);
   const FULL =
-    'the disk of DATA_DIR is full, so nothing can be kept. Make room: Redis goes on by itself then';
+    'the disk of DATA_DIR is full, so nothing can be saved. Free some space: Redis then resumes by itself';
 
   test('is named once, and Redis goes on by itself when there is room', async () => {
     let free = 5_000_000;
