@@ -9,7 +9,7 @@ const { fileWith } = configFolder();
 
 const holdsKey =
 <<<<<<< HEAD
-  'holds a key itself. Put the key into an environment variable, and write { env: NAME } with its name here.';
+  'contains the key itself. Put the key into an environment variable, and write { env: NAME } with its name here.';
 const namesNoVariable =
   'must name an environment variable or a file. Write it like { env: ACME_DOCS_API_KEY } or { file: /run/secrets/acme }.';
 =======

@@ -21,7 +21,7 @@ describe('settings', () => {
     expect(secretsOf(settings)).toContain('secret');
     const wrong = { ...sound, HTTPS_PROXY: 'proxy:3128', NODE_EXTRA_CA_CERTS: '/not/there.pem' };
     expect(() => readSettings(wrong)).toThrow(
-      /HTTPS_PROXY must be the address of a proxy.*\n.*NODE_EXTRA_CA_CERTS names no file/,
+      /HTTPS_PROXY must be the address of a proxy.*\n.*NODE_EXTRA_CA_CERTS does not name a readable/,
     );
   });
 

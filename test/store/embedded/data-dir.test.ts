@@ -108,7 +108,7 @@ describe.skipIf(!isRoot)('a DATA_DIR of somebody else ends the start with the fi
     chownSync(world.dataDir, STRANGER, STRANGER);
     const said = refusalAs(STRANGER, world.dataDir);
     expect(said).toBe(
-      'DataDirUnusable: DATA_DIR …/data may not be written to: …/data forbids it. Run: chmod -R u+rwX …/data',
+      'DataDirUnusable: DATA_DIR …/data is not writable: …/data forbids it. Run: chmod -R u+rwX …/data',
     );
     execFileSync('sh', ['-c', /chmod .*/.exec(said)?.[0].replaceAll('…', world.base) ?? 'false']);
     expect(refusalAs(STRANGER, world.dataDir)).toBe('it started');
