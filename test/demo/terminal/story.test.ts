@@ -77,7 +77,7 @@ describe.concurrent('the demo', () => {
     expect(output).toContain(
       'The demo failed: waited for Docket to be ready.\nDocket ended by itself (exit code 1).',
     );
-    expect(output).toContain('Docket wrote: REDIS_URL is not set, and there is no redis-server');
+    expect(output).toContain('Docket wrote: REDIS_URL is not set, and no redis-server');
   });
 
   test('with a Docket that dies: says so, and ends what it left', async (context) => {

@@ -44,7 +44,7 @@ describe('a damaged append-only file', () => {
       /^RedisStartFailed: The data in …\/data\/redis is damaged: \S+\.incr\.aof, at byte \d+/,
     );
     expect(said).toContain('Nothing was changed.');
-    expect(said).toContain('It said last, in …/data/redis/redis.log:');
+    expect(said).toContain('Its last log lines, in …/data/redis/redis.log:');
 
     const command = (pattern: RegExp) => (pattern.exec(said)?.[0] ?? '').replaceAll('…', world.base);
     const copy = command(/cp -a .*/);
@@ -166,7 +166,7 @@ test('a Redis that is too old to see the files is not started: it would be empty
   });
   const said = await world.refusal({ searchPath: bin });
   expect(said).toContain(
-    '…/bin/redis-server is version 6.2.14, and Redis 7 or newer kept the data in …/data/redis',
+    '…/bin/redis-server is version 6.2.14, but Redis 7 or newer wrote the data in …/data/redis',
   );
   expect(await (await world.start()).get('key49')).toBe('value of 49');
 });

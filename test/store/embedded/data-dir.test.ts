@@ -86,7 +86,7 @@ describe.skipIf(!isRoot)('a DATA_DIR of somebody else ends the start with the fi
     chownSync(world.file(), STRANGER, STRANGER);
     const said = refusalAs(STRANGER, world.dataDir);
     expect(said).toMatch(
-      /^DataDirUnusable: DATA_DIR …\/data holds …\/data\/redis\/\S+, which belongs to root, /,
+      /^DataDirUnusable: DATA_DIR …\/data contains …\/data\/redis\/\S+, which belongs to root, /,
     );
     expect(said).toContain(`Run: chown -R ${STRANGER} …/data`);
   });
