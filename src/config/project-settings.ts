@@ -100,11 +100,10 @@ export function keyFileProblem(path: string, env: Env): string | undefined {
 
 function keyProblem(key: string, { DOCS_API_KEY_PREFIX: prefix = '' }: Env): string | undefined {
   const flaw = secretFlaw(key);
-<<<<<<< HEAD
   if (flaw !== undefined) return `names a key that ${flaw}`;
   return key.startsWith(prefix)
     ? undefined
-    : 'names a key that does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.';
+    : 'names a key that does not begin with DOCS_API_KEY_PREFIX. Use an admin key of the right platform.';
 }
 
 /** Returns the key of a source, else of the environment; an empty one where there is a problem with it. */

@@ -8,14 +8,9 @@ import { env, inProject, problemsIn, read } from '../support/config/file.ts';
 const { fileWith } = configFolder();
 
 const holdsKey =
-<<<<<<< HEAD
-  'contains the key itself. Put the key into an environment variable, and write { env: NAME } with its name here.';
+  'contains the key itself. Put the key in an environment variable, and write { env: NAME } here.';
 const namesNoVariable =
   'must name an environment variable or a file. Write it like { env: ACME_DOCS_API_KEY } or { file: /run/secrets/acme }.';
-=======
-  'contains the key itself. Put the key in an environment variable, and write { env: NAME } here.';
-const namesNoVariable = 'must name an environment variable. Write it like { env: ACME_DOCS_API_KEY }.';
->>>>>>> 5de9eb4 (Settings, Redis, doctor, setup and backup texts in plain English)
 const notInCapitals =
   'must name an environment variable in capitals, not hold a key. Write it like { env: ACME_DOCS_API_KEY }.';
 
