@@ -56,10 +56,13 @@ describe("a project's key", () => {
       "names a file that cannot be read (ENOENT). Mend its path, or give Docket's user the right to read it.",
     ],
     [' \n', 'names a file that is empty. Put an admin API key into it.'],
-    ['adm_0123 456', 'names a key that holds a quote, a space or a line break. Copy it again without.'],
+    [
+      'adm_0123 456',
+      'names a key that contains a quote, a space or a line break. Copy it again without them.',
+    ],
     [
       'live_0123',
-      'names a key that does not begin with DOCS_API_KEY_PREFIX. Take an admin key of the right platform.',
+      'names a key that does not begin with DOCS_API_KEY_PREFIX. Use an admin key of the right platform.',
     ],
   ])('that is %j in a file is refused', (key, problem) => {
     const path = key === undefined ? '/nowhere' : fileWith(key, 'key');
