@@ -151,7 +151,7 @@ test.each(['all', 'web', 'worker'])(
   'with the role %s, a database that Redis does not have ends the start, and nothing is written',
   async (role) => {
     await expect(app({ DOCKET_ROLE: role, REDIS_URL: `${redis.url}/99` })).rejects.toThrow(
-      'Name one that it has',
+      'Use one that exists',
     );
     expect(await redis.client.info('keyspace')).not.toContain('db0');
   },
@@ -162,7 +162,7 @@ test('a database that a Redis turns out not to have once it is there is never re
   const { problems, redisIs } = await app({ REDIS_URL: `${way.url}/99` });
   expect(await redisIs()).toBe('down');
   way.leadTo(redis.url);
-  await expect.poll(problems, { timeout: 15_000 }).toContain('Name one that it has');
+  await expect.poll(problems, { timeout: 15_000 }).toContain('Use one that exists');
   expect(await redisIs()).toBe('down');
   expect(await redis.client.info('keyspace')).not.toContain('db0');
 });

@@ -51,9 +51,8 @@ export async function showDigest(
   await until('the word that it was sent', () => written('⏳ "Readers searched'));
   platform.agent.finish(platform.agent.messages.at(-1)?.jobId ?? '');
   await until('the pull request under the digest', () => written(`for "${SEARCH}".`));
-  await until('the end of the work in its own thread', () =>
-    cards().every((card) => /^✅ Ready · /u.test(card)),
-  );
+  await until('the end of the work in its own thread', () => written('opened a pull request for "Readers'));
+  await until('the word "Ready" in both cards', () => cards().every((card) => /^✅ Ready · /u.test(card)));
 
   screen.printEvent('types', 'Ana types', [CREATE]);
   accepted(await ana.types('#docs', CREATE));

@@ -12,7 +12,7 @@ const TEXTS = {
   docs_key:
     'The docs platform rejects an API key: nothing new starts with it. Set a new one; the log names the setting.',
   docs_forbidden:
-    'The docs platform forbids the request (403). Check the plan, the IP allowlist and the scopes of the API key.',
+    'The docs platform forbids what Docket asks (403). Check the plan, the IP allowlist and the scopes of the API key.',
   docs_limited:
     'The docs platform limits Docket (429), so work waits. Check what else uses the limit of the organization.',
   docs_failing:

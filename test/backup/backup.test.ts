@@ -98,7 +98,7 @@ test('backups to one file at a time neither mix nor replace each other, and leav
   writeFileSync(`${file}.part`, 'another', { mode: 0o644 });
   const taken = await run(() => Promise.allSettled([takeBackup(file, parts()), takeBackup(file, parts())]));
   expect(taken.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-  expect(taken).toContainEqual({ status: 'rejected', reason: isRefused('is there already') });
+  expect(taken).toContainEqual({ status: 'rejected', reason: isRefused('already exists') });
   expect(takenAtMsOf(file)).toBeGreaterThan(0);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readFileSync(`${file}.part`, 'utf8')).toBe('another');
@@ -134,7 +134,7 @@ describe('refused without a change', () => {
   test('over a file that is there, or into a folder that is not', async () => {
     await run((client) => client.set('early', 'kept'));
     writeFileSync(file, 'another');
-    await expect(takeBackup(file, parts())).rejects.toEqual(isRefused('is there already'));
+    await expect(takeBackup(file, parts())).rejects.toEqual(isRefused('already exists'));
     expect(readFileSync(file, 'utf8')).toBe('another');
     await expect(takeBackup(join(base, 'no', 'file'), parts())).rejects.toEqual(isRefused('ENOENT'));
   });
@@ -263,10 +263,10 @@ describe('data that was put back in another way', () => {
   });
 
   test('is not marked where there is none', async () => {
-    await expect(markEmbedded(5000, parts())).rejects.toEqual(isRefused(`nothing of Docket's in ${base}`));
+    await expect(markEmbedded(5000, parts())).rejects.toEqual(isRefused(`no Docket data in ${base}`));
     expect(existsSync(join(base, 'data'))).toBe(false);
     await run((client) => client.set('another', 'thing'));
-    await expect(markEmbedded(5000, parts())).rejects.toEqual(isRefused("nothing of Docket's in"));
+    await expect(markEmbedded(5000, parts())).rejects.toEqual(isRefused('no Docket data in'));
     expect(await run((client) => createRestoredStore(client).load())).toBeUndefined();
   });
 
@@ -275,7 +275,7 @@ describe('data that was put back in another way', () => {
       await enqueue(client);
       return (await askTime(client)) + 3_600_000;
     });
-    await expect(markEmbedded(inAnHourMs, parts())).rejects.toEqual(isRefused('lies ahead'));
+    await expect(markEmbedded(inAnHourMs, parts())).rejects.toEqual(isRefused('is in the future'));
     expect(await run((client) => createRestoredStore(client).load())).toBeUndefined();
   });
 });

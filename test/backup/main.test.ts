@@ -73,7 +73,7 @@ test('a backup goes to standard output while Docket runs, and comes back from st
   expect(restored).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(
-      /^Restored: the data of .*Z\.\nWhat was there before is in .*redis\.before-/,
+      /^Restored: the data of .*Z\.\nThe previous data is in .*redis\.before-/,
     ),
   });
   expect(await withData((client) => client.get('early'))).toBe('kept');
@@ -160,14 +160,14 @@ test('a Redis of the operator is not backed up, but can be marked', async () => 
   const time = '2026-01-05T02:00Z';
   expect(await run(['restore', '--mark', time], env)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("nothing of Docket's in that Redis"),
+    stderr: expect.stringContaining('no Docket data in that Redis'),
   });
   const queues = createQueues(external.client, () => {});
   await queues.enqueue('docs-export', 'export', 'r1', {}, { replace: true });
   await queues.close();
   expect(await run(['restore', '--mark', '2126-01-05T02:00Z'], env)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('lies ahead'),
+    stderr: expect.stringContaining('is in the future'),
   });
   expect(await run(['restore', '--mark', time], env)).toMatchObject({
     code: 0,

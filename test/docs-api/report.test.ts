@@ -36,7 +36,7 @@ describe('what a failed request says of the settings', () => {
     [
       301,
       'error',
-      'the docs platform sends requests elsewhere (301). Set DOCS_API_URL to the address that it ends at.',
+      'the docs platform redirects requests (301). Set DOCS_API_URL to the final address.',
     ],
   ])('a start answered with %i', async (status, level, text) => {
     const server = await answering(status, { error: 'Not here' });
@@ -61,7 +61,7 @@ describe('what a failed request says of the settings', () => {
     };
     expect(adviceFor(nameless, owner)).toEqual({
       level: 'error',
-      text: 'No host has the name in DOCS_API_URL. Mend it. (ENOTFOUND)',
+      text: 'The host name in DOCS_API_URL does not exist. Fix it. (ENOTFOUND)',
     });
   });
 

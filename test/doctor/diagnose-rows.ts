@@ -42,7 +42,7 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'port',
       'ok',
-      /^Docket runs, and answers at PORT\.$/,
+      /^Docket is running and answers at PORT\.$/,
       async () => ({ env: { PORT: new URL((await answering(200, {})).url).port, HOST: '127.0.0.1' } }),
     ],
     ['node', 'wrong', /Install Node 26/, () => ({ options: { nodeVersion: 'v22.1.0' } })],
@@ -134,13 +134,13 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'slack-bot-token',
       'wrong',
-      /not that of a bot/,
+      /not a bot token/,
       () => ({ before: world.orderSlack('auth.test', { ok: true }) }),
     ],
     [
       'slack-bot-token',
       'wrong',
-      /not Slack's API/,
+      /not from Slack's API/,
       () => ({ before: () => world.slack.wire.order('auth.test', { kind: 'garbage', when: 'before' }) }),
     ],
     [
@@ -178,7 +178,7 @@ export function rowsOf(world: DoctorWorld): Row[] {
       /not 32 hexadecimal/,
       () => ({ env: { ...httpOnly, SLACK_SIGNING_SECRET: 'something-that-is-long' } }),
     ],
-    ['slack-signing-secret', 'ok', /No call can prove it/, () => ({ env: httpOnly })],
+    ['slack-signing-secret', 'ok', /No call can verify it/, () => ({ env: httpOnly })],
     [
       'slack-app-token',
       'wrong',
@@ -234,7 +234,7 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'docs-api',
       'wrong',
-      /not the platform's API/,
+      /does not point to the platform's API/,
       () => ({
         before: () =>
           world.platform.wire.order(VIEWS, { kind: 'answer', status: 404, text: '<h1>Not here</h1>' }),
@@ -243,13 +243,13 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'docs-api',
       'wrong',
-      /elsewhere \(301\)/,
+      /redirects requests \(301\)/,
       () => ({ before: () => world.platform.wire.order(VIEWS, answered({}, { location: '/new' }, 301)) }),
     ],
     [
       'docs-api',
       'wrong',
-      /fails at the moment \(503\)/,
+      /is failing \(503\)/,
       () => ({ before: () => world.platform.wire.order(VIEWS, answered({ error: 'down' }, {}, 503)) }),
     ],
     ['docs-key', 'wrong', /rejects DOCS_API_KEY/, () => ({ env: { DOCS_API_KEY: 'adm_another1' } })],
@@ -268,7 +268,7 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'docs-key',
       'not checked',
-      /has to answer first/,
+      /must answer first/,
       async () => ({ env: { DOCS_API_URL: await world.noAnswer() } }),
     ],
     [
@@ -312,7 +312,7 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'clock',
       'not checked',
-      /has to answer first/,
+      /must answer first/,
       async () => ({ env: { SLACK_API_URL: await world.noAnswer(), DOCS_API_URL: await world.noAnswer() } }),
     ],
     [
@@ -337,7 +337,7 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'redis-failover',
       'warning',
-      /No replica follows/,
+      /No replica keeps up/,
       async () => {
         const cluster = await startCluster();
         onTestFinished(() => cluster.close());
@@ -353,7 +353,7 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'redis-version',
       'not checked',
-      /reached first/,
+      /reachable first/,
       async () => ({ env: { REDIS_URL: `redis://127.0.0.1:${await freePort()}` } }),
     ],
     [
@@ -402,7 +402,7 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'data-dir',
       'wrong',
-      /is a file, or lies below one/,
+      /is a file, or is inside one/,
       () => ({ env: own, before: () => writeFileSync(join(world.folder, 'data'), '') }),
     ],
   ];

@@ -142,7 +142,7 @@ describe.skipIf(!hasScript)('npm run setup in a terminal', () => {
     await shows(encodeURIComponent('https://docket.acme.com/slack/events'));
     await answers('Bot token', slack.tokens.bot);
     await answers('Signing secret', slack.tokens.signingSecret);
-    await shows('No call can prove it');
+    await shows('No call can verify it');
     await shows('Address of the docs platform');
     expect(settings()).toEqual({
       SLACK_BOT_TOKEN: slack.tokens.bot,
@@ -158,7 +158,7 @@ describe.skipIf(!hasScript)('npm run setup in a terminal', () => {
     async (name, value) => {
       writeFileSync(file(), `${name}=${value}\n`);
       inTerminal();
-      await shows(`${name} is set, so the app is there`);
+      await shows(`${name} is set, so the app exists`);
       await answers('Bot token', slack.tokens.bot);
       await shows('Address of the docs platform');
       expect(output).not.toMatch(/manifest_json|Public https|App-level token|Signing secret/);
@@ -174,7 +174,7 @@ describe.skipIf(!hasScript)('npm run setup in a terminal', () => {
     await shows('App-level token');
     await shows(': ');
     child.stdin?.write('\u0003');
-    await shows('Stopped. What was accepted is kept');
+    await shows('Stopped. Your answers so far are saved');
     expect(await closed).toEqual([130, null]);
     expect(readFileSync(file(), 'utf8')).toBe(`# mine\nUNKNOWN=stays\nSLACK_BOT_TOKEN=${slack.tokens.bot}\n`);
     expect(statSync(file()).mode & 0o777).toBe(0o600);
@@ -205,7 +205,7 @@ describe('npm run setup without a terminal', () => {
     expect(existsSync(file())).toBe(false);
     expect(run().stdout).toContain('https://api.slack.com/apps?new_app=1&manifest_json=%7B');
     const decided = run({ SLACK_SIGNING_SECRET: slack.tokens.signingSecret }).stdout;
-    expect(decided).toContain('SLACK_SIGNING_SECRET is set, so the app is there');
+    expect(decided).toContain('SLACK_SIGNING_SECRET is set, so the app exists');
     expect(decided).not.toContain('manifest_json');
   });
 

@@ -123,7 +123,7 @@ describe('where there was data and its files are gone', () => {
     cpSync(world.file(FILES), kept, { recursive: true });
     lose();
     const said = await world.refusal();
-    expect(said).toContain(`Redis kept data in …/data/redis, and …/data/redis/${FILES}/${file} is gone.`);
+    expect(said).toContain(`Redis kept data in …/data/redis, but …/data/redis/${FILES}/${file} is gone.`);
     expect(said).toContain('mv …/data/redis …/data/redis.lost');
 
     rmSync(world.file(FILES), { recursive: true, force: true });

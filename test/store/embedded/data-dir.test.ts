@@ -95,7 +95,7 @@ describe.skipIf(!isRoot)('a DATA_DIR of somebody else ends the start with the fi
     opened();
     const said = refusalAs(STRANGER, join(world.base, "ana's data"));
     expect(said).toBe(
-      `DataDirUnusable: DATA_DIR …/ana's data cannot be made: … belongs to root, and Docket runs as uid ${STRANGER}. ` +
+      `DataDirUnusable: DATA_DIR …/ana's data cannot be created: … belongs to root, and Docket runs as uid ${STRANGER}. ` +
         `Run: mkdir -p '…/ana'\\''s data' && chown -R ${STRANGER} '…/ana'\\''s data'`,
     );
     execFileSync('sh', ['-c', /mkdir .*/.exec(said)?.[0].replaceAll('…', world.base) ?? 'false']);
