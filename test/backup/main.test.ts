@@ -72,9 +72,7 @@ test('a backup goes to standard output while Docket runs, and comes back from st
   const restored = await run(['restore', '-'], undefined, taken.stdout);
   expect(restored).toMatchObject({
     code: 0,
-    stderr: expect.stringMatching(
-      /^Restored: the data of .*Z\.\nThe previous data is in .*redis\.before-/,
-    ),
+    stderr: expect.stringMatching(/^Restored: the data of .*Z\.\nThe previous data is in .*redis\.before-/),
   });
   expect(await withData((client) => client.get('early'))).toBe('kept');
 });

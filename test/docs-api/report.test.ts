@@ -33,11 +33,7 @@ describe('what a failed request says of the settings', () => {
     ],
     [404, 'error', notThePlatform('404')],
     [405, 'error', notThePlatform('405')],
-    [
-      301,
-      'error',
-      'the docs platform redirects requests (301). Set DOCS_API_URL to the final address.',
-    ],
+    [301, 'error', 'the docs platform redirects requests (301). Set DOCS_API_URL to the final address.'],
   ])('a start answered with %i', async (status, level, text) => {
     const server = await answering(status, { error: 'Not here' });
     expect(await saidOf(server.url, start)).toEqual({ level, text });

@@ -51,7 +51,10 @@ test('a project without an id costs no request for analytics', async () => {
 test("Docket's own Redis is neither started nor its folder made, and asked where it runs", async () => {
   const dataDir = join(world.folder, 'data');
   const stopped = await findingsOf({ env: own });
-  expect(stopped.redis).toMatchObject({ status: 'ok', text: expect.stringContaining('Docket starts its own') });
+  expect(stopped.redis).toMatchObject({
+    status: 'ok',
+    text: expect.stringContaining('Docket starts its own'),
+  });
   expect(stopped['redis-latency']).toMatchObject({ status: 'not checked' });
   expect(existsSync(dataDir)).toBe(false);
 
