@@ -6,14 +6,15 @@ import { formatCount, oneLine } from './text.ts';
 /** Slack refuses a cell without a text. */
 const EMPTY_CELL = '–';
 
-/** Plain text of one line, a number, or a link whose label is plain text. */
-export type Cell = string | number | { link: string; label: string };
-
 /**
- * Returns a table. Numbers have separators; columns of numbers alone stand to the right. What other people wrote is
- * harmless in it; cut it before.
+ * Returns a table. Cells are plain text of one line, numbers with separators; columns of numbers alone stand to the
+ * right. What other people wrote is harmless in it; cut it before.
  */
-export function tableBlock(header: string[], rows: Cell[][]): TableBlock {
+export function tableBlock(header: string[], rows: (string | number)[][]): TableBlock {
+  const cell = (value: string | number) => ({
+    type: 'raw_text' as const,
+    text: (typeof value === 'number' ? formatCount(value) : oneLine(value)) || EMPTY_CELL,
+  });
   const isNumeric = (column: number) =>
     rows.length > 0 && rows.every((row) => typeof row[column] === 'number');
   return {
@@ -23,16 +24,6 @@ export function tableBlock(header: string[], rows: Cell[][]): TableBlock {
     ),
     rows: checkLimit('tableRows', [header, ...rows]).map((row) => checkLimit('tableColumns', row).map(cell)),
   };
-}
-
-function cell(value: Cell): TableBlock['rows'][number][number] {
-  if (typeof value !== 'object')
-    return {
-      type: 'raw_text',
-      text: (typeof value === 'number' ? formatCount(value) : oneLine(value)) || EMPTY_CELL,
-    };
-  const link = { type: 'link' as const, url: value.link, text: oneLine(value.label) || EMPTY_CELL };
-  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [link] }] };
 }
 
 export interface ChartParts {

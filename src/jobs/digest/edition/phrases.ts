@@ -1,5 +1,4 @@
 import type { ButtonParts, Part } from '../../../slack/blocks.ts';
-import type { Cell } from '../../../slack/data-blocks.ts';
 import { cut, cutShown, formatCount, isolate, oneLine } from '../../../slack/text.ts';
 import { type ASK_ABOUT, type AskButton, digestActions } from '../buttons.ts';
 import { type EditionRun, isPrivate } from './record.ts';
@@ -40,9 +39,9 @@ const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}$/i;
 export const pagePart = (site: string, path: string, max = MAX_PATH): Part =>
   linked(site, path, pathText(path, max));
 
-/** The same for a cell of its own. */
-export const pageCell = (site: string, path: string, max: number): Cell =>
-  linked(site, path, cutShown(shortWords(decoded(path), max), 2 * max) || NO_PATH);
+/** Returns a page's path for a cell of its own. */
+export const pageCell = (path: string, max: number) =>
+  cutShown(shortWords(decoded(path), max), 2 * max) || NO_PATH;
 
 function linked(site: string, path: string, label: string) {
   const isPath = path.startsWith('/') && !path.startsWith('//') && path.length <= MAX_LINKED_PATH;

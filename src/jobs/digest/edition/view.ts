@@ -252,11 +252,11 @@ function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallbac
 
 type PagePart = Message | Message['blocks'][number];
 
-function topTable({ site, pages, comparesPages }: EditionRun): PagePart {
+function topTable({ pages, comparesPages }: EditionRun): PagePart {
   return tableBlock(
     ['Page', 'People', 'AI', 'Total', ...(comparesPages ? ['Change'] : [])],
     (pages?.top ?? []).map((page) => [
-      pageCell(site, page.path, MAX_CELL_PATH),
+      pageCell(page.path, MAX_CELL_PATH),
       page.human,
       page.ai,
       totalOf(page),
