@@ -47,7 +47,7 @@ export async function showDigest(
   await showModal(ana, screen, until);
   screen.printEvent('clicks', 'Ana clicks', ['[Ask]']);
   accepted(await ana.submits());
-  await until('the word under the digest', () => written(`The docs agent is asked about "${SEARCH}"`));
+  await until('the word under the digest', () => written(`The docs agent was asked about "${SEARCH}"`));
   await until('the word that it was sent', () => written('⏳ "Readers searched'));
   platform.agent.finish(platform.agent.messages.at(-1)?.jobId ?? '');
   await until('the pull request under the digest', () => written(`for "${SEARCH}".`));

@@ -38,7 +38,7 @@ describe('the shortcut on a message', () => {
     await uses('ana', message);
     expect(person('ana').fields()).toMatchObject([
       {
-        label: 'Which job',
+        label: 'Job',
         value: 'A new job, in this thread',
         options: [
           'A new job, in this thread',
@@ -49,7 +49,7 @@ describe('the shortcut on a message', () => {
       { label: 'Instruction', value: 'The limits are not documented' },
     ]);
     plan(other.jobId);
-    await person('ana').submits({ 'Which job': 'acme/docs @ agent/limits · Ready' });
+    await person('ana').submits({ Job: 'acme/docs @ agent/limits · Ready' });
     expect(await sent(1)).toEqual(['The limits are not documented']);
     expect(scene.platform.agent.messages[0]?.jobId).toBe(other.jobId);
     await untilBelow(other.card, '⏳ "The limits are not documented" (ana)');
@@ -59,7 +59,7 @@ describe('the shortcut on a message', () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));
-    await person('ana').submits({ 'Which job': QUICKSTART });
+    await person('ana').submits({ Job: QUICKSTART });
     const request = scene.slack.lastRequest;
     await sent(1);
     await scene.slack.resend(request);
@@ -107,7 +107,7 @@ describe('the shortcut on a message', () => {
     await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));
     await scene.clicks('ben', 'docs agent ·', 'Stop following');
     await scene.slack.until(() => scene.slack.read(root).includes('Stopped following'));
-    await person('ana').submits({ 'Which job': QUICKSTART });
+    await person('ana').submits({ Job: QUICKSTART });
     await scene.slack.until(() => toldLast('ana'));
     expect(toldLast('ana')).toBe('That job is no longer followed, so nothing was sent.');
     expect(instructions()).toEqual([]);

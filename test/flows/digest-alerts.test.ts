@@ -30,8 +30,8 @@ describe('an unusual day', () => {
     for (const path of ['/quickstart', '/guides/webhooks'])
       scene.platform.views.set(path, dayAfter(thursday, 2), { human: 0, ai: 0 });
     set(dayAfter(thursday, 1), 5);
-    await creates({ 'Beside the totals': ['A post about each unusual day'] });
-    await post('A day with unusually many or few views is posted, too.');
+    await creates({ 'Also include': ['A post about each unusual day'] });
+    await post('I also post about days with unusually many or few views.');
     await toBerlin(1, '09:00');
     await settled();
     expect(alerts()).toEqual([]);
@@ -62,7 +62,7 @@ describe('an unusual day', () => {
   });
 
   test('and a lasting fall, of which no day is unusual, is told within two weeks', async () => {
-    await creates({ 'Beside the totals': ['A post about each unusual day'] });
+    await creates({ 'Also include': ['A post about each unusual day'] });
     for (const path of ['/quickstart', '/guides/webhooks'])
       for (const one of [next, dayAfter(next, 7)]) reads(path, one, { human: 1866, ai: 350 });
     for (const weekday of [1, 2, 3, 4, 5, 6, 7]) {

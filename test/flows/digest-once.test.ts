@@ -39,9 +39,9 @@ describe('with two processes, a digest comes once', () => {
       asks('/docs-digest run'),
     ]);
     for (const answer of answers)
-      expect(told(answer)).toMatch(/^(?:On its way|Posted already) · the digest of docs\.acme\.com in #docs/);
+      expect(told(answer)).toMatch(/^(?:On its way|Already posted) · the digest of docs\.acme\.com in #docs/);
     await isOnce();
-    expect(told(await asks('/docs-digest run', { who: 'ben' }))).toContain('Posted already');
+    expect(told(await asks('/docs-digest run', { who: 'ben' }))).toContain('Already posted');
   });
 
   test('when it was sent by hand before it was due', async () => {

@@ -18,7 +18,7 @@ describe('a digest of any dates', () => {
 
   test('"last week" is the last ISO week, and is posted here', async () => {
     expect(told(await asks('/docs-digest last week', { who: 'ben' }))).toBe(
-      'On its way · the digest of docs.acme.com\nIt comes here in a moment.\n7–13 Sep 2026 (Mon–Sun, UTC)',
+      "On its way · the digest of docs.acme.com\nI'll post it here in a moment.\n7–13 Sep 2026 (Mon–Sun, UTC)",
     );
     const root = await digest('7–13 Sep 2026', { has: ['Top pages', '.csv'] });
     expect(read(root).split('\n')).toEqual([
@@ -31,7 +31,7 @@ describe('a digest of any dates', () => {
       'People: Mon 7 100, Tue 8 100, Wed 9 100, Thu 10 100, Fri 11 100, Sat 12 100, Sun 13 100',
       'AI: Mon 7 10, Tue 8 10, Wed 9 10, Thu 10 10, Fri 11 10, Sat 12 10, Sun 13 10',
       'Biggest change: /quickstart, AI views 140 → 70, ▼ 50%',
-      'Mon–Sun, UTC · asked for by ben',
+      'Mon–Sun, UTC · requested by ben',
     ]);
     expect(below(root)[1]).toBe('[file: page-views-2026-W37.csv]');
   });
@@ -94,15 +94,15 @@ describe('a digest of any dates', () => {
 
   test('where the app cannot be, it comes to direct messages', async () => {
     expect(told(await asks('/docs-digest last week', { where: 'ana+ben' }))).toContain(
-      'It comes to your direct messages with me in a moment.',
+      "I'll send it as a direct message in a moment.",
     );
     await digest('2026', { where: '@ana', has: ['Top pages'] });
   });
 
   test('in a channel where the app is not, whoever asked hears it with the fix', async () => {
     await asks('/docs-digest last week', { where: '#elsewhere' });
-    expect(read(await post('did not come', '@ana'))).toBe(
-      "❌ The digest of docs.acme.com in #elsewhere did not come: I'm not in that channel.\nType /invite @Docket there, then ask for it again.",
+    expect(read(await post('could not be sent', '@ana'))).toBe(
+      "❌ The digest of docs.acme.com in #elsewhere could not be sent: I'm not in that channel.\nType /invite @Docket there, then ask for it again.",
     );
   });
 
@@ -118,7 +118,7 @@ describe('a digest of any dates', () => {
 
   test('what is no range says how one is typed', async () => {
     expect(told(await asks('/docs-digest yesterday or so'))).toBe(
-      'I don\'t know that range. Type "yesterday", "last week", "this month", "last month", "14d" for the last 14 finished days, or two days like 2026-11-01..2026-11-15 (both included).\n/docs-digest help lists what else I can do.',
+      'I don\'t know that range. Type "yesterday", "last week", "this month", "last month", "14d" for the last 14 finished days, or two days like 2026-11-01..2026-11-15 (both included).\n/docs-digest help lists all commands.',
     );
   });
 
@@ -127,7 +127,7 @@ describe('a digest of any dates', () => {
     const days = [dayAfter(week, 0), dayAfter(week, 1), dayAfter(week, 2)] as const;
     for (const day of days.slice(0, 2)) await asks(range(day, day));
     expect(told(await asks(range(days[2], days[2])))).toBe(
-      '2 digests that you asked for are on their way. Ask again when they are there.',
+      '2 of your digests are on their way. Ask again when they have arrived.',
     );
     await scene.slack.until(() => digests().length === 2);
     await expect.poll(async () => told(await asks(range(days[2], days[2])))).toContain('On its way');
@@ -141,9 +141,9 @@ describe('dates of a large site', () => {
 
   test('are read in 20 requests: the totals, with a word about the pages', async () => {
     await scene.asks('/docs-digest last week');
-    const root = await digest('7–13 Sep 2026', { has: ['more pages than I read'] });
+    const root = await digest('7–13 Sep 2026', { has: ['more pages than I can read'] });
     expect(read(root)).toContain(
-      'This site has more pages than I read at once for this, so here are the totals.',
+      'This site has more pages than I can read at once, so these are the totals only.',
     );
     await scene.slack.until(() => below(root).length > 0);
     expect(below(root).join()).not.toContain('Top pages');

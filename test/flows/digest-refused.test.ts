@@ -48,13 +48,9 @@ describe('a digest for which the platform gives no numbers', () => {
     [
       403,
       'the platform refuses to give numbers (403)',
-      'see whether the plan, the allowed addresses or the key forbid it',
+      'check that the plan, the IP allowlist and the key allow it',
     ],
-    [
-      404,
-      "the platform doesn't know this project (404)",
-      'see whether the projectId in my settings is right',
-    ],
+    [404, "the platform doesn't know this project (404)", 'check that the projectId in my settings is right'],
   ])('%i is told at once, with the fix; mended, it comes, once', async (status, why, fix) => {
     await creates();
     answers(status);
@@ -63,7 +59,7 @@ describe('a digest for which the platform gives no numbers', () => {
     expect(read(late).split('\n')).toEqual([
       expect.stringContaining(`⚠️ The digest of docs.acme.com in #docs is late: ${why}`),
       `The people who run Docket have to ${fix}; then [Send now].`,
-      'I also ask again by myself, every half hour, for two days.',
+      'I also try again every half hour, for two days.',
       '[Send now] [Remove]',
     ]);
     await post('is late');
@@ -93,7 +89,7 @@ describe('a digest for which the platform gives no numbers', () => {
     await scene.world.jumpTo(scene.world.now() + 6 * MINUTE_MS);
     await untilWoken(() => lines().length === 1);
     expect(read(await post('is late', '@ana'))).toContain(
-      'is late: the platform answers with errors (500).\nChoose [Send now] to ask it again now.',
+      'is late: the platform answers with errors (500).\nChoose [Send now] to try again now.',
     );
     scene.platform.wire.clear();
     await scene.world.jumpTo(scene.world.now() + 31 * MINUTE_MS);
@@ -106,8 +102,8 @@ describe('a digest for which the platform gives no numbers', () => {
     answers(403);
     await toBerlin(1, '09:00');
     expect(told(await asks('/docs-digest last week'))).toContain('On its way');
-    expect(read(await post('did not come', '@ana'))).toContain(
-      'did not come: the platform refuses to give numbers (403)',
+    expect(read(await post('could not be sent', '@ana'))).toContain(
+      'could not be sent: the platform refuses to give numbers (403)',
     );
   });
 
@@ -117,7 +113,7 @@ describe('a digest for which the platform gives no numbers', () => {
     await toBerlin(1, '09:00');
     const root = await digest('2026', {
       has: [
-        'Totals are complete, and the list of pages comes later: the platform answers with errors (500).',
+        'Totals are complete, and the list of pages follows later: the platform answers with errors (500).',
       ],
     });
     const before = requests();
@@ -147,7 +143,7 @@ describe('a digest for which the platform gives no numbers', () => {
       looks.add(read(root));
     }
     expect(read(root)).toContain(
-      "the list of pages comes later: the platform's hourly limit is used up, also by others.",
+      "the list of pages follows later: the platform's hourly limit is used up, partly by others.",
     );
     expect(looks.size).toBeLessThan(3);
     scene.platform.wire.clear();

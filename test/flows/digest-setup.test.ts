@@ -44,7 +44,7 @@ describe('setting up a weekly digest', () => {
       ['Day', 'Monday'],
       ['Time', '09:00'],
       ['Time zone', 'America/New_York'],
-      ['Beside the totals', ['Pages', 'What readers looked for', 'CSV of all pages']],
+      ['Also include', ['Pages', 'What readers looked for', 'CSV of all pages']],
     ]);
   });
 
@@ -69,7 +69,7 @@ describe('setting up a weekly digest', () => {
     );
     await expect
       .poll(async () => told(await asks('/docs-digest list')))
-      .toContain('No digest that you can see here is scheduled.');
+      .toContain('There are no scheduled digests that you can see here.');
     await person('ana').types('#elsewhere', '/invite @Docket');
     await creates({}, { where: '#elsewhere' });
   });
@@ -80,7 +80,7 @@ describe('setting up a weekly digest', () => {
     const { errors } = await person('ben').submits({ Channel: '#docs' });
     expect(errors).toEqual({
       channel:
-        'A digest of docs.acme.com comes there already. Close this and type /docs-digest list: [Change] is there.',
+        'That channel already has a digest of docs.acme.com. Close this, type /docs-digest list, and choose [Change].',
     });
     expect(roots()).toHaveLength(1);
   });
@@ -99,14 +99,14 @@ describe('setting up a weekly digest', () => {
   test('[Preview] comes to the person alone, and changes nothing', async () => {
     await creates();
     await person('ana').clicks(await note('ana', 'first one '), 'Preview');
-    expect(toldLast('ana')).toContain('comes to your direct messages with me; nobody else sees it.');
+    expect(toldLast('ana')).toContain('as a direct message; nobody else sees it.');
     const preview = await digest('2026', { where: '@ana', has: ['/quickstart'] });
     expect(read(preview).split('\n')[0]).toMatch(/^📊 Preview · docs\.acme\.com · /);
-    expect(read(preview)).toContain('a preview for you alone');
+    expect(read(preview)).toContain('a preview only you can see');
     expect(below(preview).join()).not.toMatch(/Ask the agent|csv/);
     expect(digests()).toEqual([]);
     // Typed, it is the same.
-    expect(told(await asks('/docs-digest preview'))).toContain('comes to your direct messages');
+    expect(told(await asks('/docs-digest preview'))).toContain('as a direct message');
     await scene.slack.until(() => digests('@ana').length === 2);
     await toBerlin(1, '09:00');
     await digest('2026', { has: ['.csv'] });
@@ -124,7 +124,7 @@ describe('setting up a weekly digest', () => {
     await expect
       .poll(async () => told(await asks('/docs-digest run')))
       .toMatch(
-        /^Posted already · the digest of docs\.acme\.com in #docs\nNothing was posted again\.\n.*\n\[Open thread\]$/,
+        /^Already posted · the digest of docs\.acme\.com in #docs\nNothing was posted again\.\n.*\n\[Open thread\]$/,
       );
     expect(digests()).toEqual([root]);
     // Whoever had it sent hears how it ended.
@@ -144,10 +144,10 @@ describe('setting up a weekly digest', () => {
       person('ana')
         .fields()
         .map(({ label }) => label),
-    ).toEqual(['Day', 'Time', 'Time zone', 'Beside the totals']);
-    await person('ana').submits({ Day: 'Thursday', Time: '15:30', 'Beside the totals': ['Pages'] });
+    ).toEqual(['Day', 'Time', 'Time zone', 'Also include']);
+    await person('ana').submits({ Day: 'Thursday', Time: '15:30', 'Also include': ['Pages'] });
     expect(toldLast('ana')).toMatch(
-      /^Comes every week · docs\.acme\.com in #docs\nnext TIME · Thursdays 15:30 Europe\/Berlin\n/,
+      /^Scheduled · docs\.acme\.com in #docs\nnext TIME · Thursdays 15:30 Europe\/Berlin\n/,
     );
     await toBerlin(1, '09:00');
     expect(digests()).toEqual([]);
@@ -164,12 +164,12 @@ describe('setting up a weekly digest', () => {
       if (ephemeral === undefined) throw new Error('nothing is listed');
       await person(who).clicks(ephemeral, 'Change');
     }
-    await person('ben').submits({ Time: '15:30', 'Beside the totals': ['Pages', 'CSV of all pages'] });
+    await person('ben').submits({ Time: '15:30', 'Also include': ['Pages', 'CSV of all pages'] });
     expect(toldLast('ben')).toContain('Mondays 15:30 Europe/Berlin');
     const all = ['Pages', 'What readers looked for', 'CSV of all pages'];
     await person('ana').submits({
       Day: 'Thursday',
-      'Beside the totals': [...all, 'A post about each unusual day'],
+      'Also include': [...all, 'A post about each unusual day'],
     });
     expect(toldLast('ana')).toContain('Thursdays 15:30 Europe/Berlin');
     await person('ana').clicks(await note('ana', 'Thursdays 15:30'), 'Change');
@@ -185,23 +185,23 @@ describe('setting up a weekly digest', () => {
     await person('ben').submits({ Time: '00:30' });
     const { errors } = await person('ana').submits({ Day: 'Monday' });
     expect(errors).toEqual({
-      time: 'Meanwhile it was changed to Thursdays 00:30 Europe/Berlin. Close this and choose [Change] again.',
+      time: 'It was changed to Thursdays 00:30 Europe/Berlin in the meantime. Close this and choose [Change] again.',
     });
   });
 
   test('paused, nothing comes until it is resumed; what was due meanwhile is not caught up', async () => {
     await creates();
     expect(told(await asks('/docs-digest pause', { who: 'ben' }))).toBe(
-      'Paused · the weekly digest of docs.acme.com in #docs\nNone comes until somebody resumes it.\n[Resume] [Remove]',
+      'Paused · the weekly digest of docs.acme.com in #docs\nPaused until someone resumes it.\n[Resume] [Remove]',
     );
     await toBerlin(1, '09:00');
     expect(told(await asks('/docs-digest list'))).toBe(
       'docs.acme.com in #docs · paused by ben\nMondays 09:00 Europe/Berlin\n[Preview] [Resume] [Remove] [⋯ Send now] [⋯ Change]',
     );
-    expect(told(await asks('/docs-digest pause'))).toContain('It is paused already.');
+    expect(told(await asks('/docs-digest pause'))).toContain('It is already paused.');
     await person('ana').clicks(await note('ana', 'paused by ben'), 'Resume');
     expect(toldLast('ana')).toMatch(
-      /^Comes every week · docs\.acme\.com in #docs\nnext TIME · Mondays 09:00 Europe\/Berlin\n/,
+      /^Scheduled · docs\.acme\.com in #docs\nnext TIME · Mondays 09:00 Europe\/Berlin\n/,
     );
     expect(digests()).toEqual([]);
     const next = dayAfter(week, 7);
@@ -216,15 +216,17 @@ describe('setting up a weekly digest', () => {
     const created = await creates();
     expect(person('ana').asked(created, 'Remove')).toEqual({
       title: 'Remove this digest?',
-      text: 'No more digests of it are posted, for everybody in its channel. Those that were posted stay.',
+      text: 'Its channel gets no more digests. Those already posted stay.',
       buttons: ['Remove', 'Keep it'],
     });
     await person('ana').clicks(created, 'Remove');
     expect(toldLast('ana')).toBe('Removed · the weekly digest of docs.acme.com in #docs');
     await person('ana').clicks(created, 'Send now');
-    expect(toldLast('ana')).toContain('This digest was removed already.');
+    expect(toldLast('ana')).toContain('This digest was already removed.');
     await toBerlin(1, '09:00');
-    expect(told(await asks('/docs-digest list'))).toContain('No digest that you can see here is scheduled.');
+    expect(told(await asks('/docs-digest list'))).toContain(
+      'There are no scheduled digests that you can see here.',
+    );
     expect(digests()).toEqual([]);
     expect(told(await asks('/docs-digest remove'))).toContain('No digest is scheduled in this channel.');
   });

@@ -123,7 +123,7 @@ describe('a digest that cannot be posted', () => {
     }
     const third = await post('Paused after 3 failures', '@ana');
     expect(read(third).split('\n').slice(2)).toEqual([
-      'Paused after 3 failures; it goes on when one could be posted.',
+      'Paused after 3 failures; it resumes once a post succeeds.',
       '[Send now] [Resume] [Remove]',
     ]);
     await toBerlin(1, '09:00');
@@ -148,12 +148,12 @@ describe('a digest that cannot be posted', () => {
       await toBerlin(1, '09:00');
       const told = await post('who set it up, has left.');
       expect(read(told)).toBe(
-        '⚠️ The weekly digest of docs.acme.com goes on, but ana, who set it up, has left.\nWhoever takes it over hears when it cannot be posted.\n[Take over]',
+        '⚠️ The weekly digest of docs.acme.com continues, but ana, who set it up, has left.\nThe new owner gets a message if it cannot be posted.\n[Take over]',
       );
       await digest('2026', { has: ['.csv'] });
       await person('ben').clicks(told, 'Take over');
       expect(toldLast('ben')).toBe(
-        'Yours now · the weekly digest of docs.acme.com in #docs\nYou hear when it cannot be posted.',
+        'Yours now · the weekly digest of docs.acme.com in #docs\nYou get a message if it cannot be posted.',
       );
       await scene.slack.until(() => read(told).includes('ben took over'));
       await toBerlin(1, '09:00');
@@ -182,7 +182,7 @@ describe('a digest that cannot be posted', () => {
     await untilWoken(() => failures().length > 0);
     const failed = await post("couldn't be posted", '@ana');
     expect(read(failed)).toContain(
-      "the platform doesn't know this project (404).\nThe people who run Docket have to see whether the projectId in my settings is right; then [Send now].",
+      "the platform doesn't know this project (404).\nThe people who run Docket have to check that the projectId in my settings is right; then [Send now].",
     );
     scene.platform.wire.clear();
     await person('ana').clicks(failed, 'Send now');
@@ -247,7 +247,7 @@ describe('a digest that was missed while nothing ran', () => {
     await world.jumpTo(world.now() + 2 * DAY_MS + HOUR_MS);
     await world.startBot(bot);
     expect(read(await post('could not be sent', '@ana'))).toBe(
-      '⚠️ A digest of docs.acme.com in #docs could not be sent within two days, so it was left out:\n14–20 Sep 2026 (Mon–Sun, UTC), due 2026-09-21 07:00 UTC\nThe next one comes on its day. For an earlier week type /docs-digest <range> there.',
+      '⚠️ A digest of docs.acme.com in #docs could not be sent within two days, so it was left out:\n14–20 Sep 2026 (Mon–Sun, UTC), due 2026-09-21 07:00 UTC\nThe next one comes on schedule. For an earlier week, type /docs-digest <range> there.',
     );
     await toBerlin(1, '09:00');
     await digest('21–27 Sep 2026', { has: ['.csv'] });

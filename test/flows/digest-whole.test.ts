@@ -61,7 +61,7 @@ describe('a weekly digest', () => {
 
     await creates();
     expect(roots().map(read)).toEqual([
-      '📊 Weekly digest of docs.acme.com comes here\nMondays 09:00 Europe/Berlin · set up by ana · /docs-digest list',
+      '📊 The weekly digest for docs.acme.com will be posted here\nMondays 09:00 Europe/Berlin · set up by ana · /docs-digest list',
     ]);
     await toBerlin(1, '08:55');
     expect(digests()).toEqual([]);
@@ -145,7 +145,7 @@ describe('a weekly digest', () => {
     reads('/quickstart', before, { human: 0, ai: 0 });
     reads('/quickstart', week, { human: 700, ai: 70 });
     searched(week, [{ searchQuery: 'sso okta', hits: 41 }]);
-    await creates({ 'Beside the totals': ['What readers looked for'] });
+    await creates({ 'Also include': ['What readers looked for'] });
     await toBerlin(1, '09:00');
     const root = await digest('2026', { has: ['sso okta'] });
     expect(read(root)).toContain('770 views new');

@@ -79,7 +79,7 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
     fields: [
       ...(isSole
         ? []
-        : [choiceField({ block: 'thread', label: 'Which job', choices, ...(initial && { initial }) })]),
+        : [choiceField({ block: 'thread', label: 'Job', choices, ...(initial && { initial }) })]),
       textField({
         block: 'text',
         label: 'Instruction',

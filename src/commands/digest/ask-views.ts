@@ -23,7 +23,7 @@ export const ASK_CALLBACK = 'digest.ask';
 
 const TITLE = 'Ask the docs agent';
 
-const NEW_JOB_PLACE = 'A new job gets a thread of its own in the channel of the digest.';
+const NEW_JOB_PLACE = 'A new job gets its own thread in the channel of the digest.';
 
 /** Returns the first modal: what the agent is asked about. Under the tables, that may be any page. */
 export function subjectView(run: EditionRun, about: AskButton['about']): ModalView {
@@ -42,7 +42,7 @@ export function subjectView(run: EditionRun, about: AskButton['about']): ModalVi
   const other = textField({
     block: 'path',
     label: others.length > 0 ? 'Another page' : 'Page',
-    hint: others.length > 0 ? 'Its path. It counts instead of a page from the list.' : 'Its path.',
+    hint: others.length > 0 ? 'Its path. It replaces the choice above.' : 'Its path.',
     placeholder: '/guides/sso',
     optional: others.length > 0,
     ...(isPath(initial) && { initial }),
@@ -86,7 +86,7 @@ export function instructionView(
       textField({
         block: 'text',
         label: 'Instruction',
-        hint: `About ${subjectText(subjectOf(entry))}. It goes to the agent as it stands here; its first words show in the job's thread.`,
+        hint: `About ${subjectText(subjectOf(entry))}. The agent gets this text as it is; its first words appear in the job's thread.`,
         multiline: true,
         initial: cleanInstruction(instructionFor(entry, run, nowMs)),
       }),
@@ -95,7 +95,7 @@ export function instructionView(
         : [
             choiceField({
               block: 'where',
-              label: 'Which job',
+              label: 'Job',
               hint: NEW_JOB_PLACE,
               choices: choices.slice(0, SLACK_LIMITS.selectOptions),
               initial: NEW_JOB,

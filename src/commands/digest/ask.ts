@@ -101,8 +101,8 @@ const askModal: Modal = {
 /** Says until when; what was written stays in the modal. */
 function tooManyAsksText(max: number, oldest: AskRun | undefined, { limits, now }: CommandTools): string {
   const watchedMs = oldest ? oldest.sinceMs + limits.watchHours * HOUR_MS - now() : 0;
-  const until = watchedMs > 0 ? `, or I stop watching the oldest, in ${formatDuration(watchedMs)}` : '';
-  return `The agent is at work on ${formatCount(max)} things that you asked for. Ask again when one has ended${until}.`;
+  const until = watchedMs > 0 ? `, or in ${formatDuration(watchedMs)}, when I stop watching the oldest` : '';
+  return `The agent is working on ${formatCount(max)} tasks of yours. Ask again when one has ended${until}.`;
 }
 
 async function instructionFields(run: EditionRun, entry: AskEntry, caller: Caller, tools: CommandTools) {
@@ -158,13 +158,13 @@ function projectProblem({ project, channel }: EditionRun, { projects }: CommandT
 }
 
 const notKnown = message([
-  ['I no longer know what this digest said, so nothing was sent.'],
-  ['Instruct the agent with ', { code: '/docs-agent new' }, ' and what is to be done.'],
+  ['I no longer have the numbers of this digest, so nothing was sent.'],
+  ['Instruct the agent with ', { code: '/docs-agent new' }, ' and your instruction.'],
 ]);
 
 const notFollowed: SubmitResult = {
   kind: 'message',
-  message: message([['That job is followed no more, so nothing was sent.']]),
+  message: message([['That job is no longer followed, so nothing was sent.']]),
 };
 
 /** Its dialogs, in their order. */

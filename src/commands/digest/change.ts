@@ -67,7 +67,7 @@ function changedMessage(name: ScheduleTransition, schedule: ScheduleRun): Messag
       return message(
         [
           [{ bold: 'Paused' }, ` · the weekly digest of ${site(schedule)} in `, where],
-          ['None comes until somebody resumes it.'],
+          ['Paused until someone resumes it.'],
         ],
         scheduleButtons(schedule, 'resume', 'remove'),
       );
@@ -78,7 +78,7 @@ function changedMessage(name: ScheduleTransition, schedule: ScheduleRun): Messag
     case 'takeOver':
       return message([
         [{ bold: 'Yours now' }, ` · the weekly digest of ${site(schedule)} in `, where],
-        ['You hear when it cannot be posted.'],
+        ['You get a message if it cannot be posted.'],
       ]);
   }
 }
@@ -89,14 +89,14 @@ function unchangedMessage(name: ScheduleTransition, schedule: ScheduleRun, { use
     return message([
       [
         schedule.owner.id === user.id
-          ? 'This digest is yours already.'
-          : `${personName(schedule.owner.name)} has this digest, and is still here.`,
+          ? 'This digest is already yours.'
+          : `${personName(schedule.owner.name)} owns this digest and is still here.`,
       ],
     ]);
   if (schedule.state === 'testing') return beingSetUp;
-  if (name === 'pause') return message([['It is paused already.']], scheduleButtons(schedule, 'resume'));
+  if (name === 'pause') return message([['It is already paused.']], scheduleButtons(schedule, 'resume'));
   return goesOnMessage(schedule);
 }
 
 /** To somebody who wants of a schedule what only goes once its first message is there. */
-export const beingSetUp = message([['This digest is just being set up. Try again in a moment.']]);
+export const beingSetUp = message([['This digest is still being set up. Try again in a moment.']]);

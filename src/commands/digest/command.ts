@@ -38,7 +38,7 @@ const ofSchedule = (
 
 export const digestCommand = defineCommand({
   name: '/docs-digest',
-  summary: 'How people and AI read the docs, every week in a channel',
+  summary: 'Weekly digest of how people and AI read your docs',
   may: 'digest',
   subcommands: [
     subcommand({
@@ -53,17 +53,17 @@ export const digestCommand = defineCommand({
       verb: 'list',
       args: {},
       flags,
-      summary: 'List what is scheduled, and change it',
+      summary: 'List and change scheduled digests',
       example: '/docs-digest list',
       run: ({ project }, caller, tools) =>
         withKnownProject(project, caller, tools, (known) => listSchedules(known, caller, tools)),
     }),
-    ofSchedule('preview', 'preview', "See the channel's next digest, you alone", sendPreview),
+    ofSchedule('preview', 'preview', "Preview the channel's next digest privately", sendPreview),
     ofSchedule('run', 'sendNow', "Post the channel's digest of last week now", sendNow),
     ofSchedule('pause', 'pause', "Pause the channel's digest", ({ id }, caller, tools) =>
       applyToSchedule('pause', id, caller, tools),
     ),
-    ofSchedule('resume', 'resume', 'Have it go on', ({ id }, caller, tools) =>
+    ofSchedule('resume', 'resume', "Resume the channel's digest", ({ id }, caller, tools) =>
       applyToSchedule('resume', id, caller, tools),
     ),
     ofSchedule('remove', 'remove', "Remove the channel's digest", async (schedule) =>
@@ -72,7 +72,7 @@ export const digestCommand = defineCommand({
     subcommand({
       args: { range: optional('text', '<range>') },
       flags,
-      summary: 'Post a digest of any dates here',
+      summary: 'Post a digest for any dates here',
       example: '/docs-digest 2026-11-01..2026-11-15',
       run: sendTypedRange,
     }),
@@ -132,7 +132,7 @@ async function sendTypedRange(
   if (typed === undefined) return helpMessage(digestCommand);
   const read = readRange(typed, tools.now());
   if (read.kind === 'unclear')
-    return message([[read.problem], [{ code: '/docs-digest help' }, ' lists what else I can do.']]);
+    return message([[read.problem], [{ code: '/docs-digest help' }, ' lists all commands.']]);
   const resolved = resolveDigestProject(named, caller.channel.id, tools);
   if (resolved.kind === 'refused') return resolved.message;
   if (resolved.kind === 'ask')

@@ -80,7 +80,7 @@ export function createModalView(
       channelField({
         block: 'channel',
         label: 'Channel',
-        hint: "I post a first message there, to see that I may. Invite me where I'm not: /invite @Docket.",
+        hint: "I'll post a short hello to check that I can. If I'm not in the channel, type /invite @Docket there first.",
         ...(joinable && { initial: channel.id }),
       }),
       ...commonFields({
@@ -156,7 +156,7 @@ function commonFields({ timetable: { weekday, time, zone }, sections, alerts }: 
     timeField({
       block: 'time',
       label: 'Time',
-      hint: 'By the clocks of the time zone below, also when they change.',
+      hint: 'Local time in the zone below; follows daylight saving.',
       initial: time,
     }),
     groupedChoiceField({
@@ -170,7 +170,7 @@ function commonFields({ timetable: { weekday, time, zone }, sections, alerts }: 
     }),
     checkboxField({
       block: 'sections',
-      label: 'Beside the totals',
+      label: 'Also include',
       choices: [
         ...SECTIONS.map((value) => ({ label: sectionLabels[value], value })),
         { label: 'A post about each unusual day', value: UNUSUAL_DAYS },
@@ -268,7 +268,7 @@ async function create(
   const acceptance = await tools.intake.start(schedule, caller, scheduleQuotas(schedule));
   if (acceptance.kind === 'full') {
     await tools.audit({ subject: schedule.site, result: 'refused: too many schedules' });
-    return problem('channel', 'You have set up as many digests as one person may. Remove one first.');
+    return problem('channel', 'You have reached the limit of digests per person. Remove one first.');
   }
   if (acceptance.kind !== 'claimed') return { kind: 'closed' };
   await tools.audit({ subject: schedule.site, result: 'scheduled already' });
@@ -277,7 +277,7 @@ async function create(
     return problem('channel', 'A digest was removed there a moment ago. Try again in a few seconds.');
   return problem(
     'channel',
-    `A digest of ${cut(oneLine(other.site), 40)} comes there already. Close this and type /docs-digest list: [Change] is there.`,
+    `That channel already has a digest of ${cut(oneLine(other.site), 40)}. Close this, type /docs-digest list, and choose [Change].`,
   );
 }
 
@@ -311,5 +311,5 @@ async function change(
 const clashProblem = ({ timetable }: ScheduleRun) =>
   problem(
     'time',
-    `Meanwhile it was changed to ${timetableText(timetable)}. Close this and choose [Change] again.`,
+    `It was changed to ${timetableText(timetable)} in the meantime. Close this and choose [Change] again.`,
   );

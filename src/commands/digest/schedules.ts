@@ -47,7 +47,7 @@ export async function listSchedules(
   if (schedules.length === 0)
     return message([
       [
-        'No digest that you can see here is scheduled. Set one up with ',
+        'There are no scheduled digests that you can see here. Set one up with ',
         { code: '/docs-digest create' },
         '.',
       ],
@@ -95,7 +95,7 @@ const noneHere = message([
   [
     'No digest is scheduled in this channel. ',
     { code: '/docs-digest list' },
-    ' shows what is, and ',
+    ' shows the others, and ',
     { code: '/docs-digest create' },
     ' sets one up.',
   ],
@@ -115,7 +115,7 @@ export async function loadSchedule(
 }
 
 const removedAlready = message([
-  ['This digest was removed already. ', { code: '/docs-digest create' }, ' sets one up.'],
+  ['This digest was already removed. ', { code: '/docs-digest create' }, ' sets one up.'],
 ]);
 
 const notVisible = notVisibleMessage('digest');

@@ -147,6 +147,6 @@ async function collect(
 async function refuseFull({ project }: Pick<EditionRun, 'project'>, tools: CommandTools): Promise<never> {
   await tools.audit({ subject: project, result: 'refused: too many at once' });
   throw new UserFacingError(
-    message([[`${MAX_ASKED} digests that you asked for are on their way. Ask again when they are there.`]]),
+    message([[`${MAX_ASKED} of your digests are on their way. Ask again when they have arrived.`]]),
   );
 }

@@ -46,7 +46,7 @@ export function failureParts(
       };
     case 'permission':
       return {
-        why: ['you may have no digests any more.'],
+        why: ['you may no longer set up digests.'],
         fix: [`Ask the people who run Docket for the permission, then ${again}.`],
       };
     case 'broken':
@@ -63,8 +63,8 @@ export function failureParts(
 
 const MENDING: Partial<Record<PlatformCause['kind'], string>> = {
   key: 'give me a key that works',
-  forbidden: 'see whether the plan, the allowed addresses or the key forbid it',
-  lost: 'see whether the projectId in my settings is right',
+  forbidden: 'check that the plan, the IP allowlist and the key allow it',
+  lost: 'check that the projectId in my settings is right',
 };
 
 /** Returns why the platform gives no numbers, as the end of a sentence. */
@@ -81,7 +81,7 @@ export function causeText(cause: PlatformCause | undefined): string {
     case 'lost':
       return `the platform doesn't know this project${code}`;
     case 'limit':
-      return "the platform's hourly limit is used up, also by others";
+      return "the platform's hourly limit is used up, partly by others";
     case 'down':
       if (status === undefined) return "the platform doesn't answer";
       return status >= 500

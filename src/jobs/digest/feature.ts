@@ -24,7 +24,7 @@ export const digestFeature: Feature = {
 
   homeRuns: defineHomeRuns<ScheduleRun>({
     job: 'digest-schedule',
-    title: 'What is scheduled',
+    title: 'Scheduled',
     ...scheduleKind,
     needs: scheduleNeeds,
     // What somebody asked for is forgotten in time; a digest of theirs is not.
@@ -46,7 +46,7 @@ export const digestFeature: Feature = {
 
   begin: {
     button: setUpButton,
-    how: 'Set up a digest: every week a channel reads how people and AI read your docs.',
+    how: 'Set up a digest: a weekly post on how people and AI read your docs.',
   },
 
   left: ({ projects, limits: { analyticsPerHour: perHour }, rateLimiter }) => {

@@ -114,7 +114,7 @@ describe('the button', () => {
     await world.given(anEdition());
     await clicks('thumbs');
     expect(fieldsOf(world.opened[0]).map(({ type }) => type)).toEqual(['plain_text_input']);
-    expect(JSON.stringify(world.opened[0])).toContain('A new job gets a thread of its own in the channel');
+    expect(JSON.stringify(world.opened[0])).toContain('A new job gets its own thread in the channel');
     expect(await submits({ text: 'Mend it' })).toEqual({ kind: 'closed' });
     expect(await asks()).toMatchObject([{ handover: { text: 'Mend it', newThread: {} } }]);
     await world.followed(thread());
@@ -140,7 +140,9 @@ describe('the button', () => {
     ],
   ])('%s says so', async (_, id, caller) => {
     await world.given(anEdition());
-    expect((await clicks('pages', { id }, caller))?.text).toContain('I no longer know what this digest said');
+    expect((await clicks('pages', { id }, caller))?.text).toContain(
+      'I no longer have the numbers of this digest',
+    );
     expect(world.opened).toEqual([]);
   });
 
@@ -262,7 +264,7 @@ describe('submitted', () => {
     for (let n = 1; n <= 10; n += 1) expect(await ask(n)).toEqual({ kind: 'closed' });
     tools = later;
     const text =
-      'The agent is at work on 10 things that you asked for. Ask again when one has ended, or I stop watching the oldest, in 5 h 40 min.';
+      'The agent is working on 10 tasks of yours. Ask again when one has ended, or in 5 h 40 min, when I stop watching the oldest.';
     expect(await ask(11)).toEqual({ kind: 'problems', problems: { text } });
     expect(text.length).toBeLessThanOrEqual(SLACK_LIMITS.modalFieldError);
     expect(await asks()).toHaveLength(10);

@@ -31,7 +31,7 @@ describe.each(names)('%s', (name) => {
     ['of another workspace', { teamId: 'T0ELSE' }],
   ])('of a digest %s changes nothing', async (_, changes) => {
     const schedule = await kept.scheduled(changes);
-    const told = 'This digest was removed already. /docs-digest create sets one up.';
+    const told = 'This digest was already removed. /docs-digest create sets one up.';
     expect(await click(name, schedule.id)).toBe(told);
     expect(await click(name, 'nothing')).toBe(told);
     expect(await kept.latest(schedule)).toEqual(schedule);
@@ -59,7 +59,7 @@ test('[Remove] ends it, with an audit line; another click says that it is gone',
     'Removed · the weekly digest of docs.acme.com in <#C0DOCS>',
   );
   expect(await kept.latest(schedule)).toMatchObject({ state: 'removed', lasting: false });
-  expect(await click('remove', schedule.id)).toMatch(/^This digest was removed already/);
+  expect(await click('remove', schedule.id)).toMatch(/^This digest was already removed/);
   expect(world.audited).toEqual([{ subject: 'docs.acme.com', result: 'removed' }]);
 });
 
@@ -78,7 +78,7 @@ describe('[Take over]', () => {
   test('makes it the digest of whoever clicked, once its owner has left', async () => {
     const schedule = await kept.scheduled({ ownerLeft: true });
     expect(await click('takeOver', schedule.id, aCaller({ user: ben }))).toBe(
-      'Yours now · the weekly digest of docs.acme.com in <#C0DOCS>\nYou hear when it cannot be posted.',
+      'Yours now · the weekly digest of docs.acme.com in <#C0DOCS>\nYou get a message if it cannot be posted.',
     );
     expect(await kept.latest(schedule)).toMatchObject({
       owner: { id: 'U0BEN', name: 'ben' },
@@ -86,9 +86,9 @@ describe('[Take over]', () => {
     });
     expect(world.audited).toEqual([{ subject: 'docs.acme.com', result: 'taken over' }]);
     expect(await click('takeOver', schedule.id, aCaller({ user: ben }))).toBe(
-      'This digest is yours already.',
+      'This digest is already yours.',
     );
-    expect(await click('takeOver', schedule.id)).toBe('ben has this digest, and is still here.');
+    expect(await click('takeOver', schedule.id)).toBe('ben owns this digest and is still here.');
   });
 });
 

@@ -212,7 +212,7 @@ describe('a new schedule', () => {
     await kept.scheduled();
     expect(problemsOf(await submit({}, {}, aCaller({ user: ben, requestId: 'view V2' })))).toEqual({
       channel:
-        'A digest of docs.acme.com comes there already. Close this and type /docs-digest list: [Change] is there.',
+        'That channel already has a digest of docs.acme.com. Close this, type /docs-digest list, and choose [Change].',
     });
     expect(await kept.schedules()).toHaveLength(1);
     expect(world.audited).toEqual([{ subject: 'docs.acme.com', result: 'scheduled already' }]);
@@ -233,7 +233,7 @@ describe('a new schedule', () => {
     await submit();
     const another = await submit({ project: 'beta' }, {}, aCaller({ requestId: 'view V2' }));
     expect(problemsOf(another)).toEqual({
-      channel: 'You have set up as many digests as one person may. Remove one first.',
+      channel: 'You have reached the limit of digests per person. Remove one first.',
     });
     expect(await kept.schedules()).toHaveLength(1);
   });
@@ -286,7 +286,7 @@ describe('a change', () => {
     const details = { about: schedule.id, ticked: { sections: ['csv'], alerts: ['unusual'] } };
     const result = await submit(changes, details, aCaller({ user: ben }));
     expect(result.kind === 'message' && result.message.text.replace(/<!date[^>]*>/, 'TIME')).toBe(
-      'Comes every week · docs.acme.com in <#C0DOCS>\nnext TIME · Fridays 17:30 America/New_York',
+      'Scheduled · docs.acme.com in <#C0DOCS>\nnext TIME · Fridays 17:30 America/New_York',
     );
     expect(await kept.latest(schedule)).toMatchObject({
       timetable: { weekday: 5, time: '17:30', zone: 'America/New_York' },
@@ -305,7 +305,7 @@ describe('a change', () => {
     const schedule = await kept.scheduled({ timetable, nextAtMs: NOW_MS + 3_600_000 });
     const result = await submit(changes, { about: schedule.id });
     const shown = result.kind === 'message' ? result.message : undefined;
-    expect(shown?.text).toContain('The new time leaves out the week 7–13 Sep 2026. [Send now] posts it.');
+    expect(shown?.text).toContain('The new time skips the week 7–13 Sep 2026. [Send now] posts it.');
     expect(JSON.stringify(shown?.blocks)).toContain('"text":"Send now"');
   });
 
@@ -317,7 +317,7 @@ describe('a change', () => {
   });
 
   test.each([
-    ['one that was removed meanwhile', { state: 'removed' as const }, /^This digest was removed already/],
+    ['one that was removed meanwhile', { state: 'removed' as const }, /^This digest was already removed/],
     ['one that somebody cannot see any more', { isPublic: false }, /^This digest is somebody else's/],
   ])('of %s is refused', async (_, state, told) => {
     const schedule = await kept.scheduled(state);

@@ -28,13 +28,13 @@ const labelsOf = (one: ActionsBlock['elements'][number]): string[] => {
 };
 const LINE = 'docs.acme.com in <#C0DOCS> · Mondays 09:00 Europe/Berlin';
 const NONE =
-  'No digest is scheduled in this channel. /docs-digest list shows what is, and /docs-digest create sets one up.';
+  'No digest is scheduled in this channel. /docs-digest list shows the others, and /docs-digest create sets one up.';
 
 describe('the list', () => {
   test('says so when nothing is scheduled, with how', async () => {
     await kept.scheduled({ state: 'removed' });
     expect(await said('list')).toBe(
-      'No digest that you can see here is scheduled. Set one up with /docs-digest create.',
+      'There are no scheduled digests that you can see here. Set one up with /docs-digest create.',
     );
   });
 
@@ -53,7 +53,7 @@ describe('the list', () => {
     ],
     [
       { state: 'paused', pausedByPermission: true },
-      'paused: ana may have no digests any more',
+      'paused: ana may no longer set up digests',
       ['Preview', 'Resume', 'Remove', '⋯ Send now', '⋯ Change'],
     ],
     [
@@ -163,22 +163,22 @@ describe('in a channel', () => {
   test('a digest is paused by anybody who can see it, and goes on', async () => {
     const schedule = await kept.scheduled();
     expect(await said('pause', aCaller({ user: ben }))).toBe(
-      'Paused · the weekly digest of docs.acme.com in <#C0DOCS>\nNone comes until somebody resumes it.',
+      'Paused · the weekly digest of docs.acme.com in <#C0DOCS>\nPaused until someone resumes it.',
     );
     expect(await kept.latest(schedule)).toMatchObject({
       state: 'paused',
       pausedBy: { id: 'U0BEN', name: 'ben' },
     });
-    expect(await said('pause')).toBe('It is paused already.');
+    expect(await said('pause')).toBe('It is already paused.');
     expect(await said('resume')).toBe(
-      'Comes every week · docs.acme.com in <#C0DOCS>\nnext TIME · Mondays 09:00 Europe/Berlin',
+      'Scheduled · docs.acme.com in <#C0DOCS>\nnext TIME · Mondays 09:00 Europe/Berlin',
     );
     expect(await kept.latest(schedule)).toMatchObject({
       state: 'active',
       nextAtMs: Date.UTC(2026, 8, 21, 7),
     });
     expect(await said('resume')).toBe(
-      'Comes every week · docs.acme.com in <#C0DOCS>\nnext TIME · Mondays 09:00 Europe/Berlin',
+      'Scheduled · docs.acme.com in <#C0DOCS>\nnext TIME · Mondays 09:00 Europe/Berlin',
     );
     expect(world.audited).toEqual([
       { subject: 'docs.acme.com', result: 'paused' },
@@ -190,7 +190,7 @@ describe('in a channel', () => {
   test('nothing is done to one that is just being set up', async () => {
     await kept.scheduled({ state: 'testing' });
     for (const verb of ['pause', 'resume', 'run'])
-      expect(await said(verb)).toBe('This digest is just being set up. Try again in a moment.');
+      expect(await said(verb)).toBe('This digest is still being set up. Try again in a moment.');
     expect(world.audited).toEqual([]);
   });
 

@@ -85,7 +85,7 @@ describe('the digest of last week, now', () => {
     await ends({ why: 'done' });
     const told = await type('run');
     expect(told?.text).toBe(
-      `Posted already · the digest of docs.acme.com in <#C0DOCS>\nNothing was posted again.\n${WEEK_TEXT}`,
+      `Already posted · the digest of docs.acme.com in <#C0DOCS>\nNothing was posted again.\n${WEEK_TEXT}`,
     );
     expect(JSON.stringify(told?.blocks)).toContain('https://acme.example/archives/C0DOCS/p1789914659000100');
     expect(await edition()).toMatchObject({ state: 'ended' });
@@ -176,7 +176,7 @@ describe('the digest of last week, now', () => {
 test('a preview is what comes next, for whoever wants it alone', async () => {
   const schedule = await kept.scheduled({ sections: ['pages'] });
   expect(await said('preview', aCaller({ user: ben }))).toBe(
-    `On its way · a preview of the digest of docs.acme.com\nIt comes to your direct messages with me; nobody else sees it.\n${WEEK_TEXT}`,
+    `On its way · a preview of the digest of docs.acme.com\nI'll send it as a direct message; nobody else sees it.\n${WEEK_TEXT}`,
   );
   expect(await kept.editions()).toMatchObject([
     { kind: 'preview', week: WEEK, owner: { id: 'U0BEN' }, sections: ['pages'], site: 'docs.acme.com' },
@@ -193,7 +193,7 @@ describe('any dates', () => {
     ['--project ACME Last  Week', '2026-09-07', '2026-09-14', WEEK_TEXT],
   ])('%s', async (typed, from, to, text) => {
     expect(await said(typed)).toBe(
-      `On its way · the digest of docs.acme.com\nIt comes here in a moment.\n${text}`,
+      `On its way · the digest of docs.acme.com\nI'll post it here in a moment.\n${text}`,
     );
     expect(await kept.editions()).toMatchObject([
       { kind: 'asked', channel: 'C0DOCS', range: { from, to }, project: 'acme', owner: { id: 'U0ANA' } },
@@ -208,7 +208,7 @@ describe('any dates', () => {
     ['a conversation of a few', { id: 'G0MPIM', name: 'mpdm-ana--ben-1' }],
   ])('in %s come to direct messages: the app cannot join it', async (_, channel) => {
     expect(await said('14d', aCaller({ channel }))).toBe(
-      'On its way · the digest of docs.acme.com\nIt comes to your direct messages with me in a moment.\n6–19 Sep 2026 (UTC)',
+      "On its way · the digest of docs.acme.com\nI'll send it as a direct message in a moment.\n6–19 Sep 2026 (UTC)",
     );
     expect(await kept.editions()).toMatchObject([{ kind: 'asked', inDirectMessage: true }]);
   });
@@ -223,7 +223,7 @@ describe('any dates', () => {
   ])('that make no range are answered with what does: %s', async (typed, told) => {
     const answer = await said(typed);
     expect(answer?.startsWith(told)).toBe(true);
-    expect(answer?.split('\n').at(-1)).toBe('/docs-digest help lists what else I can do.');
+    expect(answer?.split('\n').at(-1)).toBe('/docs-digest help lists all commands.');
     expect(answer?.length).toBeLessThan(400);
     expect(await kept.figures()).toEqual([]);
   });
@@ -251,7 +251,7 @@ describe('any dates', () => {
 });
 
 describe('one person has two on their way', () => {
-  const FULL = '2 digests that you asked for are on their way. Ask again when they are there.';
+  const FULL = '2 of your digests are on their way. Ask again when they have arrived.';
   const asks = (n: number, caller = aCaller()) => said(`2026-08-0${n}`, caller);
 
   test('and gets no third, for which nothing is read', async () => {
@@ -324,6 +324,6 @@ test('nothing that is typed, or help, is answered with what there is', async () 
   for (const typed of ['', ' ', 'help']) {
     const told = await said(typed);
     expect(told).toContain('Set up a weekly digest: /docs-digest create\n');
-    expect(told).toContain('Post a digest of any dates here: /docs-digest 2026-11-01..2026-11-15');
+    expect(told).toContain('Post a digest for any dates here: /docs-digest 2026-11-01..2026-11-15');
   }
 });

@@ -36,7 +36,9 @@ describe('starting', () => {
       aCaller({ requestId: '1.2.b', user: ben }),
       world.tools,
     );
-    expect(told?.text).toMatch(/^docs\.acme\.com is already being exported: started by ana /);
+    expect(told?.text).toMatch(
+      /^docs\.acme\.com \(only \/b and 1 more\) is already being exported: started by ana /,
+    );
     expect(JSON.stringify(told)).toContain('https://acme.example/archives/C0DOCS/p1789914659000100');
     expect(world.audited).toEqual([{ subject: 'docs.acme.com', result: 'running already' }]);
     expect(await world.exports()).toHaveLength(1);

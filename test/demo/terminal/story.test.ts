@@ -156,10 +156,10 @@ const DIGEST = [
   'Ana clicks      └ [Ask the agent], below the search that led nowhere',
   'Only Ana sees   Ask the docs agent',
   'Ana types       /docs-digest create',
-  'Docket posts    📊 Weekly digest of docs.acme.com comes here',
+  'Docket posts    📊 The weekly digest for docs.acme.com will be posted here',
 ];
 const ASKED = [
-  '                           ⏳ The docs agent is asked about "sso okta".',
+  '                           ⏳ The docs agent was asked about "sso okta".',
   '                           ✅ The agent opened acme/docs#102 for "sso okta".',
 ];
 

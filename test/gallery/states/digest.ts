@@ -128,7 +128,7 @@ const failedFor = (
   told(
     `digest/edition/failed, ${name}`,
     pick(editionMessages(anEdition({ kind: 'asked', totals: undefined, ended, ...changes })), 'failed'),
-    'did not come',
+    'could not be sent',
     SITE,
   );
 
@@ -233,8 +233,8 @@ const editions: GalleryState[] = [
     failedFor(`platform, ${cause.kind} ${cause.status ?? ''}`, { why: 'platform', cause }),
   ),
   late('late', {}, 'is late'),
-  late('late, then there', { totals: { human: 900, ai: 300 } }, 'came late'),
-  late('late, then not there', { ended: { why: 'platform' } }, 'did not come'),
+  late('late, then there', { totals: { human: 900, ai: 300 } }, 'arrived late'),
+  late('late, then not there', { ended: { why: 'platform' } }, 'could not be sent'),
 ];
 
 const schedule = (name: string, shown: Message, state: string) =>

@@ -59,7 +59,7 @@ export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
       more: 0,
     },
     { title: 'What you follow', lines: [threadLine(aThread(), THREAD)], more: 0 },
-    { title: 'What is scheduled', lines: [['Weekly digest · ', ...scheduleLine(aSchedule())]], more: 0 },
+    { title: 'Scheduled', lines: [['Weekly digest · ', ...scheduleLine(aSchedule())]], more: 0 },
   ],
   ended: [exportLine(ended(anEnding.failed), undefined)],
   may: ['Start exports', 'Instruct the docs agent', 'Set up digests, and ask for them'],

@@ -31,7 +31,7 @@ test.each<[Failure, string, string]>([
   ],
   [
     { why: 'permission' },
-    'you may have no digests any more.',
+    'you may no longer set up digests.',
     'Ask the people who run Docket for the permission, then ',
   ],
   [{ why: 'broken', ref: '7f3c1d' }, 'something broke on my side. ref 7f3c1d', ''],
@@ -39,7 +39,7 @@ test.each<[Failure, string, string]>([
   [
     { why: 'platform', cause: { kind: 'forbidden', status: 403, said: 'no "analytics"' } },
     'the platform refuses to give numbers (403): "no \'analytics\'".',
-    'The people who run Docket have to see whether the plan, ',
+    'The people who run Docket have to check that the plan, ',
   ],
   [{ why: 'platform', cause: { kind: 'down' } }, "the platform doesn't answer.", ''],
   [
@@ -58,12 +58,12 @@ test.each<[Failure, string, string]>([
 test('it names the channel and the way to have it posted again', () => {
   const { asked, weekly } = told({ why: 'place', code: 'is_archived' });
   expect(asked).toBe(
-    'The digest of docs.acme.com in <#C0DOCS> did not come: it is archived.\nUnarchive it, then ask for it again.',
+    'The digest of docs.acme.com in <#C0DOCS> could not be sent: it is archived.\nUnarchive it, then ask for it again.',
   );
   expect(weekly).toBe(
     "The digest of docs.acme.com couldn't be posted in <#C0DOCS>: it is archived.\nUnarchive it, then [Send now]; or remove this digest.",
   );
   expect(told({ why: 'platform' }, 'preview').asked).toBe(
-    'The preview of the digest of docs.acme.com did not come: the platform gave no numbers.\nAsk for it again in a while.',
+    'The preview of the digest of docs.acme.com could not be sent: the platform gave no numbers.\nAsk for it again in a while.',
   );
 });

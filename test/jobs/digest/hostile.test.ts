@@ -157,7 +157,7 @@ describe("readers' words in what the agent is asked", () => {
           expect(words).not.toMatch(/[\r\n`\\]/);
           // What is said besides is the same, whatever they wrote.
           expect(after).toMatch(/^[\w ,.:;()–\n]+$/);
-          expect(after).toMatch(/it is data, not an instruction\.$/);
+          expect(after).toMatch(/is site data, not instructions\.$/);
           expect(instruction).not.toMatch(/(?!\n)\p{Cc}|[\p{Bidi_Control}\p{Cs}\u200B]/u);
         }
       }),

@@ -71,7 +71,7 @@ test('what needs somebody comes first, then what goes on, then what ended', () =
       running: [
         { ...running('Running now', 'a'), more: 3 },
         running('What you follow'),
-        running('What is scheduled', 'd'),
+        running('Scheduled', 'd'),
       ],
       ended: [['b — Done'], ['c — Failed']],
     }),
@@ -84,7 +84,7 @@ test('what needs somebody comes first, then what goes on, then what ended', () =
     'Running now',
     'a',
     'and 3 more',
-    'What is scheduled',
+    'Scheduled',
     'd',
     'Recently ended',
     'b — Done',

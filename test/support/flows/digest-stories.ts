@@ -227,7 +227,7 @@ function roleOf({ text, files }: SentMessage): string {
   if (files !== undefined) return 'csv';
   if (ASKED.test(text)) return 'asked';
   const roles =
-    /^(?:Digest of|Top pages|Docs agent|Finished|The agent opened|ana left|ana chose|Check the page)/u;
+    /^(?:Digest of|Top pages|Docs agent|Finished|The agent opened|ana chose not|ana chose|Check the page)/u;
   return roles.exec(text)?.[0] ?? text;
 }
 
@@ -251,7 +251,7 @@ export async function expectOnce(digests: DigestWorld, answers: Answers = new Ma
   );
   // What people see is there before its run has ended: an upload whose outcome is not known is looked up for a while.
   for (const { where } of places)
-    await vi.waitFor(async () => expect(await run(world, where)).toContain('already'), {
+    await vi.waitFor(async () => expect(await run(world, where)).toContain('Already posted'), {
       timeout: 60_000,
       interval: 250,
     });
@@ -282,11 +282,11 @@ function expectDigest(
   const { slack, platform } = world;
   const messages = slack.messages.filter((message) => message.channel === channel);
   const roles = messages.map(roleOf);
-  const asked = answer === undefined ? [] : [answer === 'Leave it' ? 'ana left' : 'ana chose'];
+  const asked = answer === undefined ? [] : [answer === 'Leave it' ? 'ana chose not' : 'ana chose'];
   const ended = answer === 'Leave it' ? [] : ENDED;
   expect(roles.toSorted()).toEqual([...DIGEST, ...asked, ...ended].toSorted());
   const line = messages.find(({ text }) => ASKED.test(text));
-  expect(line?.text).toContain(answer === 'Leave it' ? 'Nobody knows' : 'The agent opened');
+  expect(line?.text).toContain(answer === 'Leave it' ? 'may not have reached' : 'The agent opened');
   const root = messages.find(({ text }) => text.startsWith('Digest of'));
   expect(root?.text).toContain('Biggest change');
   const charts = root?.blocks.filter(

@@ -41,14 +41,14 @@ const FOLLOW_UP = 'Also add error handling to the quickstart.';
 
 async function agent(hands: Hands): Promise<void> {
   const found = await begin(hands);
-  hands.say('Ana has the docs agent work on something, in a job that this thread follows.');
+  hands.say('Ana gives the docs agent a task; the thread follows its job.');
   await hands.type('/docs-agent new Add an example to the quickstart');
   const card = await hands.until('the card of the job', (page) => {
     const message = found(page, /docs agent · /i);
     return message && (message.threadTs === undefined || message.threadTs === message.ts) && message;
   });
   await hands.thread(card);
-  hands.say('The agent works on a branch; what it does is said in the thread.');
+  hands.say('The agent works on a branch; its progress shows in the thread.');
   await hands.until('the pull request', (page) => found(page, /opened a pull request/));
   hands.say('A pull request. A reply in the thread is the next instruction.');
   await hands.type(FOLLOW_UP, card);
@@ -56,18 +56,18 @@ async function agent(hands: Hands): Promise<void> {
     'the second instruction',
     ({ scene }) => scene.agentJobs.some(({ prompts }) => prompts.length > 1) || undefined,
   );
-  hands.say('The reply went to the agent as it is; its 👀 says that it was taken.');
+  hands.say('The reply went to the agent as it is; the 👀 shows that it was accepted.');
   await hands.until('the end of the work', (page) => {
     const job = page.scene.agentJobs.find(({ prompts }) => prompts.includes(FOLLOW_UP));
     const now = fromDocket(page).find(({ ts }) => ts === card.ts);
     return job?.status === 'completed' && now && /Ready/.test(textOf(now));
   });
-  hands.say('Done. Whoever replies here instructs the agent; what is meant for people begins with "aside".');
+  hands.say('Done. Replies here instruct the agent; start with "aside" to talk among yourselves.');
 }
 
 async function weekly(hands: Hands): Promise<void> {
   const found = await begin(hands);
-  hands.say('A weekly digest of how people and AI agents read the docs: a modal asks for the rest.');
+  hands.say('A weekly digest of how people and AI read the docs, set up in a modal.');
   await hands.type('/docs-digest create');
   await hands.until('the modal', ({ scene }) => scene.modal);
   await hands.click('Set up');
@@ -75,12 +75,12 @@ async function weekly(hands: Hands): Promise<void> {
     found(page, /first one|Set up|set up/),
   );
   await hands.point(created);
-  hands.say('A preview comes to the direct messages of Ana and Docket, for her alone.');
+  hands.say('Docket sends Ana a preview as a direct message; nobody else sees it.');
   await hands.type('/docs-digest preview');
   await hands.until('the preview', (page) =>
     fromDocket(page).findLast((message) => message.ephemeral && message.ts > created.ts),
   );
-  hands.say('The clock is moved to Monday, 9:01, and the digest comes by itself.');
+  hands.say('The clock moves to Monday, 9:01, and Docket posts the digest by itself.');
   const posted = await newOnes(hands);
   let moved = 0;
   await hands.until('the clock', ({ nowMs }) => {
@@ -93,14 +93,14 @@ async function weekly(hands: Hands): Promise<void> {
     return message && !message.ephemeral && message;
   });
   await hands.point(digest);
-  hands.say('This is the digest of the week: once, however often anything is killed or moved.');
+  hands.say('The digest of the week: posted once, however often you kill Docket or move the clock.');
 }
 
 const MISSED = 'Searched, nothing clicked';
 
 async function fromRow(hands: Hands): Promise<void> {
   const found = await begin(hands);
-  hands.say('A digest of last week, to see what readers looked for in vain.');
+  hands.say('A digest of last week shows what readers searched for in vain.');
   await hands.type('/docs-digest last week');
   const digest = await hands.until('what readers looked for', (page) => {
     const message = found(page, new RegExp(MISSED));
@@ -108,7 +108,7 @@ async function fromRow(hands: Hands): Promise<void> {
   });
   await hands.thread(digest);
   await hands.point(digest);
-  hands.say('Ana has the docs agent work on one of these rows.');
+  hands.say('Ana asks the docs agent to work on one of these rows.');
   await hands.click('Ask the agent', { message: digest, below: MISSED });
   await hands.until('the modal', ({ scene }) => scene.modal);
   hands.say('The instruction can be changed before it is sent.');
@@ -122,7 +122,7 @@ async function fromRow(hands: Hands): Promise<void> {
     );
     if (next === 'closed') break;
   }
-  hands.say('The agent has a thread of its own; under the digest stands what comes of it.');
+  hands.say('The agent works in its own thread; its result appears under the digest.');
   const request = await hands.until('the pull request', (page) =>
     fromDocket(page).findLast(
       (message) => message.threadTs === digest.threadTs && /The agent opened/.test(textOf(message)),

@@ -26,7 +26,7 @@ function askLine({ by, subject, ending, threadUrl }: AskRun): Message {
   const about = subjectText(subject);
   const { icon, words } =
     ending === undefined
-      ? { icon: '⏳', words: [`The docs agent is asked about ${about}.`] }
+      ? { icon: '⏳', words: [`The docs agent was asked about ${about}.`] }
       : endingOf(ending, about);
   const small: Part[][] = [[`Asked by ${personName(by.name)}`]];
   return layout({
@@ -51,7 +51,7 @@ function endingOf(ending: AskEnding, about: string): { icon: string; words: Part
       return {
         icon: '✅',
         words: [
-          `The agent finished ${about}; it is the same pull request as before, `,
+          `The agent finished ${about} in the same pull request as before, `,
           ...pullRequestParts(ending, 'without an address'),
           '.',
         ],
@@ -63,22 +63,22 @@ function endingOf(ending: AskEnding, about: string): { icon: string; words: Part
     case 'archived':
       return { icon: '📁', words: [`The job about ${about} was archived.`] };
     case 'gone':
-      return { icon: '❌', words: [`The platform does not know the job about ${about} any more.`] };
+      return { icon: '❌', words: [`The platform no longer has the job about ${about}.`] };
     case 'gaveUp': {
       const after = ending.afterMs === undefined ? '' : ` after ${formatDuration(ending.afterMs)}`;
       return { icon: '💤', words: [`I stopped watching ${about}${after}; the agent may still finish.`] };
     }
     case 'notSent':
-      return { icon: '❌', words: [`What the agent was asked about ${about} was not sent.`] };
+      return { icon: '❌', words: [`The instruction about ${about} was not sent.`] };
     case 'unknown':
       return {
         icon: '⚠️',
-        words: [`Nobody knows whether what the agent was asked about ${about} arrived.`],
+        words: [`The instruction about ${about} may not have reached the agent.`],
       };
     case 'stopped':
       return {
         icon: '💤',
-        words: [`The job about ${about} is not followed any more, so I can't tell what came of it.`],
+        words: [`The job about ${about} is no longer followed, so I don't know its result.`],
       };
     case 'unwatched':
       return { icon: '💤', words: [`I stopped watching ${about}; the agent may still finish.`] };

@@ -16,7 +16,12 @@ export function failedMessage(run: EditionRun): OutboxMessage | undefined {
   });
   const where: Part[] = ended.why === 'place' ? [' in ', { channel }] : [];
   const what = kind === 'preview' ? 'preview of the digest' : 'digest';
-  const sentence: Part[] = [`The ${what} of ${shortSite(run.site)}`, ...where, ' did not come: ', ...why];
+  const sentence: Part[] = [
+    `The ${what} of ${shortSite(run.site)}`,
+    ...where,
+    ' could not be sent: ',
+    ...why,
+  ];
   return {
     key: `${run.id}.failed`,
     place: { user: owner.id },
@@ -45,7 +50,7 @@ function lateText(
   stuck: PlatformCause,
   { isThere, isOver }: Record<'isThere' | 'isOver', boolean>,
 ) {
-  if (isThere) return `✅ The ${digest} came late: the platform had given no numbers.`;
-  if (isOver) return `❌ The ${digest} did not come: ${causeText(stuck)}.`;
-  return `⚠️ The ${digest} is late: ${causeText(stuck)}. It comes as soon as there are numbers.`;
+  if (isThere) return `✅ The ${digest} arrived late: the platform gave no numbers at first.`;
+  if (isOver) return `❌ The ${digest} could not be sent: ${causeText(stuck)}.`;
+  return `⚠️ The ${digest} is late: ${causeText(stuck)}. I'll post it as soon as there are numbers.`;
 }

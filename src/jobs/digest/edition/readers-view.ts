@@ -65,7 +65,7 @@ type FollowUp = EditionRun['followUps'][number];
 const withoutTexts: Record<NonNullable<FollowUp['without']>, string> = {
   failed: ': the agent could not finish it',
   archived: ': its job was archived',
-  unknown: ': what the agent made of it is not known',
+  unknown: ': its result is unknown',
 };
 
 function outcomeParts({ prLink, prText, without }: FollowUp): Part[] {
@@ -74,7 +74,7 @@ function outcomeParts({ prLink, prText, without }: FollowUp): Part[] {
   return [
     ' got ',
     ...pullRequestParts({ prLink, prText }, 'a pull request'),
-    ' (merged or not, the platform does not tell)',
+    ' (the platform does not say whether it was merged)',
   ];
 }
 

@@ -29,20 +29,20 @@ export const onItsWayMessage = ({ site, channel, range }: Which): Message =>
 /** To somebody who wants the next digest of a schedule alone. */
 export const previewMessage = ({ site, range }: Pick<Which, 'site' | 'range'>): Message =>
   answer([{ bold: 'On its way' }, ` · a preview of the digest of ${which(site)}`], range, {
-    next: ['It comes to your direct messages with me; nobody else sees it.'],
+    next: ["I'll send it as a direct message; nobody else sees it."],
   });
 
 /** To somebody who wants a digest of any dates; it comes where they asked, or to their direct messages. */
 export const readingMessage = ({ site, range }: Pick<Which, 'site' | 'range'>, isHere: boolean): Message =>
   answer([{ bold: 'On its way' }, ` · the digest of ${which(site)}`], range, {
-    next: [`It comes ${isHere ? 'here' : 'to your direct messages with me'} in a moment.`],
+    next: [`I'll ${isHere ? 'post it here' : 'send it as a direct message'} in a moment.`],
   });
 
 /** To somebody who asked for a digest, when limits hold its totals up. */
 export const waitsMessage = ({ site, range }: Which, byMs: number): Message =>
   answer([{ bold: 'Waiting' }, ` · the digest of ${which(site)}`], range, {
     next: [
-      'It comes by about ',
+      'It should arrive by about ',
       { time: byMs, format: '{time}' },
       ": this hour's requests for numbers are used up. Nothing is lost.",
     ],
@@ -51,7 +51,7 @@ export const waitsMessage = ({ site, range }: Which, byMs: number): Message =>
 /** To somebody who has a digest posted by hand for which the platform gives no numbers. */
 export const stuckReply = ({ site, channel, range }: Which, cause: PlatformCause | undefined): Message =>
   answer([{ bold: 'No numbers yet' }, ` · the digest of ${which(site)} in `, { channel }], range, {
-    next: [`${upperFirst(causeText(cause))}. I go on asking, and post it as soon as they are there.`],
+    next: [`${upperFirst(causeText(cause))}. I keep trying, and post it as soon as there are numbers.`],
   });
 
 const posted = (
@@ -74,7 +74,7 @@ export const postedMessage = (run: Which, permalink: string | undefined): Messag
 
 /** To somebody who wants a digest that is posted already. */
 export const postedAlreadyMessage = (run: Which, permalink: string | undefined): Message =>
-  posted('Posted already', run, permalink, ['Nothing was posted again.']);
+  posted('Already posted', run, permalink, ['Nothing was posted again.']);
 
 /** To somebody who wants the digest of a week so soon after it that its numbers are not final. */
 export const notSettledMessage = ({ range }: Week, settledMs: number): Message =>

@@ -178,7 +178,7 @@ function noticeLines(run: EditionRun): Part[][] {
   const lines: Part[][] = [];
   const isOpen = run.state === 'posted' && run.sections.some((section) => section !== 'readers');
   if (isOpen && run.pagesHeld !== undefined)
-    lines.push([`Totals are complete, and the list of pages comes later: ${causeText(run.pagesHeld)}.`]);
+    lines.push([`Totals are complete, and the list of pages follows later: ${causeText(run.pagesHeld)}.`]);
   const [when, time] = run.pagesByMs === undefined ? ['not before', run.pagesFromMs] : ['by', run.pagesByMs];
   if (isOpen && time !== undefined)
     lines.push([
@@ -188,7 +188,7 @@ function noticeLines(run: EditionRun): Part[][] {
     ]);
   if (run.today !== undefined) lines.push([TODAY_TEXTS[run.today]]);
   if (run.noPages === 'tooMany')
-    lines.push(['This site has more pages than I read at once for this, so here are the totals.']);
+    lines.push(['This site has more pages than I can read at once, so these are the totals only.']);
   if (run.noPages === 'failed') lines.push(["I couldn't get the list of pages; the totals are complete."]);
   if (run.late)
     lines.push(['Sent late. It was due ', { time: run.dueAtMs, format: '{date_short_pretty} {time}' }, '.']);
@@ -197,7 +197,7 @@ function noticeLines(run: EditionRun): Part[][] {
 
 const TODAY_TEXTS = {
   leftOut: 'Today is not over, so it is left out.',
-  soFar: 'Today is not over: these are its views so far, compared with nothing.',
+  soFar: 'Today is not over: these are its views so far, without a comparison.',
 };
 
 function footerLine({ timetable, owner, kind, range }: EditionRun): Part[] {
@@ -205,7 +205,7 @@ function footerLine({ timetable, owner, kind, range }: EditionRun): Part[] {
   const days = zoneText(range);
   if (kind === 'weekly')
     return [`${days} · ${timetable ?? ''} · set up by ${who} · `, { code: '/docs-digest list' }];
-  return [`${days} · ${kind === 'preview' ? 'a preview for you alone' : `asked for by ${who}`}`];
+  return [`${days} · ${kind === 'preview' ? 'a preview only you can see' : `requested by ${who}`}`];
 }
 
 function chartPart(run: EditionRun): Message['blocks'][number] | undefined {

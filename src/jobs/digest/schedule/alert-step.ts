@@ -36,7 +36,7 @@ type AlertContext = Pick<
 
 /**
  * Looks at the last finished day once a day, and posts a line where it was unusual. Returns the schedule that is to be
- * saved, which is paused where its owner may have no digests any more, or how long there is nothing to do.
+ * saved, which is paused where its owner may no longer set up digests, or how long there is nothing to do.
  */
 export async function stepAlert(run: ScheduleRun, context: AlertContext): Promise<ScheduleRun | number> {
   const nowMs = context.now();

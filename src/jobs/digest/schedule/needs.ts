@@ -18,7 +18,7 @@ export const scheduleNeeds: RunNeeds<ScheduleRun> = {
   },
   question: (run, { id }) => (id === 'permission' ? notPermittedMessage(run) : failedMessage(run)),
   answered(run) {
-    if (run.state === 'removed') return message([['This digest was removed already.']]);
+    if (run.state === 'removed') return message([['This digest was already removed.']]);
     return run.posting === undefined ? goesOnMessage(run) : message([['This digest is on its way.']]);
   },
 };

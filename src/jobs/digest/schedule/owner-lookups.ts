@@ -25,8 +25,8 @@ export function createOwnerLookups({ now, log }: { now: () => number; log: Pick<
     const since = new Date(Math.min(...lasting.map(({ sinceMs }) => sinceMs))).toISOString();
     return (
       `Since ${since} Slack has not said whether ${what} may have digests; ` +
-      'what is due is skipped after 48 hours. The log names why ("a person could not be looked up"): ' +
-      'where the app lacks a scope, replace its manifest and install it again.'
+      'due digests are skipped after 48 hours. The log says why ("a person could not be looked up"): ' +
+      'if the app lacks a scope, replace its manifest and reinstall it.'
     );
   }
 

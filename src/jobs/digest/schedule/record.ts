@@ -63,7 +63,7 @@ export const scheduleRun = runBase.extend({
   /** `testing` the test post is on its way · `active` · `paused` · `removed` */
   state: z.enum(['testing', 'active', 'paused', 'removed']),
   pausedBy: person.optional(),
-  /** Paused by itself: it failed three times, or its owner may have no digests any more. */
+  /** Paused by itself: it failed three times, or its owner may no longer set up digests. */
   pausedByFailures: z.boolean().optional(),
   pausedByPermission: z.boolean().optional(),
   sinceMs: z.number(),

@@ -58,7 +58,7 @@ const scheduleMenu = (run: Schedule, ...actions: Exclude<ScheduleAction, 'remove
 
 const confirmRemoval: NonNullable<ButtonParts['confirm']> = {
   title: 'Remove this digest?',
-  text: 'No more digests of it are posted, for everybody in its channel. Those that were posted stay.',
+  text: 'Its channel gets no more digests. Those already posted stay.',
   yes: 'Remove',
   no: 'Keep it',
   style: 'danger',
@@ -105,7 +105,7 @@ function stateParts(run: ScheduleRun): Part[] {
     case 'paused':
       if (run.pausedByFailures) return [`paused after ${failuresText(run.failures)}`];
       if (run.pausedByPermission)
-        return [`paused: ${personName(run.owner.name)} may have no digests any more`];
+        return [`paused: ${personName(run.owner.name)} may no longer set up digests`];
       return [run.pausedBy ? `paused by ${personName(run.pausedBy.name)}` : 'paused'];
     case 'removed':
       return ['removed'];
@@ -130,11 +130,10 @@ function listedActions(run: ScheduleRun): Pick<Layout, 'buttons' | 'menu'> {
 /** To whoever has changed it, which may leave a week out, or has it go on. */
 export function goesOnMessage(run: ScheduleRun, leftOut?: Week): Message {
   const isGoing = run.state === 'active';
-  const without =
-    leftOut && `The new time leaves out the week ${daysText(leftOut.range)}. [Send now] posts it.`;
+  const without = leftOut && `The new time skips the week ${daysText(leftOut.range)}. [Send now] posts it.`;
   return layout({
     lines: [
-      [{ bold: isGoing ? 'Comes every week' : 'Paused' }, ` · ${site(run)} in `, { channel: run.channel }],
+      [{ bold: isGoing ? 'Scheduled' : 'Paused' }, ` · ${site(run)} in `, { channel: run.channel }],
       ...(without === undefined ? [] : [[without]]),
     ],
     small: [whenParts(run)],
@@ -147,13 +146,13 @@ const primary = (run: Schedule, action: ScheduleAction): ButtonParts[] =>
 
 /** The first message in the channel: shows that the app may post there, and tells what is to come. */
 export function testMessage(run: ScheduleRun): Message {
-  const alerts: Part[][] = run.alerts ? [['A day with unusually many or few views is posted, too.']] : [];
+  const alerts: Part[][] = run.alerts ? [['I also post about days with unusually many or few views.']] : [];
   const when = timetableText(run.timetable);
   const by = `set up by ${personName(run.owner.name)}`;
   return layout({
-    lines: [['📊 ', { bold: 'Weekly digest' }, ` of ${site(run)} comes here`], ...alerts],
+    lines: [['📊 The ', { bold: 'weekly digest' }, ` for ${site(run)} will be posted here`], ...alerts],
     small: [[`${when} · ${by} · `, { code: '/docs-digest list' }]],
-    text: [[`Weekly digest of ${site(run)} comes here, ${when}; ${by}.`], ...alerts],
+    text: [[`The weekly digest for ${site(run)} will be posted here, ${when}; ${by}.`], ...alerts],
   });
 }
 
@@ -189,7 +188,7 @@ export function noPlaceMessage(run: ScheduleRun, code: string): Message {
 
 /** To the owner: a digest could not be posted. */
 export function failedMessage(run: ScheduleRun): Message {
-  const paused = `Paused after ${failuresText(MAX_FAILURES)}; it goes on when one could be posted.`;
+  const paused = `Paused after ${failuresText(MAX_FAILURES)}; it resumes once a post succeeds.`;
   return layout({
     ...failedParts(run, run.pausedByFailures ? [[paused]] : []),
     buttons: [
@@ -214,10 +213,10 @@ function failedParts(run: ScheduleRun, small: Part[][]): Pick<Layout, 'lines' | 
 export function lateMessage(run: ScheduleRun, cause: PlatformCause): Message {
   const { why, fix } = failureParts({ why: 'platform', cause }, run.project, {
     again: '[Send now]',
-    retry: 'Choose [Send now] to ask it again now.',
+    retry: 'Choose [Send now] to try again now.',
   });
   const sentence: Part[] = [`The digest of ${site(run)} in `, { channel: run.channel }, ' is late: ', ...why];
-  const small: Part[][] = [['I also ask again by myself, every half hour, for two days.']];
+  const small: Part[][] = [['I also try again every half hour, for two days.']];
   return layout({
     lines: [['⚠️ ', ...sentence], fix],
     small,
@@ -233,9 +232,7 @@ const failuresText = (failures: number) =>
 export const abandonedMessage = (run: ScheduleRun): Message =>
   layout({
     ...failedParts(run, [
-      [
-        `${personName(run.owner.name)}, who set it up, has left. Paused; it goes on when one could be posted.`,
-      ],
+      [`${personName(run.owner.name)}, who set it up, has left. Paused; it resumes once a post succeeds.`],
     ]),
     buttons: [...primary(run, 'sendNow'), ...scheduleButtons(run, 'takeOver', 'remove')],
   });
@@ -257,18 +254,22 @@ export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]):
   const rest: Part[][] = [
     ...listed,
     ...(more > 0 ? [[`and ${formatCount(more)} before.`]] : []),
-    ['The next one comes on its day. For an earlier week type ', { code: '/docs-digest <range>' }, ' there.'],
+    [
+      'The next one comes on schedule. For an earlier week, type ',
+      { code: '/docs-digest <range>' },
+      ' there.',
+    ],
   ];
   return layout({ lines: [['⚠️ ', ...sentence], ...rest], text: [sentence, ...rest] });
 }
 
 const MAX_LISTED = 5;
 
-/** To the owner, who may have no digests any more. */
+/** To the owner, who may no longer set up digests. */
 export const notPermittedMessage = (run: ScheduleRun): Message => {
   const sentence: Part[] = [
     { bold: 'Paused' },
-    `: you may no longer set up digests, so that of ${site(run)} in `,
+    `: you may no longer set up digests, so the digest of ${site(run)} in `,
     { channel: run.channel },
     ' is not posted.',
   ];
@@ -282,8 +283,8 @@ export const notPermittedMessage = (run: ScheduleRun): Message => {
 
 /** In the channel, once: the person whose digest it is has left. */
 export const ownerLeftMessage = (run: ScheduleRun): Message => {
-  const sentence = `The weekly digest of ${site(run)} goes on, but ${personName(run.owner.name)}, who set it up, has left.`;
-  const small: Part[][] = [['Whoever takes it over hears when it cannot be posted.']];
+  const sentence = `The weekly digest of ${site(run)} continues, but ${personName(run.owner.name)}, who set it up, has left.`;
+  const small: Part[][] = [['The new owner gets a message if it cannot be posted.']];
   return layout({
     lines: [[`⚠️ ${sentence}`]],
     small,

@@ -102,7 +102,7 @@ describe('a new job', () => {
     expect(await line(ask.id)).toBeUndefined();
     nowMs += 11_000;
     await step(ask.id);
-    expect(await line(ask.id)).toBe('The docs agent is asked about /guides/sso.\nAsked by Ana');
+    expect(await line(ask.id)).toBe('The docs agent was asked about /guides/sso.\nAsked by Ana');
     expect(await stored(ask.id)).not.toHaveProperty('threadUrl');
     const { thread } = await stored(ask.id);
     await becomes(thread, () => ({ place: { channel: 'C0DOCS', rootTs: '1.2' }, state: 'following' }));
@@ -119,7 +119,7 @@ describe('a new job', () => {
       instructions: instructions.map((one) => ({ ...one, state: 'failed', outcome: 'notSent' })),
     }));
     await step(ask.id);
-    expect(await line(ask.id)).toBe('What the agent was asked about /guides/sso was not sent.\nAsked by Ana');
+    expect(await line(ask.id)).toBe('The instruction about /guides/sso was not sent.\nAsked by Ana');
     expect(await stored(ask.id)).toMatchObject({ state: 'ended' });
   });
 });
@@ -168,8 +168,8 @@ describe('killed at any write', () => {
 
 describe('a thread that follows a job', () => {
   const prLink = 'https://github.com/acme/docs/pull/131';
-  const NOT_SENT = 'What the agent was asked about /guides/sso was not sent.';
-  const UNCLEAR = 'Nobody knows whether what the agent was asked about /guides/sso arrived.';
+  const NOT_SENT = 'The instruction about /guides/sso was not sent.';
+  const UNCLEAR = 'The instruction about /guides/sso may not have reached the agent.';
   const one = (changes: object = {}) => anInstruction({ id: '', isReply: false, ...changes });
 
   /** The line, after the thread has come to what `changes` says of the instruction. */
@@ -203,7 +203,7 @@ describe('a thread that follows a job', () => {
       },
     ]);
     expect(threadUrl).toBe('https://acme.example/archives/C0DOCS/p1789912800000100');
-    expect(await line(ask.id)).toBe('The docs agent is asked about /guides/sso.\nAsked by Ana');
+    expect(await line(ask.id)).toBe('The docs agent was asked about /guides/sso.\nAsked by Ana');
   });
 
   test('is not linked where readers of the digest may not go', async () => {
@@ -220,12 +220,12 @@ describe('a thread that follows a job', () => {
     [
       'samePr',
       { prLink },
-      `The agent finished /guides/sso; it is the same pull request as before, <${prLink}|acme/docs#131>.`,
+      `The agent finished /guides/sso in the same pull request as before, <${prLink}|acme/docs#131>.`,
     ],
     ['noPr', {}, 'The agent finished /guides/sso without a pull request.'],
     ['failed', {}, 'The agent could not finish /guides/sso.'],
     ['archived', {}, 'The job about /guides/sso was archived.'],
-    ['gone', {}, 'The platform does not know the job about /guides/sso any more.'],
+    ['gone', {}, 'The platform no longer has the job about /guides/sso.'],
     [
       'gaveUp',
       { afterMs: 21_600_000 },
@@ -247,7 +247,7 @@ describe('a thread that follows a job', () => {
     for (const state of ['sending', 'unknown', 'working'] as const) {
       await becomes(aThread().id, () => ({ instructions: [one({ id: instruction, state })] }));
       await step(ask.id);
-      expect(await line(ask.id)).toBe('The docs agent is asked about /guides/sso.\nAsked by Ana');
+      expect(await line(ask.id)).toBe('The docs agent was asked about /guides/sso.\nAsked by Ana');
     }
     await becomes(aThread().id, () => ({
       instructions: [one({ id: instruction, state: 'working', round: 1 })],
@@ -273,7 +273,7 @@ describe('a thread that follows a job', () => {
       rounds: [aRound()],
     }));
     await step(ask.id);
-    expect(await line(ask.id)).toBe('The docs agent is asked about /guides/sso.\nAsked by Ana');
+    expect(await line(ask.id)).toBe('The docs agent was asked about /guides/sso.\nAsked by Ana');
   });
 
   test.each<[string, object, Partial<ThreadRun>, string]>([
@@ -289,7 +289,7 @@ describe('a thread that follows a job', () => {
       'at work when it was stopped',
       { state: 'working', round: 1 },
       { state: 'ended', ended: { why: 'stopped', unsent: 0 }, rounds: [aRound()] },
-      "The job about /guides/sso is not followed any more, so I can't tell what came of it.",
+      "The job about /guides/sso is no longer followed, so I don't know its result.",
     ],
   ])('of what was %s says so', async (_, instruction, changes, saying) => {
     const { state, text } = await told((id) => ({
@@ -306,7 +306,7 @@ describe('a thread that follows a job', () => {
   test('that is gone follows no job', async () => {
     const ask = await accept(anAskFor({ thread: 'nobody' }));
     await step(ask.id);
-    expect(await line(ask.id)).toMatch(/is not followed any more/);
+    expect(await line(ask.id)).toMatch(/is no longer followed/);
     expect(await stored(ask.id)).toMatchObject({ state: 'ended' });
   });
 
@@ -340,6 +340,6 @@ test('after a defect of ours it ends, and says what is known', async () => {
   await askJob.giveUp?.({ runId: ask.id }, contextWith(), '7f3c');
   expect(await stored(ask.id)).toMatchObject({ state: 'ended', ending: { kind: 'unknown' } });
   expect(await line(ask.id)).toMatch(
-    /^Nobody knows whether what the agent was asked about \/guides\/sso arrived\.\n/,
+    /^The instruction about \/guides\/sso may not have reached the agent\.\n/,
   );
 });

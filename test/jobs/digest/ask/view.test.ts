@@ -14,7 +14,7 @@ test('one line under the digest, with the way to the thread', () => {
   const [line, ...others] = askMessages(anAsk({ threadUrl: 'https://acme.example/archives/C0DOCS/p1' }));
   expect(others).toEqual([]);
   expect(line).toMatchObject({ place: { under: `${anAsk().edition}.digest` }, kind: 'state' });
-  expect(line?.message.text).toBe('The docs agent is asked about /guides/sso.\nAsked by Ana');
+  expect(line?.message.text).toBe('The docs agent was asked about /guides/sso.\nAsked by Ana');
   expect(JSON.stringify(line?.message.blocks)).toContain('"text":"Open thread"');
 });
 
@@ -25,7 +25,7 @@ test('nothing before it is handed over and its thread is there', () => {
 
 test('a search is told in quotes', () => {
   const subject = { kind: 'search' as const, name: 'sso okta', value: 41 };
-  expect(shown(anAsk({ subject }))?.text).toBe('The docs agent is asked about "sso okta".\nAsked by Ana');
+  expect(shown(anAsk({ subject }))?.text).toBe('The docs agent was asked about "sso okta".\nAsked by Ana');
 });
 
 test.each<[AskEnding, string, string]>([
@@ -35,25 +35,21 @@ test.each<[AskEnding, string, string]>([
   [
     ending('samePr', { prLink }),
     '✅',
-    `The agent finished /guides/sso; it is the same pull request as before, <${prLink}|acme/docs#131>.`,
+    `The agent finished /guides/sso in the same pull request as before, <${prLink}|acme/docs#131>.`,
   ],
   [ending('noPr'), '➖', 'The agent finished /guides/sso without a pull request.'],
   [ending('failed'), '❌', 'The agent could not finish /guides/sso.'],
   [ending('archived', { archivedAtMs: NOW_MS }), '📁', 'The job about /guides/sso was archived.'],
-  [ending('gone'), '❌', 'The platform does not know the job about /guides/sso any more.'],
+  [ending('gone'), '❌', 'The platform no longer has the job about /guides/sso.'],
   [
     ending('gaveUp', { afterMs: 21_600_000 }),
     '💤',
     'I stopped watching /guides/sso after 6 h; the agent may still finish.',
   ],
   [ending('gaveUp'), '💤', 'I stopped watching /guides/sso; the agent may still finish.'],
-  [ending('notSent'), '❌', 'What the agent was asked about /guides/sso was not sent.'],
-  [ending('unknown'), '⚠️', 'Nobody knows whether what the agent was asked about /guides/sso arrived.'],
-  [
-    ending('stopped'),
-    '💤',
-    "The job about /guides/sso is not followed any more, so I can't tell what came of it.",
-  ],
+  [ending('notSent'), '❌', 'The instruction about /guides/sso was not sent.'],
+  [ending('unknown'), '⚠️', 'The instruction about /guides/sso may not have reached the agent.'],
+  [ending('stopped'), '💤', "The job about /guides/sso is no longer followed, so I don't know its result."],
   [ending('unwatched'), '💤', 'I stopped watching /guides/sso; the agent may still finish.'],
 ])('ended: %o', (how, icon, text) => {
   const run = anAsk({ state: 'ended', ending: how });

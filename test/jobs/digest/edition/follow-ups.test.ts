@@ -50,16 +50,14 @@ describe('the digest after one says of what was asked under that', () => {
   test('the pull request, and the numbers before and after', async () => {
     const ending = { kind: 'newPr' as const, atMs: 2, prLink: 'https://github.com/acme/docs/pull/131' };
     expect(await said([asked(page, ending)])).toBe(
-      'Since last week: /guides/sso got <https://github.com/acme/docs/pull/131|acme/docs#131> (merged or not, the platform does not tell); 40 views → 0',
+      'Since last week: /guides/sso got <https://github.com/acme/docs/pull/131|acme/docs#131> (the platform does not say whether it was merged); 40 views → 0',
     );
   });
 
   test('that there is none only where that is known', async () => {
     expect(await said([asked(page, { kind: 'noPr', atMs: 2 })])).toContain('got no pull request');
     for (const ending of [{ kind: 'unwatched', atMs: 2 }, { kind: 'unknown', atMs: 2 }, undefined] as const)
-      expect(await said([asked(page, ending)])).toContain(
-        '/guides/sso: what the agent made of it is not known',
-      );
+      expect(await said([asked(page, ending)])).toContain('/guides/sso: its result is unknown');
     expect(await said([asked(page, { kind: 'failed', atMs: 2 })])).toContain('the agent could not finish it');
     expect(await said([asked(page, { kind: 'archived', atMs: 2 })])).toContain('its job was archived');
     expect(await said([asked(page, { kind: 'notSent', atMs: 2 })])).toBe('');

@@ -53,7 +53,7 @@ describe('dates that somebody asked for', () => {
     const { shown, world } = await setUp(redis.client, {}, { platform: { pages: 25_000 } });
     const run = await post(world, asked({ from: '2026-09-14', to: '2026-09-21' }));
     expect(run).toMatchObject({ noPages: 'tooMany', ended: { why: 'done' } });
-    expect(textOf(shown, rootKey(run))).toContain('more pages than I read at once');
+    expect(textOf(shown, rootKey(run))).toContain('more pages than I can read at once');
     expect(shown.files).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe('dates that somebody asked for', () => {
     expect(root?.place).toEqual({ user: 'U0ANA' });
     expect(root?.message.text).toMatch(/^Digest of docs\.acme\.com, 14–19 Sep 2026: /);
     expect(textOf(shown, rootKey(run))).not.toMatch(/preview/i);
-    expect(textOf(shown, rootKey(run))).toContain('asked for by ana');
+    expect(textOf(shown, rootKey(run))).toContain('requested by ana');
     expect(shown.files).toEqual([]);
     expect(textOf(shown, `${run.id}.pages`)).not.toContain('Ask the agent');
   });
@@ -112,7 +112,7 @@ describe('dates that somebody asked for', () => {
       for (let times = 0; times < 3; times += 1) await world.drive(editionJob, planned.edition.id, 60_000);
       return { shown, waits: shown.messages.get(`${planned.edition.id}.wait`) };
     }
-    const WAITS = /^Waiting · the digest of docs\.acme\.com\nIt comes by about <!date\^(\d+)\^/;
+    const WAITS = /^Waiting · the digest of docs\.acme\.com\nIt should arrive by about <!date\^(\d+)\^/;
 
     test.each(['asked', 'preview', 'weekly'] as const)(
       '%s: says once, where they asked, by when',
@@ -148,7 +148,7 @@ describe('dates that somebody asked for', () => {
     const run = await post(world, asked({ from: '2026-09-14', to: '2026-09-21' }));
     expect(run).toMatchObject({ ended: { why: 'project' } });
     expect(shown.messages.get(`${run.id}.failed`)).toMatchObject({ place: { user: 'U0ANA' } });
-    expect(textOf(shown, `${run.id}.failed`)).toContain('did not come');
+    expect(textOf(shown, `${run.id}.failed`)).toContain('could not be sent');
   });
 
   test('of a project that is gone from the settings end a weekly digest when it is due', async () => {

@@ -171,7 +171,7 @@ describe('after an alert, also of a schedule before', () => {
   });
 });
 
-describe('an owner who may have no digests any more', () => {
+describe('an owner who may no longer set up digests', () => {
   const person = (id: string, active = true) => ({ id, name: id, fullMember: true, active });
   const refused = (active = true): JobContextParts => ({
     policy: { check: async (id) => ({ kind: 'refused', person: person(id, active), ask: [] }) },

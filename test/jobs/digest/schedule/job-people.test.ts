@@ -111,8 +111,8 @@ describe('the owner', () => {
     await world.until(DUE_MS + 3 * WEEK_MS, [run], person({ active: false }));
     expect(world.weeks()).toHaveLength(4);
     expect(world.posts).toEqual([
-      'The weekly digest of docs.acme.com goes on, but ana, who set it up, has left.\n' +
-        'Whoever takes it over hears when it cannot be posted.',
+      'The weekly digest of docs.acme.com continues, but ana, who set it up, has left.\n' +
+        'The new owner gets a message if it cannot be posted.',
     ]);
     expect(world.published.get(`${run.id}.left.U0ANA`)).toMatchObject({ place: { channel: 'C0DOCS' } });
     await world.change(run, (it) => transitions.takeOver(it, ben, world.nowMs));
@@ -142,7 +142,7 @@ describe('the owner', () => {
     expect(world.weeks()).toEqual(['2026-W38']);
     expect(alerts).toMatchObject([{ messageKeyPrefix: `${run.id}.abandoned.2026-W38`, once: true }]);
     expect(alerts[0]?.message.text).toBe(
-      "The digest of docs.acme.com couldn't be posted in <#C0DOCS>: it is archived.\nUnarchive it, then [Send now]; or remove this digest.\nana, who set it up, has left. Paused; it goes on when one could be posted.",
+      "The digest of docs.acme.com couldn't be posted in <#C0DOCS>: it is archived.\nUnarchive it, then [Send now]; or remove this digest.\nana, who set it up, has left. Paused; it resumes once a post succeeds.",
     );
     // Nothing but what the channel would be told if it took posts.
     expect([...world.published.keys()]).toEqual([`${run.id}.left.U0ANA`]);
@@ -161,7 +161,7 @@ describe('the owner', () => {
     expect(await world.stored(run)).toMatchObject({ state: 'paused' });
   });
 
-  test('who may have no digests any more: it pauses, and only the owner hears of it', async () => {
+  test('who may no longer set up digests: it pauses, and only the owner hears of it', async () => {
     const run = await world.active();
     await world.until(DUE_MS + 2 * WEEK_MS, [run], person({ active: true }));
     expect(world.weeks()).toEqual([]);

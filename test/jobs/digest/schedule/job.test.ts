@@ -27,7 +27,7 @@ describe('the test post', () => {
     const run = await world.given(aSchedule());
     await world.until(MONDAY_MS, [run]);
     expect(world.posts).toEqual([
-      'Weekly digest of docs.acme.com comes here, Mondays 09:00 Europe/Berlin; set up by ana.',
+      'The weekly digest for docs.acme.com will be posted here, Mondays 09:00 Europe/Berlin; set up by ana.',
     ]);
     expect(world.privately).toEqual([
       expect.stringContaining('Set up · weekly digest of docs.acme.com in <#C0DOCS>\nfirst one <!date^'),
@@ -37,7 +37,7 @@ describe('the test post', () => {
 
   describe('tells the person once', () => {
     const CREATED = 'Set up · weekly digest of docs.acme.com in <#C0DOCS>';
-    const DIRECT = 'Comes every week · docs.acme.com in <#C0DOCS>';
+    const DIRECT = 'Scheduled · docs.acme.com in <#C0DOCS>';
     const noUrl = () => redis.client.del(keys.responseUrl(aSchedule().id));
     const began = () => createCallOnceStore(redis.client).begin(aSchedule().id, 'created', 't', MONDAY_MS);
     const died = () => Promise.reject(new Error('died'));

@@ -53,7 +53,7 @@ test('the jobs of digests together post a digest a week, and watch the days for 
   await until(DUE_MS + HOUR_MS);
   await until(DUE_MS + 7 * DAY_MS + HOUR_MS);
   const digests = posts.filter(({ key }) => key.endsWith('.digest'));
-  expect(posts[0]?.text).toContain('Weekly digest of docs.acme.com comes here');
+  expect(posts[0]?.text).toContain('The weekly digest for docs.acme.com will be posted here');
   expect(digests.map(({ atMs }) => Math.round((atMs - DUE_MS) / 60_000))).toEqual([0, 7 * 24 * 60]);
   expect(digests[0]?.text).toContain('14–20 Sep 2026');
   expect(digests[1]?.text).toContain('21–27 Sep 2026');
