@@ -60,7 +60,7 @@ describe('with two processes, a digest comes once', () => {
       await digest('14–20 Sep 2026', { has: ['.csv'] });
       await person('ana').clicks(created, 'Remove');
       await note('ana', 'Removed · ');
-      await expect.poll(async () => told(await asks('/docs-digest list'))).toContain('No digest');
+      await expect.poll(async () => told(await asks('/docs-digest list'))).toContain('no scheduled digests');
     }
     await isOnce();
   });

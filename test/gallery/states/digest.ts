@@ -380,11 +380,11 @@ const asks: GalleryState[] = [
   ask('no pull request', cameTo('noPr'), 'without a pull request'),
   ask('failed', cameTo('failed'), 'could not finish'),
   ask('archived', cameTo('archived'), 'archived'),
-  ask('unknown to the platform', cameTo('gone'), 'does not know'),
+  ask('unknown to the platform', cameTo('gone'), 'no longer has'),
   ask('no longer watched', cameTo('gaveUp', { afterMs: 6 * 3_600_000 }), 'stopped watching'),
   ask('not sent', cameTo('notSent'), 'not sent'),
-  ask('unclear', cameTo('unknown'), 'Nobody knows'),
-  ask('no longer followed', cameTo('stopped'), 'not followed'),
+  ask('unclear', cameTo('unknown'), 'may not have reached'),
+  ask('no longer followed', cameTo('stopped'), 'no longer followed'),
   ask('unwatched', cameTo('unwatched'), 'stopped watching'),
 ];
 
