@@ -1,18 +1,34 @@
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statfsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, statfsSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { forgetSharedMemory } from './flows/children.ts';
 
-/** Ends and removes what failed tests left behind. Vitest stops its own workers too hard for them to do it. */
+/**
+ * Has all that a run leaves behind ended and removed once the run is over, also when it is interrupted or killed:
+ * another process does it (`leftovers/reaper.ts`) when its pipe to this one closes.
+ */
 export default function setup() {
-  const children = mkdtempSync(join(tmpdir(), 'docket-children-'));
+  // A socket's path must be short, and the usual temporary folder of macOS has a long one.
+  const temporary = process.platform === 'darwin' ? '/tmp' : tmpdir();
+  const folder = realpathSync(mkdtempSync(join(temporary, 'docket-run-')));
+  const children = join(folder, 'children');
+  mkdirSync(children);
   const data = mkdtempSync(join(inMemory(), 'docket-data-'));
+  // Detached, so that Ctrl-C does not reach it; and before the marks, which would have it end itself.
+  const reaper = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'leftovers/reaper.ts'), folder, data, children],
+    { detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
+  );
+  reaper.unref();
+  (reaper.stdin as Socket).unref();
+
   process.env.TEST_CHILDREN = children;
   process.env.TEST_DATA = data;
-  return () => {
-    for (const pid of [...readdirSync(children), ...workingIn(data)]) end(Number(pid));
-    for (const folder of [children, data]) rmSync(folder, { recursive: true, force: true });
-  };
+  process.env.TMPDIR = folder;
+  // A mark on every process: what a test gives an environment of its own gets this, too.
+  process.env.PATH += `:${folder}`;
 }
 
 /** What the files of all Redis together take, with much to spare. */
@@ -27,27 +43,4 @@ function inMemory(): string {
   if (!existsSync(memory)) return tmpdir();
   const { bavail, bsize } = statfsSync(memory);
   return bavail * bsize >= ROOM_BYTES ? memory : tmpdir();
-}
-
-/** The Redis of a bot that was killed lives on, by design. Returns those whose data are in this folder. */
-function workingIn(folder: string): string[] {
-  if (!existsSync('/proc')) return [];
-  return readdirSync('/proc').filter((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    try {
-      return readlinkSync(`/proc/${name}/cwd`).startsWith(`${folder}/`);
-    } catch {
-      // It has just ended, or is another's.
-      return false;
-    }
-  });
-}
-
-function end(pid: number) {
-  forgetSharedMemory(pid);
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It ended by itself.
-  }
 }

@@ -1,15 +1,16 @@
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { demoProcesses } from '../../support/demo/processes.ts';
 import { startDemo } from '../../support/demo/start.ts';
+import { processesWith } from '../../support/processes.ts';
 
 describe.concurrent('npm run demo', () => {
   test('prints one address, and Ctrl-C leaves nothing', async (context) => {
     const { child, prints, ends, folder } = startDemo(context, []);
     const url = await prints(/http:\/\/127\.0\.0\.1:\d+/);
     expect((await fetch(url)).status).toBe(200);
-    const commands = demoProcesses(folder).map(({ command }) => command);
+    const commands = processesWith(folder).map(({ command }) => command);
     for (const part of ['demo/bot/entry.ts', '-server']) expect(commands.join('\n')).toContain(part);
     child.kill('SIGINT');
     await prints(/Stopping…/);
@@ -21,7 +22,7 @@ describe.concurrent('npm run demo', () => {
   });
 
   test('--keep leaves its data, and does not begin on them again', async (context) => {
-    const kept = realpathSync(mkdtempSync('/tmp/docket-kept-'));
+    const kept = realpathSync(mkdtempSync(join(tmpdir(), 'kept-')));
     context.onTestFinished(() => rmSync(kept, { recursive: true, force: true }));
     const { child, prints, ends } = startDemo(context, ['--keep', kept]);
     await prints(/http:/);
@@ -58,7 +59,7 @@ describe.concurrent('npm run demo', () => {
   });
 
   test('--stand-ins --env writes them', async (context) => {
-    const file = join(realpathSync(mkdtempSync('/tmp/docket-env-')), '.env.demo');
+    const file = join(realpathSync(mkdtempSync(join(tmpdir(), 'env-'))), '.env.demo');
     context.onTestFinished(() => rmSync(join(file, '..'), { recursive: true, force: true }));
     // Their ports are fixed, so this one is after the other.
     const { standInsText } = await import('../../../demo/browser/stand-ins.ts');

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { demoProcesses } from '../../support/demo/processes.ts';
 import { startDemo } from '../../support/demo/start.ts';
+import { processesWith } from '../../support/processes.ts';
 
 /** On a busy machine; a kill that hits the bot in the act adds half a minute. */
 const LIMIT_MS = 120_000;
@@ -83,7 +83,7 @@ describe.concurrent('the demo', () => {
   test('with a Docket that dies: says so, and ends what it left', async (context) => {
     const { prints, ends, folder } = startDemo(context, ['--terminal']);
     await prints(/Docket replies/);
-    const bot = demoProcesses(folder).find(({ command }) => command.includes('src/app.ts'));
+    const bot = processesWith(folder).find(({ command }) => command.includes('src/app.ts'));
     process.kill(bot?.pid ?? Number.NaN, 'SIGKILL');
     const { code, output, processes, left } = await ends();
     expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });

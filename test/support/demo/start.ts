@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
-import { demoProcesses } from './processes.ts';
+import { processesWith } from '../processes.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** The demo as a process, with a temporary folder of its own in which all that it starts can be found. */
 export function startDemo({ onTestFinished }: TestContext, args: string[], env: Record<string, string> = {}) {
-  // A socket's path must be short, and the usual temporary folder of macOS has a long one.
-  const folder = realpathSync(mkdtempSync('/tmp/docket-main-'));
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'main-')));
   const child = spawn(process.execPath, ['demo/main.ts', ...args], {
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', TMPDIR: folder, ...env },
@@ -22,7 +23,7 @@ export function startDemo({ onTestFinished }: TestContext, args: string[], env: 
       output += text;
     });
   onTestFinished(() => {
-    for (const { pid } of demoProcesses(folder)) process.kill(pid, 'SIGKILL');
+    for (const { pid } of processesWith(folder)) process.kill(pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
   let hasClosed = false;
@@ -45,7 +46,7 @@ export function startDemo({ onTestFinished }: TestContext, args: string[], env: 
     /** Its end: the exit code, what it printed, and what it left behind. */
     async ends() {
       const [code] = await closed;
-      return { code, output, processes: demoProcesses(folder), left: readdirSync(folder) };
+      return { code, output, processes: processesWith(folder), left: readdirSync(folder) };
     },
   };
 }

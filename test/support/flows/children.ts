@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Has the child ended with the tests (`test/leftovers.ts`), also when the test that started it failed before it
+ * Has the child ended with the tests (`leftovers.ts`), also when the test that started it failed before it
  * could end it.
  */
 export function endsWithTests<Child extends ChildProcess>(child: Child): Child {

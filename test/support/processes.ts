@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Living processes that were started with this temporary folder, or work inside it. */
-export function demoProcesses(folder: string) {
+export function processesWith(folder: string) {
   return processes().filter(({ traces }) => traces.includes(folder));
 }
 
