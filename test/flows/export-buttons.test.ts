@@ -217,7 +217,7 @@ describe('asked for again', () => {
     expect(scene.platform.starts).toHaveLength(2);
     expect(scene.platform.starts[1]).toMatchObject({ version: '1.2', paths: ['guides'] });
     expect(told(await asks(command))).toContain(
-      'docs.acme.com (1.2) is already being exported: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com (1.2), only /guides, is already being exported: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     for (const { jobId } of scene.platform.starts) scene.platform.finish(jobId);
     await scene.slack.until(() => sees().filter((text) => text.includes('is exported')).length === 2);

@@ -30,7 +30,7 @@ describe('what is typed after the domain', () => {
     expect(scene.platform.starts).toMatchObject([{ paths: ['guides/start', 'index'] }]);
     await until(['42%']);
     expect(told(await asks('/docs-export docs.acme.com --paths guides/start,index'))).toContain(
-      'docs.acme.com (only /guides/start and 1 more) is already being exported: ',
+      'docs.acme.com, only /guides/start and 1 more, is already being exported: ',
     );
   });
 

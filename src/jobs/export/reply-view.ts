@@ -56,7 +56,7 @@ export function runningMessage(
   // A mention reaches nobody where they cannot read along.
   const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
   const pages = onlyPages(run);
-  const what = pages === undefined ? site(run) : `${site(run)} (${pages})`;
+  const what = pages === undefined ? site(run) : `${site(run)}, ${pages},`;
   if (run.joined)
     return message(
       [[`${what} is already being exported: ${progress}watched by ${by}.`]],
