@@ -10,8 +10,9 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** Returns text of people or the docs platform with its lines, without invisible characters. */
-export const visibleText = (text: string): string => stripInvisible(text).trim();
+/** Returns text of people or the docs platform with its lines, without other control and invisible characters. */
+export const visibleText = (text: string): string =>
+  stripInvisible(text.replaceAll('\t', '  ').replace(/(?!\n)\p{Cc}/gu, '')).trim();
 
 /** Letters and digits of the scripts that are written from right to left; Unicode keeps these blocks for them. */
 const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;

@@ -102,6 +102,6 @@ describe.skipIf(!canMoveClocks)('machines whose clocks differ', { concurrent: tr
     });
     const before = looks();
     await world.startBot({ env: { DOCKET_ROLE: 'worker' } });
-    await moreLooks(before, 30_000);
+    await moreLooks(before, 60_000);
   });
 });

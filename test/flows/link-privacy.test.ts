@@ -76,6 +76,8 @@ describe('a link that went to one person alone', () => {
     await clicks('ana', 'is exported', 'New link');
     await until([OWN], '@ana');
     await until([PRIVATELY]);
+    // The card gives its link up with its next edit.
+    await scene.slack.until(() => holders(scene).length === 1);
     expect(holders(scene)).toEqual([scene.slack.channel('@ana').id]);
   });
 });

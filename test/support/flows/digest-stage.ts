@@ -153,10 +153,13 @@ export function digestsOn(scene: Stage) {
     /** Has all that waits look again until this is so: the longer ago something began, the longer it waits. */
     untilWoken: (isSo: () => boolean) =>
       expect
-        .poll(async () => {
-          await scene.world.jumpTo(scene.world.now());
-          return isSo();
-        })
+        .poll(
+          async () => {
+            await scene.world.jumpTo(scene.world.now());
+            return isSo();
+          },
+          { timeout: 60_000 },
+        )
         .toBe(true),
 
     /** Waits until all digests have ended: what is forgotten in the middle of it would be done again. */
