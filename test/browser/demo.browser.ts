@@ -77,6 +77,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     expect(starts()).toBe(1);
     await ana.reads(ana.thread, /is exported · 128 pages/);
     await ana.reads(ana.channel, /exported · 128 pages/);
+    await ana.reads(ana.thread, /requested .* finished /);
     await pictured(ana, 'demo-export');
   });
 
