@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, statfsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,8 @@ export default function setup() {
   // A socket's path must be short, and the usual temporary folder of macOS has a long one.
   const temporary = process.platform === 'darwin' ? '/tmp' : tmpdir();
   const folder = realpathSync(mkdtempSync(join(temporary, 'docket-run-')));
+  // As the usual temporary folder: some tests run programs as another user.
+  chmodSync(folder, 0o1777);
   const children = join(folder, 'children');
   mkdirSync(children);
   const data = mkdtempSync(join(inMemory(), 'docket-data-'));
