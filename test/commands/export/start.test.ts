@@ -37,7 +37,7 @@ describe('starting', () => {
       world.tools,
     );
     expect(told?.text).toMatch(
-      /^docs\.acme\.com \(only \/b and 1 more\) is already being exported: started by ana /,
+      /^docs\.acme\.com, only \/b and 1 more, is already being exported: started by ana /,
     );
     expect(JSON.stringify(told)).toContain('https://acme.example/archives/C0DOCS/p1789914659000100');
     expect(world.audited).toEqual([{ subject: 'docs.acme.com', result: 'running already' }]);
