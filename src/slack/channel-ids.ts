@@ -37,10 +37,13 @@ export function createChannelIds() {
   };
 }
 
-/** What may be the id of a conversation. Ids are capital letters and digits: they look the same in JSON and in forms. */
-const CHANNEL_ID = /[CDG][A-Z0-9]{2,}/g;
+/**
+ * What may be the id of a conversation. Ids are capital letters and digits: they look the same in JSON and in forms,
+ * where an encoded character before one (`%3D`) is not a part of it.
+ */
+const ENCODED_OR_ID = /%[0-9A-F]{2}|[CDG][A-Z0-9]{2,}/g;
 
 function replaceIds(text: string, ids: ReadonlyMap<string, string>): string {
   if (ids.size === 0) return text;
-  return text.replace(CHANNEL_ID, (id) => ids.get(id) ?? id);
+  return text.replace(ENCODED_OR_ID, (id) => ids.get(id) ?? id);
 }
