@@ -39,7 +39,7 @@ import { detailsMessage, statusMessage } from '../src/jobs/status/view.ts';
 import { welcomeActions } from '../src/jobs/welcome/record.ts';
 import { welcomeMessage } from '../src/jobs/welcome/view.ts';
 import { type Message, message } from '../src/slack/blocks.ts';
-import { methodScopes } from '../src/slack/client.ts';
+import { methodScopes } from '../src/slack/web.ts';
 import { noNames } from '../src/slack/markdown/names.ts';
 import { NOW_MS } from './support/builders.ts';
 import { aCaller, aProject } from './support/commands/builders.ts';

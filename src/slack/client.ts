@@ -1,15 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HomeView, ModalView } from '@slack/types';
-import { WebClient } from '@slack/web-api';
 import type { Person } from '../policy.ts';
-import type { Log } from '../runtime/log.ts';
-import type { Timing } from '../runtime/timing.ts';
-import { within } from '../runtime/within.ts';
 import type { Message } from './blocks.ts';
-import type { ChannelIds } from './channel-ids.ts';
-import { lacksScope, SlackApiError, type SlackErrorKind, toSlackApiError } from './errors.ts';
-import { fetchInTime, type IsTooLate } from './fetch-in-time.ts';
-import { createSlackLogger } from './logger.ts';
+import { SlackApiError } from './errors.ts';
+import type { IsTooLate } from './fetch-in-time.ts';
 import {
   type DeliveryMetadata,
   type MessagePage,
@@ -18,10 +11,8 @@ import {
   toMetadata,
 } from './message-metadata.ts';
 import { personOf } from './person.ts';
-import { createScopeReporter } from './scope-report.ts';
-import { createSlackClock } from './slack-clock.ts';
-import { createTokenGate } from './token-gate.ts';
 import { type FileInfo, type FileResponse, fileInfoOf, uploadBytes } from './upload.ts';
+import { createSlackWeb, type SlackWebOptions } from './web.ts';
 
 /** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a slash at its end. */
 export interface Identity {
@@ -41,135 +32,12 @@ export interface PostedMessage {
   ts: string;
 }
 
-/**
- * The methods in use and the bot scopes they need, from Slack's method pages. `manifest.yml` asks for these,
- * `commands` for the slash commands, and nothing else.
- */
-export const methodScopes = {
-  'auth.test': [],
-  'users.info': ['users:read'],
-  'usergroups.users.list': ['usergroups:read'],
-  'usergroups.list': ['usergroups:read'],
-  'conversations.info': ['channels:read', 'groups:read', 'mpim:read'],
-  'conversations.members': ['channels:read', 'groups:read', 'mpim:read'],
-  'views.open': [],
-  'views.update': [],
-  'views.publish': [],
-  'conversations.open': ['im:write'],
-  'chat.postMessage': ['chat:write'],
-  'chat.update': ['chat:write'],
-  'chat.delete': ['chat:write'],
-  'chat.postEphemeral': ['chat:write'],
-  'files.getUploadURLExternal': ['files:write'],
-  'files.completeUploadExternal': ['files:write'],
-  'files.info': ['files:read'],
-  'reactions.add': ['reactions:write'],
-  'reactions.remove': ['reactions:write'],
-  'conversations.history': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
-  'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
-} as const;
-
-/** One call that was made, for health and metrics. */
-export interface SlackCall {
-  method: keyof typeof methodScopes;
-  /** Whether Slack answered and accepted the token. */
-  answered: boolean;
-  /** Whether it refused the token. */
-  refused: boolean;
-  /** Missing when the call had a result. */
-  error?: SlackErrorKind;
-  durationMs: number;
-}
-
 /** The part of Slack's Web API that Docket uses. Every call rejects with `SlackApiError` and is sent once. */
 export type SlackApi = ReturnType<typeof createSlackApi>;
 
-export interface SlackApiOptions {
-  token: string;
-  apiUrl: string;
-  timing: Pick<Timing, 'slackCallMs' | 'retryMinMs' | 'retryMaxMs'>;
-  /** Left out where no channel has another id than Docket knows. */
-  channelIds?: Pick<ChannelIds, 'toSlack' | 'fromSlack' | 'refresh'>;
-  log: Log;
-  /** Returns the time of a monotonic clock, in milliseconds. */
-  monotonicMs: () => number;
-  /** Called after every call. */
-  onCall: (call: SlackCall) => void;
-}
-
-/** More than a page of 100 long messages has. */
-const MAX_ANSWER_BYTES = 16_000_000;
-
-/** What keeps the call that is under way from being sent too late. */
-const guards = new AsyncLocalStorage<IsTooLate>();
-
-export function createSlackApi(options: SlackApiOptions) {
-  const { token, apiUrl, timing, channelIds, log, monotonicMs, onCall } = options;
-  const gate = createTokenGate({ timing, monotonicMs });
-  const clock = createSlackClock(monotonicMs);
-  // The client's own retries would post twice, and its handling of a 429 holds up every other call.
-  const web = new WebClient(token, {
-    slackApiUrl: apiUrl,
-    allowAbsoluteUrls: false,
-    timeout: timing.slackCallMs,
-    retryConfig: { retries: 0 },
-    rejectRateLimitedCalls: true,
-    logger: createSlackLogger(log),
-    // A call that waits in the client would begin as a part of the one that ended before it.
-    maxRequestConcurrency: Number.POSITIVE_INFINITY,
-    async fetch(url, sent) {
-      const isTooLate = guards.getStore();
-      const { body: text } = sent ?? {};
-      const init =
-        channelIds && typeof text === 'string' ? { ...sent, body: channelIds.toSlack(text) } : sent;
-      const response = await (isTooLate ? fetchInTime(url, init, isTooLate) : fetch(url, init));
-      clock.update(response.headers.get('date'));
-      const answer = limitBody(response);
-      if (channelIds === undefined) return answer;
-      const { status, headers } = response;
-      return new Response(channelIds.fromSlack(await answer.text()), { status, headers: [...headers] });
-    },
-  });
-
+export function createSlackApi(options: SlackWebOptions) {
+  const { web, call, callInTime, gate, clock, missingScopes } = createSlackWeb(options);
   let own: Pick<Identity, 'teamId' | 'enterpriseId'> | undefined;
-  const reportScope = createScopeReporter(log);
-  /** The scopes that methods lacked when they were last called. */
-  const missingScopes = new Map<string, string>();
-
-  async function call<T>(
-    method: keyof typeof methodScopes,
-    run: () => Promise<T>,
-    timeoutMs?: number,
-  ): Promise<T> {
-    return gate.run(method, async () => {
-      const startedMs = monotonicMs();
-      const report = (outcome: Omit<SlackCall, 'method' | 'durationMs'>) =>
-        onCall({ method, ...outcome, durationMs: monotonicMs() - startedMs });
-      try {
-        const made = run().catch(async (error: unknown) => {
-          const isUnknown = toSlackApiError(method, error).code === 'channel_not_found';
-          // Another process may have heard that the id of the channel has changed.
-          if (isUnknown && (await channelIds?.refresh())) return run();
-          throw error;
-        });
-        const response = await (timeoutMs === undefined ? made : within(timeoutMs, made));
-        report({ answered: true, refused: false });
-        missingScopes.delete(method);
-        return response;
-      } catch (thrown) {
-        const error = toSlackApiError(method, thrown);
-        // A token that lacks a scope works for everything else.
-        const isLacking = lacksScope(error);
-        if (isLacking) missingScopes.set(method, error.needed ?? method);
-        const refused = error.kind === 'token' && !isLacking;
-        const answered = !['unreachable', 'unclear'].includes(error.kind) && !refused;
-        report({ answered, refused, error: error.kind });
-        reportScope(error);
-        throw error;
-      }
-    });
-  }
-
   async function conversation(channelId: string) {
     const { channel } = await call('conversations.info', () =>
       web.conversations.info({ channel: channelId }),
@@ -193,8 +61,7 @@ export function createSlackApi(options: SlackApiOptions) {
     /** Returns for how many milliseconds every call still rejects with kind `token`, since Slack refuses the token. */
     refusedForMs: gate.waitMs,
 
-    /** Returns the scopes that the app lacks, as far as calls have shown it. */
-    missingScopes: () => [...new Set(missingScopes.values())],
+    missingScopes,
 
     identity,
 
@@ -318,9 +185,7 @@ export function createSlackApi(options: SlackApiOptions) {
         unfurl_links: false,
         unfurl_media: false,
       };
-      const response = await guards.run(isTooLate, () =>
-        call('chat.postMessage', () => web.chat.postMessage(message)),
-      );
+      const response = await callInTime('chat.postMessage', isTooLate, () => web.chat.postMessage(message));
       if (!response.ts || !response.channel) throw new SlackApiError('unclear', 'chat.postMessage', 'no_ts');
       return { channel: response.channel, ts: response.ts };
     },
@@ -333,7 +198,7 @@ export function createSlackApi(options: SlackApiOptions) {
       // An empty list removes the old blocks for certain.
       const blocks = typeof content === 'string' ? [] : content.blocks;
       const message = { channel, ts, text: body(content).text, blocks };
-      await guards.run(isTooLate, () => call('chat.update', () => web.chat.update(message)));
+      await callInTime('chat.update', isTooLate, () => web.chat.update(message));
     },
 
     /** Deletes a message of ours. Rejects with kind `missing` when it is gone. */
@@ -436,20 +301,6 @@ export function createSlackApi(options: SlackApiOptions) {
       return readPage(place.channel, response);
     },
   };
-}
-
-/** Returns the response with a body that fails once it is too long: whoever answers as Slack must not fill the memory. */
-function limitBody(response: Response): Response {
-  if (response.body === null) return response;
-  let bytes = 0;
-  const limit = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      bytes += chunk.length;
-      if (bytes <= MAX_ANSWER_BYTES) controller.enqueue(chunk);
-      else controller.error(Object.assign(new Error('too long'), { code: 'answer_too_long' }));
-    },
-  });
-  return new Response(response.body.pipeThrough(limit), response);
 }
 
 /** Returns `nobody` when Slack does not show us a person, which no retry changes; rethrows other errors. */
