@@ -62,7 +62,7 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
       }
       const type = request.headers['content-type'];
       await inLogScope({ ref: newRef() }, () => handleSigned(type, body, response));
-      // Whoever asks how things are reads of the problem that their request ends.
+      // After the answer: /docs-status still shows the problem that this request ends.
       refused.accepted();
     } catch (error) {
       if (!(error instanceof BodyRefused)) throw error;

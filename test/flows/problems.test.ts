@@ -94,7 +94,7 @@ const causes: Record<string, Cause> = {
     strike: async ({ redis }) => void (await redis.client.config('SET', 'maxmemory', '1')),
     heal: async ({ redis }) => void (await redis.client.config('SET', 'maxmemory', '0')),
     name: 'redis_full',
-    status: 'Redis is full: nothing can be kept',
+    status: 'Redis is full: nothing can be saved',
   },
   'Redis refuses writes': {
     strike: async ({ redis }) => void (await redis.client.config('SET', 'min-replicas-to-write', '1')),

@@ -240,7 +240,7 @@ export function problemOfWrite(error: unknown): RedisProblem | undefined {
       kind: 'full',
       fatal: false,
       text:
-        'Redis is full: nothing can be kept, and every request is refused. Raise its maxmemory, or free memory; Docket then resumes ' +
+        'Redis is full: nothing can be saved, and every request is refused. Raise its maxmemory, or free memory; Docket then resumes ' +
         'by itself.',
     };
   return {

@@ -22,7 +22,7 @@ export async function checkOwner(
   }
 }
 
-/** Returns the schedule paused, since its owner may no longer set up digests, who is told so once. */
+/** Returns the schedule, paused: its owner may no longer set up digests, and gets one message that says so. */
 export async function pauseNotPermitted(
   run: ScheduleRun,
   { outbox, now }: Pick<JobContext, 'outbox' | 'now'>,
