@@ -39,8 +39,8 @@ import { detailsMessage, statusMessage } from '../src/jobs/status/view.ts';
 import { welcomeActions } from '../src/jobs/welcome/record.ts';
 import { welcomeMessage } from '../src/jobs/welcome/view.ts';
 import { type Message, message } from '../src/slack/blocks.ts';
-import { methodScopes } from '../src/slack/web.ts';
 import { noNames } from '../src/slack/markdown/names.ts';
+import { methodScopes } from '../src/slack/web-calls.ts';
 import { NOW_MS } from './support/builders.ts';
 import { aCaller, aProject } from './support/commands/builders.ts';
 import { anInstruction, anOffer, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
@@ -139,7 +139,11 @@ describe('methods of the Web API', () => {
 
   test('are called through the client alone, by their own name', () => {
     expect(client.match(/\bweb\b(?!-|(?:\.\w+){2,3}\()/g)).toEqual(['web']); // Where it is made.
-    const labels = [...client.matchAll(/call\(\s*'([\w.]+)', \(\) =>\s*web\.(\w+(?:\.\w+){1,2})\(/g)];
+    const labels = [
+      ...client.matchAll(
+        /call(?:InTime)?\(\s*'([\w.]+)',(?: isTooLate,)? \(\) =>\s*web\.(\w+(?:\.\w+){1,2})\(/g,
+      ),
+    ];
     expect(labels.map(([, label]) => label)).toEqual(called);
     for (const [, label, method] of labels) expect(label).toBe(method);
   });

@@ -5,7 +5,7 @@ import { jobs } from '../jobs/index.ts';
 import { queueNames } from '../jobs/queue.ts';
 import type { MetricNames } from '../metrics/metrics.ts';
 import { slackErrorKinds } from '../slack/errors.ts';
-import { methodScopes } from '../slack/web.ts';
+import { methodScopes } from '../slack/web-calls.ts';
 import { urgencies } from '../store/messages.ts';
 import { limitNames } from '../store/rate-limit.ts';
 import { redisProblemKinds } from '../store/redis/problems.ts';

@@ -12,7 +12,7 @@ import {
 } from './message-metadata.ts';
 import { personOf } from './person.ts';
 import { type FileInfo, type FileResponse, fileInfoOf, uploadBytes } from './upload.ts';
-import { createSlackWeb, type SlackWebOptions } from './web.ts';
+import { createSlackWeb, type SlackWebOptions } from './web-calls.ts';
 
 /** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a slash at its end. */
 export interface Identity {
