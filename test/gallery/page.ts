@@ -1,7 +1,7 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { draw, styles, type Theme } from './draw.ts';
 import { linesDown } from './in-page.mjs';
-import type { GalleryState } from './state.ts';
+import type { GalleryState, Says } from './state.ts';
 
 /** A message on a phone is so wide, in pixels. */
 export const PHONE = 375;
@@ -31,12 +31,12 @@ export async function openPage(
 }
 
 const about = ({ name, says }: GalleryState): string => {
-  const found =
-    says === undefined
-      ? ''
-      : ` data-word="${escapeHtml(says.state)}" data-subject="${escapeHtml(says.isBelowCard ? says.state : says.subject)}"`;
+  const found = says === undefined ? '' : wordsToFind(says.shows ?? says.state, says);
   return `data-name="${escapeHtml(name)}"${found}`;
 };
+
+const wordsToFind = (word: string, { isBelowCard, subject }: Says): string =>
+  ` data-word="${escapeHtml(word)}" data-subject="${escapeHtml(isBelowCard ? word : subject)}"`;
 
 /** Returns text as it stands in HTML. */
 export const escapeHtml = (text: string) =>

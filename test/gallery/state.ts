@@ -9,6 +9,8 @@ export interface Says {
   subject: string;
   /** It stands right below its card, which names the subject: only its `text` does so as well. */
   isBelowCard?: true;
+  /** The first word on the screen, where only the card and the spoken `text` name the state. */
+  shows?: string;
 }
 
 /** One thing that people see, in one state. `name` is its path in the gallery: feature, message, state. */
@@ -33,6 +35,12 @@ export const told = (name: string, message: Message, state: string, subject: str
 export const toldBelowCard = (...parts: Parameters<typeof told>): GalleryState => {
   const [, , state, subject] = parts;
   return { ...told(...parts), says: { state, subject, isBelowCard: true } };
+};
+
+/** The times of an export that has ended: its card above shows the state. */
+export const timesBelowCard = (...parts: Parameters<typeof told>): GalleryState => {
+  const [, , state, subject] = parts;
+  return { ...told(...parts), says: { state, subject, isBelowCard: true, shows: 'requested' } };
 };
 
 /** An answer, for one person, to what that person has just done. */

@@ -15,7 +15,7 @@ import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, acme, ana, aProject, beta } from '../../support/commands/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
 import { REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
-import { answered, type GalleryState, modal, pick, told, toldBelowCard } from '../state.ts';
+import { answered, type GalleryState, modal, pick, timesBelowCard, told, toldBelowCard } from '../state.ts';
 
 const SITE = 'docs.acme.com';
 const MINUTE = 60_000;
@@ -33,6 +33,7 @@ const shown =
     tell(`export/${name}`, pick(exportMessages(run), part), state, SITE);
 const card = shown('card');
 const progress = shown('progress', toldBelowCard);
+const endedProgress = shown('progress', timesBelowCard);
 const ending = shown('end');
 const question = shown('question');
 
@@ -88,9 +89,13 @@ const progresses: GalleryState[] = [
   progress('progress/forbidden', trouble('forbidden'), 'Exporting'),
   progress('progress/project missing', trouble('project'), 'Exporting'),
   progress('progress/link out of reach', trouble('down', { state: 'bundling' }), 'Making the download link'),
-  progress('progress/making another link', aRun({ ...halfDone, state: 'bundling', relinked: 1 }), 'exported'),
+  endedProgress(
+    'progress/making another link',
+    aRun({ ...halfDone, state: 'bundling', relinked: 1 }),
+    'exported',
+  ),
   progress('progress/start unclear, wrong id', wrongId, 'Needs an answer'),
-  progress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'exported'),
+  endedProgress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'exported'),
 ];
 
 const questions: GalleryState[] = [
