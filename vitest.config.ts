@@ -18,7 +18,7 @@ class LongestFirst extends BaseSequencer {
     const rank = ({ moduleId }: TestSpecification) => {
       const at = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
       if (at >= 0) return at;
-      return moduleId.includes('/flows/') ? LONGEST.length : LONGEST.length + 1;
+      return moduleId.includes('/outside/') ? LONGEST.length : LONGEST.length + 1;
     };
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
   }

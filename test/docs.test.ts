@@ -40,3 +40,10 @@ test('docs/settings.md has a row for every setting, and no other', () => {
   );
   expect(rows.toSorted()).toEqual(settingNames.toSorted());
 });
+
+test('test/README.md names only tests that are there', () => {
+  const rows = [...read('test/README.md').matchAll(/^\| [^|]+ \| (.+) \|$/gm)].map(([, cell = '']) => cell);
+  const names = rows.slice(1).flatMap((cell) => [...cell.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name));
+  expect(names).toContain('kill');
+  expect(names.filter((name) => !existsSync(join(root, `test/outside/${name}.test.ts`)))).toEqual([]);
+});
