@@ -169,10 +169,7 @@ test.each([
   ['patch', '1.2.4'],
 ])('%s', (level, version) => expect(nextVersion('1.2.3', level)).toBe(version));
 
-test('the changelog has what is unreleased first, then the version of package.json', () => {
-  const text = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
-  const [first, second = ''] = text('CHANGELOG.md').match(/^## .*$/gm) ?? [];
-  expect(first).toBe('## Unreleased');
-  expect(second).toMatch(/^## \d+\.\d+\.\d+ - \d{4}-\d{2}-\d{2}$/);
-  expect(second).toContain(` ${JSON.parse(text('package.json')).version} `);
+test('the changelog begins with what is unreleased', () => {
+  const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
+  expect(/^## .*$/m.exec(changelog)?.[0]).toBe('## Unreleased');
 });

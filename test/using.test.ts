@@ -4,8 +4,8 @@ import { readCommand } from '../src/commands/args.ts';
 import { usageOf } from '../src/commands/command.ts';
 import { registry } from '../src/commands/index.ts';
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-const rows = [...readme.matchAll(/^\| (.+?) \| (.*) \|$/gm)].map(([, what = '', effect = '']) => ({
+const page = readFileSync(new URL('../docs/using.md', import.meta.url), 'utf8');
+const rows = [...page.matchAll(/^\| (.+?) \| (.*) \|$/gm)].map(([, what = '', effect = '']) => ({
   what,
   effect,
 }));
@@ -14,13 +14,13 @@ describe.each(registry.commands.map((command) => [command.name, command] as cons
   const offered = command.subcommands.filter(({ hidden }) => !hidden);
   const usages = offered.map((one) => [`${name} ${usageOf(one)}`.trim(), one] as const);
 
-  test.each(usages)('has a row in the README: %s', (usage, { summary }) => {
+  test.each(usages)('has a row in docs/using.md: %s', (usage, { summary }) => {
     const effects = rows.filter(({ what }) => what === `\`${usage}\``).map(({ effect }) => effect);
     expect(effects).toEqual([expect.stringMatching(new RegExp(`^${RegExp.escape(summary)}`))]);
   });
 
-  test('is understood wherever the README has somebody type it', () => {
-    const typed = [...readme.matchAll(/`(\/docs-\w+[^`]*)`/g)]
+  test('is understood wherever docs/using.md has somebody type it', () => {
+    const typed = [...page.matchAll(/`(\/docs-\w+[^`]*)`/g)]
       .map(([, code = '']) => code)
       .filter((code) => code.split(' ')[0] === name && !usages.some(([usage]) => usage === code));
     for (const code of typed)
