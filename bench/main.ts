@@ -6,10 +6,10 @@ import { PLOTS, writeDocs } from './parts/docs.ts';
 
 /**
  * Runs every bench of this folder, one after another, since two at once would disturb each other.
- * `npm run bench -- polling` runs one, `npm run bench -- figures` those of docs/benchmarks.md, and with `--write-docs`
+ * `npm run bench -- idle` runs one, `npm run bench -- figures` those of docs/benchmarks.md, and with `--write-docs`
  * writes that page; other arguments that begin with `--` are passed on.
  */
-const FIGURES = ['acknowledge', 'reply-latency', 'watched-exports', 'second-worker', 'idle', 'polling'];
+const FIGURES = ['acknowledge', 'reply-latency', 'watched-exports', 'second-worker', 'idle'];
 
 const args = process.argv.slice(2);
 const options = args.filter((arg) => arg.startsWith('--') && arg !== '--write-docs');

@@ -38,12 +38,6 @@ waits most of the time, as it does in production. One alone is the floor of two.
     title: 'At rest',
     about: `A process that \`npm start\` started, and that nobody asks for anything. Redis is a process of its own.`,
   },
-  polling: {
-    title: 'How often exports are polled',
-    about: `Against a poll every 10 s, in simulated time: polls, and how long after the end it shows, in mean and 95 %; in brackets,
-against the fixed poll. "Known": with what the last exports of the same site took. Bounds: no more than 1 with them, 1.2
-without; of all together 0.6 of the polls and 0.4 of the lag, with them.`,
-  },
 };
 
 /** Writes docs/benchmarks.md from what each bench printed. */
@@ -59,8 +53,7 @@ export function writeDocs(printed: ReadonlyMap<string, string>): void {
   ].join(', ');
   const sections = Object.entries(SECTIONS).map(([name, { title, about }]) => {
     const picture = existsSync(join(PLOTS, `${name}.svg`)) ? `\n![${title}](benchmarks/${name}.svg)\n` : '';
-    // What has no bounds is left to whoever runs the bench.
-    const [table = ''] = (printed.get(name) ?? '').split('\nBy length');
+    const table = printed.get(name) ?? '';
     return `## ${title}\n\n${about}\n${picture}\n\`\`\`text\n${table.trim()}\n\`\`\`\n`;
   });
   const page = `# Benchmarks

@@ -8,80 +8,48 @@ import { troubleAfter } from './retry.ts';
 /** The end is near from so long before it is expected until so long after. */
 const END_WINDOW_MS = 10_000;
 
+/** What a plan of the next poll is made from. Times are epoch milliseconds. */
+export interface Watched {
+  startedAtMs: number;
+  snapshots?: readonly Snapshot[];
+  /** How long the last job of the same kind took, in milliseconds. */
+  lastDurationMs?: number | undefined;
+}
+
 /**
- * Returns when to poll a job next that says nothing of its progress, in milliseconds from now: an eighth of the time that
- * it has taken. `jitter` is 0 to 1 and spreads runs that began together.
+ * Returns when to poll a job next, in milliseconds from now: after a quarter of the time that is left by its progress,
+ * or else by what the last one took. When neither says so, or that time has passed, after an eighth of the time that
+ * has passed. `jitter` is 0 to 1 and spreads runs that began together.
  */
 export function nextPollMs(
-  startedAtMs: number,
+  { startedAtMs, snapshots = [], lastDurationMs }: Watched,
   nowMs: number,
   { pollMinMs, pollMaxMs }: Pick<Timing, 'pollMinMs' | 'pollMaxMs'>,
   jitter: number,
 ): number {
-  const pauseMs = ((nowMs - startedAtMs) / 8) * (0.9 + jitter * 0.2);
-  return Math.round(Math.max(Math.min(pauseMs, pollMaxMs), pollMinMs));
+  const endMs = estimateEndMs(snapshots) ?? startedAtMs + (lastDurationMs ?? 0);
+  const pauseMs = endMs > nowMs ? (endMs - nowMs) / 4 : (nowMs - startedAtMs) / 8;
+  return Math.round(Math.max(Math.min(pauseMs * (0.9 + jitter * 0.2), pollMaxMs), pollMinMs));
 }
 
 /** Whether the end is expected about now: somebody waits for it, so a poll is worth more than at another time. */
 export function isNearEnd(snapshots: readonly Snapshot[], nowMs: number): boolean {
-  const end = estimateEnd(snapshots);
-  return end !== undefined && Math.abs(end.atMs - nowMs) <= END_WINDOW_MS;
+  const endMs = estimateEndMs(snapshots);
+  return endMs !== undefined && Math.abs(endMs - nowMs) <= END_WINDOW_MS;
 }
 
-/** Progress in whole percents, and no progress is quite even. */
-const LEAST_ERROR = 0.01;
-
-/** Progress in multiples of this comes in steps. */
-const STEP = 0.05;
-
-interface Level {
-  fraction: number;
-  /** It was reached after the first and no later than the second of these times. */
-  afterMs: number;
-  byMs: number;
-}
-
-/** Whether there may be steps although each poll saw a new one. */
-function keepsTimeWithSteps(snapshots: readonly Snapshot[]): boolean {
-  const fractions = snapshots.flatMap(({ fraction }) => fraction ?? []);
-  const isStep = (fraction: number) => Math.abs(fraction / STEP - Math.round(fraction / STEP)) < 1e-9;
-  return fractions.length > 2 && fractions.every(isStep);
-}
-
-/**
- * Returns when the job would end at the rate seen between the polls, and how far that may be wrong; nothing while no rate
- * was seen.
- */
-export function estimateEnd(snapshots: readonly Snapshot[]): { atMs: number; errorMs: number } | undefined {
-  const levels: Level[] = [];
-  let isStepped = keepsTimeWithSteps(snapshots);
-  let beforeMs: number | undefined;
-  for (const { atMs, fraction } of snapshots) {
-    if (fraction === undefined) continue;
-    const last = levels.at(-1);
-    if (last !== undefined && fraction === last.fraction) isStepped = true;
-    // What went back begins again.
-    if (last !== undefined && fraction < last.fraction) levels.length = 0;
-    if (fraction !== levels.at(-1)?.fraction)
-      levels.push({ fraction, afterMs: beforeMs ?? atMs, byMs: atMs });
-    beforeMs = atMs;
-  }
-  const first = levels.at(0);
-  const last = levels.at(-1);
-  if (first === undefined || last === undefined || first === last) return undefined;
-  // Between two steps, nothing shows when the earlier one was reached but the polls around it.
-  const reachedMs = ({ afterMs, byMs }: Level) => (isStepped ? (afterMs + byMs) / 2 : byMs);
-  const tookMs = reachedMs(last) - reachedMs(first);
-  if (!(tookMs > 0)) return undefined;
-  const msPerWhole = tookMs / (last.fraction - first.fraction);
-  const restMs = (1 - last.fraction) * msPerWhole;
-  const errorOf = ({ afterMs, byMs }: Level) =>
-    isStepped ? byMs - afterMs : Math.min(byMs - afterMs, LEAST_ERROR * msPerWhole);
-  const rateErrorMs = (errorOf(first) + errorOf(last)) * (restMs / tookMs);
-  return {
-    atMs: reachedMs(last) + restMs,
-    errorMs: errorOf(last) + rateErrorMs + LEAST_ERROR * restMs,
-  };
+/** Returns when the job would end at the rate between its first snapshot and its latest progress; nothing without a rate. */
+function estimateEndMs(snapshots: readonly Snapshot[]): number | undefined {
+  const known = snapshots.flatMap(({ atMs, fraction }) =>
+    fraction === undefined ? [] : [{ atMs, fraction }],
+  );
+  const [first] = known;
+  // A level that lasts was reached when it was first seen.
+  const last = known.find(({ fraction }) => fraction === known.at(-1)?.fraction);
+  if (first === undefined || last === undefined) return undefined;
+  if (last.fraction <= first.fraction || last.atMs <= first.atMs) return undefined;
+  const msPerWhole = (last.atMs - first.atMs) / (last.fraction - first.fraction);
+  return last.atMs + (1 - last.fraction) * msPerWhole;
 }
 
 /**

@@ -112,7 +112,7 @@ export const retention = {
   pageFiguresMs: 17 * 24 * hour,
   /** The same for dates that somebody asked for: nothing is compared with them later. */
   askedPageFiguresMs: 2 * 24 * hour,
-  /** How long earlier exports of a site took, counted from the last of them. */
+  /** How long the last export of a site took. */
   durationsMs: 90 * 24 * hour,
   /** What the platform or the workspace lacks is tried again a day later. */
   lacksMs: 24 * hour,

@@ -49,8 +49,8 @@ export const keys = {
   reactions: (runId: string) => `${PREFIX}:reactions:${runId}`,
   /** Sorted set of the runs whose reactions are not delivered, scored by when they are due. */
   reactionsUndelivered: () => `${PREFIX}:reactions-undelivered`,
-  /** Hash of when the last exports of one site ended and how long they took, by the ids of their jobs. */
-  durations: (name: string) => `${PREFIX}:durations:${name}`,
+  /** How long the last export of one site took. */
+  lastDuration: (name: string) => `${PREFIX}:last-duration:${name}`,
   link: (name: string) => `${PREFIX}:link:${name}`,
   /** Sorted set of the runs that count toward a quota while they are at work, scored by the time they were accepted. */
   quota: (name: string) => `${PREFIX}:quota:${name}`,

@@ -1,76 +1,57 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addSnapshot, MAX_SNAPSHOTS, type Snapshot } from '../../src/jobs/poll-record.ts';
-import { estimateEnd, isNearEnd, nextPollMs } from '../../src/jobs/polling.ts';
+import { isNearEnd, nextPollMs, type Watched } from '../../src/jobs/polling.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
-
-describe('the next poll of a job that says nothing of its progress', () => {
-  const time = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
-  const bounds = fc
-    .tuple(fc.integer({ min: 1, max: 100_000 }), fc.nat(100_000))
-    .map(([pollMinMs, more]) => ({ pollMinMs, pollMaxMs: pollMinMs + more }));
-  const jitter = fc.double({ min: 0, max: 1, noNaN: true });
-
-  test('is a whole number of milliseconds within the bounds, whatever the clock did', () => {
-    fc.assert(
-      fc.property(time, time, bounds, jitter, (startedAtMs, nowMs, limits, spread) => {
-        const ms = nextPollMs(startedAtMs, nowMs, limits, spread);
-        expect(Number.isInteger(ms)).toBe(true);
-        expect(ms).toBeGreaterThanOrEqual(limits.pollMinMs);
-        expect(ms).toBeLessThanOrEqual(limits.pollMaxMs);
-      }),
-      { numRuns: 1000 },
-    );
-  });
-
-  test('is ever later', () => {
-    const pauses = [8, 16, 80, 160, 800].map((seconds) => nextPollMs(0, seconds * 1000, defaultTiming, 0.5));
-    expect(pauses).toEqual([1000, 2000, 10_000, 20_000, 30_000]);
-  });
-
-  test('is spread a little, so that runs that began together do not stay together', () => {
-    expect([0, 0.5, 1].map((spread) => nextPollMs(0, 80_000, defaultTiming, spread))).toEqual([
-      9000, 10_000, 11_000,
-    ]);
-  });
-});
 
 /** Snapshots at so many seconds. */
 const seen = (...of: [second: number, fraction?: number][]): Snapshot[] =>
   of.map(([second, fraction]) => ({ atMs: second * 1000, ...(fraction !== undefined && { fraction }) }));
 
-describe('the estimate of the end', () => {
-  test('goes on at the rate between the polls', () => {
-    expect(estimateEnd(seen([0, 0], [10, 0.22]))?.atMs).toBeCloseTo(45_455, 0);
+describe('the next poll', () => {
+  const plan = (watched: Partial<Watched>, second: number, jitter = 0.5) =>
+    nextPollMs({ startedAtMs: 0, ...watched }, second * 1000, defaultTiming, jitter);
+
+  test('comes after an eighth of the time that has passed where nothing else is known', () => {
+    expect([8, 16, 80, 160, 800].map((second) => plan({}, second))).toEqual([
+      1000, 2000, 10_000, 20_000, 30_000,
+    ]);
   });
 
-  test('takes a step to have been reached between the two polls around it, and says how far that may be wrong', () => {
-    const end = estimateEnd(seen([0, 0], [20, 0], [30, 0.25], [40, 0.25]));
-    expect(end?.atMs).toBe(100_000);
-    expect(end?.errorMs).toBeGreaterThan(30_000);
-    const closer = estimateEnd(seen([0, 0], [24, 0], [26, 0.25], [40, 0.25]));
-    expect(closer?.atMs).toBe(100_000);
-    expect(closer?.errorMs).toBeLessThan(10_000);
+  test('comes after a quarter of the time that is left by the progress', () => {
+    const half = seen([0, 0], [50, 0.5]);
+    expect([50, 80, 99].map((second) => plan({ snapshots: half }, second))).toEqual([12_500, 5000, 1000]);
+    expect(plan({ snapshots: half, lastDurationMs: 900_000 }, 60)).toBe(10_000);
+    expect(plan({ snapshots: half }, 120)).toBe(15_000);
   });
 
-  test('does not take polls that keep time with the steps for even progress', () => {
-    expect(estimateEnd(seen([0, 0], [30, 0.1], [60, 0.2]))?.errorMs).toBeGreaterThan(30_000);
-    expect(estimateEnd(seen([0, 0], [30, 0.11], [60, 0.22]))?.errorMs).toBeLessThan(30_000);
+  test('measures the rate to the moment at which a level was reached', () => {
+    expect(plan({ snapshots: seen([0, 0], [20, 0.25], [40, 0.25]) }, 40)).toBe(10_000);
   });
 
-  test('begins again where the progress went back', () => {
-    expect(estimateEnd(seen([0, 0.5], [10, 0.91], [20, 0.11], [30, 0.22]))?.atMs).toBeCloseTo(100_909, 0);
+  test('comes after a quarter of the time that is left by what the last one took', () => {
+    expect(plan({ lastDurationMs: 60_000 }, 20)).toBe(10_000);
+    expect(plan({ lastDurationMs: 60_000, snapshots: seen([0, 0.4], [20, 0.4]) }, 20)).toBe(10_000);
+    expect(plan({ lastDurationMs: 60_000 }, 80)).toBe(10_000);
   });
 
-  test.each<[string, Snapshot[]]>([
-    ['nothing was ever told', []],
-    ['one poll told something', seen([0, 0.5])],
-    ['nothing moved', seen([0, 0.5], [9, 0.5])],
-    ['it went back', seen([0, 0.5], [9, 0.4])],
-    ['two polls were at the same instant', seen([5, 0.1], [5, 0.2])],
-    ['a clock was set back', seen([9, 0.1], [5, 0.2])],
-  ])('is missing when %s', (_, snapshots) => {
-    expect(estimateEnd(snapshots)).toBeUndefined();
+  test('is spread a little, so that runs that began together do not stay together', () => {
+    expect([0, 0.5, 1].map((jitter) => plan({}, 80, jitter))).toEqual([9000, 10_000, 11_000]);
+  });
+
+  test('is a whole number of milliseconds within the bounds, whatever was seen and the clock did', () => {
+    const time = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
+    const fraction = fc.double({ min: 0, max: 1, noNaN: true });
+    const snapshots = fc.array(fc.oneof(fc.record({ atMs: time }), fc.record({ atMs: time, fraction })));
+    const jitter = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(fc.record({ startedAtMs: time, snapshots }), time, jitter, (watched, nowMs, spread) => {
+        const ms = nextPollMs(watched, nowMs, defaultTiming, spread);
+        expect(Number.isInteger(ms)).toBe(true);
+        expect(ms).toBeGreaterThanOrEqual(defaultTiming.pollMinMs);
+        expect(ms).toBeLessThanOrEqual(defaultTiming.pollMaxMs);
+      }),
+    );
   });
 });
 

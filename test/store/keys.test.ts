@@ -94,7 +94,7 @@ test('whatever the stores write ends some day, except for settings, threads that
     );
   await pace.hold({ name: 'edit:T1', count: 60, windowMs: 60_000, burst: 2 }, 1000);
   await createJobErrorStore(client).add('export:1');
-  await createDurationStore(client).add('acme', 'se_1', { endedAtMs: 1000, tookMs: 1000, inPercent: false });
+  await createDurationStore(client).save('acme', 1000);
   await createHealthStore(client).save('docs', { answered: true, atMs: 1000 });
   await createPeopleStore(client).setDirectMessage('T1', 'U1', 'D1');
   await runs.alias('export T1 acme se_1', 'r1');
@@ -145,7 +145,7 @@ test('whatever the stores write ends some day, except for settings, threads that
       keys.quota('exports'),
       keys.spacedLimit('edit:T1:hold'),
       keys.jobErrors('export:1'),
-      keys.durations('acme'),
+      keys.lastDuration('acme'),
       keys.health('docs'),
       keys.directMessage('T1', 'U1'),
       keys.run('t1'),

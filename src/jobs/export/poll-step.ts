@@ -3,12 +3,10 @@ import type { ExportJob } from '../../docs-api/schemas.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
-import { isNearEnd, pollInMs, pollRateLimit, troubleOfPoll } from '../polling.ts';
+import { isNearEnd, nextPollMs, pollInMs, pollRateLimit, troubleOfPoll } from '../polling.ts';
 import { troubleAfter } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
-import { earlierDurations, keepDuration } from './durations.ts';
-import { planPollMs } from './poll-plan.ts';
-import { type Ending, type ExportRun, jobIdOf } from './record.ts';
+import { durationName, type Ending, type ExportRun, jobIdOf } from './record.ts';
 import {
   advance,
   applyProgress,
@@ -47,22 +45,28 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
   const isFirst = run.looks.length === 0 && (run.joined || run.answer?.action === 'watchIt');
   const endedAtMs = isFirst ? job.updatedAt : atMs;
   if (job.status === 'completed') {
-    await keepDuration(run, job, atMs, context);
+    await keepDuration(run, atMs, context);
     return saveAs(advance(polled, { state: 'bundling', completedAtMs: endedAtMs }, now()));
   }
   if (job.status === 'failed') {
     const ending: Ending = { kind: 'failed', ...(job.error !== undefined && { reason: job.error }) };
     return saveAs(endRun({ ...polled, completedAtMs: endedAtMs }, ending, atMs));
   }
-  const inMs = await nextPollInMs(polled, atMs, context);
+  const inMs = nextPollInMs(polled, atMs, context);
   return saveAs({ ...polled, nextLookAtMs: atMs + inMs }, { inMs });
 }
 
-/** Returns when to poll next after `atMs`, by what was seen of this export and of earlier ones of the same site. */
-export async function nextPollInMs(run: ExportRun, atMs: number, context: JobContext): Promise<number> {
-  const durationsMs = (await earlierDurations(run, context)).map(({ tookMs }) => tookMs);
-  const watched = { startedAtMs: run.startedAtMs ?? run.sinceMs, snapshots: run.looks, durationsMs };
-  return planPollMs(watched, atMs, context.timing, context.random());
+/** Returns when to poll next after `atMs`, by what was seen of this export and by what the last one of its site took. */
+export function nextPollInMs(run: ExportRun, atMs: number, { timing, random }: JobContext): number {
+  const { startedAtMs = run.sinceMs, looks: snapshots, lastDurationMs } = run;
+  return nextPollMs({ startedAtMs, snapshots, lastDurationMs }, atMs, timing, random());
+}
+
+/** Keeps how long a completed export took, as a hint for the next one of its site. Safe to repeat. */
+async function keepDuration(run: ExportRun, endedAtMs: number, { durations }: JobContext): Promise<void> {
+  const name = durationName(run);
+  if (name === undefined || run.startedAtMs === undefined || run.startedAtMs >= endedAtMs) return;
+  await durations.save(name, endedAtMs - run.startedAtMs);
 }
 
 /**

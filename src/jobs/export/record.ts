@@ -109,9 +109,11 @@ export const exportRun = runBase.extend({
   status: z.string().optional(),
   progressText: z.string().optional(),
   pageCount: z.number().optional(),
-  /** This export, or an earlier one of the same site, told a number above one, or counts: one below it is no fraction. */
+  /** The platform gave a number above one, or counts: a number below one is no fraction. */
   inPercent: z.boolean().optional(),
   looks: z.array(snapshot),
+  /** How long the last export of the same site took, in milliseconds. */
+  lastDurationMs: z.number().optional(),
   /** A person waits for the next poll. */
   lookWanted: z.boolean().optional(),
   /** When the platform last reported any progress. */
@@ -217,6 +219,10 @@ export const exportClaim = ({
   paths,
 }: Pick<ExportRun, 'teamId' | 'project' | 'domain' | 'version' | 'paths'>) =>
   idOf('export', teamId, project, domain, version ?? '', ...(paths ?? []).toSorted());
+
+/** Returns the name under which the last duration of the same pages of a site is kept; nothing when the site is not known. */
+export const durationName = ({ teamId, project, domain, paths, joined }: ExportRun): string | undefined =>
+  joined || domain === '' ? undefined : idOf(teamId, project, domain, ...(paths ?? []).toSorted());
 
 /** Returns the alias by which the run of an export job is found. */
 export const jobAlias = (teamId: string, project: string, jobId: string) =>

@@ -7,9 +7,8 @@ import { recheckPermission } from '../permission.ts';
 import { lookupRetryMs, troubleAfter } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { contactsText } from '../wording-view.ts';
-import { earlierDurations } from './durations.ts';
 import { nextPollInMs } from './poll-step.ts';
-import { type Ending, type ExportRun, jobAlias } from './record.ts';
+import { durationName, type Ending, type ExportRun, jobAlias } from './record.ts';
 import { advance, applySnapshot, endRun, withTrouble } from './transitions.ts';
 
 type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
@@ -76,15 +75,14 @@ async function beginWatch(run: ExportRun, job: ExportJob, context: JobContext) {
   const { runs, now } = context;
   await runs.alias(jobAlias(run.teamId, run.project, job.jobId), run.id);
   const nowMs = now();
+  const name = durationName(run);
+  const lastDurationMs = name === undefined ? undefined : await context.durations.load(name);
   const started = { state: 'watching' as const, jobId: job.jobId, startedAtMs: nowMs, nextLookAtMs: nowMs };
-  const begun = advance(run, started, nowMs);
-  const earlier = await earlierDurations(begun, context);
-  const inPercent = run.inPercent || earlier.some((duration) => duration.inPercent);
-  const watched = applySnapshot({ ...begun, ...(inPercent && { inPercent }) }, job, nowMs);
+  const watched = applySnapshot(advance(run, { ...started, lastDurationMs }, nowMs), job, nowMs);
   // One that was found later may have ended by now.
   if (run.answer?.action === 'late' || job.status === 'completed' || job.status === 'failed')
     return saveAs(watched);
-  const inMs = await nextPollInMs(watched, nowMs, context);
+  const inMs = nextPollInMs(watched, nowMs, context);
   return saveAs({ ...watched, nextLookAtMs: nowMs + inMs }, { inMs });
 }
 

@@ -9,7 +9,7 @@ const KEPT_FAMILIES = [
   keys.audit('x'),
   keys.refusals('x'),
   keys.dayFigures('x', 'x'),
-  keys.durations('x'),
+  keys.lastDuration('x'),
   keys.closedThreads('x', 'x'),
 ].map((key) => key.slice(0, key.indexOf(':x') + 1));
 

@@ -62,7 +62,7 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
     return handlePollError(run, error, rateLimit, context);
   }
   const next = applyPoll(run, job, polledAtMs, timing.graceMs);
-  const nextMs = nextPollMs(next.round?.sinceMs ?? polledAtMs, now(), timing, random());
+  const nextMs = nextPollMs({ startedAtMs: next.round?.sinceMs ?? polledAtMs }, now(), timing, random());
   return saveAs({ ...next, nextLookAtMs: now() + nextMs });
 }
 
