@@ -1,6 +1,8 @@
 import { describe, type TestContext, test, vi } from 'vitest';
 import { canMoveClocks, movedClock } from '../support/faketime.ts';
+import { agentsOn } from '../support/flows/agent-stage.ts';
 import { messageWith, until } from '../support/flows/reading.ts';
+import { stageOf } from '../support/flows/stage.ts';
 import { type BotOptions, createWorld } from '../support/flows/world.ts';
 
 const LOOK = 'GET /v1/static-export/jobs/{jobId}';
@@ -70,6 +72,27 @@ describe.skipIf(!canMoveClocks)('machines whose clocks differ', { concurrent: tr
     for (let more = 0; more < 20; more += 1) await moreLooks(looks(), 8000);
     world.platform.finish('docs.acme.com');
     await until(world, '#docs', ['is exported']);
+  });
+
+  test("Redis' clock is ahead: after [Follow again], replies go to the agent at once", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { redisEnv } = movedClock(120_000, onTestFinished);
+    const world = await createWorld({ redisEnv });
+    onTestFinished(() => world.close());
+    await world.startBot();
+    const { follows, read, replies, sent, untilBelow } = agentsOn(stageOf(() => world));
+    const { card: root } = await follows();
+    const ana = world.slack.person('ana');
+    await ana.clicks(root, 'Stop following');
+    await world.slack.until(() => read(root).startsWith('💤 Stopped following'));
+    await replies(root, 'Talk among people');
+    await ana.clicks(root, 'Follow again');
+    await untilBelow(root, '✅ Ready · ');
+    await replies(root, '@Docket fix the title now');
+    await replies(root, 'And the caption below it');
+    expect(await sent(2)).toEqual(['fix the title now', 'And the caption below it']);
   });
 
   test("Redis' clock is ahead for a moment while a process dies: another one takes its work over", async (context) => {

@@ -152,8 +152,7 @@ export const followAgainButton = defineButton({
     if (found.kind !== 'found') return found.kind === 'notFound' ? notFound : notVisible;
     const { agentJobId: jobId, project, place } = found.run;
     if (jobId === undefined || place === undefined) return notFound;
-    const under = { rootTs: place.rootTs, ts: (tools.now() / 1000).toFixed(6) };
-    return followJob({ jobId, text: '', project, under }, caller, tools);
+    return followJob({ jobId, text: '', project, under: { rootTs: place.rootTs } }, caller, tools);
   },
 });
 

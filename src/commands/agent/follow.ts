@@ -20,7 +20,7 @@ export async function followJob(
     jobId: string | undefined;
     text: string;
     project: string | undefined;
-    under?: { rootTs: string; ts: string };
+    under?: { rootTs: string; ts?: string };
   },
   caller: Caller,
   tools: CommandTools,

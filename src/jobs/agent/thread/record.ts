@@ -147,7 +147,7 @@ export const threadRun = runBase.extend({
     rootTs: z.string().optional(),
     /** The owner is not known to be from this workspace. */
     external: z.boolean().optional(),
-    /** The message that asked for it: earlier replies are no instructions. */
+    /** The message that asked for it, if one did: earlier replies are no instructions. */
     ts: z.string().optional(),
   }),
   /** Its messages are in the owner's direct messages, since the app cannot post where it was asked for. */
