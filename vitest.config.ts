@@ -2,16 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes longest begins first, so that nobody waits for one file in the end. */
-const LONGEST = [
-  'agent-chaos',
-  'kill',
-  'digest-kill',
-  'releases',
-  'socket',
-  'slack-trouble',
-  'readers',
-  'faults',
-];
+const LONGEST = ['agent-chaos', 'kill', 'digest-kill', 'socket', 'slack-trouble', 'readers', 'faults'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

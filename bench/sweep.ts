@@ -32,7 +32,6 @@ const ensure = (member: string) => {
 const find = createOverdueFinder({
   due,
   wake: { runs: ensure, messages: ensure, reactions: ensure },
-  isKnown: () => true,
   everyMs: defaultTiming.sweepMs,
 });
 

@@ -16,6 +16,7 @@ import { DataDirUnusable } from './store/embedded/data-dir.ts';
 import { DataDirInUse } from './store/embedded/data-dir-lock.ts';
 import { RedisMissing, RedisStartFailed } from './store/embedded/redis-server.ts';
 import { RedisUnfit } from './store/redis/watch.ts';
+import { SchemaMismatch } from './store/schema.ts';
 
 /** How long the start waits for the bot's identity from Slack. */
 const READY_MS = 2000;
@@ -96,8 +97,12 @@ const operatorErrors = [
   DataDirUnusable,
   RedisStartFailed,
   RedisUnfit,
+  SchemaMismatch,
   DashboardMissing,
 ];
+
+const isOperatorError = (error: unknown): error is Error =>
+  operatorErrors.some((kind) => error instanceof kind);
 
 /**
  * Runs Docket until SIGTERM, SIGINT or SIGHUP. When the settings cannot work, prints their problems with the fixes, and
@@ -124,8 +129,7 @@ export async function main(
   } catch (error) {
     // Whoever sent the signal sees to the end.
     if (stopping.signal.aborted) return;
-    if (error instanceof Error && operatorErrors.some((kind) => error instanceof kind))
-      console.error(error.message);
+    if (isOperatorError(error)) console.error(error.message);
     else
       (log ?? createLog('info', secretsInAddress(env.REDIS_URL ?? ''))).fatal(
         { err: error },
@@ -151,7 +155,8 @@ function stopOnSignals(app: Promise<Docket>, stopping: AbortController, shutdown
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, (received) => void stop(received));
   process.once('SIGINT', (received) => void stop(received));
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'an error that nobody caught; what is accepted goes on after a restart');
+    if (isOperatorError(error)) console.error(error.message);
+    else log.fatal({ err: error }, 'an error that nobody caught; what is accepted goes on after a restart');
     process.exit(1);
   });
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import packageJson from '../package.json' with { type: 'json' };
 import { redisAddressOf, type Settings } from './config/settings.ts';
-import { createQueues } from './jobs/queue.ts';
+import { createQueues, queueNames } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createPolicy } from './policy.ts';
 import type { Closers } from './runtime/closers.ts';
@@ -30,10 +31,14 @@ import { createClock } from './store/redis/clock.ts';
 import { connectForRequests, type OnConnectionError } from './store/redis/connections.ts';
 import { ping } from './store/redis/ping.ts';
 import { createRedisWatch, levelOf } from './store/redis/watch.ts';
+import { checkSchema, SchemaMismatch } from './store/schema.ts';
 import { createStores } from './store/stores.ts';
 
 /** How long an answer waits for Slack to say whether a channel is public. */
 const PUBLIC_MS = 500;
+
+/** How long the start waits for Redis to say which schema its data have. */
+const SCHEMA_MS = 2000;
 
 /** Parts that tests replace; everything else comes from the settings. */
 export interface AppParts {
@@ -135,6 +140,7 @@ export async function createRoleParts(
   );
   checks.addStuck(redisWatch.stuck);
   await redisWatch.start();
+  await checkSchemaAtStart(address, timing);
 
   return {
     address,
@@ -194,6 +200,23 @@ async function findRedis(
   return { socketPath: redis.socketPath };
 }
 
+/** Throws `SchemaMismatch`. A Redis that is away is checked once it is there: see `connectRole`. */
+async function checkSchemaAtStart(address: RedisAddress, timing: Timing): Promise<void> {
+  const redis = connectForRequests(address, timing, () => {});
+  try {
+    await once(redis, 'ready', { signal: AbortSignal.timeout(SCHEMA_MS) });
+    await checkSchema(redis, queueNames);
+  } catch (error) {
+    throwMismatch(error);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function throwMismatch(error: unknown) {
+  if (error instanceof SchemaMismatch) throw error;
+}
+
 /** Connects a role to Redis and to its queues, and shows what Redis knows; with two in one process, one shows it. */
 export function connectRole(
   connect: (address: RedisAddress, timing: Timing, onError: OnConnectionError) => RedisClient,
@@ -204,6 +227,8 @@ export function connectRole(
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
+  // Nobody catches a mismatch, so it ends the process.
+  redis.on('ready', () => void checkSchema(redis, queueNames).catch(throwMismatch));
   checks.addPart('redis', () => redisState(redis.status, () => ping(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());

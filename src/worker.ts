@@ -184,7 +184,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
       messages: (key) => enqueueMessage(key),
       reactions: (runId) => enqueueReactions(runId, { replace: true }),
     },
-    isKnown: (member) => jobs.some(({ name }) => name === parseMember(member).job),
     everyMs: timing.sweepMs,
   });
   const sweeper = startSweeper({

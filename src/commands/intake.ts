@@ -1,5 +1,5 @@
 import { ReplyError } from 'ioredis';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { mayAct, type Viewer, type VisibleKind } from '../jobs/visibility.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
@@ -8,7 +8,7 @@ import { within } from '../runtime/within.ts';
 import { message } from '../slack/blocks.ts';
 import type { ConversationReaders } from '../slack/conversation-readers.ts';
 import type { ThreadPlace } from '../store/closed-threads.ts';
-import { type Acceptance, type Quota, type RunBase, type RunStore, UnreadableRun } from '../store/runs.ts';
+import type { Acceptance, Quota, RunBase, RunStore } from '../store/runs.ts';
 import type { InboxEntry, ThreadStore } from '../store/threads.ts';
 import { UserFacingError } from './user-facing-error.ts';
 import type { Waker, WokenRun } from './waker.ts';
@@ -94,8 +94,8 @@ export function createIntake(parts: IntakeParts) {
     try {
       return await within(remainingMs(request), result);
     } catch (error) {
-      // A record that cannot be read is a defect of ours, not of the moment.
-      throw error instanceof UnreadableRun ? error : refusedError(error);
+      // A damaged record stays damaged: it is an internal error.
+      throw error instanceof z.ZodError ? error : refusedError(error);
     }
   }
 
@@ -150,7 +150,7 @@ export function createIntake(parts: IntakeParts) {
     followedIndex: (teamId: string, request: IntakeRequest) =>
       readInTime(threads.followedIndex(teamId), request),
 
-    /** What is listed of followed threads, the latest first; without those that only a newer Docket can read. */
+    /** What is listed of followed threads, the latest first; without damaged entries. */
     async listFollowed<T>(teamId: string, schema: z.ZodType<T>, request: IntakeRequest): Promise<T[]> {
       const listed = await readInTime(threads.followedIndex(teamId), request);
       return listed.flatMap((entry) => {
@@ -159,11 +159,11 @@ export function createIntake(parts: IntakeParts) {
       });
     },
 
-    /** Reads runs, in the order of their ids; without those that are gone or that only a newer Docket can read. */
+    /** Reads runs, in the order of their ids; without those that are gone or damaged. */
     loadAll: <R extends RunBase>(runIds: readonly string[], schema: z.ZodType<R>, request: IntakeRequest) =>
       readInTime(runs.loadAll(runIds, schema), request),
 
-    /** The runs of a job that a worker has to step, oldest first. Unreadable ones are left out. */
+    /** The runs of a job that a worker has to step, oldest first. Damaged ones are left out. */
     listActive: <R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest) =>
       readInTime(runs.activeOf(schema, job), request),
 

@@ -14,6 +14,7 @@ import type { CallOnceStore } from '../store/calls.ts';
 import type { DurationStore } from '../store/durations.ts';
 import type { FiguresStore } from '../store/figures.ts';
 import type { LinkStore } from '../store/links.ts';
+import type { MessageStore } from '../store/messages.ts';
 import type { OwnPostStore } from '../store/own-posts.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { RestoredStore } from '../store/restored.ts';
@@ -29,6 +30,7 @@ import type { IsPublic } from './visibility.ts';
 export interface JobContext {
   runs: RunStore;
   threads: ThreadStore;
+  messages: Pick<MessageStore, 'abandon'>;
   links: LinkStore;
   durations: DurationStore;
   figures: FiguresStore;

@@ -5,8 +5,6 @@ export interface OverdueFinderParts {
   due: DueStore;
   /** Wakes an entry of a list. */
   wake: Record<DueList, (member: string) => Promise<void>>;
-  /** Whether there is a job here for an entry of the runs; else it is a newer Docket's. */
-  isKnown: (member: string) => boolean;
   /** How often each process sweeps. */
   everyMs: number;
 }
@@ -19,7 +17,6 @@ const SWEEP_LATENESS = 0.2;
 export function createOverdueFinder({
   due,
   wake,
-  isKnown,
   everyMs,
 }: OverdueFinderParts): () => Promise<(() => Promise<void>)[]> {
   const findOverdue = (list: DueList) => due.overdue(list, everyMs * SWEEP_LATENESS, LONGEST_PAUSE_MS);
@@ -32,9 +29,6 @@ export function createOverdueFinder({
       findOverdue('messages'),
       findOverdue('reactions'),
     ]);
-    const known = runs.filter(isKnown);
-    // Only the newer Docket can wake the others: it must not have to wait until this process has stopped.
-    if (known.length < runs.length) await due.releaseSweep();
-    return [...wakesOf('runs', known), ...wakesOf('messages', messages), ...wakesOf('reactions', reactions)];
+    return [...wakesOf('runs', runs), ...wakesOf('messages', messages), ...wakesOf('reactions', reactions)];
   };
 }

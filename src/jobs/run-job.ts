@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import type { OutboxMessage } from '../slack/outbox.ts';
 import type { AuditEntry } from '../store/audit.ts';
-import { type RunBase, UnreadableRun } from '../store/runs.ts';
+import type { RunBase } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
 import type { RunNeeds } from './feature.ts';
 import { done, type Job, type Outcome, runAgainIn } from './job.ts';
 import { peopleWithNews, withNeeds } from './needs.ts';
 import { publishChanged } from './published.ts';
 import type { QueueName } from './queue.ts';
-
-/** How often a record that cannot be read is tried again. */
-export const UNREADABLE_RETRY_MS = 60_000;
 
 /** Steps of one execution; then the worker slot goes to another run. */
 export const MAX_STEPS = 40;
@@ -75,7 +72,7 @@ export interface RunJob<R extends SteppedRun, Loaded extends LoadedRun<R>, Execu
   queue: QueueName;
   concurrency: number;
   schema: z.ZodType<R>;
-  /** Loads a run with whatever else a step needs; without it, the run alone. Throws `UnreadableRun`. */
+  /** Loads a run with whatever else a step needs; without it, the run alone. */
   load?(runId: string, context: JobContext): Promise<Loaded | undefined>;
   /**
    * Saves a run and drops the oldest `consumed` entries of its inbox; without it, the run alone is saved. Returns what
@@ -104,8 +101,8 @@ interface Next<Loaded> {
 }
 
 /**
- * Returns the job of one kind of runs. When the record of a run is gone, the run is taken off the list; when it cannot
- * be read, a newer Docket wrote it, and it is left to that one as it is.
+ * Returns the job of one kind of runs. When the record of a run is gone or damaged, the run is taken off the list of
+ * those that are due.
  */
 export function defineRunJob<
   R extends SteppedRun,
@@ -123,10 +120,10 @@ export function defineRunJob<
         : ((await context.runs.loadWithWakes(runId, schema)) as Loaded | undefined);
       if (loaded !== undefined) return loaded;
     } catch (error) {
-      if (!(error instanceof UnreadableRun)) throw error;
-      const about = { run: runId, job: name, err: error };
-      context.log.info(about, 'a run cannot be read, and is left to a newer Docket');
-      return runAgainIn(UNREADABLE_RETRY_MS);
+      if (!(error instanceof z.ZodError)) throw error;
+      context.log.error({ run: runId, job: name, err: error }, 'the record of a run is damaged');
+      await context.runs.abandon(name, runId);
+      return done;
     }
     await context.runs.unlist(name, runId);
     return done;

@@ -119,8 +119,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     if (stopping.aborted) return handBack(0);
     const pauseMs = definition.queue === 'slack-outbox' ? 0 : await pausedForMs();
     if (pauseMs > 0) return handBack(pauseMs);
-    const { success, data } = definition.data.safeParse(bullJob.data);
-    if (!success) return handBack(LONGEST_PAUSE_MS);
+    const data = definition.data.parse(bullJob.data);
     if (bullJob.stalledCounter > POISON_STALLS) {
       report('gave_up');
       return giveUp(definition, data, `stalled ${bullJob.stalledCounter} times`);
@@ -188,9 +187,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     const queueJobs = jobs.filter((definition) => definition.queue === queue);
     const process = async (bullJob: BullJob, token: string | undefined) => {
       const definition = queueJobs.find(({ name }) => name === bullJob.name);
-      if (definition !== undefined) return execute(definition, bullJob, token);
-      // A newer Docket's, as is one whose data cannot be read: it is left to that one.
-      return requeueAfter(bullJob, token)(LONGEST_PAUSE_MS);
+      if (definition === undefined) throw new Error(`no job is called ${bullJob.name}`);
+      return execute(definition, bullJob, token);
     };
     const worker = new Worker(queue, process, {
       connection,
@@ -205,6 +203,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       ...(telemetry && { telemetry }),
     });
     worker.on('error', onError);
+    worker.on('failed', (job, error) => log.error({ err: error, job: job?.name }, 'a job failed for good'));
     worker.on('lockRenewalFailed', (jobIds) => metrics.locksLost.add({ queue }, jobIds.length));
     worker.on('stalled', () => metrics.stalled.add({ queue }));
     return worker;

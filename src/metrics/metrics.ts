@@ -29,7 +29,7 @@ export type RequestOutcome = (typeof requestOutcomes)[number];
 
 /**
  * `again`: it is stepped again later; `broke`: an unexpected error, after which it is tried again; `gave_up`: too many
- * of them; `handed_back`: the process stops, or a newer Docket has to do it.
+ * of them; `handed_back`: the process stops.
  */
 export const stepOutcomes = ['done', 'again', 'broke', 'gave_up', 'handed_back'] as const;
 export type StepOutcome = (typeof stepOutcomes)[number];

@@ -63,7 +63,7 @@ export function createOutbox(parts: OutboxParts) {
         ...counted,
         ...(rest.retracted ? ['retracted'] : []),
       ]);
-      const wanted: WantedMessage = { v: 1, teamId, place, kind, text, blocks, hash, ...rest };
+      const wanted: WantedMessage = { teamId, place, kind, text, blocks, hash, ...rest };
       const inMs = await messages.setWanted(key, wanted, version, now(), timing.editGapMs);
       if (inMs !== undefined) await enqueueMessage(key, inMs);
     },

@@ -132,9 +132,5 @@ export function createDueStore(redis: RedisClient) {
     async claimSweep(everyMs: number): Promise<boolean> {
       return (await claimScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;
     },
-    /** Lets another process claim the sweep at once. */
-    async releaseSweep() {
-      await redis.del(keys.sweep());
-    },
   };
 }

@@ -13,6 +13,10 @@ export function setTagName(name: string | undefined) {
 }
 
 export const keys = {
+  /** The number of the schema of all data; see `schema.ts`. */
+  schema: () => `${PREFIX}:schema`,
+  /** What BullMQ keeps of a queue, also of an empty one. */
+  queueMeta: (queue: string) => `${PREFIX}:${queue}:meta`,
   run: (runId: string) => `${PREFIX}:run:${runId}`,
   /** Sorted set of the runs that have something to do, scored by when they are due; see `due.ts`. */
   activeRuns: () => `${PREFIX}:runs:active`,

@@ -7,7 +7,6 @@ import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { lastingScript, luaScript } from './redis/lua.ts';
 import { updateHash } from './redis/update-hash.ts';
-import { version } from './version.ts';
 
 /**
  * Where a message belongs: the thread under somebody's message, a conversation, a person's direct messages, or the
@@ -26,7 +25,6 @@ const blocks = z.custom<MessageBlock[]>(Array.isArray);
 
 /** How a message is to look now. */
 export const wantedMessage = z.object({
-  v: version(1),
   teamId: z.string(),
   place,
   /** What it is to people: decides which edits go first. */
@@ -59,7 +57,7 @@ const flag = z.stringbool().exactOptional();
 const number = z.coerce.number().exactOptional();
 
 /** What is known of a message in Slack: fields of its record, each written alone. Times are epoch milliseconds. */
-export const deliveryFields = z.object({
+const deliveryFields = z.object({
   /** The hash that Slack shows; differs from `wanted.hash` while there is something to deliver. */
   deliveredHash: text,
   channel: text,
@@ -113,11 +111,6 @@ export type DeliveryState =
   | { kind: 'waiting' }
   | { kind: 'shown'; channel: string; ts: string; outdated?: true; fellBack?: 'fallback' | 'text' }
   | { kind: 'refused'; code: string };
-
-/** A message whose wanted state this Docket cannot read: a newer one wrote it. */
-export class UnreadableMessage extends Error {
-  override readonly name = 'UnreadableMessage';
-}
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
@@ -200,19 +193,20 @@ export function createMessageStore(redis: RedisClient) {
       );
       return inMs ?? undefined;
     },
-    /** Throws `UnreadableMessage`. */
+    /** Throws a `ZodError` for a damaged record. */
     async load(messageKey: string): Promise<MessageRecord | undefined> {
       const fields = await redis.hgetall(keys.message(messageKey));
       if (fields.wanted === undefined) return undefined;
-      const wanted = wantedMessage.safeParse(JSON.parse(fields.wanted));
-      if (!wanted.success)
-        throw new UnreadableMessage(`message ${messageKey} cannot be read`, { cause: wanted.error });
       const { behindSinceMs } = fields;
       return {
         ...deliveryFields.parse(fields),
-        wanted: wanted.data,
+        wanted: wantedMessage.parse(JSON.parse(fields.wanted)),
         ...(behindSinceMs !== undefined && { behindSinceMs: Number(behindSinceMs) }),
       };
+    },
+    /** Takes a message whose record is damaged from those that are due; the record stays. */
+    async abandon(messageKey: string) {
+      await redis.zrem(keys.undelivered(), messageKey);
     },
     /** Since when the oldest message of each urgency is not shown as it is wanted; without those of which all are. */
     async behindSince(): Promise<Partial<Record<Urgency, number>>> {

@@ -20,8 +20,6 @@ import {
 
 /** What every run has: one accepted request, from the moment it was accepted to its visible outcome. */
 export const runBase = z.object({
-  /** The version of its record; every kind of run has its own, see `version`. */
-  v: z.number(),
   id: z.string(),
   teamId: z.string(),
   /** The name of the job that works on it. */
@@ -36,15 +34,6 @@ export const runBase = z.object({
   lasting: z.boolean().optional(),
 });
 export type RunBase = z.infer<typeof runBase>;
-
-/** A run whose record this Docket cannot read: a newer one wrote it. `cause` says where it differs. */
-export class UnreadableRun extends Error {
-  override readonly name = 'UnreadableRun';
-
-  constructor(runId: string, cause: unknown) {
-    super(`the record of run ${runId} cannot be read`, { cause });
-  }
-}
 
 export type Acceptance =
   /** Kept, at a time of Redis' own clock: whatever happens from here on, it ends in a visible outcome. */
@@ -206,9 +195,13 @@ export function createRunStore(redis: RedisClient) {
       const touched = [keys.activeRuns(), keys.run(runId), keys.inbox(runId)];
       await unlistScript(redis, touched, [memberOf({ job, id: runId }), retention.runMs]);
     },
-    /** Throws `UnreadableRun`. */
+    /** Takes a run whose record is damaged from those that are due; the record stays. */
+    async abandon(job: string, runId: string) {
+      await redis.zrem(keys.activeRuns(), memberOf({ job, id: runId }));
+    },
+    /** Throws a `ZodError` for a damaged record. */
     async load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined> {
-      return readRun(runId, await redis.hget(keys.run(runId), 'json'), schema);
+      return readRun(await redis.hget(keys.run(runId), 'json'), schema);
     },
     /** The same with how often it was woken, for `markIdle`. */
     async loadWithWakes<R extends RunBase>(
@@ -216,7 +209,7 @@ export function createRunStore(redis: RedisClient) {
       schema: z.ZodType<R>,
     ): Promise<{ run: R; wakes: number } | undefined> {
       const [json = null, wakes] = await redis.hmget(keys.run(runId), 'json', 'wakes');
-      const run = readRun(runId, json, schema);
+      const run = readRun(json, schema);
       return run && { run, wakes: Number(wakes ?? 0) };
     },
     /** The runs that concern a person, newest first. */
@@ -273,14 +266,6 @@ export function createRunStore(redis: RedisClient) {
   };
 }
 
-/** The run of a record; nothing when there is none. Throws `UnreadableRun`. */
-export function readRun<R extends RunBase>(
-  runId: string,
-  json: string | null,
-  schema: z.ZodType<R>,
-): R | undefined {
-  if (json === null) return undefined;
-  const read = schema.safeParse(parseJson(json));
-  if (!read.success) throw new UnreadableRun(runId, read.error);
-  return read.data;
-}
+/** Returns the run of a record; nothing when there is none. Throws a `ZodError` for a damaged record. */
+export const readRun = <R extends RunBase>(json: string | null, schema: z.ZodType<R>): R | undefined =>
+  json === null ? undefined : schema.parse(parseJson(json));

@@ -266,14 +266,14 @@ export function createThreadStore(redis: RedisClient) {
       return appendToInboxScript(redis, touched, args);
     },
 
-    /** Throws `UnreadableRun`. */
+    /** Throws a `ZodError` for a damaged record. */
     async loadWithInbox<R extends RunBase>(
       runId: string,
       schema: z.ZodType<R>,
     ): Promise<WithInbox<R> | undefined> {
       const touched = [keys.run(runId), keys.inbox(runId)];
       const [[json, wakes], entries] = await loadScript(redis, touched, [INBOX_BATCH]);
-      const run = readRun(runId, json, schema);
+      const run = readRun(json, schema);
       if (run === undefined) return undefined;
       return { run, inbox: entries.map((entry) => JSON.parse(entry)), wakes: Number(wakes ?? 0) };
     },

@@ -273,7 +273,7 @@ describe('what goes wrong behind the gate', () => {
       metrics: unread,
       log: createLog('silent', []),
     });
-    const run = { v: 1 as const, id: 'r1', teamId: 'T0ACME', job: 'export', rev: 1, people: [] };
+    const run = { id: 'r1', teamId: 'T0ACME', job: 'export', rev: 1, people: [] };
     const { pass } = gateWith();
     expect(await textOf(pass(aCaller(), () => intake.start(run, aCaller())) as never)).toBe(
       "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.",

@@ -68,20 +68,19 @@ function startProcess(inMs: number) {
 
 const wake = () => queues.enqueue('docs-export', 'export', 'r1', { runId: 'r1' }, { replace: true });
 
-function overdueWith(isKnown: (member: string) => boolean, everyMs: number) {
+function overdueEvery(everyMs: number) {
   const none = async () => {};
   const due = createDueStore(connection);
   return createOverdueFinder({
     due,
     wake: { runs: wake, messages: none, reactions: none },
-    isKnown,
     everyMs,
   });
 }
 
 function startSweeping() {
   const everyMs = 100;
-  const find = overdueWith(() => true, everyMs);
+  const find = overdueEvery(everyMs);
   const sweeper = startSweeper({ find, everyMs, log });
   ends.push(() => sweeper.stop());
 }
@@ -121,13 +120,4 @@ test('what waits for its time is left alone', async () => {
   const due = createDueStore(connection);
   await expect.poll(() => due.overdue('runs', 0, 30_000)).toEqual([]);
   expect(looks).toBe(1);
-});
-
-test('what only a newer version can work on is left to its sweeper, which does not have to wait', async () => {
-  await accepted();
-  await connection.zadd(keys.activeRuns(), 1, 'export r1');
-  const older = overdueWith((member) => member !== 'export r1', 60_000);
-  const newer = overdueWith(() => true, 60_000);
-  expect(await older()).toEqual([]);
-  expect(await newer()).toHaveLength(1);
 });

@@ -246,26 +246,13 @@ test('one kind that breaks leaves the errors of the other kind alone', async () 
   expect(seen.gaveUp).toEqual(['one ref1']);
 });
 
-test('a job of a newer version is left to that one: neither failed nor lost, and it holds up nobody', async () => {
+test('a job that nobody knows, or with damaged data, fails, and holds up nobody', async () => {
   work(looksAs('export'));
   await ensure('new', false, 'digest');
-  await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
+  await queues.enqueue('docs-export', 'export', 'damaged', { of: 'nothing' });
   await ensure('other');
   await expect.poll(() => seen.looks).toEqual(['export other']);
-  expect(await connection.zcard('{docket}:docs-export:failed')).toBe(0);
-  expect(seen.gaveUp).toEqual([]);
-  await workers?.close(1000);
-  workAt([aJob('export', looksAs('export')), aJob('digest', looksAs('digest'))]);
-  await ensure('new', true, 'digest');
-  await expect.poll(() => seen.looks).toEqual(['export other', 'digest new']);
-});
-
-test('a job whose data only a newer version can read is left to that one', async () => {
-  work(looksAs('export'));
-  await queues.enqueue('docs-export', 'export', 'new', { of: 'a newer version' });
-  await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
-  expect(await connection.zcard('{docket}:docs-export:failed')).toBe(0);
-  expect(seen.looks).toEqual([]);
+  await expect.poll(() => connection.zcard('{docket}:docs-export:failed')).toBe(2);
 });
 
 test('a job that would begin something outside once the process is to stop is handed back, and counts no error', async () => {

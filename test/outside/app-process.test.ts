@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startDocket } from '../support/flows/docket-process.ts';
+import { openWay } from '../support/flows/redis-way.ts';
 import { freePort, startTestRedis } from '../support/redis.ts';
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends it in order', async (signal) => {
@@ -60,4 +61,32 @@ test('a Redis that is not fit ends it with 1 and sentences, and nothing is writt
     /^Docket can't start with this Redis:\n {2}- Redis drops keys .*\n {2}- Redis keeps nothing .*\n$/,
   );
   expect(await redis.client.dbsize()).toBe(0);
+});
+
+describe('data of another schema', () => {
+  const refusal =
+    'These data have schema 3; this Docket reads 2. Run the matching release, or empty the data (docs/upgrade.md).\n';
+
+  test('end the start with 1 and what to do, and nothing is written', async () => {
+    const redis = await startTestRedis();
+    onTestFinished(() => redis.close());
+    await redis.client.set('{docket}:schema', '3');
+    const { ended, output } = startDocket({ PORT: '0', REDIS_URL: redis.url });
+    expect(await ended).toBe(1);
+    expect(output()).toBe(refusal);
+    expect(await redis.client.keys('*')).toEqual(['{docket}:schema']);
+  });
+
+  test('in a Redis that was away at the start end Docket once it is there', async () => {
+    const redis = await startTestRedis();
+    onTestFinished(() => redis.close());
+    await redis.client.set('{docket}:schema', '3');
+    const port = await freePort();
+    const { ended, output } = startDocket({ PORT: '0', REDIS_URL: `redis://127.0.0.1:${port}` });
+    await expect.poll(output, { timeout: 20_000 }).toContain('Docket is up');
+    const way = await openWay(redis.url, port);
+    onTestFinished(() => way.close());
+    expect(await ended).toBe(1);
+    expect(output()).toContain(refusal);
+  });
 });

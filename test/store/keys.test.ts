@@ -39,7 +39,7 @@ test('all that is written with a name of its own begins with that name', async (
   const { client } = redis;
   const runs = createRunStore(client);
   const deadlineMs = (await runs.timeMs()) + 60_000;
-  const run: RunBase = { v: 1, id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1', people: ['U1'] };
+  const run: RunBase = { id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1', people: ['U1'] };
   await runs.accept(run, deadlineMs, 60_000, 'https://hooks.example/1', [{ name: 'exports', max: 1 }]);
   await runs.save(run);
   await runs.accept(aThread(), deadlineMs, 60_000, undefined);
@@ -74,7 +74,7 @@ test('whatever the stores write ends some day, except for settings, threads that
   const messages = createMessageStore(client);
   const steps = createCallOnceStore(client);
   const pace = createRateLimitStore(client);
-  const run: RunBase = { v: 1, id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1', people: ['U1'] };
+  const run: RunBase = { id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1', people: ['U1'] };
   const deadlineMs = (await runs.timeMs()) + 60_000;
 
   await runs.accept(run, deadlineMs, 60_000, 'https://hooks.example/1', [{ name: 'exports', max: 1 }]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { keys } from '../../src/store/keys.ts';
-import { UnreadableRun } from '../../src/store/runs.ts';
 import { aNote, note } from '../support/store/builders.ts';
 import { runsForTests } from '../support/store/world.ts';
 
@@ -67,9 +67,9 @@ describe('waking', () => {
     expect(await open()).toBeUndefined();
   });
 
-  test('and opening tell of a record that cannot be read', async () => {
+  test('and opening tell of a damaged record', async () => {
     await accept(aNote());
     await redis.client.hset(keys.run('r1'), 'json', '{}');
-    await expect(open()).rejects.toThrow(UnreadableRun);
+    await expect(open()).rejects.toThrow(z.ZodError);
   });
 });

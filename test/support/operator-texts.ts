@@ -19,6 +19,7 @@ const PRINTED = [
   'src/store/embedded/',
   'src/store/redis/problems.ts',
   'src/store/redis/watch.ts',
+  'src/store/schema.ts',
 ];
 
 /** What an operator may read in the log at `warn` or above, or when the start ends. `…` stands for what varies. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
-import { version } from '../../store/version.ts';
 import { knownNeeds } from '../needs.ts';
 import { snapshot, trouble } from '../poll-record.ts';
 import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
@@ -61,7 +60,6 @@ export type Ending = z.infer<typeof ending>;
  * this record alone, see `view.ts`.
  */
 export const exportRun = runBase.extend({
-  v: version(2),
   job: z.literal('export'),
   needs: knownNeeds,
   project: z.string(),
@@ -169,7 +167,6 @@ export function newExportRun(
   const { teamId, user, channel } = request;
   const nowMs = now();
   return {
-    v: 2,
     id: requestRunId(request),
     teamId,
     job: 'export',

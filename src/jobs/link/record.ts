@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
-import { version } from '../../store/version.ts';
 import { site } from '../export/phrases.ts';
 import { type ExportRun, jobIdOf } from '../export/record.ts';
 import { type RunRequest, requestRunId } from '../request.ts';
@@ -12,7 +11,6 @@ import type { VisibleKind } from '../visibility.ts';
  * milliseconds.
  */
 export const linkRun = runBase.extend({
-  v: version(1),
   job: z.literal('link'),
   project: z.string(),
   /** The platform's id of the export job, and what it exported, for people to read. */
@@ -54,7 +52,6 @@ export function newLinkRun(
 ): LinkRun {
   const { teamId, user } = request;
   return {
-    v: 1,
     id: requestRunId(request),
     teamId,
     job: 'link',

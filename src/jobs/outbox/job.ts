@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { UnreadableMessage } from '../../store/messages.ts';
 import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
-import { UNREADABLE_RETRY_MS } from '../run-job.ts';
 
 const slackJob = { queue: 'slack-outbox', concurrency: 20 } as const;
 
@@ -14,13 +12,14 @@ export const outboxJob = defineJob<{ key: string }>({
   list: 'messages',
   data: z.object({ key: z.string() }),
 
-  async run({ key }, { deliverMessage, log }) {
+  async run({ key }, { deliverMessage, messages, log }) {
     try {
       return outcomeOf(await deliverMessage(key));
     } catch (error) {
-      if (!(error instanceof UnreadableMessage)) throw error;
-      log.info({ message: key, err: error }, 'a message cannot be read, and is left to a newer Docket');
-      return runAgainIn(UNREADABLE_RETRY_MS);
+      if (!(error instanceof z.ZodError)) throw error;
+      log.error({ message: key, err: error }, 'the record of a message is damaged');
+      await messages.abandon(key);
+      return done;
     }
   },
 });

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
-import { version } from '../../store/version.ts';
 
 /** The welcome of one channel. While its record is kept, nobody who adds the app there once more causes a second one. */
 export const welcomeRun = runBase.extend({
-  v: version(1),
   job: z.literal('welcome'),
   channel: z.string(),
   /** `accepted` not stepped yet · `greeting` its message is wanted · `ended` */
@@ -17,7 +15,6 @@ export type WelcomeRun = z.infer<typeof welcomeRun>;
 
 /** Returns the welcome of a channel: the same for a repeat, and when the app is added there again. */
 export const newWelcome = ({ teamId, channel }: Pick<WelcomeRun, 'teamId' | 'channel'>): WelcomeRun => ({
-  v: 1,
   id: idOf('welcome', teamId, channel),
   teamId,
   job: 'welcome',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { registry } from '../../../src/commands/index.ts';
 import type { Caller, CommandTools } from '../../../src/commands/tools.ts';
 import { exportActions } from '../../../src/jobs/export/buttons.ts';
-import { type ExportRun, exportClaim, exportRun } from '../../../src/jobs/export/record.ts';
+import { type ExportRun, exportClaim } from '../../../src/jobs/export/record.ts';
 import { type TransitionName, transitions } from '../../../src/jobs/export/transitions.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
@@ -87,72 +87,6 @@ describe('[Refresh]', () => {
     ["while the platform's limit is reached", { looks: looks(60_000), ...trouble('limit') }],
   ])('does nothing %s', (_, changes) => {
     expect(transitions.refresh(aRun(changes), ben, NOW_MS)).toBeUndefined();
-  });
-});
-
-/** As the version before this one stored it, word for word. */
-const older = {
-  v: 1,
-  id: '3f9a1c2b4d5e6f708192a3b4',
-  teamId: 'T0ACME',
-  job: 'export',
-  rev: 7,
-  claim: 'c0ffee',
-  project: 'default',
-  domain: 'docs.acme.com',
-  requester: { id: 'U0ANA', name: 'ana' },
-  watchers: [{ id: 'U0BEN', name: 'ben' }],
-  asked: { channel: 'C0DOCS', joinable: true, isPublic: true, atMs: NOW_MS },
-  inDirectMessage: false,
-  attempt: 1,
-  resumed: 0,
-  relinked: 0,
-  state: 'watching',
-  sinceMs: NOW_MS,
-  attemptAtMs: NOW_MS,
-  nextLookAtMs: NOW_MS,
-  jobId: 'se_3f9a77bd04c24a06',
-  startedAtMs: NOW_MS,
-  status: 'running',
-  looks: [{ atMs: NOW_MS, fraction: 0.2 }, { atMs: NOW_MS }],
-  trouble: { kind: 'down', inARow: 3, nextMs: NOW_MS },
-};
-
-describe('a run that the version before stored', () => {
-  test.each(['accepted', 'carding', 'starting', 'watching', 'bundling', 'unknown'])(
-    'is read, in the state %s, as one for everybody that was started from here',
-    (state) => {
-      expect(exportRun.parse({ ...older, state })).toEqual({
-        ...older,
-        // As it is saved from here on.
-        v: 2,
-        state,
-        people: [],
-        privately: false,
-        joined: false,
-      });
-    },
-  );
-
-  test.each([
-    { kind: 'done', link: 'x.1.0.0', linkEndsAtMs: NOW_MS, sizeBytes: 1, over: true },
-    { kind: 'failed', reason: 'no' },
-    { kind: 'notStarted', why: 'plan' },
-    { kind: 'lost' },
-    { kind: 'gaveUp', afterMs: 1 },
-    { kind: 'noLink' },
-    { kind: 'left' },
-    { kind: 'noPlace', code: 'not_in_channel' },
-    { kind: 'broken', ref: '7f3c1d' },
-  ])('is read with its ending: $kind', (ending) => {
-    expect(exportRun.parse({ ...older, state: 'ended', ending })).toMatchObject({ ending });
-  });
-
-  test('goes on by a click', () => {
-    const lost = exportRun.parse({ ...older, state: 'ended', ending: { kind: 'lost' } });
-    const again = transitions.tryAgain(lost, ben, NOW_MS);
-    expect(again).toMatchObject({ attempt: 2, joined: false, privately: false });
-    expect(exportRun.parse(JSON.parse(JSON.stringify(again)))).toBeDefined();
   });
 });
 

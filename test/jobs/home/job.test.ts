@@ -113,14 +113,14 @@ describe('what it shows', () => {
     expect(views[0]).toContain('and 2 more');
   });
 
-  test('runs that are gone, of another kind or unreadable are left out', async () => {
+  test('runs that are gone, of another kind or damaged are left out', async () => {
     const { views, context, keep } = setting();
     await keep({ id: 'gone', domain: 'gone.acme.com' });
     await keep({ id: 'broken', domain: 'broken.acme.com' });
     await keep({ id: 'other', domain: 'other.acme.com' });
     await keep({ id: 'good', domain: 'good.acme.com' });
     await redis.client.del(keys.run('gone'));
-    await redis.client.hset(keys.run('broken'), 'json', '{"v":9}');
+    await redis.client.hset(keys.run('broken'), 'json', '{}');
     await redis.client.hset(keys.run('other'), 'json', JSON.stringify({ ...aRun(), job: 'link' }));
     expect(await homeJob.run(data, context)).toEqual({ kind: 'done' });
     expect([...(views[0] ?? '').matchAll(/(\w+)\.acme\.com/g)].map(([, name]) => name)).toEqual(['good']);

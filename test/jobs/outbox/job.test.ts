@@ -9,17 +9,21 @@ import { dueIds } from '../../support/store/world.ts';
 
 const redis = redisForTests();
 
-test('a message of a newer Docket is left to that one as it is', async () => {
+test('a damaged message is left out, and its record stays', async () => {
   const messages = createMessageStore(redis.client);
   await messages.setWanted('m1', aMessage(), 1, 1000);
-  await redis.client.hset(keys.message('m1'), 'wanted', JSON.stringify({ ...aMessage(), v: 99 }));
+  await redis.client.hset(
+    keys.message('m1'),
+    'wanted',
+    JSON.stringify({ ...aMessage(), kind: 'unheard of' }),
+  );
   const before = await redis.client.hgetall(keys.message('m1'));
   const deliverMessage = async (key: string) => {
     await messages.load(key);
     return undefined;
   };
   const context = jobContext(redis.client, { deliverMessage });
-  expect(await outboxJob.run({ key: 'm1' }, context)).toEqual({ kind: 'again', inMs: 60_000 });
+  expect(await outboxJob.run({ key: 'm1' }, context)).toEqual({ kind: 'done' });
   expect(await redis.client.hgetall(keys.message('m1'))).toEqual(before);
-  expect(await dueIds(redis, 'messages')).toEqual(['m1']);
+  expect(await dueIds(redis, 'messages')).toEqual([]);
 });

@@ -71,9 +71,9 @@ const compiled = fileURLToPath(new URL('../../../node_modules/.cache/docket/comp
 const SIGTERM_CODE = 143;
 const thisProgram = fileURLToPath(new URL('./bot-process.ts', import.meta.url));
 
-function spawnDocket(env: Record<string, string>, timing: Partial<Timing>, program: string) {
+function spawnDocket(env: Record<string, string>, timing: Partial<Timing>) {
   const child = endsWithTests(
-    spawn(process.execPath, [program], {
+    spawn(process.execPath, [thisProgram], {
       env: {
         PATH: process.env.PATH ?? '',
         PORT: '0',
@@ -99,13 +99,9 @@ function spawnDocket(env: Record<string, string>, timing: Partial<Timing>, progr
   return { child, up, output: () => output };
 }
 
-/** Starts Docket as a process: `program` is the file to run, this release's when left out. */
-export async function spawnBot(
-  env: Record<string, string>,
-  timing: Partial<Timing>,
-  program = thisProgram,
-): Promise<RunningBot> {
-  const { child, up, output } = spawnDocket(env, timing, program);
+/** Starts Docket as a process. */
+export async function spawnBot(env: Record<string, string>, timing: Partial<Timing>): Promise<RunningBot> {
+  const { child, up, output } = spawnDocket(env, timing);
   return {
     port: await up,
     output,
@@ -135,7 +131,7 @@ export async function spawnAndStop(
   timing: Partial<Timing>,
   when: number | (() => boolean),
 ): Promise<EarlyEnd> {
-  const { child, output } = spawnDocket(env, timing, thisProgram);
+  const { child, output } = spawnDocket(env, timing);
   const ended = once(child, 'close');
   if (typeof when === 'number') await pause(when);
   else while (child.exitCode === null && !when()) await pause(10);

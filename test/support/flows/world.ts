@@ -45,13 +45,6 @@ const quick: Partial<Timing> = {
   shutdownMs: 3000,
 };
 
-/** What the last release calls some of them. */
-const releasedTiming = {
-  lookMinMs: quick.pollMinMs,
-  lookMaxMs: quick.pollMaxMs,
-  unclearMs: quick.callMarginMs,
-};
-
 export interface Bot extends RunningBot {
   /** Whether it made this call to a stand-in. */
   made(call: Call): boolean;
@@ -91,8 +84,6 @@ export interface BotOptions {
   config?: string;
   /** Uses the bot's own Redis, in this folder. */
   dataDir?: string;
-  /** The file to run, when it is the program of another release; it is a process then. */
-  program?: string;
 }
 
 export interface WorldOptions {
@@ -136,7 +127,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   let hasProcesses = false;
 
   /** Returns the environment of a bot, its durations, and the ports of the stand-ins that are its own. */
-  async function prepareBot({ timing, config, dataDir, program, env: more }: BotOptions) {
+  async function prepareBot({ timing, config, dataDir, env: more }: BotOptions) {
     // Each bot gets addresses of its own, so that a call tells whose it is.
     const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
     servers.push(slackServer, platformServer);
@@ -158,18 +149,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       ...(config !== undefined && { DOCKET_CONFIG: configFile }),
       ...more,
     };
-    const times = { ...quick, ...timing, ...(program !== undefined && releasedTiming) };
+    const times = { ...quick, ...timing };
     return { env, times, addresses };
   }
 
   async function startBot(bot: BotOptions = {}): Promise<Bot> {
-    const { program } = bot;
     const { env, times, addresses } = await prepareBot(bot);
-    const isProcess = bot.process ?? (options.processes || program !== undefined);
+    const isProcess = bot.process ?? options.processes ?? false;
     const now = startMs === undefined ? undefined : clock.now;
     if (isProcess && now !== undefined) env.TEST_AHEAD_MS = String(now() - Date.now());
     hasProcesses ||= isProcess;
-    const running = await (isProcess ? spawnBot(env, times, program) : startBotHere(env, times, now));
+    const running = await (isProcess ? spawnBot(env, times) : startBotHere(env, times, now));
     const started = { ...running, made: (call: Call) => addresses.includes(call.port) };
     bots.push(started);
     if (started.port > 0) slack.botUrl = `http://127.0.0.1:${started.port}/slack/events`;
@@ -254,7 +244,7 @@ async function dropWork({ client }: TestRedis) {
   );
   const records = async () =>
     (await client.keys('{docket}:*')).filter(
-      (key) => ![rateLimits, ...queues].some((kept) => key.startsWith(kept)),
+      (key) => ![rateLimits, '{docket}:schema', ...queues].some((kept) => key.startsWith(kept)),
     );
   // Jobs go from waiting to active: read in this order, none is seen in neither.
   const lists = queues.flatMap((queue) => [`${queue}wait`, `${queue}active`]);

@@ -12,6 +12,7 @@ import { createCallOnceStore } from '../../../src/store/calls.ts';
 import { createDurationStore } from '../../../src/store/durations.ts';
 import { createFiguresStore } from '../../../src/store/figures.ts';
 import { createLinkStore } from '../../../src/store/links.ts';
+import { createMessageStore } from '../../../src/store/messages.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createRestoredStore } from '../../../src/store/restored.ts';
@@ -46,6 +47,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
   return {
     runs,
     threads: createThreadStore(redis),
+    messages: createMessageStore(redis),
     durations: createDurationStore(redis),
     figures: createFiguresStore(redis),
     links: createLinkStore(redis),

@@ -3,7 +3,6 @@ import type { AuditEntry } from '../../../src/store/audit.ts';
 import type { ThreadPlace } from '../../../src/store/closed-threads.ts';
 import type { WantedMessage } from '../../../src/store/messages.ts';
 import { runBase } from '../../../src/store/runs.ts';
-import { version } from '../../../src/store/version.ts';
 import { NOW_MS } from '../builders.ts';
 
 export const thread = runBase.extend({ note: z.string() });
@@ -11,7 +10,6 @@ export type Thread = z.infer<typeof thread>;
 
 /** A run that follows a thread, as the stores see it. */
 export const aThread = (changes: Partial<Thread> = {}): Thread => ({
-  v: 1,
   id: 't1',
   teamId: 'T0ACME',
   job: 'agent-thread',
@@ -27,7 +25,6 @@ export const place: ThreadPlace = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs:
 /** A message as somebody may want it. */
 export function aMessage(changes: Partial<WantedMessage> = {}): WantedMessage {
   return {
-    v: 1,
     teamId: 'T0ACME',
     place: { channel: 'C0DOCS' },
     kind: 'state',
@@ -50,10 +47,9 @@ export const anAuditEntry = (changes: Partial<AuditEntry> = {}): AuditEntry => (
 });
 
 /** A kind of run, as the stores see one. */
-export const note = runBase.extend({ v: version(2), note: z.string() });
+export const note = runBase.extend({ note: z.string() });
 export type Note = z.infer<typeof note>;
 export const aNote = (changes: Partial<Note> = {}): Note => ({
-  v: 2,
   id: 'r1',
   teamId: 'T0ACME',
   job: 'export',

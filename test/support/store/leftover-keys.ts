@@ -30,11 +30,15 @@ export async function lastingRuns(client: Redis): Promise<LastingRun[]> {
 
 /**
  * Returns the keys that are left beyond what lasts: the runs that are kept until somebody ends them with what names them,
- * the audit log, figures of days, durations of exports, the threads of digests, and BullMQ's own of its queues.
+ * the audit log, figures of days, durations of exports, the threads of digests, the schema number, and BullMQ's own of
+ * its queues.
  */
 export async function leftoverKeys(client: Redis, lasting: readonly LastingRun[]): Promise<string[]> {
   const others = (await client.keys('*')).filter(
-    (key) => !OF_QUEUES.test(key) && !KEPT_FAMILIES.some((family) => key.startsWith(family)),
+    (key) =>
+      key !== keys.schema() &&
+      !OF_QUEUES.test(key) &&
+      !KEPT_FAMILIES.some((family) => key.startsWith(family)),
   );
   const jobs: string[] = [];
   const left: string[] = [];

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
-import { version } from '../../../store/version.ts';
 import type { VisibleKind } from '../../visibility.ts';
 import { newReply } from '../thread/event.ts';
 
@@ -50,7 +49,6 @@ export type MentionAnswer = z.infer<typeof mentionAnswer>;
 
 /** Somebody mentioned the app where no agent job is followed. All times are epoch milliseconds. */
 export const mentionRun = runBase.extend({
-  v: version(2),
   job: z.literal('agent-mention'),
   /** Slack's id of the app's user, which is left out of the text. */
   botUserId: z.string(),
@@ -85,7 +83,6 @@ export const newMention = (
   mention: Pick<MentionRun, 'teamId' | 'botUserId' | 'reply' | 'threadTs' | 'early' | 'problem'>,
   nowMs: number,
 ): MentionRun => ({
-  v: 2,
   id: idOf('agent-mention', mention.teamId, mention.reply.channel, mention.reply.ts),
   job: 'agent-mention',
   rev: 1,

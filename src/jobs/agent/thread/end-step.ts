@@ -3,7 +3,7 @@ import { noNames } from '../../../slack/markdown/names.ts';
 import { reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
-import { type StepResult, saveAs, UNREADABLE_RETRY_MS } from '../../run-job.ts';
+import { type StepResult, saveAs } from '../../run-job.ts';
 import { parseThreadText } from '../thread-text.ts';
 import { leaveWatch } from '../watch/watches.ts';
 import { NO_JOB } from './card-step.ts';
@@ -11,7 +11,7 @@ import { noPlaceMessage, unknownJobMessage } from './ephemeral-view.ts';
 import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
 import type { ThreadRun } from './record.ts';
 import { checkOpenSend } from './send.ts';
-import { ifReadable, type LoadedThread, publishAndWait } from './thread-step.ts';
+import { type LoadedThread, publishAndWait } from './thread-step.ts';
 import { addEphemeral } from './transitions.ts';
 
 /** A step of a thread that has ended. What the platform has goes on there, but is no longer shown here. */
@@ -19,12 +19,12 @@ export async function end(
   { run, inbox, wakes }: LoadedThread,
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
-  const events = readEvents(inbox);
-  if (events.length > 0) return saveAs(addEndedEphemerals(run, events), { consumed: events.length });
+  const events = inbox.flatMap((entry) => threadEvent.safeParse(entry).data ?? []);
+  if (inbox.length > 0) return saveAs(addEndedEphemerals(run, events), { consumed: inbox.length });
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
   if (answerInMs > 0) return runAgainIn(answerInMs);
-  await ifReadable(() => leaveWatch(run, context), context);
+  await leaveWatch(run, context);
   await context.threads.unfollow(run.teamId, run.id);
   if (run.ended?.why === 'noPlace') {
     const message = noPlaceMessage(run.asked.joinable, run.ended.code ?? '');
@@ -36,18 +36,11 @@ export async function end(
     const inMs = await reportPrivately(run, { name: 'no-job', userId: run.owner.id, message }, context);
     if (inMs > 0) return runAgainIn(inMs);
   }
-  return publishAndWait(run, wakes, inbox.length > 0 ? [UNREADABLE_RETRY_MS] : [], context);
+  return publishAndWait(run, wakes, [], context);
 }
 
 const isSmallTalk = ({ content }: ReplyEvent) =>
   parseThreadText(messageToMarkdown(beginningOf(content), noNames)).kind === 'smallTalk';
-
-/** Returns the events before the first entry that only a newer Docket can read. */
-function readEvents(inbox: readonly unknown[]): ThreadEvent[] {
-  const read = inbox.map((entry) => threadEvent.safeParse(entry).data);
-  const end = read.indexOf(undefined);
-  return read.slice(0, end < 0 ? undefined : end).filter((entry) => entry !== undefined);
-}
 
 /** Ephemerals to whoever wanted something of the agent after the end. */
 function addEndedEphemerals(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadRun {

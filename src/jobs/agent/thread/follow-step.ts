@@ -1,6 +1,5 @@
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../retry.ts';
-import { UNREADABLE_RETRY_MS } from '../../run-job.ts';
 import { contactsText } from '../../wording-view.ts';
 import type { WatchRun } from '../watch/record.ts';
 import { addThread, requestPoll } from '../watch/transitions.ts';
@@ -11,7 +10,6 @@ import { nextWaitingOf, type ThreadRun } from './record.ts';
 import { checkOpenSend, nextSendAtMs, nextSendable, registerSend, send } from './send.ts';
 import { joinWatch, syncThread } from './sync.ts';
 import {
-  ifReadable,
   type LoadedThread,
   publishAndWait,
   publishThread,
@@ -44,8 +42,8 @@ export async function follow(
     ({ state, round }) => state === 'working' && round === undefined,
   );
   if (unregistered !== undefined) {
-    if (await ifReadable(() => registerSend(run, unregistered, undefined, context), context)) return 'next';
-    delaysMs.push(UNREADABLE_RETRY_MS);
+    await registerSend(run, unregistered, undefined, context);
+    return 'next';
   }
   // The message about a limit that has ended is published before another limit takes its place.
   const hasEndedLimit = run.retry?.over || run.limit?.over;
@@ -56,7 +54,7 @@ export async function follow(
 
   const applied = await applyInbox(run, inbox, context);
   if (applied.pollRequested && run.agentJobId !== undefined)
-    await ifReadable(() => updateWatch(run, (watch) => requestPoll(watch, now()), context), context);
+    await updateWatch(run, (watch) => requestPoll(watch, now()), context);
   const sendable = nextSendable(applied.thread, now());
   // Asked right before the send: the instruction may have waited for hours since it was accepted.
   const verdict = sendable && (await policy.check(sendable.by.id, 'agent'));
@@ -70,15 +68,10 @@ export async function follow(
     await recordChanges(run, thread, context);
     return send(thread, head, applied.consumed, context);
   }
-  const isBlockedBySlack = verdict?.kind === 'unknown' || applied.blockedBy === 'author';
+  const isBlockedBySlack = verdict?.kind === 'unknown' || applied.isBlocked;
   if (isBlockedBySlack) delaysMs.push(lookupRetryMs(context));
-  if (applied.blockedBy === 'newerDocket') delaysMs.push(UNREADABLE_RETRY_MS);
 
-  let latest = run;
-  const isReadable = await ifReadable(async () => {
-    latest = await syncWithWatch(run, savedWatch, context);
-  }, context);
-  if (!isReadable) delaysMs.push(UNREADABLE_RETRY_MS);
+  const latest = await syncWithWatch(run, savedWatch, context);
   const next = endIfNotCreated(endUnusedLimit(latest));
   if (next !== run) return saveChanges(run, next, 0, context);
   if (nextWaitingOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());

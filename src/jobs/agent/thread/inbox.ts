@@ -15,8 +15,8 @@ const NAMES_WAIT_MS = 60_000;
 export interface AppliedInbox {
   thread: ThreadRun;
   consumed: number;
-  /** Why the next entry has to wait: its author is not known yet, or only a newer Docket can read it. */
-  blockedBy?: 'author' | 'newerDocket';
+  /** The next entry has to wait until its author is known. */
+  isBlocked?: true;
   /** Somebody wants the job to be polled at once. */
   pollRequested: boolean;
 }
@@ -31,22 +31,24 @@ export async function applyInbox(
   for (const entry of entries) {
     // What comes after the end, the step of an ended thread answers.
     if (result.thread.state === 'ended') break;
-    const read = threadEvent.safeParse(entry);
-    if (!read.success) {
-      const about = { run: thread.id, err: read.error };
-      context.log.info(about, 'an entry of an inbox cannot be read, and is left to a newer Docket');
-      return { ...result, blockedBy: 'newerDocket' };
+    const { data: event, error: damage } = threadEvent.safeParse(entry);
+    // Neither a damaged event nor a defect of ours must stop the thread.
+    const leaveOut = (error: unknown) =>
+      context.log.error(
+        { run: thread.id, kind: event?.kind, err: error },
+        'an event of a thread is left out',
+      );
+    if (event === undefined) leaveOut(damage);
+    else {
+      const eventContext = await loadEventContext(result.thread, event, context);
+      if (eventContext === undefined) return { ...result, isBlocked: true };
+      try {
+        result.thread = applyEvent(result.thread, event, eventContext);
+      } catch (error) {
+        leaveOut(error);
+      }
+      result.pollRequested ||= requestsPoll(event);
     }
-    const eventContext = await loadEventContext(result.thread, read.data, context);
-    if (eventContext === undefined) return { ...result, blockedBy: 'author' };
-    try {
-      result.thread = applyEvent(result.thread, read.data, eventContext);
-    } catch (error) {
-      // A defect of ours must not stop the thread.
-      const about = { run: thread.id, kind: read.data.kind, err: error };
-      context.log.error(about, 'an event of a thread hit a defect, and is left out');
-    }
-    result.pollRequested ||= requestsPoll(read.data);
     result.consumed += 1;
   }
   return result;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type Quota, runBase } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
-import { version } from '../../../store/version.ts';
 import type { Limits } from '../../limits.ts';
 import { knownNeeds } from '../../needs.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
@@ -125,7 +124,6 @@ const sendLimit = z.object({
 
 /** A Slack thread that follows an agent job. All its messages are a function of this record, see `view.ts`. */
 export const threadRun = runBase.extend({
-  v: version(2),
   job: z.literal('agent-thread'),
   needs: knownNeeds,
   project: z.string(),
@@ -243,7 +241,7 @@ export function newThread({ instruction: first, ...thread }: NewThread, nowMs: n
   const { teamId, owner, asked } = thread;
   const { channel, rootTs } = asked;
   return threadRun.parse({
-    ...{ v: 2, job: 'agent-thread', rev: 1, people: [owner.id], lasting: true },
+    ...{ job: 'agent-thread', rev: 1, people: [owner.id], lasting: true },
     ...(rootTs !== undefined && { claim: threadClaim({ teamId, channel, rootTs }) }),
     ...thread,
     inDirectMessage: channel === '',

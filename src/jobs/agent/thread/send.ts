@@ -10,7 +10,7 @@ import type { Instruction } from './instruction.ts';
 import { makeCall, prepareCall } from './platform-call.ts';
 import { nextWaitingOf, type ThreadRun, threadRun, unresolvedSendOf } from './record.ts';
 import { joinWatch, syncThread, withSend } from './sync.ts';
-import { ifReadable, type LoadedThread, saveChanges, type ThreadStepResult } from './thread-step.ts';
+import { type LoadedThread, saveChanges, type ThreadStepResult } from './thread-step.ts';
 import { applySendResult, type SendResult, updateInstruction } from './transitions.ts';
 
 /** Returns the instruction that can be sent now. */
@@ -80,9 +80,8 @@ export async function send(
     if (loaded !== undefined) return { kind: 'saved', loaded };
   }
   const current = await saveSendResult(own, head, result, context);
-  // Where the watch cannot be read, a later step does it.
   if (current?.state === 'following' && result.kind === 'taken')
-    await ifReadable(() => registerSend(current, { ...head, sentAtMs }, result.job, context), context);
+    await registerSend(current, { ...head, sentAtMs }, result.job, context);
   return 'next';
 }
 

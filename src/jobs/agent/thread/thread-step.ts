@@ -1,5 +1,4 @@
 import { SlackApiError } from '../../../slack/errors.ts';
-import { UnreadableRun } from '../../../store/runs.ts';
 import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
 import { lookupRetryMs } from '../../retry.ts';
@@ -41,18 +40,6 @@ export async function saveChanges(
 export async function recordChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
   await auditChanges(before, after, context);
   await leaveLine(before, after, context);
-}
-
-/** Returns whether `action` could be done: not while only a newer Docket can read the watch of the job. */
-export async function ifReadable(action: () => Promise<unknown>, { log }: JobContext): Promise<boolean> {
-  try {
-    await action();
-    return true;
-  } catch (error) {
-    if (!(error instanceof UnreadableRun)) throw error;
-    log.error({ err: error }, 'the watch of an agent job cannot be read');
-    return false;
-  }
 }
 
 /** Publishes all messages and reactions of a thread as they are to look now. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
-import { version } from '../../../store/version.ts';
 import { trouble } from '../../poll-record.ts';
 
 /** An agent job as the platform last described it. Times are epoch milliseconds. */
@@ -41,7 +40,6 @@ const { nextMs, ...withoutNext } = trouble.shape;
 
 /** The watch of one agent job, shared by all threads that follow it. All times are epoch milliseconds. */
 export const watchRun = runBase.extend({
-  v: version(1),
   job: z.literal('agent-watch'),
   project: z.string(),
   agentJobId: z.string(),

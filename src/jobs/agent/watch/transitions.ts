@@ -13,7 +13,6 @@ import {
 /** Returns the watch of a job that has not been polled yet. */
 export function newWatch(teamId: string, project: string, agentJobId: string, nowMs: number): WatchRun {
   return {
-    v: 1,
     id: watchId(teamId, project, agentJobId),
     teamId,
     job: 'agent-watch',

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { JobContext } from '../../context.ts';
 import type { ThreadRun } from '../thread/record.ts';
 import { type WatchRun, watchId, watchRun } from './record.ts';
@@ -8,7 +9,7 @@ type WatchContext = Pick<JobContext, 'runs' | 'wake' | 'now'>;
 /** Nobody was refused a watch: it may be written whenever Redis comes to it. */
 const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
 
-/** Returns the watch of the job that a thread follows, if there is one. Throws `UnreadableRun`. */
+/** Returns the watch of the job that a thread follows, if there is one. Throws a `ZodError` for a damaged one. */
 export async function loadWatch(
   { teamId, project, agentJobId }: ThreadRun,
   { runs }: WatchContext,
@@ -52,8 +53,11 @@ export function needsStep(before: WatchRun, after: WatchRun): boolean {
   return isOpen || after.lookWanted || after.untold;
 }
 
-/** Takes a thread out of the watch of its job. */
+/** Takes a thread out of the watch of its job. A damaged watch is left as it is. */
 export async function leaveWatch(thread: ThreadRun, context: WatchContext): Promise<void> {
-  if ((await loadWatch(thread, context)) === undefined) return;
+  const watch = await loadWatch(thread, context).catch((error: unknown) => {
+    if (!(error instanceof z.ZodError)) throw error;
+  });
+  if (watch === undefined) return;
   await updateWatch(thread, (watch) => removeThread(watch, thread.id), context);
 }

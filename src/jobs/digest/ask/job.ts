@@ -1,12 +1,11 @@
 import { messageUrl } from '../../../slack/text.ts';
-import { UnreadableRun } from '../../../store/runs.ts';
 import { instructEntry } from '../../agent/thread/event.ts';
 import { findInstruction, newOwnThread, type ThreadRun, threadRun } from '../../agent/thread/record.ts';
 import { loadWatch } from '../../agent/watch/watches.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
-import { defineRunJob, markIdle, type StepResult, saveAs, UNREADABLE_RETRY_MS } from '../../run-job.ts';
+import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { type EditionRun, editionRun } from '../edition/record.ts';
 import { rangeKey } from '../figures/record.ts';
 import { totalOf } from '../model.ts';
@@ -87,15 +86,8 @@ async function withValue(
 /** Polls the thread until what became of the instruction is final. */
 async function follow(run: AskRun, context: JobContext): Promise<StepResult<AskRun>> {
   const { now, threads } = context;
-  const found = await readable(async () => {
-    const loaded = await threads.loadWithInbox(run.thread, threadRun);
-    return { loaded, watch: loaded && (await loadWatch(loaded.run, context)) };
-  }, context);
-  if (found === undefined)
-    return deadlineMs(run, undefined, context) < now()
-      ? unwatched(run, context)
-      : runAgainIn(UNREADABLE_RETRY_MS);
-  const { loaded, watch } = found;
+  const loaded = await threads.loadWithInbox(run.thread, threadRun);
+  const watch = loaded && (await loadWatch(loaded.run, context));
   const thread = loaded?.run;
   const isCaughtUp = loaded?.inbox.length === 0;
   const { round, ending, isFinal } = outcomeOf(run, thread, { isCaughtUp, watch, nowMs: now() });
@@ -120,17 +112,6 @@ const unwatched = (run: AskRun, { now }: JobContext) =>
     { ...run, state: 'ended' as const, ending: run.ending ?? { kind: 'unwatched' as const, atMs: now() } },
     { audit: 'unwatched' },
   );
-
-/** Nothing while only a newer Docket can read it. */
-async function readable<T>(read: () => Promise<T>, { log }: JobContext): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof UnreadableRun)) throw error;
-    log.info({ err: error }, 'a thread that was asked under a digest cannot be read');
-    return undefined;
-  }
-}
 
 /** Until when the thread is polled: as long as the watch does after the send, for which a limit may have it wait. */
 function deadlineMs(run: AskRun, thread: ThreadRun | undefined, { timing }: JobContext): number {

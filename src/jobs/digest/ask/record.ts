@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { type Quota, runBase } from '../../../store/runs.ts';
-import { version } from '../../../store/version.ts';
 import { roundEnding } from '../../agent/watch/record.ts';
 import { person } from '../edition/record.ts';
 
@@ -31,7 +30,6 @@ export type AskEnding = z.infer<typeof askEnding>;
  * are epoch milliseconds.
  */
 export const askRun = runBase.extend({
-  v: version(1),
   job: z.literal('digest-ask'),
   project: z.string(),
   /** The digest, where its line is, and the channel. */
@@ -83,7 +81,7 @@ type NewAsk = Pick<AskRun, 'id' | 'teamId' | 'project' | 'edition' | 'channel' |
 /** Returns the run that hands an instruction over. What it makes has ids that follow from its own. */
 export function newAsk({ text, to, ...ask }: NewAsk, nowMs: number): AskRun {
   return {
-    ...{ v: 1, job: 'digest-ask', rev: 1, people: [] },
+    ...{ job: 'digest-ask', rev: 1, people: [] },
     ...ask,
     thread: 'thread' in to ? to.thread : idOf('agent-thread', ask.id),
     instruction: idOf('instruction', ask.id),

@@ -113,7 +113,6 @@ function newEdition(
 ): EditionRun {
   return {
     ...of,
-    v: 1,
     id: '',
     job: 'digest',
     rev: 1,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
-import { version } from '../../../store/version.ts';
 import type { VisibleKind } from '../../visibility.ts';
 import { counts, dayRange, pageFigures, platformCause, readerFigures, SECTIONS } from '../model.ts';
 
@@ -51,7 +50,6 @@ export const followUp = z.object({
  * its messages are a function of this record, see `view.ts`. Times are epoch milliseconds.
  */
 export const editionRun = runBase.extend({
-  v: version(1),
   job: z.literal('digest'),
   project: z.string(),
   /** What it is about, for people to read: the domain of the project, else its name. */

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { PagesOf } from '../../../store/figures.ts';
 import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
-import { version } from '../../../store/version.ts';
 import { trouble } from '../../poll-record.ts';
 import {
   counts,
@@ -22,7 +21,6 @@ export type ReaderPart = (typeof READER_PARTS)[number];
  * epoch milliseconds.
  */
 export const figuresRun = runBase.extend({
-  v: version(1),
   job: z.literal('digest-figures'),
   project: z.string(),
   range: dayRange,
@@ -90,7 +88,6 @@ function figuresId({ teamId, project, range, spans, pages, readers, maxRequests 
 export function newFiguresRun(wanted: FiguresWanted, nowMs: number): FiguresRun {
   const { teamId, project, range, spans, urgent, by, maxRequests } = wanted;
   return {
-    v: 1,
     id: figuresId(wanted),
     teamId,
     job: 'digest-figures',

@@ -142,7 +142,7 @@ async function finishPosting(
   }
   if (posting === undefined) return undefined;
   const edition = await loadEdition(posting.run, context);
-  // One that a newer Docket wrote, or that is gone, is left to itself.
+  // One that is gone or damaged is left to itself.
   if (edition === undefined) return saveAs({ ...run, posting: undefined, lastWeek: posting.week });
   if (edition.ended === undefined) {
     if (edition.stuck !== undefined && edition.totals === undefined && !run.ownerLeft) {

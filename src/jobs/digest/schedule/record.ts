@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { type Quota, runBase } from '../../../store/runs.ts';
-import { version } from '../../../store/version.ts';
 import { knownNeeds } from '../../needs.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
@@ -47,7 +46,6 @@ export type AlertWatch = z.infer<typeof alertWatch>;
 
 /** A weekly digest of a project in a channel. It steps itself: what it does is in `job.ts`. */
 export const scheduleRun = runBase.extend({
-  v: version(1),
   job: z.literal('digest-schedule'),
   needs: knownNeeds,
   project: z.string(),
@@ -138,7 +136,6 @@ export function newSchedule(
 ): ScheduleRun {
   const { teamId, user } = request;
   return {
-    v: 1,
     id: requestRunId(request),
     teamId,
     job: 'digest-schedule',

@@ -78,19 +78,6 @@ test('a watch that was not woken for a send is stepped after a restart', async (
   expect(await world.client.zscore(keys.activeRuns(), `agent-watch ${world.watch}`)).not.toBeNull();
 });
 
-test('a watch of a newer Docket does not end its threads: what can be sent goes out', async () => {
-  await world.follows();
-  const record = JSON.stringify({ ...(await world.watched()), v: 2 });
-  await world.client.hset(keys.run(world.watch), 'json', record);
-  await world.receives(wrote(ana, 1, 'please'));
-  expect(await world.step()).toMatchObject({ kind: 'again', inMs: 60_000 });
-  expect(world.prompts).toEqual(['please']);
-  // A wish for a look cannot be kept there, but breaks nothing.
-  await world.receives(clicks(ana, 'checkNow'));
-  expect(await world.step()).toMatchObject({ kind: 'again', inMs: 60_000 });
-  expect((await world.thread()).state).toBe('following');
-});
-
 test('what was given up is told when somebody asks again, to whose it was, and not as somebody else’s', async () => {
   await isGivenUp();
   expect(world.texts('.end.')).toEqual([expect.stringContaining('I stopped watching "please" after 6 h')]);
@@ -151,16 +138,5 @@ describe('what the platform took', () => {
     await isInBoth();
     expect(await world.watched()).toMatchObject({ lookWanted: true });
     expect(world.audited.filter((line) => line.endsWith('sent · 6 characters'))).toHaveLength(1);
-  });
-
-  test('is in both, though only a newer Docket could read the watch meanwhile', async () => {
-    const { id, watch, client } = world;
-    const json = (await client.hget(keys.run(watch), 'json')) ?? '';
-    await client.hset(keys.run(watch), 'json', JSON.stringify({ ...JSON.parse(json), v: 99 }));
-    await world.step();
-    expect((await world.thread()).instructions).toMatchObject([{ id: expect.anything(), state: 'working' }]);
-    await client.hset(keys.run(watch), 'json', json);
-    await threadJob.run({ runId: id }, world.context);
-    await isInBoth();
   });
 });

@@ -8,7 +8,6 @@ const ANA = { id: 'U0ANA', name: 'ana' };
 /** A thread in #docs that follows a job which has nothing to do. */
 export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
   return {
-    v: 2,
     id: '3f9a1c2b4d5e6f708192a3b4',
     teamId: 'T0ACME',
     job: 'agent-thread',
@@ -93,7 +92,6 @@ export function aTrouble(changes: Partial<SendTrouble> = {}): SendTrouble {
 /** Ana mentions the app in #docs, where no job is followed. */
 export function aMention(changes: Partial<MentionRun> = {}): MentionRun {
   return {
-    v: 2,
     id: '5e5e1c2b4d5e6f708192a3b4',
     teamId: 'T0ACME',
     job: 'agent-mention',

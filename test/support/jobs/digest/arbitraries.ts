@@ -116,7 +116,6 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
   return known.map(({ spanCounts, ...one }) =>
     present({
       ...one,
-      v: 1 as const,
       id: 'digest-1',
       teamId: 'T0ACME',
       job: 'digest' as const,
@@ -152,7 +151,6 @@ export function fullEdition(word: string): EditionRun {
   const five = Array.from({ length: 5 }, () => page());
   const range = { from: '2025-12-25', to: '2026-03-27' };
   return {
-    v: 1,
     id: 'digest-1',
     teamId: 'T0ACME',
     job: 'digest',

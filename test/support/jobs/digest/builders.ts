@@ -6,7 +6,6 @@ import { NOW_MS } from '../../builders.ts';
 
 /** An active schedule: Mondays 09:00 in Berlin, everything chosen but alerts. */
 export const aSchedule = (changes: Partial<ScheduleRun> = {}): ScheduleRun => ({
-  v: 1,
   id: 'schedule-1',
   teamId: 'T0ACME',
   job: 'digest-schedule',
@@ -39,7 +38,6 @@ export const aPage = (path: string, changes: Partial<PageChange> = {}): PageChan
 
 /** The digest of 7 to 13 September in #docs, which is the last complete week at `NOW_MS`; it is posted whole. */
 export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
-  v: 1,
   id: 'd16e57a1b2c3d4e5f6071829',
   teamId: 'T0ACME',
   job: 'digest',
@@ -89,7 +87,6 @@ export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
 
 /** Ana asked for work on a page; a thread that follows a job has the instruction, and nothing came of it yet. */
 export const anAsk = (changes: Partial<AskRun> = {}): AskRun => ({
-  v: 1,
   id: 'a5ca5ca5ca5ca5ca5ca5ca5c',
   teamId: 'T0ACME',
   job: 'digest-ask',

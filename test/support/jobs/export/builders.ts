@@ -14,7 +14,6 @@ export const wholeSite: ExportTarget = {
 /** An export that runs, three minutes after it was asked for. */
 export function aRun(changes: Partial<ExportRun> = {}): ExportRun {
   return {
-    v: 2,
     id: '3f9a1c2b4d5e6f708192a3b4',
     teamId: 'T0ACME',
     job: 'export',

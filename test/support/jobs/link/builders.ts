@@ -4,7 +4,6 @@ import { NOW_MS } from '../../builders.ts';
 /** Ben's own link to an export of Ana's, just asked for. */
 export function aLinkRun(changes: Partial<LinkRun> = {}): LinkRun {
   return {
-    v: 1,
     id: '7a7a1c2b4d5e6f708192a3b4',
     teamId: 'T0ACME',
     job: 'link',
