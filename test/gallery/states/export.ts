@@ -21,6 +21,10 @@ const SITE = 'docs.acme.com';
 const MINUTE = 60_000;
 
 const accepted: Partial<ExportRun> = { jobId: undefined, startedAtMs: undefined, status: undefined };
+const at = (fraction: number) => [{ atMs: NOW_MS, fraction }];
+/** It was started elsewhere, and only its id is known. */
+const byJob: Partial<ExportRun> = { joined: true, domain: '', startedAtMs: undefined };
+const longName = { id: 'U0ANA', name: 'Ana '.repeat(100) };
 const halfDone: Partial<ExportRun> = {
   looks: [{ atMs: NOW_MS, fraction: 0.42 }],
   pageCount: 128,
@@ -29,8 +33,8 @@ const ben = { id: 'U0BEN', name: 'ben' };
 
 const shown =
   (part: string, tell = told) =>
-  (name: string, run: ExportRun, state: string) =>
-    tell(`export/${name}`, pick(exportMessages(run), part), state, SITE);
+  (name: string, run: ExportRun, state: string, subject = SITE) =>
+    tell(`export/${name}`, pick(exportMessages(run), part), state, subject);
 const card = shown('card');
 const progress = shown('progress', toldBelowCard);
 const endedProgress = shown('progress', timesBelowCard);
@@ -43,6 +47,8 @@ const cards: GalleryState[] = [
   card('card/one page', aRun({ paths: ['/guides/webhooks'] }), 'Exporting'),
   card('card/some pages, labelled', aRun({ version: '1.2', paths: ['/a', '/b'] }), 'Exporting'),
   card('card/watched', aRun({ joined: true }), 'Exporting'),
+  card('card/by its job alone', aRun({ joined: true, domain: '' }), 'Exporting', 'job se_3f9a…4a06'),
+  card('card/long name', aRun({ version: '1.2', requester: longName }), 'Exporting'),
   card('card/in a direct message', aRun({ inDirectMessage: true }), 'Exporting'),
   card('card/making the link', aRun({ state: 'bundling' }), 'Exporting'),
   card('card/making another link', aRun({ state: 'bundling', relinked: 1 }), 'Exported'),
@@ -74,6 +80,19 @@ const progresses: GalleryState[] = [
   ),
   progress('progress/running', aRun(), 'Exporting'),
   progress('progress/42 percent', aRun(halfDone), 'Exporting'),
+  progress('progress/99.9 percent, one page', aRun({ looks: at(0.999), pageCount: 1 }), 'Exporting'),
+  progress('progress/many pages', aRun({ looks: at(1), pageCount: 12_480 }), 'Exporting'),
+  progress(
+    'progress/words that say nothing',
+    aRun({ status: ' \u202E', progressText: '\n\u202E' }),
+    'Exporting',
+  ),
+  progress('progress/watched', aRun({ joined: true, startedAtMs: undefined, looks: at(0.42) }), 'Exporting'),
+  progress(
+    'progress/two polls failed',
+    aRun({ trouble: { kind: 'down', inARow: 2, nextMs: NOW_MS } }),
+    'Exporting',
+  ),
   progress('progress/in words', aRun({ progressText: 'rendering pages' }), 'Exporting'),
   progress('progress/a state of its own', aRun({ status: 'optimizing' }), 'optimizing'),
   progress(
@@ -133,9 +152,26 @@ const endings: GalleryState[] = [
     ended(done({ ...privately, refusal: 'messages_tab_disabled' })),
     'exported',
   ),
+  ending(
+    'ending/done, one byte, of a job alone',
+    ended(done({ sizeBytes: 1 }), { ...byJob, pageCount: 1 }),
+    'exported',
+    'job se_3f9a…4a06',
+  ),
+  ending(
+    'ending/done, with nothing else told',
+    ended({ kind: 'done', link: 'x' }, { completedAtMs: undefined }),
+    'exported',
+  ),
   ending('ending/link over', ended(done({ over: true })), 'exported'),
   ending('ending/failed', ended(anEnding.failed, halfDone), 'failed'),
   ending('ending/failed without a reason', ended({ kind: 'failed' }, { completedAtMs: undefined }), 'failed'),
+  ending('ending/failed, of a job alone', ended({ kind: 'failed' }, byJob), 'failed', 'job se_3f9a…4a06'),
+  ending(
+    'ending/failed, with a long reason and a label',
+    ended({ kind: 'failed', reason: '😀'.repeat(400) }, { version: '1.2\n<!here>' }),
+    'failed',
+  ),
   ...(['plan', 'key', 'limit', 'down', 'project'] as const).map((why) =>
     ending(`ending/not started, ${why}`, ended(notStarted({ why }), accepted), 'not started'),
   ),
@@ -166,6 +202,11 @@ const endings: GalleryState[] = [
   ),
   ending('ending/lost', ended(anEnding.lost), 'no longer knows'),
   ending('ending/lost, watched', ended(anEnding.lost, { joined: true }), 'does not know'),
+  ending(
+    'ending/lost, with an id that somebody gave',
+    ended(anEnding.lost, { answer: { attempt: 1, by: 'ana', byId: 'U0ANA', action: 'watchIt' } }),
+    'does not know',
+  ),
   ending('ending/no longer watched', ended(anEnding.gaveUp), 'stopped watching'),
   ending('ending/no link', ended(anEnding.noLink), 'could not get'),
   ending('ending/no link, key', ended({ kind: 'noLink', why: 'key' }), 'could not get'),
@@ -217,6 +258,12 @@ const answers: GalleryState[] = [
   running('answer/start unclear, elsewhere', aRun({ ...accepted, state: 'unknown' }), false),
   answered('export/answer/nothing new', unchangedProgressMessage(aRun(halfDone))),
   answered('export/answer/nothing new, no percentage', unchangedProgressMessage(aRun())),
+  answered('export/answer/nothing new, queued', unchangedProgressMessage(aRun({ status: 'queued' }))),
+  answered(
+    'export/answer/nothing new, a state of its own',
+    unchangedProgressMessage(aRun({ status: 'Packaging' })),
+  ),
+  answered('export/answer/nothing new, limit', unchangedProgressMessage(trouble('limit'))),
   answered('export/answer/nothing new, ended', unchangedProgressMessage(ended(anEnding.gaveUp))),
   answered(
     'export/answer/nothing new, start unclear',
@@ -224,6 +271,8 @@ const answers: GalleryState[] = [
   ),
   answered('export/answer/an earlier attempt', earlierAttemptMessage),
   answered('export/answer/not in the channel', noPlaceMessage(aRun(), 'not_in_channel')),
+  answered('export/answer/not in a private channel', noPlaceMessage(aRun(), 'channel_not_found')),
+  answered('export/answer/no such channel', noPlaceMessage(elsewhere, 'channel_not_found')),
   answered('export/answer/refused by Slack', noPlaceMessage(elsewhere, 'restricted_action')),
 ];
 

@@ -8,6 +8,12 @@ const had = { link: 'l1', linkEndsAtMs: NOW_MS + 1_800_000 };
 
 export const linkStates: GalleryState[] = [
   told('link/sent', pick(linkMessages(aLinkRun({ state: 'sent', ...had })), 'link'), 'link', SITE),
+  told(
+    'link/sent, end unknown',
+    pick(linkMessages(aLinkRun({ state: 'sent', link: 'l1' })), 'link'),
+    'link',
+    SITE,
+  ),
   told('link/over', pick(linkMessages(aLinkRun({ state: 'over', ...had })), 'link'), 'ended', SITE),
   told('link/failed', pick(linkMessages(aLinkRun({ state: 'failed' })), 'link'), 'could not get', SITE),
   told(

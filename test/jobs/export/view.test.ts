@@ -3,7 +3,6 @@ import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
-import { messageOf } from '../../support/jobs/export/rendering.ts';
 
 describe('which messages there are', () => {
   const keysAndKinds = (run: ExportRun) =>
@@ -87,35 +86,5 @@ describe('which messages there are', () => {
   test('an earlier ending is not shown again once the run goes on', () => {
     const keys = exportMessages(aRun({ attempt: 2 })).map(({ key }) => key);
     expect(keys.filter((key) => key.includes('.end.'))).toEqual([]);
-  });
-});
-
-describe('the question about a start without an answer', () => {
-  const asked = aRun({ state: 'unknown', startedAtMs: undefined });
-
-  test('says what is not known, and what to do', () => {
-    expect(messageOf(asked, 'question')).toBe(
-      "⚠️ @Ana Did the export of docs.acme.com start? The platform gave no clear answer.\nLook in its dashboard first: starting again could run it twice.\n[It's there: watch it] [Start again] [Leave it]",
-    );
-  });
-
-  test('names the id that somebody took for that of its job, and that the platform does not know', () => {
-    const run = aRun({ state: 'unknown', startedAtMs: undefined, jobId: undefined, unknownJobId: 'se_`1' });
-    expect(messageOf(run, 'question')).toBe(
-      "⚠️ @Ana Did the export of docs.acme.com start? The platform gave no clear answer.\nThe platform has no job with that ID: se_`1\nLook in its dashboard first: starting again could run it twice.\n[It's there: watch it] [Start again] [Leave it]",
-    );
-    expect(messageOf(run, 'progress')).toBe('⚠️ Needs an answer · docs.acme.com');
-  });
-
-  test.each([
-    ['startAgain', 'It was unclear whether the export of docs.acme.com had started. ben started it again.'],
-    ['leave', "It's unclear whether the export of docs.acme.com started. ben chose not to start it again."],
-    [
-      'late',
-      "It was unclear whether the export of docs.acme.com had started. It had: the platform's answer came late.",
-    ],
-  ] as const)('answered (%s), it has no buttons and mentions nobody', (action, text) => {
-    const answer = { attempt: 1, by: 'ben', byId: 'U0BEN', action };
-    expect(messageOf(aRun({ attempt: 2, answer }), 'question.1')).toBe(text);
   });
 });

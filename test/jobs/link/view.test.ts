@@ -14,10 +14,6 @@ import { buttonsIn, menuButtonsIn, reads } from '../../support/slack/rendering.t
 const sent = aLinkRun({ state: 'sent', link: '7a7a.1', linkEndsAtMs: NOW_MS + 1_800_000 });
 
 describe('the message with a link of one’s own', () => {
-  test('is not there before there is a link', () => {
-    expect(linkMessages(aLinkRun())).toEqual([]);
-  });
-
   test('goes to that person by direct message, and stays the same message', () => {
     const keys = [
       aLinkRun({ state: 'failed' }),
@@ -30,37 +26,6 @@ describe('the message with a link of one’s own', () => {
     expect(new Set(keys.map((one) => JSON.stringify(one)))).toEqual(
       new Set(['{"key":"7a7a1c2b4d5e6f708192a3b4.link","place":{"user":"U0BEN"}}']),
     );
-  });
-
-  test.each([
-    [
-      'sent',
-      sent,
-      'ending',
-      'Your own link to the export of docs.acme.com (1.2)\nThe link works until TIME{date_short_pretty} {time}. Anyone who has it can download the bundle.\n[Download bundle] [⋯ New link]',
-    ],
-    [
-      'sent, without an end that the platform told',
-      { ...sent, linkEndsAtMs: undefined },
-      'ending',
-      "Your own link to the export of docs.acme.com (1.2)\nThe platform didn't say how long the link works. Anyone who has it can download the bundle.\n[Download bundle] [⋯ New link]",
-    ],
-    [
-      'over',
-      { ...sent, state: 'over' as const },
-      'state',
-      '🔒 Your own link to the export of docs.acme.com (1.2) ended TIME{date_short_pretty} {time}. The export is still there.\n[New link]',
-    ],
-    [
-      'failed',
-      aLinkRun({ state: 'failed' }),
-      'ending',
-      '⚠️ I could not get a download link to the export of docs.acme.com (1.2) yet.\n[Get the link]',
-    ],
-  ])('%s', (_, run, kind, expected) => {
-    const [shown] = linkMessages(run);
-    expect(shown?.kind).toBe(kind);
-    expect(shown && reads(shown.message)).toBe(expected);
   });
 
   test('stays as it is when no further link can be had: that is a message of its own, for each time', () => {
@@ -78,21 +43,8 @@ describe('the message with a link of one’s own', () => {
     expect([before, news].map((one) => one?.place)).toEqual([{ user: 'U0BEN' }, { user: 'U0BEN' }]);
   });
 
-  test('says that its link ended, also when no further one could be had', () => {
-    const [before] = linkMessages({ ...sent, state: 'failed', made: 2, over: true });
-    expect([before?.kind, before?.repost]).toEqual(['state', false]);
-    expect(before && reads(before.message)).toMatch(/🔒 Your own link .* ended .*\n\[New link\]$/);
-    expect(JSON.stringify(before)).not.toContain('docket-link:');
-  });
-
   test('is wanted no more where Slack refused it for good', () => {
     expect(linkMessages({ ...sent, state: 'failed', refusal: 'user_disabled' })).toEqual([]);
-  });
-
-  test('has the placeholder of the link only while it works', () => {
-    expect(JSON.stringify(linkMessages(sent))).toContain('docket-link:7a7a.1');
-    expect(JSON.stringify(linkMessages({ ...sent, state: 'over' }))).not.toContain('docket-link:');
-    expect(JSON.stringify(linkMessages(aLinkRun({ state: 'failed' })))).not.toContain('docket-link:');
   });
 
   test('is one that Slack takes, mentions nobody, and has buttons that its listener understands', async () => {

@@ -46,10 +46,6 @@ export const menuButtonsIn = (blocks: Message['blocks']): Pick<AButton, 'action_
     return entries.map(({ value: action = '' }) => ({ action_id: action, value: block.block_id ?? '' }));
   });
 
-/** What the button with this text asks before its click counts. */
-export const confirmOf = (blocks: Message['blocks'], label: string): string | undefined =>
-  buttonsIn(blocks).find(({ text }) => text.text === label)?.confirm?.text.text;
-
 /** The texts of the buttons that are the obvious next step. */
 export const primariesIn = (blocks: Message['blocks']): string[] =>
   buttonsIn(blocks).flatMap(({ style, text }) => (style === 'primary' ? [text.text] : []));

@@ -2,7 +2,19 @@ import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { answered, type GalleryState, pick, told } from '../../state.ts';
-import { BEN, byLong, ended, first, JOB, long, PULL_REQUEST, RTL_NAME, seen, unmade } from './examples.ts';
+import {
+  archived,
+  BEN,
+  byLong,
+  ended,
+  first,
+  JOB,
+  long,
+  PULL_REQUEST,
+  RTL_NAME,
+  seen,
+  unmade,
+} from './examples.ts';
 
 const card = (name: string, changes: Partial<ThreadRun>, state: string, subject = JOB) =>
   told(`agent/card/${name}`, pick(threadMessages(aThread(changes)), 'card'), state, subject);
@@ -28,6 +40,16 @@ export const cards: GalleryState[] = [
       'instruction',
     ),
   ),
+  card(
+    'a send is unclear, working',
+    { rounds: [aRound()], instructions: [anInstruction({ state: 'unknown' })] },
+    'Needs an answer',
+  ),
+  card('archived, a round is open', { ...archived, rounds: [aRound()] }, 'Archived'),
+  card('polls fail, key, working', { lookTrouble: 'key', rounds: [aRound()] }, 'Key rejected'),
+  card('polls fail, down, working', { lookTrouble: 'down', rounds: [aRound()] }, 'Working'),
+  card('polls fail from the start', { seen: undefined, lookTrouble: 'down' }, "Can't check", 'aj_3f9a'),
+  card('every reply, in a crowd', { mode: 'all', crowd: true }, 'Ready'),
   card('a send is unclear', { instructions: [anInstruction({ state: 'unknown' })] }, 'Needs an answer'),
   card('one instruction waiting', { instructions: [anInstruction()] }, 'Ready'),
   card('instructions waiting', { instructions: [anInstruction(), anInstruction({ id: '2' })] }, 'Ready'),
