@@ -132,6 +132,10 @@ const homes: GalleryState[] = [
   home('home/more runs', homeView(aHome({ running: aHome().running.map((one) => ({ ...one, more: 7 })) }))),
   home('home/first time', homeView(aHome({ running: [], ended: [] }))),
   home('home/may do nothing', homeView(aHome({ running: [], ended: [], begin: [], left: [], may: [] }))),
+  home(
+    'home/only administers',
+    homeView(aHome({ running: [], ended: [], begin: [], may: ['Administer Docket'], left: [] })),
+  ),
   home('home/may do nothing any more', homeView(aHome({ begin: [], left: [], may: [] }))),
   home('home/not known in time', homeView(aHome({ begin: [], left: [], may: undefined }))),
   home('home/scope missing', homeView(aHome({ begin: [], left: [], may: undefined, missingScope: true }))),

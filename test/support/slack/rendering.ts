@@ -46,9 +46,5 @@ export const menuButtonsIn = (blocks: Message['blocks']): Pick<AButton, 'action_
     return entries.map(({ value: action = '' }) => ({ action_id: action, value: block.block_id ?? '' }));
   });
 
-/** The texts of the buttons that are the obvious next step. */
-export const primariesIn = (blocks: Message['blocks']): string[] =>
-  buttonsIn(blocks).flatMap(({ style, text }) => (style === 'primary' ? [text.text] : []));
-
 /** A text without what is isolated from the words beside it, each in its line. */
 export const withoutIsolates = (text: string) => text.replace(/\u2068[^\u2068\u2069\n]*\u2069/gu, '');
