@@ -20,6 +20,8 @@ export const keys = {
   run: (runId: string) => `${PREFIX}:run:${runId}`,
   /** Sorted set of the runs that have something to do, scored by when they are due; see `due.ts`. */
   activeRuns: () => `${PREFIX}:runs:active`,
+  /** Sorted set of the ids of those of one job, scored by the time since when; scripts make this key (`LUA_INDEX`). */
+  activeRunsOf: (job: string) => `${PREFIX}:runs:active:${job}`,
   /** Sorted set of the runs that concern a person, scored by the time they last asked. */
   runsOf: (teamId: string, userId: string) => `${PREFIX}:runs:of:${teamId}:${userId}`,
   /** The run that knows a name of the platform's, such as an export job. */

@@ -21,11 +21,36 @@ export function parseMember(member: string): RunRef {
   return { job, id };
 }
 
-/** `wake(run, active, member)`: the run is due now, and a step under way can see that it was woken. Needs LUA_NOW. */
-export const LUA_WAKE = `
+/** `indexOf(active, member)` returns the key of `keys.activeRunsOf` where a run is listed with those of its job, and its id. */
+const LUA_INDEX = `
+local function indexOf(active, member)
+  local job, id = string.match(member, '^([^ ]*) (.*)$')
+  return active .. ':' .. job, id
+end
+`;
+
+/**
+ * `list(active, member)`: the run is due now. `wake(run, active, member)`: it also is so for a step under way, which can
+ * see that the run was woken. Both need LUA_NOW.
+ */
+export const LUA_WAKE = `${LUA_INDEX}
+local function list(active, member)
+  local index, id = indexOf(active, member)
+  redis.call('ZADD', active, now, member)
+  redis.call('ZADD', index, 'NX', now, id)
+end
 local function wake(run, active, member)
   redis.call('HINCRBY', run, 'wakes', 1)
-  redis.call('ZADD', active, now, member)
+  list(active, member)
+end
+`;
+
+/** `unlist(active, member)`: the run has nothing to do. */
+const LUA_UNLIST = `${LUA_INDEX}
+local function unlist(active, member)
+  local index, id = indexOf(active, member)
+  redis.call('ZREM', active, member)
+  redis.call('ZREM', index, id)
 end
 `;
 
@@ -131,7 +156,7 @@ if not stored and ref ~= '' then redis.call('HSET', run, 'ref', ref) end
 for _, key in ipairs({run, inbox}) do
   if lasting == '1' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
 end
-if stored then wake(run, active, member) else redis.call('ZADD', active, now, member) end
+if stored then wake(run, active, member) else list(active, member) end
 if url ~= '' then redis.call('SET', responseUrl, url, 'PX', urlTtl) end
 if claims == '1' and lasting == '1' then redis.call('SET', claim, id)
 elseif claims == '1' then redis.call('SET', claim, id, 'PX', claimTtl) end
@@ -154,11 +179,11 @@ if ARGV[7] == '1' and redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL
 return wakesOf(KEYS)
 `);
 
-export const markIdleScript = luaScript<0 | 1>(`
+export const markIdleScript = luaScript<0 | 1>(`${LUA_UNLIST}
 local rev, id, member, wakes = unpack(ARGV)
 if redis.call('HGET', KEYS[1], 'rev') ~= rev then return 0 end
 if wakes ~= '' and (redis.call('HGET', KEYS[1], 'wakes') or '0') ~= wakes then return 0 end
-redis.call('ZREM', KEYS[2], member)
+unlist(KEYS[2], member)
 if KEYS[3] and redis.call('GET', KEYS[3]) == id then redis.call('DEL', KEYS[3]) end
 return 1
 `);
@@ -169,9 +194,9 @@ return 1
 `);
 
 // A run that is back by now stays listed.
-export const unlistScript = luaScript(`${LUA_TTL}
+export const unlistScript = luaScript(`${LUA_TTL}${LUA_UNLIST}
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
-redis.call('ZREM', KEYS[1], ARGV[1])
+unlist(KEYS[1], ARGV[1])
 livesFor(ARGV[2], KEYS[3])
 return 1
 `);

@@ -63,7 +63,7 @@ export interface Quota {
  */
 export type RunStore = ReturnType<typeof createRunStore>;
 
-/** Runs at work that a list looks at, of whichever job. */
+/** Runs at work that a list looks at. */
 const SOME_RUNS = 200;
 
 /** Runs that a person's Home can show; older ones are forgotten there. */
@@ -224,10 +224,9 @@ export function createRunStore(redis: RedisClient) {
     },
     /** The runs that have something to do, the one that is due first first. */
     active,
-    /** Those of one job among the active ones, in full. Those without a record that can be read are left out. */
+    /** Those of one job, the oldest first, in full. Those without a record that can be read are left out. */
     async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]> {
-      const ids = (await active()).filter((run) => run.job === job).map(({ id }) => id);
-      return loadAll(ids, schema);
+      return loadAll(await redis.zrange(keys.activeRunsOf(job), '0', '-1'), schema);
     },
     /**
      * Some runs of one job that are at work: all that count toward these quotas, then others, `max` at most. `complete`
@@ -239,20 +238,16 @@ export function createRunStore(redis: RedisClient) {
       quotas: readonly string[],
       max: number,
     ): Promise<{ runs: R[]; complete: boolean }> {
+      const index = keys.activeRunsOf(job);
       const [listed, count, ...counted] = await Promise.all([
-        redis.zrange(keys.activeRuns(), '0', String(SOME_RUNS - 1)),
-        redis.zcard(keys.activeRuns()),
+        redis.zrange(index, '0', String(SOME_RUNS - 1)),
+        redis.zcard(index),
         ...quotas.map((name) => redis.zrange(keys.quota(name), '0', '-1')),
       ]);
       const first = [...new Set(counted.flat())];
-      const scores =
-        first.length === 0
-          ? []
-          : await redis.zmscore(keys.activeRuns(), ...first.map((id) => memberOf({ job, id })));
+      const scores = first.length === 0 ? [] : await redis.zmscore(index, ...first);
       const atWork = first.filter((_, index) => scores[index] != null);
-      const others = listed
-        .map(parseMember)
-        .flatMap((run) => (run.job === job && !atWork.includes(run.id) ? [run.id] : []));
+      const others = listed.filter((id) => !atWork.includes(id));
       return {
         runs: await loadAll([...atWork, ...others.slice(0, max)], schema),
         complete: others.length <= max && count <= SOME_RUNS,

@@ -2,9 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
+import { createRunStore } from '../../src/store/runs.ts';
 import { messageWith, plain, sees, until } from '../support/flows/reading.ts';
 import { statusDetails } from '../support/flows/status.ts';
 import { type BotOptions, createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
+import { aSchedule } from '../support/jobs/digest/builders.ts';
 
 /** Settings by which ana is an admin; they go with the test. */
 function adminIsAna(): Record<string, string> {
@@ -101,6 +103,18 @@ describe('/docs-status', () => {
     expect(lines.filter((line) => line.includes('requested by'))).toHaveLength(5);
     expect(lines.join()).not.toContain('hidden');
     expect(await status('ben', '#private')).toContain('Exports you can see here — 8 running');
+  });
+
+  test('work of other kinds hides no export, however much there is', async () => {
+    await startBot();
+    const runs = createRunStore(world.redis.client);
+    const schedules = Array.from({ length: 201 }, (_, n) => aSchedule({ id: `s${n}`, nextAtMs: 9e12 }));
+    await Promise.all(schedules.map((run) => runs.accept(run, 9e12, 0, undefined)));
+    expect(await status()).toContain('Exports you can see here — none running');
+    expect(told(await asks('/docs-export status')).join()).not.toContain('elsewhere');
+    await asks('/docs-export docs.acme.com');
+    await until(world, '#docs', ['42%', 'se_…']);
+    expect(await status('ben')).toContain('Exports you can see here — 1 running');
   });
 
   test('a process that never asks the platform says what the workers saw', async () => {

@@ -127,6 +127,8 @@ test('whatever the stores write ends some day, except for settings, threads that
     [
       keys.run('r1'),
       keys.activeRuns(),
+      keys.activeRunsOf('export'),
+      keys.activeRunsOf('agent-thread'),
       keys.runsOf('T1', 'U1'),
       keys.alias('export T1 acme se_1'),
       keys.claim('c1'),
@@ -170,6 +172,7 @@ test('whatever the stores write ends some day, except for settings, threads that
   const lasting = [keys.run('t1'), keys.inbox('t1'), keys.claim(threadClaim(place))];
   lasting.push(keys.followed('T0ACME'), keys.followedIndex('T0ACME'));
   lasting.push(keys.closedThreads('T0ACME', place.channel));
+  lasting.push(keys.activeRunsOf('export'), keys.activeRunsOf('agent-thread'));
   expect(endless.sort()).toEqual([keys.undelivered(), keys.activeRuns(), ...lasting].sort());
 });
 

@@ -209,7 +209,8 @@ test('a thread that ends leaves nothing behind that stays for ever', async () =>
   for (const key of await world.client.keys('*'))
     if ((await world.client.pttl(key)) === -1) endless.push(key);
   // The lists of what is to be done, which empty themselves.
-  expect(endless.filter((key) => ![keys.activeRuns(), keys.undelivered()].includes(key))).toEqual([]);
+  const isList = (key: string) => key.startsWith(keys.activeRuns()) || key === keys.undelivered();
+  expect(endless.filter((key) => !isList(key))).toEqual([]);
   expect(await world.client.exists(keys.claim('agent-thread T0ACME C0DOCS 1789912800.000100'))).toBe(0);
 });
 
