@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, test } from 'vitest';
+import { checkMessageBlocks, mistakesIn } from '../../demo/slack/block-kit/check.ts';
+import { checkView } from '../../demo/slack/block-kit/view.ts';
+import { fillLinks } from '../../src/slack/blocks.ts';
 import type { Unreached } from './coverage.ts';
 import { drawBlock } from './draw.ts';
 import { notYet } from './not-yet.ts';
@@ -81,6 +84,19 @@ function textsOf(file: string): string[] {
   }).visit(program);
   return texts;
 }
+
+test('Slack takes every state', async () => {
+  const noPrefix = (id: string) => id;
+  for (const { name, shown } of states) {
+    if (shown.kind !== 'message') {
+      expect(() => checkView(shown.view, shown.kind, noPrefix), name).not.toThrow();
+      continue;
+    }
+    const { blocks } = await fillLinks(shown.message, async () => 'https://bundles.example/b.zip');
+    expect(mistakesIn(blocks, 'message'), name).toEqual([]);
+    expect(() => checkMessageBlocks(blocks, noPrefix), name).not.toThrow();
+  }
+});
 
 test('the library drops nothing of any state', () => {
   const dropped = states.flatMap(({ name, shown }) =>

@@ -1,4 +1,4 @@
-import type { InputBlock, KnownBlock } from '@slack/types';
+import type { InputBlock } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { sendModal, sendModalView } from '../../../src/commands/agent/modal.ts';
@@ -7,7 +7,6 @@ import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, aProject, ben, noDetails } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { anInstruction, aThread } from '../../support/jobs/agent/builders.ts';
-import { reads } from '../../support/slack/rendering.ts';
 
 let world: CommandWorld;
 onFreshWorlds(
@@ -28,53 +27,12 @@ const fieldsOf = (what: Parameters<typeof sendModalView>[0]) => {
 };
 
 describe('the modal', () => {
-  test('names each thread by its job, and those that look the same by their owner too', () => {
-    const [one, other, third] = threads(3);
-    if (!one?.seen || !other || !third) throw new Error('no threads');
-    const owner = { id: 'U0BEN', name: 'ben' };
-    const limits = { ...third, seen: { ...one.seen, ref: 'agent/limits' } };
-    const [choice] = fieldsOf({ threads: [one, { ...other, owner }, limits], here: undefined, text: 'Go' });
-    expect(choice.options).toMatchObject([
-      { text: { text: 'acme/docs @ agent/quickstart · Ready · @ana' }, value: 'run0' },
-      { text: { text: 'acme/docs @ agent/quickstart · Ready · @ben' }, value: 'run1' },
-      { text: { text: 'acme/docs @ agent/limits · Ready' }, value: 'run2' },
-    ]);
-    expect(choice.initial_option).toBeUndefined();
-  });
-
-  test('says what goes to the agent, and what others see of it', () => {
-    const { blocks } = sendModalView({ threads: threads(1), here: undefined, text: 'Go' });
-    expect(JSON.stringify(blocks)).toContain(
-      "The agent gets this text, and the job's thread shows its first words. Files, previews of private messages and the rest of the conversation are not sent.",
-    );
-  });
-
   test('has the thread where it was opened chosen, else a new job there', () => {
     const many = threads(3);
     expect(fieldsOf({ threads: many, here: many[2], text: '' })[0].initial_option.value).toBe('run2');
     const [choice] = fieldsOf({ threads: many, here: undefined, newJob, text: '' });
     expect(choice.options[0]).toMatchObject({ text: { text: 'A new job, in this thread' } });
     expect(choice.initial_option.value).toBe('new');
-  });
-
-  test.each<[string, Partial<Parameters<typeof sendModalView>[0]>, string]>([
-    ['job', { threads: threads(1) }, 'It goes to acme/docs @ agent/quickstart · Ready.'],
-    ['place for a new job', { newJob }, "This starts a new job, shown in this message's thread."],
-  ])('with one %s says so instead of asking', (_, targets, told) => {
-    const what = { threads: [], here: undefined, text: 'Go', ...targets };
-    expect(fieldsOf(what).map(({ type }) => type)).toEqual(['plain_text_input']);
-    expect(reads({ text: '', blocks: sendModalView(what).blocks.slice(0, 1) as KnownBlock[] })).toBe(told);
-  });
-
-  test('asks for the project of a new job where there are several', () => {
-    const projects = ['acme', 'beta'].map((name) => aProject({ name, projectId: `prj_${name}` }));
-    const [, field] = fieldsOf({
-      threads: [],
-      here: undefined,
-      newJob: { projects, project: 'beta' },
-      text: '',
-    });
-    expect(field.initial_option.value).toBe('beta');
   });
 
   test('keeps to the limits of Slack', () => {

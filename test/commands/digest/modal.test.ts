@@ -2,14 +2,13 @@ import type { InputBlock, ModalView } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { digestCommand } from '../../../src/commands/digest/command.ts';
-import { changeModalView, createModalView, scheduleModal } from '../../../src/commands/digest/modal.ts';
+import { createModalView, scheduleModal } from '../../../src/commands/digest/modal.ts';
 import type { ModalDetails, ModalValues, SubmitResult } from '../../../src/commands/registry.ts';
 import { SLACK_LIMITS } from '../../../src/slack/limits.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aCaller, aProject, ben } from '../../support/commands/builders.ts';
+import { aCaller, ben } from '../../support/commands/builders.ts';
 import { acmeDocs, betaDocs, onDigestWorlds } from '../../support/commands/digest.ts';
 import type { CommandWorld } from '../../support/commands/world.ts';
-import { aSchedule } from '../../support/jobs/digest/builders.ts';
 
 let world: CommandWorld;
 const kept = onDigestWorlds([acmeDocs, betaDocs], (fresh) => {
@@ -45,18 +44,6 @@ describe('the modal', () => {
     return view;
   };
 
-  test('begins with Monday at nine by the clocks of the person, with all sections and no alerts', () => {
-    const view = viewFor('America/New_York');
-    expect(view.callback_id).toBe(scheduleModal.callbackId);
-    expect(timetableIn(view)).toBe('1 09:00 America/New_York');
-    expect(field(view, 'channel')?.initial_conversation).toBe('C0DOCS');
-    expect(field(view, 'sections')?.initial_options?.map(({ value }) => value)).toEqual([
-      'pages',
-      'readers',
-      'csv',
-    ]);
-  });
-
   test.each([
     ['of people whose zone Slack does not know', undefined, '1 09:00 UTC'],
     ['of people whose zone is none', '<!channel>', '1 09:00 UTC'],
@@ -74,13 +61,6 @@ describe('the modal', () => {
     expect(field(viewFor('UTC', { id: 'C0SECRET', name: 'privategroup' }), 'channel')).toHaveProperty(
       'initial_conversation',
     );
-  });
-
-  test('asks for the project only where there are several with numbers', () => {
-    expect(field(viewFor('UTC', undefined, [acmeDocs, aProject()]), 'project')).toBeUndefined();
-    expect(field(viewFor('UTC', undefined, [acmeDocs, betaDocs]), 'project')?.type).toBe('radio_buttons');
-    const many = Array.from({ length: 120 }, (_, n) => aProject({ name: `p${n}`, projectId: `prj_${n}` }));
-    expect(field(viewFor('UTC', undefined, many), 'project')?.type).toBe('static_select');
   });
 
   test('is opened by the command, with the project of the channel or the one that was named', async () => {
@@ -103,23 +83,6 @@ describe('the modal', () => {
     world.tools.personZone = personZone;
     await digestCommand.run('create', aCaller(), world.tools);
     expect(timetableIn(world.opened[0])).toBe('1 09:00 UTC');
-  });
-
-  test('for changes begins with what is, and says which digest it is about', () => {
-    const view = changeModalView(
-      aSchedule({
-        timetable: { weekday: 5, time: '17:30', zone: 'America/New_York' },
-        sections: ['csv'],
-        alerts: true,
-        site: '&'.repeat(4000),
-      }),
-    );
-    isTaken(view);
-    expect(timetableIn(view)).toBe('5 17:30 America/New_York');
-    expect(field(view, 'sections')?.initial_options).toMatchObject([{ value: 'csv' }, { value: 'unusual' }]);
-    expect(field(view, 'project')).toBeUndefined();
-    expect(field(view, 'channel')).toBeUndefined();
-    expect(JSON.stringify(view.blocks[0])).toContain('C0DOCS');
   });
 });
 

@@ -6,10 +6,9 @@ import { exportModal, exportModalView } from '../../../src/commands/export/modal
 import type { ModalValues } from '../../../src/commands/registry.ts';
 import type { CommandTools } from '../../../src/commands/tools.ts';
 import type { Project } from '../../../src/projects.ts';
-import { aCaller, acme, aProject, ben, beta, gus, noDetails } from '../../support/commands/builders.ts';
+import { aCaller, acme, aProject, ben, beta, noDetails } from '../../support/commands/builders.ts';
 import { createCommandWorld } from '../../support/commands/world.ts';
 import { redisForTests } from '../../support/redis.ts';
-import { reads } from '../../support/slack/rendering.ts';
 
 const redis = redisForTests();
 
@@ -43,30 +42,6 @@ const manyDomains = (count: number) => Array.from({ length: count }, (_, index) 
 const twin = { ...beta, domains: ['docs.acme.com'], channels: [] };
 
 describe('the modal', () => {
-  test('names its listener', () => {
-    expect(viewFor([aProject()]).callback_id).toBe(exportModal.callbackId);
-  });
-
-  test.each([
-    ['a text field where any may be asked for', [aProject()], 'plain_text_input'],
-    ['a text field where one project takes any', [acme, aProject()], 'plain_text_input'],
-    ['radio buttons for a few', [acme, beta], 'radio_buttons'],
-    ['a list for more', [{ ...acme, domains: manyDomains(100) }], 'static_select'],
-    ['a text field for more than Slack lists', [{ ...acme, domains: manyDomains(101) }], 'plain_text_input'],
-    [
-      'a text field where one is longer than Slack shows',
-      [{ ...acme, domains: ['docs.acme.com', `${'a'.repeat(60)}.${'b'.repeat(12)}.io`] }],
-      'plain_text_input',
-    ],
-    [
-      'radio buttons up to the length that Slack shows',
-      [{ ...acme, domains: ['docs.acme.com', `${'a'.repeat(60)}.${'b'.repeat(11)}.io`] }],
-      'radio_buttons',
-    ],
-  ])('offers domains by %s', (_, projects, type) => {
-    expect(field(viewFor(projects), 'domain')?.type).toBe(type);
-  });
-
   test('lists each domain once, with what was typed or set chosen already, and else none', () => {
     const chosen = (wanted: object, docsDomain?: string) => {
       const domain = field(viewFor([acme, twin], wanted, { docsDomain }), 'domain');
@@ -82,72 +57,11 @@ describe('the modal', () => {
     );
   });
 
-  test.each([
-    ['one project', [acme], false],
-    ['projects whose domains tell them apart', [acme, beta], false],
-    ['projects that share a domain', [acme, twin], true],
-    ['a project that takes any domain', [acme, aProject()], true],
-  ])('asks for the project only where the domain does not tell it: %s', (_, projects, asks) => {
-    expect(fields(viewFor(projects)).includes('project')).toBe(asks);
-  });
-
-  test('names the only domain, with nothing to choose', () => {
-    const view = viewFor([{ ...acme, domains: ['docs.acme.com'] }]);
-    expect(fields(view)).not.toContain('domain');
-    expect(JSON.stringify(view)).toContain('"docs.acme.com"');
-  });
-
   test('has the project that was named chosen already, and fits any number of them', () => {
     const many = Array.from({ length: 150 }, (_, index) => aProject({ name: `p${index}` }));
     expect(field(viewFor([acme, twin], { project: 'BETA' }), 'project')?.initial_option?.value).toBe('beta');
     expect(field(viewFor(many), 'project')?.options).toHaveLength(100);
     expect(field(viewFor(many, { project: 'p149' }), 'project')?.initial_option).toBeUndefined();
-  });
-
-  test('keeps the options that were typed', () => {
-    const wanted = { version: 'spring release', paths: ['/guides', '/api'], privately: true };
-    const view = viewFor([aProject()], wanted);
-    expect(field(view, 'version')?.initial_value).toBe('spring release');
-    expect(field(view, 'paths')?.initial_value).toBe('/guides, /api');
-    expect(field(view, 'link')?.initial_option?.value).toBe('requester');
-  });
-
-  test('says under each field that needs it what it is for', () => {
-    const hint = (block: string) => {
-      const found = viewFor([acme, twin]).blocks.find(({ block_id: id }) => id === block);
-      return (found as InputBlock | undefined)?.hint?.text;
-    };
-    expect(hint('project')).toBe('Only needed if several projects have this domain.');
-    expect(hint('version')).toBe('Such as "spring release".');
-    expect(hint('paths')).toMatch(/^Page paths, separated by commas\./);
-    expect(hint('link')).toMatch(/^In a channel shared with another organization/);
-  });
-
-  test('tells guests that the link goes to them alone, and offers nothing else', () => {
-    const tools = { projects: [acme], docsDomain: undefined, links: 'thread' as const };
-    const view = exportModalView({}, aCaller({ user: gus }), tools);
-    expect(field(view, 'link')).toBeUndefined();
-    expect(JSON.stringify(view)).toContain('The download link goes to you, by direct message.');
-  });
-
-  test('offers a link for everybody only where the settings do', () => {
-    const values = (links: CommandTools['links']) => {
-      const link = field(viewFor([aProject()], {}, { links }), 'link');
-      return (
-        link && { options: link.options?.map(({ value }) => value), initial: link.initial_option?.value }
-      );
-    };
-    expect(values('thread')).toEqual({ options: ['thread', 'requester'], initial: 'thread' });
-    expect(values('requester')).toBeUndefined();
-  });
-
-  test.each([
-    ['C0DOCS', 'Progress shows in #C0DOCS.'],
-    ['D0ANA', 'Progress shows in this conversation, or in your direct messages with me.'],
-  ])('says where progress shows, of %s', (id, expected) => {
-    const tools = { projects: [acme], docsDomain: undefined, links: 'thread' as const };
-    const view = exportModalView({}, aCaller({ channel: { id, name: 'a' } }), tools);
-    expect(reads({ blocks: view.blocks.slice(0, 1) } as never)).toBe(expected);
   });
 });
 
@@ -158,13 +72,6 @@ describe('a command that leaves something open', () => {
     const [view] = world.opened;
     return { told, view: view as ModalView, runs: await world.exports() };
   };
-
-  test('opens the modal and starts nothing', async () => {
-    const { told, view, runs } = await typed('--version 1.2', [aProject()]);
-    expect(told).toBeUndefined();
-    expect(field(view, 'version')?.initial_value).toBe('1.2');
-    expect(runs).toEqual([]);
-  });
 
   test('has the domain chosen that was typed, however it was typed', async () => {
     const others = { ...twin, domains: ['a.beta.io', 'docs.acme.com'] };

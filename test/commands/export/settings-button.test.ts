@@ -12,7 +12,6 @@ import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, ben } from '../../support/commands/builders.ts';
 import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { anEnding, ended } from '../../support/jobs/export/builders.ts';
-import { reads } from '../../support/slack/rendering.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret&x=<1>';
 
@@ -54,26 +53,6 @@ describe('the modal with the settings', () => {
     const view = settingsView(ended(anEnding.done), long, NOW_MS);
     expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
     expect(copied(view)[0]).toContain(`bundleUrl: "${long}"`);
-  });
-
-  test('says how long the link works, and what works where', () => {
-    const view = settingsView(ended(anEnding.done), ADDRESS, NOW_MS);
-    expect(JSON.stringify(view)).toContain('the link works until');
-    expect(copied(view)).toHaveLength(1);
-    expect(reads({ blocks: view.blocks.slice(-1) } as never)).toBe(
-      [
-        'What works where',
-        'Cloud: everything works.',
-        'Client-hosted: documentation search, AI assistant and web analytics are configurable; the rest works.',
-        'Air-gapped: no documentation search, AI assistant or web analytics; the API playground is configurable; static export bundles work.',
-      ].join('\n'),
-    );
-    const endless = settingsView(ended({ kind: 'done', link: 'x' }), ADDRESS, undefined);
-    expect(JSON.stringify(endless)).not.toContain('the link works until');
-  });
-
-  test('cannot be submitted', () => {
-    expect(settingsView(ended(anEnding.done), ADDRESS, NOW_MS).submit).toBeUndefined();
   });
 });
 

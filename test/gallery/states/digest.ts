@@ -382,6 +382,8 @@ const asks: GalleryState[] = [
   ask('archived', cameTo('archived'), 'archived'),
   ask('unknown to the platform', cameTo('gone'), 'no longer has'),
   ask('no longer watched', cameTo('gaveUp', { afterMs: 6 * 3_600_000 }), 'stopped watching'),
+  ask('pull request in words', cameTo('newPr', { prText: 'PR 131' }), 'opened'),
+  ask('no longer watched, nobody knows how long', cameTo('gaveUp'), 'stopped watching'),
   ask('not sent', cameTo('notSent'), 'not sent'),
   ask('unclear', cameTo('unknown'), 'may not have reached'),
   ask('no longer followed', cameTo('stopped'), 'no longer followed'),

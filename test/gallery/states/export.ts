@@ -12,7 +12,7 @@ import {
 } from '../../../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aCaller, acme, ana, aProject, beta } from '../../support/commands/builders.ts';
+import { aCaller, acme, ana, aProject, beta, gus } from '../../support/commands/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
 import { REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
 import { answered, type GalleryState, modal, pick, timesBelowCard, told, toldBelowCard } from '../state.ts';
@@ -285,6 +285,7 @@ const request = {
   privately: true,
   project: 'acme',
 };
+const manyDomains = (count: number) => Array.from({ length: count }, (_, index) => `d${index}.acme.com`);
 const someDomains = aProject({ name: 'gamma' });
 
 const modals: GalleryState[] = [
@@ -311,6 +312,23 @@ const modals: GalleryState[] = [
   modal(
     'export/modal/project asked for, filled in',
     exportModalView(request, { user: ana, channel }, { ...inThread, projects: [acme, someDomains] }),
+  ),
+  ...(
+    [
+      ['a domain of two projects', [acme, { ...beta, domains: ['docs.acme.com'] }]],
+      ['a list of domains', [{ ...acme, domains: manyDomains(12) }]],
+      ['more domains than Slack lists', [{ ...acme, domains: manyDomains(101) }]],
+      [
+        'a domain longer than Slack shows',
+        [{ ...acme, domains: [SITE, `${'a'.repeat(60)}.${'b'.repeat(12)}.io`] }],
+      ],
+    ] as const
+  ).map(([name, projects]) =>
+    modal(`export/modal/${name}`, exportModalView({}, { user: ana, channel }, { ...inThread, projects })),
+  ),
+  modal(
+    'export/modal/for a guest',
+    exportModalView({}, { user: gus, channel }, { ...inThread, projects: [aProject()] }),
   ),
   modal(
     'export/modal/link for oneself alone',
