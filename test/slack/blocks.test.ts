@@ -25,53 +25,6 @@ const asBlocks = (blocks: Message['blocks']) => blocks as unknown as Block[];
 const notified = ({ text, blocks }: Message) => notifiedBy(text, asBlocks(blocks));
 
 describe('message', () => {
-  test('is rich text with buttons below, and the same in words', () => {
-    const built = message(
-      [
-        ['✅ ', { mention: 'U0ANA' }, ' The export of ', { bold: 'docs.acme.com' }, ' is ready'],
-        ['It works until ', { time: AT_MS, format: '{time}' }, '. Type ', { code: '/docs-export' }],
-      ],
-      [{ label: 'Try again', action: 'export.try_again', value: '{}', style: 'primary' }],
-    );
-    expect(built.text).toBe(
-      '✅ <@U0ANA> The export of docs.acme.com is ready\nIt works until <!date^1789914659^{time}|2026-09-20 14:30 UTC>. Type /docs-export',
-    );
-    expect(built.blocks).toEqual([
-      {
-        type: 'rich_text',
-        elements: [
-          {
-            type: 'rich_text_section',
-            elements: [
-              { type: 'text', text: '✅ ' },
-              { type: 'user', user_id: 'U0ANA' },
-              { type: 'text', text: ' The export of ' },
-              { type: 'text', text: 'docs.acme.com', style: { bold: true } },
-              { type: 'text', text: ' is ready' },
-              { type: 'text', text: '\n' },
-              { type: 'text', text: 'It works until ' },
-              { type: 'date', timestamp: 1789914659, format: '{time}', fallback: '2026-09-20 14:30 UTC' },
-              { type: 'text', text: '. Type ' },
-              { type: 'text', text: '/docs-export', style: { code: true } },
-            ],
-          },
-        ],
-      },
-      {
-        type: 'actions',
-        elements: [
-          {
-            type: 'button',
-            text: { type: 'plain_text', text: 'Try again' },
-            action_id: 'export.try_again',
-            value: '{}',
-            style: 'primary',
-          },
-        ],
-      },
-    ]);
-  });
-
   test('has buttons that ask first', () => {
     const confirm = {
       title: 'Remove it?',
@@ -99,10 +52,6 @@ describe('message', () => {
     expect(() => message([['x']], [{ ...remove, confirm: { ...confirm, yes: 'x'.repeat(31) } }])).toThrow(
       RangeError,
     );
-  });
-
-  test('without buttons has no row for them', () => {
-    expect(message([['x']]).blocks).toHaveLength(1);
   });
 
   const shortText = hostileText.map((text) => Array.from(text).slice(0, 300).join(''));
@@ -163,37 +112,6 @@ describe('message', () => {
 });
 
 describe('a message with small print and a menu', () => {
-  const built = layout({
-    lines: [[{ bold: '✅ Exported' }, ' · docs.acme.com']],
-    small: [['requested by *Ana* <!here>']],
-    buttons: [{ label: 'Refresh', action: 'a.refresh' }],
-    menu: { entries: [{ label: 'New link', action: 'a.new_link' }], value: '{"run":"1"}' },
-    text: [['docs.acme.com is exported.']],
-  });
-
-  test('is full size, then small, then what can be done; what is seldom done stands behind the dots', () => {
-    expect(built.text).toBe('docs.acme.com is exported.');
-    expect(mistakesIn(built.blocks, 'message')).toEqual([]);
-    expect(built.blocks.slice(1)).toEqual([
-      {
-        type: 'context',
-        elements: [{ type: 'plain_text', text: 'requested by *Ana* <!here>', emoji: false }],
-      },
-      {
-        type: 'actions',
-        block_id: '{"run":"1"}',
-        elements: [
-          { type: 'button', text: { type: 'plain_text', text: 'Refresh' }, action_id: 'a.refresh' },
-          {
-            type: 'overflow',
-            action_id: 'menu',
-            options: [{ text: { type: 'plain_text', text: 'New link' }, value: 'a.new_link' }],
-          },
-        ],
-      },
-    ]);
-  });
-
   test('says its lines and its small print where nothing else is to be said', () => {
     expect(layout({ lines: [['a']], small: [['b & c']] }).text).toBe('a\nb &amp; c');
   });
