@@ -31,7 +31,7 @@ const ensure = (member: string) => {
 };
 const find = createOverdueFinder({
   due,
-  wake: { runs: ensure, messages: ensure, reactions: ensure },
+  wake: { runs: ensure, messages: ensure },
   everyMs: defaultTiming.sweepMs,
 });
 

@@ -27,7 +27,6 @@ import { createChannels } from './slack/channels.ts';
 import { createDelivery } from './slack/delivery.ts';
 import { SlackApiError } from './slack/errors.ts';
 import { createOutbox } from './slack/outbox.ts';
-import { createReactionDelivery } from './slack/reaction-delivery.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import type { Urgency } from './store/messages.ts';
 import { limitNameOf, type RateLimit, type RateLimitStore } from './store/rate-limit.ts';
@@ -46,22 +45,19 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const { redis, queues, stores: own } = connectRole(connectForWork, settings, parts);
   const { metrics } = parts;
   const stores = { ...own, rateLimiter: countSlots(own.rateLimiter, metrics) };
-  const { threads, messages, reactions, rateLimiter, steps, restored } = stores;
+  const { threads, messages, rateLimiter, steps, restored } = stores;
   shareHealth(parts.health, stores.health, onRedisError);
 
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
   const enqueueMessage = (key: string, inMs = 0) =>
     queues.enqueue('slack-outbox', 'outbox', key, { key }, { replace: true, inMs });
-  const enqueueReactions = (runId: string, options: { replace: boolean; inMs?: number }) =>
-    queues.enqueue('slack-outbox', 'reactions', runId, { runId }, options);
 
   const slack = untilStopping(stopping, parts.slack);
   const teamId = () => identity.current()?.teamId ?? '';
-  const outbox = createOutbox({ messages, reactions, enqueueMessage, enqueueReactions, timing, now });
+  const outbox = createOutbox({ messages, enqueueMessage, timing, now });
   const deliveryParts = {
     slack,
     ...stores,
-    isShown: messages.isDelivered,
     onShown: (urgency: Urgency, lagMs: number) => metrics.deliveryLag.observe({ urgency }, lagMs),
     onRetry: () => metrics.retries.add({ of: 'slack' }),
     now,
@@ -110,7 +106,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId, timing, now }) },
     outbox,
     deliverMessage: createDelivery(deliveryParts),
-    deliverReactions: createReactionDelivery(deliveryParts),
     ...untilStopping(stopping, { postEphemeral, alertAdmins, sendAdminAlert }),
     ...untilStopping(stopping, { names: parts.names, isPublic: parts.readers.isPublic }),
     policy: untilStopping(stopping, parts.policy),
@@ -182,7 +177,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     wake: {
       runs: (member) => wake(parseMember(member)),
       messages: (key) => enqueueMessage(key),
-      reactions: (runId) => enqueueReactions(runId, { replace: true }),
     },
     everyMs: timing.sweepMs,
   });

@@ -44,8 +44,6 @@ const timing = {
   graceMs: 400,
   postsPerMinute: 60_000,
   editsPerMinute: 60_000,
-  reactionsPerMinute: 60_000,
-  reactionRemovalsPerMinute: 60_000,
   readsPerMinute: 60_000,
 };
 const CONFIG =
@@ -117,10 +115,7 @@ async function run(
     await until(async () => {
       const now = Date.now() + days * DAY_MS;
       const due = await client.zcount(keys.activeRuns(), '-inf', now + 60_000);
-      return (
-        due + (await client.zcard(keys.undelivered())) + (await client.zcard(keys.reactionsUndelivered())) ===
-        0
-      );
+      return due + (await client.zcard(keys.undelivered())) === 0;
     });
   }
 
@@ -132,8 +127,7 @@ async function run(
       const active = await Promise.all(
         (await client.keys('{docket}:*:active')).map((key) => client.type(key)),
       );
-      const waiting =
-        (await client.zcard(keys.undelivered())) + (await client.zcard(keys.reactionsUndelivered()));
+      const waiting = await client.zcard(keys.undelivered());
       const isQuiet = !active.includes('list') && waiting === 0 && (await slack.isQuiet());
       calm = isQuiet ? calm + 1 : 0;
       return calm === 3;

@@ -5,9 +5,9 @@ import type { Project } from '../projects.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { SlackApi } from '../slack/client.ts';
+import type { Deliver } from '../slack/delivery.ts';
 import type { Mentions, Names } from '../slack/markdown/names.ts';
 import type { Outbox } from '../slack/outbox.ts';
-import type { Deliver } from '../slack/reconcile.ts';
 import type { PostEphemeral } from '../slack/response-url.ts';
 import type { AuditStore } from '../store/audit.ts';
 import type { CallOnceStore } from '../store/calls.ts';
@@ -51,6 +51,8 @@ export interface JobContext {
     | 'channel'
     | 'postEphemeralTo'
     | 'publishHome'
+    | 'addReaction'
+    | 'removeReaction'
     | 'getUploadAddress'
     | 'uploadBytes'
     | 'completeUpload'
@@ -58,7 +60,6 @@ export interface JobContext {
   >;
   outbox: Outbox;
   deliverMessage: Deliver;
-  deliverReactions: Deliver;
   postEphemeral: PostEphemeral;
   policy: Omit<Policy, 'contactText'>;
   /** Hears of owners of weekly digests whom Slack does not tell about. */

@@ -9,7 +9,7 @@ import { scheduleJob } from './digest/schedule/job.ts';
 import { exportJob } from './export/job.ts';
 import { type HomeData, homeJob } from './home/job.ts';
 import { linkJob } from './link/job.ts';
-import { outboxJob, reactionsJob } from './outbox/job.ts';
+import { outboxJob } from './outbox/job.ts';
 import type { Queues } from './queue.ts';
 import { welcomeJob } from './welcome/job.ts';
 
@@ -25,7 +25,6 @@ export const jobs = [
   editionJob,
   askJob,
   outboxJob,
-  reactionsJob,
   homeJob,
   welcomeJob,
 ] as const;

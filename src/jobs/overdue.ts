@@ -24,11 +24,7 @@ export function createOverdueFinder({
 
   return async () => {
     if (!(await due.claimSweep(everyMs * SWEEP_GAP))) return [];
-    const [runs, messages, reactions] = await Promise.all([
-      findOverdue('runs'),
-      findOverdue('messages'),
-      findOverdue('reactions'),
-    ]);
-    return [...wakesOf('runs', runs), ...wakesOf('messages', messages), ...wakesOf('reactions', reactions)];
+    const [runs, messages] = await Promise.all([findOverdue('runs'), findOverdue('messages')]);
+    return [...wakesOf('runs', runs), ...wakesOf('messages', messages)];
   };
 }

@@ -1,5 +1,6 @@
 import type { DocsApiError } from '../docs-api/errors.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
+import { isPermanent, type SlackApiError } from '../slack/errors.ts';
 import type { Trouble } from './poll-record.ts';
 
 const TROUBLE_KINDS: Partial<Record<DocsApiError['kind'], Trouble['kind']>> = {
@@ -51,3 +52,7 @@ export function growingPauseMs(sinceMs: number, { now, random, timing }: RetryPa
 
 /** Returns how long until a look-up at Slack that failed is repeated. */
 export const lookupRetryMs = ({ timing, random }: Omit<RetryParts, 'now'>) => backoffMs(timing, 3, random());
+
+/** Returns how long until a call that Slack did not take is repeated; nothing where it would not take it then, either. */
+export const slackRetryMs = (error: SlackApiError, parts: Omit<RetryParts, 'now'>): number | undefined =>
+  isPermanent(error) ? undefined : Math.max(error.retryAfterMs ?? 0, lookupRetryMs(parts));

@@ -23,13 +23,9 @@ export const defaultTiming = {
   docsCallMs: 15 * second,
   /** Added to the time limit of a call that got no answer: only after both is its late effect looked for. */
   callMarginMs: 2 * second,
-  /** Posts in one conversation, and edits and reactions in the workspace, per minute; see `slack/rate-limits.ts`. */
+  /** Posts in one conversation, and edits in the workspace, per minute; see `slack/rate-limits.ts`. */
   postsPerMinute: 60,
   editsPerMinute: 40,
-  reactionsPerMinute: 40,
-  reactionRemovalsPerMinute: 16,
-  /** How long a message has to show what a reaction would say, before that is added. */
-  reactAfterMs: 4 * second,
   /** Calls per minute of each method that reads conversations. */
   readsPerMinute: 40,
   /** Calls per minute of each method for files. */

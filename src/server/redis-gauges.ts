@@ -9,14 +9,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Project } from '../projects.ts';
 import type { Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
-import {
-  digestRateLimit,
-  editRateLimit,
-  fileRateLimit,
-  reactionRateLimit,
-  reactionRemovalRateLimit,
-  readRateLimit,
-} from '../slack/rate-limits.ts';
+import { digestRateLimit, editRateLimit, fileRateLimit, readRateLimit } from '../slack/rate-limits.ts';
 import { urgencies } from '../store/messages.ts';
 import { limitNameOf, type RateLimit } from '../store/rate-limit.ts';
 import type { RedisClient } from '../store/redis/client.ts';
@@ -100,12 +93,8 @@ async function readAll(parts: RedisGaugeParts): Promise<() => void> {
 
 /** For how long the oldest entry that a queue works on has been due, in milliseconds. */
 async function oldestByQueue({ due }: Pick<Stores, 'due'>): Promise<Map<string, number>> {
-  const [runs, ...others] = await Promise.all([
-    due.runsDueFor(),
-    due.dueForMs('messages'),
-    due.dueForMs('reactions'),
-  ]);
-  const oldest = new Map<string, number>([['slack-outbox', Math.max(...others)]]);
+  const [runs, messages] = await Promise.all([due.runsDueFor(), due.dueForMs('messages')]);
+  const oldest = new Map<string, number>([['slack-outbox', messages]]);
   for (const { name, queue } of jobs)
     oldest.set(queue, Math.max(oldest.get(queue) ?? 0, runs.get(name) ?? 0));
   return oldest;
@@ -116,8 +105,6 @@ function limitsOf({ projects, limits, timing, teamId }: RedisGaugeParts, keyIds:
   const team = teamId();
   const ofSlack = [
     editRateLimit(team, timing),
-    reactionRateLimit(team, timing),
-    reactionRemovalRateLimit(team, timing),
     ...(['info', 'history', 'replies'] as const).map((method) => readRateLimit(method, team, timing)),
     ...(['begin', 'complete', 'info'] as const).map((method) => fileRateLimit(method, team, timing)),
     digestRateLimit(team, timing),

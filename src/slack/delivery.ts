@@ -17,7 +17,7 @@ import type { SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
 import { createLostPostSearch } from './lost-posts.ts';
 import { editRateLimit, holdWhenLimited, postRateLimit } from './rate-limits.ts';
-import { createReconciler, type Deliver, type RetryParts, retryOf } from './reconcile.ts';
+import { type RetryParts, retryOf } from './retry.ts';
 import { tsToMs } from './timestamp.ts';
 
 export interface DeliveryParts extends RetryParts {
@@ -84,6 +84,12 @@ interface FailedCall {
 }
 
 /**
+ * Brings Slack up to date with one message. Returns in how many milliseconds it has to be called again, and nothing when
+ * Slack shows the message as it is wanted. Safe to repeat at any point.
+ */
+export type Deliver = (key: string) => Promise<number | undefined>;
+
+/**
  * Returns what brings Slack up to date with one message: posts it once, then edits it. Two deliveries of one key may
  * overlap when a process was taken for dead. They cannot post twice: a mark is written before every call, and only
  * while the record is as it was read, so the second delivery loads the record again.
@@ -96,20 +102,25 @@ export function createDelivery(parts: DeliveryParts): Deliver {
 
   const isShown = ({ deliveredHash, wanted }: MessageRecord) => deliveredHash === wanted.hash;
 
-  return createReconciler(
-    {
-      load: messages.load,
-      isDelivered: (record) => isShown(record) && record.editUnclearUntilMs === undefined,
-      deliver: (record, key) =>
-        deliver(key, record).catch((error: unknown) =>
-          handleFailure(key, { record, error, undone: {}, unclear: {} }),
-        ),
-      markDelivered: (key, record) => messages.markDelivered(key, record?.wanted.hash),
-    },
-    slack,
-  );
+  return async (key) => {
+    const record = await messages.load(key);
+    if (record !== undefined && (!isShown(record) || record.editUnclearUntilMs !== undefined)) {
+      // While Slack refuses the token, no call is made.
+      const inMs = slack.refusedForMs() || (await deliver(key, record));
+      if (inMs !== undefined) return inMs;
+    }
+    return (await messages.markDelivered(key, record?.wanted.hash)) ? undefined : 0;
+  };
 
-  function deliver(key: string, record: MessageRecord): Promise<number | undefined> {
+  async function deliver(key: string, record: MessageRecord): Promise<number | undefined> {
+    try {
+      return await callSlack(key, record);
+    } catch (error) {
+      return handleFailure(key, { record, error, undone: {}, unclear: {} });
+    }
+  }
+
+  function callSlack(key: string, record: MessageRecord): Promise<number | undefined> {
     if (record.ts === undefined) return post(key, record);
     const { retracted, hash } = record.wanted;
     return retracted && record.refusedHash !== hash ? remove(key, record) : edit(key, record);

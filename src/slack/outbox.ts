@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Timing } from '../runtime/timing.ts';
 import type { MessageStore, WantedMessage } from '../store/messages.ts';
-import type { ReactionStore, ReactionSubject, WantedReaction } from '../store/reactions.ts';
 import type { Message } from './blocks.ts';
 
 /**
@@ -21,30 +20,21 @@ export interface OutboxMessage
   attempt?: number;
 }
 
-/** A reaction of the bot's own, by Slack's name; see `WantedReaction`. */
-export interface Reaction extends WantedReaction {
-  name: 'eyes' | 'double_vertical_bar';
-}
-
 /**
- * Records what Slack is to show; the only way to post anything. `delivery.ts` and `reaction-delivery.ts` bring Slack up
- * to date. `version` grows: a late call with an older one changes nothing.
+ * Records what Slack is to show; the only way to post anything. `delivery.ts` brings Slack up to date. `version` grows: a late call with an older one changes nothing.
  */
 export type Outbox = ReturnType<typeof createOutbox>;
 
 export interface OutboxParts {
   messages: MessageStore;
-  reactions: Pick<ReactionStore, 'setWanted'>;
   /** Enqueues the delivery of a message, in place of one that is planned for later. */
   enqueueMessage: (key: string, inMs: number) => Promise<void>;
-  /** The same of the reactions of a run; only with `replace` in place of one that is planned for later. */
-  enqueueReactions: (runId: string, when: { inMs: number; replace: boolean }) => Promise<void>;
-  timing: Pick<Timing, 'editGapMs' | 'reactAfterMs'>;
+  timing: Pick<Timing, 'editGapMs'>;
   now: () => number;
 }
 
 export function createOutbox(parts: OutboxParts) {
-  const { messages, reactions, enqueueMessage, enqueueReactions, timing, now } = parts;
+  const { messages, enqueueMessage, timing, now } = parts;
   return {
     /** Records how a message is to look. */
     async publish(
@@ -66,18 +56,6 @@ export function createOutbox(parts: OutboxParts) {
       const wanted: WantedMessage = { teamId, place, kind, text, blocks, hash, ...rest };
       const inMs = await messages.setWanted(key, wanted, version, now(), timing.editGapMs);
       if (inMs !== undefined) await enqueueMessage(key, inMs);
-    },
-    /**
-     * Records which reaction each message is to have, by its `ts`; `undefined` is none. A message that is left out keeps
-     * its last wanted reaction, and its record is dropped once that is delivered.
-     */
-    async publishReactions(
-      subject: ReactionSubject,
-      wanted: ReadonlyMap<string, Reaction | undefined>,
-      version: number,
-    ) {
-      const when = await reactions.setWanted(subject, wanted, version, timing.reactAfterMs);
-      if (when !== undefined) await enqueueReactions(subject.runId, when);
     },
     deliveryState: messages.state,
   };

@@ -21,18 +21,6 @@ export const postRateLimit = (channel: string, { postsPerMinute }: Pick<Timing, 
 export const editRateLimit = (teamId: string, { editsPerMinute }: Pick<Timing, 'editsPerMinute'>) =>
   perMinute(`edit:${teamId}`, editsPerMinute, 8);
 
-/** `reactions.add` is tier 3 as well, with a count of its own. */
-export const reactionRateLimit = (
-  teamId: string,
-  { reactionsPerMinute }: Pick<Timing, 'reactionsPerMinute'>,
-) => perMinute(`react:${teamId}`, reactionsPerMinute, 8);
-
-/** `reactions.remove` is tier 2: 20 a minute. */
-export const reactionRemovalRateLimit = (
-  teamId: string,
-  { reactionRemovalsPerMinute }: Pick<Timing, 'reactionRemovalsPerMinute'>,
-) => perMinute(`unreact:${teamId}`, reactionRemovalsPerMinute, 3);
-
 /** `conversations.info`, `.history` and `.replies` are tier 3, each with a count of its own. */
 export const readRateLimit = (
   method: 'info' | 'history' | 'replies',

@@ -9,30 +9,18 @@ import { LUA_NOW, luaScript } from './redis/lua.ts';
 export const dueLists = {
   runs: keys.activeRuns,
   messages: keys.undelivered,
-  reactions: keys.reactionsUndelivered,
 } as const;
 export type DueList = keyof typeof dueLists;
 
-/** An entry of a list; `runId` when it is a run. Wakes of runs and of messages are counted in their records. */
+/** An entry of a list; `runId` when it is a run. Wakes are counted in the record. */
 export interface DueEntry {
   list: DueList;
   member: string;
   runId?: string;
 }
 
-/**
- * `unlistIf(delivered, list, member)` takes what is delivered from its list and returns 1. What is not is listed, due
- * at once where it was missing, and it returns 0.
- */
-export const LUA_UNLIST_IF = `
-local function unlistIf(delivered, list, member)
-  if delivered then redis.call('ZREM', list, member) else redis.call('ZADD', list, 'NX', 0, member) end
-  return delivered and 1 or 0
-end
-`;
-
 const recordOf = ({ list, member, runId }: DueEntry) =>
-  list === 'messages' ? keys.message(member) : runId === undefined ? undefined : keys.run(runId);
+  keys[list === 'messages' ? 'message' : 'run'](runId ?? member);
 
 export type DueStore = ReturnType<typeof createDueStore>;
 
@@ -41,7 +29,7 @@ const MAX_OVERDUE = 1000;
 
 const postponeScript = luaScript<0 | 1>(`${LUA_NOW}
 local member, wait, wakes = unpack(ARGV)
-local woken = KEYS[2] and (redis.call('HGET', KEYS[2], 'wakes') or '0') ~= wakes
+local woken = (redis.call('HGET', KEYS[2], 'wakes') or '0') ~= wakes
 redis.call('ZADD', KEYS[1], 'XX', woken and now or now + wait, member)
 return woken and 1 or 0
 `);
@@ -95,7 +83,7 @@ export function createDueStore(redis: RedisClient) {
   return {
     /** How often it was woken so far, for `postpone`, and the reference of the request that it follows from. */
     async begin(entry: DueEntry): Promise<{ wakes: number; ref: string | undefined }> {
-      const [wakes, ref] = await redis.hmget(recordOf(entry) ?? keys.run(entry.member), 'wakes', 'ref');
+      const [wakes, ref] = await redis.hmget(recordOf(entry), 'wakes', 'ref');
       return { wakes: Number(wakes ?? 0), ref: ref ?? undefined };
     },
     /**
@@ -103,8 +91,7 @@ export function createDueStore(redis: RedisClient) {
      * `wakes`: then it is due now.
      */
     async postpone(entry: DueEntry, inMs: number, wakes: number): Promise<boolean> {
-      const record = recordOf(entry);
-      const touched = [dueLists[entry.list](), ...(record === undefined ? [] : [record])];
+      const touched = [dueLists[entry.list](), recordOf(entry)];
       return (await postponeScript(redis, touched, [entry.member, Math.round(inMs), wakes])) === 0;
     },
     /**

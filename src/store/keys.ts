@@ -51,10 +51,6 @@ export const keys = {
   message: (messageKey: string) => `${PREFIX}:message:${messageKey}`,
   /** Sorted set of the messages whose wanted state is not delivered, scored by when they are due. */
   undelivered: () => `${PREFIX}:messages:undelivered`,
-  /** Hash of the reactions that a run wants, and of those that are shown. */
-  reactions: (runId: string) => `${PREFIX}:reactions:${runId}`,
-  /** Sorted set of the runs whose reactions are not delivered, scored by when they are due. */
-  reactionsUndelivered: () => `${PREFIX}:reactions-undelivered`,
   /** How long the last export of one site took. */
   lastDuration: (name: string) => `${PREFIX}:last-duration:${name}`,
   link: (name: string) => `${PREFIX}:link:${name}`,

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { logScope } from '../runtime/log-scope.ts';
 import { retention } from '../runtime/timing.ts';
 import type { MessageBlock } from './blocks.ts';
-import { LUA_UNLIST_IF } from './due.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { lastingScript, luaScript } from './redis/lua.ts';
@@ -139,8 +138,11 @@ end
 return math.ceil(wait)
 `);
 
-const markDeliveredScript = luaScript(`${LUA_UNLIST_IF}
-return unlistIf((redis.call('HGET', KEYS[1], 'hash') or '') == ARGV[1], KEYS[2], ARGV[2])
+// What is not delivered is listed, due at once where it was missing.
+const markDeliveredScript = luaScript(`
+local delivered = (redis.call('HGET', KEYS[1], 'hash') or '') == ARGV[1]
+if delivered then redis.call('ZREM', KEYS[2], ARGV[2]) else redis.call('ZADD', KEYS[2], 'NX', 0, ARGV[2]) end
+return delivered and 1 or 0
 `);
 
 /** Messages that are looked at for the oldest. */
@@ -245,13 +247,6 @@ export function createMessageStore(redis: RedisClient) {
       }
       const isRefused = code && (delivered === hash || movedTo);
       return isRefused ? { kind: 'refused', code } : { kind: 'waiting' };
-    },
-    /** Whether Slack shows it as it is wanted now, and where it was wanted. */
-    async isDelivered(messageKey: string): Promise<boolean> {
-      const fields = ['ts', 'hash', 'deliveredHash', 'refusal'];
-      const [ts, hash, deliveredHash, refusal] = await redis.hmget(keys.message(messageKey), ...fields);
-      // One that Slack refused counts as delivered.
-      return Boolean(ts) && hash === deliveredHash && !refusal;
     },
     /** Updates what is known of the delivery. */
     async update(messageKey: string, changes: DeliveryChanges) {

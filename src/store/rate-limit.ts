@@ -19,8 +19,6 @@ export interface RateLimit {
 export const limitNames = [
   'post',
   'edit',
-  'react',
-  'unreact',
   'info',
   'history',
   'replies',

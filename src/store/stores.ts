@@ -12,7 +12,6 @@ import { createMessageStore } from './messages.ts';
 import { createOwnPostStore } from './own-posts.ts';
 import { createPeopleStore } from './people.ts';
 import { createRateLimitStore } from './rate-limit.ts';
-import { createReactionStore } from './reactions.ts';
 import type { RedisClient } from './redis/client.ts';
 import { createRejectedKeyStore } from './rejected-keys.ts';
 import { createResponseUrlStore } from './response-urls.ts';
@@ -37,7 +36,6 @@ export const createStores = (redis: RedisClient) => ({
   ownPosts: createOwnPostStore(redis),
   people: createPeopleStore(redis),
   rateLimiter: createRateLimitStore(redis),
-  reactions: createReactionStore(redis),
   rejectedKeys: createRejectedKeyStore(redis),
   restored: createRestoredStore(redis),
   responseUrls: createResponseUrlStore(redis),

@@ -31,8 +31,6 @@ describe('every state is in the gallery:', () => {
     'fitsModal',
     'mergeChoices',
     'problem',
-    'reactionOf',
-    'reactionsOf',
     'readPlace',
     'readTimetable',
   ];

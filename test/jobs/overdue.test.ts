@@ -73,7 +73,7 @@ function overdueEvery(everyMs: number) {
   const due = createDueStore(connection);
   return createOverdueFinder({
     due,
-    wake: { runs: wake, messages: none, reactions: none },
+    wake: { runs: wake, messages: none },
     everyMs,
   });
 }

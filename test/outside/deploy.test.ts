@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { agentsOn, type Followed, SEND } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
-const timing = { docsCallMs: 5000, postsPerMinute: 600, reactionsPerMinute: 600 };
+const timing = { docsCallMs: 5000, postsPerMinute: 600 };
 const scene = stage({ processes: true, slack: { rateLimits: false }, bot: { timing } });
 const { follows, plan, finish, replies, sent, instructions, below, untilBelow } = agentsOn(scene);
 

@@ -1,10 +1,8 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { defaultTiming } from '../../src/runtime/timing.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { Outbox, OutboxMessage } from '../../src/slack/outbox.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
-import type { ReactionStore } from '../../src/store/reactions.ts';
 import { redisForTests } from '../support/redis.ts';
 import { anOutbox } from '../support/slack/world.ts';
 
@@ -103,33 +101,4 @@ test('what is to be shown where Slack refuses the blocks is kept, and a new one 
   await isDelivered();
   await publish('Silent', 4);
   expect(woken).toEqual(['m1', 'm1', 'm1']);
-});
-
-const subject = { teamId: 'T0ACME', runId: 'run-1', channel: 'C0DOCS' };
-const wantedReactions = new Map([
-  ['1.1', { name: 'eyes' as const }],
-  ['1.2', undefined],
-]);
-
-test.each([
-  ['reactions that are not shown are enqueued', { inMs: 0, replace: true }, ['kept', 'run-1 0 true']],
-  ['for when they may wait no longer', { inMs: 4000, replace: false }, ['kept', 'run-1 4000 false']],
-  ['nothing is enqueued when all reactions are shown', undefined, ['kept']],
-])('%s', async (_, undelivered, order) => {
-  const happened: string[] = [];
-  const heard: Parameters<ReactionStore['setWanted']>[] = [];
-  const outbox = anOutbox(redis.client, {
-    reactions: {
-      async setWanted(...args) {
-        heard.push(args);
-        happened.push('kept');
-        return undelivered;
-      },
-    },
-    enqueueReactions: async (runId, { inMs, replace }) => void happened.push(`${runId} ${inMs} ${replace}`),
-    now: () => 5000,
-  });
-  await outbox.publishReactions(subject, wantedReactions, 7);
-  expect(heard).toEqual([[subject, wantedReactions, 7, defaultTiming.reactAfterMs]]);
-  expect(happened).toEqual(order);
 });

@@ -221,20 +221,6 @@ describe('how far a message has got', () => {
     expect(await messages.state('never')).toEqual({ kind: 'waiting' });
     expect(await messages.load('never')).toBeUndefined();
   });
-
-  test.each([
-    ['shown as it is wanted', { deliveredHash: 'running' }, true],
-    ['shown as it was', { deliveredHash: 'earlier' }, false],
-    [
-      'whose edit Slack refused for good',
-      { deliveredHash: 'running', refusal: 'cant_update_message' },
-      false,
-    ],
-  ])('one that is %s', async (_, known, isShown) => {
-    await messages.setWanted('m1', running, 1, 1000);
-    await messages.update('m1', { channel: 'C1', ts: '1.2', ...known });
-    expect(await messages.isDelivered('m1')).toBe(isShown);
-  });
 });
 
 describe('marking delivered', () => {

@@ -1,20 +1,18 @@
 import { z } from 'zod';
-import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
-
-const slackJob = { queue: 'slack-outbox', concurrency: 20 } as const;
-
-const outcomeOf = (inMs: number | undefined): Outcome => (inMs === undefined ? done : runAgainIn(inMs));
+import { defineJob, done, runAgainIn } from '../job.ts';
 
 /** Brings one message in Slack up to date. */
 export const outboxJob = defineJob<{ key: string }>({
-  ...slackJob,
   name: 'outbox',
+  queue: 'slack-outbox',
+  concurrency: 20,
   list: 'messages',
   data: z.object({ key: z.string() }),
 
   async run({ key }, { deliverMessage, messages, log }) {
     try {
-      return outcomeOf(await deliverMessage(key));
+      const inMs = await deliverMessage(key);
+      return inMs === undefined ? done : runAgainIn(inMs);
     } catch (error) {
       if (!(error instanceof z.ZodError)) throw error;
       log.error({ message: key, err: error }, 'the record of a message is damaged');
@@ -22,13 +20,4 @@ export const outboxJob = defineJob<{ key: string }>({
       return done;
     }
   },
-});
-
-/** Brings the reactions on the messages of one run up to date. */
-export const reactionsJob = defineJob<{ runId: string }>({
-  ...slackJob,
-  name: 'reactions',
-  list: 'reactions',
-  data: z.object({ runId: z.string() }),
-  run: async ({ runId }, { deliverReactions }) => outcomeOf(await deliverReactions(runId)),
 });

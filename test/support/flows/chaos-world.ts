@@ -24,8 +24,6 @@ export const chaosTiming = {
   pollMaxMs: 2000,
   postsPerMinute: 60_000,
   editsPerMinute: 60_000,
-  reactionsPerMinute: 60_000,
-  reactionRemovalsPerMinute: 60_000,
   readsPerMinute: 60_000,
 } satisfies Partial<Timing>;
 

@@ -28,8 +28,6 @@ const quick: Partial<Timing> = {
   // Ten times what Slack allows; its stand-in here counts as many, and holds the bot to them as strictly.
   postsPerMinute: 600,
   editsPerMinute: 400,
-  reactionsPerMinute: 400,
-  reactionRemovalsPerMinute: 160,
   digestsPerMinute: 600,
   readsPerMinute: 400,
   digestWaitMs: 1000,

@@ -63,6 +63,8 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
       channel: async () => ({ shared: false, isPublic: true }),
       postEphemeralTo: async () => {},
       publishHome: async () => {},
+      addReaction: async () => {},
+      removeReaction: async () => {},
       getUploadAddress: async () => ({ fileId: 'F0FILE', uploadUrl: 'https://files.example/u' }),
       uploadBytes: async () => {},
       completeUpload: async () => {},
@@ -71,7 +73,6 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     },
     outbox: { ...anOutbox(redis, { now }), ...outbox },
     deliverMessage: async () => undefined,
-    deliverReactions: async () => undefined,
     postEphemeral: async () => true,
     policy: {
       check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true, active: true } }),

@@ -11,7 +11,6 @@ import { createMessageStore, type WantedMessage } from '../../../src/store/messa
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../../src/store/people.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
-import { createReactionStore } from '../../../src/store/reactions.ts';
 import { createRestoredStore } from '../../../src/store/restored.ts';
 import type { TestRedis } from '../redis.ts';
 import { aMessage } from '../store/builders.ts';
@@ -120,9 +119,7 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
 export const anOutbox = (redis: Redis, parts: Partial<OutboxParts> & Pick<OutboxParts, 'now'>): Outbox =>
   createOutbox({
     messages: createMessageStore(redis),
-    reactions: createReactionStore(redis),
     enqueueMessage: async () => {},
-    enqueueReactions: async () => {},
     timing: defaultTiming,
     ...parts,
   });

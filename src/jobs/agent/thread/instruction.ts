@@ -20,7 +20,7 @@ export const instruction = z.object({
   atMs: z.number(),
   /** When a person decided later that it is to be sent, or sent again. */
   decidedAtMs: z.number().optional(),
-  /** It is a reply in the thread: `id` is its `ts`, and it shows a reaction. */
+  /** It is a reply in the thread: `id` is its `ts`. */
   isReply: z.boolean(),
   /** What the agent gets, in Markdown. Empty once it is not needed any more. */
   text: z.string(),
@@ -37,6 +37,8 @@ export const instruction = z.object({
   sentAtMs: z.number().optional(),
   /** Unique to that call: a process finds its own intent by it. */
   sendToken: z.string().optional(),
+  /** The bot's reaction that the reply has, or that Slack refused. */
+  reaction: z.enum(['eyes', 'double_vertical_bar']).optional(),
   /** The round that it belongs to; missing until the watch has recorded the send. */
   round: z.number().int().optional(),
   /**

@@ -18,7 +18,7 @@ import {
 import { acceptsInstructions, findInstruction, type ThreadRound, type ThreadRun } from './record.ts';
 
 /** Returns the key of the message about the state of a round. */
-export const roundKey = ({ id }: ThreadRun, round: number) => `${id}.round.${round}`;
+const roundKey = ({ id }: ThreadRun, round: number) => `${id}.round.${round}`;
 
 /** Returns the messages about one round: its state, where this thread instructed in it, and how it ended. */
 export function roundMessages(

@@ -1,15 +1,16 @@
 import { SlackApiError } from '../../../slack/errors.ts';
 import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
-import { lookupRetryMs } from '../../retry.ts';
+import { slackRetryMs } from '../../retry.ts';
 import { type LoadedRun, type StepResult, saveAs } from '../../run-job.ts';
 import type { WatchRun } from '../watch/record.ts';
 import { auditChanges } from './audit.ts';
 import { compactIdle, markFinal, withoutFinal } from './compact.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import { leaveLine } from './follow-up-limit.ts';
+import { showReactions } from './reactions.ts';
 import type { Ephemeral, ThreadRun } from './record.ts';
-import { reactionsOf, threadMessages } from './view.ts';
+import { threadMessages } from './view.ts';
 
 // What the steps of a followed thread share.
 
@@ -42,18 +43,18 @@ export async function recordChanges(before: ThreadRun, after: ThreadRun, context
   await leaveLine(before, after, context);
 }
 
-/** Publishes all messages and reactions of a thread as they are to look now. */
+/** Publishes all messages of a thread as they are to look now. */
 export async function publishThread(run: ThreadRun, { outbox }: JobContext): Promise<void> {
-  const { teamId, id: runId, place } = run;
   const published = threadMessages(withoutFinal(run)).map((message) =>
-    outbox.publish(teamId, { by: message.otherwise ?? run.owner.id, ...message }, run.rev),
+    outbox.publish(run.teamId, { by: message.otherwise ?? run.owner.id, ...message }, run.rev),
   );
-  const reacted =
-    place && outbox.publishReactions({ teamId, runId, channel: place.channel }, reactionsOf(run), run.rev);
-  await Promise.all([...published, reacted]);
+  await Promise.all(published);
 }
 
-/** Publishes everything and posts ephemerals, then waits for the first of `delaysMs`, or until the thread is woken. */
+/**
+ * Publishes everything, posts ephemerals and changes reactions. Then waits for the first of `delaysMs`, or until the
+ * thread is woken.
+ */
 export async function publishAndWait(
   run: ThreadRun,
   wakes: number,
@@ -63,10 +64,12 @@ export async function publishAndWait(
   const { runs, now } = context;
   await publishThread(run, context);
   const ephemerals = await postEphemerals(run, context);
-  const next = ephemerals === run.notes ? compactIdle(markFinal(run), now()) : { ...run, notes: ephemerals };
+  if (ephemerals !== run.notes) return saveAs({ ...run, notes: ephemerals });
+  const { thread, retryInMs } = await showReactions(run, context);
+  const next = compactIdle(markFinal(thread), now());
   if (next !== run) return saveAs(next);
   const ephemeralsInMs = ephemerals.map(({ notBeforeMs = 0 }) => Math.max(0, notBeforeMs - now()));
-  const waitMs = Math.min(...delaysMs, ...ephemeralsInMs);
+  const waitMs = Math.min(...delaysMs, ...ephemeralsInMs, retryInMs);
   if (waitMs !== Infinity) return runAgainIn(waitMs);
   return (await runs.markIdle(run, run.state === 'ended', wakes)) ? done : 'next';
 }
@@ -104,6 +107,5 @@ async function postEphemeral(
   const { error } = outcome;
   if (!(error instanceof SlackApiError)) throw error;
   context.log.warn({ run: thread.id, code: error.code }, 'Slack refused an ephemeral');
-  if (!['limited', 'unreachable', 'token'].includes(error.kind)) return undefined;
-  return Math.max(error.retryAfterMs ?? 0, lookupRetryMs(context));
+  return slackRetryMs(error, context);
 }

@@ -6,7 +6,7 @@ import {
   message,
   type Part,
 } from '../../../slack/blocks.ts';
-import type { OutboxMessage, Reaction } from '../../../slack/outbox.ts';
+import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, foreignText, formatCount, messageUrl, oneLine, visibleText } from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
 import {
@@ -17,7 +17,7 @@ import {
   wordInSentence,
 } from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf, threadMenuOf } from './buttons.ts';
-import { type Instruction, isPending } from './instruction.ts';
+import { isPending } from './instruction.ts';
 import {
   brokenText,
   jobName,
@@ -29,7 +29,7 @@ import {
   waitingText,
 } from './phrases.ts';
 import { acceptsInstructions, type ThreadRun } from './record.ts';
-import { roundKey, roundMessages } from './round-view.ts';
+import { roundMessages } from './round-view.ts';
 import { isMakingUnclear, stateOf } from './state-view.ts';
 import { limitMessages, troubleMessages } from './unsent-view.ts';
 
@@ -235,20 +235,4 @@ export function threadLine(thread: ThreadRun, cardUrl: string | undefined): Part
     ` · ${jobName(thread)}${waiting && ` · ${waiting}`} · followed by ${personName(thread.owner.name)}`,
     ...cardLink,
   ];
-}
-
-/**
- * Returns the reaction of each reply by its `ts`; `undefined`: none any more. As a rule the message about its round shows
- * that a reply was taken, and the reaction is left out.
- */
-export function reactionsOf(thread: ThreadRun): Map<string, Reaction | undefined> {
-  const replies = thread.instructions.filter(({ isReply }) => isReply);
-  return new Map(replies.map((one) => [one.id, reactionOf(thread, one)]));
-}
-
-function reactionOf(thread: ThreadRun, { state, outcome, round }: Instruction): Reaction | undefined {
-  if (state === 'held') return { name: 'double_vertical_bar' };
-  const isDropped = outcome === 'notForAgent' || outcome === 'discarded' || outcome === 'withdrawn';
-  if (state === 'over' && isDropped) return undefined;
-  return { name: 'eyes', unlessShown: round === undefined ? '' : roundKey(thread, round) };
 }

@@ -132,12 +132,11 @@ test('people see how things are while instructions go out one after the other', 
     return sendFollowUp(input);
   };
   await world.receives(...Array.from({ length: 20 }, (_, index) => wrote(ana, index, `please ${index}`)));
-  const before = world.reacted.length;
+  const cards = () => world.published.filter((one) => one.includes('.card ')).length;
+  const before = cards();
   await world.step();
   expect(world.prompts).toHaveLength(20);
-  // The first time after one send, with all that wait.
-  expect(world.reacted[before]?.size).toBe(20);
-  expect(world.reacted.length - before).toBeGreaterThan(10);
+  expect(cards() - before).toBeGreaterThan(10);
 });
 
 test('private notes do not hold up instructions, and none is tried after a refusal', async () => {

@@ -58,7 +58,8 @@ test('whoever wrote it is told privately what was not sent, and it has its lines
     ),
     'U0BEN agent: refused: not permitted',
   ]);
-  expect([...(world.reacted.at(-1) ?? [])].map(([, reaction]) => reaction)).toEqual(Array(5).fill(undefined));
+  const changed = (sign: string) => world.reacted.filter((one) => one.includes(` ${sign}eyes`));
+  expect([changed('+'), changed('-')].map(({ length }) => length)).toEqual([5, 5]);
 });
 
 test('what Slack does not tell is waited for, and nothing goes out meanwhile', async () => {

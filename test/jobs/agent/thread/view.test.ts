@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { cardKey, reactionsOf, threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
+import { cardKey, threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
+import { aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { messageOf } from '../../../support/jobs/agent/rendering.ts';
 import { buttonsIn } from '../../../support/slack/rendering.ts';
 
@@ -114,42 +113,5 @@ describe('the card', () => {
       `https://a.example/${'x'.repeat(3000)}`,
     ])
       expect(open(link)).toBeUndefined();
-  });
-});
-
-type Fate = Pick<Instruction, 'state' | 'outcome'>;
-const fate = (state: Instruction['state'], outcome?: Instruction['outcome']): Fate => ({ state, outcome });
-
-describe('the reaction on a reply', () => {
-  test.each([
-    [fate('held'), 'double_vertical_bar'],
-    [fate('waiting'), 'eyes'],
-    [fate('sending'), 'eyes'],
-    [fate('unknown'), 'eyes'],
-    [fate('working'), 'eyes'],
-    [fate('failed'), 'eyes'],
-    [fate('over', 'sent'), 'eyes'],
-    [fate('over', 'left'), 'eyes'],
-    [fate('over', 'notSent'), 'eyes'],
-    [fate('over', 'notForAgent'), undefined],
-    [fate('over', 'discarded'), undefined],
-    [fate('over', 'withdrawn'), undefined],
-  ])('%j: %s', (changes, reaction) => {
-    const one = anInstruction(changes);
-    expect(reactionsOf(aThread({ instructions: [one] })).get(one.id)?.name).toBe(reaction);
-  });
-
-  test('there is none on what is no reply', () => {
-    expect(reactionsOf(aThread({ instructions: [anInstruction({ isReply: false })] }))).toEqual(new Map());
-  });
-
-  test('that it was taken is not needed where its round is shown; that it is held always is', () => {
-    const unlessShown = (changes: Partial<Instruction>) => {
-      const thread = aThread({ instructions: [anInstruction(changes)] });
-      return [...reactionsOf(thread).values()].map((one) => one?.unlessShown?.replace(thread.id, ''));
-    };
-    expect(unlessShown({ state: 'working', round: 3 })).toEqual(['.round.3']);
-    expect(unlessShown({ state: 'waiting' })).toEqual(['']);
-    expect(unlessShown({ state: 'held' })).toEqual([undefined]);
   });
 });

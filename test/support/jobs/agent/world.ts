@@ -6,7 +6,6 @@ import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
 import { watchId, watchRun } from '../../../../src/jobs/agent/watch/record.ts';
 import { createCallOnce } from '../../../../src/jobs/call-once.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
-import type { Reaction } from '../../../../src/slack/outbox.ts';
 import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createRestoredStore } from '../../../../src/store/restored.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
@@ -32,7 +31,7 @@ export function createAgentWorld(redis: TestRedis) {
   const published: string[] = [];
   const ephemerals: string[] = [];
   const audited: string[] = [];
-  const reacted: ReadonlyMap<string, Reaction | undefined>[] = [];
+  const reacted: string[] = [];
   const prompts: string[] = [];
   let token = 0;
   const newToken = () => {
@@ -52,13 +51,16 @@ export function createAgentWorld(redis: TestRedis) {
     runs,
     threads,
     docs: () => docs,
-    slack: { postEphemeralTo: async ({ user }, { text }) => void ephemerals.push(`${user}: ${text}`) },
+    slack: {
+      postEphemeralTo: async ({ user }, { text }) => void ephemerals.push(`${user}: ${text}`),
+      addReaction: async ({ ts }, name) => void reacted.push(`${ts} +${name}`),
+      removeReaction: async ({ ts }, name) => void reacted.push(`${ts} -${name}`),
+    },
     outbox: {
       publish: async (teamId, message, version) => {
         published.push(`${message.key} ${message.message.text}`);
         return outbox.publish(teamId, message, version);
       },
-      publishReactions: async (_subject, wanted) => void reacted.push(wanted),
     },
     callOnceInSlack: createCallOnce({
       stopping: new AbortController().signal,

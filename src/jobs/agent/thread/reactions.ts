@@ -1,0 +1,66 @@
+import { TimeLimitError, within } from '../../../runtime/within.ts';
+import { SlackApiError } from '../../../slack/errors.ts';
+import type { JobContext } from '../../context.ts';
+import { lookupRetryMs, slackRetryMs } from '../../retry.ts';
+import type { Instruction } from './instruction.ts';
+import type { ThreadRun } from './record.ts';
+import { updateInstruction } from './transitions.ts';
+
+/**
+ * Returns the reaction that a reply is to have: ⏸ while it is held, 👀 while no status shows that it was taken. The
+ * status of its round takes over, so that 👀 is left as it is then. An instruction that is no reply has none.
+ */
+export function reactionOf({
+  isReply,
+  state,
+  outcome,
+  round,
+  reaction,
+}: Instruction): Instruction['reaction'] {
+  if (!isReply) return undefined;
+  if (state === 'held') return 'double_vertical_bar';
+  const isDropped = outcome === 'notForAgent' || outcome === 'discarded' || outcome === 'withdrawn';
+  if (state === 'over' && isDropped) return undefined;
+  return round === undefined || reaction === 'eyes' ? 'eyes' : undefined;
+}
+
+/** A step waits so long for a reaction: instructions come first. */
+const REACTION_MS = 2000;
+
+/**
+ * Changes the reactions of replies to what they are to be. A step that is repeated makes the same calls again, which
+ * changes nothing. Returns the thread with the new reactions, and when to try again where Slack is not to be reached or
+ * limits the calls. What Slack refuses for good is left at that.
+ */
+export async function showReactions(
+  thread: ThreadRun,
+  context: JobContext,
+): Promise<{ thread: ThreadRun; retryInMs: number }> {
+  let shown = thread;
+  for (const one of thread.instructions) {
+    const wanted = reactionOf(one);
+    if (thread.place === undefined || wanted === one.reaction) continue;
+    try {
+      const message = { channel: thread.place.channel, ts: one.id };
+      await within(REACTION_MS, changeReaction(message, one.reaction, wanted, context));
+    } catch (error) {
+      if (error instanceof TimeLimitError) return { thread: shown, retryInMs: lookupRetryMs(context) };
+      if (!(error instanceof SlackApiError)) throw error;
+      context.log.info({ run: thread.id, ts: one.id, code: error.code }, 'cannot change a reaction');
+      const retryInMs = slackRetryMs(error, context);
+      if (retryInMs !== undefined) return { thread: shown, retryInMs };
+    }
+    shown = updateInstruction(shown, one.id, { reaction: wanted });
+  }
+  return { thread: shown, retryInMs: Infinity };
+}
+
+async function changeReaction(
+  message: { channel: string; ts: string },
+  before: Instruction['reaction'],
+  wanted: Instruction['reaction'],
+  { slack }: JobContext,
+): Promise<void> {
+  if (before !== undefined) await slack.removeReaction(message, before);
+  if (wanted !== undefined) await slack.addReaction(message, wanted);
+}
