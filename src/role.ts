@@ -27,9 +27,8 @@ import { dependencies } from './store/health.ts';
 import { setTagName } from './store/keys.ts';
 import { type RedisAddress, tagNameOf } from './store/redis/address.ts';
 import type { RedisClient } from './store/redis/client.ts';
-import { createClock } from './store/redis/clock.ts';
+import { askTime, createClock } from './store/redis/clock.ts';
 import { connectForRequests, type OnConnectionError } from './store/redis/connections.ts';
-import { ping } from './store/redis/ping.ts';
 import { createRedisWatch, levelOf } from './store/redis/watch.ts';
 import { checkSchema, SchemaMismatch } from './store/schema.ts';
 import { createStores } from './store/stores.ts';
@@ -229,7 +228,7 @@ export function connectRole(
   redisWatch.add(redis);
   // Nobody catches a mismatch, so it ends the process.
   redis.on('ready', () => void checkSchema(redis, queueNames).catch(throwMismatch));
-  checks.addPart('redis', () => redisState(redis.status, () => ping(redis)));
+  checks.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());
   const stores = createStores(redis);

@@ -22,8 +22,8 @@ import { createSlackLogger } from './slack/logger.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import type { DeliveryState } from './store/messages.ts';
 import type { RedisClient } from './store/redis/client.ts';
+import { askTime } from './store/redis/clock.ts';
 import { connectForRequests } from './store/redis/connections.ts';
-import { ping } from './store/redis/ping.ts';
 
 /** How long a submitted modal waits for the `response_url` of its command; without one it shows the answer itself. */
 const ADDRESS_MS = 200;
@@ -82,7 +82,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     store: stores.health,
     missingScopes: slack.missingScopes,
     connected,
-    ping: () => ping(redis),
+    ping: () => askTime(redis),
     redisProblems: parts.redisWatch.problems,
     ownProblems: () =>
       parts.checks.problems().flatMap(({ name, text }) => (['clock', 'disk'].includes(name) ? [text] : [])),

@@ -8,7 +8,6 @@ import { createDocsReporter } from './docs-api/report.ts';
 import { createAdminAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
 import { createKeyAlert } from './jobs/alerts/key-alert.ts';
 import { createExpiryReminder } from './jobs/alerts/key-expiry.ts';
-import { createRedisAlert } from './jobs/alerts/redis-alert.ts';
 import { createCallOnce } from './jobs/call-once.ts';
 import type { JobContext } from './jobs/context.ts';
 import { createOwnerLookups } from './jobs/digest/schedule/owner-lookups.ts';
@@ -16,7 +15,7 @@ import { workWithKey } from './jobs/features.ts';
 import { enqueueHome, enqueueRun, jobs } from './jobs/index.ts';
 import { createOverdueFinder } from './jobs/overdue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
-import { workText, workWaitsText } from './jobs/wording-view.ts';
+import { workWaitsText } from './jobs/wording-view.ts';
 import { createWorkers } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { untilStopping } from './runtime/stopping.ts';
@@ -40,7 +39,7 @@ const CLOSE_MS = 300;
 
 /** Starts the part of Docket that works: it calls the docs API and posts to Slack. */
 export function startWorker(settings: Settings, parts: RoleParts): void {
-  const { identity, timing, now, random, log, closers, redisWatch, onRedisError } = parts;
+  const { identity, timing, now, random, log, closers, onRedisError } = parts;
   const { stopping } = closers;
   const { redis, queues, stores: own } = connectRole(connectForWork, settings, parts);
   const { metrics } = parts;
@@ -136,30 +135,10 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     log,
   };
 
-  const alertOfRedisProblems = createRedisAlert({
-    ...alertParts,
-    teamId: () => identity.current()?.teamId,
-    atWork: async (team) =>
-      workText(
-        await workWithKey(
-          team,
-          projects.map(({ name }) => name),
-          stores,
-        ),
-      ),
-  });
-  redisWatch.onCheck((problems) => {
-    if (!stopping.aborted)
-      alertOfRedisProblems(problems).catch((error: unknown) =>
-        log.warn({ err: error }, 'the admins could not be alerted about Redis'),
-      );
-  });
-
   const workers = createWorkers({
     jobs,
     context,
     connection: redis,
-    skipVersionCheck: redisWatch.problems().some(({ kind }) => kind === 'info-forbidden'),
     stopping,
     pausedForMs: parts.slack.pausedForMs,
     newRef: parts.newRef,

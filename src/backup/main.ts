@@ -100,7 +100,8 @@ async function* read(file: string): AsyncGenerator<Buffer> {
 
 async function markOutside(takenAtMs: number, address: RedisAddress): Promise<void> {
   setTagName(tagNameOf(address));
-  const [problem] = (await checkRedis(address)).filter(({ fatal, kind }) => fatal || kind === 'unreachable');
+  const { problems } = await checkRedis(address);
+  const problem = problems.find(({ fatal, kind }) => fatal || kind === 'unreachable');
   if (problem !== undefined) throw new BackupError(problem.text);
   await markExternal(takenAtMs, address);
 }

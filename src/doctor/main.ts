@@ -23,7 +23,6 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
     manifestScopes: readManifestScopes(readFileSync(inRoot('manifest.yml'), 'utf8')),
     searchPath: env.PATH ?? '',
     machineMs: Date.now,
-    monotonicMs: () => performance.now(),
     timeLimitMs: TIME_LIMIT_MS,
   });
   const colours = process.stdout.isTTY === true && !env.NO_COLOR;

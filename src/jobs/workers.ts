@@ -39,8 +39,6 @@ export interface WorkerParts<Context> {
   pausedForMs: () => Promise<number>;
   /** A short reference for people and the log. */
   newRef: () => string;
-  /** Whether the version of Redis cannot be read. */
-  skipVersionCheck?: boolean;
   timing: Timing;
   /** No job is taken before: steps need to know the time. */
   ready: Promise<unknown>;
@@ -62,7 +60,6 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     jobs,
     context,
     connection,
-    skipVersionCheck = false,
     stopping,
     pausedForMs,
     newRef,
@@ -198,8 +195,6 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       stalledInterval: timing.stalledMs,
       // A lifetime count in BullMQ: its default of 1 would fail a healthy job at the second crash of a process.
       maxStalledCount: 1000,
-      // Without the version, BullMQ wakes delayed jobs at whole seconds only; where INFO is forbidden, that has to do.
-      skipVersionCheck,
       ...(telemetry && { telemetry }),
     });
     worker.on('error', onError);

@@ -69,11 +69,10 @@ const PING_MS = 300;
  * Returns whether Redis answers over this connection; never rejects. Only a ready one is pinged: else the ping would
  * wait in the connection's queue.
  */
-export async function redisState(status: string, ping: () => Promise<string>): Promise<PartState> {
+export async function redisState(status: string, ping: () => Promise<unknown>): Promise<PartState> {
   if (status !== 'ready') return 'down';
-  try {
-    return (await within(PING_MS, ping())) === 'PONG' ? 'up' : 'down';
-  } catch {
-    return 'down';
-  }
+  return await within(PING_MS, ping()).then(
+    () => 'up' as const,
+    () => 'down' as const,
+  );
 }

@@ -13,7 +13,7 @@ import { digestRateLimit, editRateLimit, fileRateLimit, readRateLimit } from '..
 import { urgencies } from '../store/messages.ts';
 import { limitNameOf, type RateLimit } from '../store/rate-limit.ts';
 import type { RedisClient } from '../store/redis/client.ts';
-import { ping } from '../store/redis/ping.ts';
+import { askTime } from '../store/redis/clock.ts';
 import type { Stores } from '../store/stores.ts';
 import { redisState } from './health-checks.ts';
 
@@ -47,7 +47,7 @@ export function addRedisGauges(parts: RedisGaugeParts): void {
   }
 
   metrics.onScrape(async () => {
-    const isUp = (await redisState(redis.status, () => ping(redis))) === 'up';
+    const isUp = (await redisState(redis.status, () => askTime(redis))) === 'up';
     const show = isUp ? await within(READ_MS, read()).catch(() => undefined) : undefined;
     metrics.redisUp.replace([[{}, isUp ? 1 : 0]]);
     for (const gauge of gaugesOf(metrics)) gauge.replace([]);

@@ -9,7 +9,6 @@ import { answered, type DoctorWorld, type Trouble } from '../support/doctor.ts';
 import { temporaryFolder } from '../support/flows/world.ts';
 import { freePort } from '../support/redis.ts';
 import { makeCertificates } from '../support/store/certificates.ts';
-import { startCluster } from '../support/store/redis-groups.ts';
 
 const httpOnly = { SLACK_APP_TOKEN: '' };
 const own = { REDIS_URL: '' };
@@ -318,52 +317,20 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'redis',
       'wrong',
-      /cannot be reached \(ECONNREFUSED\)/,
+      /isn't answering \(ECONNREFUSED\)/,
       async () => ({ env: { REDIS_URL: `redis://127.0.0.1:${await freePort()}` } }),
     ],
     ['redis', 'wrong', /must begin with redis:/, () => ({ env: { REDIS_URL: 'http://127.0.0.1' } })],
     ['redis', 'wrong', /no redis-server/, () => ({ env: own, options: { searchPath: world.folder } })],
     ['redis', 'wrong', /does not have the database/, () => ({ env: { REDIS_URL: `${world.redis.url}/99` } })],
     [
-      'redis-rights',
+      'redis',
       'wrong',
-      /lacks rights: the commands zadd/,
-      () => ({
-        env: { REDIS_URL: world.redis.url.replace('://', '://docket:pw@') },
-        before: () =>
-          world.redis.client.acl('SETUSER', 'docket', 'reset', 'on', '>pw', '~*', '+@all', '-zadd'),
-      }),
-    ],
-    [
-      'redis-failover',
-      'warning',
-      /No replica keeps up/,
-      async () => {
-        const cluster = await startCluster();
-        onTestFinished(() => cluster.close());
-        return { env: { REDIS_URL: cluster.url } };
-      },
-    ],
-    [
-      'redis-version',
-      'wrong',
-      /5\.0\.3 is too old/,
-      () => ({ env: own, options: { searchPath: world.serverOf('5.0.3') } }),
-    ],
-    [
-      'redis-version',
-      'not checked',
-      /reachable first/,
-      async () => ({ env: { REDIS_URL: `redis://127.0.0.1:${await freePort()}` } }),
-    ],
-    [
-      'redis-persistence',
-      'wrong',
-      /keeps nothing on disk/,
+      /keeps no append-only file/,
       () => ({ before: () => world.redis.client.config('SET', 'appendonly', 'no') }),
     ],
     [
-      'redis-persistence',
+      'redis',
       'warning',
       /REDIS_ALLOW accepts it/,
       () => ({
@@ -372,26 +339,10 @@ export function rowsOf(world: DoctorWorld): Row[] {
       }),
     ],
     [
-      'redis-eviction',
+      'redis',
       'wrong',
       /drops keys/,
       () => ({ before: () => world.redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru') }),
-    ],
-    [
-      'redis-latency',
-      'warning',
-      /takes 150 ms/,
-      () => {
-        let ms = 0;
-        return {
-          options: {
-            monotonicMs() {
-              ms += 150;
-              return ms;
-            },
-          },
-        };
-      },
     ],
     [
       'redis',

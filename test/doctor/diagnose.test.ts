@@ -55,7 +55,6 @@ test("Docket's own Redis is neither started nor its folder made, and asked where
     status: 'ok',
     text: expect.stringContaining('Docket starts its own'),
   });
-  expect(stopped['redis-latency']).toMatchObject({ status: 'not checked' });
   expect(existsSync(dataDir)).toBe(false);
 
   const log = { info() {}, warn() {}, error() {} };
@@ -63,12 +62,12 @@ test("Docket's own Redis is neither started nor its folder made, and asked where
   try {
     const running = await findingsOf({ env: own });
     expect(Object.values(running).filter(({ status }) => status !== 'ok')).toEqual([]);
-    expect(running.redis?.text).toBe("Docket's own is running.");
+    expect(running.redis?.text).toContain("Docket's own is running");
 
     const pid = embedded.pid() ?? 0;
     process.kill(pid, 'SIGSTOP');
     const silent = await findingsOf({ env: own }).finally(() => process.kill(pid, 'SIGCONT'));
-    expect(silent.redis).toMatchObject({ status: 'wrong', text: expect.stringContaining('does not answer') });
+    expect(silent.redis).toMatchObject({ status: 'wrong', text: expect.stringContaining("isn't answering") });
   } finally {
     await embedded.stop();
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { plain, sees, until } from '../support/flows/reading.ts';
+import { plain, until } from '../support/flows/reading.ts';
 import { createWorld, type World } from '../support/flows/world.ts';
 
 let world: World;
@@ -8,22 +8,21 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-test('a Redis that keeps nothing any more: admins hear of it once, everybody can see it, and work goes on', async () => {
+test('a Redis that keeps no append-only file any more: everybody can see it, and work goes on', async () => {
   const timing = { redisPingMs: 50, redisCheckMs: 100 };
-  await world.startBot({ timing, config: 'allow:\n  admin: [U0ANA]\n' });
+  await world.startBot({ timing });
   const ana = world.slack.person('ana');
   await ana.types('#docs', '/docs-export docs.acme.com');
   await until(world, '#docs', ['42%']);
   await world.redis.client.config('SET', 'appendonly', 'no');
-  const fault = '⚠️ Redis keeps nothing on disk';
-  await until(world, '@ana', [fault]);
-
-  const answer = await world.slack.person('ben').types('#docs', '/docs-status');
-  const told = answer.ephemeral ? plain(world.slack.read(answer.ephemeral)).split('\n') : [];
-  expect(told[0]).toBe('⚠️ Needs attention');
-  expect(told[1]).toContain('My database has a problem: Redis keeps nothing on disk');
+  const asks = async () => {
+    const { ephemeral } = await world.slack.person('ben').types('#docs', '/docs-status');
+    return ephemeral ? plain(world.slack.read(ephemeral)) : '';
+  };
+  await expect
+    .poll(asks, { timeout: 10_000 })
+    .toMatch(/^⚠️ Needs attention\n.*My database has a problem: Redis keeps no append-only file/);
 
   world.platform.finish('docs.acme.com');
   await until(world, '#docs', ['is exported', '✅ docs.acme.com exported']);
-  expect(sees(world, '@ana')).toHaveLength(1);
 });

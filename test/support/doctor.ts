@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
@@ -67,7 +67,6 @@ export function doctorForTests() {
       manifestScopes: readManifest().scopes,
       searchPath: process.env.PATH ?? '',
       machineMs: Date.now,
-      monotonicMs: () => performance.now(),
       timeLimitMs: 5000,
       ...options,
     });
@@ -77,16 +76,6 @@ export function doctorForTests() {
   const orderSlack = (method: string, body: unknown, headers?: Record<string, string>) => () =>
     slack.wire.order(method, answered(body, headers));
   const noAnswer = async () => `http://127.0.0.1:${await freePort()}`;
-  /** A folder of programs with one server that tells this version. */
-  const serverOf = (version: string) => {
-    const bin = join(folder, 'bin');
-    mkdirSync(bin, { recursive: true });
-    writeFileSync(join(bin, 'redis-server'), `#!/bin/sh\necho "Redis server v=${version} sha=0"\n`, {
-      mode: 0o755,
-    });
-    return bin;
-  };
-
   return {
     redis,
     get slack() {
@@ -104,7 +93,6 @@ export function doctorForTests() {
     findingsOf,
     orderSlack,
     noAnswer,
-    serverOf,
   };
 }
 

@@ -104,14 +104,7 @@ export function credentialsOf({ username, password, tls }: GroupAddress, address
   };
 }
 
-/** Returns the options of a connection to a replica of the server that has Docket's data. */
-export function replicaOf({ host, port }: RedisNode, address: RedisAddress) {
-  if ('socketPath' in address) return { host, port };
-  const group = readGroupAddress(address.url);
-  return { ...(group ? credentialsOf(group, address) : serverAt(address)), host, port };
-}
-
-/** The same for the sentinels of a group, which have users of their own. */
+/** Returns the same for the sentinels of a group, which have users of their own. */
 export function sentinelCredentialsOf({ tls }: GroupAddress, address: RedisAddress) {
   const { sentinelUser, sentinelPassword } = 'url' in address ? address : {};
   return {

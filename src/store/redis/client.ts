@@ -1,4 +1,22 @@
-import type { Cluster, Redis } from 'ioredis';
+import { type Cluster, Command, type Redis } from 'ioredis';
+import { keys } from '../keys.ts';
 
 /** A connection to one Redis, be it found through Sentinel, or to a cluster. */
 export type RedisClient = Redis | Cluster;
+
+const isCluster = (client: RedisClient): client is Cluster => client.isCluster;
+
+/**
+ * Returns the connection to the one Redis that has Docket's data. In a cluster that is the primary of the slot that all
+ * keys are in; `undefined` while it is not known.
+ */
+export function primaryOf(client: RedisClient): Redis | undefined {
+  if (!isCluster(client)) return client;
+  const slot = new Command('get', [keys.clock()]).getSlot() ?? 0;
+  const [primary] = client.slots[slot] ?? [];
+  return client.nodes('master').find(({ options }) => `${options.host}:${options.port}` === primary);
+}
+
+/** Returns the fields of an INFO reply by name. A value may contain colons, as an IPv6 address does. */
+export const infoFields = (info: string): Record<string, string> =>
+  Object.fromEntries([...info.matchAll(/^([^#:\r\n]+):(.*?)\r?$/gm)].map(([, name, value]) => [name, value]));

@@ -10,7 +10,6 @@ import {
   serverOf,
 } from './address.ts';
 import type { RedisClient } from './client.ts';
-import { PrimaryConnector } from './primary-connector.ts';
 
 /** Called with every error of a connection; none holds a secret. */
 export type OnConnectionError = (error: Error) => void;
@@ -53,6 +52,24 @@ export function connectForWork(
   return withBlockingReads(redis, socketLimits(redisBlockingSocketMs));
 }
 
+/** How long connecting may take during a check, and each answer after it. */
+export const ANSWER_MS = 1000;
+
+/** Returns a connection for one check, to be opened with `connect`. It is never made again, and its commands fail then. */
+export const connectForCheck = (address: RedisAddress, onError: OnConnectionError): RedisClient =>
+  connect(address, onError, {
+    waits: true,
+    retryStrategy: () => null,
+    options: {
+      lazyConnect: true,
+      // A server that loads its data answers INFO, too.
+      enableReadyCheck: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: 2 * ANSWER_MS,
+      ...socketLimits(2 * ANSWER_MS),
+    },
+  });
+
 /** How long a connection that is given up may take to close before it is destroyed. */
 const GIVE_UP_MS = 200;
 
@@ -94,8 +111,10 @@ const reconnectOnError = (error: Error) => (NOT_PRIMARY.test(error.message) ? 1 
 interface ConnectionKind {
   /** Whether commands wait while Redis is away, and are sent again when their answer was lost. */
   waits: boolean;
-  retryStrategy: (attempt: number) => number;
+  retryStrategy: (attempt: number) => number | null;
   options: {
+    lazyConnect?: boolean;
+    enableReadyCheck?: boolean;
     maxRetriesPerRequest: number | null;
     commandTimeout?: number;
     socketTimeout: number;
@@ -116,8 +135,8 @@ function connect(address: RedisAddress, onError: OnConnectionError, kind: Connec
     reconnectOnError,
   };
   const redis = group
-    ? new Redis({ ...throughSentinel(group, address), ...common })
-    : new Redis({ ...serverOf(address), Connector: PrimaryConnector, ...common });
+    ? new Redis({ ...throughSentinel(group, address), ...common, sentinelRetryStrategy: retryStrategy })
+    : new Redis({ ...serverOf(address), ...common });
   redis.on('error', onError);
   redis.on('sentinelError', onError);
   return reconnectOnSelectError(redis);
@@ -161,6 +180,7 @@ function connectToCluster(
       ...{ ...options, ...blockingLimits, ...credentialsOf(group, address) },
     },
     clusterRetryStrategy: retryStrategy,
+    lazyConnect: options.lazyConnect ?? false,
     enableOfflineQueue: waits,
     // As given, so that a certificate is held against the name and not against its address.
     dnsLookup: (host, callback) => callback(null, host),

@@ -6,7 +6,6 @@ import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
 import type { AdminAlertParts } from '../../../src/jobs/alerts/admin-alert.ts';
 import { createKeyAlert, findRejectedKeys } from '../../../src/jobs/alerts/key-alert.ts';
 import { expiryMessage } from '../../../src/jobs/alerts/key-alert-view.ts';
-import { createRedisAlert } from '../../../src/jobs/alerts/redis-alert.ts';
 import { scheduleNeeds } from '../../../src/jobs/digest/schedule/needs.ts';
 import { scheduleLine } from '../../../src/jobs/digest/schedule/view.ts';
 import { exportNeeds } from '../../../src/jobs/export/needs.ts';
@@ -27,7 +26,6 @@ import {
   notPermittedText,
   unknownProjectText,
   waitingText,
-  workText,
   workWaitsText,
 } from '../../../src/jobs/wording-view.ts';
 import { message } from '../../../src/slack/blocks.ts';
@@ -192,10 +190,10 @@ export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   upSinceMs: NOW_MS - 86_400_000,
   ...changes,
 });
-const volatile = problemsOf({
-  info: { redis_version: '7.2.0', maxmemory_policy: 'allkeys-lru' },
-  config: { policy: 'allkeys-lru', appendonly: 'no', save: '' },
-});
+const volatile = problemsOf(
+  { redis_version: '7.2.0', maxmemory_policy: 'allkeys-lru', aof_enabled: '0' },
+  { url: 'redis://127.0.0.1' },
+);
 
 const withKeys = ['ACME_DOCS_API_KEY', 'OTHER_KEY'].map((apiKeyVariable, index) =>
   aProject({ name: ['acme', 'beta'][index] ?? '', apiKey: `adm_${index}`, apiKeyVariable }),
@@ -301,12 +299,6 @@ const keyAlert = (projects: typeof withKeys, work: typeof atWork, project = 'acm
     const waits = async () => workWaitsText(waiting);
     return createKeyAlert({ ...parts, projects, rejectedKeys, waits })('T0ACME', project, error);
   }, work);
-const redisAlerts = (work: typeof atWork) =>
-  sentBy((parts, waiting) => {
-    const about = { teamId: () => 'T0ACME', atWork: async () => workText(waiting) };
-    return createRedisAlert({ ...parts, ...about })(volatile);
-  }, work);
-
 const keyAlerts = {
   'work waits': await keyAlert(withKeys.slice(0, 1), atWork),
   'one waits': await keyAlert(withKeys.slice(0, 1), [{ count: 1, what: 'export' }]),
@@ -340,14 +332,6 @@ const alerts: GalleryState[] = [
       expiryMessage({ variable: 'ACME_DOCS_API_KEY', names: [], isFile }, '2026-10-01'),
       'expires on',
       'ACME_DOCS_API_KEY',
-    ),
-  ),
-  ...[...(await redisAlerts(atWork)), ...(await redisAlerts([]))].map((one, index) =>
-    told(
-      `alert/Redis loses work, ${index + 1}`,
-      one,
-      index % volatile.length === 0 ? 'drops keys' : 'lost',
-      'Redis',
     ),
   ),
 ];

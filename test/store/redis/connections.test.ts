@@ -158,18 +158,3 @@ describe('while nothing comes', () => {
     expect(defaultTiming.redisRequestSocketMs).toBeGreaterThan(defaultTiming.intakeMs);
   });
 });
-
-describe('an address that leads to a read-only replica', () => {
-  test('is no place for work: it waits until the address leads to a primary', async () => {
-    const { primary, replica } = await startRedisPair();
-    way.leadTo(replica.url);
-    const work = open('work');
-    const requests = open('requests');
-    const write = work.set('work', 'done');
-    await expect.poll(() => way.connections()).toBeGreaterThan(3);
-    await expect(requests.set('request', 'done')).rejects.toThrow('writeable');
-    way.leadTo(primary.url);
-    expect(await write).toBe('OK');
-    await expect.poll(() => requests.set('request', 'done').catch(String)).toBe('OK');
-  });
-});

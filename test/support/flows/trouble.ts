@@ -136,11 +136,6 @@ function callsAt({ slack, platform }: World, { domain, where, who }: Place) {
 
 /** What must hold whatever happened: one start at most, each message once, one mention, and nothing elsewhere. */
 export function expectNothingTwice(world: World, ...stories: ExportStory[]) {
-  expect(world.slack.messages).toHaveLength(expectEachOnce(world, ...stories));
-}
-
-/** The same where other things happen, too. Returns how many messages the exports have. */
-export function expectEachOnce(world: World, ...stories: ExportStory[]): number {
   const { slack, platform } = world;
   let expected = 0;
   for (const { ending, place } of stories) {
@@ -158,7 +153,7 @@ export function expectEachOnce(world: World, ...stories: ExportStory[]): number 
     expect(platform.wire.calls.filter(isStart).length).toBeLessThanOrEqual(1);
     expected += roles.length;
   }
-  return expected;
+  expect(slack.messages).toHaveLength(expected);
 }
 
 /** Every outside call of an undisturbed export, each before and after. */

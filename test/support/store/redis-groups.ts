@@ -31,8 +31,6 @@ export interface RedisGroup {
   primary(): Promise<GroupNode>;
   /** Strikes the primary, and returns it once another one has been promoted, which happens at no other time. */
   replacePrimary(strike: (primary: GroupNode) => unknown): Promise<GroupNode>;
-  /** Has another node promoted. The primary is not asked, and takes itself for it still. */
-  promoteAnother(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -115,6 +113,7 @@ const answers = (ask: () => Promise<unknown> | undefined, pattern: RegExp) =>
 
 const durable = [
   ...['appendonly yes', 'appendfsync always', 'save ""', 'maxmemory-policy noeviction'],
+  ...['min-replicas-to-write 1', 'min-replicas-max-lag 10'],
   ...['repl-diskless-sync-delay 0', 'repl-ping-replica-period 1', 'hz 100'],
 ];
 
@@ -218,9 +217,6 @@ export async function startSentinels(
     sentinels,
     primary,
     replacePrimary: replacing(primary, noticeAfter),
-    async promoteAnother() {
-      await sentinels[0]?.client.call('SENTINEL', 'FAILOVER', 'docket-test');
-    },
     async close() {
       await endAll([...sentinels, ...nodes]);
       folder.remove();
@@ -279,15 +275,6 @@ export async function startCluster(replicas = 0, options: GroupOptions = {}): Pr
     nodes,
     primary,
     replacePrimary: replacing(primary, noticeAfter),
-    async promoteAnother() {
-      const { port } = await primary();
-      for (const { client } of nodes.slice(3)) {
-        if ((await client.info('replication')).includes(`master_port:${port}`)) {
-          await client.call('CLUSTER', 'FAILOVER', 'TAKEOVER');
-          return;
-        }
-      }
-    },
     async close() {
       await endAll(nodes);
       folder.remove();
