@@ -233,15 +233,29 @@ describe('a new job', () => {
 for (const status of [404, 405] as const)
   describe(`a platform that cannot make jobs (${status})`, () => {
     const scene = stage({ platform: { createAgentJobs: status } });
-    const { card, untilBelow, instructions } = agentsOn(scene);
+    const { person } = scene;
+    const { below, clicksNote, instructions, note, notes, read, replies } = agentsOn(scene);
+    const answer =
+      '❌ The job was not created: "Write a quickstart guide"\nThis platform doesn\'t let me create agent jobs. Create one in its dashboard, then type /docs-agent follow <job id>.\n[Try again]';
 
-    test('says so, with what to do instead', async () => {
+    test('says so to whoever asked alone, with what to do instead, and nothing stays in the channel', async () => {
       await scene.asks('/docs-agent new Write a quickstart guide');
-      const root = await card('#docs', 'Not created');
-      await untilBelow(
-        root,
-        '❌ @ana The job was not created: "Write a quickstart guide"\nThis platform doesn\'t let me create agent jobs. Create one in its dashboard, then type /docs-agent follow <job id>.',
-      );
+      expect(read(await note('ana', 'not created'))).toBe(answer);
+      const isGone = () => scene.sees('#docs', 'ben').length === 0;
+      await scene.slack.until(isGone);
+      const first = await note('ana', 'not created');
+      await person('ana').clicks(first, 'Try again');
+      await scene.slack.until(() => first.deleted && notes('ana').length === 1 && isGone());
+      expect(scene.notified('ana')).toBe(0);
+      expect(instructions()).toEqual([]);
+    });
+
+    test('says so alone to whoever had a mention make it', async () => {
+      const question = await scene.person('ben').says('#docs', 'Who could write about webhooks?');
+      const reply = await replies(question, '@Docket Write a quickstart guide');
+      await clicksNote('ana', 'Write a quickstart guide', 'Start a new job');
+      expect(read(await note('ana', 'not created'))).toBe(answer);
+      await scene.slack.until(() => below(question).length === 1 && reply.reactions.length === 0);
       expect(instructions()).toEqual([]);
     });
   });

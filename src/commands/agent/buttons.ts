@@ -156,6 +156,29 @@ export const followAgainButton = defineButton({
   },
 });
 
+/** [Try again] in the private answer that the platform makes no jobs: asks it once more with the same words. */
+export const tryAgainButton = defineButton({
+  action: agentActions.tryAgain,
+  may: 'agent',
+  value: threadButton,
+  settles: 'remove',
+  async run({ run: id }, caller, tools): Promise<EphemeralMessage | undefined> {
+    const found = await tools.intake.loadVisible(id, threadKind, caller);
+    if (found.kind === 'notVisible') return notVisible;
+    const thread = found.kind === 'found' ? found.run : undefined;
+    const text = thread?.instructions.find(({ creates }) => creates)?.text ?? '';
+    if (thread === undefined || text === '') return nothingToRepeat;
+    const { channel, rootTs, ts } = thread.asked;
+    const isThere = rootTs !== undefined && channel === caller.channel.id;
+    const under = isThere ? { rootTs, ...(ts !== undefined && { ts }) } : undefined;
+    const again = { jobId: undefined, text, project: thread.project, ...(under && { under }) };
+    // A second click makes no second job.
+    return followJob(again, { ...caller, requestId: `again ${id}` }, tools);
+  },
+});
+
+const nothingToRepeat = message([['I no longer remember this instruction. Type it once more.']]);
+
 /** [Start a new job] under a mention: its thread follows the job that is made with its words. */
 export const startNewButton = defineButton({
   action: agentActions.startNew,

@@ -1,6 +1,6 @@
 import { agentActions } from '../../jobs/agent/thread/buttons.ts';
 import type { Registry } from '../registry.ts';
-import { followAgainButton, startNewButton, threadButtons } from './buttons.ts';
+import { followAgainButton, startNewButton, threadButtons, tryAgainButton } from './buttons.ts';
 import { agentCommand } from './command.ts';
 import { messageEvents } from './events.ts';
 import { instructButton, instructModal } from './instruct-modal.ts';
@@ -9,7 +9,7 @@ import { sendShortcut } from './shortcut.ts';
 
 export const agentCommands = {
   commands: [agentCommand],
-  buttons: [...threadButtons, followAgainButton, startNewButton, instructButton],
+  buttons: [...threadButtons, followAgainButton, startNewButton, tryAgainButton, instructButton],
   urlActions: [agentActions.openPullRequest],
   modals: [instructModal, sendModal],
   shortcuts: [sendShortcut],

@@ -9,10 +9,11 @@ import { leaveWatch } from '../watch/watches.ts';
 import { NO_JOB } from './card-step.ts';
 import { noPlaceMessage, unknownJobMessage } from './ephemeral-view.ts';
 import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
-import type { ThreadRun } from './record.ts';
+import { isRetracted, type ThreadRun } from './record.ts';
 import { checkOpenSend } from './send.ts';
 import { type LoadedThread, publishAndWait } from './thread-step.ts';
 import { addEphemeral } from './transitions.ts';
+import { troubleMessage } from './unsent-view.ts';
 
 /** A step of a thread that has ended. What the platform has goes on there, but is no longer shown here. */
 export async function end(
@@ -34,6 +35,12 @@ export async function end(
   if (run.ended?.code === NO_JOB) {
     const message = unknownJobMessage(run.agentJobId ?? '');
     const inMs = await reportPrivately(run, { name: 'no-job', userId: run.owner.id, message }, context);
+    if (inMs > 0) return runAgainIn(inMs);
+  }
+  const unsupported = run.troubles.find(({ why }) => why === 'unsupported');
+  if (isRetracted(run) && unsupported !== undefined) {
+    const message = troubleMessage(run, unsupported);
+    const inMs = await reportPrivately(run, { name: 'not-made', userId: run.owner.id, message }, context);
     if (inMs > 0) return runAgainIn(inMs);
   }
   return publishAndWait(run, wakes, [], context);

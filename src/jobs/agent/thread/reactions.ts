@@ -3,7 +3,7 @@ import { SlackApiError } from '../../../slack/errors.ts';
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs, slackRetryMs } from '../../retry.ts';
 import type { Instruction } from './instruction.ts';
-import type { ThreadRun } from './record.ts';
+import { isRetracted, type ThreadRun } from './record.ts';
 import { updateInstruction } from './transitions.ts';
 
 /**
@@ -38,7 +38,7 @@ export async function showReactions(
 ): Promise<{ thread: ThreadRun; retryInMs: number }> {
   let shown = thread;
   for (const one of thread.instructions) {
-    const wanted = reactionOf(one);
+    const wanted = isRetracted(thread) ? undefined : reactionOf(one);
     if (thread.place === undefined || wanted === one.reaction) continue;
     try {
       const message = { channel: thread.place.channel, ts: one.id };

@@ -206,6 +206,12 @@ export const threadRun = runBase.extend({
 });
 export type ThreadRun = z.infer<typeof threadRun>;
 
+/** The `code` of a thread that ended since the platform makes no jobs. */
+export const UNSUPPORTED = 'unsupported';
+
+/** Whether nothing stays of a thread but a private answer to its owner. */
+export const isRetracted = ({ ended }: Pick<ThreadRun, 'ended'>) => ended?.code === UNSUPPORTED;
+
 /** A message lists so many instructions one by one. */
 export const MAX_LISTED_INSTRUCTIONS = 3;
 

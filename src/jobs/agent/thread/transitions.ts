@@ -6,6 +6,7 @@ import {
   MAX_LISTED_INSTRUCTIONS,
   type SendTrouble,
   type ThreadRun,
+  UNSUPPORTED,
 } from './record.ts';
 
 /** More unposted ephemerals of one kind say nothing new to the same person. */
@@ -131,7 +132,7 @@ export function endIfNotCreated(thread: ThreadRun): ThreadRun {
   const isUnsupported = thread.troubles.some(({ id, why }) => id === first?.id && why === 'unsupported');
   const isOpen =
     first !== undefined && first.state !== 'over' && !(first.state === 'failed' && isUnsupported);
-  return isOpen ? thread : endThread(thread, { why: 'notMade' });
+  return isOpen ? thread : endThread(thread, { why: 'notMade', ...(isUnsupported && { code: UNSUPPORTED }) });
 }
 
 /** What came of one send. */

@@ -107,11 +107,18 @@ function notSentMessage(thread: ThreadRun, trouble: SendTrouble): Message {
   const more = [reasonParts(thread, trouble)];
   if (oneLine(trouble.reason ?? '') !== '') more.push([platformReasonText(trouble.reason)]);
   const buttons = remedyButtons(thread, trouble);
-  return toldTo([trouble.by], '❌', [`${not}: ${quoted(trouble.excerpt)}`], { more, buttons });
+  // Where the platform makes no jobs, its author alone is told.
+  return toldTo(
+    trouble.why === 'unsupported' ? [] : [trouble.by],
+    '❌',
+    [`${not}: ${quoted(trouble.excerpt)}`],
+    { more, buttons },
+  );
 }
 
 function remedyButtons(thread: ThreadRun, trouble: SendTrouble): ButtonParts[] {
-  if (thread.state === 'ended' || trouble.why === 'unsupported') return [];
+  if (trouble.why === 'unsupported') return [threadButtonOf(thread, 'Try again', agentActions.tryAgain)];
+  if (thread.state === 'ended') return [];
   if (trouble.why === 'gone' || thread.gone) return [checkButton(thread), stopButton(thread)];
   if (trouble.why === 'archived' || !acceptsInstructions(thread)) return [checkButton(thread)];
   return troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain);

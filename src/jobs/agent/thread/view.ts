@@ -28,7 +28,7 @@ import {
   unsentText,
   waitingText,
 } from './phrases.ts';
-import { acceptsInstructions, type ThreadRun } from './record.ts';
+import { acceptsInstructions, isRetracted, type ThreadRun } from './record.ts';
 import { roundMessages } from './round-view.ts';
 import { isMakingUnclear, stateOf } from './state-view.ts';
 import { limitMessages, troubleMessages } from './unsent-view.ts';
@@ -52,6 +52,10 @@ export function threadMessages(thread: ThreadRun): OutboxMessage[] {
   };
   if (thread.place === undefined) return [card];
   const place = { channel: thread.place.channel, threadTs: thread.place.rootTs };
+  if (isRetracted(thread)) {
+    const posted = [card, ...instructionMessages({ ...thread, titleShown: undefined }, place)];
+    return posted.map((message) => ({ ...message, retracted: true }));
+  }
   return [
     card,
     ...instructionMessages(thread, place),
