@@ -58,7 +58,7 @@ function usedBlocks({ needs, moreNeeds, running, ended, begin, ...parts }: HomeP
   return [
     ...(needs.length === 0 ? [] : [heading(`Needs you (${formatCount(needs.length + moreNeeds)})`)]),
     ...needs.flatMap(({ line, button }) => message([line], [button]).blocks),
-    ...(moreNeeds > 0 ? message([[`and ${formatCount(moreNeeds)}more after these`]]).blocks : []),
+    ...(moreNeeds > 0 ? message([[`and ${formatCount(moreNeeds)} more`]]).blocks : []),
     ...running.flatMap(({ title, lines, more }) => section(title, lines, more)),
     ...section('Recently ended', ended),
     ...(why === undefined ? [] : message([[why]]).blocks),

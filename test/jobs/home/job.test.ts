@@ -189,7 +189,7 @@ describe('what needs somebody', () => {
     for (let n = 0; n < 40; n += 1) await keep({ id: `r${n}`, state: 'unknown', domain: `r${n}.acme.com` });
     await homeJob.run(data, context);
     expect(views[0]).toContain('Needs you (40)');
-    expect(views[0]).toContain('and 20more after these');
+    expect(views[0]).toContain('and 20 more');
     expect(JSON.parse(views[0] ?? '').blocks.length).toBeLessThan(100);
   });
 });
