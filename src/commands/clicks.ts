@@ -16,7 +16,7 @@ export function handledMessage(
   clickerId: string,
 ): Message | undefined {
   if (first === undefined) return alreadyHandled;
-  return first.id === clickerId ? undefined : message([[`@${personName(first.name)} already ${first.did}.`]]);
+  return first.id === clickerId ? undefined : message([[`${personName(first.name)} already ${first.did}.`]]);
 }
 
 /** How often a click is tried on a record that changes under it, as one does that is being watched. */

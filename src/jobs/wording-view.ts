@@ -14,8 +14,12 @@ export interface StateWord {
 /** Returns the word of a state as it stands within a sentence. */
 export const wordInSentence = ({ label, isForeign }: StateWord) => (isForeign ? label : lowerFirst(label));
 
-/** A person's name, for use after an @ that mentions nobody. */
+/** A person's name as text, which mentions nobody. */
 export const personName = (name: string) => foreignText(name, 60);
+
+/** The same for a message that `readerId` alone sees: to that person, "you". */
+export const nameTo = (readerId: string | undefined, { id, name }: { id: string; name: string }) =>
+  id === readerId ? 'you' : personName(name);
 
 /** Ids up to here are shown whole. */
 export const MAX_WHOLE_LENGTH = 16;

@@ -16,7 +16,7 @@ test('a click on a record that changed since it was read is tried again, and at 
 
 test('a late click learns who was first, and whoever clicked twice nothing', () => {
   const first = { id: 'U0ANA', name: 'ana', did: 'chose to leave it' };
-  expect(handledMessage(first, 'U0BEN')?.text).toBe('@ana already chose to leave it.');
+  expect(handledMessage(first, 'U0BEN')?.text).toBe('ana already chose to leave it.');
   expect(handledMessage(first, 'U0ANA')).toBeUndefined();
   expect(handledMessage(undefined, 'U0ANA')?.text).toMatch(/^Already handled/);
 });

@@ -50,7 +50,7 @@ test('every command has its line in the help, in the order of the commands', () 
 
 test('exports have their lines in the status, the oldest first, and those without one are counted', async () => {
   const runs = [3, 2, 1].map((n) => aRun({ domain: `d${n}.acme.com`, attemptAtMs: NOW_MS + n }));
-  const line = (n: number) => `⏳ Exporting · d${n}.acme.com · requested by ana TIME`;
+  const line = (n: number) => `⏳ Exporting · d${n}.acme.com · requested by you TIME`;
   expect((await statusLines({ runs: activeRuns(runs) })).slice(0, 4)).toEqual([
     'Exports you can see here — 3 running',
     line(1),

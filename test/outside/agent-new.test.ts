@@ -54,7 +54,7 @@ describe('a new job', () => {
     const root = await card('#docs', 'Working');
     expect(read(root)).toMatch(new RegExp(`^⏳ Working · ${title}\n`));
     await untilBelow(root, instruction);
-    expect(told(await asks('/docs-agent list'))).toContain(`Working · ${title} · followed by ana`);
+    expect(told(await asks('/docs-agent list'))).toContain(`Working · ${title} · followed by you`);
     await replies(root, 'With code for each step');
     await sent(2);
     finish(newest(), 'no_pr');
@@ -190,8 +190,8 @@ describe('a new job', () => {
     const other = await follows({ where: '#private', seed: { ref: 'agent/limits' } });
     const listed = told(await asks('/docs-agent list')) ?? '';
     expect(listed.split('\n')).toEqual([
-      '✅ Ready · acme/docs @ agent/limits · followed by ana · Open thread',
-      '✅ Ready · acme/docs @ agent/quickstart · followed by ana · Open thread',
+      '✅ Ready · acme/docs @ agent/limits · followed by you · Open thread',
+      '✅ Ready · acme/docs @ agent/quickstart · followed by you · Open thread',
     ]);
     // Of a private channel, only those hear who are in it or followed there.
     expect(told(await asks('/docs-agent list', { who: 'ben' }))).toBe(
@@ -205,7 +205,7 @@ describe('a new job', () => {
     );
     await scene.slack.until(() => read(one.card).includes('Stopped by ben.'));
     expect(told(await asks('/docs-agent list'))).toBe(
-      '✅ Ready · acme/docs @ agent/limits · followed by ana · Open thread',
+      '✅ Ready · acme/docs @ agent/limits · followed by you · Open thread',
     );
     plan(other.jobId);
     await replies(other.card, 'This one still counts');

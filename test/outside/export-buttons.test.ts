@@ -55,7 +55,7 @@ describe('a start without an answer', () => {
       "It's unclear whether the export of docs.acme.com started. ana chose not to start it again.",
     ]);
     await person('ben').clicks(before, 'Start again');
-    expect(toldLast('ben')).toBe('@ana already chose to leave it.');
+    expect(toldLast('ben')).toBe('ana already chose to leave it.');
     await asks();
     await until(['42%']);
     expect(scene.platform.starts).toHaveLength(2);
@@ -115,11 +115,11 @@ describe('a start without an answer', () => {
     await person('ana').clicks(messageWith('⚠️ @ana'), 'Leave it');
     await until(['💤 Not started again · docs.acme.com', 'ana chose not to start it again.']);
     await person('ben').submits({ 'Job ID': jobId });
-    expect(toldLast('ben')).toBe('@ana already chose to leave it.');
+    expect(toldLast('ben')).toBe('ana already chose to leave it.');
     expect(person('ben').modal()).toBeUndefined();
     await person('ben').clicks(before, "It's there: watch it");
     expect(scene.slack.ephemerals).toHaveLength(2);
-    expect(toldLast('ben')).toBe('@ana already chose to leave it.');
+    expect(toldLast('ben')).toBe('ana already chose to leave it.');
     expect(person('ben').modal()).toBeUndefined();
     expect(sees()[0]).toBe('💤 Not started again · docs.acme.com\nStatic export · requested by ana');
   });
@@ -176,7 +176,7 @@ describe('asked for again', () => {
       expect(told(await asks(`/docs-export docs.acme.com ${options}`, ben))).toBeUndefined();
     await scene.slack.until(() => scene.platform.starts.length === 4);
     expect(told(await asks('/docs-export docs.acme.com --version 2', ben))).toMatch(
-      /^docs\.acme\.com \(2\) is already being exported: (\d+%, )?started by ben 1 s ago\.\n\[Open thread\] \[Notify me too\] \[Start another\]$/,
+      /^docs\.acme\.com \(2\) is already being exported: (\d+%, )?started by you 1 s ago\.\n\[Open thread\] \[Notify me too\] \[Start another\]$/,
     );
   });
 
@@ -217,7 +217,7 @@ describe('asked for again', () => {
     expect(scene.platform.starts).toHaveLength(2);
     expect(scene.platform.starts[1]).toMatchObject({ version: '1.2', paths: ['guides'] });
     expect(told(await asks(command))).toContain(
-      'docs.acme.com (1.2), only /guides, is already being exported: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com (1.2), only /guides, is already being exported: 42%, started by you 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     for (const { jobId } of scene.platform.starts) scene.platform.finish(jobId);
     await scene.slack.until(() => sees().filter((text) => text.includes('is exported')).length === 2);

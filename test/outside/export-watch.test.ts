@@ -130,7 +130,7 @@ describe('/docs-export watch', () => {
     await until(['42%']);
     expect(scene.slack.messages).toHaveLength(2);
     expect(told(await watch(jobId))).toMatch(
-      /^job se_… is already being exported: 42%, watched by (ana|ben)\.\n\[Open thread\] \[Notify me too\]$/,
+      /^job se_… is already being exported: 42%, watched by (you|ben)\.\n\[Open thread\] \[Notify me too\]$/,
     );
   });
 

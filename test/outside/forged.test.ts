@@ -32,7 +32,7 @@ const everybody =
   'allow: { export: [everyone, U0GUS, U0EVE], agent: [everyone, U0GUS, U0EVE], digest: [everyone, U0GUS, U0EVE] }\n';
 
 const REFUSED = expect.stringMatching(
-  /somebody else's|n.t yours|[Oo]nly (?:whoever|the author)|Only @|can't see|another workspace|no longer (?:know|have)/,
+  /somebody else's|n.t yours|[Oo]nly (?:whoever|the author)|Only \S+ can answer|can't see|another workspace|no longer (?:know|have)/,
 );
 
 describe('an id that somebody made up', () => {

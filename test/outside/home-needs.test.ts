@@ -130,7 +130,7 @@ describe('a start without an answer, on Home', () => {
     const stale = person('ana').home();
     await clicks('ben', '⚠️ @ana', 'Leave it');
     await clicksModal('ana', 'Start again');
-    expect(modal('ana')).toContain('@ben already chose to leave it.');
+    expect(modal('ana')).toContain('ben already chose to leave it.');
     if (stale)
       await person('ana')
         .clicks(stale, 'Answer')

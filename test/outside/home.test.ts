@@ -60,7 +60,7 @@ describe('Home', () => {
     await person('ana').types('#docs', '/docs-export docs.acme.com');
     await until(world, '#docs', ['42%', 'se_…']);
     expect(await below('Running now', 'ana')).toEqual([
-      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
+      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by you TIME · Open thread',
     ]);
     expect(JSON.stringify(person('ana').home())).toContain(
       `https://acme.slack.com/archives/${messageWith(world, 'Static export').channel}/p`,
@@ -68,7 +68,7 @@ describe('Home', () => {
     world.platform.finish('docs.acme.com');
     await until(world, '#docs', ['is exported', '✅ docs.acme.com exported']);
     expect(await below('Recently ended', 'ana')).toEqual([
-      '✅ Exported · docs.acme.com · requested by ana TIME · Open thread',
+      '✅ Exported · docs.acme.com · requested by you TIME · Open thread',
     ]);
     // Not even after the end is there a link to the bundle on it.
     expect(JSON.stringify(person('ana').home())).not.toContain('X-Signature');
@@ -79,7 +79,7 @@ describe('Home', () => {
     await until(world, '#private', ['42%', 'se_…']);
     expect((await opens('ben'))[0]).toBe(FIRST);
     expect(await below('Running now', 'ana')).toEqual([
-      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
+      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by you TIME · Open thread',
     ]);
     await person('ben').clicks(messageWith(world, '[Notify me too]'), 'Notify me too');
     // No way into a conversation that ben may have left.

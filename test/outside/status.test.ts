@@ -47,7 +47,7 @@ describe('/docs-status', () => {
     const first = [
       WELL,
       'Exports you can see here — 1 running',
-      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
+      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by you TIME · Open thread',
     ];
     expect(await status('ben')).toEqual([...first, NO_ADMINS, '[Details]']);
     const lines = await details('ben');

@@ -90,6 +90,6 @@ describe.for([1, 2])('with %i bots', (bots) => {
     if (!left) await until(world, '#docs', ['42%']);
     expect(world.platform.starts).toHaveLength(left ? 0 : 1);
     const refused = world.slack.ephemerals.map((answer) => plain(world.slack.read(answer)));
-    expect(refused).toEqual([left ? '@ben already chose to leave it.' : '@ana already started it again.']);
+    expect(refused).toEqual([left ? 'ben already chose to leave it.' : 'ana already started it again.']);
   });
 });

@@ -140,7 +140,7 @@ const nothingSent = message([['This thread no longer follows a job, so nothing c
 const notVisible = notVisibleMessage('thread');
 
 const notAuthorMessage = ({ name }: Person) =>
-  message([[`Only @${personName(name)} can answer this: it's about their message.`]]);
+  message([[`Only ${personName(name)} can answer this: it's about their message.`]]);
 
 /** [Follow again] on the card of a thread that no longer follows a job: earlier replies there are no instructions. */
 export const followAgainButton = defineButton({

@@ -30,7 +30,7 @@ const labelOf = (thread: ThreadRun) =>
   cutShown(`${jobName(thread)} · ${stateLabel(thread)}`, SLACK_LIMITS.optionText);
 
 function withOwner(label: string, { owner }: ThreadRun): string {
-  const whose = cutShown(` · @${personName(owner.name)}`, 25);
+  const whose = cutShown(` · ${personName(owner.name)}`, 25);
   return `${cutShown(label, SLACK_LIMITS.optionText - whose.length)}${whose}`;
 }
 

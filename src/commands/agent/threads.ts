@@ -56,7 +56,7 @@ export async function listThreads(
       ['There are no followed agent jobs that you can see here. Follow one with '],
       [{ code: '/docs-agent follow <job id>' }],
     ]);
-  const lines = threads.map((thread) => threadLine(thread, threadPermalink(thread, tools.workspaceUrl)));
+  const lines = threads.map((thread) => lineOf(thread, caller, tools));
   return message(rest > 0 ? [...lines, [`and ${formatCount(rest)} more`]] : lines);
 }
 
@@ -76,7 +76,7 @@ export async function stopFollowing(
   );
   const [thread, ...others] = threads;
   if (thread === undefined) return noneFollowedMessage(jobId);
-  if (others.length > 0) return chooseThreadMessage(threads, rest, tools);
+  if (others.length > 0) return chooseThreadMessage(threads, rest, caller, tools);
   const { id, name } = caller.user;
   const click: ThreadEvent = { kind: 'clicked', action: 'stop', by: { id, name }, about: [], attempt: 1 };
   const entry = { event: click, dedupeKey: `click stop ${caller.requestId}` };
@@ -94,12 +94,18 @@ function noneFollowedMessage(jobId: string | undefined): Message {
   return message([[where, ' ', { code: '/docs-agent list' }, ' shows the followed jobs.']]);
 }
 
-function chooseThreadMessage(threads: readonly ThreadRun[], rest: number, tools: CommandTools): Message {
+const lineOf = (thread: ThreadRun, { user }: Caller, { workspaceUrl }: CommandTools) =>
+  threadLine(thread, threadPermalink(thread, workspaceUrl), user.id);
+
+function chooseThreadMessage(
+  threads: readonly ThreadRun[],
+  rest: number,
+  caller: Caller,
+  tools: CommandTools,
+): Message {
   const parts = [
     message([['Which one?']]),
-    ...threads.map((thread) =>
-      message([threadLine(thread, threadPermalink(thread, tools.workspaceUrl))], [stopButton(thread)]),
-    ),
+    ...threads.map((thread) => message([lineOf(thread, caller, tools)], [stopButton(thread)])),
   ];
   if (rest > 0) parts.push(message([[`and ${formatCount(rest)} more; type the job's ID to find it.`]]));
   return {

@@ -52,18 +52,19 @@ export async function listSchedules(
         '.',
       ],
     ]);
-  return scheduleList([], schedules, (run) => scheduleEntry(run));
+  return scheduleList([], schedules, caller, (run) => scheduleEntry(run, caller.user.id));
 }
 
 function scheduleList(
   title: Part[][],
   schedules: readonly ScheduleRun[],
+  { user }: Caller,
   entryOf: (run: ScheduleRun) => Message,
 ): Message {
   const listed = schedules.slice(0, MAX_LISTED);
   const rest = schedules.length - listed.length;
   const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more; name the project to find them.`]] : [];
-  const text = [...title, ...listed.map(scheduleLine), ...more];
+  const text = [...title, ...listed.map((run) => scheduleLine(run, user.id)), ...more];
   return compose(text, [
     ...(title.length > 0 ? [message(title)] : []),
     ...listed.map(entryOf),
@@ -86,8 +87,8 @@ export async function withSchedule(
   const [schedule, ...others] = await findSchedules(caller, tools, here);
   if (schedule === undefined) return noneHere;
   if (others.length === 0) return run(schedule);
-  return scheduleList([['Which one?']], [schedule, ...others], (one) =>
-    scheduleEntry(one, { buttons: scheduleButtons(one, action) }),
+  return scheduleList([['Which one?']], [schedule, ...others], caller, (one) =>
+    scheduleEntry(one, caller.user.id, { buttons: scheduleButtons(one, action) }),
   );
 }
 

@@ -88,7 +88,7 @@ export async function alreadyRunningReply(
   return runningMessage(
     other,
     tools.now(),
-    { thread, mayFollow: await canSee(other, caller, tools.isPublic) },
+    { thread, mayFollow: await canSee(other, caller, tools.isPublic), readerId: caller.user.id },
     caller.requestId,
   );
 }
@@ -134,7 +134,7 @@ function quotaMessage(
   thread: string | undefined,
 ): Message {
   const exports = `${formatCount(max)} ${max === 1 ? 'export' : 'exports'}`;
-  const who = requester.id === user.id ? 'You have' : `@${personName(requester.name)} has`;
+  const who = requester.id === user.id ? 'You have' : `${personName(requester.name)} has`;
   const where: Part = asked.channel === channel.id ? 'this channel' : { channel: asked.channel };
   const full: Part[] =
     scope === 'person'

@@ -48,7 +48,7 @@ export const agentFeature: Feature = {
       // A thread that ended has nothing to come back to.
       if (thread.owner.id !== userId || thread.state === 'ended') return undefined;
       const url = workspaceUrl();
-      return { line: async () => threadLine(thread, url && threadPermalink(thread, url)) };
+      return { line: async () => threadLine(thread, url && threadPermalink(thread, url), userId) };
     },
   }),
 

@@ -33,7 +33,7 @@ export const digestFeature: Feature = {
     entry: (run, userId) =>
       run.owner.id !== userId || run.state === 'removed'
         ? undefined
-        : { line: async () => ['Weekly digest · ', ...scheduleLine(run)] },
+        : { line: async () => ['Weekly digest · ', ...scheduleLine(run, userId)] },
   }),
 
   async needsKey(teamId, projects, { runs }) {

@@ -32,7 +32,7 @@ export const exportFeature: Feature = {
       async line() {
         // Whoever follows an export could read its thread where they clicked, so a public one counts as open to them.
         const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
-        return exportLine(run, await cardPermalink(run, viewer, context, context.workspaceUrl()));
+        return exportLine(run, await cardPermalink(run, viewer, context, context.workspaceUrl()), userId);
       },
     }),
   }),
@@ -92,7 +92,9 @@ export async function runningExports(
   const lines = await Promise.all(
     visible
       .slice(0, max)
-      .map(async (run) => exportLine(run, await cardPermalink(run, viewer, context, workspaceUrl))),
+      .map(async (run) =>
+        exportLine(run, await cardPermalink(run, viewer, context, workspaceUrl), viewer.user.id),
+      ),
   );
   if (!complete) return { lines: [...lines, [OTHERS_TEXT]], count: undefined };
   const hidden = visible.length - lines.length;

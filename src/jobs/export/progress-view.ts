@@ -1,7 +1,7 @@
 import { compose, contextBlock, layout, type Message, message, type Part } from '../../slack/blocks.ts';
 import { cut, foreignText, formatDuration, lowerFirst, oneLine } from '../../slack/text.ts';
 import { downloadButton } from '../bundle-link-view.ts';
-import { keyRemedyText, personName, projectMissingText } from '../wording-view.ts';
+import { keyRemedyText, nameTo, personName, projectMissingText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
 import {
   exportDurationMs,
@@ -124,17 +124,14 @@ const jobLines = ({ jobId }: ExportRun): Part[][] =>
 function spokenProgress(run: ExportRun): string {
   if (isLinkMade(run)) return `Making the download link for ${site(run)}.`;
   const { label } = shownStateOf(run);
-  // It was watched for a moment, by a wrong id.
-  if (run.state === 'unknown') return `${site(run)}: ${lowerFirst(label)}.`;
+  // An unclear one was watched for a moment, by a wrong id.
+  if (run.state === 'unknown' || label === 'Queued') return `${site(run)}: ${lowerFirst(label)}.`;
   const fraction = fractionOf(run);
   const words = foreignText(run.progressText ?? '', 60);
-  const facts =
-    label === 'Queued'
-      ? []
-      : [
-          ...(fraction === undefined ? [words] : [percent(fraction).replace('%', ' percent')]),
-          run.pageCount === undefined ? '' : `${pageCountText(run.pageCount)} so far`,
-        ].filter((fact) => fact !== '');
+  const facts = [
+    ...(fraction === undefined ? [words] : [percent(fraction).replace('%', ' percent')]),
+    run.pageCount === undefined ? '' : `${pageCountText(run.pageCount)} so far`,
+  ].filter((fact) => fact !== '');
   return `${[`${label} ${site(run)}`, ...facts].join(', ')}.`;
 }
 
@@ -178,12 +175,15 @@ export function troubleLine(run: ExportRun): Part[] {
   }
 }
 
-/** One line for a list of exports. `thread` is the address of its card, for those who can open it. */
-export function exportLine(run: ExportRun, thread: string | undefined): Part[] {
+/**
+ * One line for a list of exports that `readerId` alone sees. `thread` is the address of its card, for those who can open
+ * it.
+ */
+export function exportLine(run: ExportRun, thread: string | undefined, readerId?: string): Part[] {
   const progress = run.state === 'watching' ? progressParts(run).join('') : '';
   const open: Part[] = thread === undefined ? [] : [' · ', { link: thread, label: 'Open thread' }];
   const [word, format] = run.joined ? ['watched', '{time}'] : ['requested', '{ago}'];
-  const by = `${word} by ${personName(run.requester.name)}${run.joined ? ' since' : ''} `;
+  const by = `${word} by ${nameTo(readerId, run.requester)}${run.joined ? ' since' : ''} `;
   return [
     ...stateParts(shownStateOf(run)),
     ` · ${site(run)}${pagesPart(run)}${progress} · ${by}`,

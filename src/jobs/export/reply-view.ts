@@ -1,7 +1,7 @@
 import { type ButtonParts, type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { formatDuration } from '../../slack/text.ts';
-import { personName, wordInSentence } from '../wording-view.ts';
+import { nameTo, wordInSentence } from '../wording-view.ts';
 import { exportActions, type UseDomain } from './buttons.ts';
 import { onlyPages, percent, runButtonOf, site } from './phrases.ts';
 import { troubleLine } from './progress-view.ts';
@@ -32,23 +32,24 @@ const confirmSecond = {
 };
 
 /**
- * To somebody who asks for an export that is under way. `thread` is the address of its card, `mayFollow` whether they
- * can read its messages, `request` the id of what they asked.
+ * To the person `readerId`, who asks for an export that is under way. `thread` is the address of its card, `mayFollow`
+ * whether they can read its messages, `request` the id of what they asked.
  */
 export function runningMessage(
   run: ExportRun,
   nowMs: number,
-  { thread, mayFollow }: { thread: string | undefined; mayFollow: boolean },
+  { thread, mayFollow, readerId }: { thread: string | undefined; mayFollow: boolean; readerId?: string },
   request: string,
 ): Message {
   const open =
     thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
-  const by = personName(run.requester.name);
+  const by = nameTo(readerId, run.requester);
   if (run.state === 'unknown') {
     const answer = mayFollow
       ? 'Answer the question in its thread first.'
       : `Ask ${by} to answer the question about it.`;
-    const text = `It's unclear whether ${by}'s export of ${site(run)} started, so I won't start another. ${answer}`;
+    const whose = run.requester.id === readerId ? 'your' : `${by}'s`;
+    const text = `It's unclear whether ${whose} export of ${site(run)} started, so I won't start another. ${answer}`;
     return message([[text]], open);
   }
   const fraction = fractionOf(run);

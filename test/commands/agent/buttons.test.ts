@@ -139,7 +139,7 @@ describe('the question whether a reply is for the agent', () => {
   test('is for the author alone to answer', async () => {
     const thread = await asked();
     const told = await click('send', thread.id, aCaller({ user: ben }), ['i1']);
-    expect(text(told)).toBe("Only @ana can answer this: it's about their message.");
+    expect(text(told)).toBe("Only ana can answer this: it's about their message.");
     expect(await clicksOf(thread)).toEqual([]);
   });
 
@@ -200,7 +200,7 @@ describe('an instruction', () => {
       instructions: [anInstruction({ id: 'i1', state: 'working', attempt: 2 })],
       troubles: [aTrouble({ id: 'i1', why: 'unknown', answer })],
     });
-    expect(text(await click('leave', thread.id, aCaller(), ['i1']))).toBe(`@ben already ${what}.`);
+    expect(text(await click('leave', thread.id, aCaller(), ['i1']))).toBe(`ben already ${what}.`);
     expect(await click('leave', thread.id, aCaller({ user: ben }), ['i1'])).toBeUndefined();
   });
 

@@ -47,7 +47,7 @@ describe('the modal', () => {
     const [choice, text] = fieldsOf({ threads: many, here: many[119], text: '𝒳'.repeat(2000) });
     expect(choice.options).toHaveLength(100);
     expect(choice.options[0]).toMatchObject({ value: 'run119' });
-    expect(choice.options[0].text.text).toMatch(/ · @ana$/);
+    expect(choice.options[0].text.text).toMatch(/ · ana$/);
     expect(choice.options[0].text.text.length).toBeLessThanOrEqual(75);
     expect(text.initial_value.length).toBeLessThanOrEqual(3000);
     expect(text.initial_value.isWellFormed()).toBe(true);

@@ -18,7 +18,7 @@ const listed = async (caller = aCaller()) => (await listThreads(undefined, calle
 test('has a line for each thread, with the way to it', async () => {
   await world.followed(aThread());
   expect(await listed()).toBe(
-    '✅ Ready · acme/docs @ agent/quickstart · followed by ana · <https://acme.example/archives/C0DOCS/p1789912800000100|Open thread>',
+    '✅ Ready · acme/docs @ agent/quickstart · followed by you · <https://acme.example/archives/C0DOCS/p1789912800000100|Open thread>',
   );
 });
 

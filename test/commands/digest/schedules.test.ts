@@ -53,7 +53,7 @@ describe('the list', () => {
     ],
     [
       { state: 'paused', pausedByPermission: true },
-      'paused: ana may no longer set up digests',
+      'paused: you may no longer set up digests',
       ['Preview', 'Resume', 'Remove', '⋯ Send now', '⋯ Change'],
     ],
     [

@@ -162,9 +162,7 @@ test.each<[string, Partial<ExportRun>]>([
   const run = await world.given(aRun({ rev: 1, claim: undefined, ...changes }));
   for (let time = 0; time < 2; time += 1) await starts();
   expect(await click(action, run, asks())).toBe(MINE);
-  expect(await click(action, run, byBen())).toBe(
-    '@ana has 2 exports running; start more when one has ended.',
-  );
+  expect(await click(action, run, byBen())).toBe('ana has 2 exports running; start more when one has ended.');
   expect((await world.runs.load(run.id, exportRun))?.attempt).toBe(1);
   const [first] = await running();
   await saved(first as ExportRun, endRun(first as ExportRun, { kind: 'lost' }, NOW_MS));

@@ -42,7 +42,7 @@ test('of a job that somebody watches already says so, with the way to it', async
 
 test('of an export that runs from here says so, and joins nothing', async () => {
   await startedHere();
-  expect((await watch('se_1'))?.text).toMatch(/^docs\.acme\.com is already being exported: started by ana/);
+  expect((await watch('se_1'))?.text).toMatch(/^docs\.acme\.com is already being exported: started by you/);
   expect(await world.exports()).toHaveLength(1);
 });
 

@@ -67,7 +67,7 @@ describe("[It's there: watch it]", () => {
       ...transitions[action](aRun(question), { id: 'U0ANA', name: 'ana' }, NOW_MS),
     });
     const did = { startAgain: 'started it again', leave: 'chose to leave it' };
-    expect((await click({ ...run, attempt: 1 }))?.text).toBe(`@ana already ${did[action]}.`);
+    expect((await click({ ...run, attempt: 1 }))?.text).toBe(`ana already ${did[action]}.`);
     expect(world.opened).toEqual([]);
   });
 
@@ -145,7 +145,7 @@ describe('the modal', () => {
     const asked = await given();
     const left = transitions.leave(asked, { id: 'U0ANA', name: 'ana' }, NOW_MS);
     await world.runs.save(left as ExportRun, true);
-    expect(await submit(asked)).toEqual(says('@ana already chose to leave it.'));
+    expect(await submit(asked)).toEqual(says('ana already chose to leave it.'));
     const kept = await stored(asked.id);
     expect(kept).toMatchObject({ state: 'ended', ending: { kind: 'left' } });
     expect(kept?.jobId).toBeUndefined();
@@ -173,7 +173,7 @@ describe('the modal', () => {
     const [first, other] = kept?.jobId === JOB ? results : results.toReversed();
     expect([JOB, 'se_2']).toContain(kept?.jobId);
     expect(first).toEqual({ kind: 'closed' });
-    expect(other).toEqual(says(`@${kept?.answer?.by} already found it.`));
+    expect(other).toEqual(says(`${kept?.answer?.by} already found it.`));
     expect(world.audited).toHaveLength(1);
   });
 

@@ -246,7 +246,7 @@ const missed = Array.from({ length: 7 }, (_, index) => {
   return { week: lastCompleteWeek(dueAtMs), dueAtMs, late: true };
 });
 const listed = (name: string, changes: Partial<ScheduleRun>) =>
-  answered(`digest/list/${name}`, scheduleEntry(aSchedule(changes)));
+  answered(`digest/list/${name}`, scheduleEntry(aSchedule(changes), 'U0BEN'));
 
 const schedules: GalleryState[] = [
   told('digest/schedule/first message', testMessage(aSchedule()), 'Weekly digest', SITE),

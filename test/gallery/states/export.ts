@@ -101,7 +101,11 @@ const progresses: GalleryState[] = [
     'Exporting',
   ),
   progress('progress/out of reach', trouble('down'), 'Exporting'),
-  progress('progress/out of reach at first', trouble('down', { ...accepted, state: 'starting' }), 'Queued'),
+  progress(
+    'progress/out of reach at first',
+    trouble('down', { ...accepted, looks: [], pageCount: undefined, state: 'starting' }),
+    'Queued',
+  ),
   progress('progress/limit', trouble('limit'), 'Exporting'),
   progress('progress/key', trouble('key'), 'Exporting'),
   progress('progress/key, admins told', aRun({ trouble: told401 }), 'Exporting'),
@@ -237,10 +241,10 @@ const misspelt = (name: string, refused: boolean) =>
       aCaller(),
     ),
   );
-const running = (name: string, run: ExportRun, mayFollow = true) =>
+const running = (name: string, run: ExportRun, mayFollow = true, readerId = ben.id) =>
   answered(
     `export/${name}`,
-    runningMessage(run, NOW_MS, { thread: mayFollow ? THREAD : undefined, mayFollow }, REQUEST),
+    runningMessage(run, NOW_MS, { thread: mayFollow ? THREAD : undefined, mayFollow, readerId }, REQUEST),
   );
 const elsewhere = aRun({ asked: { channel: 'D0ANA', joinable: false, isPublic: false, atMs: NOW_MS } });
 
@@ -255,6 +259,8 @@ const answers: GalleryState[] = [
   running('answer/running already, elsewhere', aRun(), false),
   running('answer/watched already', aRun({ joined: true })),
   running('answer/start unclear', aRun({ ...accepted, state: 'unknown' })),
+  running("answer/running already, the reader's own", aRun(), true, ana.id),
+  running("answer/start unclear, the reader's own", aRun({ ...accepted, state: 'unknown' }), true, ana.id),
   running('answer/start unclear, elsewhere', aRun({ ...accepted, state: 'unknown' }), false),
   answered('export/answer/nothing new', unchangedProgressMessage(aRun(halfDone))),
   answered('export/answer/nothing new, no percentage', unchangedProgressMessage(aRun())),

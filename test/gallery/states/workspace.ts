@@ -34,7 +34,7 @@ import type { Outbox, OutboxMessage } from '../../../src/slack/outbox.ts';
 import { problemsOf } from '../../../src/store/redis/problems.ts';
 import type { RunBase } from '../../../src/store/runs.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aProject } from '../../support/commands/builders.ts';
+import { ana, aProject } from '../../support/commands/builders.ts';
 import { anInstruction, aThread, aTrouble } from '../../support/jobs/agent/builders.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
@@ -53,13 +53,13 @@ export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   running: [
     {
       title: 'Running now',
-      lines: [exportLine(aRun({ looks: [{ atMs: NOW_MS, fraction: 0.42 }] }), THREAD)],
+      lines: [exportLine(aRun({ looks: [{ atMs: NOW_MS, fraction: 0.42 }] }), THREAD, ana.id)],
       more: 0,
     },
-    { title: 'What you follow', lines: [threadLine(aThread(), THREAD)], more: 0 },
-    { title: 'Scheduled', lines: [['Weekly digest · ', ...scheduleLine(aSchedule())]], more: 0 },
+    { title: 'What you follow', lines: [threadLine(aThread(), THREAD, ana.id)], more: 0 },
+    { title: 'Scheduled', lines: [['Weekly digest · ', ...scheduleLine(aSchedule(), ana.id)]], more: 0 },
   ],
-  ended: [exportLine(ended(anEnding.failed), undefined)],
+  ended: [exportLine(ended(anEnding.failed), undefined, ana.id)],
   may: ['Start exports', 'Instruct the docs agent', 'Set up digests, and ask for them'],
   missingScope: false,
   cannot: ['start exports', 'instruct the docs agent', 'set up digests'],
@@ -173,7 +173,7 @@ export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   ],
   rejectedKeys: [],
   overdue: 0,
-  running: [exportLine(aRun(), THREAD), exportLine(aRun({ joined: true }), THREAD)],
+  running: [exportLine(aRun(), THREAD, ana.id), exportLine(aRun({ joined: true }), THREAD, 'U0BEN')],
   featureLines: [['Agent threads — 2 followed']],
   waits: [],
   hasAdmins: true,

@@ -85,7 +85,8 @@ function statusMessage(thread: ThreadRun): Message {
   ];
   return layout({
     lines: [[`${icon} `, { bold: label }, ` · ${jobName(thread)}`]],
-    small: facts,
+    small:
+      facts.length === 0 ? [] : [facts.flatMap((parts, index) => (index === 0 ? parts : [' · ', ...parts]))],
     buttons: [
       ...pullRequestButton(thread.seen?.prLink),
       ...(thread.state === 'ended' ? [] : [checkButton(thread)]),

@@ -11,6 +11,7 @@ import { cut, foreignText, formatCount, messageUrl, oneLine, visibleText } from 
 import { pullRequestName } from '../../pull-request-view.ts';
 import {
   keyRemedyText,
+  nameTo,
   personName,
   projectMissingText,
   type StateWord,
@@ -228,15 +229,15 @@ export const stateLabel = (thread: ThreadRun): string => stateOf(thread).label;
 export const threadPermalink = ({ place }: ThreadRun, workspaceUrl: string): string | undefined =>
   place && messageUrl(workspaceUrl, { channel: place.channel, ts: place.rootTs });
 
-/** Returns one line for a list of threads, with a link to the card for those who can open it. */
-export function threadLine(thread: ThreadRun, cardUrl: string | undefined): Part[] {
+/** Returns one line for a list of threads that `readerId` alone sees, with a link to the card for those who can open it. */
+export function threadLine(thread: ThreadRun, cardUrl: string | undefined, readerId?: string): Part[] {
   const waiting = waitingText(thread);
   const cardLink: Part[] = cardUrl === undefined ? [] : [' · ', { link: cardUrl, label: 'Open thread' }];
   const { icon, label } = stateOf(thread);
   return [
     `${icon} `,
     { bold: label },
-    ` · ${jobName(thread)}${waiting && ` · ${waiting}`} · followed by ${personName(thread.owner.name)}`,
+    ` · ${jobName(thread)}${waiting && ` · ${waiting}`} · followed by ${nameTo(readerId, thread.owner)}`,
     ...cardLink,
   ];
 }

@@ -8,7 +8,7 @@ import {
   type Part,
 } from '../../../slack/blocks.ts';
 import { foreignText, formatCount } from '../../../slack/text.ts';
-import { personName } from '../../wording-view.ts';
+import { nameTo, personName } from '../../wording-view.ts';
 import { digestActions, type ScheduleButton } from '../buttons.ts';
 import { failureParts, isNotThere } from '../failure-view.ts';
 import type { PlatformCause } from '../model.ts';
@@ -72,21 +72,21 @@ const placeParts = (run: ScheduleRun): Part[] => [
 
 const MAX_LISTED_SITE = 80;
 
-/** A schedule in one line: what comes where, and when it comes next. */
-export const scheduleLine = (run: ScheduleRun): Part[] => [
+/** A schedule in one line, for a list that `readerId` alone sees: what comes where, and when it comes next. */
+export const scheduleLine = (run: ScheduleRun, readerId?: string): Part[] => [
   ...placeParts(run),
   ` · ${timetableText(run.timetable)} · `,
-  ...stateParts(run),
+  ...stateParts(run, readerId),
 ];
 
 /** The same as an entry of a list, with what can be done: a state that somebody has to know stands in full size. */
-export function scheduleEntry(run: ScheduleRun, actions = listedActions(run)): Message {
+export function scheduleEntry(run: ScheduleRun, readerId?: string, actions = listedActions(run)): Message {
   const isGoing = run.state === 'active';
   return layout({
-    lines: [[...placeParts(run), ...(isGoing ? [] : [' · ', ...stateParts(run)])]],
+    lines: [[...placeParts(run), ...(isGoing ? [] : [' · ', ...stateParts(run, readerId)])]],
     small: [whenParts(run)],
     ...actions,
-    text: [scheduleLine(run)],
+    text: [scheduleLine(run, readerId)],
   });
 }
 
@@ -96,7 +96,7 @@ const whenParts = (run: ScheduleRun): Part[] =>
     ? [...stateParts(run), ` · ${timetableText(run.timetable)}`]
     : [timetableText(run.timetable)];
 
-function stateParts(run: ScheduleRun): Part[] {
+function stateParts(run: ScheduleRun, readerId?: string): Part[] {
   switch (run.state) {
     case 'testing':
       return ['being set up'];
@@ -105,8 +105,8 @@ function stateParts(run: ScheduleRun): Part[] {
     case 'paused':
       if (run.pausedByFailures) return [`paused after ${failuresText(run.failures)}`];
       if (run.pausedByPermission)
-        return [`paused: ${personName(run.owner.name)} may no longer set up digests`];
-      return [run.pausedBy ? `paused by ${personName(run.pausedBy.name)}` : 'paused'];
+        return [`paused: ${nameTo(readerId, run.owner)} may no longer set up digests`];
+      return [run.pausedBy ? `paused by ${nameTo(readerId, run.pausedBy)}` : 'paused'];
     case 'removed':
       return ['removed'];
   }

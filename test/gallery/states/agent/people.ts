@@ -68,7 +68,7 @@ export const ephemerals: GalleryState[] = [
   answered('agent/ephemeral/refused by Slack', noPlaceMessage(false, 'restricted_action')),
   answered(
     'agent/list',
-    message([threadLine(aThread(), THREAD), threadLine(aThread({ agentJobId: 'aj_1' }), undefined)]),
+    message([threadLine(aThread(), THREAD, 'U0ANA'), threadLine(aThread({ agentJobId: 'aj_1' }), undefined)]),
   ),
 ];
 
