@@ -47,9 +47,10 @@ describe('/docs-status', () => {
     const first = [
       WELL,
       'Exports you can see here — 1 running',
-      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by you TIME · Open thread',
+      '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME · Open thread',
     ];
     expect(await status('ben')).toEqual([...first, NO_ADMINS, '[Details]']);
+    expect((await status('ana'))[2]).toContain('requested by you TIME');
     const lines = await details('ben');
     expect(lines.slice(0, 5)).toEqual([
       ...first,
