@@ -44,7 +44,7 @@ describe('a round of the agent', () => {
   test.each([
     [
       'same_pr',
-      '✅ @ana "Mend the broken links" is done. It is the same pull request as before, acme/docs#100; look at its latest commits.\n[Open pull request]',
+      '✅ @ana Done, in the same pull request: "Mend the broken links". See its latest commits: acme/docs#100\n[Open pull request]',
     ],
     ['no_pr', '➖ @ana Done, without a pull request: "Mend the broken links". Naming the page helps.'],
     ['failed', '❌ @ana The agent could not finish "Mend the broken links".\n[Send again]'],
@@ -113,7 +113,7 @@ describe('a round of the agent', () => {
     const { jobId, card: root } = await follows();
     plan(jobId, { idleMs: 60_000 });
     await replies(root, 'A tiny change only');
-    await untilBelow(root, '✅ @ana "A tiny change only" is done. It is the same pull request as before');
+    await untilBelow(root, '✅ @ana Done, in the same pull request: "A tiny change only"');
   });
 
   test('with a status that nobody knows is watched on, and the card prints it as it is', async () => {

@@ -149,7 +149,6 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
     style: 'primary' as const,
   }));
   const name = pullRequestName(ending);
-  const isDone = `${upperFirst(about.work)} ${about.isOne ? 'is' : 'are'} done`;
   switch (ending.kind) {
     case 'newPr': {
       const opened = name === '' ? '.' : `: ${name}${elsewhere && '.'}`;
@@ -157,8 +156,8 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
       return say('✅', [sentence], { buttons: openButtons });
     }
     case 'samePr': {
-      const same = `It is the same pull request as before${name === '' ? '' : `, ${name}`}; look at its latest commits.`;
-      return say('✅', [`${isDone}. ${same}${elsewhere}`], { buttons: openButtons });
+      const same = `Done, in the same pull request: ${about.work}. See its latest commits${name === '' ? '.' : `: ${name}${elsewhere && '.'}`}`;
+      return say('✅', [`${same}${elsewhere}`], { buttons: openButtons });
     }
     case 'noPr': {
       const hint = round.count === 0 ? elsewhere : ' Naming the page helps.';
