@@ -102,7 +102,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     projects: settings.projects,
     projectId: (project) => settings.projects.find(({ name }) => name === project)?.projectId,
     limits: settings.limits,
-    slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId, timing, now }) },
+    slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId, timing }) },
     outbox,
     deliverMessage: createDelivery(deliveryParts),
     ...untilStopping(stopping, { postEphemeral, alertAdmins, sendAdminAlert }),

@@ -11,11 +11,8 @@ export async function wakeRuns(client: Redis): Promise<void> {
   }
 }
 
-/**
- * Redis' own clock cannot be moved: forgets what is counted by it, the uses of limits of an hour, which is right after an
- * hour.
- */
+/** Redis' own clock cannot be moved: forgets the slots that it counts, which is right after an hour. */
 export async function forgetHours(client: Redis): Promise<void> {
-  const limits = await client.keys(keys.windowLimit('*'));
+  const limits = await client.keys(keys.rateLimit('*'));
   if (limits.length > 0) await client.del(...limits);
 }

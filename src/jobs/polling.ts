@@ -5,9 +5,6 @@ import type { JobContext } from './context.ts';
 import type { Snapshot, Trouble } from './poll-record.ts';
 import { troubleAfter } from './retry.ts';
 
-/** The end is near from so long before it is expected until so long after. */
-const END_WINDOW_MS = 10_000;
-
 /** What a plan of the next poll is made from. Times are epoch milliseconds. */
 export interface Watched {
   startedAtMs: number;
@@ -30,12 +27,6 @@ export function nextPollMs(
   const endMs = estimateEndMs(snapshots) ?? startedAtMs + (lastDurationMs ?? 0);
   const pauseMs = endMs > nowMs ? (endMs - nowMs) / 4 : (nowMs - startedAtMs) / 8;
   return Math.round(Math.max(Math.min(pauseMs * (0.9 + jitter * 0.2), pollMaxMs), pollMinMs));
-}
-
-/** Whether the end is expected about now: somebody waits for it, so a poll is worth more than at another time. */
-export function isNearEnd(snapshots: readonly Snapshot[], nowMs: number): boolean {
-  const endMs = estimateEndMs(snapshots);
-  return endMs !== undefined && Math.abs(endMs - nowMs) <= END_WINDOW_MS;
 }
 
 /** Returns when the job would end at the rate between its first snapshot and its latest progress; nothing without a rate. */
@@ -76,6 +67,7 @@ export const pollRateLimit = (
   windowMs: 60_000,
   // What late wake-ups left unused is made up for: of a hundred a second, some come within the same few milliseconds.
   burst: Math.max(2, Math.ceil(perSecond / 10)),
+  interactiveShare: 0.2,
 });
 
 /**

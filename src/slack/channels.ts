@@ -9,25 +9,18 @@ export interface ChannelsParts {
   rateLimiter: RateLimitStore;
   teamId: () => string;
   timing: Pick<Timing, 'readsPerMinute'>;
-  now: () => number;
 }
 
 /**
  * Returns `slack.channel` under its rate limit. Requests at the same time share one call. When no slot is free, it
  * rejects with a `SlackApiError` of kind `limited`, whose `retryAfterMs` says when to retry.
  */
-export function createChannels({
-  slack,
-  rateLimiter,
-  teamId,
-  timing,
-  now,
-}: ChannelsParts): SlackApi['channel'] {
+export function createChannels({ slack, rateLimiter, teamId, timing }: ChannelsParts): SlackApi['channel'] {
   const pending = new Map<string, ReturnType<SlackApi['channel']>>();
 
   async function fetchChannel(channelId: string) {
     const rateLimit = readRateLimit('info', teamId(), timing);
-    const retryAfterMs = await rateLimiter.takeSlot(rateLimit, { id: channelId, sinceMs: now() });
+    const retryAfterMs = await rateLimiter.takeSlot(rateLimit, { id: channelId });
     if (retryAfterMs > 0)
       throw new SlackApiError('limited', 'conversations.info', 'no_turn', { retryAfterMs });
     return slack.channel(channelId).catch(holdWhenLimited(rateLimiter, rateLimit));

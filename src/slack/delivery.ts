@@ -18,7 +18,6 @@ import { isPermanent, SlackApiError } from './errors.ts';
 import { createLostPostSearch } from './lost-posts.ts';
 import { editRateLimit, holdWhenLimited, postRateLimit } from './rate-limits.ts';
 import { type RetryParts, retryOf } from './retry.ts';
-import { tsToMs } from './timestamp.ts';
 
 export interface DeliveryParts extends RetryParts {
   slack: SlackApi;
@@ -33,10 +32,9 @@ export interface DeliveryParts extends RetryParts {
   now: () => number;
 }
 
-/** Returns the rank of a message among those that wait for a slot; the lowest gets the next one. */
-const rankOf = (wanted: WantedMessage): number => RANKS[urgencyOf(wanted)];
-
-const RANKS: Record<Urgency, number> = { ending: 0, clicked: 1, state: 2, progress: 3, unhurried: 3 };
+/** Progress and unhurried posts leave a share of the slots to endings and clicks. */
+const priorityOf = (wanted: WantedMessage): 'interactive' | 'low' =>
+  ['progress', 'unhurried'].includes(urgencyOf(wanted)) ? 'low' : 'interactive';
 
 /** Returns whether a message is posted again when somebody deleted it. */
 const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
@@ -130,8 +128,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
   async function remove(key: string, record: MessageRecord): Promise<number | undefined> {
     const { wanted, channel = '', ts = '' } = record;
     const rateLimit = editRateLimit(wanted.teamId, timing);
-    const slot = { id: key, rank: rankOf(wanted), sinceMs: tsToMs(ts), group: wanted.by };
-    const waitMs = await rateLimiter.takeSlot(rateLimit, slot);
+    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key });
     if (waitMs > 0) return waitMs;
     try {
       await slack.remove({ channel, ts }).catch(holdWhenLimited(rateLimiter, rateLimit));
@@ -180,13 +177,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
 
     const rateLimit = postRateLimit(target.channel, timing);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, {
-      id: key,
-      rank: rankOf(wanted),
-      sinceMs: now(),
-      group: wanted.by,
-      spare: wanted.unhurried ? 1 : 0,
-    });
+    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (waitMs > 0) return waitMs;
     if (isRoot) await ownPosts.markPosting(wanted.teamId, target.channel, key);
     const postedAtMs = record.postedAtMs ?? (await slack.serverTimeMs());
@@ -224,14 +215,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
     if (gapMs > 0) return Math.min(gapMs, timing.editGapMs);
     const rateLimit = editRateLimit(wanted.teamId, timing);
-    // The message that was edited the longest time ago goes first.
-    const sinceMs = record.editedAtMs ?? tsToMs(ts);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, {
-      id: key,
-      rank: rankOf(wanted),
-      sinceMs,
-      group: wanted.by,
-    });
+    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (waitMs > 0) return waitMs;
     const markedAtMs = now();
     const mark = { editUnclearUntilMs: markedAtMs + effectMs };

@@ -97,9 +97,9 @@ export function createLostPostSearch({
   }
 
   /** Reads one page when a slot is free for it. Returns how long to wait before the next one. */
-  async function readNext(read: HistoryRead, { teamId, place, sinceMs }: LostPost): Promise<number> {
+  async function readNext(read: HistoryRead, { teamId, place }: LostPost): Promise<number> {
     const rateLimit = readRateLimit(place.threadTs === undefined ? 'history' : 'replies', teamId, timing);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: placeKeyOf(place), sinceMs });
+    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: placeKeyOf(place) });
     if (waitMs > 0) return waitMs;
     read.startedAtMs ??= now();
     try {

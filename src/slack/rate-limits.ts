@@ -14,12 +14,22 @@ const perMinute = (name: string, count: number, burst: number): RateLimit => ({
 });
 
 /** About one message a second and conversation, short bursts tolerated: Slack's rate limits page. */
-export const postRateLimit = (channel: string, { postsPerMinute }: Pick<Timing, 'postsPerMinute'>) =>
-  perMinute(`post:${channel}`, postsPerMinute, 2);
+export const postRateLimit = (
+  channel: string,
+  { postsPerMinute }: Pick<Timing, 'postsPerMinute'>,
+): RateLimit => ({
+  ...perMinute(`post:${channel}`, postsPerMinute, 2),
+  interactiveShare: 0.5,
+});
 
-/** `chat.update` is tier 3, 50 a minute for the whole workspace; two are left for calls that travel slowly. */
-export const editRateLimit = (teamId: string, { editsPerMinute }: Pick<Timing, 'editsPerMinute'>) =>
-  perMinute(`edit:${teamId}`, editsPerMinute, 8);
+/** `chat.update` is tier 3, 50 a minute for the whole workspace; half of ours is for endings and clicks. */
+export const editRateLimit = (
+  teamId: string,
+  { editsPerMinute }: Pick<Timing, 'editsPerMinute'>,
+): RateLimit => ({
+  ...perMinute(`edit:${teamId}`, editsPerMinute, 8),
+  interactiveShare: 0.5,
+});
 
 /** `conversations.info`, `.history` and `.replies` are tier 3, each with a count of its own. */
 export const readRateLimit = (

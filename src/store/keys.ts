@@ -79,8 +79,7 @@ export const keys = {
   /** Since when the platform rejects an API key. */
   rejectedKey: (keyId: string) => `${PREFIX}:rejected-key:${keyId}`,
   /** Parts of rate limits: of those that give slots one by one, and of those with so many in any window. */
-  spacedLimit: (part: string) => `${PREFIX}:pace:${part}`,
-  windowLimit: (part: string) => `${PREFIX}:budget:${part}`,
+  rateLimit: (part: string) => `${PREFIX}:limit:${part}`,
   /** Somebody has opened their Home tab. */
   homeOpened: (teamId: string, userId: string) => `${PREFIX}:home-opened:${teamId}:${userId}`,
   directMessage: (teamId: string, userId: string) => `${PREFIX}:dm:${teamId}:${userId}`,

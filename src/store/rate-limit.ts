@@ -1,18 +1,19 @@
 import { keys } from './keys.ts';
-import { LUA_RATE_LIMIT } from './rate-limit-lua.ts';
 import type { RedisClient } from './redis/client.ts';
-import { luaScript } from './redis/lua.ts';
+import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /**
  * How often something may happen, shared by all processes. Without `burst` it is `count` times in any `windowMs`,
- * however close together. With `burst` slots come back one by one, `count` of them in each `windowMs`, and `burst` of
- * them at most can be taken at once.
+ * however close together. With `burst`, slots come back one by one, `count` of them in each `windowMs`, and at most
+ * `burst` of them can be taken at once.
  */
 export interface RateLimit {
   name: string;
   count: number;
   windowMs: number;
   burst?: number;
+  /** The part of the slots, from 0 to 1, that low priority never takes. Only with `burst`; 0 by default. */
+  interactiveShare?: number;
 }
 
 /** How the names of rate limits begin; a team, channel, key, project or person follows after a colon. */
@@ -37,26 +38,18 @@ export const limitNames = [
 
 export const limitNameOf = ({ name }: Pick<RateLimit, 'name'>): string => name.split(':', 1)[0] ?? '';
 
-/**
- * Somebody who wants a slot. Those who wait stand in line: the lower `rank` first, then one of each group's at a time,
- * then the earlier `sinceMs`.
- */
+/** A request for a slot. */
 export interface SlotRequest {
   /**
-   * Names who asks, so that asking again keeps the place in the line. Without `burst` it names the slot as well: taken
-   * twice, it counts once, as of the last time.
+   * Names the requester, so that asking again finds the reservation. Without `burst` it names the slot as well: taken
+   * twice, it counts once, at its last time.
    */
   id: string;
-  /** A small whole number; 0, the default, is the most urgent. */
-  rank?: number;
-  sinceMs: number;
-  /** How many slots it leaves free for others, of a limit with `burst`: fewer than that; 0 by default. */
-  spare?: number;
-  /** The id of the person or thread it is for, without blanks; what has none is a group of its own. */
-  group?: string | undefined;
+  /** `low` leaves the limit's `interactiveShare` to others; `interactive` is the default. */
+  priority?: 'interactive' | 'low';
 }
 
-/** How much of a limit is in use: `free` slots can be taken at once, `nextMs` until the first in the line has one. */
+/** How much of a limit is in use: `free` slots can be taken at once; a new reservation gets its slot in `nextMs`. */
 export interface RateLimitUsage {
   used: number;
   free: number;
@@ -66,65 +59,189 @@ export interface RateLimitUsage {
 
 export type RateLimitStore = ReturnType<typeof createRateLimitStore>;
 
-/**
- * With `burst`, nobody is sent away for longer: meanwhile they may have become more urgent. Without it they get the
- * whole wait, since people read it.
- */
-const MAX_WAIT_MS = 5000;
-
-/** Somebody who asks again later than the time they got, by no more than this, still has the place. */
-const SPACED_GRACE_MS = 1000;
-const WINDOW_GRACE_MS = 60_000;
-
-/**
- * The keys of `rateLimit` in Lua: what counts the slots, the line, until when each who waits in it is waited for, the
- * hold, and what the line is made from (each group's own, the places, the rounds). Processes of the last release have a
- * line of their own, `:line` and `:gone`, for the same count and hold.
- */
-export function limitKeys({ name, burst }: RateLimit): string[] {
-  const key = burst === undefined ? keys.windowLimit : keys.spacedLimit;
-  return ['', ':order', ':until', ':hold', ':mine', ':places', ':rounds'].map((part) =>
-    key(`${name}${part}`),
-  );
-}
+/** The keys of `rateLimit` in Lua: taken slots, reservations by their time, and the hold. */
+export const limitKeys = ({ name }: RateLimit): string[] =>
+  ['', ':reserved', ':hold'].map((part) => keys.rateLimit(`${name}${part}`));
 
 /** The first arguments of `rateLimit` in Lua; those of a slot follow. */
-const limitArgs = ({ count, windowMs, burst }: RateLimit): (string | number)[] =>
-  burst === undefined
-    ? [count, windowMs, 0, Number.MAX_SAFE_INTEGER, WINDOW_GRACE_MS]
-    : [count, windowMs, burst, MAX_WAIT_MS, SPACED_GRACE_MS];
+const limitArgs = ({ count, windowMs, burst = 0, interactiveShare = 0 }: RateLimit): (string | number)[] => [
+  count,
+  windowMs,
+  burst,
+  interactiveShare,
+];
 
 /** All arguments of `rateLimit` in Lua. */
 export const slotArgs = (
   limit: RateLimit,
-  { id, rank = 0, sinceMs, group = '', spare = 0 }: SlotRequest,
-): (string | number)[] => [...limitArgs(limit), id, rank, Math.max(0, Math.round(sinceMs)), group, spare];
+  { id, priority = 'interactive' }: SlotRequest,
+): (string | number)[] => [...limitArgs(limit), id, priority];
+
+/**
+ * `rateLimit(names, args)` with `limitKeys` and `slotArgs`. Its `take()` takes a slot and returns 0, or reserves one
+ * and returns in how many milliseconds it comes, and whether only the hold delays it (1 or 0).
+ *
+ * A window keeps each use by its time. The next slot comes `windowMs` after the use or reservation `count` places
+ * before it. Spaced slots keep one number for each lane, the generic cell rate algorithm: when all its slots are free
+ * again. Low priority has one lane; the interactive share is the other, and interactive requests take the sooner one.
+ * Times further ahead than the reservations explain are from before Redis' clock was set back.
+ */
+export const LUA_RATE_LIMIT = `${LUA_NOW}
+local function rateLimit(names, args)
+  local taken, reserved, hold = unpack(names)
+  local count, window, burst, share = tonumber(args[1]), tonumber(args[2]), tonumber(args[3]), tonumber(args[4])
+  local id, priority = args[5], args[6]
+  -- A reservation is kept for so long after its time; then its requester has died.
+  local grace = 60000
+  local isWindow = burst == 0
+  local own = math.min(math.max(1, math.floor(burst * share + 0.5)), math.max(1, burst - 1))
+  local lanes = share == 0 and {low = {gap = window / count, burst = burst}} or {
+    low = {gap = window / (count * (1 - share)), burst = math.max(1, burst - own)},
+    interactive = {gap = window / (count * share), burst = own},
+  }
+  local limit = {}
+
+  local function heldUntil()
+    local since, till = unpack(redis.call('HMGET', hold, 'since', 'until'))
+    return since and tonumber(since) <= now and math.max(now, tonumber(till)) or now
+  end
+  local function score(key, index)
+    return tonumber(redis.call('ZRANGE', key, index, index, 'WITHSCORES')[2])
+  end
+  local function tidy()
+    redis.call('ZREMRANGEBYSCORE', reserved, '-inf', now - grace)
+    if not isWindow then return end
+    redis.call('ZREMRANGEBYSCORE', taken, '-inf', now - window)
+    for _, ahead in ipairs(redis.call('ZRANGEBYSCORE', taken, '(' .. string.format('%.0f', now), '+inf')) do
+      redis.call('ZADD', taken, now, ahead)
+    end
+    local first = score(reserved, 0)
+    if first and first > heldUntil() + window then redis.call('DEL', reserved) end
+  end
+  local function laneFreeAt(name)
+    local lane = lanes[name]
+    local furthest = heldUntil() + (redis.call('ZCARD', reserved) + lane.burst) * lane.gap
+    return math.max(now, math.min(tonumber(redis.call('HGET', taken, name) or 0), furthest))
+  end
+  -- When the slot after so many others comes, and the lane that gives it.
+  local function nextAt(place, mayTakeShare)
+    if isWindow then
+      local used, index = redis.call('ZCARD', taken), 0
+      local all, windows = used + redis.call('ZCARD', reserved), 1
+      index = all + place - count
+      while index >= all and all > 0 do index, windows = index - count, windows + 1 end
+      if index < 0 then return heldUntil() + (windows - 1) * window end
+      local before = index < used and score(taken, index) or score(reserved, index - used)
+      return math.max(heldUntil(), before + windows * window)
+    end
+    local at, from
+    for name, lane in pairs(lanes) do
+      local laneAt = math.max(heldUntil(), laneFreeAt(name) - (lane.burst - 1 - place) * lane.gap)
+      if (name == 'low' or mayTakeShare) and (not at or laneAt < at) then at, from = laneAt, name end
+    end
+    return at, from
+  end
+  local function keep(key, ms)
+    redis.call('PEXPIRE', key, math.max(math.ceil(ms), redis.call('PTTL', key)))
+  end
+  local function use()
+    redis.call('ZREM', reserved, id)
+    if not isWindow then return end
+    redis.call('ZADD', taken, now, id)
+    keep(taken, window)
+  end
+  local function occupy(name)
+    local freeAt = laneFreeAt(name) + lanes[name].gap
+    redis.call('HSET', taken, name, string.format('%.3f', freeAt))
+    keep(taken, freeAt - now)
+  end
+  -- Gaps are fractions of milliseconds.
+  local function waitUntil(at) return at - now > 0.01 and math.ceil(at - now) or 0 end
+
+  function limit.take()
+    tidy()
+    local held = heldUntil()
+    if isWindow and redis.call('ZSCORE', taken, id) then
+      if held > now then return waitUntil(held), 1 end
+      use()
+      return 0
+    end
+    local at, lane = nextAt(0, priority == 'interactive')
+    local mine = tonumber(redis.call('ZSCORE', reserved, id) or nil)
+    -- What was reserved for a time within a hold is reserved anew.
+    local isLost = mine and held > now and mine < held
+    if mine and not isLost and mine <= at then at, lane = mine, nil end
+    if lane then occupy(lane) end
+    local wait = waitUntil(at)
+    if wait == 0 then
+      use()
+      return 0
+    end
+    redis.call('ZADD', reserved, string.format('%.3f', at), id)
+    keep(reserved, wait + grace)
+    return wait, held > now and at == held and 1 or 0
+  end
+  function limit.release()
+    redis.call('ZREM', reserved, id)
+    if isWindow then redis.call('ZREM', taken, id) end
+  end
+  function limit.hold(ms)
+    if now + ms <= heldUntil() then return end
+    redis.call('HSET', hold, 'since', now, 'until', now + ms)
+    redis.call('PEXPIRE', hold, math.ceil(ms))
+    if isWindow then return end
+    for name, lane in pairs(lanes) do
+      local freeAt = math.max(laneFreeAt(name), now + ms + (lane.burst - 1) * lane.gap)
+      redis.call('HSET', taken, name, string.format('%.3f', freeAt))
+      keep(taken, freeAt - now)
+    end
+  end
+  function limit.usage()
+    tidy()
+    local used = 0
+    if isWindow then used = redis.call('ZCARD', taken)
+    else
+      for name, lane in pairs(lanes) do
+        used = used + math.min(lane.burst, math.ceil((laneFreeAt(name) - now) / lane.gap - 0.001))
+      end
+    end
+    return {used, redis.call('ZCARD', reserved), waitUntil((nextAt(0, true)))}
+  end
+  function limit.freeIn(wanted)
+    tidy()
+    return waitUntil((nextAt(wanted - 1, true)))
+  end
+  return limit
+end
+`;
 
 const takeScript = luaScript<number>(`${LUA_RATE_LIMIT} return (rateLimit(KEYS, ARGV).take())`);
 const releaseScript = luaScript(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).release()`);
 const usageScript = luaScript<[number, number, number]>(
   `${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).usage()`,
 );
-const freeInScript = luaScript<number>(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).freeIn(ARGV[#ARGV])`);
-const holdScript = luaScript(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).hold(ARGV[#ARGV])`);
+const freeInScript = luaScript<number>(
+  `${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).freeIn(tonumber(ARGV[#ARGV]))`,
+);
+const holdScript = luaScript(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).hold(tonumber(ARGV[#ARGV]))`);
 
 export function createRateLimitStore(redis: RedisClient) {
   return {
     /**
-     * Takes a slot and returns 0, or takes a place in the line and returns in how many milliseconds to ask again.
-     * Whoever does not ask again by then loses the place, and nobody waits for them.
+     * Takes a slot and returns 0, or reserves one and returns in how many milliseconds to come back for it. A
+     * requester that does not come back within a minute of that loses it.
      */
     takeSlot: (limit: RateLimit, request: SlotRequest): Promise<number> =>
       takeScript(redis, limitKeys(limit), slotArgs(limit, request)),
-    /** Leaves the line. Without `burst` the slot of this `id` is free again too: its use certainly did not happen. */
+    /** Gives a reservation back, and without `burst` a taken slot too: its call certainly did not happen. */
     async releaseSlot(limit: RateLimit, id: string) {
-      await releaseScript(redis, limitKeys(limit), slotArgs(limit, { id, sinceMs: 0 }));
+      await releaseScript(redis, limitKeys(limit), slotArgs(limit, { id }));
     },
-    /** After a refusal by the other side: no slot is given before `waitMs` have passed. */
+    /** Gives no slot before `waitMs` have passed, since the other side refused a call. */
     async hold(limit: RateLimit, waitMs: number) {
       await holdScript(redis, limitKeys(limit), [...limitArgs(limit), waitMs]);
     },
-    /** Returns in how many milliseconds `wanted` slots will have come free, for whoever takes each at once. */
+    /** Returns in how many milliseconds `wanted` slots will have come free. */
     freeInMs: (limit: RateLimit, wanted: number): Promise<number> =>
       freeInScript(redis, limitKeys(limit), [...limitArgs(limit), wanted]),
     async usage(limit: RateLimit): Promise<RateLimitUsage> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addSnapshot, MAX_SNAPSHOTS, type Snapshot } from '../../src/jobs/poll-record.ts';
-import { isNearEnd, nextPollMs, type Watched } from '../../src/jobs/polling.ts';
+import { nextPollMs, type Watched } from '../../src/jobs/polling.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 
 /** Snapshots at so many seconds. */
@@ -52,20 +52,6 @@ describe('the next poll', () => {
         expect(ms).toBeLessThanOrEqual(defaultTiming.pollMaxMs);
       }),
     );
-  });
-});
-
-describe('the end of a job', () => {
-  // Ends at 100 s, at the rate seen.
-  const half = seen([0, 0], [50, 0.5]);
-
-  test('is near from 10 s before it is expected until 10 s after', () => {
-    const times = [89_999, 90_000, 100_000, 110_000, 110_001];
-    expect(times.map((nowMs) => isNearEnd(half, nowMs))).toEqual([false, true, true, true, false]);
-  });
-
-  test('is never near without a rate to go by', () => {
-    expect(isNearEnd(seen([0, 0.99]), 1000)).toBe(false);
   });
 });
 

@@ -14,7 +14,7 @@ describe('our own limit of instructions an hour', () => {
   /** The use of the budget was so long ago that it is over in `leftMs`. */
   async function usedLongAgo(leftMs: number) {
     const { client } = scene.world.redis;
-    const key = (await client.keys('{docket}:budget:*')).find((name) => name.endsWith('follow-ups:default'));
+    const key = (await client.keys('{docket}:limit:*')).find((name) => name.endsWith('follow-ups:default'));
     const [use = ''] = await client.zrange(key ?? '', '0', '-1');
     await client.zadd(key ?? '', String(Date.now() - HOUR_MS + leftMs), use);
   }

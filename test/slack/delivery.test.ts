@@ -15,6 +15,7 @@ import { createRestoredStore } from '../../src/store/restored.ts';
 import { redisForTests } from '../support/redis.ts';
 import { keptLog } from '../support/runtime/log.ts';
 import { aMessage } from '../support/store/builders.ts';
+import { timePasses } from '../support/store/limits.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
@@ -30,9 +31,9 @@ let kept: ReturnType<typeof keptLog>;
 /** The threads of its posts. */
 let threads: (string | undefined)[];
 /** One slot an hour, so that slots come back only when the test says so. */
-let hourly: { count: number; windowMs: number; burst: number };
+let hourly: { count: number; windowMs: number; burst: number; interactiveShare: number };
 beforeEach(async () => {
-  hourly = { count: 1, windowMs: HOUR_MS, burst: 1 };
+  hourly = { count: 1, windowMs: HOUR_MS, burst: 1, interactiveShare: 0 };
   nowMs = NOW_MS;
   told = [];
   kept = keptLog('error');
@@ -66,8 +67,7 @@ beforeEach(async () => {
     log: kept.log,
   });
   for (const name of ['edit:T0ACME', 'post:C0DOCS']) {
-    const spent = { id: 'spent', rank: 0, sinceMs: 0 };
-    await pace.takeSlot({ name, ...hourly }, spent);
+    await pace.takeSlot({ name, ...hourly }, { id: 'spent' });
   }
 });
 
@@ -100,7 +100,7 @@ async function shown(key: string, agoMs: { posted: number; edited?: number }) {
 async function afterTurns(bucket: string, count: number, names: string[]) {
   for (const key of names) await deliver(key);
   for (let turn = 0; turn < count; turn += 1) {
-    await redis.client.incrbyfloat(keys.spacedLimit(bucket), -HOUR_MS);
+    await timePasses(redis.client, bucket, HOUR_MS);
     nowMs += 60_000;
     for (const key of names) await deliver(key);
   }
@@ -108,22 +108,13 @@ async function afterTurns(bucket: string, count: number, names: string[]) {
 }
 const afterEdits = (count: number, names: string[]) => afterTurns('edit:T0ACME', count, names);
 
-test('what one person waits for holds up nobody else: the posts of a channel go in turn by person', async () => {
-  const mine = Array.from({ length: 150 }, (_, index) => `ana${index}`);
-  for (const key of mine) await want(key, 'state', key, { by: 'U0ANA' });
-  for (const key of ['ben0', 'ben1']) await want(key, 'state', key, { by: 'U0BEN' });
-  const told = await afterTurns('post:C0DOCS', 5, [...mine, 'ben0', 'ben1']);
-  expect(told.map((line) => line.slice(0, 3))).toEqual(['ana', 'ben', 'ana', 'ben', 'ana']);
-});
-
-test('a post that nobody waits for goes last, and leaves a slot of its channel to one that somebody asked for', async () => {
-  hourly.burst = 2;
+test('a post that nobody waits for leaves a slot of its channel to one that somebody asked for', async () => {
+  Object.assign(hourly, { burst: 2, interactiveShare: 0.5 });
   await want('digest', 'state', 'digest', { unhurried: true });
   await want('card', 'state');
   // One of the two slots is taken.
   await afterTurns('post:C0DOCS', 0, ['digest', 'card']);
   expect(told).toEqual(['card: card']);
-  expect(await afterTurns('post:C0DOCS', 1, ['digest'])).toHaveLength(1);
   expect(await afterTurns('post:C0DOCS', 1, ['digest'])).toEqual(['card: card', 'digest: digest']);
 });
 
@@ -139,23 +130,6 @@ test('a post that nobody waits for and its channel refuses is given up, and alar
   expect(kept.text()).toContain('a message cannot be delivered');
 });
 
-test('edits that wait go in order: endings, changes of state, progress', async () => {
-  for (const key of ['progress', 'state', 'ending'] as const) {
-    await shown(key, { posted: 60_000 });
-    await want(key, key);
-  }
-  expect(await afterEdits(3, ['progress', 'state', 'ending'])).toEqual(['ending', 'state', 'progress']);
-});
-
-test('what somebody has clicked goes before everything but endings', async () => {
-  for (const key of ['progress', 'state', 'ending', 'clicked'] as const) {
-    await shown(key, { posted: 60_000 });
-    await (key === 'clicked' ? want(key, 'state', key, { clicked: true }) : want(key, key));
-  }
-  const edits = await afterEdits(4, ['progress', 'state', 'clicked', 'ending']);
-  expect(edits).toEqual(['ending', 'clicked', 'state', 'progress']);
-});
-
 test.each([
   ['state', {}, true],
   ['state', { repost: false }, false],
@@ -167,15 +141,6 @@ test.each([
   await createMessageStore(redis.client).update('run', { deleted: true });
   const posted = await afterTurns('post:C0DOCS', 2, ['run']);
   expect(posted).toEqual(isReposted ? ['run: run'] : []);
-});
-
-test('among edits of one kind, the message that has shown the same for the longest time goes first', async () => {
-  await shown('edited just now', { posted: 600_000, edited: 5000 });
-  await shown('edited long ago', { posted: 600_000, edited: 90_000 });
-  await shown('never edited', { posted: 60_000 });
-  const names = ['edited just now', 'never edited', 'edited long ago'];
-  for (const key of names) await want(key, 'progress');
-  expect(await afterEdits(3, names)).toEqual(['edited long ago', 'never edited', 'edited just now']);
 });
 
 test('however many messages want edits all the time, each gets as many as every other', async () => {
@@ -190,6 +155,19 @@ test('however many messages want edits all the time, each gets as many as every 
   expect(names.map((key) => told.filter((text) => text === key).length)).toEqual(names.map(() => 4));
 });
 
+test('endings, clicks and changes of state do not wait behind progress', async () => {
+  Object.assign(hourly, { burst: 4, interactiveShare: 0.5 });
+  const progress = Array.from({ length: 20 }, (_, index) => `progress ${index}`);
+  for (const key of [...progress, 'ending', 'clicked']) await shown(key, { posted: 60_000 });
+  for (const key of progress) await want(key, 'progress');
+  for (const key of progress) await deliver(key);
+  await want('ending', 'ending');
+  await want('clicked', 'state', 'clicked', { clicked: true });
+  for (const key of ['ending', 'clicked']) await deliver(key);
+  // One slot of low priority is spent already.
+  expect(told).toEqual(['progress 0', 'ending', 'clicked']);
+});
+
 test('progress that was overtaken while it waited is skipped, and the last is shown', async () => {
   await shown('run', { posted: 60_000 });
   for (const text of ['20%', '40%', '60%']) {
@@ -198,23 +176,6 @@ test('progress that was overtaken while it waited is skipped, and the last is sh
   }
   await want('run', 'state', 'Done');
   expect(await afterEdits(2, ['run'])).toEqual(['Done']);
-});
-
-test('an ending is posted before the cards that wait for the same channel', async () => {
-  for (const key of ['progress', 'state', 'ending'] as const) await want(key, key);
-  const names = ['progress', 'state', 'ending'];
-  const posted = await afterTurns('post:C0DOCS', 3, names);
-  expect(posted).toEqual(['ending: ending', 'state: state', 'progress: progress']);
-});
-
-test('posts of one kind go in the order in which they were wanted', async () => {
-  for (const key of ['c', 'a', 'b']) {
-    await want(key, 'state');
-    await deliver(key);
-    nowMs += 1000;
-  }
-  const posted = await afterTurns('post:C0DOCS', 3, ['b', 'a', 'c']);
-  expect(posted).toEqual(['c: c', 'a: a', 'b: b']);
 });
 
 test('a message for the thread under somebody else’s message is posted there', async () => {
@@ -227,11 +188,11 @@ test('a message for the thread under somebody else’s message is posted there',
 
 test('a post that a process did not begin any more, since it is to stop, is made at once by the next one', async () => {
   await want('new', 'state');
-  await redis.client.del(keys.spacedLimit('post:C0DOCS'));
+  await redis.client.del(keys.rateLimit('post:C0DOCS'));
   notBegun = new Stopping();
   await expect(deliver('new')).rejects.toThrow(Stopping);
   notBegun = undefined;
-  await redis.client.del(keys.spacedLimit('post:C0DOCS'));
+  await redis.client.del(keys.rateLimit('post:C0DOCS'));
   expect(await deliver('new')).toBeUndefined();
   expect(told).toEqual(['new: new']);
 });

@@ -50,7 +50,7 @@ test('all that is written with a name of its own begins with that name', async (
   await createCallOnceStore(client).begin('r1', 'start', 'token', 1000);
   await createRateLimitStore(client).takeSlot(
     { name: 'post:C1', count: 60, windowMs: 60_000, burst: 2 },
-    { id: 'a', rank: 0, sinceMs: 1000, group: 'U1' },
+    { id: 'a' },
   );
   await createDueStore(client).claimSweep(1000);
   const queues = createQueues(client, () => {});
@@ -86,12 +86,9 @@ test('whatever the stores write ends some day, except for settings, threads that
   await steps.finish('r1', 'start', { jobId: 'se_1' });
   await steps.finish('r1', 'never-begun', 1);
   await createLinkStore(client).put('l1', 'https://bundles.example/1', deadlineMs);
-  // The third has to wait in line.
+  // The third gets a reservation.
   for (const of of ['a', 'b', 'c'])
-    await pace.takeSlot(
-      { name: 'post:C1', count: 60, windowMs: 60_000, burst: 2 },
-      { id: of, rank: 0, sinceMs: 1000, group: 'U1' },
-    );
+    await pace.takeSlot({ name: 'post:C1', count: 60, windowMs: 60_000, burst: 2 }, { id: of });
   await pace.hold({ name: 'edit:T1', count: 60, windowMs: 60_000, burst: 2 }, 1000);
   await createJobErrorStore(client).add('export:1');
   await createDurationStore(client).save('acme', 1000);
@@ -117,8 +114,8 @@ test('whatever the stores write ends some day, except for settings, threads that
   await threads.appendToInbox('agent-thread', 't1', happened, deadlineMs);
   await createOwnPostStore(client).markPosted('T1', 'C1', 'm1', '1.1');
   await createOwnPostStore(client).markPosting('T1', 'C1', 'm2');
-  await threads.save(aThread(), 0, { limit, id: 'a', sinceMs: 1 });
-  await threads.save(aThread({ rev: 2 }), 0, { limit, id: 'b', sinceMs: 1 });
+  await threads.save(aThread(), 0, { limit, id: 'a' });
+  await threads.save(aThread({ rev: 2 }), 0, { limit, id: 'b' });
   await pace.hold(limit, 1000);
   await createDueStore(client).claimSweep(1000);
 
@@ -142,10 +139,11 @@ test('whatever the stores write ends some day, except for settings, threads that
       keys.message('m1'),
       keys.undelivered(),
       keys.link('l1'),
-      keys.spacedLimit('post:C1'),
-      ...['order', 'until', 'mine', 'places', 'rounds'].map((part) => keys.spacedLimit(`post:C1:${part}`)),
+      keys.rateLimit('post:C1'),
+      keys.rateLimit('post:C1:reserved'),
       keys.quota('exports'),
-      keys.spacedLimit('edit:T1:hold'),
+      keys.rateLimit('edit:T1'),
+      keys.rateLimit('edit:T1:hold'),
       keys.jobErrors('export:1'),
       keys.lastDuration('acme'),
       keys.health('docs'),
@@ -164,8 +162,8 @@ test('whatever the stores write ends some day, except for settings, threads that
       keys.sweep(),
       keys.posting('T1', 'C1'),
       keys.posted('T1', 'C1'),
-      keys.windowLimit('acme'),
-      ...['order', 'until', 'places', 'rounds', 'hold'].map((part) => keys.windowLimit(`acme:${part}`)),
+      keys.rateLimit('acme'),
+      ...['reserved', 'hold'].map((part) => keys.rateLimit(`acme:${part}`)),
     ].sort(),
   );
   const endless = found.filter(({ lives }) => lives < 0).map(({ key }) => key);

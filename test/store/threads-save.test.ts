@@ -92,13 +92,13 @@ describe('saving', () => {
 
 describe('saving with a slot of a limit', () => {
   const limit = { name: 'acme', count: 1, windowMs: 3_600_000 };
-  const spend = (id: string) => ({ limit, id, sinceMs: 1 });
+  const spend = (id: string) => ({ limit, id });
 
   test('counts the use, once for each name', async () => {
     await following();
     expect(await stores.threads.save(aThread(), 0, spend('a'))).toMatchObject({ kind: 'saved' });
     expect(await stores.threads.save(aThread({ rev: 2 }), 0, spend('a'))).toMatchObject({ kind: 'saved' });
-    expect(await redis.client.zrange(keys.windowLimit('acme'), '0', '-1')).toEqual(['a']);
+    expect(await redis.client.zrange(keys.rateLimit('acme'), '0', '-1')).toEqual(['a']);
   });
 
   test('that is not to be had saves nothing and takes nothing', async () => {
@@ -110,10 +110,10 @@ describe('saving with a slot of a limit', () => {
     expect(await open()).toMatchObject({ run: aThread({ rev: 2 }), inbox: texts('one') });
   });
 
-  test('of a state that is not the latest uses nothing, and stands in no line', async () => {
+  test('of a state that is not the latest uses and reserves nothing', async () => {
     await following();
     await stores.threads.save(aThread(), 0, spend('a'));
     expect(await stores.threads.save(aThread(), 0, spend('b'))).toEqual({ kind: 'stale' });
-    expect(await redis.client.exists(keys.windowLimit('acme:order'))).toBe(0);
+    expect(await redis.client.exists(keys.rateLimit('acme:reserved'))).toBe(0);
   });
 });

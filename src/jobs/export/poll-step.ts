@@ -3,7 +3,7 @@ import type { ExportJob } from '../../docs-api/schemas.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
-import { isNearEnd, nextPollMs, pollInMs, pollRateLimit, troubleOfPoll } from '../polling.ts';
+import { nextPollMs, pollInMs, pollRateLimit, troubleOfPoll } from '../polling.ts';
 import { troubleAfter } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { durationName, type Ending, type ExportRun, jobIdOf } from './record.ts';
@@ -30,7 +30,7 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
   if (nowMs >= watchEndsAtMs(run, context)) return giveUpWatch(run, nowMs);
   if (docs === undefined) return saveTrouble(run, troubleAfter(run.trouble, 'project', context), context);
   const rateLimit = pollRateLimit('export-status', docs.keyId, limits.exportStatusPerSecond);
-  const slotInMs = await rateLimiter.takeSlot(rateLimit, pollSlotOf(run, nowMs));
+  const slotInMs = await rateLimiter.takeSlot(rateLimit, pollSlotOf(run));
   if (slotInMs > 0) return runAgainIn(slotInMs);
 
   let job: ExportJob;
@@ -69,14 +69,9 @@ async function keepDuration(run: ExportRun, endedAtMs: number, { durations }: Jo
   await durations.save(name, endedAtMs - run.startedAtMs);
 }
 
-/**
- * Returns the place of a run among those that poll. Runs near their end and polls that a person waits for go first;
- * among equals people alternate, then whoever is due since the longest time goes first.
- */
-export function pollSlotOf({ id, requester, looks, lookWanted, nextLookAtMs }: ExportRun, nowMs: number) {
-  const rank = lookWanted || isNearEnd(looks, nowMs) ? 0 : 1;
-  return { id, rank, sinceMs: nextLookAtMs, group: requester.id };
-}
+/** Returns the request for a slot: a poll that a person has asked for does not wait for all others. */
+const pollSlotOf = ({ id, lookWanted }: ExportRun) =>
+  ({ id, priority: lookWanted ? 'interactive' : 'low' }) as const;
 
 /** A run is watched for so long from the moment its watch began, whoever's fault it is that nothing was seen. */
 const watchEndsAtMs = (run: ExportRun, { timing }: JobContext) => run.sinceMs + timing.watchMs;

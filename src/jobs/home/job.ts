@@ -29,10 +29,10 @@ export const homeJob = defineJob<HomeData>({
   data: homeData,
 
   async run(data, context) {
-    const { teamId, userId, openedAtMs } = data;
+    const { teamId, userId } = data;
     const { slack, rateLimiter } = context;
     const rateLimit = homeRateLimit(teamId);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: userId, sinceMs: openedAtMs });
+    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: userId });
     if (waitMs > 0) return runAgainIn(waitMs);
     const view = homeView(await loadHome(teamId, userId, context));
     try {

@@ -236,7 +236,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
  * last: a post that is still on its way must not find Slack's limits open.
  */
 async function dropWork({ client }: TestRedis) {
-  const rateLimits = '{docket}:pace:';
+  const rateLimits = '{docket}:limit:';
   const queues = ['docs-export', 'docs-agent', 'docs-analytics', 'slack-outbox'].map(
     (queue) => `{docket}:${queue}:`,
   );

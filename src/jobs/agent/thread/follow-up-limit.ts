@@ -22,13 +22,9 @@ export const followUpLimit = (project: string, perHour: number): RateLimit => ({
 export const sendKeyOf = ({ id: run }: ThreadRun, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
   `${run} ${id} ${attempt}`;
 
-/**
- * Returns what asks for a slot for the next instruction. It waits since the one before it was sent, so that slots
- * go from thread to thread however many instructions wait in one; that is the same after a restart.
- */
+/** Returns the request for the slot of a thread's next instruction: slots go from thread to thread. */
 export const slotRequest = (thread: ThreadRun, head: Instruction): SlotRequest => ({
   id: sendKeyOf(thread, head),
-  sinceMs: Math.max(head.atMs, ...thread.instructions.map(({ sentAtMs = 0 }) => sentAtMs)),
 });
 
 /** Takes the instructions out of the line that wait in `before` and no longer in `after`. */

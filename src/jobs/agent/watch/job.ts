@@ -51,9 +51,9 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   if (docs === undefined || projectId === undefined)
     return saveAs(applyTrouble(run, troubleAfter(run.trouble, 'project', context), now()));
   const rateLimit = pollRateLimit('agent-status', docs.keyId, limits.exportStatusPerSecond);
-  // Where somebody waits for the answer, it comes first.
-  const slot = { id: run.id, rank: run.lookWanted ? 0 : 1, sinceMs: run.nextLookAtMs };
-  const slotInMs = await rateLimiter.takeSlot(rateLimit, slot);
+  // A poll that a person has asked for does not wait for all others.
+  const priority = run.lookWanted ? 'interactive' : 'low';
+  const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: run.id, priority });
   if (slotInMs > 0) return runAgainIn(slotInMs);
   let job: AgentJob;
   try {

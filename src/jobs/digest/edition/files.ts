@@ -107,7 +107,7 @@ function takeFileSlot(
   upload: Upload,
   { rateLimiter, timing }: JobContext,
 ): Promise<number> {
-  const slot = { id: `${run.id} ${upload.name}`, sinceMs: run.sinceMs };
+  const slot = { id: `${run.id} ${upload.name}` };
   return rateLimiter.takeSlot(fileRateLimit(method, run.teamId, timing), slot);
 }
 

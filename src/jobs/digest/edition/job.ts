@@ -118,10 +118,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   const awaits = lacksTotals || (open.length > 0 && run.kind === 'weekly' && isNear);
   if (awaits && !isDue) return runAgainIn(checkMs(run, context));
   if (run.kind === 'weekly') {
-    const inMs = await rateLimiter.takeSlot(digestRateLimit(run.teamId, timing), {
-      id: run.id,
-      sinceMs: run.dueAtMs,
-    });
+    const inMs = await rateLimiter.takeSlot(digestRateLimit(run.teamId, timing), { id: run.id });
     if (inMs > 0) return runAgainIn(inMs);
   }
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));

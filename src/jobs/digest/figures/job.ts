@@ -37,9 +37,6 @@ const LONGEST_WAIT_MS = HOUR_MS;
 /** The longest pause between failures: each of them takes a request of the hour. */
 const LONGEST_BACKOFF_MS = HOUR_MS / 2;
 
-/** How urgent a request of the background is; the lowest goes first. */
-const RANKS = { span: 1, readers: 2, pages: 3 } as const;
-
 /** The pause after a 429 without `Retry-After`: the limit is one of an hour. */
 const DEFAULT_LIMIT_MS = 60_000;
 
@@ -97,7 +94,7 @@ async function step(
   const source = { docs, projectId, signal: context.stopping };
   const limits = limitsOf(run, docs, context);
   if (execution.ahead === undefined) {
-    const inMs = await takeSlots(run, request, limits, context);
+    const inMs = await takeSlots(run, limits, context);
     if (inMs > 0) return waitForLimit(run, inMs, context);
   }
   try {
@@ -128,14 +125,11 @@ const slotId = ({ id, sinceMs, requests }: FiguresRun) => `${id} ${sinceMs} ${re
 /** Returns 0 when the request may be made, else in how many milliseconds to ask again. */
 async function takeSlots(
   run: FiguresRun,
-  request: NextRequest,
   { needed }: AnalyticsLimits,
   { rateLimiter }: JobContext,
 ): Promise<number> {
-  // Urgent ones come first in the line; then totals, which decide that a digest is on time.
-  const rank = run.urgent ? 0 : RANKS[request.kind];
   for (const limit of needed) {
-    const inMs = await rateLimiter.takeSlot(limit, { id: slotId(run), rank, sinceMs: run.sinceMs });
+    const inMs = await rateLimiter.takeSlot(limit, { id: slotId(run) });
     if (inMs > 0) return inMs;
   }
   return 0;
@@ -216,7 +210,7 @@ async function collectPages(
     execution.steps < MAX_STEPS && (run.maxRequests === undefined || following.requests < run.maxRequests);
   const [{ pages, rows, hasMore }, inMs] = await Promise.all([
     ahead ?? requestPages(run.range, offset, source),
-    mayFollow ? takeSlots(following, { kind: 'pages' }, limits, context) : 1,
+    mayFollow ? takeSlots(following, limits, context) : 1,
   ]);
   // By what came, not by what was asked for: a platform may give less at once.
   const nextOffset = offset + Math.max(rows, 1);

@@ -5,7 +5,6 @@ import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import { Stopping } from '../../../../src/runtime/stopping.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { keys } from '../../../../src/store/keys.ts';
-import { NOW_MS } from '../../../support/builders.ts';
 import { aThread } from '../../../support/jobs/agent/builders.ts';
 import { ana, ben, clicks, instructs, wrote } from '../../../support/jobs/agent/events.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
@@ -29,7 +28,7 @@ test('a platform that says "too many" again and again is told of in one message'
     await world.step();
     world.clock.ms = ((await world.thread()).limit?.untilMs ?? 0) + 10;
     // Redis' clock does not move along.
-    await world.client.del(keys.windowLimit('follow-ups:default:hold'));
+    await world.client.del(keys.rateLimit('follow-ups:default:hold'));
   }
   expect(
     new Set(world.published.filter((line) => line.includes('.limit.')).map((line) => line.split(' ')[0]))
@@ -69,23 +68,6 @@ test('whether its channel is public is not settled by a process that is to stop'
   world.context.slack.channel = channel;
   await world.step();
   expect((await world.thread()).asked.isPublic).toBe(true);
-});
-
-test('one thread with many instructions does not keep the hour’s limit from another one', async () => {
-  const since: number[] = [];
-  const { save } = world.context.threads;
-  world.context.threads.save = (run, taken, spend) => {
-    if (spend) since.push(spend.sinceMs);
-    return save(run, taken, spend);
-  };
-  const written = [1, 2, 3].map((at) => wrote(ana, at, `Number ${at}`));
-  await world.follows();
-  world.clock.ms = NOW_MS + 60_000;
-  await world.receives(...written);
-  await world.step();
-  expect(world.prompts).toHaveLength(3);
-  // The first since it was written, the others since the one before them went out.
-  expect(since.map((atMs) => Math.floor((atMs - NOW_MS) / 1000))).toEqual([1, 60, 60]);
 });
 
 test('somebody whom Slack does not tell just now holds up the thread, but not for what they may', async () => {

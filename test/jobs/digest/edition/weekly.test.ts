@@ -76,7 +76,7 @@ describe('the digest of a week', () => {
     expect((open.pagesByMs ?? 0) - MONDAY).toBeGreaterThanOrEqual(HOUR_MS);
     expect((open.pagesByMs ?? 0) - MONDAY).toBeLessThanOrEqual(HOUR_MS + 5 * 60_000);
     expect([...shown.messages.keys()]).toEqual([rootKey(open)]);
-    await redis.client.del(...(await redis.client.keys('{docket}:budget:*')));
+    await redis.client.del(...(await redis.client.keys('{docket}:limit:*')));
     world.nowMs += HOUR_MS;
     for (const { id } of planned.figures) await world.drive(figuresJob, id);
     await world.drive(editionJob, planned.edition.id);
