@@ -15,7 +15,7 @@ import { usageOf } from './parts/usage.ts';
  * processes of their own, and so are the stand-ins; both write to the same Redis. Docket's is a `web` process: as with the
  * floor, nobody works on what was added.
  */
-const RATIO = 1.3;
+const RATIO = 2;
 const BLOCK_MS = 5000;
 const WARM_UP = 1;
 

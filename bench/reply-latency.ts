@@ -21,7 +21,7 @@ import { usageOf } from './parts/usage.ts';
  * is more than twice what Slack delivers at most: 30,000 events of a workspace an hour
  * (https://docs.slack.dev/reference/events/app_rate_limited/).
  */
-const RATIO = 1.5;
+const RATIO = 2;
 const BLOCK_MS = 10_000;
 const WARM_UP = 1;
 /** No work of a block is left after so long, beside the status of a round, which is edited every few seconds. */

@@ -50,7 +50,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
   const { names, readers, policy, newRef } = parts;
   // Made after the connection to the queues, so that a stop waits for it before it closes that.
-  const { wake, wakeNow } = createWaker((run) => enqueueRun(queues, run), closers, log);
+  const { wake } = createWaker((run) => enqueueRun(queues, run), closers, log);
   // An answer does without the link to a message of which nothing is known in time.
   const outbox = {
     deliveryState: (key: string) =>
@@ -138,7 +138,6 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       threads,
       runs,
       wake,
-      wakeNow,
       updateHome,
       async changeChannelId(...change) {
         await stores.channelIds.change(...change);

@@ -35,9 +35,6 @@ export interface IntakeParts {
   log: Log;
 }
 
-/** How long an answer of Redis shows that it is there, and what the time is: under load, few requests ask themselves. */
-const RECENT_MS = 50;
-
 const storeUnavailable = message([
   ["I can't keep track of work right now, so I start nothing I might lose. Try again in a minute."],
 ]);
@@ -55,7 +52,6 @@ const outcomeUnknown = message([
  */
 export function createIntake(parts: IntakeParts) {
   const { runs, threads, readers, wake, timeoutMs, claimMs, monotonicMs, metrics, log } = parts;
-  const clock = recentClock(runs.timeMs, monotonicMs);
   const remainingMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + timeoutMs - monotonicMs();
 
   /** `write` gets a deadline on Redis' own clock, so that a Redis that wakes up late refuses by itself. */
@@ -67,7 +63,7 @@ export function createIntake(parts: IntakeParts) {
     const scope = logScope();
     if (scope !== undefined) scope.run = run.id;
     // An answer also shows that Redis is there, before anything is sent that could be in doubt.
-    const redisNowMs = await readInTime(clock.timeMs(), request);
+    const redisNowMs = await readInTime(runs.timeMs(), request);
     const deadlineMs = redisNowMs + remainingMs(request);
     return within(remainingMs(request), write(deadlineMs)).catch((error: unknown) => {
       if (error instanceof ReplyError) throw refusedError(error);
@@ -86,7 +82,6 @@ export function createIntake(parts: IntakeParts) {
     const result = await withDeadline(run, request, write);
     if (result.kind === 'late') throw lateError();
     if (result.kind === 'accepted' || result.kind === 'repeated') wake(run);
-    if (result.kind === 'accepted') clock.note(result.atMs);
     return result;
   }
 
@@ -199,31 +194,6 @@ export function createIntake(parts: IntakeParts) {
       const run = await readInTime(runs.load(runId, record), caller);
       if (run?.teamId !== caller.teamId) return { kind: 'notFound' };
       return (await mayAct(visible(run), caller, readers)) ? { kind: 'found', run } : { kind: 'notVisible' };
-    },
-  };
-}
-
-/**
- * Returns a clock that shows the time that `ask` gives, or that was given or noted a moment ago: never more than it is.
- */
-function recentClock(ask: () => Promise<number>, monotonicMs: () => number) {
-  let last: { askedMs: number; answered: Promise<{ timeMs: number; atMs: number }> } | undefined;
-  return {
-    async timeMs(): Promise<number> {
-      if (last === undefined || monotonicMs() - last.askedMs > RECENT_MS) {
-        const answered = ask().then((timeMs) => ({ timeMs, atMs: monotonicMs() }));
-        last = { askedMs: monotonicMs(), answered };
-        answered.catch(() => {
-          last = undefined;
-        });
-      }
-      const { timeMs, atMs } = await last.answered;
-      return timeMs + monotonicMs() - atMs;
-    },
-    /** Takes a time from an answer that came just now. */
-    note(timeMs: number) {
-      const atMs = monotonicMs();
-      last = { askedMs: atMs, answered: Promise.resolve({ timeMs, atMs }) };
     },
   };
 }

@@ -142,10 +142,9 @@ export interface EventListener {
 
 export interface EventTools {
   identity: Identity;
-  threads: Pick<ThreadStore, 'appendToThread' | 'lastFollower' | 'followedIndex' | 'isClosed'>;
+  threads: Pick<ThreadStore, 'appendToThread' | 'followedIndex' | 'isClosed'>;
   runs: Pick<RunStore, 'accept'>;
   wake: Waker['wake'];
-  wakeNow: Waker['wakeNow'];
   /** Has the Home tab of somebody brought up to date. */
   updateHome: (teamId: string, userId: string) => Promise<void>;
   /** Slack has another id from now on for a channel that Docket knows. */

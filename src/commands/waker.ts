@@ -13,8 +13,6 @@ export interface Waker {
    * queued.
    */
   wake(run: WokenRun): void;
-  /** The same at once: Redis comes to it right behind a write that was sent just now. */
-  wakeNow(run: WokenRun): void;
   /** Resolves when all that was woken so far is queued, or could not be: within 400 ms. */
   settled(): Promise<void>;
 }
@@ -49,7 +47,6 @@ export function createWaker(
   return {
     // The answer to the request goes first.
     wake: (run) => keep(nextTurn().then(() => queue(run))),
-    wakeNow: (run) => keep(queue(run)),
     settled,
   };
 }

@@ -128,10 +128,9 @@ end
 `;
 
 type AcceptAnswer =
-  | [kind: 'accepted', atMs: number]
   | [kind: 'claimed', by: string]
   | [kind: 'full', by: string, quota: number]
-  | [kind: 'repeated' | 'late' | 'stale'];
+  | [kind: 'accepted' | 'repeated' | 'late' | 'stale'];
 
 export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_NOW}${LUA_WAKE}${LUA_QUOTA}
 local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting = unpack(ARGV)
@@ -169,7 +168,7 @@ for i = 6 + quotas, #KEYS do
   redis.call('ZREMRANGEBYRANK', KEYS[i], 0, -1 - kept)
   redis.call('PEXPIRE', KEYS[i], ttl)
 end
-return {'accepted', now}
+return {'accepted'}
 `);
 
 export const saveScript = lastingScript<number | null>(`${LUA_SAVE}

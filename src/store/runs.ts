@@ -36,8 +36,8 @@ export const runBase = z.object({
 export type RunBase = z.infer<typeof runBase>;
 
 export type Acceptance =
-  /** Kept, at a time of Redis' own clock: whatever happens from here on, it ends in a visible outcome. */
-  | { kind: 'accepted'; atMs: number }
+  /** Kept: whatever happens from here on, it ends in a visible outcome. */
+  | { kind: 'accepted' }
   /** The very same request is kept already. */
   | { kind: 'repeated' }
   /** Another run holds the claim. */
@@ -109,8 +109,6 @@ export function createRunStore(redis: RedisClient) {
       ...quotas.map(({ lasting }) => (lasting === true ? '1' : '0')),
     ]);
     switch (answer[0]) {
-      case 'accepted':
-        return { kind: answer[0], atMs: answer[1] };
       case 'claimed':
         return { kind: answer[0], by: answer[1] };
       case 'full':

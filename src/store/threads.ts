@@ -55,9 +55,6 @@ const INBOX_BATCH = 100;
 /** Threads of early events that one sweep takes. */
 const EARLY_BATCH = 1000;
 
-/** Threads of which a process knows who follows them; the one that nobody wrote in for the longest time goes first. */
-const MOST_FOLLOWERS = 10_000;
-
 /** `isFirst(seen, dedupeKey, forMs)`: whether no event of that key came within `forMs`. Needs LUA_NOW. */
 const LUA_DEDUPE = `
 local function isFirst(seen, dedupeKey, forMs)
@@ -153,19 +150,6 @@ saveThread()
 return saved()
 `);
 
-const saveWithScript = lastingScript<
-  Saved | ['stale' | 'otherStale']
->(`${LUA_NOW}${LUA_WAKE}${LUA_SAVE_THREAD}
-local other, otherArgs = {unpack(KEYS, 5, 7)}, {unpack(ARGV, 10, 15)}
-local wakes, member = unpack(ARGV, 16)
-if not isLatest(KEYS, ARGV) then return {'stale'} end
-if not isLatest(other, otherArgs) then return {'otherStale'} end
-saveThread()
-save(other, otherArgs)
-if wakes == '1' then wake(other[1], KEYS[8], member) end
-return saved()
-`);
-
 const followScript = lastingScript<string | null>(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}
 local run, inbox, claim, early, active, followed, index = unpack(KEYS)
 local id, member, runs, listed = unpack(ARGV)
@@ -195,20 +179,7 @@ const savedThread = <R>(run: R, [kind, wakes, entries]: Saved): { kind: 'saved' 
 });
 
 export function createThreadStore(redis: RedisClient) {
-  /** The ids of runs by the claims of their threads, as events found them. */
-  const followers = new Map<string, string>();
-
-  function noteFollower(claim: string, runId: string | undefined) {
-    followers.delete(claim);
-    if (runId !== undefined) followers.set(claim, runId);
-    const [oldest] = followers.keys();
-    if (followers.size > MOST_FOLLOWERS && oldest !== undefined) followers.delete(oldest);
-  }
-
   return {
-    /** The run that the last event in this thread was kept for, by this process. It may follow it no longer. */
-    lastFollower: (place: ThreadPlace): string | undefined => followers.get(threadClaim(place)),
-
     /**
      * Appends an event to the inbox of the run that follows the thread, and wakes that run. `underOurs`: the thread is
      * under a message of ours, whose run may not know yet that it is its thread; the event is kept until a worker is
@@ -245,7 +216,6 @@ export function createThreadStore(redis: RedisClient) {
         claim,
         place.rootTs,
       ]);
-      if (kind !== 'repeated') noteFollower(claim, kind === 'kept' ? runId : undefined);
       return kind === 'kept' ? { kind, runId } : { kind };
     },
 
@@ -291,25 +261,6 @@ export function createThreadStore(redis: RedisClient) {
       return answer[0] === 'limited'
         ? { kind: 'limited', inMs: answer[1], onHold: answer[2] === 1 }
         : { kind: 'stale' };
-    },
-
-    /**
-     * Saves the next states of a run and of another one, together, and wakes that one with `wakes`; neither when one of them
-     * was not the latest. Returns what `save` returns.
-     */
-    async saveWith<R extends RunBase>(
-      run: R,
-      other: RunBase,
-      wakes: boolean,
-    ): Promise<({ kind: 'saved' } & WithInbox<R>) | { kind: 'stale' | 'otherStale' }> {
-      const next = { ...run, rev: run.rev + 1 };
-      const nextOther = { ...other, rev: other.rev + 1 };
-      const answer = await saveWithScript(
-        redis,
-        [...threadKeys(run), ...saveKeys(other), keys.activeRuns()],
-        [...threadArgs(run, next, 0), ...saveArgs(other, nextOther), wakes ? '1' : '0', memberOf(other)],
-      );
-      return answer[0] === 'saved' ? savedThread(next, answer) : { kind: answer[0] };
     },
 
     /**

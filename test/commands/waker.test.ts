@@ -19,19 +19,6 @@ test('a run is queued after what its request has left to do, and nobody waits fo
   expect(order).toEqual(['answered', 'r1']);
 });
 
-test('a run can be queued at once', async () => {
-  const order: string[] = [];
-  const { wakeNow, settled } = createWaker(
-    async ({ id }) => void order.push(id),
-    createClosers(keptLog().log),
-    keptLog().log,
-  );
-  wakeNow(run);
-  order.push('sent together');
-  await settled();
-  expect(order).toEqual(['r1', 'sent together']);
-});
-
 test('what could not be queued is left to the sweeper, and says so in the log', async () => {
   const kept = keptLog();
   const { wake, settled } = createWaker(

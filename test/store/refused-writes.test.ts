@@ -110,7 +110,6 @@ const hear = async (event: object) =>
       threads: createThreadStore(connection),
       runs: createRunStore(connection),
       wake() {},
-      wakeNow() {},
       updateHome: async () => {},
       changeChannelId: async () => {},
       checkToken: async () => {},

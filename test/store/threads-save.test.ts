@@ -1,11 +1,11 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { aThread } from '../support/store/builders.ts';
 import { threadStoresForTests } from '../support/store/threads.ts';
 
 const stores = threadStoresForTests();
-const { redis, claim, tell, accept, open, heard, texts, lives, following } = stores;
+const { redis, claim, tell, open, heard, texts, lives, following } = stores;
 
 describe('saving', () => {
   test('keeps the next state and forgets what was taken, and no more', async () => {
@@ -35,46 +35,6 @@ describe('saving', () => {
   test('of a run that is gone brings nothing back', async () => {
     expect(await stores.threads.save(aThread(), 0)).toEqual({ kind: 'stale' });
     expect(await redis.client.keys('*')).toEqual([]);
-  });
-
-  describe('together with another run', () => {
-    const other = (changes: object = {}) => aThread({ id: 'w1', claim: undefined, ...changes });
-    const both = (wakes: boolean, rev = 1, otherRev = 1) =>
-      stores.threads.saveWith(
-        aThread({ rev, note: 'second' }),
-        other({ rev: otherRev, note: 'other' }),
-        wakes,
-      );
-    const kept = async () => [(await open())?.run.note, await open('w1')];
-    beforeEach(async () => {
-      await following();
-      await accept(other());
-      await stores.runs.markIdle(other(), false);
-      await tell('one');
-    });
-
-    test('keeps both, and tells what the next step finds', async () => {
-      const found = { run: aThread({ rev: 2, note: 'second' }), inbox: texts('one'), wakes: 1 };
-      expect(await both(false)).toEqual({ kind: 'saved', ...found });
-      const saved = { run: other({ rev: 2, note: 'other' }), inbox: [], wakes: 0 };
-      expect(await kept()).toEqual(['second', saved]);
-      expect((await stores.runs.active()).map(({ id }) => id)).toEqual(['t1']);
-    });
-
-    test('wakes that one in the same write', async () => {
-      await both(true);
-      expect((await open('w1'))?.wakes).toBe(1);
-      expect((await stores.runs.active()).map(({ id }) => id)).toEqual(['t1', 'w1']);
-    });
-
-    test.each([
-      ['stale', 2, 1],
-      ['otherStale', 1, 2],
-    ])('where one is not the latest (%s), changes neither', async (kind, rev, otherRev) => {
-      const before = await kept();
-      expect(await both(true, rev, otherRev)).toEqual({ kind });
-      expect(await kept()).toEqual(before);
-    });
   });
 
   test('of one that is to last no more gives it, its inbox and its claim an end, and takes that back', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
-import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
+import { threadClaim } from '../../src/store/threads.ts';
 import { aThread, place } from '../support/store/builders.ts';
 import { threadStoresForTests } from '../support/store/threads.ts';
 
@@ -20,19 +20,6 @@ describe('what happens in a thread', () => {
   test('finds the run that claimed the thread when it was accepted', async () => {
     await accept(aThread({ claim }));
     expect(await tell('one')).toEqual({ kind: 'kept', runId: 't1' });
-  });
-
-  test('says who follows it, until an event finds nobody', async () => {
-    const store = createThreadStore(redis.client);
-    const hear = (text: string) => store.appendToThread('agent-thread', place, said(text), false);
-    await following();
-    expect(store.lastFollower(place)).toBe(undefined);
-    await hear('one');
-    await hear('one');
-    expect(store.lastFollower(place)).toBe('t1');
-    await redis.client.del(keys.run('t1'));
-    await hear('two');
-    expect(store.lastFollower(place)).toBe(undefined);
   });
 
   test('has an idle run stepped', async () => {

@@ -66,18 +66,14 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
 async function appendToFollowedThread(
   reply: RelevantReply,
   threadTs: string,
-  { identity, threads, wake, wakeNow }: EventTools,
+  { identity, threads, wake }: EventTools,
 ) {
   const place = { teamId: identity.teamId, channel: reply.channel, rootTs: threadTs };
   const { parentUser } = reply;
   const underOwnMessage = parentUser === undefined ? undefined : parentUser === identity.botUserId;
   const entry = { event: threadEvent.parse(reply), dedupeKey: dedupeKeyOf(reply) };
-  const likely = threads.lastFollower(place);
-  const appended = threads.appendToThread('agent-thread', place, entry, underOwnMessage);
-  // Redis comes to it right behind the write. A run that is woken for nothing finds nothing to do.
-  if (likely !== undefined) wakeNow({ id: likely, job: 'agent-thread' });
-  const outcome = await appended;
-  if (outcome.kind === 'kept' && outcome.runId !== likely) wake({ id: outcome.runId, job: 'agent-thread' });
+  const outcome = await threads.appendToThread('agent-thread', place, entry, underOwnMessage);
+  if (outcome.kind === 'kept') wake({ id: outcome.runId, job: 'agent-thread' });
   return outcome.kind;
 }
 

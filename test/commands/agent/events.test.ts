@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { EventTools } from '../../../src/commands/registry.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { aMessage, aReply, changed, eventsForTests, ROOT } from '../../support/commands/events.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
@@ -25,29 +24,6 @@ describe('in a followed thread', () => {
       },
     ]);
     expect(events.world.woken).toEqual([thread.id]);
-  });
-
-  test('the next reply wakes its run without a wait for the answer of Redis', async () => {
-    const thread = await events.world.followed(aThread());
-    await hear(aReply());
-    const woken = Promise.withResolvers<string>();
-    const threads: EventTools['threads'] = {
-      ...events.world.threads,
-      async appendToThread(...event) {
-        const outcome = await events.world.threads.appendToThread(...event);
-        await woken.promise;
-        return outcome;
-      },
-    };
-    const next = aReply({ ts: '1789912900.000300' });
-    await hear(next, { threads, enqueue: async ({ id }) => woken.resolve(id) });
-    expect(await woken.promise).toBe(thread.id);
-  });
-
-  test('where another run follows the thread by now, that one is woken', async () => {
-    const thread = await events.world.followed(aThread());
-    await hear(aReply(), { threads: { ...events.world.threads, lastFollower: () => 'earlier' } });
-    expect(events.world.woken).toEqual(['earlier', thread.id]);
   });
 
   test('sent again, and as an app mention too, it is kept once', async () => {

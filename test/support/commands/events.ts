@@ -33,7 +33,7 @@ export function eventsForTests() {
   async function hear(event: object, { enqueue, ...changes }: HearChanges = {}) {
     const [listener, ...others] = messageEvents;
     for (const other of others) expect(other.handle).toBe(listener?.handle);
-    const { wake, wakeNow, settled } = createWaker(
+    const { wake, settled } = createWaker(
       enqueue ?? (async ({ id }) => void world.woken.push(id)),
       createClosers(kept.log),
       kept.log,
@@ -58,7 +58,6 @@ export function eventsForTests() {
         log: kept.log,
         ...changes,
         wake,
-        wakeNow,
       },
     );
     await settled();

@@ -1,7 +1,6 @@
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import { contactsText } from '../../wording-view.ts';
-import type { WatchRun } from '../watch/record.ts';
 import { addThread, requestPoll } from '../watch/transitions.ts';
 import { loadWatch, updateWatch } from '../watch/watches.ts';
 import { endUnusedLimit } from './compact.ts';
@@ -29,7 +28,7 @@ export interface Execution {
 
 /** One step of a thread that follows a job: it sends before it publishes. */
 export async function follow(
-  { run, inbox, wakes, watch: savedWatch }: LoadedThread,
+  { run, inbox, wakes }: LoadedThread,
   execution: Execution,
   context: JobContext,
 ): Promise<ThreadStepResult> {
@@ -71,7 +70,7 @@ export async function follow(
   const isBlockedBySlack = verdict?.kind === 'unknown' || applied.isBlocked;
   if (isBlockedBySlack) delaysMs.push(lookupRetryMs(context));
 
-  const latest = await syncWithWatch(run, savedWatch, context);
+  const latest = await syncWithWatch(run, context);
   const next = endIfNotCreated(endUnusedLimit(latest));
   if (next !== run) return saveChanges(run, next, 0, context);
   if (nextWaitingOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
@@ -79,16 +78,12 @@ export async function follow(
 }
 
 /** Returns the thread with what the watch of its job knows; a thread without a watch joins it. */
-async function syncWithWatch(
-  run: ThreadRun,
-  savedWatch: WatchRun | undefined,
-  context: JobContext,
-): Promise<ThreadRun> {
+async function syncWithWatch(run: ThreadRun, context: JobContext): Promise<ThreadRun> {
   if (run.agentJobId === undefined) return run;
   if (!run.watched) {
     const watch = await updateWatch(run, (one) => addThread(one, run.id, context.now()), context);
     return syncThread(joinWatch(run, watch), watch);
   }
-  const watch = savedWatch ?? (await loadWatch(run, context));
+  const watch = await loadWatch(run, context);
   return watch === undefined ? { ...run, watched: false } : syncThread(run, watch);
 }

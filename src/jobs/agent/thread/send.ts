@@ -3,14 +3,14 @@ import type { JobContext } from '../../context.ts';
 import { saveAs } from '../../run-job.ts';
 import type { WatchRun } from '../watch/record.ts';
 import { addThread, recordSend, roundOf } from '../watch/transitions.ts';
-import { loadWatch, needsStep, updateWatch } from '../watch/watches.ts';
+import { updateWatch } from '../watch/watches.ts';
 import { auditChanges } from './audit.ts';
 import { followUpLimit, nextLimit, sendKeyOf, slotRequest } from './follow-up-limit.ts';
 import type { Instruction } from './instruction.ts';
 import { makeCall, prepareCall } from './platform-call.ts';
 import { nextWaitingOf, type ThreadRun, threadRun, unresolvedSendOf } from './record.ts';
 import { joinWatch, syncThread, withSend } from './sync.ts';
-import { type LoadedThread, saveChanges, type ThreadStepResult } from './thread-step.ts';
+import { saveChanges, type ThreadStepResult } from './thread-step.ts';
 import { applySendResult, type SendResult, updateInstruction } from './transitions.ts';
 
 /** Returns the instruction that can be sent now. */
@@ -57,8 +57,6 @@ export async function send(
   const limit = followUpLimit(thread.project, limits.followUpsPerHour);
   // What makes a job is no follow-up.
   const slot = head.creates ? undefined : { limit, ...slotRequest(thread, head) };
-  // Read beside the save, so that it is there when the call has been answered.
-  const watching = loadWatch(thread, context).catch(() => undefined);
   const saved = await threads.save(intent, consumed, slot);
   if (saved.kind === 'limited') {
     const next = nextLimit(thread, saved.onHold ? 'platform' : 'ours', saved.inMs, context);
@@ -75,10 +73,6 @@ export async function send(
     await rateLimiter.releaseSlot(limit, slot.id);
   if (slot && result.kind === 'later' && result.limit)
     await rateLimiter.hold(limit, result.limit.untilMs - now());
-  if (result.kind === 'taken') {
-    const loaded = await saveWithWatch(own, { ...head, sentAtMs }, result, await watching, context);
-    if (loaded !== undefined) return { kind: 'saved', loaded };
-  }
   const current = await saveSendResult(own, head, result, context);
   if (current?.state === 'following' && result.kind === 'taken')
     await registerSend(current, { ...head, sentAtMs }, result.job, context);
@@ -107,41 +101,6 @@ export async function checkOpenSend(thread: ThreadRun, context: JobContext): Pro
   if (leftMs > 0) return leftMs;
   await saveSendResult(thread, sent, { kind: 'unknown' }, context);
   return 'next';
-}
-
-/** How often a watch that others change is read again; after that each record is saved by itself. */
-const WATCH_RETRIES = 3;
-
-/**
- * Saves a send that the platform took in the thread and in the `watch` of its job, in one write. Returns nothing where that
- * is not possible, and then nothing is saved.
- */
-async function saveWithWatch(
-  thread: ThreadRun,
-  sent: Instruction,
-  result: Extract<SendResult, { kind: 'taken' }>,
-  watch: WatchRun | undefined,
-  context: JobContext,
-): Promise<LoadedThread | undefined> {
-  const after = applySendResult(thread, sent, result, context.now());
-  if (after === thread || after.state !== 'following') return undefined;
-  const audited = auditChanges(thread, after, context);
-  let before = watch;
-  for (let tries = 0; before !== undefined && tries < WATCH_RETRIES; tries += 1) {
-    const next = withSendOf(before, after, sent, result.job, context);
-    if (next === before) break;
-    const wakes = needsStep(before, next);
-    const registered = registeredIn(after, sent, next);
-    const [saved] = await Promise.all([context.threads.saveWith(registered, next, wakes), audited]);
-    if (saved.kind === 'saved') {
-      if (wakes) await context.wake(next);
-      return { ...saved, watch: { ...next, rev: next.rev + 1 } };
-    }
-    if (saved.kind === 'stale') break;
-    before = await loadWatch(thread, context).catch(() => undefined);
-  }
-  await audited;
-  return undefined;
 }
 
 /** Saves what came of a send, whoever changes the thread meanwhile. Returns nothing when a result was saved already. */

@@ -3,7 +3,6 @@ import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
 import { slackRetryMs } from '../../retry.ts';
 import { type LoadedRun, type StepResult, saveAs } from '../../run-job.ts';
-import type { WatchRun } from '../watch/record.ts';
 import { auditChanges } from './audit.ts';
 import { compactIdle, markFinal, withoutFinal } from './compact.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
@@ -17,8 +16,6 @@ import { threadMessages } from './view.ts';
 /** A thread as a step finds it, with the events since, oldest first. */
 export interface LoadedThread extends LoadedRun<ThreadRun> {
   inbox: unknown[];
-  /** The watch of its job, where both were saved together just now. Whoever changes it since then wakes the thread. */
-  watch?: WatchRun;
 }
 
 export type ThreadStepResult = StepResult<ThreadRun, LoadedThread>;

@@ -47,7 +47,7 @@ export async function updateWatch(
 }
 
 /** Returns whether a watch has something to do after this change, for which it is woken. */
-export function needsStep(before: WatchRun, after: WatchRun): boolean {
+function needsStep(before: WatchRun, after: WatchRun): boolean {
   // Where nothing changed, whoever changed it may have died before it was woken. In a round it is awake already.
   const isOpen = after.round !== undefined && (after === before || before.round === undefined);
   return isOpen || after.lookWanted || after.untold;

@@ -118,12 +118,15 @@ describe('what the platform took', () => {
     const { threads, runs, context } = world;
     const died: typeof threads = {
       ...threads,
-      async saveWith(...all) {
-        await threads.saveWith(...all);
-        throw new Error('died');
+      async save(run, ...more) {
+        const saved = await threads.save(run, ...more);
+        if ((run as unknown as ThreadRun).instructions.some(({ state }) => state === 'working'))
+          throw new Error('died');
+        return saved;
       },
     };
     await expect(threadJob.run({ runId: world.id }, { ...context, threads: died })).rejects.toThrow('died');
+    await world.step();
     await isInBoth();
     expect((await runs.active()).map(({ id }) => id)).toContain(world.watch);
   });
