@@ -192,6 +192,19 @@ describe('which replies are instructions', () => {
     expect(notes('ben')).toHaveLength(1);
   });
 
+  test('"status?" is answered in every mode, also to those whose replies need a mention', async () => {
+    const { card: root } = await follows();
+    await replies(root, 'nice, that was quick, but is it right?', { who: 'ben' });
+    await clicksNote('ben', QUESTION, 'Not for the agent');
+    await replies(root, 'status?', { who: 'ben' });
+    await note('ben', 'last checked');
+    await replies(root, '@Docket only when mentioned');
+    await scene.slack.until(() => read(root).includes('Mention @Docket to instruct the agent.'));
+    await replies(root, 'status?');
+    await note('ana', 'last checked');
+    expect(instructions()).toEqual([]);
+  });
+
   test('@Docket and no word is answered, and nothing is sent', async () => {
     const { card: root } = await follows();
     await replies(root, '@Docket');

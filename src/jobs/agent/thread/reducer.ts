@@ -107,9 +107,10 @@ function applyContent(
   const isTaken = decision === 'take';
   const answer = (ephemeral: EphemeralContent) => addReplyEphemeral(thread, ts, author, ephemeral);
   const isSmallTalk = parsed.kind === 'smallTalk' && content.characters === undefined;
-  if (parsed.kind === 'aside' || isSmallTalk || decision === 'ignore') return thread;
+  if (parsed.kind === 'aside' || isSmallTalk) return thread;
   // The card shows everybody here how the job is.
   if (parsed.kind === 'status') return answer({ kind: 'status' });
+  if (decision === 'ignore') return thread;
   if (!author.may) return isTaken ? refuseAuthor(thread, ts, mentionsBot, context) : thread;
   if (mentionsBot && parsed.kind === 'command') return applyCommand(thread, ts, parsed.command, context);
   if (mentionsBot && parsed.kind === 'follow') return answer({ kind: 'followsAlready', about: parsed.jobId });
