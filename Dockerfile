@@ -39,9 +39,8 @@ FROM scratch
 COPY --from=system / /
 WORKDIR /app
 COPY --from=program --chown=0:0 /app ./
-# "docker run … docket doctor" says what is wrong with the settings; "docker exec … backup FILE" and
-# "docker run … restore FILE": docs/backup.md.
-RUN for command in 'doctor doctor/main.ts' 'backup backup/main.ts backup' 'restore backup/main.ts restore'; do \
+# "docker run … docket doctor" says what is wrong with the settings; "docker run … docket after-restore": docs/backup.md.
+RUN for command in 'doctor doctor/main.ts' 'after-restore after-restore/main.ts'; do \
       file=/usr/local/bin/${command%% *} \
    && printf '#!/bin/sh\nexec node /app/src/%s "$@"\n' "${command#* }" > "$file" \
    && chmod 755 "$file" || exit 1; done \

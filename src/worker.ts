@@ -44,7 +44,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const { redis, queues, stores: own } = connectRole(connectForWork, settings, parts);
   const { metrics } = parts;
   const stores = { ...own, rateLimiter: countSlots(own.rateLimiter, metrics) };
-  const { threads, messages, rateLimiter, steps, restored } = stores;
+  const { threads, messages, rateLimiter, steps } = stores;
   shareHealth(parts.health, stores.health, onRedisError);
 
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
@@ -67,7 +67,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const docsApis = createDocsApis(settings, parts, createKeyWatch(stores.rejectedKeys, now, onRedisError));
   const callOnceParts = {
     steps,
-    restored,
     stopping,
     marginMs: timing.callMarginMs,
     newToken: randomUUID,

@@ -1,17 +1,13 @@
 import { Stopping } from '../runtime/stopping.ts';
 import type { CallOnceStore } from '../store/calls.ts';
-import type { RestoredStore } from '../store/restored.ts';
 
 /** What became of a call that must not happen twice. */
 export type CallOnceOutcome<T> =
   | { kind: 'done'; value: T }
   /** The call certainly did not happen; its intent is forgotten, so it may be tried again. */
   | { kind: 'notHappened'; error: unknown }
-  /**
-   * It may or may not have happened. Only a person may decide to make it again. `restored`: it was not made now, since it
-   * may have been made after the backup that was put back.
-   */
-  | { kind: 'unknown'; error?: unknown; restored?: true }
+  /** It may or may not have happened. Only a person may decide to make it again. */
+  | { kind: 'unknown'; error?: unknown }
   /** Somebody may still be waiting for its answer; ask again after `forMs`. */
   | { kind: 'inFlight'; forMs: number };
 
@@ -20,18 +16,15 @@ export type CallOnceOutcome<T> =
  * the intent is written before the call, the result after it. Throws `Stopping` when neither can be made any more. Sends to
  * the agent keep their intent in the run instead (`agent/thread/send.ts`), since it shares a write with the inbox.
  * `isTooLate` says whether others may already take the call for lost, so that it must not be made any more.
- * `decidedAtMs` is when somebody last decided that it is to be made, where a repeat would matter after a restore.
  */
 export type CallOnce = <T>(
   runId: string,
   step: string,
   call: (isTooLate: () => boolean) => Promise<T>,
-  decidedAtMs?: number,
 ) => Promise<CallOnceOutcome<T>>;
 
 export interface CallOnceParts {
   steps: CallOnceStore;
-  restored: Pick<RestoredStore, 'load'>;
   /** The time limit of a call. */
   callMs: number;
   /** Added to it: an intent older than both belongs to nobody who still waits. */
@@ -45,12 +38,11 @@ export interface CallOnceParts {
 }
 
 export function createCallOnce(parts: CallOnceParts): CallOnce {
-  const { steps, restored, callMs, marginMs, didNotHappen, stopping, newToken, now } = parts;
+  const { steps, callMs, marginMs, didNotHappen, stopping, newToken, now } = parts;
   return async <T>(
     runId: string,
     step: string,
     call: (isTooLate: () => boolean) => Promise<T>,
-    decidedAtMs?: number,
   ): Promise<CallOnceOutcome<T>> => {
     stopping.throwIfAborted();
     const token = newToken();
@@ -61,9 +53,6 @@ export function createCallOnce(parts: CallOnceParts): CallOnce {
       const forMs = Math.min(state.sinceMs - now(), 0) + callMs + marginMs;
       return forMs > 0 ? { kind: 'inFlight', forMs } : { kind: 'unknown' };
     }
-    const mark = decidedAtMs === undefined ? undefined : await restored.load();
-    if (mark !== undefined && (decidedAtMs ?? 0) < mark.restoredAtMs)
-      return { kind: 'unknown', restored: true };
     const isTooLate = () => now() - startedAtMs > marginMs;
     if (isTooLate()) {
       await steps.clear(runId, step, token);

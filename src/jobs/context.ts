@@ -17,7 +17,6 @@ import type { LinkStore } from '../store/links.ts';
 import type { MessageStore } from '../store/messages.ts';
 import type { OwnPostStore } from '../store/own-posts.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
-import type { RestoredStore } from '../store/restored.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { SendAdminAlert } from './alerts/admin-alert.ts';
@@ -36,7 +35,6 @@ export interface JobContext {
   figures: FiguresStore;
   audit: AuditStore;
   rateLimiter: RateLimitStore;
-  restored: Pick<RestoredStore, 'load'>;
   ownPosts: Pick<OwnPostStore, 'isKnownIn'>;
 
   /** The API with the key of a project; nothing when the settings no longer have it. */

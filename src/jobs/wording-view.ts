@@ -39,8 +39,6 @@ export function platformReasonText(reason: string | undefined): string {
 }
 
 /** To somebody whom the app may not look up, since it was installed without the scope for it. */
-/** Behind a question that a restore makes necessary. */
-export const restoredText = 'A backup was restored; it does not include later work.';
 
 export const missingScopeText =
   "Slack doesn't let me see who you are; the people who run Docket have to reinstall the app.";

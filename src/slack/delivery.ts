@@ -11,7 +11,6 @@ import {
 import type { OwnPostStore } from '../store/own-posts.ts';
 import type { PeopleStore } from '../store/people.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
-import type { RestoredStore } from '../store/restored.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
@@ -28,7 +27,6 @@ export interface DeliveryParts extends RetryParts {
   rateLimiter: RateLimitStore;
   /** Called when Slack shows what was wanted since `lagMs`. */
   onShown?: (urgency: Urgency, lagMs: number) => void;
-  restored: Pick<RestoredStore, 'load'>;
   now: () => number;
 }
 
@@ -40,7 +38,6 @@ const priorityOf = (wanted: WantedMessage): 'interactive' | 'low' =>
 const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
 
 /** For so long, what is posted for the first time is looked for first: digests are caught up for as long. */
-const SEARCH_AFTER_RESTORE_MS = 48 * 3_600_000;
 
 const forgetPost = { postedAtMs: undefined, checkAtMs: undefined };
 
@@ -93,7 +90,7 @@ export type Deliver = (key: string) => Promise<number | undefined>;
  * while the record is as it was read, so the second delivery loads the record again.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
-  const { slack, messages, links, people, ownPosts, rateLimiter, restored, now, timing, log } = parts;
+  const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;
   const search = createLostPostSearch(parts);
   /** How long after a call was sent it may still take effect. */
   const effectMs = timing.slackCallMs + timing.callMarginMs;
@@ -151,12 +148,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (target === undefined) return timing.retryMinMs;
     const isRoot = target.threadTs === undefined;
 
-    if (record.postedAtMs === undefined) {
-      const mark = await restored.load();
-      // It may have been posted after the backup that was put back.
-      if (mark !== undefined && now() - mark.restoredAtMs < SEARCH_AFTER_RESTORE_MS)
-        return save(key, record, { postedAtMs: mark.takenAtMs, checkAtMs: now() }, 0);
-    } else {
+    if (record.postedAtMs !== undefined) {
       const { checkAtMs = 0, postedAtMs: sinceMs } = record;
       const waitMs = checkAtMs - now();
       // Further away than it can be: set by the clock of a process that was ahead.

@@ -15,8 +15,6 @@ export function setTagName(name: string | undefined) {
 export const keys = {
   /** The number of the schema of all data; see `schema.ts`. */
   schema: () => `${PREFIX}:schema`,
-  /** What BullMQ keeps of a queue, also of an empty one. */
-  queueMeta: (queue: string) => `${PREFIX}:${queue}:meta`,
   run: (runId: string) => `${PREFIX}:run:${runId}`,
   /** Sorted set of the runs that have something to do, scored by when they are due; see `due.ts`. */
   activeRuns: () => `${PREFIX}:runs:active`,
@@ -87,8 +85,6 @@ export const keys = {
   audit: (teamId: string) => `${PREFIX}:audit:${teamId}`,
   /** The same of what was refused. */
   refusals: (teamId: string) => `${PREFIX}:audit-refused:${teamId}`,
-  /** Since which time the data lacks what was done, after a backup was put back. */
-  restored: () => `${PREFIX}:restored`,
   /** Written to see whether Redis takes writes, and gone at once. */
   probe: () => `${PREFIX}:probe`,
   health: (part: string) => `${PREFIX}:health:${part}`,

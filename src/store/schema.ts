@@ -1,4 +1,4 @@
-import { keys } from './keys.ts';
+import { keys, PREFIX } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { luaScript } from './redis/lua.ts';
 
@@ -31,6 +31,7 @@ return ARGV[1]
  * number, or none.
  */
 export async function checkSchema(redis: RedisClient, queues: readonly string[]): Promise<void> {
-  const found = await schemaScript(redis, [keys.schema(), ...queues.map(keys.queueMeta)], [SCHEMA]);
+  const metas = queues.map((queue) => `${PREFIX}:${queue}:meta`);
+  const found = await schemaScript(redis, [keys.schema(), ...metas], [SCHEMA]);
   if (found !== String(SCHEMA)) throw new SchemaMismatch(found);
 }

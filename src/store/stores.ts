@@ -15,7 +15,6 @@ import { createRateLimitStore } from './rate-limit.ts';
 import type { RedisClient } from './redis/client.ts';
 import { createRejectedKeyStore } from './rejected-keys.ts';
 import { createResponseUrlStore } from './response-urls.ts';
-import { createRestoredStore } from './restored.ts';
 import { createRunStore } from './runs.ts';
 import { createThreadStore } from './threads.ts';
 
@@ -37,7 +36,6 @@ export const createStores = (redis: RedisClient) => ({
   people: createPeopleStore(redis),
   rateLimiter: createRateLimitStore(redis),
   rejectedKeys: createRejectedKeyStore(redis),
-  restored: createRestoredStore(redis),
   responseUrls: createResponseUrlStore(redis),
   runs: createRunStore(redis),
   steps: createCallOnceStore(redis),

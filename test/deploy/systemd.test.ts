@@ -67,9 +67,7 @@ describe('what operators run beside it', () => {
 
   test.each([
     ['doctor', ['src/doctor/main.ts']],
-    ['backup', ['src/backup/main.ts', 'backup', '-']],
-    ['restore', ['src/backup/main.ts', 'restore', '-']],
-    ['restore --mark 2026-11-23T02:00Z', ['src/backup/main.ts', 'restore', '--mark', '2026-11-23T02:00Z']],
+    ['after-restore', ['src/after-restore/main.ts']],
   ])('docket %s has the user, the settings and the data of the unit', (line, program) => {
     const called = run(line);
     expect(called.program?.slice(-program.length - 2)).toEqual([
@@ -86,10 +84,8 @@ describe('what operators run beside it', () => {
   });
 
   // A file that is named would be one that nobody else sees.
-  test.each(['', 'start', 'backup /backups/a.rdb', 'restore /backups/a.rdb', 'restore --other 1'])(
-    'docket %s is answered with how it is used',
-    (line) =>
-      expect(run(line)).toMatchObject({ status: 1, stderr: expect.stringMatching(/^Usage: docket doctor/) }),
+  test.each(['', 'start', 'after-restore now'])('docket %s is answered with how it is used', (line) =>
+    expect(run(line)).toMatchObject({ status: 1, stderr: expect.stringMatching(/^Usage: docket doctor/) }),
   );
 
   test.skipIf(version < OLDEST)('systemd knows all of it', () => {

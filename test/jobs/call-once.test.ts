@@ -6,7 +6,6 @@ import { Stopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { type CallOnceStore, createCallOnceStore } from '../../src/store/calls.ts';
 import { connectForWork } from '../../src/store/redis/connections.ts';
-import { createRestoredStore } from '../../src/store/restored.ts';
 import { redisForTests } from '../support/redis.ts';
 
 const LIMIT_MS = 15_000;
@@ -31,7 +30,6 @@ function onceWith(steps: CallOnceStore): CallOnce {
   return createCallOnce({
     stopping: stopping.signal,
     steps,
-    restored: createRestoredStore(redis.client),
     callMs: LIMIT_MS - MARGIN_MS,
     marginMs: MARGIN_MS,
     didNotHappen: (error) => error === refused,

@@ -58,7 +58,7 @@ test('a Redis that is not fit ends it with 1 and sentences, and nothing is writt
   const { ended, output } = startDocket({ PORT: '0', REDIS_URL: redis.url });
   expect(await ended).toBe(1);
   expect(output()).toMatch(
-    /^Docket can't start with this Redis:\n {2}- Redis drops keys .*\n {2}- Redis keeps nothing .*\n$/,
+    /^Docket can't start with this Redis:\n {2}- Redis drops keys .*\n {2}- Redis keeps no append-only file: .*\n$/,
   );
   expect(await redis.client.dbsize()).toBe(0);
 });

@@ -11,7 +11,6 @@ import { createMessageStore, type WantedMessage } from '../../src/store/messages
 import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../src/store/people.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
-import { createRestoredStore } from '../../src/store/restored.ts';
 import { redisForTests } from '../support/redis.ts';
 import { keptLog } from '../support/runtime/log.ts';
 import { aMessage } from '../support/store/builders.ts';
@@ -59,7 +58,6 @@ beforeEach(async () => {
     links: createLinkStore(redis.client),
     people: createPeopleStore(redis.client),
     ownPosts: createOwnPostStore(redis.client),
-    restored: createRestoredStore(redis.client),
     rateLimiter: { ...pace, takeSlot: (of, turn) => pace.takeSlot({ ...of, ...hourly }, turn) },
     now: () => nowMs,
     random: () => 0.5,

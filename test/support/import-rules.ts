@@ -25,7 +25,7 @@ const keepers: Record<string, string[]> = {
 
 /** Layers from top to bottom; what stands in one line does not know each other. */
 const layers = [
-  ['backup', 'setup', 'doctor', 'app', 'healthcheck', 'web', 'worker', 'role', 'server', 'config'],
+  ['after-restore', 'setup', 'doctor', 'app', 'healthcheck', 'web', 'worker', 'role', 'server', 'config'],
   ['commands'],
   ['jobs'],
   ['docs-api', 'slack'],
@@ -157,7 +157,7 @@ function readsEnvironment(file: string, code: string): boolean {
   const allowed = /\bmain\(process\.env\)|\bprocess\.env\.PATH\b/g;
   const rest = [
     'src/app.ts',
-    'src/backup/main.ts',
+    'src/after-restore/main.ts',
     'src/doctor/main.ts',
     'src/healthcheck/main.ts',
     'src/setup/main.ts',

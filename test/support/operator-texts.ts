@@ -6,10 +6,7 @@ const root = join(import.meta.dirname, '../..');
 
 /** Folders and files whose sentences are printed, by the error that ends the start or as a problem in `/readyz`. */
 const PRINTED = [
-  'src/backup/backup.ts',
-  'src/backup/dump.ts',
-  'src/backup/restore.ts',
-  'src/backup/standard-output.ts',
+  'src/after-restore/main.ts',
   'src/config/',
   'src/docs-api/connection-problem.ts',
   'src/docs-api/settings.ts',

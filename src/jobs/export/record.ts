@@ -100,8 +100,6 @@ export const exportRun = runBase.extend({
   jobId: z.string().optional(),
   /** Somebody took it for that id, and the platform does not know it: the question is open again. */
   unknownJobId: z.string().optional(),
-  /** The question is asked since a backup was put back: it may have been started after that. */
-  restored: z.literal(true).optional(),
   startedAtMs: z.number().optional(),
   /** What the platform last said. */
   status: z.string().optional(),

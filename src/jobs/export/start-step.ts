@@ -44,19 +44,15 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
       throw createError('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
     return docs.startExport({ domain, version, paths }, { isTooLate });
   };
-  const outcome = await context.callOnce(run.id, stepName(run), start, run.attemptAtMs);
+  const outcome = await context.callOnce(run.id, startStep(run), start);
   switch (outcome.kind) {
     case 'done':
       return beginWatch(run, outcome.value, context);
     case 'inFlight':
       return runAgainIn(outcome.forMs);
     case 'unknown':
-      if (outcome.restored)
-        context.log.warn({ run: run.id }, 'a start that may have been made since the backup');
-      else context.log.warn({ run: run.id, err: outcome.error }, 'a start without an answer');
-      return saveAs(advance(run, { state: 'unknown', restored: outcome.restored }, now()), {
-        audit: 'start unclear',
-      });
+      context.log.warn({ run: run.id, err: outcome.error }, 'a start without an answer');
+      return saveAs(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
     case 'notHappened': {
       if (docs === undefined) return saveAs(endNotStarted('project'));
       const { verdict } = permission;
@@ -68,7 +64,8 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
   }
 }
 
-const stepName = ({ attempt }: Pick<ExportRun, 'attempt'>) => `start.${attempt}`;
+/** Returns the name of the step that starts the export in its present attempt. */
+export const startStep = ({ attempt }: Pick<ExportRun, 'attempt'>) => `start.${attempt}`;
 
 /** The platform answered, now or earlier: the job is found by its id from now on, and watched. */
 async function beginWatch(run: ExportRun, job: ExportJob, context: JobContext) {
@@ -88,7 +85,7 @@ async function beginWatch(run: ExportRun, job: ExportJob, context: JobContext) {
 
 /** Watches the export when the platform has answered its start of that attempt by now; else returns nothing. */
 async function beginLateWatch(run: ExportRun, attempt: number, context: JobContext) {
-  const late = await context.steps.result(run.id, stepName({ attempt }));
+  const late = await context.steps.result(run.id, startStep({ attempt }));
   if (late === undefined) return undefined;
   const answer = { attempt, by: '', byId: '', action: 'late' as const };
   return beginWatch({ ...run, answer }, late.value as ExportJob, context);
@@ -123,7 +120,7 @@ export async function awaitAnswer(run: ExportRun, context: JobContext): Promise<
   if (late !== undefined) return late;
   await context.runs.markIdle(run, false);
   // One that was recorded meanwhile has listed the run before it was marked idle.
-  if ((await context.steps.result(run.id, stepName(run))) === undefined) return done;
+  if ((await context.steps.result(run.id, startStep(run))) === undefined) return done;
   await context.runs.markDue(run.job, run.id);
   return runAgainIn(0);
 }

@@ -108,7 +108,6 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
     looks: [],
     jobId: undefined,
     unknownJobId: undefined,
-    restored: undefined,
     startedAtMs: undefined,
     status: undefined,
     progressText: undefined,

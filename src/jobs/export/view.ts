@@ -1,7 +1,7 @@
 import { layout, type Message, message, type Part } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { cut, oneLine } from '../../slack/text.ts';
-import { personName, restoredText } from '../wording-view.ts';
+import { personName } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
 import { endingMessage, privateLinkMessage, retractedMessage } from './ending-view.ts';
 import { runButtonOf, site } from './phrases.ts';
@@ -91,8 +91,8 @@ export const privateKey = (run: ExportRun, resumed: number) => `${run.id}.privat
 const LOOK_FIRST = 'Look in its dashboard first: starting again could run it twice.';
 
 export function questionMessage(run: ExportRun): Message {
-  const { unknownJobId, restored } = run;
-  const question = `Did the export of ${site(run)} start? ${restored ? restoredText : 'The platform gave no clear answer.'}`;
+  const { unknownJobId } = run;
+  const question = `Did the export of ${site(run)} start? The platform gave no clear answer.`;
   const wrongId: Part[][] =
     unknownJobId === undefined
       ? []

@@ -13,7 +13,6 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { ServerLog, ServerPlace } from './redis-server.ts';
-import { finishRestore } from './unfinished-restore.ts';
 
 /** The data folder cannot be used; the message says what the operator has to do. */
 export class DataDirUnusable extends Error {
@@ -44,7 +43,6 @@ export function prepareDataDir(dataDir: string, free: (folder: string) => number
   const given = resolve(dataDir);
   const folder = withDataDirErrors(given, () => {
     mkdirSync(given, { recursive: true, mode: 0o700 });
-    finishRestore(given);
     // A subfolder, since the permissions of DATA_DIR itself may not be ours to change.
     const own = join(realpathSync(given), 'redis');
     mkdirSync(own, { recursive: true });

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeDamage, prepareData } from './append-only-file.ts';
 import { freeBytes, prepareDataDir, watchDiskSpace } from './data-dir.ts';
@@ -15,7 +14,6 @@ import {
   sendCommand,
   spawnServer,
 } from './redis-server.ts';
-import { removeUnfinishedRestores } from './unfinished-restore.ts';
 
 /** The durations of the embedded Redis, in milliseconds. */
 const defaultTiming = {
@@ -76,7 +74,6 @@ export async function startEmbeddedRedis({
   const program = findServer(searchPath);
   const place = prepareDataDir(dataDir, free);
   const release = await lockDataDir(place.folder, dataDir, timing.lockTimeoutMs);
-  removeUnfinishedRestores(dirname(place.folder));
   const { socketPath } = place;
   const diskProblem = watchDiskSpace(place.folder, free, log);
   const stopping = new AbortController();

@@ -122,7 +122,6 @@ const progresses: GalleryState[] = [
 ];
 
 const questions: GalleryState[] = [
-  question('question/after a restore', aRun({ ...accepted, state: 'unknown', restored: true }), 'start'),
   question('question/start unclear', aRun({ ...accepted, state: 'unknown' }), 'start'),
   question('question/wrong id', wrongId, 'start'),
   ...(['startAgain', 'leave', 'watchIt', 'late'] as const).map((action) =>

@@ -15,7 +15,6 @@ import { createLinkStore } from '../../../src/store/links.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
-import { createRestoredStore } from '../../../src/store/restored.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
 import { NOW_MS } from '../builders.ts';
@@ -42,8 +41,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
   const wake = parts.wake ?? (async () => {});
   const runs = parts.runs ?? createRunStore(redis);
   const steps = createCallOnceStore(redis);
-  const restored = createRestoredStore(redis);
-  const calls = { steps, restored, stopping, marginMs: timing.callMarginMs, newToken, now };
+  const calls = { steps, stopping, marginMs: timing.callMarginMs, newToken, now };
   return {
     runs,
     threads: createThreadStore(redis),
@@ -53,7 +51,6 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     links: createLinkStore(redis),
     audit: createAuditStore(redis),
     rateLimiter: createRateLimitStore(redis),
-    restored,
     ownPosts: createOwnPostStore(redis),
     docs: () => undefined,
     projects: [],

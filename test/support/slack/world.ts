@@ -11,7 +11,6 @@ import { createMessageStore, type WantedMessage } from '../../../src/store/messa
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { createPeopleStore } from '../../../src/store/people.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
-import { createRestoredStore } from '../../../src/store/restored.ts';
 import type { TestRedis } from '../redis.ts';
 import { aMessage } from '../store/builders.ts';
 
@@ -49,7 +48,6 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
     links: createLinkStore(redis),
     people: createPeopleStore(redis),
     ownPosts: createOwnPostStore(redis),
-    restored: createRestoredStore(redis),
     rateLimiter: {
       ...rateLimiter,
       async takeSlot(of, request) {

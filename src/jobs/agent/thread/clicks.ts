@@ -48,7 +48,7 @@ export function applyClick(thread: ThreadRun, click: ThreadClick, nowMs: number)
 function applyAnswer(
   thread: ThreadRun,
   action: 'send' | 'notForAgent' | 'always',
-  { about: ids, by, atMs }: ThreadClick,
+  { about: ids, by }: ThreadClick,
 ): ThreadRun {
   if (thread.instructions.some((one) => ids.includes(one.id) && one.by.id !== by.id)) return thread;
   const isAboutIds = isSoleAuthor(thread, by.id) && action !== 'always';
@@ -61,7 +61,6 @@ function applyAnswer(
       : releaseHeld(
           thread,
           held.map(({ id }) => id),
-          atMs,
         );
   if (isAboutIds || thread.mode !== 'auto') return next;
   const answer = action === 'always' ? 'always' : 'mention';
@@ -83,7 +82,7 @@ function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): 
 /** Sends an instruction again that is unknown or failed, or leaves an unknown one at that. */
 function resolveTrouble(
   thread: ThreadRun,
-  { about: [id], attempt, by, atMs: decidedAtMs }: ThreadClick,
+  { about: [id], attempt, by }: ThreadClick,
   action: 'sendAgain' | 'leave',
   nowMs: number,
 ): ThreadRun {
@@ -94,7 +93,7 @@ function resolveTrouble(
   const changes: Partial<Instruction> =
     action === 'leave'
       ? { state: 'over', outcome: 'left' }
-      : { state: 'waiting', attempt: attempt + 1, decidedAtMs, ...unsent };
+      : { state: 'waiting', attempt: attempt + 1, ...unsent };
   return answerTrouble(updateInstruction(thread, one.id, changes), one, { by, action, atMs: nowMs });
 }
 

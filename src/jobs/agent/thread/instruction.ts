@@ -18,8 +18,6 @@ export const instruction = z.object({
   by: person,
   /** When it was written: instructions are sent in this order. */
   atMs: z.number(),
-  /** When a person decided later that it is to be sent, or sent again. */
-  decidedAtMs: z.number().optional(),
   /** It is a reply in the thread: `id` is its `ts`. */
   isReply: z.boolean(),
   /** What the agent gets, in Markdown. Empty once it is not needed any more. */

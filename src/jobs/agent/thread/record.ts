@@ -45,8 +45,6 @@ export const sendTrouble = z.object({
     'unsupported',
     'broken',
   ]),
-  /** It was not sent, since it may have been sent after the backup that was put back. */
-  restored: z.literal(true).optional(),
   /** The instruction was to make the job. */
   creates: z.boolean().default(false),
   /** The platform's own words. */

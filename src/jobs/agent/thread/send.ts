@@ -46,12 +46,6 @@ export async function send(
   const sendToken = context.newToken();
   const intent = updateInstruction(thread, head.id, { state: 'sending', sentAtMs, sendToken });
   const prepared = prepareCall(thread, head, context);
-  // Somebody may have sent it after the backup that was put back.
-  const { decidedAtMs = head.atMs } = head;
-  if (decidedAtMs < ((await context.restored.load())?.restoredAtMs ?? 0)) {
-    const unknown = { kind: 'unknown', restored: true } as const;
-    return saveChanges(thread, applySendResult(intent, head, unknown, sentAtMs), consumed, context);
-  }
   if (prepared.kind === 'notSent')
     return saveChanges(thread, applySendResult(intent, head, prepared, sentAtMs), consumed, context);
   const limit = followUpLimit(thread.project, limits.followUpsPerHour);

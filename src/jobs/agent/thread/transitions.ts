@@ -65,13 +65,10 @@ export function addInstruction(thread: ThreadRun, one: Instruction): ThreadRun {
   return one.state === 'waiting' ? addFilesEphemeral(next, one) : next;
 }
 
-/** Lets the held instructions among `ids` be sent, as somebody decided at that time, where it is known. */
-export function releaseHeld(thread: ThreadRun, ids: readonly string[], decidedAtMs?: number): ThreadRun {
+/** Lets the held instructions among `ids` be sent. */
+export function releaseHeld(thread: ThreadRun, ids: readonly string[]): ThreadRun {
   const isReleased = ({ id, state }: Instruction) => state === 'held' && ids.includes(id);
-  const released = updateInstructions(thread, isReleased, {
-    state: 'waiting',
-    ...(decidedAtMs !== undefined && { decidedAtMs }),
-  });
+  const released = updateInstructions(thread, isReleased, { state: 'waiting' });
   return thread.instructions.filter(isReleased).reduce(addFilesEphemeral, released);
 }
 
@@ -138,8 +135,8 @@ export function endIfNotCreated(thread: ThreadRun): ThreadRun {
 /** What came of one send. */
 export type SendResult =
   | { kind: 'taken'; job: AgentJob }
-  /** Nobody knows whether it arrived. `restored`: it was not sent, since a backup was put back. */
-  | { kind: 'unknown'; restored?: true }
+  /** Nobody knows whether it arrived. */
+  | { kind: 'unknown' }
   /** It certainly did not arrive, and people have to know why. */
   | { kind: 'notSent'; trouble: Pick<SendTrouble, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs' | 'ref'> }
   /** It certainly did not arrive, and is sent later. */
@@ -170,11 +167,7 @@ export function applySendResult(
       return updateInstruction({ ...next, agentJobId, limit }, id, { state: 'working' });
     }
     case 'unknown': {
-      const { restored } = result;
-      const troubles = [
-        ...next.troubles,
-        { ...about, why: 'unknown' as const, ...(restored && { restored }) },
-      ];
+      const troubles = [...next.troubles, { ...about, why: 'unknown' as const }];
       return updateInstruction({ ...next, troubles }, id, { state: 'unknown' });
     }
     case 'notSent': {

@@ -1,13 +1,7 @@
 import { type ButtonParts, layout, type Message, message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { foreignText, oneLine } from '../../../slack/text.ts';
-import {
-  keyRemedyText,
-  personName,
-  platformReasonText,
-  projectMissingText,
-  restoredText,
-} from '../../wording-view.ts';
+import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import type { Instruction } from './instruction.ts';
 import {
@@ -54,7 +48,7 @@ export function troubleMessage(thread: ThreadRun, trouble: SendTrouble): Message
 }
 
 function questionMessage(thread: ThreadRun, trouble: SendTrouble): Message {
-  const { by, creates, excerpt, restored } = trouble;
+  const { by, creates, excerpt } = trouble;
   const what = quotedShort(excerpt);
   const question = creates ? `Was the job for ${what} created?` : `Did ${what} reach the agent?`;
   const { seen } = thread;
@@ -79,12 +73,7 @@ function questionMessage(thread: ThreadRun, trouble: SendTrouble): Message {
       { code: '/docs-agent follow <job id>' },
       '.',
     ]);
-  return toldTo(
-    [by],
-    '⚠️',
-    [`${question} ${restored ? restoredText : 'The platform gave no clear answer.'}`],
-    { small, buttons },
-  );
+  return toldTo([by], '⚠️', [`${question} The platform gave no clear answer.`], { small, buttons });
 }
 
 const primary = (button: ButtonParts): ButtonParts => ({ ...button, style: 'primary' });

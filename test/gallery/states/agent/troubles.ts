@@ -37,7 +37,6 @@ const WHY = [
 export const troubles: GalleryState[] = [
   // The question says where it stands.
   troubleWith('unclear', {}, 'reach the agent?'),
-  troubleWith('unclear after a restore', { restored: true }, 'reach the agent?'),
   troubleWith('unclear, archived', {}, 'reach the agent?', archived),
   troubleWith('unclear whether the job was made', { creates: true }, 'created?', unmade),
   troubleWith('unclear, no longer followed', { creates: true }, 'created?', {

@@ -8,7 +8,6 @@ import { createLog } from '../../../../src/runtime/log.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { NamesUnknown } from '../../../../src/slack/names.ts';
 import { createCallOnceStore } from '../../../../src/store/calls.ts';
-import { createRestoredStore } from '../../../../src/store/restored.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
 import { NOW_MS } from '../../../support/builders.ts';
@@ -45,7 +44,6 @@ function contextWith(changes: JobContextParts = {}, verdict: PermissionResult = 
     callOnceInSlack: createCallOnce({
       stopping: new AbortController().signal,
       steps: createCallOnceStore(redis.client),
-      restored: createRestoredStore(redis.client),
       callMs: 1000,
       marginMs: 1000,
       didNotHappen: (error) => error instanceof SlackApiError && notHappened.has(error.kind),

@@ -28,28 +28,6 @@ describe('the answer to the question', () => {
     expect(outcomesOf(sent)).toEqual(['held: Looks odd', 'waiting: Fix the title', 'waiting: And the nav']);
   });
 
-  test('[Send] says when it was decided, and so does [Send again]', () => {
-    const at = (click: ReturnType<typeof clicks>) => ({ ...click, atMs: NOW_MS + minute });
-    const sent = applyEvents(asked, [at(clicks(ana, 'send', [ts(2)]))]);
-    expect(sent.instructions.map(({ decidedAtMs }) => decidedAtMs)).toEqual([
-      undefined,
-      NOW_MS + minute,
-      NOW_MS + minute,
-    ]);
-    const unclear = aThread({ instructions: [anInstruction({ id: 'i', state: 'unknown' })] });
-    const again = applyEvents(unclear, [at(clicks(ana, 'sendAgain', ['i']))]);
-    expect(again.instructions).toMatchObject([
-      { state: 'waiting', attempt: 2, decidedAtMs: NOW_MS + minute },
-    ]);
-  });
-
-  test('[Send] makes later replies talk', () => {
-    const sent = applyEvents(asked, [clicks(ana, 'send', [ts(2)]), wrote(ana, 4, 'Lunch?')]);
-    expect(sent.answers).toEqual({ U0ANA: 'mention' });
-    expect(outcomesOf(sent)).not.toContainEqual(expect.stringContaining('Lunch?'));
-    expect(ephemeralsOf(sent)).toEqual(['ben: question', 'ana: question']);
-  });
-
   test('[Not for the agent] drops everything of that person, and makes later replies talk', () => {
     const dropped = applyEvents(asked, [clicks(ana, 'notForAgent', [ts(2)]), wrote(ana, 4, 'Lunch?')]);
     expect(outcomesOf(dropped)).toEqual([

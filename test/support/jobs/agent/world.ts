@@ -7,7 +7,6 @@ import { watchId, watchRun } from '../../../../src/jobs/agent/watch/record.ts';
 import { createCallOnce } from '../../../../src/jobs/call-once.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { createCallOnceStore } from '../../../../src/store/calls.ts';
-import { createRestoredStore } from '../../../../src/store/restored.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
 import { NOW_MS } from '../../builders.ts';
@@ -65,7 +64,6 @@ export function createAgentWorld(redis: TestRedis) {
     callOnceInSlack: createCallOnce({
       stopping: new AbortController().signal,
       steps: createCallOnceStore(client),
-      restored: createRestoredStore(client),
       callMs: 100,
       marginMs: 100,
       didNotHappen: () => true,

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { readEnvFile } from '../config/env-file.ts';
+import { redisAddressOf } from '../config/settings.ts';
+import { readUsableSettings } from '../config/usable-settings.ts';
+import { queueNames } from '../jobs/queue.ts';
+import { defaultTiming } from '../runtime/timing.ts';
+import { DataDirUnusable } from '../store/embedded/data-dir.ts';
+import { DataDirInUse } from '../store/embedded/data-dir-lock.ts';
+import { startEmbeddedRedis } from '../store/embedded/embedded-redis.ts';
+import { RedisMissing, RedisStartFailed } from '../store/embedded/redis-server.ts';
+import { keys, setTagName } from '../store/keys.ts';
+import { type RedisAddress, tagNameOf } from '../store/redis/address.ts';
+import { connectForRequests } from '../store/redis/connections.ts';
+import { checkSchema, SchemaMismatch } from '../store/schema.ts';
+import { closeOpenWork, type OpenWork, textOf } from './open-work.ts';
+
+/** The command cannot be carried out. The message says what to do. */
+class AfterRestoreError extends Error {
+  override readonly name = 'AfterRestoreError';
+}
+
+const operatorErrors = [
+  AfterRestoreError,
+  DataDirInUse,
+  DataDirUnusable,
+  RedisMissing,
+  RedisStartFailed,
+  SchemaMismatch,
+];
+
+/** How long Redis may take to answer. */
+const CONNECT_MS = 5000;
+
+/** The settings that lead to the data. */
+const NEEDED = ['DATA_DIR', 'REDIS_URL', 'REDIS_CA', 'REDIS_ALLOW'];
+
+/** Closes the open work in the data of a stopped Docket, prints how much there was, and ends the process. */
+async function main(env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    const settings = readSettings(env);
+    const external = redisAddressOf(settings);
+    const work = external ? await closeAt(external) : await closeEmbedded(settings.dataDir, env.PATH ?? '');
+    process.stdout.write(textOf(work), () => process.exit(0));
+  } catch (error) {
+    if (!(error instanceof Error) || !operatorErrors.some((kind) => error instanceof kind)) throw error;
+    process.stderr.write(`${error.message}\n`, () => process.exit(1));
+  }
+}
+
+function readSettings(env: NodeJS.ProcessEnv) {
+  const file = readEnvFile(fileURLToPath(new URL('../../.env', import.meta.url)));
+  if (file.is === 'unreadable') throw new AfterRestoreError(file.problem);
+  const values = { ...(file.is === 'read' && file.values), ...env };
+  const { settings, problems, flawed } = readUsableSettings(values);
+  const wrong = problems.filter(({ variable }) => NEEDED.includes(variable)).map(({ text }) => text);
+  if (settings === undefined || NEEDED.some((name) => flawed.has(name)))
+    throw new AfterRestoreError(wrong.join('\n') || problems.map(({ text }) => text).join('\n'));
+  return settings;
+}
+
+/** Docket's own Redis runs meanwhile. Where Docket runs, its folder is locked. */
+async function closeEmbedded(dataDir: string, searchPath: string): Promise<OpenWork> {
+  const log = { info() {}, warn() {}, error() {} };
+  const redis = await startEmbeddedRedis({ dataDir, searchPath, log });
+  try {
+    return await closeAt({ socketPath: redis.socketPath });
+  } finally {
+    await redis.stop();
+  }
+}
+
+async function closeAt(address: RedisAddress): Promise<OpenWork> {
+  setTagName(tagNameOf(address));
+  const redis = connectForRequests(address, defaultTiming, () => {});
+  try {
+    await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_MS) }).catch(() => {
+      throw new AfterRestoreError('Redis cannot be reached. Start it, and run this again.');
+    });
+    if ((await redis.exists(keys.schema())) === 0)
+      throw new AfterRestoreError(
+        'There are no data of Docket here. Put them back first, and run this again.',
+      );
+    await checkSchema(redis, queueNames);
+    return await closeOpenWork(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+if (import.meta.main) await main(process.env);

@@ -1,0 +1,219 @@
+import { ZodError } from 'zod';
+import { withoutFinal } from '../jobs/agent/thread/compact.ts';
+import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
+import { applySendResult, updateInstruction } from '../jobs/agent/thread/transitions.ts';
+import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
+import { type WatchRun, watchRun } from '../jobs/agent/watch/record.ts';
+import { type AskRun, askRun } from '../jobs/digest/ask/record.ts';
+import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';
+import { editionMessages } from '../jobs/digest/edition/view.ts';
+import { type ScheduleRun, scheduleRun, testKey } from '../jobs/digest/schedule/record.ts';
+import { activate } from '../jobs/digest/schedule/transitions.ts';
+import { lastCompleteWeek } from '../jobs/digest/weeks.ts';
+import { type ExportRun, exportRun } from '../jobs/export/record.ts';
+import { startStep } from '../jobs/export/start-step.ts';
+import { cardKey, exportMessages, privateKey } from '../jobs/export/view.ts';
+import { type LinkRun, linkRun } from '../jobs/link/record.ts';
+import { linkKey } from '../jobs/link/view.ts';
+import { type WelcomeRun, welcomeRun } from '../jobs/welcome/record.ts';
+import { retention } from '../runtime/timing.ts';
+import { createCallOnceStore } from '../store/calls.ts';
+import { keys } from '../store/keys.ts';
+import type { RedisClient } from '../store/redis/client.ts';
+import { askTime } from '../store/redis/clock.ts';
+import { luaScript } from '../store/redis/lua.ts';
+import { createRunStore } from '../store/runs.ts';
+import { createThreadStore } from '../store/threads.ts';
+
+/** What became of the open work of restored data. */
+export interface OpenWork {
+  /** Starts and instructions about which people are asked. */
+  exportsAsked: number;
+  instructionsAsked: number;
+  /** Requests to the agent from a digest that end as unclear. */
+  asksUnclear: number;
+  /** Digests that are not posted any more, and replies and clicks that are not read any more. */
+  digestsSkipped: number;
+  eventsSkipped: number;
+  /** Messages that are searched in Slack before they are posted. */
+  messagesSearched: number;
+}
+
+/** Returns what the command prints. */
+export const textOf = (work: OpenWork) =>
+  [
+    `Exports whose start people are asked about: ${work.exportsAsked}`,
+    `Instructions to the agent that people are asked about: ${work.instructionsAsked}`,
+    `Requests from digests that end as unclear: ${work.asksUnclear}`,
+    `Digests that are skipped: ${work.digestsSkipped}`,
+    `Replies and clicks that are skipped: ${work.eventsSkipped}`,
+    `Messages that are searched in Slack before they are posted: ${work.messagesSearched}`,
+    'Start Docket now.\n',
+  ].join('\n');
+
+// A message that is known to be in Slack, or refused by it, is not searched.
+const searchScript = luaScript<0 | 1>(`
+local message, since, now, ttl = KEYS[1], unpack(ARGV)
+for _, field in ipairs({'ts', 'refusal', 'postedAtMs'}) do
+  if redis.call('HEXISTS', message, field) == 1 then return 0 end
+end
+local isNew = redis.call('EXISTS', message) == 0
+redis.call('HSET', message, 'postedAtMs', since, 'checkAtMs', now)
+if isNew then redis.call('PEXPIRE', message, ttl) end
+return 1
+`);
+
+/** The messages in a thread about one round. */
+const roundKeys = (threadId: string, n: number) => [`${threadId}.round.${n}`, `${threadId}.end.${n}`];
+
+/** An intent to make a call that is older than any call can be: what came of it is unknown. */
+const LONG_AGO_MS = 1;
+
+/**
+ * Changes the data of a stopped Docket after they were restored, so that nothing that may have happened since the backup
+ * happens again unless a person decides so. Safe to repeat.
+ */
+export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
+  const runs = createRunStore(redis);
+  const threads = createThreadStore(redis);
+  const steps = createCallOnceStore(redis);
+  const nowMs = await askTime(redis);
+  const work: OpenWork = {
+    exportsAsked: 0,
+    instructionsAsked: 0,
+    asksUnclear: 0,
+    digestsSkipped: 0,
+    eventsSkipped: 0,
+    messagesSearched: 0,
+  };
+
+  /** Has Docket search for these messages, from that time on, before it posts them. */
+  async function search(messageKeys: readonly string[], sinceMs: number) {
+    for (const key of new Set(messageKeys))
+      work.messagesSearched += await searchScript(
+        redis,
+        [keys.message(key)],
+        [sinceMs, nowMs, retention.runMs],
+      );
+  }
+
+  async function closeExport(run: ExportRun) {
+    const { id, attempt, resumed, joined, state } = run;
+    const ends = [`${id}.end.${attempt}.${resumed}`, privateKey(run, resumed)];
+    const cards = [false, true].map((inDirectMessage) => cardKey({ ...run, inDirectMessage }));
+    const shown = exportMessages(run).map(({ key }) => key);
+    const later = [...cards, ...ends, `${id}.progress`, `${id}.question.${attempt}`];
+    await search([...shown, ...later], run.sinceMs);
+    if (joined || !['accepted', 'carding', 'starting'].includes(state)) return;
+    const intent = await steps.begin(id, startStep(run), 'after-restore', LONG_AGO_MS);
+    if (intent.kind !== 'finished') work.exportsAsked += 1;
+  }
+
+  async function closeThread({ run, inbox }: { run: ThreadRun; inbox: unknown[] }) {
+    const open = run.rounds.filter(({ ending }) => ending === undefined);
+    const ends = open.flatMap(({ n }) => roundKeys(run.id, n));
+    const shown = threadMessages(withoutFinal(run)).map(({ key }) => key);
+    await search([threadCardKey(run), `${run.id}.instruction`, ...shown, ...ends], run.sinceMs);
+    const waiting = run.instructions.filter(({ state }) => state === 'waiting');
+    const asked = waiting.reduce((thread, one) => {
+      const sent = updateInstruction(thread, one.id, { state: 'sending', sentAtMs: one.atMs });
+      return applySendResult(sent, one, { kind: 'unknown' }, nowMs);
+    }, run);
+    if (asked !== run || inbox.length > 0) await threads.save(asked, inbox.length);
+    work.instructionsAsked += waiting.length;
+    work.eventsSkipped += inbox.length;
+  }
+
+  async function closeEdition(run: EditionRun) {
+    const others = [`${run.id}.failed`, `${run.id}.late`];
+    await search([...editionMessages(run).map(({ key }) => key), pagesKey(run), ...others], run.sinceMs);
+    if (run.state === 'collecting') {
+      await runs.abandon(run.job, run.id);
+      await redis.del(keys.run(run.id));
+      work.digestsSkipped += 1;
+    } else if (run.state !== 'ended') await runs.save(withoutFiles(run));
+  }
+
+  async function closeSchedule(run: ScheduleRun) {
+    await search([testKey(run), `${run.id}.created`], run.sinceMs);
+    if (run.state !== 'active') return;
+    if (run.nextAtMs <= nowMs) work.digestsSkipped += 1;
+    const next = activate(run, nowMs);
+    await runs.save({ ...next, sinceMs: run.sinceMs, failures: run.failures });
+    // Somebody may have sent it by hand.
+    const { name, range } = lastCompleteWeek(next.nextAtMs);
+    const edition = { id: weeklyId(run.teamId, run.channel, run.project, name) };
+    await search([rootKey(edition), pagesKey(edition)], Date.parse(range.to));
+  }
+
+  async function closeAsk(run: AskRun) {
+    await search([`${run.id}.ask`], run.sinceMs);
+    if (run.state !== 'accepted') return;
+    const ending = { kind: 'unknown' as const, atMs: nowMs };
+    await runs.save({ ...run, handover: undefined, state: 'ended', ending });
+    work.asksUnclear += 1;
+  }
+
+  /** A thread whose job is at work is idle until the watch wakes it. */
+  async function closeWatch(watch: WatchRun) {
+    const { round } = watch;
+    for (const id of watch.threads) {
+      await ifFound(threads.loadWithInbox(id, threadRun), closeThread);
+      // The thread may not know the round yet.
+      if (round !== undefined) await search(roundKeys(id, round.n), round.sinceMs);
+    }
+  }
+
+  const closeLink = (run: LinkRun) => search([linkKey(run), `${linkKey(run)}.${run.made}`], run.sinceMs);
+
+  /** A greeting that may have been posted is left out. */
+  async function closeWelcome(run: WelcomeRun) {
+    if (run.state === 'accepted') await runs.save({ ...run, state: 'ended', known: true });
+  }
+
+  async function closeRun(job: string, id: string): Promise<void> {
+    switch (job) {
+      case 'agent-thread':
+        return ifFound(threads.loadWithInbox(id, threadRun), closeThread);
+      case 'agent-watch':
+        return ifFound(runs.load(id, watchRun), closeWatch);
+      case 'export':
+        return ifFound(runs.load(id, exportRun), closeExport);
+      case 'digest':
+        return ifFound(runs.load(id, editionRun), closeEdition);
+      case 'digest-schedule':
+        return ifFound(runs.load(id, scheduleRun), closeSchedule);
+      case 'digest-ask':
+        return ifFound(runs.load(id, askRun), closeAsk);
+      case 'link':
+        return ifFound(runs.load(id, linkRun), closeLink);
+      case 'welcome':
+        return ifFound(runs.load(id, welcomeRun), closeWelcome);
+    }
+  }
+
+  for (const { job, id } of await runs.active()) await closeRun(job, id);
+  for (const key of await redis.zrange(keys.undelivered(), '0', '-1'))
+    await search([key], Number(await redis.hget(keys.message(key), 'behindSinceMs')));
+  for (const claim of await redis.smembers(keys.earlyUnseen())) {
+    work.eventsSkipped += await redis.llen(keys.early(claim));
+    await redis.del(keys.early(claim));
+  }
+  return work;
+}
+
+/** A damaged record is passed over: Docket leaves it out, too. */
+async function ifFound<T>(loading: Promise<T | undefined>, close: (found: T) => Promise<void>) {
+  const found = await loading.catch((error: unknown) => {
+    if (!(error instanceof ZodError)) throw error;
+  });
+  if (found !== undefined) await close(found);
+}
+
+/** A file cannot be searched in Slack, so no further one is shared. */
+const withoutFiles = (run: EditionRun): EditionRun => ({
+  ...run,
+  sections: run.sections.filter((section) => section !== 'csv'),
+  ...(run.csv?.state !== 'done' && { csv: undefined }),
+  ...(run.chart === 'picture' && run.picture?.state !== 'done' && { chart: 'none', picture: undefined }),
+});

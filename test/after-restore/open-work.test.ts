@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { closeOpenWork } from '../../src/after-restore/open-work.ts';
+import { askRun } from '../../src/jobs/digest/ask/record.ts';
+import { editionRun, rootKey } from '../../src/jobs/digest/edition/record.ts';
+import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
+import { keys } from '../../src/store/keys.ts';
+import { createMessageStore } from '../../src/store/messages.ts';
+import { createRunStore, type RunBase } from '../../src/store/runs.ts';
+import { createThreadStore } from '../../src/store/threads.ts';
+import { aThread } from '../support/jobs/agent/builders.ts';
+import { anAsk, anEdition, aSchedule } from '../support/jobs/digest/builders.ts';
+import { redisForTests } from '../support/redis.ts';
+import { aMessage } from '../support/store/builders.ts';
+
+const redis = redisForTests();
+const runs = () => createRunStore(redis.client);
+const keep = (run: RunBase) => runs().accept(run, Number.MAX_SAFE_INTEGER, 0, undefined);
+const isSearched = async (key: string) => (await redis.client.hexists(keys.message(key), 'postedAtMs')) === 1;
+
+test('digests that were collected or due are skipped; a posted one gets no further file', async () => {
+  const collecting = anEdition({
+    id: 'collecting',
+    state: 'collecting',
+    totals: undefined,
+    ended: undefined,
+  });
+  const posted = anEdition({ id: 'posted', state: 'completing', chart: 'none', ended: undefined });
+  await Promise.all([keep(collecting), keep(posted), keep(aSchedule())]);
+  expect(await closeOpenWork(redis.client)).toMatchObject({ digestsSkipped: 2 });
+  expect(await runs().load('collecting', editionRun)).toBeUndefined();
+  expect((await runs().load('posted', editionRun))?.sections).toEqual(['pages', 'readers']);
+  const schedule = await runs().load(aSchedule().id, scheduleRun);
+  expect(schedule?.nextAtMs).toBeGreaterThan(await runs().timeMs());
+  expect(await isSearched(rootKey(posted))).toBe(true);
+});
+
+test('a request from a digest that was not handed over ends as unclear', async () => {
+  const newThread = { asked: { channel: 'C0DOCS', joinable: true, isPublic: true }, mode: 'auto' as const };
+  const handover = { text: 'Rewrite it', newThread };
+  await keep(anAsk({ state: 'accepted', handover }));
+  expect(await closeOpenWork(redis.client)).toMatchObject({ asksUnclear: 1 });
+  const ask = await runs().load(anAsk().id, askRun);
+  expect(ask).toMatchObject({ state: 'ended', ending: { kind: 'unknown' } });
+  expect(ask?.handover).toBeUndefined();
+});
+
+test('events that no run has read are skipped, and a damaged record is passed over', async () => {
+  const thread = aThread();
+  await keep(thread);
+  const threads = createThreadStore(redis.client);
+  const entry = { event: { kind: 'reply' }, dedupeKey: '1.1' };
+  await threads.appendToInbox('agent-thread', thread.id, entry, Number.MAX_SAFE_INTEGER);
+  const place = { teamId: thread.teamId, channel: 'C0OTHER', rootTs: '9.9' };
+  await threads.appendToThread('agent-thread', place, entry, true);
+  await keep(anAsk({ id: 'damaged' }));
+  await redis.client.hset(keys.run('damaged'), 'json', '{}');
+  expect(await closeOpenWork(redis.client)).toMatchObject({ eventsSkipped: 2 });
+  expect(await redis.client.exists(keys.inbox(thread.id), keys.earlyUnseen())).toBe(1);
+  expect(await closeOpenWork(redis.client)).toMatchObject({ eventsSkipped: 0, messagesSearched: 0 });
+});
+
+test('a message that is not known to be posted is searched', async () => {
+  const messages = createMessageStore(redis.client);
+  await messages.setWanted('new', aMessage(), 1, 1000);
+  await messages.setWanted('there', aMessage(), 1, 1000);
+  await messages.update('there', { channel: 'C0DOCS', ts: '1.1' });
+  expect(await closeOpenWork(redis.client)).toMatchObject({ messagesSearched: 1 });
+  expect(await messages.load('new')).toMatchObject({ postedAtMs: 1000 });
+  expect(await isSearched('there')).toBe(false);
+});

@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test } from 'vitest';
+import { keys } from '../../src/store/keys.ts';
+import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
+import { stageOf } from '../support/flows/stage.ts';
+import { createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
+
+const START = 'POST /v1/static-export/jobs';
+const [RUNS, WAITS, CARDLESS] = ['docs.acme.com', 'waits.acme.com', 'cardless.acme.com'] as const;
+
+/** It certainly did not happen. */
+const TOO_MANY = { kind: 'answer', status: 429, headers: { 'retry-after': '3' } } as const;
+
+const program = new URL('../../src/after-restore/main.ts', import.meta.url).pathname;
+
+/** The texts that stand more than once in one place. */
+function doubled(world: World): string[] {
+  const posts = world.slack.messages
+    .filter(({ from, deleted }) => from === 'docket' && !deleted)
+    .map(({ channel, threadTs, text }) => JSON.stringify([channel, threadTs, text]));
+  return posts.filter((post, index) => posts.indexOf(post) !== index);
+}
+
+/** Waits until the export and the round that were under way have ended here too, and everything is shown. */
+async function settled(dataDir: string) {
+  const redis = new Redis(join(dataDir, 'redis', 'redis.sock'));
+  onTestFinished(() => redis.disconnect());
+  const open = async () => {
+    const found = await redis.keys(keys.run('*'));
+    const runs = await Promise.all(
+      found.map(async (key) => JSON.parse((await redis.hget(key, 'json')) ?? '{}')),
+    );
+    const exports = runs.filter(({ domain, state }) => domain === RUNS && state !== 'ended');
+    const threads = runs.filter(({ job }) => job === 'agent-thread');
+    const rounds = threads.flatMap((run) => run.rounds).filter(({ ending }) => ending === undefined);
+    return [exports.length, rounds.length, await redis.zcard(keys.undelivered())];
+  };
+  await expect.poll(open, { timeout: 20_000 }).toEqual([0, 0, 0]);
+}
+
+test('after a restore people are asked, and nothing is started, sent or posted twice', async () => {
+  const world = await createWorld({ processes: true });
+  const folder = temporaryFolder();
+  const [dataDir, copy] = [join(folder.path, 'data'), join(folder.path, 'copy')];
+  const start = () => world.startBot({ dataDir });
+  const scene = stageOf(() => world);
+  const { slack, platform } = world;
+  const { follows, replies, untilBelow, sent, instructions, plan, finish } = agentsOn(scene);
+  const outcomes = () => platform.wire.calls.filter(({ outcome }) => outcome === '429').length;
+  const starts = () => platform.starts.map(({ domain }) => domain).toSorted();
+  platform.domains.push(WAITS, CARDLESS);
+  for (const domain of [WAITS, CARDLESS]) platform.plan({ domain, durationMs: 10 });
+
+  // One export and one round are under way, two exports and one instruction wait.
+  const first = await start();
+  const working = await follows();
+  plan(working.jobId);
+  await replies(working.card, 'Add a quickstart');
+  await sent(1);
+  await untilBelow(working.card, 'Add a quickstart');
+  const waiting = await follows();
+  plan(waiting.jobId);
+  platform.wire.order(SEND, TOO_MANY, 1000);
+  await replies(waiting.card, 'Rewrite the quickstart');
+  await untilBelow(waiting.card, "The platform's limit is reached");
+  await scene.asks(`/docs-export ${RUNS}`);
+  await scene.until(['42%']);
+  platform.wire.order(START, TOO_MANY, 1000);
+  await scene.asks(`/docs-export ${WAITS}`);
+  await slack.until(() => outcomes() > 1);
+  slack.wire.order('chat.postMessage', TOO_MANY, 1000);
+  await scene.asks(`/docs-export ${CARDLESS}`);
+  await slack.until(() => slack.wire.calls.some(({ outcome }) => outcome === '429'));
+  await first.terminate();
+  cpSync(dataDir, copy, { recursive: true });
+
+  // All of it is done, and then forgotten.
+  platform.wire.clear();
+  slack.wire.clear();
+  const second = await start();
+  platform.finish(RUNS);
+  finish(working.jobId, 'new_pr');
+  for (const site of [RUNS, WAITS, CARDLESS]) await scene.until([`${site} is exported`]);
+  await untilBelow(working.card, 'opened a pull request');
+  await sent(2);
+  await second.terminate();
+  rmSync(dataDir, { recursive: true });
+  cpSync(copy, dataDir, { recursive: true });
+
+  const env = { PATH: process.env.PATH, DATA_DIR: dataDir };
+  const printed = execFileSync(process.execPath, [program], { env, encoding: 'utf8' });
+  expect(printed).toMatch(/start people are asked about: 2\nInstructions .* asked about: 1\n/);
+
+  await start();
+  for (const site of [WAITS, CARDLESS]) await scene.until([`Did the export of ${site} start?`]);
+  await untilBelow(waiting.card, 'reach the agent?');
+  await settled(dataDir);
+  expect(starts()).toEqual([CARDLESS, RUNS, WAITS]);
+  expect(instructions()).toEqual(['Add a quickstart', 'Rewrite the quickstart']);
+  expect(doubled(world)).toEqual([]);
+
+  // What people decide is done at once.
+  await scene.clicks('ana', `Did the export of ${WAITS} start?`, 'Start again');
+  await scene.until(['ana started it again']);
+  const question = slack.messages.findLast((one) => slack.read(one).includes('reach the agent?'));
+  if (question) await slack.person('ana').clicks(question, 'Send again');
+  await sent(3);
+  expect(doubled(world)).toEqual([]);
+  await world.close();
+  folder.remove();
+});
