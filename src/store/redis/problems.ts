@@ -12,6 +12,7 @@ export const redisProblemKinds = [
   'eviction',
   'volatile',
   'min-replicas',
+  'full',
   'refuses-writes',
 ] as const;
 
@@ -113,11 +114,19 @@ export function problemOfWrite(error: unknown): RedisProblem | undefined {
   const code = /^[A-Z]{2,20}\b/.exec(textOf(error))?.[0];
   if (code === undefined || /^(?:READONLY|NOAUTH|LOADING|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)$/.test(code))
     return undefined;
+  if (code === 'OOM')
+    return {
+      kind: 'full',
+      fatal: false,
+      text:
+        'Redis is full: nothing can be saved, and every request is refused. Raise its maxmemory, or free memory; Docket then ' +
+        'resumes by itself.',
+    };
   return {
     kind: 'refuses-writes',
     fatal: false,
     text:
-      `Redis refuses writes (${code}): nothing can be saved, and every request is refused. OOM is a full memory, MISCONF a ` +
+      `Redis refuses writes (${code}): nothing can be saved, and every request is refused. MISCONF is a ` +
       'full disk, NOREPLICAS too few replicas, NOPERM a missing right. Docket then resumes by itself.',
   };
 }
