@@ -23,7 +23,7 @@ const faults: Record<string, Fault> = {
 
 const calls: Record<string, RegExp> = {
   'the card': /^chat.postMessage card/,
-  'the progress': /^chat.postMessage (Queued|Exporting)/,
+  'the progress': /^chat.postMessage (SITE: queued|Exporting)/,
   'the ending': /^chat.postMessage SITE is/,
   "the card's edit": /^chat.update card/,
   "the progress' edit": /^chat.update SITE: exported$/,
