@@ -19,4 +19,9 @@ export function primaryOf(client: RedisClient): Redis | undefined {
 
 /** Returns the fields of an INFO reply by name. A value may contain colons, as an IPv6 address does. */
 export const infoFields = (info: string): Record<string, string> =>
-  Object.fromEntries([...info.matchAll(/^([^#:\r\n]+):(.*?)\r?$/gm)].map(([, name, value]) => [name, value]));
+  Object.fromEntries(
+    info.split(/\r?\n/).flatMap((line) => {
+      const at = line.indexOf(':');
+      return at < 1 || line.startsWith('#') ? [] : [[line.slice(0, at), line.slice(at + 1)]];
+    }),
+  );
