@@ -226,8 +226,12 @@ export function connectRole(
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
-  // Nobody catches a mismatch, so it ends the process.
-  redis.on('ready', () => void checkSchema(redis, queueNames).catch(throwMismatch));
+  // Nobody catches a mismatch, so it ends the process. Later, data without a number are those of a Redis that was emptied.
+  let queuesOfOthers: readonly string[] = queueNames;
+  redis.on('ready', () => {
+    void checkSchema(redis, queuesOfOthers).catch(throwMismatch);
+    queuesOfOthers = [];
+  });
   checks.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());

@@ -21,7 +21,7 @@ export class SchemaMismatch extends Error {
 const schemaScript = luaScript<string>(`
 local found = redis.call('GET', KEYS[1])
 if found then return found end
-if redis.call('EXISTS', unpack(KEYS, 2)) > 0 then return '' end
+if #KEYS > 1 and redis.call('EXISTS', unpack(KEYS, 2)) > 0 then return '' end
 redis.call('SET', KEYS[1], ARGV[1])
 return ARGV[1]
 `);
