@@ -108,7 +108,7 @@ local function rateLimit(names, args)
   local function score(key, index)
     return tonumber(redis.call('ZRANGE', key, index, index, 'WITHSCORES')[2])
   end
-  local function tidy()
+  local function dropExpired()
     redis.call('ZREMRANGEBYSCORE', reserved, '-inf', now - grace)
     if not isWindow then return end
     redis.call('ZREMRANGEBYSCORE', taken, '-inf', now - window)
@@ -159,7 +159,7 @@ local function rateLimit(names, args)
   local function waitUntil(at) return at - now > 0.01 and math.ceil(at - now) or 0 end
 
   function limit.take()
-    tidy()
+    dropExpired()
     local held = heldUntil()
     if isWindow and redis.call('ZSCORE', taken, id) then
       if held > now then return waitUntil(held), 1 end
@@ -168,7 +168,7 @@ local function rateLimit(names, args)
     end
     local at, lane = nextAt(0, priority == 'interactive')
     local mine = tonumber(redis.call('ZSCORE', reserved, id) or nil)
-    -- What was reserved for a time within a hold is reserved anew.
+    -- A reservation within a hold gets a new time.
     local isLost = mine and held > now and mine < held
     if mine and not isLost and mine <= at then at, lane = mine, nil end
     if lane then occupy(lane) end
@@ -197,7 +197,7 @@ local function rateLimit(names, args)
     end
   end
   function limit.usage()
-    tidy()
+    dropExpired()
     local used = 0
     if isWindow then used = redis.call('ZCARD', taken)
     else
@@ -208,7 +208,7 @@ local function rateLimit(names, args)
     return {used, redis.call('ZCARD', reserved), waitUntil((nextAt(0, true)))}
   end
   function limit.freeIn(wanted)
-    tidy()
+    dropExpired()
     return waitUntil((nextAt(wanted - 1, true)))
   end
   return limit
