@@ -113,7 +113,7 @@ describe('what Home and /docs-status tell of digests', () => {
       'Weekly digest · docs.acme.com in #docs · Mondays 09:00 Europe/Berlin · next TIME',
     );
     expect(home).toContain(
-      'Weekly digest · docs.acme.com in #private · Tuesdays 09:00 Europe/Berlin · paused by ana',
+      'Weekly digest · docs.acme.com in #private · Tuesdays 09:00 Europe/Berlin · paused by you',
     );
     expect(home).toContain('set up digests, and ask for them');
   });

@@ -113,10 +113,10 @@ describe('/docs-export status', () => {
     await until(['42%'], '#private');
     await until(['42%'], '@ben', 'ben');
     expect(await status('ana')).toBe(
-      [line('docs.acme.com (1)', 'ana'), line('docs.acme.com (2)', 'ana')].join('\n'),
+      [line('docs.acme.com (1)', 'you'), line('docs.acme.com (2)', 'you')].join('\n'),
     );
     expect(await status('ben')).toBe(
-      [line('docs.acme.com (1)', 'ana'), line('docs.acme.com (3)', 'ben')].join('\n'),
+      [line('docs.acme.com (1)', 'ana'), line('docs.acme.com (3)', 'you')].join('\n'),
     );
     expect(await status('ben', '#private')).toContain('docs.acme.com (2)');
   });

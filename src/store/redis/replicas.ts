@@ -19,7 +19,7 @@ const connections = new WeakMap<RedisClient, Connection>();
 /** Notes what INFO says of the primary that a connection leads to. While a replica keeps up, writes wait for it. */
 export function noteReplicas(client: RedisClient, info: Record<string, string>) {
   const hasReplica = Object.values(info).some(
-    (value) => value.includes(',state=online,') && /,lag=[0-3]$/.test(value),
+    (value) => value.includes(',state=online,') && /,lag=[0-3](?:,|$)/.test(value),
   );
   const known = connections.get(client);
   if (known !== undefined) {
