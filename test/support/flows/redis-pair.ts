@@ -17,6 +17,10 @@ export async function startRedisPair(): Promise<RedisPair> {
   await expect
     .poll(() => replica.client.info('replication'), { timeout: 20_000 })
     .toContain('master_link_status:up');
+  // A replica that has just begun to follow takes up to a second for its first acknowledgement.
+  await primary.client.set('first', 1);
+  await primary.client.del('first');
+  expect(await primary.client.wait(1, 20_000)).toBe(1);
   return {
     primary,
     replica,
