@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { canMoveClocks, movedClock } from '../support/faketime.ts';
 import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
-import { stage } from '../support/flows/stage.ts';
+import { dayAfter, digestStage, digestWorld } from '../support/flows/digest-stage.ts';
+import { stage, stageOf } from '../support/flows/stage.ts';
+import { createWorld } from '../support/flows/world.ts';
 
 const HOUR_MS = 3_600_000;
 const BETA_KEY = `adm_${randomUUID()}`;
@@ -154,5 +157,49 @@ describe('a limit of the threads that one person has follow jobs', () => {
     await person('ana').clicks(root, 'Stop following');
     await scene.until(['Stopped by ana']);
     await follows();
+  });
+});
+
+describe('the same limit for [Ask the agent] under a digest', () => {
+  const config = 'limits: { threadsPerPerson: 1, analyticsPerHour: 10000 }\n';
+  const { scene, person, asksAgent, creates, digest, quiet, reads, toBerlin, toSunday } = digestStage({
+    ...digestWorld,
+    bot: { ...digestWorld.bot, config },
+  });
+  const { follows, instructions, note, untilBelow } = agentsOn(scene);
+
+  test('no job is made beyond it, and whoever asked reads why', async () => {
+    const week = await toSunday();
+    quiet(dayAfter(week, -7), week);
+    reads('/quickstart', week, { human: 770, ai: 140 });
+    reads('/guides/webhooks', week, { human: 70, ai: 0 });
+    await creates();
+    await toBerlin(1, '09:00');
+    const root = await digest('2026', { has: ['.csv'] });
+    await follows();
+    await asksAgent('ana', root, 'pages');
+    await person('ana').submits({ Page: '/quickstart · 910 views' });
+    await person('ana').submits();
+    await untilBelow(root, '❌ The instruction about /quickstart was not sent.\nAsked by ana');
+    await note('ana', 'You follow 1 job already. Stop following one first.');
+    expect(instructions()).toEqual([]);
+  });
+});
+
+describe.skipIf(!canMoveClocks)('after a month', () => {
+  test('the threads that one person has follow jobs still count', async () => {
+    const clock = movedClock(0);
+    const world = await createWorld({ redisEnv: clock.redisEnv });
+    onTestFinished(() => world.close());
+    await world.startBot({ config: 'limits: { threadsPerPerson: 1 }\n' });
+    const scene = stageOf(() => world);
+    await agentsOn(scene).follows();
+    const another = world.platform.agent.add({});
+    clock.move(31 * 86_400_000);
+    await expect
+      .poll(async () => Number((await world.redis.client.time())[0]), { timeout: 10_000 })
+      .toBeGreaterThan(Date.now() / 1000 + 30 * 86_400);
+    const answer = await scene.asks(`/docs-agent follow ${another}`);
+    expect(scene.told(answer)).toContain('You follow 1 job already.');
   });
 });

@@ -238,7 +238,7 @@ type NewThread = Pick<
 export const threadQuotas = (
   { teamId, owner }: Pick<ThreadRun, 'teamId' | 'owner'>,
   { threadsPerPerson }: Pick<Limits, 'threadsPerPerson'>,
-): [Quota] => [{ name: ['threads', teamId, owner.id].join(':'), max: threadsPerPerson }];
+): [Quota] => [{ name: ['threads', teamId, owner.id].join(':'), max: threadsPerPerson, lasting: true }];
 
 /** Returns the record of a thread that is to follow a job. In an existing Slack thread it claims that place. */
 export function newThread({ instruction: first, ...thread }: NewThread, nowMs: number): ThreadRun {

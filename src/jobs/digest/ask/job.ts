@@ -1,7 +1,15 @@
 import { messageUrl } from '../../../slack/text.ts';
+import { projectMessage } from '../../agent/mention/view.ts';
 import { instructEntry } from '../../agent/thread/event.ts';
-import { findInstruction, newOwnThread, type ThreadRun, threadRun } from '../../agent/thread/record.ts';
+import {
+  findInstruction,
+  newOwnThread,
+  type ThreadRun,
+  threadQuotas,
+  threadRun,
+} from '../../agent/thread/record.ts';
 import { loadWatch } from '../../agent/watch/watches.ts';
+import { reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
@@ -61,7 +69,9 @@ async function handOver(run: AskRun, context: JobContext): Promise<StepResult<As
     const { asked, mode } = handover.newThread;
     const own = { id: thread, teamId, project, agentJobId: undefined, owner: by, asked, mode };
     const made = newOwnThread({ ...own, instructionId: instruction, text: handover.text }, now());
-    await runs.accept(made, NO_DEADLINE, 0, undefined);
+    const [quota] = threadQuotas(made, context.limits);
+    const acceptance = await runs.accept(made, NO_DEADLINE, 0, undefined, [quota]);
+    if (acceptance.kind === 'full') return refuseFull(run, quota.max, context);
   } else if (handover !== undefined) {
     const entry = instructEntry({ id: instruction, by, text: handover.text, atMs: run.sinceMs });
     await threads.appendToInbox('agent-thread', thread, entry, NO_DEADLINE);
@@ -69,6 +79,16 @@ async function handOver(run: AskRun, context: JobContext): Promise<StepResult<As
   await context.wake({ id: thread, job: 'agent-thread' });
   const subject = digest === undefined ? run.subject : await withValue(run.subject, digest, context);
   return saveAs({ ...run, subject, handover: undefined, state: 'handed' as const }, { audit: 'handed over' });
+}
+
+/** Whoever asked has as many threads follow jobs as they may. */
+async function refuseFull(run: AskRun, max: number, context: JobContext): Promise<StepResult<AskRun>> {
+  const message = projectMessage({ kind: 'full', max }, '');
+  const inMs = await reportPrivately(run, { name: 'full', userId: run.by.id, message }, context);
+  if (inMs > 0) return runAgainIn(inMs);
+  const ending = { kind: 'notSent' as const, atMs: context.now() };
+  const ended = { ...run, handover: undefined, state: 'ended' as const, ending };
+  return saveAs(ended, { audit: 'refused: too many threads' });
 }
 
 /** A page that somebody typed may be in no list of the digest, and has its number all the same. */
