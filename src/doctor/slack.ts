@@ -5,34 +5,17 @@ import { notChecked, type Outcome, ok, warning, wrong } from './outcome.ts';
 
 const NOT_THERE = 'Check the network of this machine, its proxy, and SLACK_API_URL if it is set';
 
-/** Codes with which Slack refuses a token for good. */
-const DEAD_TOKEN = [
-  'invalid_auth',
-  'not_authed',
-  'account_inactive',
-  'token_revoked',
-  'token_expired',
-  'not_allowed_token_type',
-  'org_login_required',
-];
-
 /** Returns why Slack did not accept a call; `undefined` when it did. */
 function refusalOf(answer: HttpAnswer, variable: string, copyFrom: string): Outcome | undefined {
   if (answer.is === 'none')
     return wrong(
       connectionProblem(answer.why, 'Slack') ?? `Slack cannot be reached (${answer.why}). ${NOT_THERE}.`,
     );
-  if (answer.status === 429)
-    return warning('Slack is limiting calls right now (429). Run this again in a minute.');
   const { ok: accepted, error } = fieldsOf(answer.body);
   if (accepted === true) return undefined;
-  if (error === undefined)
-    return wrong(`The answer is not from Slack's API (${answer.status}). ${NOT_THERE}.`);
-  if (error === 'missing_scope') return wrong(`Slack refuses ${variable} (missing_scope). ${copyFrom}`);
-  if (DEAD_TOKEN.includes(error)) return wrong(`Slack does not accept ${variable} (${error}). ${copyFrom}`);
-  return wrong(
-    `Slack refuses the call with ${variable} (${error}). Run this again, and see status.slack.com.`,
-  );
+  return error === undefined
+    ? wrong(`Slack's API does not answer as it should (${answer.status}). ${NOT_THERE}.`)
+    : wrong(`Slack does not accept ${variable} (${error}). ${copyFrom}`);
 }
 
 function fieldsOf(body: unknown): {

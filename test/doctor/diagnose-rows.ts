@@ -139,7 +139,7 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'slack-bot-token',
       'wrong',
-      /not from Slack's API/,
+      /does not answer as it should \(200\)/,
       () => ({ before: () => world.slack.wire.order('auth.test', { kind: 'garbage', when: 'before' }) }),
     ],
     [
