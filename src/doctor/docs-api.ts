@@ -9,18 +9,17 @@ import type { DocsAnswer } from './probes.ts';
 /** How a key is named where there are several. */
 const keyOf = ({ name, apiKeyVariable }: Project) => `${apiKeyVariable} (project ${name})`;
 
-/** Returns whether this is an answer of the platform: errors of its API say what is wrong as JSON. */
+/** Returns whether the platform's API answered: errors of its API say what is wrong as JSON. */
 function isPlatform(answer: HttpAnswer): boolean {
   if (answer.is === 'none') return false;
-  if (answer.status === 401 || answer.status === 403 || answer.status === 429) return true;
-  if (answer.status >= 300 && answer.status < 400) return false;
-  const { body } = answer;
-  if (typeof body !== 'object' || body === null) return false;
-  return answer.status < 400 || ('error' in body && typeof body.error === 'string');
+  const { status, body } = answer;
+  if ([401, 403, 429].includes(status)) return true;
+  if (typeof body !== 'object' || body === null || status >= 500) return false;
+  return status < 300 || (status >= 400 && 'error' in body);
 }
 
 const isKeyAccepted = (answer: HttpAnswer) =>
-  isPlatform(answer) && answer.is === 'answer' && answer.status < 500 && answer.status !== 401;
+  isPlatform(answer) && answer.is === 'answer' && answer.status !== 401;
 
 function judgeReachable(answers: readonly DocsAnswer[]): Outcome {
   return worstOf(answers.map(({ answer }) => judgeAddress(answer)));
@@ -32,18 +31,11 @@ function judgeAddress(answer: HttpAnswer): Outcome {
       connectionProblem(answer.why, 'DOCS_API_URL') ??
         `The docs platform does not answer at DOCS_API_URL (${answer.why}). Check the address, and the network of this machine.`,
     );
-  const { status } = answer;
-  if (status >= 300 && status < 400)
-    return wrong(`The docs platform redirects requests (${status}). Set DOCS_API_URL to the final address.`);
-  if (status >= 500)
-    return wrong(
-      `The docs platform is failing (${status}). Run this again; if it keeps failing, ask its support.`,
-    );
-  if (!isPlatform(answer))
-    return wrong(
-      `DOCS_API_URL does not point to the platform's API (${status}). Set it to the base address of the API only: Docket adds /v1 and /v2 itself.`,
-    );
-  return ok('The docs platform answers at DOCS_API_URL.');
+  return isPlatform(answer)
+    ? ok('The docs platform answers at DOCS_API_URL.')
+    : wrong(
+        `DOCS_API_URL does not answer as the platform's API does (${answer.status}). Set it to the base address of the API, without /v1 or /v2. If it is right, ask the platform's support.`,
+      );
 }
 
 function judgeKeys(answers: readonly DocsAnswer[]): Outcome {
@@ -75,25 +67,13 @@ function judgeProject({ project, answer }: DocsAnswer): Outcome {
     );
   if (!isKeyAccepted(answer) || answer.is === 'none')
     return notChecked('The docs platform must accept the key first.');
-  switch (answer.status) {
-    case 404:
-      return wrong(
-        `The platform does not know ${setting}. Copy the id again from the API keys page of the dashboard.`,
-      );
-    case 200:
-      return ok('The platform knows each project.');
-    case 429:
-      return notChecked("This hour's analytics requests are used up (429). Run this again later.");
-    default:
-      return warning(`Could not check ${setting}: the platform answered ${answer.status}.`);
-  }
-}
-
-function judgePrefix(prefix: string | undefined, projects: readonly Project[]): Outcome {
-  const keys = projects.map(({ apiKeyVariable }) => apiKeyVariable).join(', ');
-  return prefix?.trim()
-    ? ok(`${keys} begins with DOCS_API_KEY_PREFIX.`)
-    : ok(`${keys} is set. Set DOCS_API_KEY_PREFIX to detect a key of another platform.`);
+  if (answer.status === 404)
+    return wrong(
+      `The platform does not know ${setting}. Copy the id again from the API keys page of the dashboard.`,
+    );
+  return answer.status === 200
+    ? ok('The platform knows each project.')
+    : warning(`Could not check ${setting}: the platform answered ${answer.status}. Run this again later.`);
 }
 
 /** Whom to ask, and with which key. */
@@ -111,7 +91,8 @@ export const docsChecks: Check[] = [
     title: 'Docs API key',
     reports: ['DOCS_API_KEY', 'DOCS_API_KEY_FILE', 'DOCS_API_KEY_EXPIRES', 'DOCS_API_KEY_PREFIX'],
     needs: ['DOCKET_CONFIG'],
-    run: ({ env, settings }) => judgePrefix(env.DOCS_API_KEY_PREFIX, settings.projects),
+    run: ({ settings }) =>
+      ok(`${settings.projects.map(({ apiKeyVariable }) => apiKeyVariable).join(', ')} is set.`),
   },
   {
     id: 'docs-api',

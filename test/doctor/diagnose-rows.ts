@@ -233,7 +233,7 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'docs-api',
       'wrong',
-      /does not point to the platform's API/,
+      /does not answer as the platform's API does \(404\)/,
       () => ({
         before: () =>
           world.platform.wire.order(VIEWS, { kind: 'answer', status: 404, text: '<h1>Not here</h1>' }),
@@ -242,13 +242,13 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'docs-api',
       'wrong',
-      /redirects requests \(301\)/,
+      /\(301\)\. Set it to the base address/,
       () => ({ before: () => world.platform.wire.order(VIEWS, answered({}, { location: '/new' }, 301)) }),
     ],
     [
       'docs-api',
       'wrong',
-      /is failing \(503\)/,
+      /\(503\)\./,
       () => ({ before: () => world.platform.wire.order(VIEWS, answered({ error: 'down' }, {}, 503)) }),
     ],
     ['docs-key', 'wrong', /rejects DOCS_API_KEY/, () => ({ env: { DOCS_API_KEY: 'adm_another1' } })],
@@ -285,8 +285,8 @@ export function rowsOf(world: DoctorWorld): Row[] {
     ],
     [
       'docs-project',
-      'not checked',
-      /used up/,
+      'warning',
+      /Could not check DOCS_PROJECT_ID: the platform answered 429/,
       () => ({ before: () => world.platform.wire.order(VIEWS, answered({ error: 'limit' }, {}, 429)) }),
     ],
     [
