@@ -1,40 +1,24 @@
 import type { Check } from './check.ts';
-import { ASKING } from './docs-api.ts';
 import type { HttpAnswer } from './http.ts';
 import { notChecked, type Outcome, ok, warning, wrong } from './outcome.ts';
 
 /** A machine that keeps its clock set differs less. */
-const FEW_MS = 5000;
+const MAX_DIFFERENCE_MS = 5000;
 
-/** Signed requests that are older or newer are refused. */
+/** Slack's signatures are refused from here on. */
 const SIGNED_MS = 300_000;
 
-const aheadOf = (answer: HttpAnswer | undefined) => (answer?.is === 'answer' ? answer.aheadMs : undefined);
-
-/** Compares the machine's clock with those of Slack and of the platform; who is off is who stands alone. */
-function judgeClock(slack: HttpAnswer | undefined, platforms: readonly HttpAnswer[]): Outcome {
-  const slackMs = aheadOf(slack);
-  const docsMs = platforms.map(aheadOf).find((ms) => ms !== undefined);
-  if (slackMs === undefined && docsMs === undefined)
+/** Compares the machine's clock with the first one that is known. */
+function judgeClock(answers: readonly (HttpAnswer | undefined)[]): Outcome {
+  const [aheadMs] = answers.flatMap((answer) => (answer?.is === 'answer' ? (answer.aheadMs ?? []) : []));
+  if (aheadMs === undefined)
     return notChecked('Slack or the docs platform must answer first: their answers contain the time.');
-  const offSlack = slackMs !== undefined && Math.abs(slackMs) > FEW_MS;
-  const offDocs = docsMs !== undefined && Math.abs(docsMs) > FEW_MS;
-  if (!offSlack && !offDocs) {
-    const whose = [slackMs !== undefined && "Slack's", docsMs !== undefined && "the platform's"];
-    return ok(`This machine's clock agrees with ${whose.filter(Boolean).join(' and ')}.`);
-  }
-  if (slackMs !== undefined && !offSlack)
-    return warning(
-      `The docs platform's clock differs by ${seconds(docsMs ?? 0)} from Slack's and this machine's. Tell the platform: its days of numbers may begin at the wrong time.`,
-    );
-  const from = [offSlack && "Slack's", offDocs && "the platform's"].filter(Boolean).join(' and ');
-  const text = `This machine's clock is ${seconds(slackMs ?? docsMs ?? 0)} ${(slackMs ?? docsMs ?? 0) > 0 ? 'ahead of' : 'behind'} ${from}. Set it from the network (timedatectl set-ntp true).`;
-  return offSlack && Math.abs(slackMs) >= SIGNED_MS
-    ? wrong(`${text} From 5 minutes on, requests from Slack are refused.`)
-    : warning(text);
+  const differenceMs = Math.abs(aheadMs);
+  if (differenceMs <= MAX_DIFFERENCE_MS) return ok("This machine's clock is right.");
+  const seconds = `${Math.round(differenceMs / 1000)} s ${aheadMs > 0 ? 'ahead' : 'behind'}`;
+  const text = `This machine's clock is ${seconds}. Set it from the network (timedatectl set-ntp true). From 5 minutes on, requests from Slack are refused.`;
+  return differenceMs >= SIGNED_MS ? wrong(text) : warning(text);
 }
-
-const seconds = (ms: number) => `${Math.round(Math.abs(ms) / 1000)} s`;
 
 export const clockCheck: Check = {
   id: 'clock',
@@ -43,11 +27,8 @@ export const clockCheck: Check = {
     const isRight = (...names: string[]) => !names.some((name) => flawed.has(name));
     const [slack, platforms] = await Promise.all([
       isRight('SLACK_BOT_TOKEN', 'SLACK_API_URL') ? botToken() : undefined,
-      isRight(...ASKING) ? docs() : [],
+      isRight('DOCS_API_URL') ? docs() : [],
     ]);
-    return judgeClock(
-      slack,
-      platforms.map(({ answer }) => answer),
-    );
+    return judgeClock([slack, ...platforms.map(({ answer }) => answer)]);
   },
 };

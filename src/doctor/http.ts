@@ -46,11 +46,9 @@ export async function ask(
   }
 }
 
-/** A `Date` has whole seconds: the time was anywhere in the one that it names. */
 function aheadOf(date: string | null, nowMs: number): number | undefined {
-  const fromMs = Date.parse(date ?? '');
-  if (Number.isNaN(fromMs)) return undefined;
-  return nowMs < fromMs ? nowMs - fromMs : Math.max(0, nowMs - fromMs - 1000);
+  const serverMs = Date.parse(date ?? '');
+  return Number.isNaN(serverMs) ? undefined : nowMs - serverMs;
 }
 
 function parse(text: string): unknown {
