@@ -77,13 +77,7 @@ function judgeProject({ project, answer }: DocsAnswer): Outcome {
 }
 
 /** Whom to ask, and with which key. */
-export const ASKING = [
-  'DOCS_API_URL',
-  'DOCS_API_KEY',
-  'DOCS_API_KEY_FILE',
-  'DOCS_API_KEY_PREFIX',
-  'DOCKET_CONFIG',
-];
+const ASKING = ['DOCS_API_URL', 'DOCS_API_KEY', 'DOCS_API_KEY_FILE', 'DOCS_API_KEY_PREFIX', 'DOCKET_CONFIG'];
 
 export const docsChecks: Check[] = [
   {
@@ -98,7 +92,6 @@ export const docsChecks: Check[] = [
     id: 'docs-api',
     title: 'Docs platform',
     reports: ['DOCS_API_URL'],
-    needs: ASKING,
     run: async ({ docs }) => judgeReachable(await docs()),
   },
   {

@@ -14,13 +14,9 @@ export interface Question {
   /** Whether Enter leaves it unset. */
   optional?: boolean;
   isNeeded(known: Known): boolean;
-  /** The checks of the doctor that judge the answer, and what they need that is not there yet. */
+  /** The checks of the doctor that judge the answer. */
   checks: readonly string[];
-  with?: (known: Known) => NodeJS.ProcessEnv;
 }
-
-/** Whether the API is there is seen by its answer to any key. */
-const NO_KEY = 'docket-setup';
 
 export const QUESTIONS: readonly Question[] = [
   {
@@ -50,7 +46,6 @@ export const QUESTIONS: readonly Question[] = [
     secret: false,
     isNeeded: () => true,
     checks: ['docs-api'],
-    with: () => ({ DOCS_API_KEY: NO_KEY, DOCS_API_KEY_PREFIX: '', DOCKET_CONFIG: '' }),
   },
   {
     variable: 'DOCS_API_KEY',

@@ -100,10 +100,10 @@ export async function setUpDocket(options: SetupOptions, terminal: Terminal): Pr
   }
 
   async function judge(question: Question, value: string, { env }: State): Promise<Finding[]> {
-    const { variable, checks, with: made = () => ({}) } = question;
+    const { variable, checks } = question;
     return await diagnose({
       ...options,
-      env: { ...env, ...made({ env, overSocket: false }), [variable]: value },
+      env: { ...env, [variable]: value },
       envFile: undefined,
       only: checks,
     });
