@@ -1,6 +1,4 @@
 import { type EnvFile, readEnvFile } from '../config/env-file.ts';
-import { secretsInAddress } from '../config/redis.ts';
-import { secretsOf } from '../config/settings.ts';
 import { readUsableSettings } from '../config/usable-settings.ts';
 import { prepareWayOut } from '../runtime/outgoing.ts';
 import { TimeLimitError, within } from '../runtime/within.ts';
@@ -34,10 +32,9 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
   const checks = CHECKS.filter(({ id }) => options.only?.includes(id) ?? true);
   const env = { ...(envFile.is === 'read' && envFile.values), ...options.env };
   const { settings, problems, flawed } = readUsableSettings(env);
-  const hide = createHiding(env, settings === undefined ? [] : secretsOf(settings));
   if (settings === undefined) {
     const why = problems.map(({ text }) => text).join(' ');
-    return checks.map(({ id, title }) => ({ id, title, ...wrong(hide(why)) }));
+    return checks.map(({ id, title }) => ({ id, title, ...wrong(why) }));
   }
   // Checks take the way out that Docket takes.
   prepareWayOut(settings);
@@ -56,8 +53,8 @@ export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
   };
   return await Promise.all(
     checks.map(async (check) => {
-      const { status, text } = await outcomeOf(check, examined, timeLimitMs);
-      return { id: check.id, title: check.title, status, text: hide(text) };
+      const outcome = await outcomeOf(check, examined, timeLimitMs);
+      return { id: check.id, title: check.title, ...outcome };
     }),
   );
 }
@@ -80,13 +77,3 @@ async function outcomeOf(check: Check, examined: Examined, timeLimitMs: number):
 
 /** A request that gives up at the limit says why itself. */
 const LEEWAY_MS = 250;
-
-/** Returns a function that takes secrets out of a text: no check prints one, and this is the second lock. */
-function createHiding(env: NodeJS.ProcessEnv, secrets: readonly string[]): (text: string) => string {
-  const values = Object.entries(env)
-    .filter(([name]) => /TOKEN|SECRET|KEY$|PASSWORD/.test(name))
-    .flatMap(([, value = '']) => [value, value.replace(/^["'`]|["'`]$/g, '')]);
-  const all = [...secrets, ...values, ...secretsInAddress(env.REDIS_URL ?? '')];
-  const hidden = all.filter((secret) => secret.length >= 6).sort((a, b) => b.length - a.length);
-  return (text) => hidden.reduce((rest, secret) => rest.replaceAll(secret, '•••'), text);
-}

@@ -102,13 +102,15 @@ test('--json is for scripts, and holds no secret, also of settings that are wron
     SLACK_APP_TOKEN: 'xapp-that-nobody-knows',
     DOCS_API_KEY: 'adm_that_nobody_knows',
     REDIS_URL: redis.url.replace('//', '//somebody:not-the-password@'),
+    HTTPS_PROXY: 'http://somebody:proxy-password@127.0.0.1:9',
+    DOCS_API_URL: 'https://docs-api.test',
   };
   const { code, stdout } = await doctor(env, { args: ['--json'] });
   expect(code).toBe(1);
   const { ok, checks } = JSON.parse(stdout);
   expect(ok).toBe(false);
   expect(checks.map(({ id }: { id: string }) => id)).toEqual(CHECKS.map(({ id }) => id));
-  for (const secret of [...secretsOf(env), right.SLACK_BOT_TOKEN, 'not-the-password'])
+  for (const secret of [...secretsOf(env), right.SLACK_BOT_TOKEN, 'not-the-password', 'proxy-password'])
     expect(stdout).not.toContain(secret);
 });
 
