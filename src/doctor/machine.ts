@@ -29,14 +29,7 @@ export function judgeSettings(
 function judgeEnvFile({ envFile, envFilePath: path, problems }: Examined): Outcome {
   if (envFile.is === 'unreadable') return wrong(envFile.problem);
   if (envFile.is === 'read') {
-    if (envFile.warning !== undefined) return warning(envFile.warning);
-    const lines = envFile.text.matchAll(/^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=[ \t]*["'`]/gm);
-    const quoted = [...lines].map(([, name]) => name);
-    return quoted.length === 0
-      ? ok(`Only its owner can read ${path}.`)
-      : warning(
-          `${path} has quotes around ${quoted.join(', ')}. Remove them: "docker run --env-file" keeps them in the value.`,
-        );
+    return envFile.warning === undefined ? ok(`Only its owner can read ${path}.`) : warning(envFile.warning);
   }
   return problems.some(({ text }) => / is missing\. /.test(text))
     ? wrong(

@@ -53,12 +53,6 @@ export function rowsOf(world: DoctorWorld): Row[] {
     ],
     [
       'env-file',
-      'warning',
-      /quotes around LOG_LEVEL/,
-      () => ({ before: () => writeFileSync(join(world.folder, '.env'), 'LOG_LEVEL="info"\n') }),
-    ],
-    [
-      'env-file',
       'wrong',
       /byte order mark/,
       () => ({ before: () => writeFileSync(join(world.folder, '.env'), '\ufeffLOG_LEVEL=info\n') }),
