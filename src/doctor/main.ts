@@ -25,8 +25,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
     machineMs: Date.now,
     timeLimitMs: TIME_LIMIT_MS,
   });
-  const colours = process.stdout.isTTY === true && !env.NO_COLOR;
-  const text = args.includes('--json') ? renderJson(findings) : renderLines(findings, colours);
+  const text = args.includes('--json') ? renderJson(findings) : renderLines(findings);
   end(text, isGood(findings) ? 0 : 1);
 }
 

@@ -1,19 +1,20 @@
+import { styleText } from 'node:util';
 import type { Finding } from './diagnose.ts';
 import type { Outcome } from './outcome.ts';
 
-const SIGNS: Record<Outcome['status'], { sign: string; colour: number }> = {
-  ok: { sign: '✔', colour: 32 },
-  wrong: { sign: '✖', colour: 31 },
-  warning: { sign: '!', colour: 33 },
-  'not checked': { sign: '–', colour: 90 },
-};
+/** The sign and the colour of each status. */
+export const SIGNS = {
+  ok: { sign: '✔', colour: 'green' },
+  wrong: { sign: '✖', colour: 'red' },
+  warning: { sign: '!', colour: 'yellow' },
+  'not checked': { sign: '–', colour: 'gray' },
+} as const;
 
-/** Returns a line for each finding, and one that counts them. */
-export function renderLines(findings: readonly Finding[], colours: boolean): string {
+/** Returns a line for each finding, and one that counts them; in colours where the standard output shows them. */
+export function renderLines(findings: readonly Finding[]): string {
   const lines = findings.map(({ title, status, text }) => {
     const { sign, colour } = SIGNS[status];
-    const mark = `${sign} ${status.padEnd(11)}`;
-    return `${colours ? `\u001b[${colour}m${mark}\u001b[0m` : mark} ${title}: ${text}`;
+    return `${styleText(colour, `${sign} ${status.padEnd(11)}`)} ${title}: ${text}`;
   });
   const count = (wanted: Outcome['status']) => findings.filter(({ status }) => status === wanted).length;
   const counts = `${count('wrong')} wrong, ${count('warning')} to look at, ${count('not checked')} not checked.`;

@@ -20,9 +20,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
     nodeVersion: process.version,
     searchPath: env.PATH ?? '',
     machineMs: Date.now,
-    monotonicMs: () => performance.now(),
     timeLimitMs: TIME_LIMIT_MS,
-    colours: process.stdout.isTTY === true && !env.NO_COLOR,
   };
   try {
     process.exitCode = await run(options);

@@ -1,7 +1,7 @@
 import { readEnvFile } from '../config/env-file.ts';
 import { readUsableSettings } from '../config/usable-settings.ts';
 import { type DiagnoseOptions, diagnose, type Finding } from '../doctor/diagnose.ts';
-import { isGood, renderLines } from '../doctor/render.ts';
+import { isGood, renderLines, SIGNS } from '../doctor/render.ts';
 import { valueProblem, withSetting, writePrivately } from './env-text.ts';
 import { createAppUrl, manifestFor, readPublicUrl } from './manifest.ts';
 import { type Known, PUBLIC_URL_QUESTION, QUESTIONS, type Question } from './questions.ts';
@@ -13,7 +13,6 @@ export interface SetupOptions extends DiagnoseOptions {
   manifest: string;
   /** What a new `.env` begins with. */
   envExample: string;
-  colours: boolean;
 }
 
 /** The file cannot be read: nothing is asked, since it would be lost. */
@@ -40,7 +39,7 @@ export async function setUpDocket(options: SetupOptions, terminal: Terminal): Pr
   }
   terminal.say('\nnpm run doctor:');
   const findings = await diagnose(options);
-  terminal.say(renderLines(findings, options.colours));
+  terminal.say(renderLines(findings));
   const good = isGood(findings);
   terminal.say(
     good
@@ -90,7 +89,7 @@ export async function setUpDocket(options: SetupOptions, terminal: Terminal): Pr
       }
       const findings = await judge(question, value, before);
       for (const { status, text: said } of findings)
-        if (status !== 'not checked') terminal.say(`${SIGNS[status]} ${said}`);
+        if (status !== 'not checked') terminal.say(`${SIGNS[status].sign} ${said}`);
       if (findings.every(({ status }) => status !== 'wrong')) return keep(variable, value, before);
       // Only what has the right form: what has not would be asked for again at once.
       kept = readUsableSettings({ ...before.env, [variable]: value }).flawed.has(variable)
@@ -115,8 +114,6 @@ export async function setUpDocket(options: SetupOptions, terminal: Terminal): Pr
     return { ...before, text, env: { ...before.env, [variable]: value } };
   }
 }
-
-const SIGNS = { ok: '✔', wrong: '✖', warning: '!', 'not checked': '–' } as const;
 
 const isSet = (value: string | undefined) => value !== undefined && value.trim() !== '';
 
