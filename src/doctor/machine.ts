@@ -12,20 +12,6 @@ function judgeNode(version: string): Outcome {
   return problem === undefined ? ok(`${version}.`) : wrong(problem);
 }
 
-/** Reports the problems that no other line has. */
-export function judgeSettings(
-  { problems }: Pick<Examined, 'problems'>,
-  reported: ReadonlySet<string>,
-): Outcome {
-  if (problems.length === 0) return ok('All are valid.');
-  const own = problems.filter(({ variable }) => !reported.has(variable)).map(({ text }) => text);
-  const elsewhere = [...new Set(problems.map(({ variable }) => variable))].filter((name) =>
-    reported.has(name),
-  );
-  if (elsewhere.length > 0) own.push(`Wrong or missing: ${elsewhere.join(', ')}. See their lines.`);
-  return wrong(own.join(' '));
-}
-
 function judgeEnvFile({ envFile, envFilePath: path, problems }: Examined): Outcome {
   if (envFile.is === 'unreadable') return wrong(envFile.problem);
   if (envFile.is === 'read') {
