@@ -18,9 +18,6 @@ interface Published {
 
 const published = new WeakMap<JobContext['outbox'], Map<string, Published>>();
 
-/** Returns of how many runs this is known. */
-export const publishedRuns = (outbox: JobContext['outbox']) => published.get(outbox)?.size ?? 0;
-
 /**
  * Publishes those messages of a run that have changed since the revision before, where this process published that one:
  * what it did not change, nobody else can have changed in between. Else it publishes all.

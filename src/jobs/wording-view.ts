@@ -55,7 +55,7 @@ export const projectMissingText = ({ project }: { project: string }) =>
 export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: name }, ' — ', ...parts];
 
 /** Such as "3 exports and 1 digest"; empty for nothing. */
-export function workText(work: readonly { count: number; what: string }[]): string {
+function workText(work: readonly { count: number; what: string }[]): string {
   const texts = work.map(({ count, what }) => `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`);
   return [texts.slice(0, -1).join(', '), ...texts.slice(-1)].filter((text) => text !== '').join(' and ');
 }

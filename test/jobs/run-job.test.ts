@@ -91,44 +91,12 @@ describe('steps', () => {
       return execution.steps <= times ? saveAs({ ...run, site: `${run.site}+` }) : done;
     };
 
-  test('each loads what the one before saved, and they end with the outcome of the last', async () => {
-    expect(await jobOf(steps(2)).run(data, context)).toEqual(done);
-    expect(sites).toEqual(['a', 'a+', 'a++']);
-  });
-
   test('after very many, the slot is given back, and the next execution goes on', async () => {
     const job = jobOf(steps(Infinity));
     expect(await job.run(data, context)).toEqual(runAgainIn(0));
     expect(sites).toHaveLength(40);
     expect(await job.run(data, context)).toEqual(runAgainIn(0));
     expect(sites).toHaveLength(80);
-  });
-
-  test('share what the execution remembers, and the next execution remembers none of it', async () => {
-    const job = jobOf(steps(1));
-    await job.run(data, context);
-    await job.run(data, context);
-    expect(sites).toEqual(['a', 'a+', 'a+', 'a++']);
-  });
-
-  test('find how often their run was woken', async () => {
-    const wakes: number[] = [];
-    const job = jobOf(async (loaded) => {
-      wakes.push(loaded.wakes);
-      await context.runs.markDue('link', data.runId);
-      return wakes.length < 2 ? 'next' : done;
-    });
-    await job.run(data, context);
-    expect(wakes[1]).toBe((wakes[0] ?? 0) + 1);
-  });
-
-  test('find what is loaded beside the run', async () => {
-    const load: Definition['load'] = async (runId, { runs }) => {
-      const loaded = await runs.loadWithWakes(runId, linkRun);
-      return loaded && { ...loaded, run: { ...loaded.run, site: 'loaded' } };
-    };
-    await jobOf(steps(0), { load }).run(data, context);
-    expect(sites).toEqual(['loaded']);
   });
 });
 
@@ -155,18 +123,6 @@ describe('a step that ends with the next state', () => {
   const audited = async () =>
     (await context.audit.latest('T0ACME', 9)).done.map(({ what, result }) => `${what} ${result}`);
   const auditLine = () => ({ user: { id: 'U0ANA', name: 'ana' }, channel: '', what: 'link', subject: '' });
-
-  test('is saved and published, with its revision', async () => {
-    expect(await jobOf(once, { messages }).run(data, context)).toEqual(done);
-    expect(await stored()).toMatchObject({ site: 'b', rev: 2 });
-    expect(published).toEqual(['a 1', 'b 2']);
-  });
-
-  test('is published before its pause', async () => {
-    const job = jobOf(async ({ run }) => saveAs({ ...run, site: 'b' }, { inMs: 500 }), { messages });
-    expect(await job.run(data, context)).toEqual(runAgainIn(500));
-    expect(published).toEqual(['a 1', 'b 2']);
-  });
 
   test('frees the claim of a run that has ended, and of no other', async () => {
     await jobOf(once, { hasEnded: ({ site }) => site !== 'b' }).run(data, context);
@@ -199,20 +155,5 @@ describe('a step that ends with the next state', () => {
     expect(await stored()).toMatchObject({ site: 'theirs' });
     expect(published).toEqual(['a 1']);
     expect(woken).toEqual([data.runId]);
-  });
-
-  test('of a run that is given up has its reference, and steps go on from there', async () => {
-    const sites: string[] = [];
-    const job = jobOf(
-      async ({ run }) => {
-        sites.push(run.site);
-        return done;
-      },
-      { messages },
-    );
-    await job.giveUp?.(data, context, 'ref1');
-    expect(await stored()).toMatchObject({ site: 'a ref1' });
-    expect(published).toEqual(['a ref1 2']);
-    expect(sites).toEqual(['a ref1']);
   });
 });

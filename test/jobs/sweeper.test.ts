@@ -42,32 +42,6 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-describe('work without a job', () => {
-  test('gets one, in the order in which it was found', async () => {
-    const { first } = sweeping([['b', 'a', 'c']]);
-    expect(await first(1)).toEqual(['sweep 1', 'b', 'a', 'c']);
-  });
-
-  test('is searched for again and again', async () => {
-    const { first } = sweeping([['a'], [], ['a', 'b']]);
-    expect(await first(4)).toEqual(['sweep 1', 'a', 'sweep 2', 'sweep 3', 'a', 'b', 'sweep 4']);
-  });
-
-  test('is taken fifty at a time, and the next sweep waits for the last', async () => {
-    let busy = 0;
-    let together = 0;
-    const many = Array.from({ length: 120 }, (_, index) => `job ${index}`);
-    const { first } = sweeping([many, ['c']], async () => {
-      busy += 1;
-      together = Math.max(together, busy);
-      await new Promise((resolve) => setImmediate(resolve));
-      busy -= 1;
-    });
-    expect(await first(2)).toEqual(['sweep 1', ...many, 'sweep 2', 'c']);
-    expect(together).toBe(50);
-  });
-});
-
 describe('a sweep that fails', () => {
   test('is reported, and the next one comes', async () => {
     const { first, log } = sweeping([new Error('Redis is away'), ['a']]);
@@ -82,28 +56,5 @@ describe('a sweep that fails', () => {
     });
     expect(await first(1)).toEqual(['sweep 1', 'broken', 'a', 'b']);
     expect(log()).toContain('No job is called digest');
-  });
-});
-
-describe('stopping', () => {
-  test('before the first sweep, there is none', async () => {
-    const stopped = sweeping([['a']]);
-    stopped.sweeper.stop();
-    await sweeping([]).first(5);
-    expect(stopped.sweeps()).toBe(0);
-  });
-
-  test('in the middle of a sweep, that one is the last', async () => {
-    const gate = Promise.withResolvers<void>();
-    const entered = Promise.withResolvers<void>();
-    const { sweeper, sweeps } = sweeping([['a']], async () => {
-      entered.resolve();
-      await gate.promise;
-    });
-    await entered.promise;
-    sweeper.stop();
-    gate.resolve();
-    await sweeping([]).first(5);
-    expect(sweeps()).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-import { Job as BullJob, Queue } from 'bullmq';
+import { Job as BullJob } from 'bullmq';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -7,13 +7,12 @@ import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { createWorkers, type Workers } from '../../src/jobs/workers.ts';
 import { Stopping, untilStopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
-import { keys, PREFIX } from '../../src/store/keys.ts';
+import { keys } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { connectForWork } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { unread } from '../support/metrics.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
-import { keptLog } from '../support/runtime/log.ts';
 import { aMessage } from '../support/store/builders.ts';
 
 interface Seen {
@@ -111,23 +110,6 @@ test('a message that becomes more urgent while its delivery runs is delivered an
   await expect.poll(() => seen.looks.length).toBeGreaterThan(1);
 });
 
-test('a wake is one call to Redis, whether the job is new, waits or is delayed, which it then does no more', async () => {
-  const queue = new Queue('docs-export', { connection, prefix: PREFIX });
-  const calls = vi.spyOn(connection, 'sendCommand');
-  await ensure('fresh', true);
-  await ensure('fresh', true);
-  expect(await queue.getJobCounts('waiting', 'delayed')).toMatchObject({ waiting: 1, delayed: 0 });
-  const [added] = await queue.getWaiting();
-  await added?.remove();
-  const delayed = { deduplication: { id: 'export:fresh', keepLastIfActive: true }, delay: 600_000 };
-  await queue.add('export', { id: 'fresh' }, delayed);
-  calls.mockClear();
-  await ensure('fresh', true);
-  expect(calls).toHaveBeenCalledTimes(1);
-  expect(await queue.getJobCounts('waiting', 'delayed')).toMatchObject({ waiting: 1, delayed: 0 });
-  await queue.close();
-});
-
 test('a wake that comes while the job is handed back is not slept through either', async () => {
   await accepted('handed');
   const moveToDelayed = vi.spyOn(BullJob.prototype, 'moveToDelayed');
@@ -208,44 +190,6 @@ const looksAs =
     return done;
   };
 
-test('two kinds of jobs share a queue, also for one subject', async () => {
-  workAt([aJob('export', looksAs('export')), aJob('link', looksAs('link'))]);
-  await Promise.all([ensure('one'), ensure('one', false, 'link'), ensure('two', false, 'link')]);
-  await expect.poll(() => seen.looks.toSorted()).toEqual(['export one', 'link one', 'link two']);
-});
-
-test('jobs that share a queue share the largest number that is worked on at once', async () => {
-  const mayEnd = Promise.withResolvers<void>();
-  const waits: Job<{ id: string }, Seen>['run'] = async ({ id }, { looks }) => {
-    looks.push(id);
-    await mayEnd.promise;
-    return done;
-  };
-  workAt([aJob('export', waits, 1), aJob('link', waits, 3)]);
-  await Promise.all(['a', 'b', 'c', 'd'].map((id) => ensure(id, false, 'link')));
-  await expect.poll(() => seen.looks).toHaveLength(3);
-  expect(await connection.llen('{docket}:docs-export:wait')).toBe(1);
-  mayEnd.resolve();
-  await expect.poll(() => seen.looks).toHaveLength(4);
-});
-
-test('one kind that breaks leaves the errors of the other kind alone', async () => {
-  workAt([
-    aJob('link', async () => {
-      throw new Error('a defect of ours');
-    }),
-    aJob('export', async ({ id }, { looks }) => {
-      looks.push(id);
-      if (looks.length < 8) throw new Error('now and then');
-      return done;
-    }),
-  ]);
-  await Promise.all([ensure('one'), ensure('one', false, 'link')]);
-  await expect.poll(() => seen.gaveUp).toEqual(['one ref1']);
-  await expect.poll(() => seen.looks).toHaveLength(8);
-  expect(seen.gaveUp).toEqual(['one ref1']);
-});
-
 test('a job that nobody knows, or with damaged data, fails, and holds up nobody', async () => {
   work(looksAs('export'));
   await ensure('new', false, 'digest');
@@ -280,58 +224,6 @@ test('a job that would begin something outside once the process is to stop is ha
   stopping = new AbortController();
   work(looksAs('next'));
   await expect.poll(() => seen.looks.toSorted()).toEqual(['next one', 'next two', 'one']);
-});
-
-test.each([20_000, -20_000])(
-  'a wake by a machine whose clock is %i ms off is followed at once',
-  async (offMs) => {
-    await accepted('refreshed');
-    work(async ({ id }, { looks }) => {
-      looks.push(id);
-      return looks.length === 1 ? runAgainIn(30_000) : done;
-    });
-    await ensure('refreshed');
-    await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
-    const realNow = Date.now;
-    const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
-    await wake('refreshed');
-    clock.mockRestore();
-    await expect.poll(() => seen.looks.length).toBe(2);
-  },
-);
-
-test('what waits is due when it said, by the clock of Redis, whatever clock the process has', async () => {
-  await accepted('planned');
-  await createRunStore(connection).markDue('export', 'planned');
-  const realNow = Date.now;
-  const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 3_600_000);
-  work(async () => runAgainIn(600_000));
-  await ensure('planned');
-  await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
-  clock.mockRestore();
-  const inMs = async () => {
-    const dueMs = Number(await connection.zscore(keys.activeRuns(), 'export planned'));
-    return dueMs - (await createRunStore(connection).timeMs());
-  };
-  // Nothing waits for longer than half a minute at a time.
-  await expect.poll(inMs).toBeGreaterThan(20_000);
-  expect(await inMs()).toBeLessThanOrEqual(30_000);
-});
-
-test('what is logged in a job carries the reference of the request that its run follows from, as does what is told of it', async () => {
-  const { log, lines } = keptLog();
-  work(async () => {
-    // Every step begins by loading its run.
-    await createRunStore(connection).responseUrl('poison');
-    log.info('in a step');
-    throw new Error('a defect of ours');
-  });
-  await redis.client.hset(keys.run('poison'), 'json', '{}', 'ref', '7f3c1d');
-  await redis.client.zadd(keys.activeRuns(), 1, 'export poison');
-  await ensure('poison');
-  await expect.poll(() => seen.gaveUp).toEqual(['poison 7f3c1d']);
-  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ ref: '7f3c1d', run: 'poison' });
-  expect(lines).toHaveLength(8);
 });
 
 test('a job whose call has no answer is handed back all the same when the process has to end', async () => {

@@ -3,10 +3,9 @@ import type { DocsApi } from '../../../src/docs-api/client.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { exportJob } from '../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
-import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { anExportJob, aRun } from '../../support/jobs/export/builders.ts';
+import { aRun } from '../../support/jobs/export/builders.ts';
 import { failing } from '../../support/jobs/export/world.ts';
 import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
@@ -51,14 +50,6 @@ test('a run that waits for its poll gives its worker slot back and is otherwise 
   expect(await createRunStore(redis.client).load('c', exportRun)).toEqual(before);
 });
 
-test('a run that has to wait still ends its watch at the deadline', async () => {
-  for (const id of ['a', 'b', 'c']) await given(id);
-  for (const runId of ['a', 'b', 'c']) await exportJob.run({ runId }, watching());
-  const late = NOW_MS + defaultTiming.watchMs;
-  await exportJob.run({ runId: 'c' }, { ...watching(), now: () => late });
-  expect((await createRunStore(redis.client).load('c', exportRun))?.ending?.kind).toBe('gaveUp');
-});
-
 describe('when the platform’s limit is reached', () => {
   const RETRY_MS = 600_000;
 
@@ -75,7 +66,6 @@ describe('when the platform’s limit is reached', () => {
       return refusal();
     });
   };
-  const answers = (keyId: string) => limited(async ({ jobId }) => anExportJob({ jobId }), keyId);
   const stored = (id: string) => createRunStore(redis.client).load(id, exportRun);
   /** How long looks with the key are held yet, give or take the time of the test itself. */
   /** From the end of a hold, the slots that go at once come back one by one. */
@@ -95,27 +85,5 @@ describe('when the platform’s limit is reached', () => {
     expect((await stored('b'))?.trouble).toBeUndefined();
     expect(await heldMs()).toBeLessThanOrEqual(RETRY_MS + REFILL_MS);
     expect(await heldMs()).toBeGreaterThan(RETRY_MS - 60_000);
-  });
-
-  test('without a word on how long, they wait as long as the run that was refused', async () => {
-    for (const id of ['a', 'b']) await given(id);
-    await exportJob.run({ runId: 'a' }, refuses());
-    await exportJob.run({ runId: 'b' }, refuses());
-    expect(asked).toEqual(['a']);
-    expect(await heldMs()).toBeLessThanOrEqual(defaultTiming.retryMinMs + REFILL_MS);
-  });
-
-  test('runs with another key poll as before', async () => {
-    for (const id of ['a', 'b']) await given(id);
-    await exportJob.run({ runId: 'a' }, refuses({ retryAfterMs: RETRY_MS }));
-    await exportJob.run({ runId: 'b' }, answers('k2'));
-    expect((await stored('b'))?.looks).toHaveLength(1);
-  });
-
-  test('a failure of another kind holds up nobody else', async () => {
-    for (const id of ['a', 'b']) await given(id);
-    await exportJob.run({ runId: 'a' }, limited(failing('server', 'no', { retryable: true })));
-    await exportJob.run({ runId: 'b' }, answers('k1'));
-    expect((await stored('b'))?.looks).toHaveLength(1);
   });
 });

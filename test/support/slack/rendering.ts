@@ -12,9 +12,6 @@ const NAMES: Names = {
 export const reads = ({ blocks }: Message): string =>
   render({ text: '', blocks: withFormats(blocks) }, NAMES);
 
-/** What a notification shows and a screen reader says, read the same way. */
-export const says = ({ text }: Message): string => render({ text: inText(text), blocks: [] }, NAMES);
-
 const inText = (text: string) => text.replace(/<!date\^\d+\^([^|]+)\|[^>]*>/g, 'TIME$1');
 
 function withFormats(blocks: Message['blocks']): Block[] {

@@ -48,10 +48,7 @@ export async function auditThread(
 }
 
 /** Returns the results that instructions came to between two states of a thread, in the words of the audit log. */
-export function diffOutcomes(
-  before: ThreadRun,
-  after: ThreadRun,
-): { instruction: Instruction; result: string }[] {
+function diffOutcomes(before: ThreadRun, after: ThreadRun): { instruction: Instruction; result: string }[] {
   const known = new Map(before.instructions.map((one) => [one.id, one]));
   const kept = new Set(after.instructions.map(({ id }) => id));
   // When very many are dropped at once, `compact` keeps only some of them.

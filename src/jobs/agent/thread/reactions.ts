@@ -10,13 +10,7 @@ import { updateInstruction } from './transitions.ts';
  * Returns the reaction that a reply is to have: ⏸ while it is held, 👀 while no status shows that it was taken. The
  * status of its round takes over, so that 👀 is left as it is then. An instruction that is no reply has none.
  */
-export function reactionOf({
-  isReply,
-  state,
-  outcome,
-  round,
-  reaction,
-}: Instruction): Instruction['reaction'] {
+function reactionOf({ isReply, state, outcome, round, reaction }: Instruction): Instruction['reaction'] {
   if (!isReply) return undefined;
   if (state === 'held') return 'double_vertical_bar';
   const isDropped = outcome === 'notForAgent' || outcome === 'discarded' || outcome === 'withdrawn';

@@ -8,7 +8,6 @@ import {
   ben,
   edited,
   ephemeralsOf,
-  instructs,
   outcomesOf,
   wrote,
 } from '../../../support/jobs/agent/events.ts';
@@ -43,35 +42,10 @@ describe('an instruction that is too long', () => {
     ]);
   });
 
-  test('is none when it is an aside, and no question when it would be held', () => {
-    expect(applyEvents(aThread(), [wrote(ana, 1, `aside ${long(9000)}`)]).notes).toEqual([]);
-    expect(ephemeralsOf(applyEvents(aThread(), [wrote(ben, 1, long(9000))]))).toEqual(['ben: tooLong']);
-  });
-
   test('does not go out as it was before it was edited', () => {
     const thread = applyEvents(aThread(), [wrote(ana, 1, 'Fix it'), edited(ana, 1, long(9000))]);
     expect(outcomesOf(thread)).toEqual(['withdrawn: Fix it']);
     expect(ephemeralsOf(thread)).toEqual(['ana: tooLong']);
-  });
-
-  test('is not taken either when the edit comes before its message', () => {
-    const thread = applyEvents(aThread(), [edited(ana, 1, long(39_000)), wrote(ana, 1, 'Fix it')]);
-    expect(JSON.stringify(thread.early).length).toBeLessThan(1000);
-    expect(thread.instructions).toEqual([]);
-    expect(thread.notes).toMatchObject([{ kind: 'tooLong', characters: 38_999 }]);
-  });
-
-  test('is told to whoever wrote it in a dialog', () => {
-    const thread = applyEvents(aThread(), [instructs(ben, 'i1', long(9000))]);
-    expect(thread.instructions).toEqual([]);
-    expect(ephemeralsOf(thread)).toEqual(['ben: tooLong']);
-  });
-
-  test('or hundreds of them are told of a few times', () => {
-    const many = Array.from({ length: 300 }, (_, index) => wrote(ana, index + 1, long(9000)));
-    const { notes } = applyEvents(aThread(), [...many, wrote(ben, 400, '<@U0DOCKET> help')]);
-    expect(notes.filter(({ to }) => to === 'U0ANA').length).toBeLessThanOrEqual(5);
-    expect(notes.filter(({ to }) => to === 'U0BEN')).toHaveLength(1);
   });
 });
 
@@ -82,33 +56,6 @@ describe('where as many as may wait do so', () => {
     const thread = applyEvents(full, [wrote(ana, 1, 'One more')]);
     expect(thread.instructions).toHaveLength(100);
     expect(thread.notes).toMatchObject([{ to: 'U0ANA', kind: 'tooMany', most: 100, excerpt: 'One more' }]);
-  });
-
-  test('one from a dialog is not taken either', () => {
-    expect(ephemeralsOf(applyEvents(full, [instructs(ben, 'i1', 'One more')]))).toEqual(['ben: tooMany']);
-  });
-
-  test('one is taken again when one has gone out', () => {
-    const [first, ...others] = waiting(100);
-    const working = { ...first, state: 'working' as const };
-    const thread = aThread({ instructions: [anInstruction(working), ...others] });
-    expect(applyEvents(thread, [wrote(ana, 1, 'One more')]).notes).toEqual([]);
-  });
-
-  test('one that waits can be edited, and those that are held keep nobody', () => {
-    expect(ephemeralsOf(applyEvents(full, [edited(ana, -500, 'Other words')]))).toEqual([]);
-    const held = waiting(100).map((one) => ({ ...one, state: 'held' as const, by: ben }));
-    expect(applyEvents(aThread({ instructions: held }), [wrote(ana, 1, 'One more')]).notes).toEqual([]);
-  });
-
-  test('no more are held either', () => {
-    const held = waiting(100).map((one, index) => ({
-      ...one,
-      state: 'held' as const,
-      by: { id: `U${index}`, name: 'x' },
-    }));
-    const thread = aThread({ instructions: held, crowd: true });
-    expect(ephemeralsOf(applyEvents(thread, [wrote(ben, 1, 'And I')]))).toEqual(['ben: tooMany']);
   });
 });
 

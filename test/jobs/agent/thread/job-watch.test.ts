@@ -7,7 +7,7 @@ import { updateWatch } from '../../../../src/jobs/agent/watch/watches.ts';
 import { keys } from '../../../../src/store/keys.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction } from '../../../support/jobs/agent/builders.ts';
-import { ana, ben, clicks, wrote } from '../../../support/jobs/agent/events.ts';
+import { ana, ben, wrote } from '../../../support/jobs/agent/events.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 
 let world: AgentWorld;
@@ -15,7 +15,6 @@ onFreshWorlds((fresh) => {
   world = fresh;
 });
 
-const HOUR = 3_600_000;
 const active: AgentJob = { id: 'aj', status: 'active', rawStatus: 'active' };
 const completed: AgentJob = {
   id: 'aj',
@@ -40,16 +39,6 @@ const watchHearsOf = (thread: ThreadRun, instructionId: string | undefined) =>
       ),
     world.context,
   );
-/** Ben has the job instructed, and it stays active for longer than it is watched. */
-const isGivenUp = async () => {
-  await world.follows();
-  reports(active);
-  await world.receives(wrote(ben, 1, '<@U0DOCKET> please'));
-  await world.step();
-  world.clock.ms += 6 * HOUR + 1000;
-  await world.stepWatch();
-  await world.step();
-};
 
 test('the end of a round that came while the thread was away is told all the same', async () => {
   const one = anInstruction({ creates: true, state: 'working', sentAtMs: NOW_MS });
@@ -76,31 +65,6 @@ test('a watch that was not woken for a send is stepped after a restart', async (
   const sent = await world.thread();
   await watchHearsOf(sent, sent.instructions[0]?.id);
   expect(await world.client.zscore(keys.activeRuns(), `agent-watch ${world.watch}`)).not.toBeNull();
-});
-
-test('what was given up is told when somebody asks again, to whose it was, and not as somebody else’s', async () => {
-  await isGivenUp();
-  expect(world.texts('.end.')).toEqual([expect.stringContaining('I stopped watching "please" after 6 h')]);
-  await world.receives(clicks(ana, 'checkNow', ['round', '1']));
-  await world.step();
-  reports(completed);
-  await world.stepWatch();
-  await world.step();
-  const [, ending] = world.texts('.end.');
-  expect(ending).toContain('The agent opened a pull request for job aj_3f9a…4a06: acme/docs#1 <@U0BEN>');
-  expect(ending).not.toContain('elsewhere');
-});
-
-test('what another thread gave up and is watched again is not told as somebody else’s', async () => {
-  await isGivenUp();
-  reports(completed);
-  // Somebody clicks in the other thread, and this one hears of it with its end only.
-  await updateWatch(await world.thread(), (watch) => requestPoll(watch, world.clock.ms), world.context);
-  await world.stepWatch();
-  await world.step();
-  const ending = world.texts('.end.').at(-1);
-  expect(ending).toContain('The agent opened a pull request for job aj_3f9a…4a06: acme/docs#1 <@U0BEN>');
-  expect(ending).not.toContain('elsewhere');
 });
 
 describe('what the platform took', () => {

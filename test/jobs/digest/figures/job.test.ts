@@ -14,8 +14,6 @@ import { collect, MONDAY, range, wanted } from '../../../support/jobs/digest/fig
 import { type DigestWorld, digestWorld } from '../../../support/jobs/digest/world.ts';
 import { redisForTests } from '../../../support/redis.ts';
 
-const HOUR_MS = 3_600_000;
-
 const redis = redisForTests();
 
 const byPath = (one: { path: string }, other: { path: string }) => (one.path < other.path ? -1 : 1);
@@ -55,88 +53,6 @@ describe('collecting the figures of a week', () => {
         expect((await world.context.rateLimiter.usage(limit)).used).toBe(7 + 40);
     },
   );
-
-  test.each([
-    ['for a weekly digest', 'for dates', false],
-    ['for dates', 'for a weekly digest', true],
-  ])(
-    'a list of pages that was collected %s is not read again %s, nor with other parts',
-    async (_, __, urgent) => {
-      const world = await digestWorld(redis.client, MONDAY, { platform: { pages: 1200 } });
-      await collect(world, newFiguresRun(wanted({ urgent }), MONDAY));
-      const before = world.platform.analyticsRequests().views;
-      for (const changes of [
-        { urgent: !urgent, maxRequests: 15 },
-        { urgent, maxRequests: 16 },
-      ]) {
-        const run = await collect(world, newFiguresRun(wanted(changes), MONDAY));
-        expect(run).toMatchObject({ state: 'ended', requests: 0, pages: { state: 'complete' } });
-        const pages = await world.context.figures.pages(pagesOf(run), rangeKey(range));
-        expect(pages.toSorted(byPath)).toEqual(platformPages(world).toSorted(byPath));
-      }
-      expect(world.platform.analyticsRequests().views).toBe(before);
-    },
-  );
-
-  test('a list of pages of days that could still change is read again', async () => {
-    const world = await digestWorld(redis.client, MONDAY);
-    const today = { range: { from: '2026-09-20', to: '2026-09-22' } };
-    const first = await collect(world, newFiguresRun(wanted(today), MONDAY));
-    world.nowMs += 3 * 24 * HOUR_MS;
-    const again = await collect(world, newFiguresRun(wanted({ ...today, maxRequests: 15 }), world.nowMs));
-    // All but the day that was over.
-    expect(again.requests).toBe(first.requests - 1);
-  });
-
-  test('ends after an hour without the project in the settings', async () => {
-    const world = await digestWorld(redis.client, MONDAY, { context: { projectId: () => undefined } });
-    const run = await collect(world, newFiguresRun(wanted(), MONDAY));
-    expect(run).toMatchObject({ state: 'ended', failed: 'project', requests: 0 });
-    expect(world.nowMs).toBe(MONDAY + HOUR_MS);
-  });
-
-  test('goes on at once when the clock was set back meanwhile', async () => {
-    const world = await digestWorld(redis.client, MONDAY);
-    const run = newFiguresRun(wanted(), MONDAY + 5 * HOUR_MS);
-    expect(await collect(world, run, 60_000)).toMatchObject({ state: 'ended', pages: { state: 'complete' } });
-  });
-
-  test('a platform that wants to be left alone for hours is asked again after one, and not before', async () => {
-    const world = await digestWorld(redis.client, MONDAY);
-    const headers = { 'Retry-After': '7200' };
-    world.platform.wire.order('GET /v1/analytics/{projectId}/views', {
-      kind: 'answer',
-      status: 503,
-      headers,
-    });
-    const run = await collect(world, newFiguresRun(wanted(), MONDAY), HOUR_MS - 1);
-    expect(run).toMatchObject({ requests: 1, nextMs: MONDAY + HOUR_MS });
-    await world.drive(figuresJob, run.id);
-    expect(world.platform.analyticsRequests().views).toBeGreaterThan(7);
-    expect(world.nowMs).toBe(MONDAY + HOUR_MS);
-  });
-
-  test('days that are kept are not asked for again', async () => {
-    const world = await digestWorld(redis.client, MONDAY);
-    await collect(world, newFiguresRun(wanted({ pages: false }), MONDAY));
-    const again = await collect(world, newFiguresRun(wanted({ pages: false, readers: true }), MONDAY));
-    expect(again).toMatchObject({ state: 'ended' });
-    expect(world.platform.analyticsRequests().views).toBe(7);
-    const span = await collect(world, newFiguresRun(wanted({ pages: false, spans: [range] }), MONDAY));
-    expect(span.requests).toBe(0);
-    expect(addCounts(span.spans.flatMap(({ counts }) => counts ?? []))).toEqual(
-      addCounts(again.spans.flatMap(({ counts }) => counts ?? [])),
-    );
-  });
-
-  test('a day that is not over is asked for each time', async () => {
-    const world = await digestWorld(redis.client, MONDAY);
-    const today = { from: '2026-09-21', to: '2026-09-22' };
-    await collect(world, newFiguresRun(wanted({ range: today, pages: false }), MONDAY));
-    world.nowMs += HOUR_MS;
-    const later = newFiguresRun(wanted({ range: today, pages: false, maxRequests: 5 }), world.nowMs);
-    expect((await collect(world, later)).requests).toBe(1);
-  });
 
   test('goes on where it stopped when a process dies between any two writes', async () => {
     const world = await digestWorld(redis.client, MONDAY, { platform: { pages: 1200 } });

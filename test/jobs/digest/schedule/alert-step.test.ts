@@ -3,13 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { Counts, PageCounts } from '../../../../src/jobs/digest/model.ts';
 import { mostMoved } from '../../../../src/jobs/digest/schedule/alert-step.ts';
 import { alertMessage } from '../../../../src/jobs/digest/schedule/alert-view.ts';
-import { alertKey, type ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
-import { changeSchedule, scheduleTransitions } from '../../../../src/jobs/digest/schedule/transitions.ts';
+import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
 import {
   DAY_MS,
   DUE_MS,
   HOUR_MS,
-  MONDAY_MS,
   onScheduleWorlds,
   type ScheduleWorld,
 } from '../../../support/jobs/digest/schedule-world.ts';
@@ -24,7 +22,6 @@ onScheduleWorlds((fresh) => {
 });
 
 const low = { human: 310, ai: 500 };
-const none = { human: 0, ai: 0 };
 
 /** A schedule whose digest comes on Saturdays, so that it is not in the way. */
 const given = (changes: Partial<ScheduleRun> = {}) =>
@@ -38,59 +35,13 @@ const given = (changes: Partial<ScheduleRun> = {}) =>
 /** Each alert by the day that it is about. */
 const alerts = () => [...world.published.keys()].flatMap((key) => /\.alert\.(.+)$/.exec(key)?.[1] ?? []);
 
-const textOf = (run: ScheduleRun, day: string) => world.published.get(alertKey(run, day))?.message.text;
-
 /** Lists of pages that are never finished. */
 const withoutEnd: typeof world.runs.loadAll = async (ids, schema) => {
   const found = await world.runs.loadAll(ids, schema);
   return found.map((run) => ('pages' in run && run.pages ? { ...run, state: 'collecting' } : run));
 };
 
-const pagesOf = (views: Record<string, number>): PageCounts[] =>
-  Object.entries(views).map(([path, human]) => ({ path, human, ai: 5 }));
-
 describe('an unusual day', () => {
-  test("posts one line at the digest's hour of the next day, with the pages that moved", async () => {
-    unusual['2026-09-20'] = low;
-    world.pages = (day) =>
-      pagesOf(
-        day === '2026-09-20' ? { '/quickstart': 96, '/a': 10 } : { '/quickstart': 401, '/a': 12, '/b': 80 },
-      );
-    const run = await given();
-    await world.until(DUE_MS - 1, [run]);
-    expect(alerts()).toEqual([]);
-    await world.until(DUE_MS + 60_000, [run]);
-    expect(textOf(run, '2026-09-20')).toBe(
-      'People down 62 percent on docs.acme.com, Sun 20 Sep: 310 views, usually about 820.\n' +
-        'Most of it: /quickstart from 401 to 96 · /b from 80 to 0\n' +
-        'Compared with the last eight Sundays.',
-    );
-    const message = world.published.get(alertKey(run, '2026-09-20'));
-    expect(message?.place).toEqual({ channel: 'C0DOCS' });
-    expect(JSON.stringify(message?.message.blocks)).toContain('People down 62%');
-    expect(world.posts).toHaveLength(1);
-  });
-
-  test('has no pages named where there are too many of them', async () => {
-    unusual['2026-09-20'] = low;
-    world.pages = (day) => (day === '2026-09-13' ? undefined : pagesOf({ '/quickstart': 96 }));
-    const run = await given();
-    await world.until(DUE_MS + 60_000, [run]);
-    expect(textOf(run, '2026-09-20')).not.toContain('Most of it');
-    const lists = world.collected.filter((one) => one.run.pages !== undefined);
-    expect(lists.flatMap(({ run: { maxRequests } }) => maxRequests ?? [])).toEqual([5, 5]);
-  });
-
-  test('is told without its pages when these do not come within the hour', async () => {
-    unusual['2026-09-20'] = low;
-    const run = await given();
-    await world.until(DUE_MS, [run], { runs: { ...world.runs, loadAll: withoutEnd } });
-    expect(alerts()).toEqual([]);
-    await world.until(DUE_MS + HOUR_MS + 60_000, [run], { runs: { ...world.runs, loadAll: withoutEnd } });
-    expect(alerts()).toEqual(['2026-09-20']);
-    expect(world.posts[0]).not.toContain('Most of it');
-  });
-
   test('is told once by two processes that look at the same time', async () => {
     unusual['2026-09-20'] = low;
     const run = await given();
@@ -101,73 +52,6 @@ describe('an unusual day', () => {
       await world.others();
     }
     expect(world.posts).toHaveLength(1);
-  });
-});
-
-describe('after an alert', () => {
-  test('a week is quiet, and then it is told again', async () => {
-    for (let day = 20; day <= 29; day += 1) unusual[`2026-09-${day}`] = low;
-    const run = await given();
-    await world.until(DUE_MS + 10 * DAY_MS, [run]);
-    expect(alerts()).toEqual(['2026-09-20', '2026-09-27']);
-  });
-
-  test('no views at all break the quiet, once', async () => {
-    unusual['2026-09-20'] = low;
-    for (const day of ['22', '23', '24']) unusual[`2026-09-${day}`] = none;
-    const run = await given();
-    await world.until(DUE_MS + 6 * DAY_MS, [run]);
-    expect(alerts()).toEqual(['2026-09-20', '2026-09-22']);
-    expect(textOf(run, '2026-09-22')).toContain('None at all usually means that counting broke.');
-  });
-});
-
-test('AI that is unusual does not hide people that are, and a lasting fall is told once', async () => {
-  unusual['2026-09-20'] = { human: 820, ai: 900 };
-  unusual['2026-09-22'] = low;
-  for (let day = 23; day <= 30; day += 1) unusual[`2026-09-${day}`] = { human: 533, ai: 500 };
-  const run = await given();
-  await world.until(DUE_MS + 10 * DAY_MS, [run]);
-  expect(alerts()).toEqual(['2026-09-20', '2026-09-22', '2026-09-29']);
-  expect(textOf(run, '2026-09-22')).toContain('People down 62 percent');
-  expect(textOf(run, '2026-09-29')).toContain('for days on docs.acme.com');
-});
-
-describe('after an alert, also of a schedule before', () => {
-  const ana = { id: 'U0ANA', name: 'ana' };
-
-  test('a schedule that is removed and set up anew with a later hour tells neither the day nor the week again', async () => {
-    for (let day = 20; day <= 27; day += 1) unusual[`2026-09-${day}`] = low;
-    const first = await given();
-    await world.until(DUE_MS + HOUR_MS, [first]);
-    await world.change(first, (it) => scheduleTransitions.remove(it, ana, world.nowMs));
-    // Its step frees the place.
-    await world.until(world.nowMs, [first]);
-    const timetable = { weekday: 6, time: '15:00', zone: 'Europe/Berlin' };
-    const second = await given({ id: 'anew', timetable });
-    await world.until(DUE_MS + 8 * DAY_MS, [first, second]);
-    expect(alerts()).toEqual(['2026-09-20', '2026-09-27']);
-  });
-
-  test('alerts that are chosen anew keep the quiet', async () => {
-    for (const day of [20, 22, 23]) unusual[`2026-09-${day}`] = low;
-    const run = await given();
-    await world.until(DUE_MS + HOUR_MS, [run]);
-    await world.change(run, (it) => changeSchedule(it, { alerts: false }, world.nowMs));
-    await world.change(run, (it) => changeSchedule(it, { alerts: true }, world.nowMs));
-    await world.until(DUE_MS + 5 * DAY_MS, [run]);
-    expect(alerts()).toEqual(['2026-09-20']);
-  });
-
-  test('people without views are told after AI without any, which alone is no sign of broken counting', async () => {
-    unusual['2026-09-20'] = { human: 820, ai: 0 };
-    unusual['2026-09-21'] = { human: 820, ai: 0 };
-    unusual['2026-09-22'] = none;
-    const run = await given();
-    await world.until(DUE_MS + 4 * DAY_MS, [run]);
-    expect(alerts()).toEqual(['2026-09-20', '2026-09-22']);
-    expect(textOf(run, '2026-09-20')).not.toContain('counting broke');
-    expect(textOf(run, '2026-09-22')).toContain('counting broke');
   });
 });
 
@@ -240,64 +124,6 @@ describe('each day is looked at once', () => {
     const days = looks().map((_, index) => new Date(Date.parse(first) + index * DAY_MS).toISOString());
     expect(looks()).toEqual(days.map((one) => one.slice(0, 10)));
     expect(days.length).toBeGreaterThanOrEqual(8);
-  });
-});
-
-describe('nothing is told', () => {
-  test('of usual days, each of which is looked at once, with all days of eight weeks before', async () => {
-    const run = await given();
-    await world.until(DUE_MS + 3 * DAY_MS, [run]);
-    expect(world.posts).toEqual([]);
-    const looks = world.collected.filter((one) => one.run.spans.length === 57);
-    expect(looks.map((one) => one.run.spans[0]?.from)).toEqual([
-      '2026-09-20',
-      '2026-09-21',
-      '2026-09-22',
-      '2026-09-23',
-    ]);
-    expect(looks[0]?.run.spans.map(({ from }) => from)).toEqual(
-      Array.from({ length: 57 }, (_, ago) =>
-        new Date(Date.UTC(2026, 8, 20) - ago * DAY_MS).toISOString().slice(0, 10),
-      ),
-    );
-    expect(new Set(looks.map(({ atMs }) => (atMs - DUE_MS) % DAY_MS))).toEqual(new Set([0]));
-  });
-
-  test('of days that were missed for more than 24 hours', async () => {
-    for (const day of ['20', '21', '22']) unusual[`2026-09-${day}`] = low;
-    const run = await given();
-    await world.until(MONDAY_MS, [run]);
-    world.nowMs = DUE_MS + 2.5 * DAY_MS;
-    await world.until(world.nowMs + HOUR_MS, [run]);
-    expect(alerts()).toEqual(['2026-09-22']);
-  });
-
-  test('where nobody chose it, nor while the schedule is paused', async () => {
-    unusual['2026-09-20'] = low;
-    const run = await given({ alerts: false });
-    await world.until(DUE_MS + HOUR_MS, [run]);
-    await world.change(run, (it) => changeSchedule(it, { alerts: true }, world.nowMs));
-    await world.until(DUE_MS + 2 * HOUR_MS, [run]);
-    const ana = { id: 'U0ANA', name: 'ana' };
-    unusual['2026-09-21'] = low;
-    await world.change(run, (it) => scheduleTransitions.pause(it, ana, world.nowMs));
-    await world.until(DUE_MS + 2 * DAY_MS, [run]);
-    await world.change(run, (it) => scheduleTransitions.resume(it, ana, world.nowMs));
-    await world.until(DUE_MS + 3 * DAY_MS - 1, [run]);
-    expect(world.posts).toEqual([]);
-    unusual['2026-09-23'] = low;
-    await world.until(DUE_MS + 3 * DAY_MS + 60_000, [run]);
-    expect(alerts()).toEqual(['2026-09-23']);
-  });
-
-  test('of a day whose figures do not come', async () => {
-    unusual['2026-09-20'] = low;
-    const run = await given();
-    await world.until(DUE_MS - 1, [run]);
-    const loadAll = async () => [];
-    await world.until(DUE_MS + HOUR_MS, [run], { runs: { ...world.runs, loadAll } });
-    expect((await world.stored(run)).alert?.check).toBeUndefined();
-    expect(world.posts).toEqual([]);
   });
 });
 

@@ -11,17 +11,12 @@ import { aSchedule } from './builders.ts';
 import { type DigestWorld, digestWorld } from './world.ts';
 
 /** The hour of the weekly digest, whose week is over. */
-export const MONDAY = Date.parse('2026-09-21T07:00:00Z');
+const MONDAY = Date.parse('2026-09-21T07:00:00Z');
 
 /** A Slack that shows what is published, and takes files, as far as the test lets it. */
 export interface Shown {
   messages: Map<string, OutboxMessage>;
   refusesCharts: boolean;
-  /** What is shown where they are refused. */
-  fallsBackTo: 'fallback' | 'text';
-  /** Edits wait for their slots: what was posted first is still shown. */
-  editsWait?: boolean;
-  refusesPlace?: string;
   files: { fileId: string; filename: string; bytes: Uint8Array | undefined; completed: object[] }[];
 }
 
@@ -34,16 +29,13 @@ function slackOf(shown: Shown): Pick<JobContextParts, 'outbox' | 'slack'> {
         shown.messages.set(message.key, message);
       },
       async deliveryState(key) {
-        if (shown.refusesPlace !== undefined) return { kind: 'refused', code: shown.refusesPlace };
         if (!shown.messages.has(key)) return { kind: 'waiting' };
-        const outdated = shown.editsWait && !hasChart(key);
-        const fellBack = shown.refusesCharts && (outdated || hasChart(key));
+        const fellBack = shown.refusesCharts && hasChart(key);
         return {
           kind: 'shown',
           channel: 'C0DOCS',
           ts: '1.1',
-          ...(outdated && { outdated }),
-          ...(fellBack && { fellBack: shown.fallsBackTo }),
+          ...(fellBack && { fellBack: 'fallback' as const }),
         };
       },
     },
@@ -79,7 +71,6 @@ export async function setUp(
   const shown: Shown = {
     messages: new Map(),
     refusesCharts: false,
-    fallsBackTo: 'fallback',
     files: [],
     ...changes,
   };
@@ -106,7 +97,7 @@ export async function post(world: DigestWorld, planned: PlannedEdition): Promise
   return load(world, planned);
 }
 
-export async function load(world: DigestWorld, { edition }: PlannedEdition): Promise<EditionRun> {
+async function load(world: DigestWorld, { edition }: PlannedEdition): Promise<EditionRun> {
   const run = await world.context.runs.load(edition.id, editionRun);
   if (run === undefined) throw new Error('the record is gone');
   return run;
