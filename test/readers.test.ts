@@ -6,7 +6,7 @@ import { readPage } from '../src/commands/digest/ask-subject.ts';
 import { digestCommand } from '../src/commands/digest/command.ts';
 import { scheduleModal } from '../src/commands/digest/modal.ts';
 import { resolveDigestProject } from '../src/commands/digest/project.ts';
-import { readPaths, readVersion } from '../src/commands/export/args.ts';
+import { exportFlags, readPaths, readVersion } from '../src/commands/export/args.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
 import { statusCommand } from '../src/commands/status/command.ts';
 import { tokenize, unquoted } from '../src/commands/tokens.ts';
@@ -84,7 +84,7 @@ const typedAfter =
 
 const readers: Record<string, Reader> = {
   readDomain,
-  tokenize,
+  tokenize: (text) => tokenize(text, exportFlags),
   stripInvisible,
   unquoted,
   'an export': typedAfter(exportCommand),

@@ -117,49 +117,55 @@ function splitText<S extends Syntax>(
   const args: string[] = [];
   const flags = new Map<string, string>();
   let subcommand = subcommands.find(({ verb }) => verb === undefined);
-  // In a text, and before it, only the flags of its own subcommand count.
-  const textSubcommand = () => {
-    const verbs = subcommand?.verb === undefined ? 0 : 1;
-    return subcommand && takesText(subcommand) && args.length >= verbs + countTokenArgs(subcommand)
-      ? subcommand
-      : undefined;
-  };
-  // A text without a verb before it begins with no other subcommand's verb.
-  const isVerb = (token: Token) =>
-    args.length === 0 &&
-    token.kind === 'plain' &&
-    subcommands.some(({ verb }) => verb === token.text.toLowerCase());
-  // The next token is the last one.
-  const rest = tokenize(text).reverse();
-  for (let token = rest.at(-1); token !== undefined; token = rest.at(-1)) {
-    const textOwner = isVerb(token) ? undefined : textSubcommand();
-    if (token.kind === 'flag' && Object.hasOwn(textOwner?.flags ?? known, token.name)) {
-      rest.pop();
-      const problem = takeFlag(token, rest, known, flags);
+  const tokens = tokenize(text, known);
+  let at = 0;
+  for (; at < tokens.length; at += 1) {
+    const token = tokens[at] as Token;
+    const named =
+      args.length === 0 && token.kind === 'plain'
+        ? subcommands.find(({ verb }) => verb === token.text.toLowerCase())
+        : undefined;
+    const startsText: boolean = named === undefined && subcommand !== undefined && isFull(subcommand, args);
+    // In a text, and before it, only the flags of its own subcommand count.
+    const flag = asFlagOf(startsText ? subcommand?.flags : known, token);
+    if (flag !== undefined) {
+      const problem = takeFlag(flag, known[flag.name], flags);
       if (problem !== undefined) return problem;
-      continue;
+    } else if (startsText) break;
+    else if (token.kind === 'flag') return unknownFlag(token.name, Object.keys(known));
+    else {
+      args.push(token.text);
+      subcommand = named ?? subcommand;
     }
-    if (textOwner) break;
-    if (token.kind === 'flag') return unknownFlag(token.name, Object.keys(known));
-    rest.pop();
-    args.push(token.text);
-    if (args.length === 1)
-      subcommand = subcommands.find(({ verb }) => verb === token.text.toLowerCase()) ?? subcommand;
   }
-  const tail = rest.reverse();
-  const problem = takeTrailingFlags(tail, subcommand?.flags ?? {}, flags);
-  if (problem !== undefined) return problem;
+  const rest = tokens.slice(at);
+  const lastFlag = () => asFlagOf(subcommand?.flags, rest.at(-1));
+  for (let flag = lastFlag(); flag !== undefined; flag = lastFlag()) {
+    rest.pop();
+    const problem = takeFlag(flag, known[flag.name], flags);
+    if (problem !== undefined) return problem;
+  }
   return {
     kind: 'split',
     args,
     flags,
-    raw: text.slice(tail[0]?.start ?? 0, tail.at(-1)?.end ?? 0),
+    raw: text.slice(rest[0]?.start ?? 0, rest.at(-1)?.end ?? 0),
     subcommand,
   };
 }
 
+type FlagToken = Extract<Token, { kind: 'flag' }>;
+
+/** Returns the token when it is one of these flags. */
+const asFlagOf = (flags: Syntax['flags'] = {}, token: Token | undefined): FlagToken | undefined =>
+  token?.kind === 'flag' && Object.hasOwn(flags, token.name) ? token : undefined;
+
+/** Returns whether all arguments before the text have been typed. */
+const isFull = (subcommand: Syntax, args: readonly string[]) =>
+  Object.values(subcommand.args).some(({ takes }) => takes === 'text') &&
+  args.length >= (subcommand.verb === undefined ? 0 : 1) + countTokenArgs(subcommand);
+
 const takesNothing = ({ args }: Syntax) => Object.keys(args).length === 0;
-const takesText = ({ args }: Syntax) => Object.values(args).some(({ takes }) => takes === 'text');
 const countTokenArgs = ({ args }: Syntax) =>
   Object.values(args).filter(({ takes }) => takes === 'token').length;
 
@@ -184,66 +190,18 @@ function readValues<S extends Syntax>(
   return { kind: 'subcommand', subcommand, input };
 }
 
-/** Keeps a flag with its value, which it takes from behind its `=` or from `rest`, of which the last one is the next. */
-function takeFlag(
-  { name, value: inline }: Extract<Token, { kind: 'flag' }>,
-  rest: Token[],
-  known: Syntax['flags'],
-  flags: Map<string, string>,
-) {
-  const flag = known[name];
+/** Keeps a flag, or returns what is wrong with it. */
+function takeFlag({ name, value }: FlagToken, flag: Flag | undefined, flags: Map<string, string>) {
   const shown = { code: `--${name}` };
   if (flags.has(name)) return unclear('Type ', shown, ' only once.');
-  if (flag?.takes === 'nothing') {
-    flags.set(name, '');
-    return inline === undefined
+  flags.set(name, value ?? '');
+  if (flag?.takes === 'nothing')
+    return value === undefined
       ? undefined
       : unclear(shown, ' takes no value. Type it alone, or leave it out.');
-  }
-  const value = flagValue(inline, rest, flag?.takes === 'list');
-  flags.set(name, value);
-  if (value.trim() !== '') return undefined;
+  if (value !== undefined && value.trim() !== '') return undefined;
   return unclear(shown, ' needs a value, such as ', { code: `--${name} ${flag?.example}` }, '.');
 }
-
-/** Takes the flags at the end of a text, so that what is left of `tail` is the text. */
-function takeTrailingFlags(tail: Token[], known: Syntax['flags'], flags: Map<string, string>) {
-  const isKnown = (token: Token | undefined) => token?.kind === 'flag' && Object.hasOwn(known, token.name);
-  for (;;) {
-    const [before, last] = [tail.at(-2), tail.at(-1)];
-    const behind = last?.kind === 'plain' ? [last] : [];
-    const flag = behind.length === 0 ? last : before;
-    if (flag?.kind !== 'flag' || !isKnown(flag)) return undefined;
-    // What stands behind a complete flag belongs to the text.
-    if (behind.length > 0 && (flag.value !== undefined || known[flag.name]?.takes === 'nothing'))
-      return undefined;
-    tail.splice(-1 - behind.length);
-    const problem = takeFlag(flag, behind, known, flags);
-    if (problem !== undefined) return problem;
-  }
-}
-
-function flagValue(inline: string | undefined, rest: Token[], isList: boolean): string {
-  const next = () => {
-    const token = rest.at(-1);
-    return token?.kind === 'plain' ? token.text : undefined;
-  };
-  const first = inline ?? next();
-  if (first === undefined) return '';
-  if (inline === undefined) rest.pop();
-  const values = [first];
-  let continues = endsInComma(first);
-  while (isList && first.trim() !== '') {
-    const more = next();
-    if (more === undefined || !(continues || /^\s*[,،，、]/u.test(more))) break;
-    values.push(more);
-    if (more.trim() !== '') continues = endsInComma(more);
-    rest.pop();
-  }
-  return values.join(' ');
-}
-
-const endsInComma = (text: string) => /[,،，、]$/u.test(text.trimEnd());
 
 /** What was typed, fit to be shown in one line. */
 export const shown = (typed: string, max = 60) => ({ code: cut(oneLine(typed.toWellFormed()), max) });
