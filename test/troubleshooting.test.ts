@@ -18,16 +18,7 @@ const WITHOUT_ROW = [
   'too many bodies at once',
   'no listener took it',
   'more than the app has',
-  "Docket's Redis has run here.",
-  'discard all accepted work, and start empty:',
-  'Copy the folder:',
-  '  2. Start Docket with the Redis that wrote it',
-  '  2. Look at what a repair drops',
-  '  3. Repair, then start again:',
-  'Work accepted after that place is lost.',
-  'and Docket runs as uid …',
   'Its last log lines, in …:',
-  'unknown: it was started by an earlier Docket',
   'Run "redis-cli CONFIG SET appendonly yes"',
 ];
 const hasRow = (text: string) => !WITHOUT_ROW.some((part) => text.includes(part));

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { healthAddressOf } from '../config/health-port.ts';
 import { nodeProblem } from '../config/node-problem.ts';
 import { listen, PortError } from '../server/http-server.ts';
-import { DataDirUnusable, freeBytes, inspectDataDir } from '../store/embedded/data-dir.ts';
+import { DataDirUnusable, inspectDataDir } from '../store/embedded/data-dir.ts';
 import type { Check, Examined } from './check.ts';
 import { type Outcome, ok, warning, wrong } from './outcome.ts';
 
@@ -26,7 +26,7 @@ function judgeEnvFile({ envFile, envFilePath: path, problems }: Examined): Outco
 
 function judgeDataDir(dataDir: string): Outcome {
   try {
-    const there = inspectDataDir(dataDir, freeBytes) !== undefined;
+    const there = inspectDataDir(dataDir) !== undefined;
     const by = `uid ${process.getuid?.()}`;
     return ok(
       there

@@ -1,5 +1,5 @@
 import { redisAddressOf, type Settings } from '../config/settings.ts';
-import { DataDirUnusable, freeBytes, inspectDataDir } from '../store/embedded/data-dir.ts';
+import { DataDirUnusable, inspectDataDir } from '../store/embedded/data-dir.ts';
 import { findServer, RedisMissing, sendCommand } from '../store/embedded/redis-server.ts';
 import { setTagName } from '../store/keys.ts';
 import { tagNameOf } from '../store/redis/address.ts';
@@ -29,7 +29,7 @@ export async function probeRedis(settings: Settings, { searchPath }: RedisParts)
     return { own: false, ...(await checkRedis(external)) };
   }
   const socketPath = findSocket(settings.dataDir);
-  if (socketPath !== undefined && (await sendCommand(socketPath, 'PING', ANSWER_MS)).is !== 'absent')
+  if (socketPath !== undefined && (await sendCommand(socketPath, 'PING', ANSWER_MS)) !== undefined)
     return { own: 'running', ...(await checkRedis({ socketPath })) };
   return { own: 'stopped', problems: [], ...findProgram(searchPath) };
 }
@@ -37,7 +37,7 @@ export async function probeRedis(settings: Settings, { searchPath }: RedisParts)
 /** Returns nothing for a folder that cannot be used: its own line says so. */
 function findSocket(dataDir: string): string | undefined {
   try {
-    return inspectDataDir(dataDir, freeBytes);
+    return inspectDataDir(dataDir);
   } catch (error) {
     if (error instanceof DataDirUnusable) return undefined;
     throw error;

@@ -335,7 +335,7 @@ export function rowsOf(world: DoctorWorld): Row[] {
     [
       'data-dir',
       'wrong',
-      /is a file, or is inside one/,
+      /cannot be used \(ENOTDIR at /,
       () => ({ env: own, before: () => writeFileSync(join(world.folder, 'data'), '') }),
     ],
   ];

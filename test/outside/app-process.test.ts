@@ -20,7 +20,7 @@ test('a DATA_DIR that cannot be used ends it with 1 and a sentence', async () =>
   const file = new URL('../../package.json', import.meta.url).pathname;
   const { ended, output } = startDocket({ PORT: '0', DATA_DIR: file });
   expect(await ended).toBe(1);
-  expect(output()).toBe(`DATA_DIR ${file} is a file, or is inside one. Set it to a folder.\n`);
+  expect(output()).toContain(`DATA_DIR ${file} cannot be used (EEXIST at ${file}). Set it to a folder`);
 });
 
 // As with a terminal that is gone, nothing can be written there.

@@ -1,10 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeDamage, prepareData } from './append-only-file.ts';
-import { freeBytes, prepareDataDir, watchDiskSpace } from './data-dir.ts';
+import { prepareDataDir, watchDiskSpace } from './data-dir.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import {
-  connectionEnd,
-  endsWithin,
   findServer,
   isOurServer,
   leftoverPid,
@@ -44,22 +42,21 @@ interface EmbeddedRedisOptions {
   /** Once it is aborted while Redis starts, that is ended, and the start rejects. Nothing happens later. */
   cancelled?: AbortSignal;
   timing?: Partial<typeof defaultTiming>;
-  /** Returns how many bytes can still be written to the disk of a folder. */
-  free?: (folder: string) => number;
 }
 
 export type EmbeddedRedis = Awaited<ReturnType<typeof startEmbeddedRedis>>;
 
-/** A running server, started by this Docket or an earlier one. */
+/** A server that this process started. */
 interface Server {
+  child: ChildProcess;
   pid: number | undefined;
   /** Resolves with the reason when the process has ended. */
   ended: Promise<string>;
 }
 
 /**
- * Starts Docket's own Redis on a data folder and keeps it running, or adopts one that a killed Docket left running
- * there. Resolves when it answers. Rejects with `DataDirInUse` when another Docket uses the folder, and with
+ * Starts Docket's own Redis on a data folder and keeps it running. One that a killed Docket left running there is stopped
+ * first. Resolves when it answers. Rejects with `DataDirInUse` when another Docket uses the folder, and with
  * `DataDirUnusable` or `RedisStartFailed` when an operator has to act.
  */
 export async function startEmbeddedRedis({
@@ -67,15 +64,14 @@ export async function startEmbeddedRedis({
   log,
   searchPath,
   cancelled,
-  free = freeBytes,
   ...options
 }: EmbeddedRedisOptions) {
   const timing = { ...defaultTiming, ...options.timing };
   const program = findServer(searchPath);
-  const place = prepareDataDir(dataDir, free);
+  const place = prepareDataDir(dataDir);
   const release = await lockDataDir(place.folder, dataDir, timing.lockTimeoutMs);
   const { socketPath } = place;
-  const diskProblem = watchDiskSpace(place.folder, free, log);
+  const diskProblem = watchDiskSpace(place.folder, log);
   const stopping = new AbortController();
   const listeners: ((reason: string) => void)[] = [];
   let current: Server | undefined;
@@ -83,7 +79,7 @@ export async function startEmbeddedRedis({
 
   const cancel = () => stopping.abort();
   cancelled?.addEventListener('abort', cancel);
-  const first = await adoptOrSpawn().catch((error: unknown) => {
+  const first = await start().catch((error: unknown) => {
     release();
     throw error;
   });
@@ -92,7 +88,7 @@ export async function startEmbeddedRedis({
   void rewriteDaily();
   return {
     socketPath,
-    /** Returns the server's process id; `undefined` when it was found running in another container. */
+    /** Returns the server's process id. */
     pid: (): number | undefined => current?.pid,
     /** Returns that its disk is full, while it is. */
     diskProblem,
@@ -107,39 +103,37 @@ export async function startEmbeddedRedis({
 
   async function endInOrder(): Promise<void> {
     stopping.abort();
-    if (current) await shutDown(current);
+    // Its end is waited for, also when nothing else keeps this process running.
+    current?.child.ref();
+    if (current?.pid !== undefined) await shutDown(current.pid);
     await watching;
     release();
   }
 
   async function supervise(first: Server): Promise<void> {
-    let server = first;
+    let server: Server | undefined = first;
     let pauseMs = timing.restartMinMs;
     for (;;) {
       const upSince = performance.now();
-      const reason = await server.ended;
-      if (stopping.signal.aborted) return;
-      const said = logTail(place);
-      log.warn({ pid: server.pid, reason, said }, 'Redis ended by itself and is started again');
-      notifyExit(reason);
-      if (performance.now() - upSince >= timing.stableMs) pauseMs = timing.restartMinMs;
-
-      let next: Server | undefined;
-      while (!next) {
-        await pause(pauseMs);
+      if (server !== undefined) {
+        const reason = await server.ended;
         if (stopping.signal.aborted) return;
-        pauseMs = Math.min(pauseMs * 2, timing.restartMaxMs);
-        if (diskProblem() !== undefined) continue;
-        next = await adoptOrSpawn().catch((error: unknown) => {
-          if (stopping.signal.aborted) return undefined;
-          log.error({ err: error }, 'Redis could not be started again');
-          notifyExit(String(error));
-          return undefined;
-        });
+        const facts = { pid: server.pid, reason, disk: diskProblem(), said: logTail(place) };
+        log.warn(facts, 'Redis ended by itself and is started again');
+        notifyExit(reason);
+        if (performance.now() - upSince >= timing.stableMs) pauseMs = timing.restartMinMs;
       }
-      server = next;
+      await pause(pauseMs);
+      if (stopping.signal.aborted) return;
+      pauseMs = Math.min(pauseMs * 2, timing.restartMaxMs);
+      server = await start().catch((error: unknown) => {
+        if (stopping.signal.aborted) return undefined;
+        log.error({ err: error }, 'Redis could not be started again');
+        notifyExit(String(error));
+        return undefined;
+      });
       // Stopped while it was starting: `stop` shut the previous one down.
-      if (stopping.signal.aborted) await shutDown(server);
+      if (stopping.signal.aborted && server?.pid !== undefined) await shutDown(server.pid);
     }
   }
 
@@ -148,7 +142,7 @@ export async function startEmbeddedRedis({
     await pause(timing.rewriteFirstMs);
     while (!stopping.signal.aborted) {
       const answer = await sendCommand(socketPath, 'BGREWRITEAOF', timing.pingMs);
-      const isBegun = answer.is === 'reply' && answer.text.startsWith('+');
+      const isBegun = answer?.startsWith('+') ?? false;
       if (!isBegun)
         log.warn({ answer }, "Redis' file was not rewritten; what was deleted stays in it for now");
       await pause(isBegun ? timing.rewriteEveryMs : timing.rewriteFirstMs);
@@ -159,33 +153,17 @@ export async function startEmbeddedRedis({
     for (const listener of listeners) listener(reason);
   }
 
-  async function adoptOrSpawn(): Promise<Server> {
-    return (await adopt()) ?? (await spawn());
-  }
-
-  /** Returns the server that runs on our folder already, if there is one: two on one folder would corrupt the data. */
-  async function adopt(): Promise<Server | undefined> {
-    const state = await untilReady(() => true);
-    const pid = leftoverPid(place);
-    if (state === 'ready') {
-      current = { pid, ended: waitForAdoptedExit(pid) };
-      log.info({ pid, socketPath }, 'Found Redis running and use it');
-      return current;
-    }
-    if (state === 'silent') {
+  async function start(): Promise<Server> {
+    // Two on one folder would corrupt the data.
+    const leftover = leftoverPid(place);
+    if (leftover !== undefined && !(await shutDown(leftover)))
       throw new RedisStartFailed(
-        `An earlier Redis (process ${pid ?? 'unknown'}) still runs on ${place.folder} and does not answer. ` +
-          `End it (kill -9 ${pid ?? 'its process'}; confirmed writes are on disk), then start again.`,
+        `An earlier Redis (process ${leftover}) still runs on ${place.folder}, and does not end when it is killed. Check its disk.`,
       );
-    }
-    // It runs without its socket: still starting, ending, or somebody removed the file.
-    if (pid !== undefined) await shutDown({ pid, ended: waitForAdoptedExit(pid) });
-    return undefined;
-  }
-
-  async function spawn(): Promise<Server> {
-    const startedAt = performance.now();
-    const reportTruncation = prepareData(program, place, log);
+    if ((await sendCommand(socketPath, 'PING', timing.pingMs)) !== undefined)
+      throw new RedisStartFailed(
+        `Another Redis answers at ${socketPath}, perhaps in another container. End it, then start again.`,
+      );
     const child = spawnServer(program, place);
     let reason: string | undefined;
     const ended = new Promise<string>((resolve) => {
@@ -195,74 +173,48 @@ export async function startEmbeddedRedis({
     void ended.then((text) => {
       reason = text;
     });
-    const server = { pid: child.pid, ended };
-    current = server;
-
-    const state = await untilReady(() => reason !== undefined);
-    if (state === 'ready') {
-      const ms = Math.round(performance.now() - startedAt);
-      log.info({ pid: child.pid, socketPath, ms }, 'Started Redis');
-      reportTruncation();
-      return server;
+    current = { child, pid: child.pid, ended };
+    if (await answers(() => reason !== undefined)) {
+      log.info({ pid: child.pid, socketPath }, 'Started Redis');
+      return current;
     }
-    if (state === 'silent') child.kill('SIGKILL');
-    const end = await ended;
     const problem =
-      state === 'silent'
+      reason === undefined
         ? `Redis (${program}) did not answer in time.`
-        : ((await describeDamage(program, place.folder)) ??
-          `Redis (${program}) exited immediately (${end}).`);
+        : `Redis (${program}) exited immediately (${reason}).`;
+    child.ref();
+    child.kill('SIGKILL');
+    await ended;
     throw new RedisStartFailed(`${problem}\nIts last log lines, in ${place.logFile}:\n${logTail(place)}`);
   }
 
-  /** Pings the server until it answers, has ended, or was silent for too long. */
-  async function untilReady(hasExited: () => boolean): Promise<'ready' | 'ended' | 'silent'> {
-    const { startLimitMs, pingMs, checkIntervalMs } = timing;
-    let endsAt = performance.now() + startLimitMs;
-    for (;;) {
-      const hadExited = hasExited();
-      const answer = await sendCommand(socketPath, 'PING', pingMs);
-      if (answer.is === 'reply' && answer.text === '+PONG') return 'ready';
-      if (answer.is === 'reply') endsAt = performance.now() + startLimitMs;
-      if (answer.is === 'absent' && hadExited) return 'ended';
-      if (performance.now() >= endsAt || stopping.signal.aborted) return 'silent';
-      await sleep(checkIntervalMs);
+  /** Pings the server until it answers. Returns false when it has ended, or was silent for too long. */
+  async function answers(hasEnded: () => boolean): Promise<boolean> {
+    let endsAt = performance.now() + timing.startLimitMs;
+    while (!hasEnded() && !stopping.signal.aborted && performance.now() < endsAt) {
+      const answer = await sendCommand(socketPath, 'PING', timing.pingMs);
+      if (answer === '+PONG') return true;
+      // It loads its data.
+      if (answer !== undefined) endsAt = performance.now() + timing.startLimitMs;
+      await sleep(timing.checkIntervalMs);
     }
+    return false;
   }
 
-  /** Waits for the end of a server that is not our child: when a connection to it ends, checks whether it still runs. */
-  async function waitForAdoptedExit(pid: number | undefined): Promise<string> {
-    for (;;) {
-      await connectionEnd(socketPath);
-      const lives =
-        pid === undefined
-          ? (await sendCommand(socketPath, 'PING', timing.pingMs)).is !== 'absent'
-          : isOurServer(pid, place);
-      if (!lives) return 'unknown: it was started by an earlier Docket';
-      await sleep(timing.checkIntervalMs, undefined, { ref: false });
+  /** Ends a server, in order if it can. Returns whether it is gone. */
+  async function shutDown(pid: number): Promise<boolean> {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      try {
+        if (isOurServer(pid, place)) process.kill(pid, signal);
+      } catch {
+        // It ended by itself in the meantime.
+      }
+      const endsAt = performance.now() + timing.stopLimitMs;
+      while (isOurServer(pid, place) && performance.now() < endsAt) await sleep(timing.checkIntervalMs);
     }
-  }
-
-  async function shutDown(server: Server): Promise<void> {
-    const { stopLimitMs } = timing;
-    const shutdownSent = sendCommand(socketPath, 'SHUTDOWN', stopLimitMs).then((answer) => {
-      // When nobody listens, or it refuses, the signal asks for the same.
-      if (answer.is !== 'silent') sendSignal(server, 'SIGTERM');
-    });
-    if (await endsWithin(server, stopLimitMs)) return;
-    await shutdownSent;
-    sendSignal(server, 'SIGKILL');
-    if (await endsWithin(server, stopLimitMs)) return;
-    log.error({ pid: server.pid }, 'Redis does not end, not even when killed');
-  }
-
-  function sendSignal({ pid }: Server, signal: NodeJS.Signals): void {
-    if (pid === undefined || !isOurServer(pid, place)) return;
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // It ended by itself in the meantime.
-    }
+    const isGone = !isOurServer(pid, place);
+    if (!isGone) log.error({ pid }, 'Redis does not end, not even when killed');
+    return isGone;
   }
 
   async function pause(ms: number): Promise<void> {

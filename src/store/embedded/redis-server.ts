@@ -12,7 +12,6 @@ import {
 } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** No Redis or Valkey program was found on this machine. */
 export class RedisMissing extends Error {
@@ -45,9 +44,6 @@ export interface ServerPlace {
   pidFile: string;
   logFile: string;
 }
-
-/** `silent`: a server accepts connections but did not answer in time. `absent`: nobody listens. */
-export type CommandResult = { is: 'reply'; text: string } | { is: 'silent' } | { is: 'absent' };
 
 /** A log that is larger when a server starts is rotated; one older log is kept. */
 const MAX_LOG_BYTES = 1_000_000;
@@ -115,42 +111,32 @@ function argumentsFor(place: ServerPlace): string[] {
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
 }
 
-/** Sends one command over a new connection. Returns the first line of the reply. */
+/**
+ * Sends one command over a new connection. Returns the first line of the reply, '' when none came in time, and
+ * `undefined` when nobody listens.
+ */
 export function sendCommand(
   socketPath: string,
   command: string,
   timeLimitMs: number,
-): Promise<CommandResult> {
+): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';
     const socket = connect(socketPath, () => socket.write(`${command}\r\n`));
-    const finish = (answer: CommandResult) => {
+    const finish = (answer: string | undefined) => {
       clearTimeout(timer);
       socket.destroy();
       resolve(answer);
     };
-    const timer = setTimeout(() => finish({ is: 'silent' }), timeLimitMs);
+    const timer = setTimeout(() => finish(''), timeLimitMs);
     socket.setEncoding('latin1').on('data', (part: string) => {
       text += part;
       const lineEnd = text.indexOf('\r\n');
-      if (lineEnd >= 0) finish({ is: 'reply', text: text.slice(0, lineEnd) });
+      if (lineEnd >= 0) finish(text.slice(0, lineEnd));
     });
     // EAGAIN is a full backlog: a server is there, but accepts no connections.
-    socket.on('error', (error) =>
-      finish({ is: 'code' in error && error.code === 'EAGAIN' ? 'silent' : 'absent' }),
-    );
-    socket.on('close', () => finish({ is: 'absent' }));
-  });
-}
-
-/** Resolves when a connection to the server ends, or at once when there can be none. */
-export function connectionEnd(socketPath: string): Promise<void> {
-  return new Promise((resolve) => {
-    const socket = connect(socketPath);
-    socket.unref();
-    socket.on('error', () => {});
-    socket.on('close', () => resolve());
-    socket.resume();
+    socket.on('error', (error) => finish('code' in error && error.code === 'EAGAIN' ? '' : undefined));
+    socket.on('close', () => finish(undefined));
   });
 }
 
@@ -175,29 +161,9 @@ export function isOurServer(pid: number, place: Pick<ServerPlace, 'folder'>): bo
   return SERVER.test(stdout ?? '') && /unixsocket:/.test(stdout);
 }
 
-/** Returns whether a server ends within the limit. */
-export async function endsWithin(server: { ended: Promise<string> }, limitMs: number): Promise<boolean> {
-  const finished = new AbortController();
-  const timeUp = sleep(limitMs, false, { signal: finished.signal }).catch(() => false);
-  const ended = await Promise.race([server.ended.then(() => true), timeUp]);
-  finished.abort();
-  return ended;
-}
-
 /** Returns the last lines of the server's log, for messages to people. */
 export function logTail(place: ServerPlace): string {
   return readIfExists(place.logFile).trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
-}
-
-/** Returns the current size of the server's log, in bytes. */
-export function logEnd(place: ServerPlace): number {
-  return sizeOf(place.logFile);
-}
-
-/** Returns what the server logged since its log had the size `from`; the whole log when it was rotated meanwhile. */
-export function logSince(place: ServerPlace, from: number): string {
-  const bytes = Buffer.from(readIfExists(place.logFile));
-  return bytes.subarray(from <= bytes.length && from <= MAX_LOG_BYTES ? from : 0).toString();
 }
 
 function sizeOf(file: string): number {

@@ -189,30 +189,16 @@ describe('when Redis dies', () => {
 });
 
 describe('when Docket is killed', () => {
-  test('its Redis lives on and is used again', async () => {
+  test('its Redis is stopped, and one of our own goes on with its data', async () => {
     const killed = await startDocket();
     await clientOf(killed).set('run', 'accepted');
     await killed.kill();
+    expect(serversIn(base)).toEqual([killed.pid]);
 
     const redis = await start();
-    expect(redis.pid()).toBe(killed.pid);
-    expect(await clientOf(redis).get('run')).toBe('accepted');
-    await redis.stop();
-    expect(serversIn(base)).toEqual([]);
-  });
-
-  test('a Redis that was taken over is watched like our own', async () => {
-    const killed = await startDocket();
-    await killed.kill();
-    const redis = await start();
-    const client = clientOf(redis);
-    await client.set('run', 'accepted');
-
-    const died = death(redis);
-    process.kill(killed.pid, 'SIGKILL');
-    await died;
-    expect(await client.get('run')).toBe('accepted');
+    expect(serversIn(base)).toEqual([redis.pid()]);
     expect(redis.pid()).not.toBe(killed.pid);
+    expect(await clientOf(redis).get('run')).toBe('accepted');
   });
 
   test('and Redis with it, the data is there', async () => {
@@ -236,16 +222,22 @@ describe('when Docket is killed', () => {
     expect(await clientOf(redis).get('run')).toBe('accepted');
   });
 
-  test('a left-over Redis that is frozen is not doubled but reported', async () => {
+  test('a left-over Redis that is frozen is killed', async () => {
     const killed = await startDocket();
+    await clientOf(killed).set('run', 'accepted');
     await killed.kill();
     process.kill(killed.pid, 'SIGSTOP');
 
-    const error = await start({ timing: { pingMs: 50, startLimitMs: 100 } }).catch(
-      (reason: unknown) => reason,
-    );
-    expect(error).toBeInstanceOf(RedisStartFailed);
-    expect(String(error)).toContain(`kill -9 ${killed.pid}`);
+    const redis = await start({ timing: { stopLimitMs: 100 } });
+    expect(serversIn(base)).toEqual([redis.pid()]);
+    expect(await clientOf(redis).get('run')).toBe('accepted');
+  });
+
+  test('a Redis of which no process is known, as that of another container, is not doubled', async () => {
+    const killed = await startDocket();
+    await killed.kill();
+    await unlink(join(dataDir, 'redis', 'redis.pid'));
+    await expect(start()).rejects.toThrow('Another Redis answers');
     expect(serversIn(base)).toEqual([killed.pid]);
   });
 });
@@ -349,4 +341,22 @@ test('a frozen Redis is stopped too', async () => {
   process.kill(pidOf(redis), 'SIGSTOP');
   await redis.stop();
   expect(serversIn(base)).toEqual([]);
+});
+
+test('what was deleted leaves the disk with the next rewrite', async () => {
+  const redis = await start({ timing: { rewriteFirstMs: 500, rewriteEveryMs: 300, pingMs: 5000 } });
+  const client = clientOf(redis);
+  const files = join(dataDir, 'redis', 'appendonlydir');
+  const isOnDisk = (text: string) => () =>
+    readdirSync(files).some((name) => readFileSync(join(files, name), 'latin1').includes(text));
+  await client.rpush('inbox', 'aside: between us');
+  expect(isOnDisk('between us')()).toBe(true);
+  await client.del('inbox');
+  await client.set('kept', 'a word to keep');
+  await expect.poll(isOnDisk('between us'), { timeout: 20_000 }).toBe(false);
+  // The next one is made as well.
+  await client.set('link', 'https://files.example/later');
+  await client.del('link');
+  await expect.poll(isOnDisk('files.example/later'), { timeout: 20_000 }).toBe(false);
+  expect(await client.get('kept')).toBe('a word to keep');
 });
