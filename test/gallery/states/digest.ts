@@ -332,7 +332,12 @@ const alerts: GalleryState[] = [
   ),
   told(
     'digest/alert/lasting fall',
-    alertMessage({ site: SITE }, day, [{ by: 'human', now: 533, usual: 820, lasting: true }], []),
+    alertMessage(
+      { site: SITE },
+      day,
+      [{ by: 'human', now: 533, usual: 820, lasting: true }],
+      [{ path: '/quickstart', now: 267, before: 410 }],
+    ),
     'down',
     SITE,
   ),

@@ -1,7 +1,7 @@
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../retry.ts';
-import { type Alert, alertsOf, QUIET_DAYS, quietAfter, tellable, USUAL_DAYS } from '../alerts.ts';
+import { type Alert, alertsOf, QUIET_DAYS, quietAfter, tellable, USUAL_DAYS, WEEK } from '../alerts.ts';
 import { collectFigures } from '../figures/collect.ts';
 import { type FiguresRun, figuresRun, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
 import type { DayRange, PageCounts } from '../model.ts';
@@ -86,11 +86,23 @@ function settledDays(
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/** Returns the range of one day, so many days after another. */
-function dayRange(day: string, plusDays = 0): DayRange {
+/** Returns the range of some days, the first of which comes so many days after another. */
+function dayRange(day: string, plusDays = 0, days = 1): DayRange {
   const fromMs = Date.parse(`${day}T00:00:00Z`) + plusDays * DAY_MS;
-  return { from: dayOf(fromMs), to: dayOf(fromMs + DAY_MS) };
+  return { from: dayOf(fromMs), to: dayOf(fromMs + days * DAY_MS) };
 }
+
+/** Returns the days of an alert and those they are compared with, each with how many days it has. */
+const comparedDays = (day: string, alert: Alert | undefined): [range: DayRange, days: number][] =>
+  alert?.lasting
+    ? [
+        [dayRange(day, 1 - WEEK, WEEK), WEEK],
+        [dayRange(day, 1 - USUAL_DAYS, USUAL_DAYS - WEEK), USUAL_DAYS - WEEK],
+      ]
+    : [
+        [dayRange(day), 1],
+        [dayRange(day, -WEEK), 1],
+      ];
 
 async function beginCheck(run: ScheduleRun, day: string, context: AlertContext): Promise<Check> {
   const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => dayRange(day, -ago));
@@ -135,9 +147,9 @@ async function stepCheck(
   if (alerts.length === 0) return {};
   const pagesOf = (range: DayRange) =>
     collect(run, { range, spans: [range], pages: true, maxRequests: PAGE_REQUESTS }, context);
-  const pages = await pagesOf(dayRange(check.day));
-  const pagesBefore = await pagesOf(dayRange(check.day, -7));
-  return { check: { ...check, found: { sinceMs: context.now(), alerts, pages, pagesBefore } } };
+  const pages: string[] = [];
+  for (const [range] of comparedDays(check.day, alerts[0])) pages.push(await pagesOf(range));
+  return { check: { ...check, found: { sinceMs: context.now(), alerts, pages } } };
 }
 
 /** What an earlier schedule told is not known: then no views at all are told alone. */
@@ -167,15 +179,15 @@ async function awaitPages(
   found: Found,
   context: AlertContext,
 ): Promise<Partial<AlertWatch> | 'notPermitted' | number> {
-  const ids = [found.pages, found.pagesBefore];
-  const lists = await load(ids, context);
+  const lists = await load(found.pages, context);
   const isOpen = lists.some(({ state }) => state !== 'ended');
   if (isOpen && context.now() - found.sinceMs < PAGES_MS)
     return deliveryCheckMs(found, context, MAX_CHECK_MS);
   const owner = await checkOwner(run, context);
   if (owner === 'notPermitted') return owner;
   if (owner === 'unknown') return lookupRetryMs(context);
-  const areComplete = lists.length === ids.length && lists.every(({ pages }) => pages?.state === 'complete');
+  const areComplete =
+    lists.length === found.pages.length && lists.every(({ pages }) => pages?.state === 'complete');
   const moved = areComplete ? await movedPages(run, check.day, found.alerts, context) : [];
   const message = alertMessage(run, check.day, found.alerts, moved);
   const key = alertKey(run, check.day);
@@ -184,7 +196,7 @@ async function awaitPages(
   return { quiet: quietAfter(run.alert?.quiet, found.alerts, check.day) };
 }
 
-/** Returns the pages that most of the first alert comes from, against the same day a week earlier. */
+/** Returns the pages that most of the first alert comes from, with their views a day. */
 async function movedPages(
   run: ScheduleRun,
   day: string,
@@ -193,8 +205,16 @@ async function movedPages(
 ): Promise<MovedPage[]> {
   if (alert === undefined) return [];
   const pagesOf = { teamId: run.teamId, project: run.project, asked: false };
-  const read = (plusDays: number) => figures.pages(pagesOf, rangeKey(dayRange(day, plusDays)));
-  return mostMoved(await read(0), await read(-7), alert);
+  const [now = [], before = []] = await Promise.all(
+    comparedDays(day, alert).map(async ([range, days]) =>
+      (await figures.pages(pagesOf, rangeKey(range))).map((page) => ({
+        ...page,
+        human: Math.round(page.human / days),
+        ai: Math.round(page.ai / days),
+      })),
+    ),
+  );
+  return mostMoved(now, before, alert);
 }
 
 /** Returns the pages that moved as the alert did, each by a part of it that counts, the largest first. */

@@ -5,7 +5,7 @@ import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
 import { WEEKDAYS } from '../schedule-times.ts';
 import type { ScheduleRun } from './record.ts';
 
-/** A page of a day, and of the same day a week earlier. */
+/** The views of a page on the day or days of an alert, and on those they are compared with; of several days, per day. */
 export interface MovedPage {
   path: string;
   now: number;

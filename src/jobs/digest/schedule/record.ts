@@ -23,7 +23,7 @@ const alertWatch = z.object({
       day: z.string(),
       sinceMs: z.number(),
       figures: z.string(),
-      /** What is unusual; from then on the lists of pages are awaited, of that day and of a week earlier. */
+      /** What is unusual; from then on the lists of pages are awaited: `pages` are the runs that collect them. */
       found: z
         .object({
           sinceMs: z.number(),
@@ -35,8 +35,7 @@ const alertWatch = z.object({
               lasting: z.boolean().optional(),
             }),
           ),
-          pages: z.string(),
-          pagesBefore: z.string(),
+          pages: z.array(z.string()),
         })
         .optional(),
     })
