@@ -44,6 +44,7 @@ describe('a digest for which the platform gives no numbers', () => {
       .filter((text) => text.includes(' The digest of '));
 
   test.each([
+    [400, 'the platform refuses to give numbers (400)', 'find out why'],
     [401, 'the platform rejects my key (401)', 'give me a key that works'],
     [
       403,

@@ -85,7 +85,7 @@ describe('a request that is forbidden, with admins', () => {
     await asks();
     await until(['42%']);
     forbid(LOOK, { error: 'IP address not allowed' });
-    await until(["⚠️ The platform doesn't let me see this export (403)."]);
+    await until(["⚠️ The platform doesn't let me see this export."]);
     await until([causes('IP address not allowed')], '@ben', 'ben');
   });
 

@@ -138,7 +138,7 @@ describe('a look', () => {
   const AWAY = `🕒 Queued · requested TIME\nI can't reach the platform. I'll keep trying; the job itself may be fine.${buttons}`;
   const LIMIT = `🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I'll continue at about TIME.${buttons}`;
   const KEY = `🕒 Queued · requested TIME\n⚠️ My platform key was rejected; the people who run Docket have to renew it. I'll continue when it works again.${buttons}`;
-  const FORBIDDEN = `🕒 Queued · requested TIME\n⚠️ The platform doesn't let me see this export (403). I'll continue when it does.${buttons}`;
+  const FORBIDDEN = `🕒 Queued · requested TIME\n⚠️ The platform doesn't let me see this export. I'll continue when it does.${buttons}`;
 
   test.concurrent.for<[string, Fault, string]>([
     ['401', answer(401), KEY],

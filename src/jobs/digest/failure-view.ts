@@ -52,7 +52,8 @@ export function failureParts(
     case 'broken':
       return { why: [`something broke on my side. ref ${code}`], fix: [retry] };
     default: {
-      const toMend = failure?.cause && MENDING[failure.cause.kind];
+      const { cause } = failure ?? {};
+      const toMend = cause?.status === 400 ? 'find out why' : cause && MENDING[cause.kind];
       return {
         why: [`${causeText(failure?.cause)}.`],
         fix: [toMend === undefined ? retry : `The people who run Docket have to ${toMend}; then ${again}.`],
@@ -81,7 +82,9 @@ export function causeText(cause: PlatformCause | undefined): string {
     case 'lost':
       return `the platform doesn't know this project${code}`;
     case 'limit':
-      return "the platform's hourly limit is used up, partly by others";
+      return status === undefined
+        ? "my share of the platform's hourly limit is used up"
+        : "the platform's hourly limit is used up, partly by others";
     case 'down':
       if (status === undefined) return "the platform doesn't answer";
       return status >= 500

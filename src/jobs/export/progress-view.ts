@@ -163,7 +163,7 @@ export function troubleLine(run: ExportRun): Part[] {
         `⚠️ My platform key was rejected; ${keyRemedyText(trouble.adminsTold)}. I'll continue when it works again.`,
       ];
     case 'forbidden':
-      return ["⚠️ The platform doesn't let me see this export (403). I'll continue when it does."];
+      return ["⚠️ The platform doesn't let me see this export. I'll continue when it does."];
     case 'project':
       return [`⚠️ ${projectMissingText(run)}. I'll continue when it is back.`];
     case 'down':
