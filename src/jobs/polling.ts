@@ -91,14 +91,24 @@ export async function troubleOfPoll(
   return { trouble, adminsTold: await context.alertAdmins(run.teamId, run.project, error) };
 }
 
-/** Asks for a job that somebody named, before anything about it is public. Returns whether the platform knows none. */
-export async function isUnknownJob(get: () => Promise<unknown>, stopping: AbortSignal): Promise<boolean> {
+/**
+ * Asks for a job that somebody named, before anything about it is public. Returns whether the platform knows it, or in
+ * how many milliseconds it may be asked. A job counts as known unless the platform says otherwise.
+ */
+export async function lookUpJob(
+  runId: string,
+  rateLimit: RateLimit,
+  get: () => Promise<unknown>,
+  { rateLimiter, stopping }: JobContext,
+): Promise<'known' | 'unknown' | number> {
+  const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: runId });
+  if (slotInMs > 0) return slotInMs;
   try {
     await get();
-    return false;
+    return 'known';
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') stopping.throwIfAborted();
-    return error.kind === 'not_found' || error.kind === 'bad_request';
+    return error.kind === 'not_found' || error.kind === 'bad_request' ? 'unknown' : 'known';
   }
 }

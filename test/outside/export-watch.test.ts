@@ -144,3 +144,17 @@ describe('/docs-export watch', () => {
     await until(['✅ @ana @ben job se_… is exported']);
   });
 });
+
+describe('with one poll a second', () => {
+  const scene = stage({ bot: { config: 'limits: { exportStatusPerSecond: 1 }\n' } });
+
+  test('job IDs that people type are looked up within the limit of polls', async () => {
+    const { asks, slack, platform } = scene;
+    const ids = ['se_1', 'se_2', 'se_3', 'se_4'];
+    await Promise.all(ids.map((id) => asks(`/docs-export watch ${id}`)));
+    await slack.until(() => slack.ephemerals.length === ids.length);
+    const times = platform.wire.calls.map(({ atMs }) => atMs);
+    expect(times).toHaveLength(ids.length);
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1500);
+  });
+});

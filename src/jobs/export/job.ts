@@ -1,7 +1,7 @@
 import { deliveryCheckMs, loadCardState, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
-import { isUnknownJob } from '../polling.ts';
+import { lookUpJob, pollRateLimit } from '../polling.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { createDownloadLink } from './bundle-step.ts';
 import { retractedMessage } from './ending-view.ts';
@@ -44,10 +44,7 @@ export const exportJob = defineRunJob({
 async function step(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   switch (run.state) {
     case 'accepted':
-      if (run.joined && (await isUnknown(run, context)))
-        return saveAs(endRun(run, { kind: 'lost' }, context.now()));
-      await nameJob(run, context);
-      return saveAs(advance(run, { state: 'carding' }, context.now()), { audit: 'accepted' });
+      return acceptExport(run, context);
     case 'carding':
       return awaitCard(run, context);
     case 'starting':
@@ -69,8 +66,20 @@ async function nameJob({ id, teamId, project, jobId }: ExportRun, { runs }: JobC
   if (jobId !== undefined) await runs.alias(jobAlias(teamId, project, jobId), id);
 }
 
-const isUnknown = ({ project, jobId = '' }: ExportRun, { docs, stopping }: JobContext) =>
-  isUnknownJob(async () => docs(project)?.getExport({ jobId }, { signal: stopping }), stopping);
+async function acceptExport(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
+  const { now, limits, stopping } = context;
+  const docs = context.docs(run.project);
+  if (run.joined && docs !== undefined) {
+    const { jobId = '' } = run;
+    const rateLimit = pollRateLimit('export-status', docs.keyId, limits.exportStatusPerSecond);
+    const get = () => docs.getExport({ jobId }, { signal: stopping });
+    const answer = await lookUpJob(run.id, rateLimit, get, context);
+    if (typeof answer === 'number') return runAgainIn(answer);
+    if (answer === 'unknown') return saveAs(endRun(run, { kind: 'lost' }, now()));
+  }
+  await nameJob(run, context);
+  return saveAs(advance(run, { state: 'carding' }, now()), { audit: 'accepted' });
+}
 
 async function awaitCard(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   const nowMs = context.now();

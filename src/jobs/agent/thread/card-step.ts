@@ -3,7 +3,7 @@ import { threadClaim } from '../../../store/threads.ts';
 import { loadCardState } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
-import { isUnknownJob } from '../../polling.ts';
+import { lookUpJob, pollRateLimit } from '../../polling.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
 import { contactsText } from '../../wording-view.ts';
@@ -17,7 +17,9 @@ import { cardKey } from './view.ts';
 export async function authorize(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun>> {
   const { now, policy } = context;
   if (run.checked) {
-    if (await isUnknown(run, context)) return saveAs(endThread(run, { why: 'refused', code: NO_JOB }));
+    const answer = await lookUp(run, context);
+    if (typeof answer === 'number') return runAgainIn(answer);
+    if (answer === 'unknown') return saveAs(endThread(run, { why: 'refused', code: NO_JOB }));
     await auditThread(run, 'accepted', context);
     return saveAs({ ...run, state: 'carding', sinceMs: now() });
   }
@@ -40,16 +42,14 @@ export async function authorize(run: ThreadRun, context: JobContext): Promise<St
 /** The `code` of a thread that ended before it was one, since the platform knows no such job. */
 export const NO_JOB = 'no_job';
 
-async function isUnknown(
-  { project, agentJobId: jobId }: ThreadRun,
-  { docs, projectId: idOf, stopping }: JobContext,
-): Promise<boolean> {
-  const projectId = idOf(project);
-  if (jobId === undefined || projectId === undefined) return false;
-  return isUnknownJob(
-    async () => docs(project)?.getAgentJob({ projectId, jobId }, { signal: stopping }),
-    stopping,
-  );
+/** Looks up the job that somebody named; one that Docket makes is known. */
+async function lookUp({ id, project, agentJobId: jobId }: ThreadRun, context: JobContext) {
+  const projectId = context.projectId(project);
+  const docs = context.docs(project);
+  if (jobId === undefined || projectId === undefined || docs === undefined) return 'known';
+  const rateLimit = pollRateLimit('agent-status', docs.keyId, context.limits.exportStatusPerSecond);
+  const get = () => docs.getAgentJob({ projectId, jobId }, { signal: context.stopping });
+  return lookUpJob(id, rateLimit, get, context);
 }
 
 /** Returns whether the channel is public; no, when neither the request nor Slack says. */
