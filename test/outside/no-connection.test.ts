@@ -1,12 +1,20 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { answering, tcpServer } from '../support/docs-api/servers.ts';
-import { httpsPlatform } from '../support/docs-api/tls.ts';
+import { httpsPlatform, trust } from '../support/docs-api/tls.ts';
 import { type Stage, stageOf } from '../support/flows/stage.ts';
 import { createWorld, temporaryFolder } from '../support/flows/world.ts';
 import { makeCertificates } from '../support/store/certificates.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
+
+/** A platform with such a certificate, whose authority is trusted. */
+async function certified(made: Parameters<typeof makeCertificates>[1]) {
+  const certificates = makeCertificates(folder.path, made);
+  trust(certificates);
+  const platform = await httpsPlatform(certificates);
+  return { url: `https://127.0.0.1:${platform.port}`, requests: platform.requests };
+}
 
 /** A bot whose platform is at `url`. */
 async function botAt(url: string): Promise<Stage> {
@@ -25,6 +33,16 @@ test.each([
       return { url: `https://127.0.0.1:${platform.port}`, requests: platform.requests };
     },
     'This machine does not trust the certificate of DOCS_API_URL. Set NODE_EXTRA_CA_CERTS',
+  ],
+  [
+    'whose certificate has expired',
+    () => certified({ days: -1 }),
+    'The certificate of DOCS_API_URL has expired. Renew it.',
+  ],
+  [
+    'whose certificate is for another host',
+    () => certified({ names: 'DNS:docs.other.example' }),
+    'The certificate of DOCS_API_URL',
   ],
   [
     'that does not speak https',
