@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Counts } from './model.ts';
 
-export const WEEK = 7;
+const WEEK = 7;
 /** Days before a day that decide what is usual: eight of each weekday. */
 export const USUAL_DAYS = 8 * WEEK;
 /** After an alert about people or AI, days without another one about the same; after one about a lasting fall, more. */

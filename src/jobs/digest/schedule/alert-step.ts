@@ -1,7 +1,7 @@
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../retry.ts';
-import { type Alert, alertsOf, QUIET_DAYS, quietAfter, tellable, USUAL_DAYS, WEEK } from '../alerts.ts';
+import { type Alert, alertsOf, QUIET_DAYS, quietAfter, tellable, USUAL_DAYS } from '../alerts.ts';
 import { collectFigures } from '../figures/collect.ts';
 import { type FiguresRun, figuresRun, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
 import type { DayRange, PageCounts } from '../model.ts';
@@ -13,6 +13,7 @@ import { nextDaily } from './transitions.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const WEEK = 7;
 
 /** A day whose figures do not come for so long is not posted any more. */
 const GIVE_UP_MS = DAY_MS;
