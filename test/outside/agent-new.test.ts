@@ -230,6 +230,27 @@ describe('a new job', () => {
   });
 });
 
+describe('a job that the platform refuses to make', () => {
+  const scene = stage();
+  const { note, read } = agentsOn(scene);
+
+  test.each([
+    [400, 'The platform refused to create it.\nThe platform said: "Prompt too long"'],
+    [403, 'The platform doesn\'t let me create agent jobs (403).\nThe platform said: "Prompt too long"'],
+  ])('with %i is told to whoever asked alone, who can try again', async (status, why) => {
+    const body = { error: 'Prompt too long' };
+    scene.platform.wire.order(CREATE, { kind: 'answer', status, body });
+    await scene.asks('/docs-agent new Write a quickstart guide');
+    const answer = await note('ana', 'not created');
+    expect(read(answer)).toBe(`❌ The job was not created: "Write a quickstart guide"\n${why}\n[Try again]`);
+    await scene.slack.until(() => scene.sees('#docs', 'ben').length === 0);
+    expect(scene.notified('ana')).toBe(0);
+    await scene.person('ana').clicks(answer, 'Try again');
+    await scene.until(['✅ Ready · Write a quickstart guide']);
+    expect(scene.platform.wire.calls.filter(({ name }) => name === CREATE)).toHaveLength(2);
+  });
+});
+
 for (const status of [404, 405] as const)
   describe(`a platform that cannot make jobs (${status})`, () => {
     const scene = stage({ platform: { createAgentJobs: status } });

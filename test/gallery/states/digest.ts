@@ -135,8 +135,10 @@ const failedFor = (
 const CAUSES: PlatformCause[] = [
   { kind: 'key', status: 401 },
   { kind: 'forbidden', status: 403, said: 'Your address is not allowed' },
+  { kind: 'forbidden', status: 400 },
   { kind: 'lost', status: 404 },
   { kind: 'limit', status: 429 },
+  { kind: 'limit' },
   { kind: 'down', status: 500 },
   { kind: 'down', status: 200 },
   { kind: 'down' },

@@ -9,7 +9,7 @@ import { leaveWatch } from '../watch/watches.ts';
 import { NO_JOB } from './card-step.ts';
 import { noPlaceMessage, unknownJobMessage } from './ephemeral-view.ts';
 import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
-import { isRetracted, type ThreadRun } from './record.ts';
+import { isJobRefused, isRetracted, type ThreadRun } from './record.ts';
 import { checkOpenSend } from './send.ts';
 import { type LoadedThread, publishAndWait } from './thread-step.ts';
 import { addEphemeral } from './transitions.ts';
@@ -37,9 +37,9 @@ export async function end(
     const inMs = await reportPrivately(run, { name: 'no-job', userId: run.owner.id, message }, context);
     if (inMs > 0) return runAgainIn(inMs);
   }
-  const unsupported = run.troubles.find(({ why }) => why === 'unsupported');
-  if (isRetracted(run) && unsupported !== undefined) {
-    const message = troubleMessage(run, unsupported);
+  const refused = run.troubles.find(isJobRefused);
+  if (isRetracted(run) && refused !== undefined) {
+    const message = troubleMessage(run, refused);
     const inMs = await reportPrivately(run, { name: 'not-made', userId: run.owner.id, message }, context);
     if (inMs > 0) return runAgainIn(inMs);
   }

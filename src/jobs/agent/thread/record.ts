@@ -204,11 +204,15 @@ export const threadRun = runBase.extend({
 });
 export type ThreadRun = z.infer<typeof threadRun>;
 
-/** The `code` of a thread that ended since the platform makes no jobs. */
-export const UNSUPPORTED = 'unsupported';
+/** Whether the platform refused to make the job: nobody but the author has to know. */
+export const isJobRefused = ({ why, creates }: Pick<SendTrouble, 'why' | 'creates'>) =>
+  creates && ['unsupported', 'refused', 'forbidden'].includes(why);
+
+/** The `code` of a thread that ended since the platform refused to make its job. */
+export const JOB_REFUSED = 'job_refused';
 
 /** Whether nothing stays of a thread but a private answer to its owner. */
-export const isRetracted = ({ ended }: Pick<ThreadRun, 'ended'>) => ended?.code === UNSUPPORTED;
+export const isRetracted = ({ ended }: Pick<ThreadRun, 'ended'>) => ended?.code === JOB_REFUSED;
 
 /** A message lists so many instructions one by one. */
 export const MAX_LISTED_INSTRUCTIONS = 3;

@@ -3,10 +3,11 @@ import { type Instruction, isPending, type Person } from './instruction.ts';
 import {
   type Ephemeral,
   findInstruction,
+  isJobRefused,
+  JOB_REFUSED,
   MAX_LISTED_INSTRUCTIONS,
   type SendTrouble,
   type ThreadRun,
-  UNSUPPORTED,
 } from './record.ts';
 
 /** More unposted ephemerals of one kind say nothing new to the same person. */
@@ -126,10 +127,9 @@ export function endThread(
 export function endIfNotCreated(thread: ThreadRun): ThreadRun {
   if (thread.agentJobId !== undefined) return thread;
   const first = thread.instructions.find(({ creates }) => creates);
-  const isUnsupported = thread.troubles.some(({ id, why }) => id === first?.id && why === 'unsupported');
-  const isOpen =
-    first !== undefined && first.state !== 'over' && !(first.state === 'failed' && isUnsupported);
-  return isOpen ? thread : endThread(thread, { why: 'notMade', ...(isUnsupported && { code: UNSUPPORTED }) });
+  const isRefused = thread.troubles.some((trouble) => trouble.id === first?.id && isJobRefused(trouble));
+  const isOpen = first !== undefined && first.state !== 'over' && !(first.state === 'failed' && isRefused);
+  return isOpen ? thread : endThread(thread, { why: 'notMade', ...(isRefused && { code: JOB_REFUSED }) });
 }
 
 /** What came of one send. */

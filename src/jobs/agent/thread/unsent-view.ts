@@ -16,6 +16,7 @@ import {
 } from './phrases.ts';
 import {
   acceptsInstructions,
+  isJobRefused,
   MAX_LISTED_INSTRUCTIONS,
   nextWaitingOf,
   type SendTrouble,
@@ -96,17 +97,15 @@ function notSentMessage(thread: ThreadRun, trouble: SendTrouble): Message {
   const more = [reasonParts(thread, trouble)];
   if (oneLine(trouble.reason ?? '') !== '') more.push([platformReasonText(trouble.reason)]);
   const buttons = remedyButtons(thread, trouble);
-  // Where the platform makes no jobs, its author alone is told.
-  return toldTo(
-    trouble.why === 'unsupported' ? [] : [trouble.by],
-    '❌',
-    [`${not}: ${quoted(trouble.excerpt)}`],
-    { more, buttons },
-  );
+  // This message is private, and mentions nobody.
+  return toldTo(isJobRefused(trouble) ? [] : [trouble.by], '❌', [`${not}: ${quoted(trouble.excerpt)}`], {
+    more,
+    buttons,
+  });
 }
 
 function remedyButtons(thread: ThreadRun, trouble: SendTrouble): ButtonParts[] {
-  if (trouble.why === 'unsupported') return [threadButtonOf(thread, 'Try again', agentActions.tryAgain)];
+  if (isJobRefused(trouble)) return [threadButtonOf(thread, 'Try again', agentActions.tryAgain)];
   if (thread.state === 'ended') return [];
   if (trouble.why === 'gone' || thread.gone) return [checkButton(thread), stopButton(thread)];
   if (trouble.why === 'archived' || !acceptsInstructions(thread)) return [checkButton(thread)];
