@@ -4,7 +4,7 @@ import type { Caller } from '../../../src/commands/tools.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { aCaller, ben, gus } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
-import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
+import { aRun } from '../../support/jobs/export/builders.ts';
 
 let world: CommandWorld;
 const redis = onFreshWorlds((fresh) => {
@@ -14,23 +14,12 @@ const redis = onFreshWorlds((fresh) => {
 const given = (name: string, changes: Partial<ExportRun> = {}) =>
   world.given(aRun({ rev: 1, id: name, claim: name, domain: `${name}.acme.com`, ...changes }));
 const inPublic = { channel: 'C0DOCS', joinable: true, isPublic: true, atMs: 0 };
-const inPrivate = { ...inPublic, channel: 'C0PRIVATE', isPublic: false };
 
 /** The exports that are listed, by their names. */
 async function listed(user: Caller['user'], channel = 'C0OTHER', tools = world.tools): Promise<string[]> {
   const { text } = await exportStatus(aCaller({ user, channel: { id: channel, name: 'x' } }), tools);
   return [...text.matchAll(/(\w+)\.acme\.com/g)].map(([, name = '']) => name).sort();
 }
-
-test('full members see what runs in public channels, and in the conversation where they ask', async () => {
-  await given('public', { asked: inPublic });
-  await given('private', { asked: inPrivate });
-  await given('direct', { asked: inPublic, inDirectMessage: true });
-  await given('ended', { state: 'ended', ending: anEnding.failed });
-  expect(await listed(ben)).toEqual(['public']);
-  expect(await listed(ben, 'C0PRIVATE')).toEqual(['private', 'public']);
-  expect(await listed(aCaller().user)).toEqual(['direct', 'private', 'public']);
-});
 
 test('guests see what runs in a public channel only from there, and their own from everywhere', async () => {
   await given('public', { asked: inPublic });
@@ -45,19 +34,6 @@ test('what runs in a channel that has become private since is seen from there, a
   expect(await listed(ben, 'C0OTHER', tools)).toEqual([]);
   expect(await listed(ben, 'C0DOCS', tools)).toEqual(['public']);
   expect(await listed(aCaller().user, 'C0OTHER', tools)).toEqual(['public']);
-});
-
-test('where nothing can be seen, how to start one is shown', async () => {
-  await given('public', { asked: inPublic });
-  const { text } = await exportStatus(aCaller({ user: gus, channel: { id: 'C0', name: 'x' } }), world.tools);
-  expect(text).toBe('No export that you can see here is running. Start one with /docs-export.');
-});
-
-test('fifteen lines at most, and the rest is counted', async () => {
-  for (let n = 0; n < 17; n += 1) await given(`run${n}`);
-  const { text } = await exportStatus(aCaller(), world.tools);
-  expect(text.match(/run\d+\.acme/g)).toHaveLength(15);
-  expect(text).toMatch(/\nand 2 more$/);
 });
 
 test('with 3,000 exports at work it reads no more than with 300, and says that there are more', async () => {

@@ -3,20 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { settingsButton, settingsView } from '../../../src/commands/export/settings-button.ts';
-import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
 import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
 import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
-import { keys } from '../../../src/store/keys.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, ben } from '../../support/commands/builders.ts';
-import { type CommandWorld, createCommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
+import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { anEnding, ended } from '../../support/jobs/export/builders.ts';
 
 const ADDRESS = 'https://bundles.example/b?X-Signature=s3cret&x=<1>';
 
 let world: CommandWorld;
-const redis = onFreshWorlds((fresh) => {
+onFreshWorlds((fresh) => {
   world = fresh;
 });
 
@@ -69,48 +67,10 @@ describe('[Deployment settings]', () => {
     return run;
   };
 
-  test('opens it for anybody who can see the link', async () => {
-    const run = await given();
-    expect(await click(run, aCaller({ user: ben }))).toBeUndefined();
-    expect(JSON.stringify(world.opened)).toContain('s3cret');
-  });
-
-  test('of a link for one person opens it for that person alone', async () => {
-    const run = await given({ privately: true } as Partial<Ending>);
-    const told = await click(run, aCaller({ user: ben }));
-    expect(told?.text).toBe('This link went to somebody else. Click [Get my own link] in the thread.');
-    expect(world.opened).toEqual([]);
-    await click(run);
-    expect(world.opened).toHaveLength(1);
-  });
-
   test('is noted in the audit log, without the link', async () => {
     const run = await given();
     await click(run);
     expect(world.audited).toEqual([{ subject: 'docs.acme.com', job: run.jobId, result: 'shown' }]);
-  });
-
-  test('of a conversation that one is not in opens nothing: a click cannot come from there', async () => {
-    const asked = { channel: 'C0PRIVATE', joinable: true, isPublic: false, atMs: NOW_MS };
-    const run = await given({}, { asked });
-    const told = await click(run, aCaller({ user: ben }));
-    expect(told?.text).toBe(
-      "This export is somebody else's, in a conversation that you can't see. Ask them.",
-    );
-    expect([world.opened, world.audited]).toEqual([[], []]);
-    await click(run, aCaller({ user: ben, channel: { id: 'C0PRIVATE', name: 'privategroup' } }));
-    expect(world.opened).toHaveLength(1);
-  });
-
-  test('says how to get a link when there is none, or the export is forgotten', async () => {
-    const run = await given();
-    await redis.client.flushall();
-    const noLink =
-      'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.';
-    expect((await click(run))?.text).toBe(noLink);
-    await world.given({ ...run });
-    expect((await click(run))?.text).toBe(noLink);
-    expect(world.opened).toEqual([]);
   });
 
   describe('while a further link is made', () => {
@@ -119,17 +79,6 @@ describe('[Deployment settings]', () => {
       return given({}, { ...run, ending: undefined, ...changes });
     };
 
-    test('opens the link before, which still works', async () => {
-      await click(await relinked());
-      expect(JSON.stringify(world.opened)).toContain('s3cret');
-      expect(JSON.stringify(world.opened)).toContain('the link works until');
-    });
-
-    test('and it cannot be had, opens the link before too', async () => {
-      await click(await relinked({}, { state: 'ended', ending: { kind: 'noLink' } }));
-      expect(JSON.stringify(world.opened)).toContain('s3cret');
-    });
-
     test('opens one for one person to nobody else', async () => {
       const run = await relinked({ privately: true } as Partial<Ending>);
       await click(run, aCaller({ user: ben }));
@@ -137,21 +86,5 @@ describe('[Deployment settings]', () => {
       await click(run);
       expect(world.opened).toHaveLength(1);
     });
-
-    test('says that it is on its way once the link before has ended', async () => {
-      const run = await relinked();
-      await redis.client.del(keys.link('run.1.0.0'));
-      expect((await click(run))?.text).toBe(
-        "I'm still making the new link. Once it appears, open the settings again.",
-      );
-    });
-  });
-
-  test('says so when the store does not answer, rather than that there is no link', async () => {
-    const run = await given();
-    const { tools } = createCommandWorld(redis, { loadLink: () => Promise.reject(new Error('away')) });
-    const error = await click(run, aCaller(), tools).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(UserFacingError);
-    expect((error as UserFacingError).reply.text).toBe("My database isn't answering. Try again in a minute.");
   });
 });

@@ -1,15 +1,6 @@
 import type { ExportJob } from '../../../../src/docs-api/schemas.ts';
-import type { Ending, ExportRun, ExportTarget } from '../../../../src/jobs/export/record.ts';
+import type { Ending, ExportRun } from '../../../../src/jobs/export/record.ts';
 import { NOW_MS } from '../../builders.ts';
-
-/** All of docs.acme.com, for everybody. */
-export const wholeSite: ExportTarget = {
-  domain: 'docs.acme.com',
-  project: 'acme',
-  version: undefined,
-  paths: undefined,
-  privately: false,
-};
 
 /** An export that runs, three minutes after it was asked for. */
 export function aRun(changes: Partial<ExportRun> = {}): ExportRun {
