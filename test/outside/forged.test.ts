@@ -163,6 +163,31 @@ describe('an id that somebody made up', () => {
     return JSON.stringify({ v: 1, run, need: `held ${about[0]}` });
   };
 
+  test('in a form reaches no thread that its maker cannot see', async () => {
+    const runOf = ({ blocks }: SentMessage): string => {
+      const buttons = [...buttonsIn(blocks as never), ...menuButtonsIn(blocks as never)];
+      return JSON.parse(buttons.find(({ value }) => value?.includes('run'))?.value ?? '').run;
+    };
+    const hidden = runOf((await agents.follows({ where: '#private' })).card);
+    scene.slack.channel('#private').members.delete(person('ben').id);
+    const { card } = await agents.follows();
+    await person('ben').usesShortcut(
+      'Send to the docs agent',
+      await agents.replies(card, 'aside: who mends it?'),
+    );
+    await person('ben').submits({ Instruction: 'Mend the first table' });
+    expect(await agents.sent(1)).toEqual(['Mend the first table']);
+    const { body = '' } = scene.slack.lastRequest ?? {};
+    const [view] = /V[A-Z0-9]+/.exec(body) ?? [];
+    const forge = (thread: string, id: string) =>
+      scene.slack.sendRaw({ body: body.replaceAll(`${view}`, id).replaceAll(runOf(card), thread) });
+    await forge(hidden, 'VFORGED1');
+    await agents.note('ben', 'no longer followed');
+    // The same form reaches the thread that its maker can see, and nothing else was sent.
+    await forge(runOf(card), 'VFORGED2');
+    expect(await agents.sent(2)).toEqual(['Mend the first table', 'Mend the first table']);
+  });
+
   test('in a form sets up no digest where its maker is not', async () => {
     await asks('/docs-digest create', { who: 'ben' });
     await person('ben').submits({ Channel: '#docs', Time: '00:30', 'Time zone': 'UTC' });
