@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { createIntake, type IntakeParts } from '../../src/commands/intake.ts';
 import { UserFacingError } from '../../src/commands/user-facing-error.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -46,23 +45,6 @@ function intakeWith(changes: Partial<IntakeParts> = {}) {
     inbox: async () => (await threads.loadWithInbox('t1', thread))?.inbox,
   };
 }
-
-test('what happened to a run is kept, once, and the run is stepped', async () => {
-  const { given, tell, inbox, woken } = intakeWith();
-  await given();
-  expect(await tell()).toBe('kept');
-  expect(await inbox()).toEqual([happened.event]);
-  expect(woken).toEqual(['agent-thread t1']);
-  expect(await tell()).toBe('repeated');
-  expect(await inbox()).toHaveLength(1);
-  expect(woken).toHaveLength(2);
-});
-
-test('what happened to a run that is not found is reported, and wakes nobody', async () => {
-  const { tell, woken } = intakeWith();
-  expect(await tell()).toBe('gone');
-  expect(woken).toEqual([]);
-});
 
 test('what Redis comes to too late is refused, and was not kept', async () => {
   const { appendToInbox } = createThreadStore(redis.client);
@@ -115,22 +97,6 @@ test('what was kept without an answer is reported as in doubt, and is stepped', 
   expect(await lost.refusal()).toContain("I can't tell whether I accepted this");
   expect(await lost.inbox()).toHaveLength(1);
   expect(lost.woken).toEqual(['agent-thread t1']);
-});
-
-test('the followed threads are given, or it is said that Redis is away', async () => {
-  const { intake, given, threads } = intakeWith();
-  await given();
-  await threads.follow(aThread(), { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1.1' });
-  const listed = z.object({ id: z.string() });
-  expect(await intake.listFollowed('T0ACME', listed, request)).toEqual([{ id: 't1' }]);
-  const away = {
-    ...threads,
-    isClosed: async () => false,
-    followedIndex: () => Promise.reject(new Error('away')),
-  };
-  await expect(intakeWith({ threads: away }).intake.listFollowed('T0ACME', listed, request)).rejects.toThrow(
-    UserFacingError,
-  );
 });
 
 test('a new run is woken once it is kept, also by a repeat, and not when it is refused', async () => {

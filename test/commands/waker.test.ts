@@ -5,32 +5,6 @@ import { keptLog } from '../support/runtime/log.ts';
 
 const run = { job: 'export', id: 'r1' };
 
-test('a run is queued after what its request has left to do, and nobody waits for it', async () => {
-  const order: string[] = [];
-  const { wake, settled } = createWaker(
-    async ({ id }) => void order.push(id),
-    createClosers(keptLog().log),
-    keptLog().log,
-  );
-  wake(run);
-  await Promise.resolve();
-  order.push('answered');
-  await settled();
-  expect(order).toEqual(['answered', 'r1']);
-});
-
-test('what could not be queued is left to the sweeper, and says so in the log', async () => {
-  const kept = keptLog();
-  const { wake, settled } = createWaker(
-    () => Promise.reject(new Error('away')),
-    createClosers(kept.log),
-    kept.log,
-  );
-  wake(run);
-  await settled();
-  expect(kept.text()).toContain('the sweeper does it');
-});
-
 test('all that is being queued has an end, also while Redis hangs', async () => {
   const kept = keptLog();
   const { wake, settled } = createWaker(() => new Promise(() => {}), createClosers(kept.log), kept.log);
