@@ -13,7 +13,6 @@ const WITHOUT_ROW = [
   "Set it to the base address of the docs platform's API.",
   'Use scheme, host and path only; the API key has a setting of its own.',
   'Use a number of at least 1.',
-  'Bolt cannot read the request',
   'Only this machine may read the metrics',
   'too many bodies at once',
   'no listener took it',

@@ -1,23 +1,24 @@
-import { createSecretKey } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
-import type { App, Receiver } from '@slack/bolt';
+import { type App, isValidSlackRequest, type Receiver } from '@slack/bolt';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import { inLogScope } from '../runtime/log-scope.ts';
 import { within } from '../runtime/within.ts';
 import { type HttpServer, refuse, sendJson } from './http-server.ts';
-import { runListeners, trackListeners, UnreadableRequest } from './listeners.ts';
+import { runListeners } from './listeners.ts';
 import { createRefusedRequests, type RefusedRequests } from './refused-requests.ts';
 import { BodyRefused, createBodyReader } from './request-body.ts';
-import { parseBytes } from './slack-request.ts';
-import { clockSkew, isSigned, readSignature } from './slack-signature.ts';
+import { parseBody } from './slack-request.ts';
 
 /** Slack waits 3 s for the acknowledgement. */
 const ACKNOWLEDGE_MS = 2900;
 
 /** Slack checks the certificate of a command's address by an unsigned request with `ssl_check=1` and a token. */
 const MAX_SSL_CHECK_BYTES = 1000;
+
+/** Requests this much older or newer than our clock are refused; Slack asks for 5 minutes. */
+const CLOCK_TOLERANCE_S = 300;
 
 export interface HttpParts {
   signingSecret: string;
@@ -37,8 +38,7 @@ export type HttpReceiver = Receiver & Pick<RefusedRequests, 'problem'>;
  * It acknowledges only when the listeners have finished, so that what is acknowledged is kept.
  */
 export function createHttpReceiver(parts: HttpParts): HttpReceiver {
-  const { server, now, metrics, newRef, log } = parts;
-  const signingSecret = createSecretKey(parts.signingSecret, 'utf8');
+  const { signingSecret, server, now, metrics, newRef, log } = parts;
   const refused = createRefusedRequests(log, now, metrics);
   const readBody = createBodyReader();
   let app: App | undefined;
@@ -52,7 +52,7 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
         return;
       }
       const skewS = clockSkew(signature, now());
-      const body = await readBody(request);
+      const body = (await readBody(request)).toString();
       const signed = isSigned(signature, body, signingSecret);
       if (!signed || skewS !== undefined) {
         // Only the body proves whether Slack sent it.
@@ -76,8 +76,8 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
     return parse((await readBody(request)).toString()).ssl_check === '1';
   }
 
-  async function handleSigned(contentType: string | undefined, bytes: Buffer, response: ServerResponse) {
-    const read = parseBytes(contentType, bytes);
+  async function handleSigned(contentType: string | undefined, sent: string, response: ServerResponse) {
+    const read = parseBody(contentType, sent);
     switch (read?.kind) {
       case undefined:
         log.warn('a signed request is none that Docket can read');
@@ -96,7 +96,7 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
     const status = (code: number) => void response.writeHead(code).end();
     if (app === undefined) return status(503);
     try {
-      const acknowledgement = await within(ACKNOWLEDGE_MS, runListeners(app, { body }));
+      const acknowledgement = await within(ACKNOWLEDGE_MS, runListeners(app, body));
       if (acknowledgement === undefined) {
         log.warn('no listener took a request');
         return status(404);
@@ -105,17 +105,14 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
       if (payload) sendJson(response, 200, payload);
       else status(200);
     } catch (error) {
-      const unreadable = error instanceof UnreadableRequest;
-      const outcome = unreadable ? 'a signed request cannot be read' : 'a request was not acknowledged';
-      log.warn({ err: error }, outcome);
-      status(unreadable ? 400 : 500);
+      log.warn({ err: error }, 'a request was not acknowledged');
+      status(500);
     }
   }
 
   return {
     init(bolt) {
       app = bolt;
-      trackListeners(bolt);
     },
     problem: refused.problem,
     async start() {
@@ -125,3 +122,33 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
     async stop() {},
   };
 }
+
+/** The signature of a request, from its headers. */
+interface Signature {
+  timestampS: number;
+  value: string;
+}
+
+/** Reads the headers. Returns `undefined` when one is missing or malformed. */
+function readSignature(headers: IncomingHttpHeaders): Signature | undefined {
+  const timestamp = String(headers['x-slack-request-timestamp']);
+  const value = String(headers['x-slack-signature']);
+  if (!/^\d{1,12}$/.test(timestamp) || !/^v0=[0-9a-f]{64}$/.test(value)) return undefined;
+  return { timestampS: Number(timestamp), value };
+}
+
+/** Returns how many seconds a request is ahead of our clock (behind when negative); `undefined` within tolerance. */
+function clockSkew({ timestampS }: Signature, nowMs: number): number | undefined {
+  const aheadS = timestampS - nowMs / 1000;
+  return Math.abs(aheadS) > CLOCK_TOLERANCE_S ? Math.round(aheadS) : undefined;
+}
+
+/** Returns whether the secret signed the body, at whatever time. */
+const isSigned = ({ timestampS, value }: Signature, body: string, signingSecret: string): boolean =>
+  isValidSlackRequest({
+    signingSecret,
+    body,
+    headers: { 'x-slack-signature': value, 'x-slack-request-timestamp': timestampS },
+    // Bolt refuses old requests only, and does not say which of both was wrong.
+    nowMilliseconds: timestampS * 1000,
+  });

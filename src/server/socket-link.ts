@@ -13,8 +13,6 @@ import { within } from '../runtime/within.ts';
 export interface Envelope {
   body: Record<string, unknown>;
   acceptsPayload: boolean;
-  retryNum: number | undefined;
-  retryReason: string | undefined;
   /** Acknowledges over the connection that it arrived on. Rejects when that one is closed. */
   acknowledge(payload?: unknown): Promise<void>;
 }
@@ -65,8 +63,6 @@ export function openSocketLink({ appToken, apiUrl, proxies, timing, handle, log 
     const working = handle({
       body: event.body,
       acceptsPayload: event.accepts_response_payload === true,
-      retryNum: event.retry_num,
-      retryReason: event.retry_reason,
       acknowledge: event.ack,
     }).finally(() => work.delete(working));
     work.add(working);
@@ -110,8 +106,6 @@ interface SlackEvent {
   ack: (payload?: unknown) => Promise<void>;
   body: Record<string, unknown>;
   accepts_response_payload?: boolean;
-  retry_num?: number;
-  retry_reason?: string;
 }
 
 const RETIRE = 'docket_retire';

@@ -4,7 +4,7 @@ import { inLogScope } from '../runtime/log-scope.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { within } from '../runtime/within.ts';
 import { toSlackApiError } from '../slack/errors.ts';
-import { runListeners, trackListeners, UnreadableRequest } from './listeners.ts';
+import { runListeners } from './listeners.ts';
 import { parseRequest } from './slack-request.ts';
 import { type Envelope, openSocketLink, type SocketLink, type SocketLinkParts } from './socket-link.ts';
 
@@ -118,7 +118,6 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
   return {
     init(bolt) {
       app = bolt;
-      trackListeners(bolt);
     },
     connected: () => connected.size > 0,
 
@@ -142,9 +141,9 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
 /** Runs the listeners, then acknowledges with their payload. Throws when none of them acknowledged. */
 async function acknowledgeAfter(app: App, envelope: Envelope): Promise<void> {
   const request = parseRequest(envelope.body);
-  if (request === undefined) throw new UnreadableRequest('none that Docket can read');
+  if (request === undefined) throw new Error('none that Docket can read');
   if (request.kind !== 'listeners') return envelope.acknowledge();
-  const acknowledgement = await runListeners(app, { ...envelope, body: request.body });
+  const acknowledgement = await runListeners(app, request.body);
   if (acknowledgement === undefined) throw new Error('no listener took it');
   await envelope.acknowledge(envelope.acceptsPayload ? acknowledgement.payload : undefined);
 }

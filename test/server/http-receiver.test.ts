@@ -91,7 +91,7 @@ describe('a request that Slack signed', () => {
     let answered = false;
     const answer = posts(command('x')).finally(() => (answered = true));
     await expect.poll(() => asked).toEqual(['x']);
-    expect((await posts('no command')).status).toBe(400);
+    expect((await posts('no command')).status).toBe(404);
     expect(answered).toBe(false);
     finish.resolve({ text: 'Hi' });
     expect(await answer).toEqual({ status: 200, text: '{"text":"Hi"}' });
