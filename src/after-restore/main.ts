@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { readEnvFile } from '../config/env-file.ts';
-import { redisAddressOf } from '../config/settings.ts';
-import { readUsableSettings } from '../config/usable-settings.ts';
+import { readPartialSettings } from '../config/partial-settings.ts';
+import { redisAddressOf, SettingsError } from '../config/settings.ts';
 import { queueNames } from '../jobs/queue.ts';
 import { defaultTiming } from '../runtime/timing.ts';
 import { DataDirUnusable } from '../store/embedded/data-dir.ts';
@@ -27,13 +27,11 @@ const operatorErrors = [
   RedisMissing,
   RedisStartFailed,
   SchemaMismatch,
+  SettingsError,
 ];
 
 /** How long Redis may take to answer. */
 const CONNECT_MS = 5000;
-
-/** The settings that lead to the data. */
-const NEEDED = ['DATA_DIR', 'REDIS_URL', 'REDIS_CA', 'REDIS_ALLOW'];
 
 /** Closes the open work in the data of a stopped Docket, prints how much there was, and ends the process. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
@@ -51,12 +49,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
 function readSettings(env: NodeJS.ProcessEnv) {
   const file = readEnvFile(fileURLToPath(new URL('../../.env', import.meta.url)));
   if (file.is === 'unreadable') throw new AfterRestoreError(file.problem);
-  const values = { ...(file.is === 'read' && file.values), ...env };
-  const { settings, problems, flawed } = readUsableSettings(values);
-  const wrong = problems.filter(({ variable }) => NEEDED.includes(variable)).map(({ text }) => text);
-  if (settings === undefined || NEEDED.some((name) => flawed.has(name)))
-    throw new AfterRestoreError(wrong.join('\n') || problems.map(({ text }) => text).join('\n'));
-  return settings;
+  return readPartialSettings({ ...(file.is === 'read' && file.values), ...env });
 }
 
 /** Docket's own Redis runs meanwhile. Where Docket runs, its folder is locked. */

@@ -1,74 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
 import { type EnvFile, readEnvFile } from '../config/env-file.ts';
-import { readUsableSettings } from '../config/usable-settings.ts';
+import { healthAddressOf } from '../config/health-port.ts';
+import { readSettings, SettingsError } from '../config/settings.ts';
 import { prepareWayOut } from '../runtime/outgoing.ts';
-import type { Check, Examined } from './check.ts';
-import { CHECKS } from './checks.ts';
-import type { HttpParts } from './http.ts';
-import { notChecked, type Outcome, wrong } from './outcome.ts';
-import type { RedisParts } from './probe-redis.ts';
-import { createProbes } from './probes.ts';
+import { type Line, notChecked, ok, warning, wrong } from './lines.ts';
+import { checkPort, checkStorage } from './machine.ts';
+import { checkBotToken, checkProjects, checkRequests } from './services.ts';
 
-/** One line. */
-export interface Finding extends Outcome {
-  id: string;
-  title: string;
-}
+/** Returns the path of a file beside package.json. */
+export const inRoot = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-export interface DiagnoseOptions extends HttpParts, RedisParts {
-  env: NodeJS.ProcessEnv;
-  /** The `.env` that `npm start` reads; variables of `env` win. Without one, `env` is all there is. */
-  envFile: string | undefined;
-  nodeVersion: string;
-  manifestScopes: readonly string[];
-  /** The ids of the checks that are run; all when left out. */
-  only?: readonly string[];
-}
+/** Returns the scopes of the bot in manifest.yml. */
+export const manifestScopes = (): string[] =>
+  parse(readFileSync(inRoot('manifest.yml'), 'utf8')).oauth_config.scopes.bot;
 
-/** Runs all checks at the same time. Returns a finding for each, in their order; none holds a secret. */
-export async function diagnose(options: DiagnoseOptions): Promise<Finding[]> {
-  const { nodeVersion, manifestScopes } = options;
-  const envFile: EnvFile = options.envFile === undefined ? { is: 'absent' } : readEnvFile(options.envFile);
-  const checks = CHECKS.filter(({ id }) => options.only?.includes(id) ?? true);
-  const env = { ...(envFile.is === 'read' && envFile.values), ...options.env };
-  const { settings, problems, flawed } = readUsableSettings(env);
-  if (settings === undefined) {
-    const why = problems.map(({ text }) => text).join(' ');
-    return checks.map(({ id, title }) => ({ id, title, ...wrong(why) }));
-  }
-  // Checks take the way out that Docket takes.
-  prepareWayOut(settings);
-  const examined: Examined = {
-    ...{
-      settings,
-      problems,
-      flawed,
-      env,
-      envFile,
-      envFilePath: options.envFile ?? '.env',
-      nodeVersion,
-      manifestScopes,
-    },
-    ...createProbes(settings, options),
-  };
-  return await Promise.all(
-    checks.map(async (check) => {
-      const outcome = await outcomeOf(check, examined);
-      return { id: check.id, title: check.title, ...outcome };
-    }),
-  );
-}
-
-async function outcomeOf(check: Check, examined: Examined): Promise<Outcome> {
-  const { reports = [], needs = [] } = check;
-  const own = examined.problems.filter(({ variable }) => reports.includes(variable));
-  if (own.length > 0) return wrong(own.map(({ text }) => text).join(' '));
-  const lacking = needs.filter((name) => examined.flawed.has(name));
-  if (lacking.length > 0)
-    return notChecked(`Needs ${lacking.join(', ')}, which is wrong or missing: fix that first.`);
+/** Checks all that Docket needs. Returns a line for each part; of settings that are wrong, one for each problem. */
+export async function diagnose(variables: NodeJS.ProcessEnv): Promise<Line[]> {
+  const file = readEnvFile(inRoot('.env'));
+  const env = { ...(file.is === 'read' && file.values), ...variables };
   try {
-    return await check.run(examined);
+    const settings = readSettings(env);
+    prepareWayOut(settings);
+    const lines = await Promise.all([
+      [judgeEnvFile(file), ok('Settings', 'All are valid.')],
+      checkBotToken(settings, manifestScopes()),
+      checkRequests(settings),
+      checkProjects(settings),
+      checkStorage(settings, env.PATH ?? ''),
+      checkPort(settings, healthAddressOf(env)),
+    ]);
+    return lines.flat();
   } catch (error) {
-    // Its message may repeat what was sent.
-    return wrong(`Could not be checked (${error instanceof Error ? error.name : 'unknown error'}).`);
+    if (!(error instanceof SettingsError)) throw error;
+    return [
+      judgeEnvFile(file),
+      ...error.problems.map((text) => wrong('Settings', text)),
+      notChecked('Slack, docs platform, Redis, port', 'Fix the settings first.'),
+    ];
   }
+}
+
+function judgeEnvFile(file: EnvFile): Line {
+  if (file.is === 'unreadable') return wrong('.env', file.problem);
+  if (file.is === 'absent')
+    return ok('.env', 'There is none: settings come from the environment. npm run setup writes one.');
+  return file.warning === undefined
+    ? ok('.env', 'Only its owner can read it.')
+    : warning('.env', file.warning);
 }

@@ -1,82 +1,63 @@
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
-import { healthAddressOf } from '../config/health-port.ts';
-import { nodeProblem } from '../config/node-problem.ts';
+import { redisAddressOf, type Settings } from '../config/settings.ts';
 import { listen, PortError } from '../server/http-server.ts';
 import { DataDirUnusable, inspectDataDir } from '../store/embedded/data-dir.ts';
-import type { Check, Examined } from './check.ts';
-import { type Outcome, ok, warning, wrong } from './outcome.ts';
+import { findServer, RedisMissing } from '../store/embedded/redis-server.ts';
+import { setTagName } from '../store/keys.ts';
+import { type RedisAddress, tagNameOf } from '../store/redis/address.ts';
+import { checkRedis } from '../store/redis/check.ts';
+import { type Line, ok, warning, wrong } from './lines.ts';
 
-function judgeNode(version: string): Outcome {
-  const problem = nodeProblem(version);
-  return problem === undefined ? ok(`${version}.`) : wrong(problem);
+/** Checks the Redis of the settings, or whether Docket can start its own. Starts none, and writes nothing. */
+export async function checkStorage(settings: Settings, searchPath: string): Promise<Line[]> {
+  const address = redisAddressOf(settings);
+  return address === undefined
+    ? [checkOwnRedis(settings.dataDir, searchPath)]
+    : await checkExternalRedis(address, settings.redisAllow);
 }
 
-function judgeEnvFile({ envFile, envFilePath: path, problems }: Examined): Outcome {
-  if (envFile.is === 'unreadable') return wrong(envFile.problem);
-  if (envFile.is === 'read') {
-    return envFile.warning === undefined ? ok(`Only its owner can read ${path}.`) : warning(envFile.warning);
-  }
-  return problems.some(({ text }) => / is missing\. /.test(text))
-    ? wrong(
-        'There is no .env, and settings are missing. Run npm run setup, or: cp .env.example .env && chmod 600 .env, and fill it in (with docker: --env-file .env).',
-      )
-    : ok('None: the settings come from the environment.');
+async function checkExternalRedis(address: RedisAddress, allow: readonly string[]): Promise<Line[]> {
+  setTagName(tagNameOf(address));
+  const { problems, version } = await checkRedis(address);
+  if (problems.length === 0)
+    return [ok('Redis', `${version} answers. It keeps its data on disk, and never drops keys.`)];
+  return problems.map(({ kind, text, allowance }) => {
+    if (allowance !== undefined && allow.includes(allowance))
+      return warning('Redis', `${text} REDIS_ALLOW accepts it.`);
+    return kind === 'min-replicas' ? warning('Redis', text) : wrong('Redis', text);
+  });
 }
 
-function judgeDataDir(dataDir: string): Outcome {
+function checkOwnRedis(dataDir: string, searchPath: string): Line {
   try {
-    const there = inspectDataDir(dataDir) !== undefined;
-    const by = `uid ${process.getuid?.()}`;
+    inspectDataDir(dataDir);
+    const program = findServer(searchPath);
     return ok(
-      there
-        ? `${resolve(dataDir)} can be read and written by ${by}.`
-        : `${resolve(dataDir)} will be created at the first start by ${by}.`,
+      'Redis',
+      `REDIS_URL is not set: Docket starts its own ${program}, with its data in ${resolve(dataDir)}.`,
     );
   } catch (error) {
-    if (error instanceof DataDirUnusable) return wrong(error.message);
+    if (error instanceof DataDirUnusable || error instanceof RedisMissing)
+      return wrong('Redis', error.message);
     throw error;
   }
 }
 
-export const nodeCheck: Check = {
-  id: 'node',
-  title: 'Node',
-  run: ({ nodeVersion }) => judgeNode(nodeVersion),
-};
-
-export const envFileCheck: Check = { id: 'env-file', title: '.env', run: judgeEnvFile };
-
-/** Tries to listen. Where Docket itself does already, all is well. */
-async function judgePort({ settings, env }: Examined): Promise<Outcome> {
-  const isWorker = settings.role === 'worker';
-  const [name, port] = isWorker
-    ? (['HEALTH_PORT', settings.healthPort] as const)
-    : (['PORT', settings.port] as const);
+/** Tries to listen where Docket would. Where Docket itself already does, all is well. */
+export async function checkPort(settings: Settings, healthAddress: string): Promise<Line> {
+  const name = settings.role === 'worker' ? 'HEALTH_PORT' : 'PORT';
+  const port = settings.role === 'worker' ? settings.healthPort : settings.port;
   const server = createServer();
   try {
     await listen(server, name, port, settings.host);
     server.close();
-    return ok(`${name} is free.`);
+    return ok(name, 'It is free.');
   } catch (error) {
     if (!(error instanceof PortError)) throw error;
-    const address = `http://${healthAddressOf(env)}/healthz`;
-    const answer = await fetch(address, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
-    return answer?.ok ? ok(`Docket is running and answers at ${name}.`) : wrong(error.message);
+    const answer = await fetch(`http://${healthAddress}/healthz`, {
+      signal: AbortSignal.timeout(1000),
+    }).catch(() => undefined);
+    return answer?.ok ? ok(name, 'Docket is running, and answers there.') : wrong(name, error.message);
   }
 }
-
-export const portCheck: Check = {
-  id: 'port',
-  title: 'Port',
-  reports: ['PORT', 'HEALTH_PORT', 'HOST'],
-  run: judgePort,
-};
-
-export const dataDirCheck: Check = {
-  id: 'data-dir',
-  title: 'Data folder',
-  needs: ['DATA_DIR'],
-  run: ({ env, settings }) =>
-    env.REDIS_URL?.trim() ? ok('Not used: REDIS_URL is set.') : judgeDataDir(settings.dataDir),
-};

@@ -1,21 +1,10 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /** Returns why a value cannot stand in a file of settings as it is: without quotes, which docker would keep. */
-export function valueProblem(value: string): string | undefined {
-  return /[\s"'`#\\]|[^\x21-\x7e]/.test(value)
+export const valueProblem = (value: string): string | undefined =>
+  /[\s"'`#\\]|[^\x21-\x7e]/.test(value)
     ? 'It contains a space, a quote or another invalid character. Copy it again.'
     : undefined;
-}
 
 /**
  * Returns the text with a setting: in the place of the line that sets it, else behind the one that is commented out, else
@@ -31,27 +20,13 @@ export function withSetting(text: string, name: string, value: string): string {
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
 }
 
-/** Replaces a file at once by one that its owner alone can read: whoever dies meanwhile, one of both is there, whole. */
+/** Replaces a file at once by one that its owner alone can read. A link stays one. */
 export function writePrivately(path: string, text: string): void {
-  // Through a link, so that it stays one.
   const target = existsSync(path) ? realpathSync(path) : path;
-  const part = `${target}.${process.pid}.part`;
-  try {
-    rmSync(part, { force: true });
-    const file = openSync(part, 'wx', 0o600);
-    try {
-      writeFileSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(part, target);
-    const folder = openSync(dirname(target), 'r');
-    fsyncSync(folder);
-    closeSync(folder);
-  } finally {
-    rmSync(part, { force: true });
-  }
+  const part = `${target}.part`;
+  rmSync(part, { force: true });
+  writeFileSync(part, text, { mode: 0o600, flush: true });
+  renameSync(part, target);
 }
 
 const nameOf = (line: string) => line.split('=', 1)[0]?.replace('export ', '').trim();

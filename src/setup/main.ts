@@ -1,51 +1,33 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { readManifestScopes } from '../doctor/manifest-scopes.ts';
-import { describeSetup, SetupProblem, setUpDocket } from './setup.ts';
+import '../config/node-version.ts';
+import { readPublicUrl } from './manifest.ts';
+import { createAppText, setUpDocket } from './setup.ts';
 import { createTerminal, Interrupted } from './terminal.ts';
 
-const TIME_LIMIT_MS = 5000;
+const USAGE = `Usage: npm run setup [-- https://the.address.that.slack.reaches]
+Without an address it sets up Socket Mode, which needs none.
+`;
 
-const inRoot = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
-
-/** Asks for what is missing, or says what that is where there is no terminal; ends the process with 0 when all is good. */
+/** Asks for what is missing, or says what to do where there is no terminal; ends the process with 0 when all is good. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
-  const manifest = readFileSync(inRoot('manifest.yml'), 'utf8');
-  const options = {
-    env,
-    envFile: inRoot('.env'),
-    envExample: readFileSync(inRoot('.env.example'), 'utf8'),
-    manifest,
-    manifestScopes: readManifestScopes(manifest),
-    nodeVersion: process.version,
-    searchPath: env.PATH ?? '',
-    machineMs: Date.now,
-    timeLimitMs: TIME_LIMIT_MS,
-  };
-  try {
-    process.exitCode = await run(options);
-  } catch (error) {
-    if (error instanceof Interrupted) {
-      process.stdout.write('\nStopped. Your answers so far are saved; run npm run setup to continue.\n');
-      process.exitCode = 130;
-    } else if (error instanceof SetupProblem) {
-      process.stderr.write(`${error.message}\n`);
-      process.exitCode = 1;
-    } else throw error;
-  }
-  // A probe that nobody waits for any more may be under way.
-  process.stdout.write('', () => process.exit());
+  const [typed] = process.argv.slice(2);
+  const publicUrl = typed === undefined ? undefined : readPublicUrl(typed);
+  process.exitCode = 1;
+  if (typed !== undefined && publicUrl === undefined) process.stderr.write(USAGE);
+  else if (!process.stdin.isTTY || !process.stdout.isTTY)
+    process.stdout.write(
+      `Setup asks questions, and needs a terminal. By hand: docs/setup.md.\n${createAppText(publicUrl)}`,
+    );
+  else process.exitCode = await ask(env, publicUrl);
 }
 
-async function run(options: Parameters<typeof setUpDocket>[0]): Promise<number> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    const { text, missing } = describeSetup(options);
-    process.stdout.write(text);
-    return missing ? 1 : 0;
-  }
-  const terminal = createTerminal(process.stdin, process.stdout);
+async function ask(variables: NodeJS.ProcessEnv, publicUrl: string | undefined): Promise<number> {
+  const terminal = createTerminal();
   try {
-    return (await setUpDocket(options, terminal)) ? 0 : 1;
+    return (await setUpDocket({ variables, publicUrl, terminal })) ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    terminal.say('\nStopped. Your answers so far are saved; run npm run setup to continue.');
+    return 130;
   } finally {
     terminal.close();
   }

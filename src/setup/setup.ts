@@ -1,177 +1,165 @@
+import { readFileSync } from 'node:fs';
 import { readEnvFile } from '../config/env-file.ts';
-import { readUsableSettings } from '../config/usable-settings.ts';
-import { type DiagnoseOptions, diagnose, type Finding } from '../doctor/diagnose.ts';
-import { isGood, renderLines, SIGNS } from '../doctor/render.ts';
+import { readPartialSettings } from '../config/partial-settings.ts';
+import { type Settings, SettingsError } from '../config/settings.ts';
+import { diagnose, inRoot, manifestScopes } from '../doctor/diagnose.ts';
+import { isGood, type Line, render, renderAll, wrong } from '../doctor/lines.ts';
+import { checkBotToken, checkProjects, checkRequests } from '../doctor/services.ts';
+import { prepareWayOut } from '../runtime/outgoing.ts';
 import { valueProblem, withSetting, writePrivately } from './env-text.ts';
-import { createAppUrl, manifestFor, readPublicUrl } from './manifest.ts';
-import { type Known, PUBLIC_URL_QUESTION, QUESTIONS, type Question } from './questions.ts';
+import { createAppUrl } from './manifest.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface SetupOptions extends DiagnoseOptions {
-  envFile: string;
-  /** The text of manifest.yml. */
-  manifest: string;
-  /** What a new `.env` begins with. */
-  envExample: string;
-}
-
-/** The file cannot be read: nothing is asked, since it would be lost. */
-export class SetupProblem extends Error {
-  override name = 'SetupProblem';
-}
-
-interface State extends Known {
+/** A setting that is asked for when it is missing or has a wrong form. */
+interface Question {
+  variable: string;
+  /** What is asked, and where the answer is found. */
   text: string;
+  isSecret: boolean;
+  isOptional?: boolean;
+  /** Settings with which it is not needed. */
+  unless: readonly string[];
+  /** Checks an answer. Only the lines about its variable count. */
+  check(settings: Settings): Promise<Line[]>;
+}
+
+const QUESTIONS: readonly Question[] = [
+  {
+    variable: 'SLACK_BOT_TOKEN',
+    text: 'Bot token ("OAuth & Permissions", after "Install to Workspace"; begins with xoxb-)',
+    isSecret: true,
+    unless: [],
+    check: (settings) => checkBotToken(settings, manifestScopes()),
+  },
+  {
+    variable: 'SLACK_APP_TOKEN',
+    text: 'App-level token ("Basic Information", App-Level Tokens, with the scope connections:write; begins with xapp-)',
+    isSecret: true,
+    unless: ['SLACK_SIGNING_SECRET'],
+    check: checkRequests,
+  },
+  {
+    variable: 'SLACK_SIGNING_SECRET',
+    text: 'Signing secret ("Basic Information", App Credentials)',
+    isSecret: true,
+    unless: ['SLACK_APP_TOKEN'],
+    check: checkRequests,
+  },
+  {
+    variable: 'DOCS_API_URL',
+    text: "Address of the docs platform's administrative API, without /v1 or /v2",
+    isSecret: false,
+    unless: [],
+    check: checkProjects,
+  },
+  {
+    variable: 'DOCS_API_KEY',
+    text: 'Admin API key (the API keys page of its dashboard)',
+    isSecret: true,
+    unless: ['DOCKET_CONFIG', 'DOCS_API_KEY_FILE'],
+    check: checkProjects,
+  },
+  {
+    variable: 'DOCS_PROJECT_ID',
+    text: "The project's id, for the docs agent and digests (the same page; press Enter to skip)",
+    isSecret: false,
+    isOptional: true,
+    unless: ['DOCKET_CONFIG'],
+    check: checkProjects,
+  },
+];
+
+export interface SetupOptions {
+  /** Variables of the environment; they win over those of `.env`. */
+  variables: NodeJS.ProcessEnv;
+  /** Where Slack reaches Docket; over Socket Mode when it is left out. */
+  publicUrl: string | undefined;
+  terminal: Terminal;
 }
 
 /**
- * Asks for each setting that is missing or has a wrong form, checks every answer as the doctor does, and keeps it at once.
- * Returns whether the doctor finds nothing wrong then. Rejects with `Interrupted`, and with `SetupProblem`.
+ * Asks for each setting that is missing or has a wrong form, checks every answer as the doctor does, and writes it to
+ * `.env` at once. Returns whether the doctor finds nothing wrong then. Rejects with `Interrupted`.
  */
-export async function setUpDocket(options: SetupOptions, terminal: Terminal): Promise<boolean> {
-  let state = readState(options);
-  const open = missing(state);
-  if (open.length > 0)
-    terminal.say(`Missing settings are saved in ${options.envFile}, which only you can read.\n`);
-  if (open.some(({ variable }) => variable.startsWith('SLACK_'))) state = await introduceSlack(state);
+export async function setUpDocket({ variables, publicUrl, terminal }: SetupOptions): Promise<boolean> {
+  const file = readEnvFile(inRoot('.env'));
+  let text = file.is === 'read' ? file.text : readFileSync(inRoot('.env.example'), 'utf8');
+  const env = { ...(file.is === 'read' && file.values), ...variables };
+  const problems = file.is === 'unreadable' ? [file.problem] : dropFlawedAnswers(env);
+  for (const problem of problems) terminal.say(render(wrong('Settings', problem)));
+  if (problems.length > 0) return false;
+  prepareWayOut(readPartialSettings(env));
+
+  const notUsed = publicUrl === undefined ? 'SLACK_SIGNING_SECRET' : 'SLACK_APP_TOKEN';
+  if (!isSet(env, 'SLACK_BOT_TOKEN')) terminal.say(createAppText(publicUrl));
   for (const question of QUESTIONS) {
-    if (missing(state).includes(question)) state = await answer(question, state);
+    const { variable, unless } = question;
+    if (isSet(env, variable) || variable === notUsed || unless.some((name) => isSet(env, name))) continue;
+    const value = await askFor(question, env, terminal);
+    if (value === undefined) continue;
+    env[variable] = value;
+    text = withSetting(text, variable, value);
+    writePrivately(inRoot('.env'), text);
   }
   terminal.say('\nnpm run doctor:');
-  const findings = await diagnose(options);
-  terminal.say(renderLines(findings));
-  const good = isGood(findings);
+  const lines = await diagnose(variables);
+  terminal.say(renderAll(lines));
   terminal.say(
-    good
+    isGood(lines)
       ? 'Start Docket: npm start. Then in Slack: /invite @Docket'
       : 'Fix what is wrong, and run npm run setup again.',
   );
-  return good;
+  return isGood(lines);
+}
 
-  /** Finds out how Slack reaches Docket, and has the app created. */
-  async function introduceSlack(before: State): Promise<State> {
-    const secret = secretOfApp(before.env);
-    const hasToken = isSet(before.env.SLACK_BOT_TOKEN);
-    if (secret !== undefined) {
-      if (!hasToken) terminal.say(appExistsText(secret));
-      return before;
-    }
-    const publicUrl = await askAddress();
-    if (!hasToken) terminal.say(createAppText(options.manifest, publicUrl));
-    return { ...before, overSocket: publicUrl === undefined };
-  }
+const isSet = (env: NodeJS.ProcessEnv, variable: string) => Boolean(env[variable]?.trim());
 
-  async function askAddress(): Promise<string | undefined> {
-    for (;;) {
-      const typed = await terminal.ask(PUBLIC_URL_QUESTION);
-      if (typed === '') return undefined;
-      const read = readPublicUrl(typed);
-      if ('url' in read) return read.url;
-      terminal.say(`✖ ${read.problem}`);
-    }
-  }
+/** Removes answers with a wrong form, so that they are asked for again. Returns the problems of all other settings. */
+function dropFlawedAnswers(env: NodeJS.ProcessEnv): string[] {
+  const problems = problemsOf(env);
+  const flawed = QUESTIONS.filter(({ variable }) => problems.some((text) => text.startsWith(`${variable} `)));
+  for (const { variable } of flawed) delete env[variable];
+  return flawed.length === 0 ? problems : problemsOf(env);
+}
 
-  async function answer(question: Question, before: State): Promise<State> {
-    const { variable, text, secret, optional } = question;
-    let kept: string | undefined;
-    for (;;) {
-      const typed = await terminal.ask(kept === undefined ? text : `${text}; press Enter to keep it`, {
-        secret,
-      });
-      const value = typed.startsWith(`${variable}=`) ? typed.slice(variable.length + 1) : typed;
-      if (value === '' && kept !== undefined) return keep(variable, kept, before);
-      if (value === '' && optional) return before;
-      if (value === '') continue;
-      const problem = valueProblem(value);
-      if (problem !== undefined) {
-        terminal.say(`✖ ${problem}`);
-        continue;
-      }
-      const findings = await judge(question, value, before);
-      for (const { status, text: said } of findings)
-        if (status !== 'not checked') terminal.say(`${SIGNS[status].sign} ${said}`);
-      if (findings.every(({ status }) => status !== 'wrong')) return keep(variable, value, before);
-      // Only what has the right form: what has not would be asked for again at once.
-      kept = readUsableSettings({ ...before.env, [variable]: value }).flawed.has(variable)
-        ? undefined
-        : value;
-    }
-  }
-
-  async function judge(question: Question, value: string, { env }: State): Promise<Finding[]> {
-    const { variable, checks } = question;
-    return await diagnose({
-      ...options,
-      env: { ...env, [variable]: value },
-      envFile: undefined,
-      only: checks,
-    });
-  }
-
-  function keep(variable: string, value: string, before: State): State {
-    const text = withSetting(before.text, variable, value);
-    writePrivately(options.envFile, text);
-    return { ...before, text, env: { ...before.env, [variable]: value } };
+function problemsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readPartialSettings(env);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
   }
 }
 
-const isSet = (value: string | undefined) => value !== undefined && value.trim() !== '';
-
-/** Returns the questions whose setting is missing, or has a form that no start would take. */
-function missing(known: Known): Question[] {
-  const { flawed } = readUsableSettings(known.env);
-  return QUESTIONS.filter(
-    ({ variable, isNeeded, optional }) =>
-      isNeeded(known) &&
-      (flawed.has(variable) || !isSet(known.env[variable])) &&
-      (!optional || !known.env[variable]),
-  );
+/** Asks until an answer is right, or is kept although it was found wrong. Returns `undefined` when it is skipped. */
+async function askFor(question: Question, env: NodeJS.ProcessEnv, terminal: Terminal) {
+  const { variable, text, isSecret, isOptional, check } = question;
+  let kept: string | undefined;
+  for (;;) {
+    const typed = await terminal.ask(kept === undefined ? text : `${text}; press Enter to keep it`, isSecret);
+    if (typed === '' && (kept !== undefined || isOptional)) return kept;
+    if (typed === '') continue;
+    const answered = { ...env, [variable]: typed };
+    const problem = valueProblem(typed) ?? problemsOf(answered).join(' ');
+    const lines = problem
+      ? [wrong(variable, problem)]
+      : (await check(readPartialSettings(answered))).filter(({ about }) => about === variable);
+    for (const line of lines) terminal.say(render(line));
+    if (isGood(lines)) return typed;
+    kept = problem ? undefined : typed;
+  }
 }
 
-function readState({ env, envFile, envExample }: SetupOptions): State {
-  const file = readEnvFile(envFile);
-  if (file.is === 'unreadable') throw new SetupProblem(file.problem);
-  const all = file.is === 'read' ? { ...file.values, ...env } : env;
-  return {
-    text: file.is === 'read' ? file.text : envExample,
-    env: all,
-    overSocket: isSet(all.SLACK_APP_TOKEN) || !isSet(all.SLACK_SIGNING_SECRET),
-  };
-}
-
-/** Returns the setting that shows that there is an app, and how Slack reaches it. A second app would have other secrets. */
-const secretOfApp = (env: NodeJS.ProcessEnv) =>
-  (['SLACK_APP_TOKEN', 'SLACK_SIGNING_SECRET'] as const).find((name) => isSet(env[name]));
-
-const appExistsText = (secret: string) => `
-${secret} is set, so the app exists. Find the missing values on its pages: https://api.slack.com/apps
-`;
-
-function createAppText(manifest: string, publicUrl: string | undefined): string {
+/** Returns how the app is created in Slack, and what to copy from there. */
+export function createAppText(publicUrl: string | undefined): string {
+  const overSocket = publicUrl === undefined;
   return `
-1. Open this page, choose your workspace, and create the app:
+1. Open this page, choose your workspace, and create the app (if you have it: https://api.slack.com/apps):
 
-${createAppUrl(manifestFor(manifest, publicUrl))}
+${createAppUrl(readFileSync(inRoot('manifest.yml'), 'utf8'), publicUrl)}
 
-2. On its page, choose "Install to Workspace".${publicUrl === undefined ? ' Then "Basic Information", App-Level Tokens, "Generate": with the scope connections:write.' : ''}
-3. Copy the ${publicUrl === undefined ? 'two tokens' : 'token and the signing secret'} here; what you paste is not shown.
-`;
-}
-
-/** Returns what to do where nobody can be asked, and whether something is missing. */
-export function describeSetup(options: SetupOptions): { text: string; missing: boolean } {
-  const state = readState(options);
-  const open = missing(state).filter(({ optional }) => !optional);
-  if (open.length === 0) return { text: 'No setting is missing. Run: npm run doctor\n', missing: false };
-  const lines = open.map(({ variable, text }) => `  ${variable}: ${text}`);
-  const secret = secretOfApp(state.env);
-  const app = secret === undefined ? createAppText(options.manifest, undefined) : appExistsText(secret);
-  const text = `Setup needs a terminal to ask questions. Run npm run setup in one, or do it by hand:
-${isSet(state.env.SLACK_BOT_TOKEN) ? '' : app}
-Then set these in ${options.envFile} (chmod 600; start from .env.example) or in the environment:
-${lines.join('\n')}
-With a public https address, leave SLACK_APP_TOKEN out, set SLACK_SIGNING_SECRET, and create the app from manifest.yml
-with that address in it.
-`;
-  return { text, missing: true };
+2. On its page, choose "Install to Workspace".${overSocket ? ' Then "Basic Information", App-Level Tokens, "Generate": with the scope connections:write.' : ''}
+3. Copy the ${overSocket ? 'two tokens' : 'token and the signing secret'} here; what you paste is not shown, and goes to .env, which only you can read.
+${overSocket ? '\nThis sets up Socket Mode, which needs no public address. To use one: npm run setup -- https://docket.example.com\n' : ''}`;
 }

@@ -111,12 +111,9 @@ describe.skipIf(missing !== undefined)('the image', () => {
   test('has the doctor, who finds nothing wrong with right settings', async () => {
     const { env } = await standIns();
     const options = newVolume();
-    const run = (...args: string[]) =>
-      engine.run(IMAGE, ['doctor', ...args], { env, options, network: 'host' });
-    const json = await run('--json');
-    expect(JSON.parse(json.stdout)).toMatchObject({ ok: true });
-    expect(json.code).toBe(0);
-    expect((await run()).stdout).toContain('Data folder');
+    const { code, stdout } = await engine.run(IMAGE, ['doctor'], { env, options, network: 'host' });
+    expect(stdout).toContain('Docket starts its own');
+    expect(code).toBe(0);
     expect((await engine.run(IMAGE, ['doctor'], { options })).code).toBe(1);
   });
 

@@ -1,0 +1,312 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createStandInPlatform } from '../../demo/docs-platform/platform.ts';
+import { readManifest } from '../../demo/slack/manifest.ts';
+import { createStandInSlack } from '../../demo/slack/slack.ts';
+import { answering } from '../support/docs-api/servers.ts';
+import { proxyTo, tlsBefore } from '../support/docs-api/tls.ts';
+import { endsWithTests } from '../support/flows/children.ts';
+import { temporaryFolder } from '../support/flows/world.ts';
+import { freePort, redisForTests } from '../support/redis.ts';
+import { makeCertificates } from '../support/store/certificates.ts';
+
+const VIEWS = 'GET /v1/analytics/{projectId}/views';
+const repository = fileURLToPath(new URL('../../', import.meta.url));
+const redis = redisForTests();
+const slack = createStandInSlack({ rateLimits: false });
+const platform = createStandInPlatform();
+let servers: { url: string; close(): Promise<void> }[];
+
+/** A folder with what the image has of the repository, and no `.env` of a developer's. */
+let root: string;
+const file = (name: string) => join(root, name);
+
+beforeAll(async () => {
+  servers = [await slack.listen(), await platform.listen()];
+  root = mkdtempSync(join(tmpdir(), 'doctor-'));
+  chmodSync(root, 0o755);
+  for (const name of ['src', 'package.json', 'manifest.yml'])
+    cpSync(join(repository, name), file(name), { recursive: true });
+  symlinkSync(join(repository, 'node_modules'), file('node_modules'));
+});
+afterAll(async () => {
+  slack.stop();
+  await Promise.all(servers.map(({ close }) => close()));
+  rmSync(root, { recursive: true });
+});
+beforeEach(async () => {
+  for (const name of ['.env', 'data']) rmSync(file(name), { force: true, recursive: true });
+  slack.wire.clear();
+  platform.wire.clear();
+  await redis.client.config('SET', 'maxmemory-policy', 'noeviction');
+  await redis.client.config('SET', 'appendonly', 'yes');
+});
+
+/** Settings with which all is good. */
+const rightEnv = () => ({
+  SLACK_BOT_TOKEN: slack.tokens.bot,
+  SLACK_APP_TOKEN: slack.tokens.app,
+  SLACK_API_URL: `${servers[0]?.url}/api/`,
+  DOCS_API_URL: servers[1]?.url ?? '',
+  DOCS_API_KEY: platform.apiKey,
+  DOCS_API_KEY_PREFIX: platform.keyPrefix,
+  DOCS_PROJECT_ID: platform.projectId,
+  PORT: '0',
+  REDIS_URL: redis.url,
+  DATA_DIR: file('data'),
+});
+
+const secrets = () => [slack.tokens.bot, slack.tokens.app, platform.apiKey, 'another1', 'the-password'];
+
+/** Runs the doctor with these settings alone. Whatever it prints holds no secret. */
+async function doctor(env: NodeJS.ProcessEnv, options: { uid?: number; gid?: number } = {}) {
+  const child = endsWithTests(
+    spawn(process.execPath, ['src/doctor/main.ts'], {
+      cwd: root,
+      env: { PATH: process.env.PATH, ...env },
+      ...options,
+    }),
+  );
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  expect(stderr).toBe('');
+  for (const secret of secrets()) expect(stdout).not.toContain(secret);
+  return { code, stdout, lines: stdout.trimEnd().split('\n') };
+}
+
+const answered = (body: unknown, headers: Record<string, string> = {}, status = 200) =>
+  ({ kind: 'answer', status, headers, body }) as const;
+const noAnswer = async () => `http://127.0.0.1:${await freePort()}`;
+/** The time on a clock that this machine's is ahead of. */
+const timeBehind = (seconds: number) => new Date(Date.now() - seconds * 1000).toUTCString();
+
+test('where all is good each line says so, and nothing is written or started', async () => {
+  const { code, lines } = await doctor(rightEnv());
+  expect(code).toBe(0);
+  expect(lines.map((line) => /^. (\w+) +([\w.]+): /.exec(line)?.slice(1))).toEqual([
+    ['ok', '.env'],
+    ['ok', 'Settings'],
+    ['ok', 'SLACK_BOT_TOKEN'],
+    ['ok', 'Clock'],
+    ['ok', 'SLACK_APP_TOKEN'],
+    ['ok', 'DOCS_API_URL'],
+    ['ok', 'Redis'],
+    ['ok', 'PORT'],
+    undefined,
+  ]);
+  expect(lines.at(-1)).toBe('0 wrong, 0 to look at, 0 not checked.');
+  expect(await redis.client.dbsize()).toBe(0);
+  expect(slack.sockets.open).toBe(0);
+  expect(platform.starts).toEqual([]);
+});
+
+test('before anything is set each missing setting has a line with its fix', async () => {
+  const { code, stdout } = await doctor({});
+  expect(code).toBe(1);
+  for (const name of ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'DOCS_API_URL', 'DOCS_API_KEY'])
+    expect(stdout).toMatch(new RegExp(`^✖ wrong +Settings: ${name} is missing\\. (Copy|Create|Set) `, 'm'));
+  expect(stdout).toMatch(/^– not checked Slack, .*: Fix the settings first\.$/m);
+});
+
+test('it reads .env as a start does, and the environment wins', async () => {
+  const { SLACK_BOT_TOKEN, ...rest } = rightEnv();
+  const settings = Object.entries({ ...rest, SLACK_BOT_TOKEN: 'xoxb-of-the-file' });
+  writeFileSync(file('.env'), settings.map((pair) => `${pair.join('=')}\n`).join(''));
+  chmodSync(file('.env'), 0o644);
+  const { code, stdout } = await doctor({ SLACK_BOT_TOKEN });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^! warning +\.env: .*Run: chmod 600/m);
+  expect((await doctor({})).stdout).toMatch(/^✖ wrong +SLACK_BOT_TOKEN: .*\(invalid_auth\)/m);
+});
+
+/** What is changed where all is good, and lines that the doctor then prints. */
+const troubles: [what: string, trouble: () => object | Promise<object>, lines: RegExp[]][] = [
+  [
+    'settings with a wrong form',
+    () => ({ LOG_LEVEL: 'loud', SLACK_BOT_TOKEN: `"${slack.tokens.bot}"`, DOCS_API_KEY: 'usr_another1' }),
+    [
+      /^✖ wrong +Settings: LOG_LEVEL must be one of/m,
+      /^✖ wrong +Settings: SLACK_BOT_TOKEN has quotes around it/m,
+      /^✖ wrong +Settings: DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX/m,
+    ],
+  ],
+  [
+    'a .env that is not plain UTF-8',
+    () => {
+      writeFileSync(file('.env'), '\ufeffLOG_LEVEL=info\n');
+      return {};
+    },
+    [/^✖ wrong +\.env: .* byte order mark/m],
+  ],
+  [
+    'tokens and keys that are not accepted, and a Redis that drops keys',
+    async () => {
+      await redis.client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+      return {
+        SLACK_BOT_TOKEN: 'xoxb-another1',
+        SLACK_APP_TOKEN: 'xapp-another1',
+        DOCS_API_KEY: 'adm_another1',
+      };
+    },
+    [
+      /^✖ wrong +SLACK_BOT_TOKEN: Slack does not accept it \(invalid_auth\)\. Copy it again/m,
+      /^✖ wrong +SLACK_APP_TOKEN: Slack does not accept it \(invalid_auth\)\. Create one/m,
+      /^✖ wrong +DOCS_API_KEY: The platform rejects it/m,
+      /^✖ wrong +Redis: Redis drops keys/m,
+    ],
+  ],
+  [
+    'hosts that do not answer',
+    async () => ({
+      SLACK_API_URL: `${await noAnswer()}/api/`,
+      DOCS_API_URL: await noAnswer(),
+      REDIS_URL: `redis://somebody:the-password@127.0.0.1:${await freePort()}`,
+    }),
+    [
+      /^✖ wrong +SLACK_BOT_TOKEN: Slack cannot be reached \(ECONNREFUSED\)/m,
+      /^– not checked Clock: Slack must answer first/m,
+      /^✖ wrong +DOCS_API_URL: .*\(ECONNREFUSED\)/m,
+      /^✖ wrong +Redis: Redis isn't answering \(ECONNREFUSED\)/m,
+    ],
+  ],
+  [
+    'a Slack that hangs, and a page in place of the API',
+    () => {
+      slack.wire.order('auth.test', { kind: 'hang', when: 'before' });
+      platform.wire.order(VIEWS, { kind: 'answer', status: 404, text: '<h1>Not here</h1>' });
+      return {};
+    },
+    [
+      /^✖ wrong +SLACK_BOT_TOKEN: Slack cannot be reached \(no answer within 5 s\)/m,
+      /^✖ wrong +DOCS_API_URL: What answers there is not the platform's API \(404\)/m,
+    ],
+  ],
+  [
+    'what Docket works with, though less well',
+    async () => {
+      await redis.client.config('SET', 'appendonly', 'no');
+      const headers = { 'x-oauth-scopes': readManifest().scopes.join(), date: timeBehind(40) };
+      slack.wire.order('auth.test', answered({ ok: true, bot_id: 'B1', team: 'Acme' }, headers));
+      return {
+        SLACK_APP_TOKEN: '',
+        SLACK_SIGNING_SECRET: 'something-that-is-long',
+        DOCS_PROJECT_ID: '',
+        REDIS_ALLOW: 'volatile',
+      };
+    },
+    [
+      /^! warning +Clock: This machine's clock is 4\d s ahead/m,
+      /^! warning +SLACK_SIGNING_SECRET: .*not 32 hexadecimal/m,
+      /^! warning +DOCS_PROJECT_ID: It is not set: exports work/m,
+      /^! warning +Redis: .*REDIS_ALLOW accepts it/m,
+      /^0 wrong, 4 to look at, 0 not checked\.$/m,
+    ],
+  ],
+  [
+    'an app that lacks scopes, a clock minutes behind, an unknown project, a taken port',
+    async () => {
+      const scopes = readManifest().scopes.filter((name) => name !== 'files:write');
+      const headers = { 'x-oauth-scopes': scopes.join(), date: timeBehind(-400) };
+      slack.wire.order('auth.test', answered({ ok: true, bot_id: 'B1' }, headers));
+      const PORT = new URL((await answering(404, {})).url).port;
+      return { DOCS_PROJECT_ID: 'prj_other', HOST: '127.0.0.1', PORT };
+    },
+    [
+      /^✖ wrong +SLACK_BOT_TOKEN: The app lacks files:write\. Replace its manifest/m,
+      /^✖ wrong +Clock: .* behind.*refused/m,
+      /^✖ wrong +DOCS_PROJECT_ID: The platform does not know it/m,
+      /^✖ wrong +PORT: Port \d+ is taken by another program/m,
+    ],
+  ],
+  [
+    'a token of a user, a forbidden key, and a Docket that runs',
+    async () => {
+      slack.wire.order('auth.test', answered({ ok: true }));
+      platform.wire.order(VIEWS, answered({ error: 'no' }, {}, 403));
+      return { HOST: '127.0.0.1', PORT: new URL((await answering(200, {})).url).port };
+    },
+    [
+      /^✖ wrong +SLACK_BOT_TOKEN: It is not a bot token/m,
+      /^! warning +DOCS_API_KEY: .*\(403\)/m,
+      /^✔ ok +PORT: Docket is running/m,
+    ],
+  ],
+  [
+    'a limit of the platform, and a data folder that is a file',
+    () => {
+      platform.wire.order(VIEWS, answered({ error: 'limit' }, {}, 429));
+      writeFileSync(file('data'), '');
+      return { REDIS_URL: '' };
+    },
+    [
+      /^! warning +DOCS_PROJECT_ID: It could not be checked \(429\)/m,
+      /^✖ wrong +Redis: .* cannot be used \(ENOTDIR at /m,
+    ],
+  ],
+  ['no redis-server', () => ({ REDIS_URL: '', PATH: root }), [/^✖ wrong +Redis: .*no redis-server/m]],
+  [
+    'the key of one project of several',
+    () => {
+      const projects = `projects:\n  acme: { projectId: ${platform.projectId} }\n  beta: { projectId: prj_beta, apiKey: { env: BETA_KEY } }\n`;
+      writeFileSync(file('docket.yml'), projects);
+      return { DOCKET_CONFIG: file('docket.yml'), DOCS_PROJECT_ID: '', BETA_KEY: 'adm_another1' };
+    },
+    [/^✖ wrong +BETA_KEY \(project beta\): The platform rejects it/m, /^✔ ok +DOCS_API_URL: /m],
+  ],
+];
+
+test.each(troubles)('%s', async (_, trouble, expected) => {
+  const { code, stdout } = await doctor({ ...rightEnv(), ...(await trouble()) });
+  for (const line of expected) expect(stdout).toMatch(line);
+  expect(code).toBe(stdout.includes('✖') ? 1 : 0);
+});
+
+test("Docket's own Redis is neither started, nor its folder made", async () => {
+  const { code, stdout } = await doctor({ ...rightEnv(), REDIS_URL: '' });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^✔ ok +Redis: .*Docket starts its own/m);
+  expect(existsSync(file('data'))).toBe(false);
+});
+
+test("it takes Docket's way out: the proxy, and the authorities that are trusted", async () => {
+  const folder = temporaryFolder();
+  onTestFinished(() => folder.remove());
+  const made = makeCertificates(folder.path, { names: 'DNS:docs-api.test' });
+  const port = await tlsBefore(Number(new URL(servers[1]?.url ?? '').port), made);
+  const HTTPS_PROXY = (await proxyTo(port)).url.replace('//', '//somebody:the-password@');
+  const env = { ...rightEnv(), DOCS_API_URL: 'https://docs-api.test', HTTPS_PROXY };
+  expect((await doctor({ ...env, NODE_EXTRA_CA_CERTS: made.ca })).code).toBe(0);
+  const { stdout } = await doctor(env);
+  expect(stdout).toMatch(/^✖ wrong +DOCS_API_URL: .*certificate of DOCS_API_URL\. Set NODE_EXTRA_CA_CERTS/m);
+});
+
+test.runIf(process.getuid?.() === 0)(
+  'a .env and a data folder of somebody else are named with their commands',
+  async () => {
+    const stranger = { uid: 4321, gid: 4321 };
+    mkdirSync(file('data'), { mode: 0o700 });
+    const { stdout } = await doctor({ ...rightEnv(), REDIS_URL: '' }, stranger);
+    expect(stdout).toMatch(/^✖ wrong +Redis: .* cannot be used \(EACCES at .*\(uid 4321\) owns/m);
+    writeFileSync(file('.env'), 'LOG_LEVEL=info\n', { mode: 0o600 });
+    const unreadable = await doctor({}, stranger);
+    expect(unreadable.stdout).toMatch(/^✖ wrong +\.env: .* may not be read .*Run: chown 4321 /m);
+  },
+);
