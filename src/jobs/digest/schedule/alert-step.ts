@@ -44,8 +44,7 @@ export async function stepAlert(run: ScheduleRun, context: AlertContext): Promis
   if (!run.alerts) return Infinity;
   const { alert } = run;
   const nextAtMs = nextDaily(run.timetable, nowMs);
-  // Planned by a clock that was ahead, or not at all yet.
-  if (alert === undefined || alert.nextAtMs > nextAtMs) return { ...run, alert: { ...alert, nextAtMs } };
+  if (alert === undefined) return { ...run, alert: { nextAtMs } };
   if (nowMs >= alert.nextAtMs) {
     // Where Slack does not say, the day is looked at, and it is asked again before anything is posted.
     if ((await checkOwner(run, context)) === 'notPermitted') return pauseNotPermitted(run, context);
@@ -80,7 +79,7 @@ function settledDays(
   const last = dayOf(dueAtMs - SETTLING_MS - DAY_MS);
   if (checked === last) return {};
   const dayBefore = dayRange(last, -1).from;
-  // What was missed for a day is not caught up. A day that is still to come is from a clock that was ahead.
+  // What was missed for a day is not caught up.
   const isTwo = dueAtMs === nextAtMs && checked !== undefined && checked < dayBefore;
   return { checked: last, days: isTwo ? [dayBefore, last] : [last], check: undefined };
 }

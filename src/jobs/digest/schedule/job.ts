@@ -243,9 +243,6 @@ const writesOf = (context: JobContext): EditionWrites => {
 /** Nothing is due: has figures collected in time, watches for unusual days, and waits. */
 async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
-  // Planned by a clock that was ahead.
-  const nextAtMs = nextDue(run, nowMs);
-  if (nextAtMs < run.nextAtMs) return saveAs({ ...run, nextAtMs });
   // A digest was skipped for it. Operators see it until it works.
   const isUnknown = run.unknownSinceMs !== undefined;
   if (isUnknown && (await checkOwner(run, context)) !== 'unknown')

@@ -15,19 +15,14 @@ export const MAX_FAILURES = 3;
 export const nextDaily = (timetable: Timetable, afterMs: number): number =>
   Math.min(...[1, 2, 3, 4, 5, 6, 7].map((weekday) => nextOccurrence({ ...timetable, weekday }, afterMs)));
 
-/**
- * Returns whether a week is later than those that were posted, or are being posted. Names of weeks sort as they follow.
- * Those that are not over yet a clock that was ahead had posted: none waits for them.
- */
-function isNewWeek({ lastWeek, posting }: ScheduleRun, { name }: Week, nowMs: number): boolean {
-  const over = lastCompleteWeek(nowMs).name;
-  return [lastWeek, posting?.week].every((known) => known === undefined || known > over || name > known);
-}
+/** Returns whether a week is later than those that were posted, or are being posted. Names of weeks sort as they follow. */
+const isNewWeek = ({ lastWeek = '', posting }: ScheduleRun, { name }: Week): boolean =>
+  name > lastWeek && name > (posting?.week ?? '');
 
 /** Returns when the next digest from now on is due, of a week that was not posted yet. */
 export function nextDue(run: ScheduleRun, nowMs: number): number {
   let dueAtMs = nextOccurrence(run.timetable, nowMs);
-  while (!isNewWeek(run, lastCompleteWeek(dueAtMs), nowMs)) dueAtMs = nextOccurrence(run.timetable, dueAtMs);
+  while (!isNewWeek(run, lastCompleteWeek(dueAtMs))) dueAtMs = nextOccurrence(run.timetable, dueAtMs);
   return dueAtMs;
 }
 
@@ -50,8 +45,7 @@ export function dueDigests(
   let dueAtMs = run.nextAtMs;
   for (; dueAtMs <= nowMs; dueAtMs = nextOccurrence(run.timetable, dueAtMs)) {
     const week = lastCompleteWeek(dueAtMs);
-    if (isNewWeek(run, week, nowMs))
-      missed.set(week.name, { week, dueAtMs, late: nowMs - dueAtMs > LATE_MS });
+    if (isNewWeek(run, week)) missed.set(week.name, { week, dueAtMs, late: nowMs - dueAtMs > LATE_MS });
   }
   const all = [...missed.values()];
   const latest = all.at(-1);
@@ -118,8 +112,7 @@ export function recordOutcome(
   if (posting === undefined) return run;
   const { week } = posting;
   if (why === 'done') {
-    const { lastWeek: known = '' } = run;
-    const lastWeek = week > known || known > lastCompleteWeek(nowMs).name ? week : known;
+    const lastWeek = run.lastWeek !== undefined && run.lastWeek > week ? run.lastWeek : week;
     const posted: ScheduleRun = {
       ...rest,
       lastWeek,
