@@ -45,8 +45,7 @@ export async function stepFile(
   const file = run[upload.name];
   if (file === undefined || file.state === 'done' || file.state === 'failed') return undefined;
   const waitMs = (file.nextMs ?? 0) - context.now();
-  // Further away than it can be: set by a clock that was ahead.
-  if (waitMs > 0 && waitMs < GIVE_UP_MS) return runAgainIn(waitMs);
+  if (waitMs > 0) return runAgainIn(waitMs);
   const save: Save = (changes, inMs = 0) => {
     const next = { trouble: undefined, ...changes, nextMs: inMs > 0 ? context.now() + inMs : undefined };
     return saveAs({ ...run, [upload.name]: { ...file, ...next } });

@@ -81,8 +81,7 @@ async function step(
 ): Promise<StepResult<FiguresRun>> {
   const { now, rateLimiter } = context;
   const waitMs = run.nextMs - now();
-  // Further away than it can be: set by a clock that was ahead.
-  if (waitMs > 0 && waitMs <= LONGEST_WAIT_MS) return runAgainIn(waitMs);
+  if (waitMs > 0) return runAgainIn(waitMs);
   const request = nextRequest(run);
   if (request === undefined) return end(markTooMany(run));
   const known = await withoutRequest(run, request, context);
