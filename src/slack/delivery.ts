@@ -151,8 +151,6 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (record.postedAtMs !== undefined) {
       const { checkAtMs = 0, postedAtMs: sinceMs } = record;
       const waitMs = checkAtMs - now();
-      // Further away than it can be: set by the clock of a process that was ahead.
-      if (waitMs > effectMs) return save(key, record, { checkAtMs: now() + effectMs }, effectMs);
       if (waitMs > 0) return waitMs;
       const { teamId } = wanted;
       const result = await search({ teamId, key, place: target, sinceMs, fromMs: checkAtMs });
