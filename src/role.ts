@@ -8,7 +8,7 @@ import { createPolicy } from './policy.ts';
 import type { Closers } from './runtime/closers.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
-import { createCallProblems } from './server/call-problems.ts';
+import { createCallProblems, slackProblem } from './server/call-problems.ts';
 import { createHealth } from './server/health.ts';
 import { createHealthChecks, type HealthChecks, redisState } from './server/health-checks.ts';
 import type { HttpServer } from './server/http-server.ts';
@@ -107,9 +107,9 @@ export async function createRoleParts(
     monotonicMs,
     onCall({ method, answered, refused, error = 'ok', durationMs }) {
       const call = { of: 'slack', operation: method };
-      if (refused) calls.failed(call, 'slack_token', true, error);
-      else if (error === 'limited') calls.failed(call, 'slack_limited', false, error);
-      else if (!answered) calls.failed(call, 'slack_unreachable', false, error);
+      if (refused) calls.failed(call, slackProblem('slack_token'), true, error);
+      else if (error === 'limited') calls.failed(call, slackProblem('slack_limited'), false, error);
+      else if (!answered) calls.failed(call, slackProblem('slack_unreachable'), false, error);
       else calls.worked(call);
       health.record(
         'slack',

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Settings } from './config/settings.ts';
 import type { DocsApiRequest } from './docs-api/caller.ts';
 import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
-import { DocsApiError, type DocsApiErrorKind } from './docs-api/errors.ts';
+import { DocsApiError } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
-import { createDocsReporter } from './docs-api/report.ts';
+import { docsProblemOf } from './docs-api/problems.ts';
 import { createAdminAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
 import { createKeyAlert } from './jobs/alerts/key-alert.ts';
 import { createExpiryReminder } from './jobs/alerts/key-expiry.ts';
@@ -20,7 +20,6 @@ import { createWorkers } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { untilStopping } from './runtime/stopping.ts';
 import { within } from './runtime/within.ts';
-import type { CallProblem, CallProblems } from './server/call-problems.ts';
 import { shareHealth } from './server/health.ts';
 import { createChannels } from './slack/channels.ts';
 import { createDelivery } from './slack/delivery.ts';
@@ -190,28 +189,6 @@ function countSlots(rateLimiter: RateLimitStore, { slots }: RoleParts['metrics']
   };
 }
 
-/** Which problem a failed call is; an answer about its job or its input is none. */
-const problemOfKind: Partial<Record<DocsApiErrorKind, CallProblem>> = {
-  key_rejected: 'docs_key',
-  forbidden: 'docs_forbidden',
-  rate_limited: 'docs_limited',
-  server: 'docs_failing',
-  timeout: 'docs_unreachable',
-  refused: 'docs_unreachable',
-  connection: 'docs_unreachable',
-  redirect: 'docs_unreachable',
-  unreadable: 'docs_unreachable',
-};
-
-function keepDocsOutcome(calls: CallProblems, of: string, request: DocsApiRequest) {
-  const { operation, error, status, code } = request;
-  const problem = error && problemOfKind[error];
-  if (problem === undefined) return calls.worked({ of, operation });
-  // Somebody asked for it, and it is refused or in doubt. A rate limit is waited for.
-  const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem !== 'docs_limited';
-  calls.failed({ of, operation }, problem, isWaitedFor || problem === 'docs_key', code ?? status);
-}
-
 /** Whether an answer came, and not from a gateway that found nobody behind it. */
 const isFromPlatform = (status: number | undefined) =>
   status !== undefined && ![502, 503, 504].includes(status);
@@ -222,9 +199,24 @@ function createDocsApis(
   { timing, now, random, log, secrets, closers, health, calls, metrics, tracing }: RoleParts,
   watchKey: ReturnType<typeof createKeyWatch>,
 ): ReadonlyMap<string, DocsApi> {
-  const report = createDocsReporter({ log, now });
   const apis = projects.map((project) => {
     const { name, apiKey, apiKeyVariable: keyVariable, apiKeyFile } = project;
+    const owner = { project: name, keyVariable, isFile: apiKeyFile !== undefined };
+
+    function keepOutcome(request: DocsApiRequest) {
+      const { operation, status, code } = request;
+      const problem = docsProblemOf(request, owner);
+      if (problem === undefined) return calls.worked({ of: name, operation });
+      // Somebody asked for it, and it is refused or in doubt. A rate limit is waited for.
+      const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem.name !== 'docs_limited';
+      calls.failed(
+        { of: name, operation },
+        problem,
+        isWaitedFor || problem.name === 'docs_key',
+        code ?? status,
+      );
+    }
+
     const api = createDocsApi({
       baseUrl: docsApiUrl,
       apiKey,
@@ -244,14 +236,13 @@ function createDocsApis(
         if (attempt > 1) metrics.retries.add({ of: 'docs_api' });
         // Whoever cancels a call, as a stopping worker does, learns nothing of the platform.
         if (request.error !== 'aborted') {
-          keepDocsOutcome(calls, name, request);
+          keepOutcome(request);
           const problems = calls.current('docs').map(({ text }) => text);
           health.record('docs', isFromPlatform(request.status), false, problems);
         }
         if (request.error === undefined || request.error === 'key_rejected')
           watchKey(keyIdOf(project), request.error === undefined);
         log.debug(request, 'docs api');
-        report(request, { project: name, keyVariable, isFile: apiKeyFile !== undefined });
       },
     });
     return [name, api] as const;

@@ -3,7 +3,7 @@ import { connectionCode, connectionProblem } from '../docs-api/connection-proble
 import { DocsApiSettingsError } from '../docs-api/errors.ts';
 import { OPERATIONS } from '../docs-api/operations.ts';
 import { fillPath } from '../docs-api/paths.ts';
-import { FORBIDDEN_CAUSES } from '../docs-api/report.ts';
+import { FORBIDDEN_CAUSES } from '../docs-api/problems.ts';
 import { parseBaseUrl } from '../docs-api/settings.ts';
 import type { Project } from '../projects.ts';
 import { type Line, notChecked, ok, warning, wrong } from './lines.ts';

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { DocsApiOptions, DocsApiRequest } from '../../src/docs-api/caller.ts';
-import { adviceFor } from '../../src/docs-api/report.ts';
+import { docsProblemOf } from '../../src/docs-api/problems.ts';
 import { answering, clientOf, errorOf, tcpServer } from '../support/docs-api/servers.ts';
 import { httpsPlatform, proxyTo, trust } from '../support/docs-api/tls.ts';
 import { temporaryFolder } from '../support/flows/world.ts';
@@ -26,7 +26,7 @@ async function failedStart(url: string, options: Partial<DocsApiOptions> = {}) {
   const log = (request: DocsApiRequest) => void requests.push(request);
   const error = await errorOf(clientOf(url, { ...options, log }).startExport({ domain: 'docs.acme.com' }));
   const advice = requests
-    .map((one) => adviceFor(one, { project: 'acme', keyVariable: 'DOCS_API_KEY' }))
+    .map((one) => docsProblemOf(one, { project: 'acme', keyVariable: 'DOCS_API_KEY' }))
     .at(-1);
   return { error, advice: advice?.text };
 }

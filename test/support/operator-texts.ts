@@ -9,6 +9,7 @@ const PRINTED = [
   'src/after-restore/main.ts',
   'src/config/',
   'src/docs-api/connection-problem.ts',
+  'src/docs-api/problems.ts',
   'src/docs-api/settings.ts',
   'src/jobs/digest/schedule/owner-lookups.ts',
   'src/server/',

@@ -1,6 +1,6 @@
 import { keyIdOf } from '../../docs-api/client.ts';
 import type { DocsApiError } from '../../docs-api/errors.ts';
-import { FORBIDDEN_CAUSES } from '../../docs-api/report.ts';
+import { FORBIDDEN_CAUSES } from '../../docs-api/problems.ts';
 import type { Project } from '../../projects.ts';
 import { within } from '../../runtime/within.ts';
 import type { RejectedKeyStore } from '../../store/rejected-keys.ts';

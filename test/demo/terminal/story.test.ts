@@ -65,7 +65,7 @@ describe.concurrent('the demo', () => {
       'The demo failed: waited for progress in the thread.\nThe export ended in another way.\n',
     );
     expect(output).toContain(
-      'the docs platform does not allow DOCS_API_KEY of project default a request (403)',
+      'the docs platform forbids what Docket asks with DOCS_API_KEY of project default (403)',
     );
   });
 
