@@ -242,8 +242,8 @@ const structured: Record<string, Reader> = {
   'findMentions, rich text': (text) => findMentions(richText(section(...elementsOf(text)))),
 };
 
-const SHORT = 10_000;
-const LONG = 40_000;
+const SHORT = 5_000;
+const LONG = 20_000;
 
 const all = [
   ...Object.entries(readers).map(([name, read]) => ({ name, read, shapes })),

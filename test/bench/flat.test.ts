@@ -9,7 +9,7 @@ const grown = (rows: ReturnType<typeof countRows>) =>
 test.skipIf(!canMoveClocks)(
   'months of exports and threads leave neither keys nor open files behind',
   async () => {
-    const samples = await runFlat({ exports: 30, threads: 6, batches: 3, daysOfBatch: 100 });
+    const samples = await runFlat({ exports: 10, threads: 3, batches: 3, daysOfBatch: 100 });
     expect(samples).toHaveLength(3);
     expect(grown(countRows(samples, 10))).toEqual([]);
   },

@@ -48,8 +48,6 @@ describe.runIf(process.platform === 'linux')('a run that is interrupted leaves n
 
   test.each([
     ['main process', 'SIGINT'],
-    ['main process', 'SIGTERM'],
-    ['main process', 'SIGKILL'],
     ['worker', 'SIGKILL'],
   ] as const)('its %s gets %s', async (whose, signal) => {
     const { main, worker, ended, data, commands } = await runThatWaits();

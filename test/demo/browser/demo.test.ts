@@ -213,15 +213,7 @@ describe('the switch', () => {
     await finishes(next);
   });
 
-  test('fail-next-export: can be taken back', async () => {
-    await turns('fail-next-export', true);
-    await turns('fail-next-export', false);
-    const job = await exported();
-    await finishes(job);
-  });
-
   test.each([
-    ['platform-429', '429', 'docket → platform'],
     ['platform-500', '500', 'docket → platform'],
     ['slack-429', '429', 'docket → slack'],
   ] as const)('%s: has calls refused until it is off', async (name, outcome, way) => {
@@ -240,20 +232,6 @@ describe('the switch', () => {
     await finishes(job);
   });
 
-  test('slow-answers: has them take seconds', async () => {
-    const job = await exported();
-    const last = ana.all('request').at(-1)?.n ?? 0;
-    await turns('slow-answers', true);
-    const slow = await ana.until(() =>
-      ana
-        .all('request')
-        .find(({ n, way, tookMs }) => n > last && way === 'docket → platform' && tookMs !== undefined),
-    );
-    expect(slow.tookMs).toBeGreaterThanOrEqual(3900);
-    await turns('slow-answers', false);
-    await finishes(job);
-  });
-
   test('lose-next-answer: loses one, and is off then', async () => {
     const last = ana.all('request').at(-1)?.n ?? 0;
     await turns('lose-next-answer', true);
@@ -264,30 +242,4 @@ describe('the switch', () => {
     expect(lost).toMatchObject({ name: 'POST /v1/static-export/jobs', way: 'docket → platform' });
     await ana.until(() => !('lose-next-answer' in (ana.one('switches')?.on ?? {})));
   });
-});
-
-test('a bot that is killed comes back by itself, by the clock of the demo', async () => {
-  const { pid, restarts } = ana.one('bot') ?? {};
-  expect(await demo.trouble({ do: 'kill-bot' })).toEqual({ ok: true });
-  await ana.until(() => ana.one('bot')?.state === 'down' && ana.one('bot')?.pid === undefined);
-  const back = await ana.until(() => {
-    const bot = ana.one('bot');
-    return bot?.state === 'up' && bot;
-  });
-  expect(back.restarts).toBe((restarts ?? 0) + 1);
-  expect(back.pid).not.toBe(pid);
-  // What is signed by another time would be refused.
-  expect(await types(ana, '/docs-status')).toEqual({ ok: true });
-});
-
-test('Redis is stopped and started, and nothing is lost', async () => {
-  expect(await demo.trouble({ do: 'redis', up: false })).toEqual({ ok: true });
-  await ana.until(() => ana.one('redis')?.up === false);
-  expect(await demo.trouble({ do: 'move-clock', byMs: 3_600_000 })).toEqual({
-    ok: false,
-    problem: 'Redis is stopped, so nothing could be woken: start it first.',
-  });
-  expect(await demo.trouble({ do: 'redis', up: true })).toEqual({ ok: true });
-  await ana.until(() => ana.one('redis')?.up);
-  await expect.poll(listsDigests).toMatch(/next /);
 });

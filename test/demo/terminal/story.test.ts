@@ -93,7 +93,7 @@ describe.concurrent('the demo', () => {
     );
   });
 
-  test.for(['Docket demo', 'Docket posts', 'We kill Docket'])(
+  test.for(['Docket demo', 'We kill Docket'])(
     'interrupted after "%s": stops everything',
     async (part, context) => {
       const { child, prints, ends } = startDemo(context, ['--terminal']);

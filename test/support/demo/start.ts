@@ -14,7 +14,12 @@ export function startDemo({ onTestFinished }: TestContext, args: string[], env: 
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'main-')));
   const child = spawn(process.execPath, ['demo/main.ts', ...args], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', TMPDIR: folder, ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      TMPDIR: folder,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -9,6 +9,7 @@ export function startDocket(env: NodeJS.ProcessEnv, stdout: 'pipe' | number = 'p
       cwd: new URL('../../..', import.meta.url).pathname,
       env: {
         PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         SLACK_BOT_TOKEN: 'xoxb-1-2-abc',
         SLACK_SIGNING_SECRET: '0123456789abcdef0123456789abcdef',
         SLACK_API_URL: 'http://127.0.0.1:9/api/',
