@@ -2,19 +2,10 @@ import { z } from 'zod';
 import { LIMITS } from '../jobs/limits.ts';
 import type { Contact } from '../policy.ts';
 import type { Project } from '../projects.ts';
-import { editDistance } from '../runtime/edit-distance.ts';
 import { lengthOf, oneLine } from '../slack/text.ts';
-import {
-  type Env,
-  keySourceIn,
-  type Problem,
-  projectNamePattern,
-  projectProblems,
-  readKey,
-  record,
-} from './project-settings.ts';
+import { type Env, keySourceIn, type Problem, projectProblems, readKey } from './project-settings.ts';
 import { hostName, isVariableName, projectId } from './values.ts';
-import { readYaml, type YamlFile, type YamlPath, type YamlProblem } from './yaml-file.ts';
+import { readYaml, type YamlPath } from './yaml-file.ts';
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a list. Put it in [ ].');
 
@@ -41,13 +32,9 @@ const apiKey = z
         'contains the key itself. Put the key in an environment variable, and write { env: NAME } here.',
       );
     const source = keySourceIn(value);
-    if (source === undefined)
+    if (source === undefined || (source.kind === 'env' && !isVariableName(source.name)))
       context.addIssue(
-        'must name an environment variable or a file. Write it like { env: ACME_DOCS_API_KEY } or { file: /run/secrets/acme }.',
-      );
-    else if (source.kind === 'env' && !isVariableName(source.name))
-      context.addIssue(
-        'must name an environment variable in capitals, not hold a key. Write it like { env: ACME_DOCS_API_KEY }.',
+        'must name an environment variable in capitals, or a file. Write it like { env: ACME_DOCS_API_KEY } or { file: /run/secrets/acme }.',
       );
   })
   .optional();
@@ -85,21 +72,16 @@ const contactProblem =
 /** A text is shown as it is: it mentions nobody. An id is shown as the name that Slack has for it. */
 const contact = z.string(contactProblem).transform((typed, context): Contact => {
   const text = typed.length > 400 ? '' : oneLine(typed.toWellFormed());
-  const problem = contactFlaw(text);
-  if (problem !== undefined) context.addIssue(problem);
+  if (text === '' || lengthOf(text) > 80 || text.startsWith('<') || isChannelId.test(text))
+    context.addIssue(contactProblem);
   return isId.test(text) ? { id: text } : { text };
 });
 
 /** An id has a digit: SUPPORT is a word. */
 const isId = /^[UWS](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/;
 
-function contactFlaw(text: string): string | undefined {
-  if (text === '' || lengthOf(text) > 80) return contactProblem;
-  if (text.startsWith('<')) return 'must be the id alone, such as S0DOCS, or a text such as "@docs-admins".';
-  return /^[CGD](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/.test(text)
-    ? 'is the id of a channel, which people cannot read. Write its name, such as "#docs-help".'
-    : undefined;
-}
+/** People cannot read it. */
+const isChannelId = /^[CGD](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/;
 
 const limitsSchema = z.strictObject(LIMITS, mapProblem);
 
@@ -125,6 +107,10 @@ const fileSchema = z.strictObject(
   'must be a map of settings. Begin it with a line such as "projects:".',
 );
 
+const EMPTY = 'is empty. Add settings, or unset DOCKET_CONFIG.';
+const NOT_YAML =
+  'is not YAML that Docket reads. Check the indentation, the quotes and the punctuation up to here, and write aliases out.';
+
 /** The settings of the file, with defaults for those that it does not set. */
 export type ConfigFile = Omit<z.output<typeof fileSchema>, 'projects'> & {
   /** `undefined` when the project comes from the environment. */
@@ -143,30 +129,21 @@ export function readConfigFile(
   path: string,
   env: Env,
 ): { file: ConfigFile | undefined; problems: string[] } {
-  const yaml = readYaml(text);
-  const failWith = (problems: YamlProblem[]) => ({
-    file: undefined,
-    problems: [...new Set(problems.toSorted((one, other) => one.line - other.line).map(formatProblem))],
-  });
-  const formatProblem = ({ line, column, path: where, text: what }: YamlProblem) =>
-    [`${path}:${line}${column === undefined ? '' : `:${column}`}`, formatPath(where), what]
-      .filter(Boolean)
-      .join(' ');
+  const { value, brokenAt, lineOf } = readYaml(text);
+  const failWith = (...problems: string[]) => ({ file: undefined, problems });
+  if (brokenAt !== undefined) return failWith(`${path}:${brokenAt.line}:${brokenAt.column} ${NOT_YAML}`);
+  if (value === null) return failWith(`${path}:1 ${EMPTY}`);
 
-  if (yaml.value === undefined) return failWith(yaml.problems);
-  if (yaml.value === null)
-    return failWith([{ path: [], line: 1, text: 'is empty. Add settings, or unset DOCKET_CONFIG.' }]);
-
-  const parsed = fileSchema.safeParse(yaml.value);
-  const found = [...schemaProblems(parsed.error?.issues ?? [], yaml), ...projectProblems(yaml.value, env)];
-  const yamlPaths = new Set(yaml.problems.map((problem) => formatPath(problem.path)));
-  const problems = [
-    ...yaml.problems,
-    ...found
-      .filter((problem) => !yamlPaths.has(formatPath(problem.path)))
-      .map((problem) => ({ ...problem, line: yaml.lineOf(problem.path) })),
-  ];
-  if (!parsed.success || problems.length > 0) return failWith(problems);
+  const parsed = fileSchema.safeParse(value);
+  const found = [...schemaProblems(parsed.error?.issues ?? []), ...projectProblems(value, env)]
+    .map((problem) => ({ ...problem, line: lineOf(problem.path) }))
+    .toSorted((one, other) => one.line - other.line);
+  if (!parsed.success || found.length > 0)
+    return failWith(
+      ...found.map(({ line, path: where, text: what }) =>
+        [`${path}:${line}`, formatPath(where), what].filter(Boolean).join(' '),
+      ),
+    );
   const { projects, ...rest } = parsed.data;
   return {
     file: { ...rest, projects: projects && Object.entries(projects).map((entry) => toProject(entry, env)) },
@@ -187,15 +164,12 @@ function toProject([name, given]: [string, z.infer<typeof projectSchema>], env: 
   };
 }
 
-function schemaProblems(issues: readonly z.core.$ZodIssue[], yaml: YamlFile): Problem[] {
+function schemaProblems(issues: readonly z.core.$ZodIssue[]): Problem[] {
   return issues.flatMap((issue): Problem[] => {
     const { path } = issue;
-    if (issue.code === 'unrecognized_keys') {
-      const known = knownKeysAt(path);
-      return issue.keys.map((key) => ({ path: [...path, key], text: unknownKey(key, known) }));
-    }
-    const isEmpty = path.length > 0 && typeof path.at(-1) === 'string' && valueAt(yaml.value, path) === null;
-    return [{ path, text: isEmpty ? 'is empty. Fill it in, or remove it.' : issue.message }];
+    if (issue.code !== 'unrecognized_keys') return [{ path, text: issue.message }];
+    const text = `is not a setting. Known here: ${knownKeysAt(path).join(', ')}.`;
+    return issue.keys.map((key) => ({ path: [...path, key], text }));
   });
 }
 
@@ -208,37 +182,17 @@ function knownKeysAt([section]: YamlPath): string[] {
   return Object.keys((shapes[String(section)] ?? fileSchema).shape);
 }
 
-function unknownKey(key: string, known: readonly string[]): string {
-  const [nearest] = known
-    .map((name) => ({ name, far: editDistance(normalize(key), normalize(name)) }))
-    .sort((one, other) => one.far - other.far);
-  const isNear = nearest !== undefined && nearest.far <= Math.max(1, Math.floor(nearest.name.length / 3));
-  return `is not a setting. ${isNear ? `Did you mean ${nearest.name}?` : `Known here: ${known.join(', ')}.`}`;
-}
-
-const normalize = (key: string) => key.toLowerCase().slice(0, 40);
-
-function valueAt(value: unknown, [step, ...rest]: YamlPath): unknown {
-  if (step === undefined) return value;
-  const inner = Array.isArray(value) ? value[Number(step)] : record(value)[String(step)];
-  return valueAt(inner, rest);
-}
-
-/**
- * Returns a path such as `projects.acme.domains[1]`. Unusual keys are quoted, cut and cleaned of characters that hide
- * text; one in the place of an API key is left out.
- */
+/** Returns a path such as `projects.acme.domains[1]`. What is below `apiKey` may be a key, and is left out. */
 function formatPath(path: YamlPath): string {
   const key = path.indexOf('apiKey') + 1;
   return path
-    .slice(0, key === 0 ? undefined : /^(?:env|file|expires)$/.test(String(path[key])) ? key + 1 : key)
+    .slice(0, key === 0 ? undefined : key)
     .map((step, index) => {
       if (typeof step === 'number') return `[${step}]`;
-      const key = String(step);
-      const shown = projectNamePattern.test(key)
-        ? key
-        : JSON.stringify(key.replace(/\p{Cf}|[\u2028\u2029]/gu, '').slice(0, 40));
-      return index === 0 ? shown : `.${shown}`;
+      const name = /^[\w-]{1,40}$/.test(String(step))
+        ? String(step)
+        : JSON.stringify(String(step).slice(0, 40));
+      return index === 0 ? name : `.${name}`;
     })
     .join('');
 }

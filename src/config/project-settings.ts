@@ -1,16 +1,18 @@
 import { readKeyFile } from '../docs-api/key-file.ts';
-import { readDomain } from '../domain.ts';
 import type { Project } from '../projects.ts';
 import { date, isVariableName, secretFlaw } from './values.ts';
-import type { YamlPath, YamlProblem } from './yaml-file.ts';
+import type { YamlPath } from './yaml-file.ts';
 
 /** Environment variables by name. */
 export type Env = Record<string, string | undefined>;
 
-/** A problem and its place in the file. */
-export type Problem = Pick<YamlProblem, 'path' | 'text'>;
+/** A problem and its place in the file. `text` says what is wrong, then how to fix it, and repeats no value. */
+export interface Problem {
+  path: YamlPath;
+  text: string;
+}
 
-/** Returns the problems of the names, domains, channels and keys of projects, whatever else is wrong in the file. */
+/** Returns the problems of the names, channels and keys of projects, whatever else is wrong in the file. */
 export function projectProblems(file: unknown, env: Env): Problem[] {
   const projects = Object.entries(record(record(file).projects));
   const names = new Map<string, string>();
@@ -20,15 +22,11 @@ export function projectProblems(file: unknown, env: Env): Problem[] {
     const given = record(project);
     return [
       ...nameProblems(name, path, names),
-      ...domainProblems(strings(given.domains), path),
       ...strings(given.channels).flatMap(([index, id]): Problem[] => {
         const owner = channels.get(id);
         channels.set(id, name);
-        if (owner === undefined) return [];
-        const text =
-          owner === name
-            ? 'is in this list twice. Remove one.'
-            : `is already a channel of the project ${owner}. A channel has one default project: keep one.`;
+        if (owner === undefined || owner === name) return [];
+        const text = `is already a channel of the project ${owner}. A channel has one default project: keep one.`;
         return [{ path: [...path, 'channels', index], text }];
       }),
       ...keyProblems(given, path, env),
@@ -37,7 +35,7 @@ export function projectProblems(file: unknown, env: Env): Problem[] {
 }
 
 /** A name that can be typed after --project. */
-export const projectNamePattern = /^[a-z0-9_-]{1,40}$/i;
+const projectNamePattern = /^[a-z0-9_-]{1,40}$/i;
 
 function nameProblems(name: string, path: YamlPath, names: Map<string, string>): Problem[] {
   if (!projectNamePattern.test(name)) {
@@ -48,18 +46,6 @@ function nameProblems(name: string, path: YamlPath, names: Map<string, string>):
   names.set(name.toLowerCase(), name);
   if (same === undefined) return [];
   return [{ path, text: `differs from ${same} only in capitals, which --project ignores. Choose another.` }];
-}
-
-function domainProblems(typed: [number, string][], path: YamlPath): Problem[] {
-  const seen = new Set<string>();
-  return typed.flatMap(([index, text]): Problem[] => {
-    const read = readDomain(text);
-    if (read.kind === 'unclear') return [];
-    if (seen.has(read.domain))
-      return [{ path: [...path, 'domains', index], text: 'is in this list twice. Remove one.' }];
-    seen.add(read.domain);
-    return [];
-  });
 }
 
 function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Env): Problem[] {
@@ -75,8 +61,8 @@ function keyProblems(project: Record<string, unknown>, path: YamlPath, env: Env)
   const text = kind === 'env' ? variableProblem(name, env) : keyFileProblem(name, env);
   const dateText = date.optional().safeParse(source.expires).error?.issues[0]?.message;
   return [
-    ...(text === undefined ? [] : [{ path: [...path, 'apiKey', kind], text }]),
-    ...(dateText === undefined ? [] : [{ path: [...path, 'apiKey', 'expires'], text: dateText }]),
+    ...(text === undefined ? [] : [{ path: [...path, 'apiKey'], text }]),
+    ...(dateText === undefined ? [] : [{ path: [...path, 'apiKey'], text: `expires ${dateText}` }]),
   ];
 }
 
@@ -122,7 +108,7 @@ export function readKey(
   return { apiKey: env[variable] ?? '', apiKeyVariable: variable, apiKeyExpires };
 }
 
-export function record(value: unknown): Record<string, unknown> {
+function record(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
