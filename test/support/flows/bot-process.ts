@@ -27,8 +27,8 @@ function killAtCommand(moment: string) {
   const send = Redis.prototype.sendCommand;
   let count = 0;
   Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
-    // INFO is the watch over Redis, which comes at any time.
-    if (this.options.commandTimeout === undefined || command.name === 'info')
+    // INFO is the watch over Redis, and HELLO a connection that begins: both come at any time.
+    if (this.options.commandTimeout === undefined || ['info', 'hello'].includes(command.name))
       return send.call(this, command, ...rest);
     count += 1;
     const now = count === Number(at);
