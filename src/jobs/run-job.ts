@@ -6,7 +6,6 @@ import type { JobContext } from './context.ts';
 import type { RunNeeds } from './feature.ts';
 import { done, type Job, type Outcome, runAgainIn } from './job.ts';
 import { peopleWithNews, withNeeds } from './needs.ts';
-import { publishChanged } from './published.ts';
 import type { QueueName } from './queue.ts';
 
 /** Steps of one execution; then the worker slot goes to another run. */
@@ -171,7 +170,8 @@ export function defineRunJob<
   }
 
   async function publish(run: R, context: JobContext): Promise<void> {
-    if (definition.messages) await publishChanged(run, definition.messages(run), context);
+    const messages = definition.messages?.(run) ?? [];
+    await Promise.all(messages.map((message) => context.outbox.publish(run.teamId, message, run.rev)));
   }
 
   async function execute(runId: string, context: JobContext, known?: Loaded): Promise<Outcome> {
