@@ -1,8 +1,20 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What takes longest begins first, so that nobody waits for one file in the end. */
-const LONGEST = ['agent-chaos', 'kill', 'digest-kill', 'socket', 'slack-trouble', 'readers', 'faults'];
+/** What takes longest begins first, so that nobody waits for one file in the end; what waits goes beside what computes. */
+const LONGEST = [
+  ...['stop-in-calls', 'alerts', 'kill', 'digest-refused', 'digest-kill', 'failover', 'agent-chaos'],
+  ...[
+    'regular-expressions',
+    'socket',
+    'readers',
+    'stop-start',
+    'leftovers',
+    'slack-trouble',
+    'story',
+    'faults',
+  ],
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -24,30 +24,30 @@ describe.each(operations)('%s', (operation) => {
 
   test('of another project: 404', async () => {
     const { platform, readers } = standIn({ projectId: 'prj_other' });
-    expect((await readers(operation)).status).toBe(200);
-    expect((await standIn().readers(operation, '', platform.projectId)).status).toBe(404);
+    expect((await readers(operation, week)).status).toBe(200);
+    expect((await standIn().readers(operation, week, platform.projectId)).status).toBe(404);
   });
 
   test('takes one of the 100 of the hour that all analytics share', async () => {
     const { clock, platform, readers, views } = standIn({ retryAfter: true });
     for (let n = 0; n < 99; n += 1) await views('?limit=0');
-    expect((await readers(operation)).status).toBe(200);
-    expect((await readers(operation)).status).toBe(429);
+    expect((await readers(operation, week)).status).toBe(200);
+    expect((await readers(operation, week)).status).toBe(429);
     expect(platform.used.analytics()).toBe(100);
     expect(platform.analyticsRequests()).toMatchObject({ views: 99, [operation]: 2 });
     clock.ms += HOUR_MS;
-    expect((await readers(operation)).status).toBe(200);
+    expect((await readers(operation, week)).status).toBe(200);
   });
 
   test('can be missing, and come back', async () => {
     const { platform, readers } = standIn({ without: [operation] });
-    expect((await readers(operation)).status).toBe(404);
+    expect((await readers(operation, week)).status).toBe(404);
     platform.readers.without.set(operation, 405);
-    expect((await readers(operation)).status).toBe(405);
+    expect((await readers(operation, week)).status).toBe(405);
     expect(platform.used.analytics()).toBe(0);
     platform.readers.without.delete(operation);
-    expect((await readers(operation)).status).toBe(200);
-    expect((await standIn({ additions: false }).readers(operation)).status).toBe(404);
+    expect((await readers(operation, week)).status).toBe(200);
+    expect((await standIn({ additions: false }).readers(operation, week)).status).toBe(404);
   });
 
   test('is the same for the same seed, another for another', async () => {

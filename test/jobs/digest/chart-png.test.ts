@@ -100,7 +100,7 @@ test('labels that have no room in one line are broken alike, where they have mos
 });
 
 // These two take longest, and the first one waits for a process.
-test.concurrent('the renderer is loaded for the first picture, and 50 of them take hardly more memory than ten', async () => {
+test.concurrent('the renderer is loaded for the first picture, and 25 of them take hardly more memory than five', async () => {
   const file = new URL('../../../src/jobs/digest/chart-png.ts', import.meta.url).href;
   const script = `
     import { registerHooks } from 'node:module';
@@ -114,8 +114,8 @@ test.concurrent('the renderer is loaded for the first picture, and 50 of them ta
       gc();
       return process.memoryUsage().rss / 1e6;
     };
-    const [ten, all] = [await draw(10), await draw(40)];
-    console.log(JSON.stringify({ before, after: loaded.some((url) => url.includes('resvg')), grown: all - ten }));
+    const [five, all] = [await draw(5), await draw(20)];
+    console.log(JSON.stringify({ before, after: loaded.some((url) => url.includes('resvg')), grown: all - five }));
   `;
   const { stdout } = await promisify(execFile)(
     process.execPath,
@@ -124,7 +124,7 @@ test.concurrent('the renderer is loaded for the first picture, and 50 of them ta
   );
   const { before, after, grown } = JSON.parse(stdout);
   expect({ before, after }).toEqual({ before: false, after: true });
-  // A renderer that keeps each chart grows by some 150 MB.
+  // A renderer that keeps each chart grows by some 75 MB.
   expect(grown).toBeLessThan(40);
 });
 
