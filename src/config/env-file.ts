@@ -1,21 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
-/** A file of settings: what it holds, and what is to be said of it, with its fix. Of one with a `problem` nothing is read. */
+/** A file of settings: its values, and its problem or warning with the fix. */
 export type EnvFile =
   | { is: 'absent' }
   | { is: 'unreadable'; problem: string }
   | { is: 'read'; text: string; values: NodeJS.ProcessEnv; warning: string | undefined };
-
-/** First bytes of text that is not plain UTF-8, with the name of what it is. */
-const MARKS = [
-  {
-    bytes: [0xef, 0xbb, 0xbf],
-    is: 'begins with a byte order mark, which hides its first setting. Save it as UTF-8 without one.',
-  },
-  { bytes: [0xff, 0xfe], is: 'is UTF-16. Save it as UTF-8.' },
-  { bytes: [0xfe, 0xff], is: 'is UTF-16. Save it as UTF-8.' },
-];
 
 /** What only Node itself reads, at its start. */
 const NODE_ONLY = ['NODE_OPTIONS', 'NODE_USE_SYSTEM_CA'];
@@ -31,10 +21,7 @@ export function readEnvFile(path: string): EnvFile {
     if (stats === undefined) return { is: 'absent' };
     if (!stats.isFile())
       return fail(`${path} is not a file. Move it away, then: cp .env.example .env, and fill it in.`);
-    const content = readFileSync(path);
-    const marked = MARKS.find(({ bytes }) => bytes.every((byte, index) => content[index] === byte));
-    if (marked !== undefined) return fail(`${path} ${marked.is}`);
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(content);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
     const isOpen = (stats.mode & OTHERS_READ) !== 0;
     const values = parseEnv(text);
     const useless = NODE_ONLY.filter((name) => values[name]);
@@ -51,7 +38,6 @@ export function readEnvFile(path: string): EnvFile {
       const uid = process.getuid?.();
       return fail(`${path} may not be read by Docket, which runs as uid ${uid}. Run: chown ${uid} ${path}`);
     }
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return fail(`${path} is not UTF-8. Save it as UTF-8.`);
-    return fail(`${path} cannot be read (${String(code)}).`);
+    return fail(`${path} cannot be read (${String(code)}). Save it as UTF-8.`);
   }
 }

@@ -1,8 +1,11 @@
-import { nodeProblem } from './node-problem.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 
 // Imported before all else: under an older Node, other modules would fail with errors that name no fix.
-const problem = nodeProblem(process.version);
-if (problem !== undefined) {
-  console.error(problem);
+const majorOf = (text: string) => Number(/\d+/.exec(text)?.[0]);
+const oldest = majorOf(packageJson.engines.node);
+if (majorOf(process.version) < oldest) {
+  console.error(
+    `Docket needs Node ${oldest} or newer; this is ${process.version}. Install Node ${oldest} from https://nodejs.org or with your version manager (nvm install ${oldest}).`,
+  );
   process.exit(1);
 }

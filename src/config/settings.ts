@@ -190,22 +190,16 @@ const MAX_FILE_BYTES = 1_000_000;
 
 /** Reads the file. The problem never repeats the path: what was set by mistake may be a secret. */
 function readText(path: string): { text: string } | { problem: string } {
-  const fail = (problem: string) => ({ problem: `DOCKET_CONFIG ${problem}` });
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) return fail('is not a file. Set it to a YAML file.');
-    if (stats.size > MAX_FILE_BYTES) return fail('is larger than 1 MB. Set it to a YAML file.');
+    if (!stats.isFile() || stats.size > MAX_FILE_BYTES)
+      return { problem: 'DOCKET_CONFIG is not a file of up to 1 MB. Set it to a YAML file.' };
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)) };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      return fail(
-        'names no file. Fix the path, which is relative to where Docket starts unless it begins with a slash, or unset it.',
-      );
-    if (code === 'EACCES' || code === 'EPERM')
-      return fail("is a file that Docket may not read. Give Docket's user read permission.");
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return fail('is not UTF-8. Save it as UTF-8.');
-    return fail(`cannot be read (${code}). Set it to a YAML file.`);
+    return {
+      problem: `DOCKET_CONFIG cannot be read (${code}). Set it to a YAML file in UTF-8 that Docket's user may read; a relative path begins where Docket starts.`,
+    };
   }
 }
 

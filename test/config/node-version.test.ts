@@ -1,11 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { APP_NODE } from '../../scripts/versions.mjs';
-import { nodeProblem } from '../../src/config/node-problem.ts';
-
-test.each([`v${APP_NODE}.0.0`, 'v26.10.0', 'v100.1.0'])('Docket runs under Node %s', (version) => {
-  expect(nodeProblem(version)).toBeUndefined();
-});
 
 test.each(['v22.23.3', 'v25.9.9'])('started by itself under Node %s it names the fix', (version) => {
   const pretend = `Object.defineProperty(process, 'version', { value: '${version}' })`;

@@ -67,19 +67,18 @@ describe('the file of DOCKET_CONFIG', () => {
     ]);
   });
 
-  const noFile =
-    'names no file. Fix the path, which is relative to where Docket starts unless it begins with a slash, or unset it.';
-  const notAFile = 'is not a file. Set it to a YAML file.';
+  const unreadable = (code: string) =>
+    `cannot be read (${code}). Set it to a YAML file in UTF-8 that Docket's user may read; a relative path begins where Docket starts.`;
+  const notAFile = 'is not a file of up to 1 MB. Set it to a YAML file.';
   mkdirSync(join(folder, 'folder'));
   test.each([
-    [join(folder, 'gone.yml'), noFile],
-    [join(fileWith('', 'plain'), 'below.yml'), noFile],
+    [join(folder, 'gone.yml'), unreadable('ENOENT')],
     [join(folder, 'folder'), notAFile],
     ['/dev/zero', notAFile],
-    [fileWith(`# ${'x'.repeat(1_000_000)}`, 'huge.yml'), 'is larger than 1 MB. Set it to a YAML file.'],
+    [fileWith(`# ${'x'.repeat(1_000_000)}`, 'huge.yml'), notAFile],
     [
       fileWith(Buffer.from('links: thread', 'utf16le').fill(0xff, 0, 1), 'utf16.yml'),
-      'is not UTF-8. Save it as UTF-8.',
+      unreadable('ERR_ENCODING_INVALID_ENCODED_DATA'),
     ],
   ])('cannot be %s', (path, problem) => {
     expect(problemsOf({ ...sound, DOCKET_CONFIG: path })).toEqual([`DOCKET_CONFIG ${problem}`]);

@@ -149,12 +149,12 @@ const troubles: [what: string, trouble: () => object | Promise<object>, lines: R
     ],
   ],
   [
-    'a .env that is not plain UTF-8',
+    'a .env that is not UTF-8',
     () => {
-      writeFileSync(file('.env'), '\ufeffLOG_LEVEL=info\n');
+      writeFileSync(file('.env'), Buffer.from('\ufeffLOG_LEVEL=info', 'utf16le'));
       return {};
     },
-    [/^✖ wrong +\.env: .* byte order mark/m],
+    [/^✖ wrong +\.env: .* cannot be read .*Save it as UTF-8/m],
   ],
   [
     'tokens and keys that are not accepted, and a Redis that drops keys',
