@@ -3,13 +3,13 @@ import { secretsInAddress } from './config/redis.ts';
 import { readSettings, type Settings, SettingsError, secretsOf, warningsOf } from './config/settings.ts';
 import { DocsApiSettingsError } from './docs-api/errors.ts';
 import { type AppParts, createRoleParts } from './role.ts';
-import { createClosers } from './runtime/closers.ts';
 import { createLog, type Log } from './runtime/log.ts';
 import { growHeapSlowly, releaseStartMemory } from './runtime/memory.ts';
 import { prepareWayOut } from './runtime/outgoing.ts';
+import { createShutdownHooks } from './runtime/shutdown-hooks.ts';
 import { Stopping, unlessStopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
-import { within } from './runtime/within.ts';
+import { withTimeout } from './runtime/with-timeout.ts';
 import { PortError, startHttpServer } from './server/http-server.ts';
 import { DashboardMissing, startQueueDashboard } from './server/queue-dashboard.ts';
 import { DataDirUnusable } from './store/embedded/data-dir.ts';
@@ -43,7 +43,7 @@ export async function startApp(
     ? await startHttpServer('HEALTH_PORT', settings.healthPort, log, { host, keepAliveMs })
     : await startHttpServer('PORT', settings.port, log, { host, keepAliveMs });
   const { port } = server;
-  const closers = createClosers(log);
+  const closers = createShutdownHooks(log);
   // No job is taken from then on, also by a worker that is up before the rest.
   stopping?.addEventListener('abort', closers.stop);
   if (stopping?.aborted) closers.stop();
@@ -61,7 +61,7 @@ export async function startApp(
       ...options,
     });
     // Slack may be away: then commands are refused with that, and `identity` keeps retrying.
-    await within(READY_MS, unlessStopping(closers.stopping, parts.identity.start())).catch(() => {});
+    await withTimeout(READY_MS, unlessStopping(closers.stopping, parts.identity.start())).catch(() => {});
     closers.stopping.throwIfAborted();
     // A process loads only what its role needs.
     if (settings.role !== 'web') (await import('./worker.ts')).startWorker(settings, parts);

@@ -1,6 +1,6 @@
+import { cached } from './runtime/cached.ts';
 import type { Log } from './runtime/log.ts';
-import { remember } from './runtime/remember.ts';
-import { within } from './runtime/within.ts';
+import { withTimeout } from './runtime/with-timeout.ts';
 
 /** The facts about a person that decide permissions, and the name to show. */
 export interface Person {
@@ -72,9 +72,9 @@ export function createPolicy(parts: PolicyParts) {
     ...allow,
     status: ['everyone', ...new Set(Object.values(allow).flat())],
   };
-  const person = remember(parts, parts.person);
-  const members = remember(parts, membersOf);
-  const handles = remember(
+  const person = cached(parts, parts.person);
+  const members = cached(parts, membersOf);
+  const handles = cached(
     parts,
     async () => new Map((await parts.groups()).map(({ id, handle }) => [id, handle])),
   );
@@ -161,7 +161,7 @@ export function createPolicy(parts: PolicyParts) {
       };
       const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, MAX_LOOKUPS);
       // When the time limit is reached, a verdict that is there counts: a refusal needs no names.
-      await within(timeoutMs, lookUp()).catch((error: unknown) => {
+      await withTimeout(timeoutMs, lookUp()).catch((error: unknown) => {
         if (found.verdict.kind !== 'unknown') return;
         if (parts.lacksScope(error)) found.verdict = { kind: 'unknown', missingScope: true };
         log.warn({ err: error, user: userId }, 'a person could not be looked up');
@@ -175,12 +175,13 @@ export function createPolicy(parts: PolicyParts) {
     /** Returns all permissions of a person; `undefined` when Slack did not say in time who this is. */
     async permissionsOf(userId: string): Promise<Permission[] | undefined> {
       const answers = Promise.all(PERMISSIONS.map((permission) => isAllowed(userId, lists[permission])));
-      const known = await within(timeoutMs, answers).catch(() => undefined);
+      const known = await withTimeout(timeoutMs, answers).catch(() => undefined);
       return known && PERMISSIONS.filter((_, index) => known[index]?.allowed);
     },
 
     /** Returns whom the settings say to ask, in words; nothing where Slack has no name for it in time. */
-    contactText: (): Promise<string | undefined> => within(timeoutMs, contactText()).catch(() => undefined),
+    contactText: (): Promise<string | undefined> =>
+      withTimeout(timeoutMs, contactText()).catch(() => undefined),
 
     /** Returns whether every full member has a permission. */
     isOpen: (permission: Permission): boolean => lists[permission].includes('everyone'),

@@ -5,8 +5,8 @@ import { redisAddressOf, type Settings } from './config/settings.ts';
 import { createQueues, queueNames } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createPolicy } from './policy.ts';
-import type { Closers } from './runtime/closers.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
+import type { ShutdownHooks } from './runtime/shutdown-hooks.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { createCallProblems, slackProblem } from './server/call-problems.ts';
 import { createHealth } from './server/health.ts';
@@ -61,7 +61,7 @@ export type RoleParts = Awaited<ReturnType<typeof createRoleParts>>;
 export async function createRoleParts(
   settings: Settings,
   server: HttpServer,
-  closers: Closers,
+  closers: ShutdownHooks,
   options: AppParts,
 ) {
   const { log, secrets = [], now: machineMs = Date.now, random = Math.random } = options;
@@ -185,7 +185,7 @@ export async function createRoleParts(
 
 async function findRedis(
   settings: Settings,
-  closers: Closers,
+  closers: ShutdownHooks,
   checks: HealthChecks,
   options: AppParts,
 ): Promise<RedisAddress> {

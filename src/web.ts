@@ -15,7 +15,7 @@ import { enqueueHome, enqueueRun } from './jobs/index.ts';
 import { createSystemSnapshot } from './jobs/status/snapshot.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { connectRole, type RoleParts } from './role.ts';
-import { within } from './runtime/within.ts';
+import { withTimeout } from './runtime/with-timeout.ts';
 import { shareHealth } from './server/health.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
 import { createSlackLogger } from './slack/logger.ts';
@@ -54,7 +54,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   // An answer does without the link to a message of which nothing is known in time.
   const outbox = {
     deliveryState: (key: string) =>
-      within(LINK_MS, stores.messages.state(key)).catch((): DeliveryState => ({ kind: 'waiting' })),
+      withTimeout(LINK_MS, stores.messages.state(key)).catch((): DeliveryState => ({ kind: 'waiting' })),
   };
   const intake = createIntake({
     runs,
@@ -110,7 +110,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     limits,
     names,
     ...readers,
-    loadLink: (name) => within(LINK_MS, stores.links.get(name)),
+    loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
     auditLines: audit.latest,
     systemSnapshot,
     personZone: slack.personZone,
@@ -160,7 +160,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       now,
       log,
     },
-    responseUrlOf: (request) => within(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
+    responseUrlOf: (request) => withTimeout(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
     openModal,
     postEphemeral,
     postInThread: slack.postEphemeralTo,
@@ -173,7 +173,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
 
   const synced = parts.clock.startSync(redis);
   await waitUntilReady(redis, closers.stopping);
-  await within(TIME_MS, synced).catch(() => {});
+  await withTimeout(TIME_MS, synced).catch(() => {});
   closers.add(() => bolt.stop());
   await bolt.start();
 }

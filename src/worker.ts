@@ -18,8 +18,8 @@ import { startSweeper } from './jobs/sweeper.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { createWorkers } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
-import { untilStopping } from './runtime/stopping.ts';
-import { within } from './runtime/within.ts';
+import { rejectWhenStopping } from './runtime/stopping.ts';
+import { withTimeout } from './runtime/with-timeout.ts';
 import { shareHealth } from './server/health.ts';
 import { createChannels } from './slack/channels.ts';
 import { createDelivery } from './slack/delivery.ts';
@@ -50,7 +50,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const enqueueMessage = (key: string, inMs = 0) =>
     queues.enqueue('slack-outbox', 'outbox', key, { key }, { replace: true, inMs });
 
-  const slack = untilStopping(stopping, parts.slack);
+  const slack = rejectWhenStopping(stopping, parts.slack);
   const teamId = () => identity.current()?.teamId ?? '';
   const outbox = createOutbox({ messages, enqueueMessage, timing, now });
   const deliveryParts = {
@@ -95,7 +95,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     ...stores,
     docs(project) {
       const api = docsApis.get(project);
-      return api && untilStopping(stopping, api);
+      return api && rejectWhenStopping(stopping, api);
     },
     projects: settings.projects,
     projectId: (project) => settings.projects.find(({ name }) => name === project)?.projectId,
@@ -103,9 +103,9 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId, timing }) },
     outbox,
     deliverMessage: createDelivery(deliveryParts),
-    ...untilStopping(stopping, { postEphemeral, alertAdmins, sendAdminAlert }),
-    ...untilStopping(stopping, { names: parts.names, isPublic: parts.readers.isPublic }),
-    policy: untilStopping(stopping, parts.policy),
+    ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins, sendAdminAlert }),
+    ...rejectWhenStopping(stopping, { names: parts.names, isPublic: parts.readers.isPublic }),
+    policy: rejectWhenStopping(stopping, parts.policy),
     ownerLookups,
     botUserId: () => identity.current()?.botUserId,
     workspaceUrl: () => identity.current()?.url,
@@ -248,6 +248,6 @@ function createDocsApis(
     return [name, api] as const;
   });
   // The answer of a call that is under way then is lost; the next process asks a person, or polls again.
-  closers.add(() => within(CLOSE_MS, Promise.all(apis.map(([, api]) => api.close()))));
+  closers.add(() => withTimeout(CLOSE_MS, Promise.all(apis.map(([, api]) => api.close()))));
   return new Map(apis);
 }

@@ -76,7 +76,7 @@ function exportsWith(words: string): ExportRun[] {
   }));
   return [
     ...STATES.map((state) => aRun({ ...foreign, state })),
-    ...troubles.map((trouble) => aRun({ ...foreign, trouble })),
+    ...troubles.map((trouble) => aRun({ ...foreign, pollFailure: trouble })),
     ...endings.map((ending) => aRun({ ...foreign, state: 'ended', ending })),
     aRun({ ...foreign, joined: true, domain: '', jobId: words }),
     aRun({ ...foreign, watchers: [{ id: 'U0BEN', name: words }], state: 'unknown', answer: undefined }),
@@ -95,7 +95,7 @@ function threadsWith(words: string): ThreadRun[] {
     aThread({ ...foreign, seen: undefined, agentJobId: words }),
     aThread({ ...foreign, instructions: [anInstruction({ by, excerpt: words, text: words })] }),
     aThread({ ...foreign, rounds: [round] }),
-    ...whys.map((why) => aThread({ ...foreign, troubles: [{ ...trouble, why }] })),
+    ...whys.map((why) => aThread({ ...foreign, sendProblems: [{ ...trouble, why }] })),
   ];
 }
 
@@ -116,7 +116,7 @@ function homesWith(words: string): Message[] {
   const held = anInstruction({ state: 'held', by: { id: 'U0ANA', name: words }, excerpt: words });
   const threads = threadsWith(words).map((thread) => ({
     ...thread,
-    crowd: true,
+    hasOtherAuthors: true,
     answers: {},
     instructions: [held],
   }));

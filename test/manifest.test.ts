@@ -257,8 +257,8 @@ function agentMessages(): Message[] {
     { rounds: [aRound({ ending: ended('newPr') })] },
     { rounds: [aRound({ ending: ended('failed') })], mode: 'mention' },
     { rounds: [aRound({ ending: ended('gaveUp') })] },
-    { troubles: [aTrouble()] },
-    { troubles: [aTrouble({ why: 'unsupported', creates: true })] },
+    { sendProblems: [aTrouble()] },
+    { sendProblems: [aTrouble({ why: 'unsupported', creates: true })] },
     { state: 'ended', ended: { why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 0 } },
     {
       instructions: [anInstruction()],

@@ -45,7 +45,7 @@ import { formatDate } from '../src/slack/markdown/format.ts';
 import { findMentions, messageToMarkdown } from '../src/slack/markdown/message.ts';
 import { groupName, noNames, userName } from '../src/slack/markdown/names.ts';
 import { readReply } from '../src/slack/reply.ts';
-import { cut, cutBytes, cutShown, escapeText, oneLine } from '../src/slack/text.ts';
+import { cut, cutBytes, cutShown, escapeText, singleLine } from '../src/slack/text.ts';
 import { stripInvisible } from '../src/slack/visible.ts';
 import { idOf } from '../src/store/ids.ts';
 import { aCaller, aProject } from './support/commands/builders.ts';
@@ -162,7 +162,7 @@ const readers: Record<string, Reader> = {
   parseRetryAfter: (text) => parseRetryAfter(text, 0),
   isSafeId,
   idOf,
-  oneLine,
+  singleLine,
   'cut, short': (text) => cut(text, 60),
   'cut, long': (text) => cut(text, text.length - 1),
   cutBytes: (text) => cutBytes(escapeText(text), text.length - 1),

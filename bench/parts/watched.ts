@@ -69,7 +69,7 @@ export async function createWatchedWorld(): Promise<WatchedWorld> {
           id: jobId,
           rev: 1,
           // As one that is watched from the moment its card is there.
-          state: 'carding' as const,
+          state: 'postingCard' as const,
           joined: true as const,
           teamId,
           claim: `watch-${jobId}`,

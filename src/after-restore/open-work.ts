@@ -104,7 +104,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     const shown = exportMessages(run).map(({ key }) => key);
     const later = [...cards, ...ends, `${id}.progress`, `${id}.question.${attempt}`];
     await search([...shown, ...later], run.sinceMs);
-    if (joined || !['accepted', 'carding', 'starting'].includes(state)) return;
+    if (joined || !['accepted', 'postingCard', 'starting'].includes(state)) return;
     const intent = await steps.begin(id, startStep(run), 'after-restore', LONG_AGO_MS);
     if (intent.kind !== 'finished') work.exportsAsked += 1;
   }

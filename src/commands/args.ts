@@ -1,11 +1,11 @@
 import { editDistance } from '../runtime/edit-distance.ts';
 import type { Part } from '../slack/blocks.ts';
-import { cut, oneLine } from '../slack/text.ts';
+import { cut, singleLine } from '../slack/text.ts';
 import { stripInvisible } from '../slack/visible.ts';
 import { type Token, tokenize } from './tokens.ts';
 
 /** What was read: its value, or what is wrong with what was typed and the fix, in one line. */
-export type Reading<Value, Problem = string | Part[]> =
+export type Parsed<Value, Problem = string | Part[]> =
   | { kind: 'ok'; value: Value }
   | { kind: 'unclear'; problem: Problem };
 
@@ -17,7 +17,7 @@ export type Reading<Value, Problem = string | Part[]> =
 export interface Arg<Value = unknown> {
   usage: string;
   takes: 'token' | 'text';
-  read(typed: string | undefined): Reading<Value>;
+  read(typed: string | undefined): Parsed<Value>;
 }
 
 /**
@@ -28,7 +28,7 @@ export interface Flag<Value = unknown> {
   takes: 'nothing' | 'value' | 'list';
   usage: string;
   example: string;
-  read(typed: string | undefined): Reading<Value>;
+  read(typed: string | undefined): Parsed<Value>;
 }
 
 /** What one subcommand takes. Flags of the same name are the same in all subcommands of a command. */
@@ -45,13 +45,13 @@ export interface Syntax {
 
 /** What `args` and `flags` come to, by their names. */
 export type Values<Params> = {
-  [Name in keyof Params]: Params[Name] extends { read(typed: string | undefined): Reading<infer Value> }
+  [Name in keyof Params]: Params[Name] extends { read(typed: string | undefined): Parsed<infer Value> }
     ? Value
     : never;
 };
 
 export const ok = <Value>(value: Value) => ({ kind: 'ok' as const, value });
-export const unclear = (...problem: Part[]) => ({ kind: 'unclear' as const, problem });
+export const invalid = (...problem: Part[]) => ({ kind: 'unclear' as const, problem });
 
 type ReadCommand<S extends Syntax> =
   | { kind: 'subcommand'; subcommand: S; input: Record<string, unknown> }
@@ -78,17 +78,17 @@ export function readCommand<S extends Syntax>(
 
   const stray = [...flags.keys()].find((flag) => !Object.hasOwn(subcommand.flags, flag));
   if (stray !== undefined)
-    return unclear({ code: `--${stray}` }, ` doesn't go with ${subcommand.verb ?? name}. Leave it out: `, {
+    return invalid({ code: `--${stray}` }, ` doesn't go with ${subcommand.verb ?? name}. Leave it out: `, {
       code: subcommand.example,
     });
   const ownArgs = subcommand.verb === undefined ? args : args.slice(1);
   const [first] = ownArgs;
   if (subcommand.verb === undefined && first !== undefined && takesNothing(subcommand))
-    return unclear(
+    return invalid(
       ...(subcommand.tooManyArgs?.(typed, flags) ?? unknownVerb(name, subcommands, first).problem),
     );
   if (ownArgs.length > countTokenArgs(subcommand))
-    return unclear(
+    return invalid(
       ...(subcommand.tooManyArgs?.(typed, flags) ?? [
         'Type ',
         { code: subcommand.example },
@@ -113,7 +113,7 @@ function splitText<S extends Syntax>(
   text: string,
   subcommands: readonly S[],
   known: Syntax['flags'],
-): SplitText<S> | ReturnType<typeof unclear> {
+): SplitText<S> | ReturnType<typeof invalid> {
   const args: string[] = [];
   const flags = new Map<string, string>();
   let subcommand = subcommands.find(({ verb }) => verb === undefined);
@@ -179,12 +179,12 @@ function readValues<S extends Syntax>(
   const rest = [...args];
   for (const [name, { takes, read }] of Object.entries(subcommand.args)) {
     const reading = read(takes === 'token' ? rest.shift() : raw || undefined);
-    if (reading.kind === 'unclear') return unclear(...[reading.problem].flat());
+    if (reading.kind === 'unclear') return invalid(...[reading.problem].flat());
     input[name] = reading.value;
   }
   for (const [name, { read }] of Object.entries(subcommand.flags)) {
     const reading = read(flags.get(name));
-    if (reading.kind === 'unclear') return unclear({ code: `--${name}` }, ': ', ...[reading.problem].flat());
+    if (reading.kind === 'unclear') return invalid({ code: `--${name}` }, ': ', ...[reading.problem].flat());
     input[name] = reading.value;
   }
   return { kind: 'subcommand', subcommand, input };
@@ -193,26 +193,26 @@ function readValues<S extends Syntax>(
 /** Keeps a flag, or returns what is wrong with it. */
 function takeFlag({ name, value }: FlagToken, flag: Flag | undefined, flags: Map<string, string>) {
   const shown = { code: `--${name}` };
-  if (flags.has(name)) return unclear('Type ', shown, ' only once.');
+  if (flags.has(name)) return invalid('Type ', shown, ' only once.');
   flags.set(name, value ?? '');
   if (flag?.takes === 'nothing')
     return value === undefined
       ? undefined
-      : unclear(shown, ' takes no value. Type it alone, or leave it out.');
+      : invalid(shown, ' takes no value. Type it alone, or leave it out.');
   if (value !== undefined && value.trim() !== '') return undefined;
-  return unclear(shown, ' needs a value, such as ', { code: `--${name} ${flag?.example}` }, '.');
+  return invalid(shown, ' needs a value, such as ', { code: `--${name} ${flag?.example}` }, '.');
 }
 
 /** What was typed, fit to be shown in one line. */
-export const shown = (typed: string, max = 60) => ({ code: cut(oneLine(typed.toWellFormed()), max) });
+export const asCode = (typed: string, max = 60) => ({ code: cut(singleLine(typed.toWellFormed()), max) });
 
 function unknownVerb(name: string, subcommands: readonly Syntax[], typed: string) {
   const verbs = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
     subcommands.flatMap(({ verb }) => verb ?? []),
   );
-  return unclear(
+  return invalid(
     "I don't know ",
-    shown(typed),
+    asCode(typed),
     `. Type ${verbs}; `,
     { code: `${name} help` },
     ' explains them.',
@@ -220,13 +220,13 @@ function unknownVerb(name: string, subcommands: readonly Syntax[], typed: string
 }
 
 function unknownFlag(name: string, known: string[]) {
-  const typed = shown(`--${name}`, 42);
+  const typed = asCode(`--${name}`, 42);
   const meant = nearest(name, known);
   if (meant !== undefined)
-    return unclear("I don't know ", typed, '. Did you mean ', { code: `--${meant}` }, '?');
-  if (known.length === 0) return unclear("I don't know ", typed, '. Leave it out.');
+    return invalid("I don't know ", typed, '. Did you mean ', { code: `--${meant}` }, '?');
+  if (known.length === 0) return invalid("I don't know ", typed, '. Leave it out.');
   const all = known.flatMap((one, index): Part[] => [index === 0 ? '' : ', ', { code: `--${one}` }]);
-  return unclear("I don't know ", typed, '. Available: ', ...all, '.');
+  return invalid("I don't know ", typed, '. Available: ', ...all, '.');
 }
 
 /** The one name that starts like it, or else one that is a slip or two away. */

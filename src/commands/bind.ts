@@ -15,7 +15,7 @@ import type { Tracing } from '../metrics/tracing.ts';
 import type { Permission } from '../policy.ts';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import { MENU_ACTION, type Message, message } from '../slack/blocks.ts';
 import type { Identity, SlackApi } from '../slack/client.ts';
 import { noticeView } from '../slack/modals.ts';
@@ -155,7 +155,7 @@ export function bind(app: App, parts: BindParts) {
     const isNew = reply.replace_original === undefined && reply.delete_original === undefined;
     if (threadTs !== undefined && isNew) {
       const to = { channel: clicker.channel.id, user: clicker.user.id, threadTs };
-      const posted = within(ephemeralTimeoutMs, parts.postInThread(to, reply)).then(
+      const posted = withTimeout(ephemeralTimeoutMs, parts.postInThread(to, reply)).then(
         () => true,
         () => false,
       );

@@ -3,7 +3,7 @@ import type { Metrics, Refusal } from '../metrics/metrics.ts';
 import type { Permission, PermissionResult, Person, Policy } from '../policy.ts';
 import type { Log } from '../runtime/log.ts';
 import { logScope } from '../runtime/log-scope.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { AuditStore } from '../store/audit.ts';
@@ -61,7 +61,7 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
   ) {
     const entry = { ...line, atMs: now(), user: { id, name }, channel: channel.id, what };
     try {
-      await within(AUDIT_TIMEOUT_MS, audit.add(identity()?.teamId ?? teamId, entry));
+      await withTimeout(AUDIT_TIMEOUT_MS, audit.add(identity()?.teamId ?? teamId, entry));
     } catch (error) {
       log.warn({ err: error, what }, 'no audit line was written');
     }
@@ -122,7 +122,7 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
       } catch (error) {
         if (error instanceof UserFacingError) return { kind: 'refused', message: error.reply };
         const ref = logScope()?.ref ?? newRef();
-        log.error({ ...about, err: error, ref }, 'a request broke');
+        log.error({ ...about, err: error, ref }, 'a request failed');
         return { kind: 'failed', message: message([[`Something broke on my side. ref ${ref}`]]) };
       }
     },

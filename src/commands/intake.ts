@@ -4,7 +4,7 @@ import { mayAct, type Viewer, type VisibleKind } from '../jobs/visibility.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import { logScope } from '../runtime/log-scope.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import { message } from '../slack/blocks.ts';
 import type { ConversationReaders } from '../slack/conversation-readers.ts';
 import type { ThreadPlace } from '../store/closed-threads.ts';
@@ -65,10 +65,10 @@ export function createIntake(parts: IntakeParts) {
     // An answer also shows that Redis is there, before anything is sent that could be in doubt.
     const redisNowMs = await readInTime(runs.timeMs(), request);
     const deadlineMs = redisNowMs + remainingMs(request);
-    return within(remainingMs(request), write(deadlineMs)).catch((error: unknown) => {
+    return withTimeout(remainingMs(request), write(deadlineMs)).catch((error: unknown) => {
       if (error instanceof ReplyError) throw refusedError(error);
       metrics.refusals.add({ reason: 'in_doubt' });
-      log.warn({ err: error, run: run.id }, 'a request in doubt: the answer to its write did not come');
+      log.warn({ err: error, run: run.id }, 'request outcome unknown: no reply from Redis');
       wake(run);
       throw new UserFacingError(outcomeUnknown);
     });
@@ -87,7 +87,7 @@ export function createIntake(parts: IntakeParts) {
 
   async function readInTime<T>(result: Promise<T>, request: IntakeRequest): Promise<T> {
     try {
-      return await within(remainingMs(request), result);
+      return await withTimeout(remainingMs(request), result);
     } catch (error) {
       // A damaged record stays damaged: it is an internal error.
       throw error instanceof z.ZodError ? error : refusedError(error);

@@ -7,7 +7,7 @@ import { filterVisible } from '../jobs/visibility.ts';
 import { listNames, MAX_LISTED_NAMES } from '../jobs/wording-view.ts';
 import { projectNamed } from '../projects.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
-import { cut, formatCount, oneLine } from '../slack/text.ts';
+import { cut, formatCount, singleLine } from '../slack/text.ts';
 import type { Caller, CommandTools } from './tools.ts';
 
 /** A job of the platform's. `project` is known of those that are known here, `about` says which it is. */
@@ -160,7 +160,10 @@ export function whichJobMessage(
   const rest = jobs.length - MAX_LISTED_NAMES;
   const lines = jobs.slice(0, MAX_LISTED_NAMES).map(({ id, project, about }): Part[] => {
     const flag = project === undefined || projects.length === 1 ? '' : ` --project ${project}`;
-    return [{ code: `${command} ${cut(oneLine(id), 200)}${flag}` }, about === undefined ? '' : ` · ${about}`];
+    return [
+      { code: `${command} ${cut(singleLine(id), 200)}${flag}` },
+      about === undefined ? '' : ` · ${about}`,
+    ];
   });
   const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more; type more of the ID.`]] : [];
   return message([['Which one? Type the whole command:'], ...lines, ...more]);
@@ -187,7 +190,7 @@ export async function readJobField(
     case 'one':
       return { job: found.job };
     case 'several': {
-      const ids = cut(listNames(found.jobs.map(({ id }) => oneLine(id))), 100);
+      const ids = cut(listNames(found.jobs.map(({ id }) => singleLine(id))), 100);
       return { problem: `Copy one of these IDs: ${ids}` };
     }
     case 'none':

@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { Log } from '../runtime/log.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import { message } from '../slack/blocks.ts';
 import type { SlackApi } from '../slack/client.ts';
 import { checkLimit } from '../slack/limits.ts';
@@ -52,7 +52,7 @@ export function createModalOpener({ slack, responseUrls, timeoutMs, monotonicMs,
     // Only what can be submitted has an answer.
     const opened = view.submit === undefined ? view : withOrigin(view, origin);
     const save = responseUrl === undefined ? Promise.resolve() : responseUrls.put(requestId, responseUrl);
-    const saved = within(RESPONSE_URL_TIMEOUT_MS, save).catch((error: unknown) =>
+    const saved = withTimeout(RESPONSE_URL_TIMEOUT_MS, save).catch((error: unknown) =>
       log.warn({ err: error }, 'a modal will show its answer itself: its response URL was not kept'),
     );
     const remainingMs = receivedAtMs + OPEN_DEADLINE_MS - monotonicMs();

@@ -1,5 +1,5 @@
 import { readTypedJob, type TypedJob } from '../jobs/typed-job.ts';
-import { type Flag, ok, type Reading, shown, unclear } from './args.ts';
+import { asCode, type Flag, invalid, ok, type Parsed } from './args.ts';
 
 /** A token or a text as it was typed; nothing when it was left out. */
 export const optional = <Takes extends 'token' | 'text'>(takes: Takes, usage: string) => ({
@@ -17,18 +17,18 @@ export const projectFlag = {
 } satisfies Flag<string | undefined>;
 
 /** A job of the platform's. `example` is a command with its id, `whenMissing` what it is without one. */
-export const jobIdArg = <Missing extends Reading<undefined>>(
+export const jobIdArg = <Missing extends Parsed<undefined>>(
   usage: string,
   example: string,
   whenMissing: Missing,
 ) => ({
   takes: 'token' as const,
   usage,
-  read(typed: string | undefined): Reading<TypedJob> | Missing {
+  read(typed: string | undefined): Parsed<TypedJob> | Missing {
     if (isBlankId(typed)) return whenMissing;
     const job = readTypedJob(typed);
     if (job !== undefined) return ok(job);
-    return unclear(shown(typed), " isn't a job ID. Copy the whole ID, such as ", { code: example }, '.');
+    return invalid(asCode(typed), " isn't a job ID. Copy the whole ID, such as ", { code: example }, '.');
   },
 });
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Closers } from '../runtime/closers.ts';
 import type { Log } from '../runtime/log.ts';
-import { within } from '../runtime/within.ts';
+import type { ShutdownHooks } from '../runtime/shutdown-hooks.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import type { RunBase } from '../store/runs.ts';
 
 /** Which run a worker is to step. */
@@ -23,7 +23,7 @@ const ENQUEUE_TIMEOUT_MS = 400;
 /** Returns what wakes the runs that requests leave behind, by `enqueue`; a process that stops waits for it. */
 export function createWaker(
   enqueue: (run: WokenRun) => Promise<void>,
-  closers: Pick<Closers, 'add'>,
+  closers: Pick<ShutdownHooks, 'add'>,
   log: Log,
 ): Waker {
   const queueing = new Set<Promise<void>>();
@@ -35,9 +35,9 @@ export function createWaker(
 
   async function queue(run: WokenRun) {
     try {
-      await within(ENQUEUE_TIMEOUT_MS, enqueue(run));
+      await withTimeout(ENQUEUE_TIMEOUT_MS, enqueue(run));
     } catch (error) {
-      log.warn({ err: error, run: run.id }, 'kept, but not queued yet; the sweeper does it');
+      log.warn({ err: error, run: run.id }, 'saved but not queued; sweeper will retry');
     }
   }
 

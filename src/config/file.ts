@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../jobs/limits.ts';
 import type { Contact } from '../policy.ts';
 import type { Project } from '../projects.ts';
-import { lengthOf, oneLine } from '../slack/text.ts';
+import { lengthOf, singleLine } from '../slack/text.ts';
 import { type Env, keySourceIn, type Problem, projectProblems, readKey } from './project-settings.ts';
 import { hostName, isVariableName, projectId } from './values.ts';
 import { readYaml, type YamlPath } from './yaml-file.ts';
@@ -71,7 +71,7 @@ const contactProblem =
 
 /** A text is shown as it is: it mentions nobody. An id is shown as the name that Slack has for it. */
 const contact = z.string(contactProblem).transform((typed, context): Contact => {
-  const text = typed.length > 400 ? '' : oneLine(typed.toWellFormed());
+  const text = typed.length > 400 ? '' : singleLine(typed.toWellFormed());
   if (text === '' || lengthOf(text) > 80 || text.startsWith('<') || isChannelId.test(text))
     context.addIssue(contactProblem);
   return isId.test(text) ? { id: text } : { text };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Need } from './feature.ts';
 
 /** What the record of a run keeps of the questions that wait: those of which Home tabs and indexes know. */
-export const knownNeeds = z.array(z.string()).optional();
+export const openQuestionIds = z.array(z.string()).optional();
 
 const known = ({ user, id }: Need) => `${user} ${id}`;
 
@@ -20,7 +20,7 @@ export function withNeeds<R extends RunWithNeeds>(run: R, needs: readonly Need[]
 }
 
 /** Returns who is asked more or less than before. */
-export function peopleWithNews(before: RunWithNeeds, after: RunWithNeeds): string[] {
+export function usersToRefresh(before: RunWithNeeds, after: RunWithNeeds): string[] {
   const [was, is] = [before.needs ?? [], after.needs ?? []];
   const changed = [...was.filter((one) => !is.includes(one)), ...is.filter((one) => !was.includes(one))];
   return [...new Set(changed.map((one) => one.slice(0, one.indexOf(' '))))];

@@ -2,8 +2,8 @@ import { DocsApiError } from '../docs-api/errors.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { RateLimit } from '../store/rate-limit.ts';
 import type { JobContext } from './context.ts';
-import type { Snapshot, Trouble } from './poll-record.ts';
-import { troubleAfter } from './retry.ts';
+import type { PollFailure, Snapshot } from './poll-record.ts';
+import { nextFailure } from './retry.ts';
 
 /** What a plan of the next poll is made from. Times are epoch milliseconds. */
 export interface Watched {
@@ -48,11 +48,11 @@ function estimateEndMs(snapshots: readonly Snapshot[]): number | undefined {
  * was made before the clock was set back. How long trouble lasts, the platform may say.
  */
 export function pollInMs(
-  { nextLookAtMs, trouble }: { nextLookAtMs: number; trouble?: unknown },
+  { nextPollAtMs, trouble }: { nextPollAtMs: number; trouble?: unknown },
   nowMs: number,
   { pollMaxMs }: Pick<Timing, 'pollMaxMs'>,
 ): number {
-  const inMs = nextLookAtMs - nowMs;
+  const inMs = nextPollAtMs - nowMs;
   return trouble === undefined && inMs > pollMaxMs ? 0 : Math.max(0, inMs);
 }
 
@@ -74,15 +74,15 @@ export const pollRateLimit = (
  * Returns the trouble that a failed poll makes, and whether admins were alerted of it; nothing for a poll
  * that was only broken off. Throws what is no error of the platform.
  */
-export async function troubleOfPoll(
-  run: { id: string; teamId: string; project: string; trouble?: Trouble | undefined },
+export async function failureOfPoll(
+  run: { id: string; teamId: string; project: string; trouble?: PollFailure | undefined },
   error: unknown,
   rateLimit: RateLimit,
   context: JobContext,
-): Promise<{ trouble: Trouble; adminsTold?: boolean } | undefined> {
+): Promise<{ trouble: PollFailure; adminsTold?: boolean } | undefined> {
   if (!(error instanceof DocsApiError)) throw error;
   if (error.kind === 'aborted') return undefined;
-  const trouble = troubleAfter(run.trouble, error, context);
+  const trouble = nextFailure(run.trouble, error, context);
   // A limit is that of the key: it is no failure of other jobs, which wait for a slot meanwhile.
   if (trouble.kind === 'limit') await context.rateLimiter.hold(rateLimit, trouble.nextMs - context.now());
   if (trouble.kind !== 'key' && error.kind !== 'forbidden') return { trouble };

@@ -1,6 +1,6 @@
 import type { Part } from '../slack/blocks.ts';
 import { SLACK_LIMITS } from '../slack/limits.ts';
-import { cut, foreignText } from '../slack/text.ts';
+import { cut, sanitizeUserText } from '../slack/text.ts';
 
 /** What the platform tells of one: an address, or something else. */
 interface PullRequest {
@@ -17,7 +17,7 @@ const PULL_REQUEST = /^\/(.+?)(?:\/-)?\/(?:pull|merge_requests|pull-requests)\/(
 /** The name of a pull request: `acme/docs#123` if its address has that, else host and path, or the platform's words. */
 export function pullRequestName({ prLink, prText }: PullRequest): string {
   const address = httpAddress(prLink);
-  if (address === undefined) return foreignText(prText ?? prLink ?? '', 120);
+  if (address === undefined) return sanitizeUserText(prText ?? prLink ?? '', 120);
   const [, repository, number] = PULL_REQUEST.exec(address.pathname) ?? [];
   if (repository !== undefined && number !== undefined) return `${cut(repository, 100)}#${cut(number, 12)}`;
   return cut(`${address.host}${address.pathname}`, 120);

@@ -1,9 +1,9 @@
 import type { DocsApiError } from '../docs-api/errors.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { isPermanent, type SlackApiError } from '../slack/errors.ts';
-import type { Trouble } from './poll-record.ts';
+import type { PollFailure } from './poll-record.ts';
 
-const TROUBLE_KINDS: Partial<Record<DocsApiError['kind'], Trouble['kind']>> = {
+const TROUBLE_KINDS: Partial<Record<DocsApiError['kind'], PollFailure['kind']>> = {
   key_rejected: 'key',
   forbidden: 'forbidden',
   bad_request: 'forbidden',
@@ -24,11 +24,11 @@ const OPERATOR_RETRY_MS = 60_000;
  * Returns the trouble after one more failure: an error of the platform, or that the settings no longer have the project.
  * It is tried again when the platform says, or after ever longer pauses.
  */
-export function troubleAfter(
-  before: Trouble | undefined,
+export function nextFailure(
+  before: PollFailure | undefined,
   error: Pick<DocsApiError, 'kind' | 'retryAfterMs'> | 'project',
   parts: RetryParts,
-): Trouble {
+): PollFailure {
   const kind = error === 'project' ? error : (TROUBLE_KINDS[error.kind] ?? 'down');
   const retryAfterMs = error === 'project' ? undefined : error.retryAfterMs;
   const inARow = before?.kind === kind ? before.inARow + 1 : 1;

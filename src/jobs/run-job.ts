@@ -5,7 +5,7 @@ import type { RunBase } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
 import type { RunNeeds } from './feature.ts';
 import { done, type Job, type Outcome, runAgainIn } from './job.ts';
-import { peopleWithNews, withNeeds } from './needs.ts';
+import { usersToRefresh, withNeeds } from './needs.ts';
 import type { QueueName } from './queue.ts';
 
 /** Steps of one execution; then the worker slot goes to another run. */
@@ -47,7 +47,7 @@ export const saveAs = <R>(
   consumed: options.consumed ?? 0,
 });
 
-/** Has a run rest that has ended, until somebody wakes it, and frees its claim. */
+/** Marks a finished run idle until it is woken, and releases its claim. */
 export async function markIdle(run: RunBase, { runs }: Pick<JobContext, 'runs'>): Promise<Outcome> {
   await runs.markIdle(run, true);
   return done;
@@ -157,11 +157,11 @@ export function defineRunJob<
     const about = { run: run.id, job: name, rev: run.rev, state: run.state, audit };
     if (loaded === undefined) {
       // This process may have been taken for dead: then its BullMQ job is gone.
-      context.log.info(about, 'a run was changed meanwhile');
+      context.log.info(about, 'run changed concurrently, skipping');
       await context.wake(run);
       return done;
     }
-    const people = peopleWithNews(before, loaded.run);
+    const people = usersToRefresh(before, loaded.run);
     if (people.length > 0) await context.refreshHomes(run.teamId, people);
     if (run.state !== before.state) context.log.info(about, 'a run has a new state');
     if (inMs <= 0) return { kind: 'next', loaded };

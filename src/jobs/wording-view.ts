@@ -1,6 +1,6 @@
 import type { Permission } from '../policy.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
-import { foreignText, formatCount, isolate, lowerFirst, oneLine } from '../slack/text.ts';
+import { bidiIsolate, formatCount, lowerFirst, sanitizeUserText, singleLine } from '../slack/text.ts';
 import type { RateLimitUsage } from '../store/rate-limit.ts';
 
 /** Where work stands, with the emoji that means the same in every message. */
@@ -15,7 +15,7 @@ export interface StateWord {
 export const wordInSentence = ({ label, isForeign }: StateWord) => (isForeign ? label : lowerFirst(label));
 
 /** A person's name as text, which mentions nobody. */
-export const personName = (name: string) => foreignText(name, 60);
+export const personName = (name: string) => sanitizeUserText(name, 60);
 
 /** The same for a message that `readerId` alone sees: to that person, "you". */
 export const nameTo = (readerId: string | undefined, { id, name }: { id: string; name: string }) =>
@@ -26,15 +26,15 @@ export const MAX_WHOLE_LENGTH = 16;
 
 /** An id of the platform, short enough to be read: `se_3f9a…4a06`. */
 export function shortId(id: string): string {
-  const clean = oneLine(id);
+  const clean = singleLine(id);
   const points = Array.from(clean);
   const isShort = points.length <= MAX_WHOLE_LENGTH;
-  return isolate(isShort ? clean : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`);
+  return bidiIsolate(isShort ? clean : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`);
 }
 
 /** The platform's own reason, in quotes: one line, cut. */
 export function platformReasonText(reason: string | undefined): string {
-  const text = foreignText(reason ?? '', 300);
+  const text = sanitizeUserText(reason ?? '', 300);
   return text === '' ? 'The platform gave no reason.' : `The platform said: "${text}"`;
 }
 
@@ -49,7 +49,7 @@ export const keyRemedyText = (adminsTold: boolean | undefined) =>
 
 /** Of a run whose project the settings no longer have. */
 export const projectMissingText = ({ project }: { project: string }) =>
-  `My settings no longer have the project ${foreignText(project, 60)}`;
+  `My settings no longer have the project ${sanitizeUserText(project, 60)}`;
 
 /** A line of `/docs-status`. */
 export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: name }, ' — ', ...parts];
@@ -96,7 +96,7 @@ export function listNames(names: readonly string[]): string {
 
 /** To somebody who named a project that is not in the settings. */
 export const unknownProjectText = (named: string, known: readonly string[]) =>
-  `No project "${foreignText(named, 60)}". Available: ${listNames(known)}.`;
+  `No project "${sanitizeUserText(named, 60)}". Available: ${listNames(known)}.`;
 
 /**
  * Asks which of several projects is meant. `outcome` says what came of the request, if anything has to be said;
@@ -135,7 +135,8 @@ export function contactsText(
   { ask: names, contact }: { ask: readonly string[]; contact?: string },
   isOpen: boolean,
 ): string {
-  if (contact !== undefined) return foreignText(contact.toWellFormed(), 80);
-  if (names.length > 0) return names.map((name) => `@${foreignText(name.toWellFormed(), 60)}`).join(' or ');
+  if (contact !== undefined) return sanitizeUserText(contact.toWellFormed(), 80);
+  if (names.length > 0)
+    return names.map((name) => `@${sanitizeUserText(name.toWellFormed(), 60)}`).join(' or ');
   return isOpen ? 'a full member of this workspace' : 'the people who run Docket';
 }

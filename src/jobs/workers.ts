@@ -6,7 +6,7 @@ import type { Log } from '../runtime/log.ts';
 import { inLogScope, type LogScope, logScope } from '../runtime/log-scope.ts';
 import { Stopping } from '../runtime/stopping.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
-import { TimeLimitError, within } from '../runtime/within.ts';
+import { TimeLimitError, withTimeout } from '../runtime/with-timeout.ts';
 import { createDueStore, type DueEntry } from '../store/due.ts';
 import { createJobErrorStore } from '../store/job-errors.ts';
 import { PREFIX } from '../store/keys.ts';
@@ -135,7 +135,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       const errors = await jobErrors.add(name);
       failing.add(name);
       // It is tried again; the end of that is an error.
-      log.warn({ err: error, job: definition.name, data, errors }, 'a job broke');
+      log.warn({ err: error, job: definition.name, data, errors }, 'job failed, will retry');
       if (errors >= POISON_ERRORS && failing.delete(name)) {
         report('gave_up');
         return giveUp(definition, data, error);
@@ -222,11 +222,11 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     async close(graceMs: number) {
       const sinceStopMs = performance.now() - (stoppedAtMs ?? performance.now());
       try {
-        await within(graceMs - sinceStopMs, close());
+        await withTimeout(graceMs - sinceStopMs, close());
       } catch (error) {
         if (!(error instanceof TimeLimitError)) throw error;
         log.warn({ jobs: atWork.size }, 'calls had no answer in time; another process takes their jobs over');
-        await within(HAND_BACK_MS, Promise.all([...atWork].map((handBack) => handBack())));
+        await withTimeout(HAND_BACK_MS, Promise.all([...atWork].map((handBack) => handBack())));
       }
     },
   };

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What is being handled: every line that is logged meanwhile carries it. */
+/** Context of the current request, added to every log line. */
 export interface LogScope {
   /** The short reference of the request, or of the one from which the work follows; people quote it. */
   ref?: string;

@@ -11,7 +11,7 @@ export class Stopping extends Error {
 }
 
 /** Returns the same parts. Once `stopping` is aborted, their functions throw its reason instead of being called. */
-export function untilStopping<Parts extends object>(stopping: AbortSignal, parts: Parts): Parts {
+export function rejectWhenStopping<Parts extends object>(stopping: AbortSignal, parts: Parts): Parts {
   const guarded = Object.entries(parts).map(([name, part]) => {
     if (typeof part !== 'function') return [name, part];
     const call = (...args: unknown[]) => {

@@ -1,4 +1,4 @@
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import type { Problem } from './call-problems.ts';
 import type { PartState } from './health.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
@@ -71,7 +71,7 @@ const PING_MS = 300;
  */
 export async function redisState(status: string, ping: () => Promise<unknown>): Promise<PartState> {
   if (status !== 'ready') return 'down';
-  return await within(PING_MS, ping()).then(
+  return await withTimeout(PING_MS, ping()).then(
     () => 'up' as const,
     () => 'down' as const,
   );

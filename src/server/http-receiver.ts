@@ -4,7 +4,7 @@ import { type App, isValidSlackRequest, type Receiver } from '@slack/bolt';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import { inLogScope } from '../runtime/log-scope.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import { type HttpServer, refuse, sendJson } from './http-server.ts';
 import { runListeners } from './listeners.ts';
 import { createRefusedRequests, type RefusedRequests } from './refused-requests.ts';
@@ -80,7 +80,7 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
     const read = parseBody(contentType, sent);
     switch (read?.kind) {
       case undefined:
-        log.warn('a signed request is none that Docket can read');
+        log.warn('a signed request has a body that Docket cannot read');
         return void response.writeHead(400).end();
       case 'challenge':
         return sendJson(response, 200, { challenge: read.challenge });
@@ -96,7 +96,7 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
     const status = (code: number) => void response.writeHead(code).end();
     if (app === undefined) return status(503);
     try {
-      const acknowledgement = await within(ACKNOWLEDGE_MS, runListeners(app, body));
+      const acknowledgement = await withTimeout(ACKNOWLEDGE_MS, runListeners(app, body));
       if (acknowledgement === undefined) {
         log.warn('no listener took a request');
         return status(404);

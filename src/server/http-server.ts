@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../runtime/log.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 
 /** Answers one request. When it rejects, the server answers 500. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
@@ -68,7 +68,7 @@ export async function startHttpServer(
   async function close() {
     const ended = once(server, 'close');
     server.close();
-    await within(DRAIN_MS, ended).catch(() => server.closeAllConnections());
+    await withTimeout(DRAIN_MS, ended).catch(() => server.closeAllConnections());
     await ended;
   }
 

@@ -1,7 +1,7 @@
 import type { QueueTelemetry } from '../jobs/queue.ts';
 import { noTracing, type Tracing } from '../metrics/tracing.ts';
 import type { Log } from '../runtime/log.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 
 export interface OpenTelemetry {
   tracing: Tracing;
@@ -80,6 +80,6 @@ export async function startOpenTelemetry(
         span.end(endTime);
       },
     },
-    close: () => within(FLUSH_MS, provider.shutdown()).catch(() => {}),
+    close: () => withTimeout(FLUSH_MS, provider.shutdown()).catch(() => {}),
   };
 }

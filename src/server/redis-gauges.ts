@@ -8,7 +8,7 @@ import { type Queues, queueNames } from '../jobs/queue.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Project } from '../projects.ts';
 import type { Timing } from '../runtime/timing.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import { digestRateLimit, editRateLimit, fileRateLimit, readRateLimit } from '../slack/rate-limits.ts';
 import { urgencies } from '../store/messages.ts';
 import { limitNameOf, type RateLimit } from '../store/rate-limit.ts';
@@ -48,7 +48,7 @@ export function addRedisGauges(parts: RedisGaugeParts): void {
 
   metrics.onScrape(async () => {
     const isUp = (await redisState(redis.status, () => askTime(redis))) === 'up';
-    const show = isUp ? await within(READ_MS, read()).catch(() => undefined) : undefined;
+    const show = isUp ? await withTimeout(READ_MS, read()).catch(() => undefined) : undefined;
     metrics.redisUp.replace([[{}, isUp ? 1 : 0]]);
     for (const gauge of gaugesOf(metrics)) gauge.replace([]);
     show?.();

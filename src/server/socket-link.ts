@@ -7,7 +7,7 @@ import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
 import { createOutgoing, type Proxies } from '../runtime/outgoing.ts';
 import type { Timing } from '../runtime/timing.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 
 /** What Slack sends over a connection: a command, a click or an event. */
 export interface Envelope {
@@ -81,7 +81,7 @@ export function openSocketLink({ appToken, apiUrl, proxies, timing, handle, log 
   });
   return {
     /** Rejects when Slack does not take the connection. */
-    opened: within(timing.socketHelloMs, opened),
+    opened: withTimeout(timing.socketHelloMs, opened),
     /** Resolves with Slack's reason when it asks for a new connection, or with `closed` when this one is closed. */
     ended,
     /** Resolves when it is closed; until then it receives envelopes. */

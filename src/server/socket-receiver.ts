@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { App, Receiver } from '@slack/bolt';
 import { inLogScope } from '../runtime/log-scope.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import { toSlackApiError } from '../slack/errors.ts';
 import { runListeners } from './listeners.ts';
 import { parseRequest } from './slack-request.ts';
@@ -110,7 +110,7 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
   }
 
   async function retire(link: SocketLink) {
-    await within(RETIRE_MS, link.idle()).catch(() => {});
+    await withTimeout(RETIRE_MS, link.idle()).catch(() => {});
     link.close();
     links.delete(link);
   }
@@ -123,13 +123,13 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
 
     async start() {
       loops = Array.from({ length: CONNECTIONS }, (_, index) => maintainConnection(index + 1));
-      await within(START_MS, firstConnection.promise).catch(() => {});
+      await withTimeout(START_MS, firstConnection.promise).catch(() => {});
     },
 
     async stop() {
       stopping.abort();
       const idle = Promise.all([...links].map((link) => link.idle()));
-      await within(DRAIN_MS, idle).catch(() =>
+      await withTimeout(DRAIN_MS, idle).catch(() =>
         log.warn('requests in work are cut off; Slack shows an error to whoever made them'),
       );
       for (const link of links) link.close();
@@ -141,7 +141,7 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
 /** Runs the listeners, then acknowledges with their payload. Throws when none of them acknowledged. */
 async function acknowledgeAfter(app: App, envelope: Envelope): Promise<void> {
   const request = parseRequest(envelope.body);
-  if (request === undefined) throw new Error('none that Docket can read');
+  if (request === undefined) throw new Error('a body that Docket cannot read');
   if (request.kind !== 'listeners') return envelope.acknowledge();
   const acknowledgement = await runListeners(app, request.body);
   if (acknowledgement === undefined) throw new Error('no listener took it');

@@ -10,7 +10,7 @@ import type {
 } from '@slack/types';
 import type { MessageBlock } from '../store/blocks.ts';
 import { checkLimit, SLACK_LIMITS } from './limits.ts';
-import { cutBytes, escapeText, isolate } from './text.ts';
+import { bidiIsolate, cutBytes, escapeText } from './text.ts';
 
 /** The content of a message: blocks, and a text for notifications and screen readers. */
 export interface Message<B extends MessageBlock = MessageBlock> {
@@ -104,7 +104,7 @@ export function contextBlock(lines: Part[][]): ContextBlock {
   const runs: { type?: 'plain_text' | 'mrkdwn'; text: string }[] = [];
   for (const part of joinLines(lines)) {
     const code = codeOf(part);
-    const words = typeof part !== 'string' && 'code' in part ? isolate(part.code) : plainText(part);
+    const words = typeof part !== 'string' && 'code' in part ? bidiIsolate(part.code) : plainText(part);
     const plain = code === undefined ? words : undefined;
     const type = plain === undefined ? 'mrkdwn' : 'plain_text';
     const text = code ?? plain ?? toMrkdwn(part);

@@ -1,6 +1,6 @@
+import { cached, type RememberParts } from '../runtime/cached.ts';
 import type { Log } from '../runtime/log.ts';
-import { type RememberParts, remember } from '../runtime/remember.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import type { SlackApi } from './client.ts';
 import { isPermanent } from './errors.ts';
 
@@ -16,11 +16,11 @@ export interface ConversationReaders {
   isMember(channelId: string, userId: string): Promise<boolean>;
 }
 
-/** Returns cached look-ups of who may read a conversation. */
+/** Returns loadCached look-ups of who may read a conversation. */
 export function createConversationReaders(parts: ConversationReadersParts): ConversationReaders {
   /** Returns what Slack says of a channel; `otherwise` where it does not say, or never will. */
   function lookUp<T>(load: (id: string) => Promise<T>, otherwise: T) {
-    const cached = remember(parts, async (id) => {
+    const loadCached = cached(parts, async (id) => {
       try {
         return await load(id);
       } catch (error) {
@@ -30,7 +30,7 @@ export function createConversationReaders(parts: ConversationReadersParts): Conv
     });
     return async (channelId: string) => {
       try {
-        return await within(parts.timeoutMs, cached(channelId));
+        return await withTimeout(parts.timeoutMs, loadCached(channelId));
       } catch (error) {
         const about = { err: error, channel: channelId };
         parts.log.info(about, 'a channel could not be looked up; it counts as private');

@@ -1,7 +1,7 @@
 import type { TableBlock } from '@slack/types';
 import type { ChartBlock } from '../store/blocks.ts';
 import { checkLimit } from './limits.ts';
-import { formatCount, oneLine } from './text.ts';
+import { formatCount, singleLine } from './text.ts';
 
 /** Slack refuses a cell without a text. */
 const EMPTY_CELL = '–';
@@ -13,7 +13,7 @@ const EMPTY_CELL = '–';
 export function tableBlock(header: string[], rows: (string | number)[][]): TableBlock {
   const cell = (value: string | number) => ({
     type: 'raw_text' as const,
-    text: (typeof value === 'number' ? formatCount(value) : oneLine(value)) || EMPTY_CELL,
+    text: (typeof value === 'number' ? formatCount(value) : singleLine(value)) || EMPTY_CELL,
   });
   const isNumeric = (column: number) =>
     rows.length > 0 && rows.every((row) => typeof row[column] === 'number');

@@ -30,9 +30,9 @@ export interface DeliveryParts extends RetryParts {
   now: () => number;
 }
 
-/** Progress and unhurried posts leave a share of the slots to endings and clicks. */
+/** Progress and lowPriority posts leave a share of the slots to endings and clicks. */
 const priorityOf = (wanted: WantedMessage): 'interactive' | 'low' =>
-  ['progress', 'unhurried'].includes(urgencyOf(wanted)) ? 'low' : 'interactive';
+  ['progress', 'lowPriority'].includes(urgencyOf(wanted)) ? 'low' : 'interactive';
 
 /** Returns whether a message is posted again when somebody deleted it. */
 const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
@@ -176,7 +176,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (!(await messages.updateIfUnchanged(key, record, mark))) return 0;
     const filled = await renderContent(record);
     const marked = { ...record, ...mark };
-    // That this post did not happen proves nothing about an earlier one.
+    // A failed retry says nothing about whether an earlier attempt succeeded.
     const undone = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
     // Redis was slow, or the process froze: the mark no longer covers the length of a call, and others may search too soon.
     const isTooLate = () => now() - markedAtMs > timing.callMarginMs;
@@ -291,11 +291,11 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     undone: DeliveryChanges,
   ): Promise<number | undefined> {
     const { wanted, ts, movedTo } = record;
-    if (ts === undefined && wanted.otherwise !== undefined && movedTo === undefined) {
-      return save(key, record, { movedTo: wanted.otherwise, refusal: code, ...forgetPost }, 0);
+    if (ts === undefined && wanted.fallbackRecipient !== undefined && movedTo === undefined) {
+      return save(key, record, { movedTo: wanted.fallbackRecipient, refusal: code, ...forgetPost }, 0);
     }
     // Nobody waits for it, or whoever it concerns is told otherwise.
-    log[wanted.unhurried ? 'warn' : 'error']({ message: key, code }, 'a message cannot be delivered');
+    log[wanted.lowPriority ? 'warn' : 'error']({ message: key, code }, 'a message cannot be delivered');
     const known = { refusal: code, deliveredHash: wanted.hash, ...undone, editUnclearUntilMs: undefined };
     return save(key, record, known, undefined);
   }

@@ -19,7 +19,7 @@ export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs
   async function load(failures: number) {
     try {
       identity = await slack.identity();
-      log.info({ team: identity.teamId, bot: identity.botUserId }, 'Slack knows the bot');
+      log.info({ team: identity.teamId, bot: identity.botUserId }, 'authenticated with Slack');
     } catch (error) {
       const level = isRefused(error) || failures >= FAILURES_BEFORE_ERROR ? 'error' : 'warn';
       log[level](

@@ -1,6 +1,6 @@
 import type { Person } from '../policy.ts';
-import { type RememberParts, remember } from '../runtime/remember.ts';
-import { within } from '../runtime/within.ts';
+import { cached, type RememberParts } from '../runtime/cached.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import { isPermanent } from './errors.ts';
 import type { Mentions, Names } from './markdown/names.ts';
 
@@ -32,12 +32,12 @@ const undefinedIfPermanent = (error: unknown) => {
  * may find more.
  */
 export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<Names> {
-  const person = remember(parts, async (id) => {
+  const person = cached(parts, async (id) => {
     const known = await parts.person(id).catch(undefinedIfPermanent);
     return known?.name;
   });
-  const channel = remember(parts, (id) => parts.channelName(id).catch(undefinedIfPermanent));
-  const handles = remember(parts, async () => {
+  const channel = cached(parts, (id) => parts.channelName(id).catch(undefinedIfPermanent));
+  const handles = cached(parts, async () => {
     const groups = await parts.groups().catch(undefinedIfPermanent);
     return new Map(groups?.map(({ id, handle }) => [id, handle]));
   });
@@ -50,7 +50,7 @@ export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<
       lookUpNames(groups, group),
     ]);
     try {
-      const [userNames, channelNames, groupNames] = await within(parts.timeoutMs, found);
+      const [userNames, channelNames, groupNames] = await withTimeout(parts.timeoutMs, found);
       return { users: userNames, channels: channelNames, groups: groupNames };
     } catch (error) {
       throw new NamesUnknown('names could not be looked up', { cause: error });

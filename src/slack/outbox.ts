@@ -11,7 +11,15 @@ import type { Message } from './blocks.ts';
 export interface OutboxMessage
   extends Pick<
     WantedMessage,
-    'place' | 'kind' | 'by' | 'clicked' | 'unhurried' | 'repost' | 'otherwise' | 'lasting' | 'retracted'
+    | 'place'
+    | 'kind'
+    | 'by'
+    | 'interactive'
+    | 'lowPriority'
+    | 'repost'
+    | 'fallbackRecipient'
+    | 'lasting'
+    | 'retracted'
   > {
   key: string;
   message: Message;

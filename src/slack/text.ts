@@ -4,7 +4,7 @@ import { stripInvisible } from './visible.ts';
  * Returns text of people or the docs platform as one line of a message: white space folded, without control and
  * invisible characters, which could hide or reorder what follows.
  */
-export function oneLine(text: string): string {
+export function singleLine(text: string): string {
   return stripInvisible(text.replace(/(?!\s)\p{Cc}/gu, ''))
     .replace(/\s+/gu, ' ')
     .trim();
@@ -18,14 +18,15 @@ export const visibleText = (text: string): string =>
 const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
 
 /**
- * Returns other people's words, made one line by `oneLine`, as they stand among numbers and words of ours: those from
+ * Returns other people's words, made one line by `singleLine`, as they stand among numbers and words of ours: those from
  * right to left are isolated, or they would take the numbers beside them along. Cut as `cutShown` does.
  */
-export const isolate = (words: string, max = Infinity): string =>
+export const bidiIsolate = (words: string, max = Infinity): string =>
   rightToLeft.test(words) ? `\u2068${cutShown(words, max - 2)}\u2069` : cutShown(words, max);
 
 /** Returns other people's words for a line of ours: one line of at most `max` code points, isolated. */
-export const foreignText = (text: string, max: number): string => isolate(cut(oneLine(text), max));
+export const sanitizeUserText = (text: string, max: number): string =>
+  bidiIsolate(cut(singleLine(text), max));
 
 /** Returns how many characters people see in a text: its code points. */
 export const lengthOf = (text: string) => Array.from(text).length;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { WebClient } from '@slack/web-api';
 import type { Log } from '../runtime/log.ts';
 import type { Timing } from '../runtime/timing.ts';
-import { within } from '../runtime/within.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import type { ChannelIds } from './channel-ids.ts';
 import { lacksScope, type SlackErrorKind, toSlackApiError } from './errors.ts';
 import { fetchInTime, type IsTooLate } from './fetch-in-time.ts';
@@ -119,7 +119,7 @@ export function createSlackWeb(options: SlackWebOptions) {
           if (isUnknown && (await channelIds?.refresh())) return run();
           throw error;
         });
-        const response = await (timeoutMs === undefined ? made : within(timeoutMs, made));
+        const response = await (timeoutMs === undefined ? made : withTimeout(timeoutMs, made));
         report({ answered: true, refused: false });
         missingScopes.delete(method);
         return response;

@@ -167,10 +167,10 @@ export function createFiguresStore(redis: RedisClient) {
       redis.zrangebyscore(keys.rangeAsks(teamId, channel, project), '-inf', `(${beforeMs}`),
 
     /** Returns whether something was found to be lacking, which is believed for a day unless it was said else. */
-    async lacks(what: string): Promise<boolean> {
+    async isUnsupported(what: string): Promise<boolean> {
       return (await redis.exists(keys.lacks(what))) === 1;
     },
-    async markLacking(what: string, forMs: number = retention.lacksMs) {
+    async markUnsupported(what: string, forMs: number = retention.lacksMs) {
       await redis.set(keys.lacks(what), '1', 'PX', forMs);
     },
   };

@@ -31,9 +31,9 @@ export const wantedMessage = z.object({
   /** Whom it is for: where many wait, slots go from person to person. */
   by: z.string().optional(),
   /** Somebody has clicked and waits to see it: only endings go first. */
-  clicked: z.literal(true).optional(),
+  interactive: z.literal(true).optional(),
   /** Nobody waits for it: it goes last, and leaves a slot of its place to what people ask for meanwhile. */
-  unhurried: z.literal(true).optional(),
+  lowPriority: z.literal(true).optional(),
   /** Whether it is posted again where somebody deleted it; by default, all but progress is. */
   repost: z.boolean().optional(),
   text: z.string(),
@@ -43,7 +43,7 @@ export const wantedMessage = z.object({
   /** It is deleted; where Slack refuses that, it looks like this. */
   retracted: z.literal(true).optional(),
   /** Who gets it by direct message when the place refuses it for good. */
-  otherwise: z.string().optional(),
+  fallbackRecipient: z.string().optional(),
   /** Kept without a time to live, for messages that are still edited after a month. */
   lasting: z.literal(true).optional(),
   /** Digest of place, text, blocks, fallback and attempt. */
@@ -87,11 +87,11 @@ type Delivery = z.output<typeof deliveryFields>;
 export type MessageRecord = Delivery & { wanted: WantedMessage; behindSinceMs?: number };
 
 /** How soon a message is to be seen, the most urgent first. */
-export const urgencies = ['ending', 'clicked', 'state', 'progress', 'unhurried'] as const;
+export const urgencies = ['ending', 'clicked', 'state', 'progress', 'lowPriority'] as const;
 export type Urgency = (typeof urgencies)[number];
 
-export function urgencyOf({ kind, clicked, unhurried }: WantedMessage): Urgency {
-  if (unhurried) return 'unhurried';
+export function urgencyOf({ kind, interactive: clicked, lowPriority }: WantedMessage): Urgency {
+  if (lowPriority) return 'lowPriority';
   if (kind === 'ending') return kind;
   return clicked ? 'clicked' : kind;
 }
@@ -128,7 +128,7 @@ if not before or before == delivered then redis.call('HSET', KEYS[1], 'behindSin
 local edited = tonumber(redis.call('HGET', KEYS[1], 'editedAtMs') or 0)
 local wait = math.max(0, math.min(edited + gap - now, gap))
 local isListed = redis.call('ZADD', KEYS[2], 'NX', now + wait, key) == 0
--- Whoever listed it has it delivered, and is not done before all is delivered that is wanted then.
+-- Already queued: that delivery will pick up this version too.
 if isListed and (ranks[urgencyBefore] or 0) <= ranks[urgency] then return false end
 -- What was listed waits in a line of less urgent ones, or is just about to.
 if isListed then

@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
 import { createWaker } from '../../src/commands/waker.ts';
-import { createClosers } from '../../src/runtime/closers.ts';
+import { createShutdownHooks } from '../../src/runtime/shutdown-hooks.ts';
 import { keptLog } from '../support/runtime/log.ts';
 
 const run = { job: 'export', id: 'r1' };
 
 test('all that is being queued has an end, also while Redis hangs', async () => {
   const kept = keptLog();
-  const { wake, settled } = createWaker(() => new Promise(() => {}), createClosers(kept.log), kept.log);
+  const { wake, settled } = createWaker(() => new Promise(() => {}), createShutdownHooks(kept.log), kept.log);
   wake(run);
   wake({ ...run, id: 'r2' });
   await settled();
-  expect(kept.text().match(/the sweeper does it/g)).toHaveLength(2);
+  expect(kept.text().match(/sweeper will retry/g)).toHaveLength(2);
 });
 
 test('a process that stops queues what it has answered before it closes what was opened earlier', async () => {
   const { log } = keptLog();
-  const closers = createClosers(log);
+  const closers = createShutdownHooks(log);
   const order: string[] = [];
   closers.add(() => order.push('the queues are closed'));
   const asked = Promise.withResolvers<void>();

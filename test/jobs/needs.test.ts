@@ -17,6 +17,6 @@ describe('a thread', () => {
       answer: { by: ana, action: 'leave', atMs: NOW_MS },
     });
     const need = { user: 'U0BEN', id: `send 1.2 ${trouble.attempt}` };
-    expect(reads(threadNeeds.answered(aThread({ troubles: [trouble] }), need))).not.toContain('secret');
+    expect(reads(threadNeeds.answered(aThread({ sendProblems: [trouble] }), need))).not.toContain('secret');
   });
 });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { defineJob, done, type Job, runAgainIn } from '../../src/jobs/job.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { createWorkers, type Workers } from '../../src/jobs/workers.ts';
-import { Stopping, untilStopping } from '../../src/runtime/stopping.ts';
+import { rejectWhenStopping, Stopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
@@ -203,7 +203,7 @@ test('a job that would begin something outside once the process is to stop is ha
   const called: string[] = [];
   const running = Promise.withResolvers<void>();
   const mayGoOn = Promise.withResolvers<void>();
-  const outside = untilStopping(stopping.signal, { call: async (id: string) => called.push(id) });
+  const outside = rejectWhenStopping(stopping.signal, { call: async (id: string) => called.push(id) });
   const calls: Job<{ id: string }, Seen>['run'] = async ({ id }, { looks }) => {
     looks.push(id);
     running.resolve();

@@ -33,7 +33,7 @@ const cases: Record<string, { cause: string[]; minute: number; quiet: string[] }
     minute: 6,
     quiet: [
       'docket_outbox_oldest_seconds{urgency="ending"} 0 60 120 180 240 0 60 120 60x30',
-      'docket_outbox_oldest_seconds{urgency="unhurried"} 0+60x30',
+      'docket_outbox_oldest_seconds{urgency="lowPriority"} 0+60x30',
     ],
   },
   DocketQueueNotDraining: {

@@ -3,7 +3,7 @@ import { stage } from '../support/flows/stage.ts';
 
 const FORGOTTEN = 'I no longer remember this export. To start a new one, type /docs-export docs.acme.com.';
 
-describe('a start without an answer', () => {
+describe('export start: outcome unknown', () => {
   const scene = stage();
   const { asks, person, told, sees, until, messageWith, notified, toldLast } = scene;
   const lose = (when: 'before' | 'after') =>

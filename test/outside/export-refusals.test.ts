@@ -95,7 +95,7 @@ describe('refused at once, privately, before anything starts', () => {
       return lines.filter((line) => line.includes(`"ref":"${ref}"`));
     };
     await scene.slack.until(() => logged().length > 0);
-    expect(logged()).toEqual([expect.stringContaining('a request broke')]);
+    expect(logged()).toEqual([expect.stringContaining('request failed')]);
   });
 });
 

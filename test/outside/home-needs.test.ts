@@ -81,7 +81,7 @@ describe('beginning on Home', () => {
   });
 });
 
-describe('a start without an answer, on Home', () => {
+describe('export start: outcome unknown, on Home', () => {
   const scene = stage();
   const { asks, person, until, clicks } = scene;
   const { home, modal, opensHome, untilHome, answers, clicksModal } = homesOn(scene);

@@ -65,6 +65,6 @@ test('the reference that a person reads is that of the lines', async () => {
   const ref = /ref ([0-9a-f]{6})/.exec(told)?.[1];
   expect(ref).toBeDefined();
   const lines = linesOf(bot.output()).filter((line) => line.ref === ref);
-  expect(lines.map(({ msg }) => msg)).toContain('a request broke');
+  expect(lines.map(({ msg }) => msg)).toContain('a request failed');
   await world.close();
 });

@@ -63,7 +63,7 @@ test('SIGTERM with a request that somebody only half sent', async () => {
   socket.destroy();
 });
 
-test('SIGTERM with a request that somebody only half sent, and a start without an answer', async () => {
+test('SIGTERM with a request that somebody only half sent, and export start: outcome unknown', async () => {
   const bot = await world.startBot({ timing: { docsCallMs: 20_000, shutdownMs: 8000 } });
   const socket = connect(bot.port, '127.0.0.1');
   socket.on('error', () => {});

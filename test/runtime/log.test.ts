@@ -139,7 +139,7 @@ describe('a log', () => {
     const { log, text } = aLog();
     const command = { name: 'evalsha', args: ['7f3c', '1', '{"text":"Delete the pricing page"}'] };
     const error = Object.assign(new Error('OOM command not allowed'), { command });
-    log.error({ err: error, errors: [{ ...error }], deep: { command } }, 'a job broke');
+    log.error({ err: error, errors: [{ ...error }], deep: { command } }, 'job failed, will retry');
     log.error({ err: new AggregateError([error], 'several', { cause: error }) });
     log.error(error);
     const unknown =

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { createClosers } from '../../src/runtime/closers.ts';
 import { createLog } from '../../src/runtime/log.ts';
+import { createShutdownHooks } from '../../src/runtime/shutdown-hooks.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { DashboardMissing, startQueueDashboard } from '../../src/server/queue-dashboard.ts';
 import { redisForTests } from '../support/redis.ts';
@@ -9,7 +9,7 @@ import { redisForTests } from '../support/redis.ts';
 const redis = redisForTests();
 
 function partsOf() {
-  const closers = createClosers(createLog('silent', []));
+  const closers = createShutdownHooks(createLog('silent', []));
   onTestFinished(async () => {
     closers.stop();
     await closers.closeAll();

@@ -111,7 +111,7 @@ test('a message that is moved to a direct message falls back there', async () =>
   world.slack.refuses.charts = true;
   const place = { channel: world.slack.channel('#elsewhere').id };
   const shown = { key: 'm1', place, kind: 'state', message: withChart('Digest'), fallback: table } as const;
-  await outbox.publish('T0ACME', { ...shown, otherwise: 'U0ANA' }, 1);
+  await outbox.publish('T0ACME', { ...shown, fallbackRecipient: 'U0ANA' }, 1);
   await world.deliverUntilIdle('m1');
   expect(reads()).toEqual([expect.stringMatching(/^I couldn't post this in the channel.*\nMon: 3$/s)]);
 });

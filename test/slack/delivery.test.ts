@@ -76,7 +76,7 @@ async function want(
   key: string,
   kind: WantedMessage['kind'],
   text = key,
-  more: Pick<WantedMessage, 'by' | 'clicked' | 'unhurried' | 'repost'> = {},
+  more: Pick<WantedMessage, 'by' | 'interactive' | 'lowPriority' | 'repost'> = {},
 ) {
   version += 1;
   const wanted = aMessage({ kind, text, hash: `${key} ${version}`, ...more });
@@ -108,7 +108,7 @@ const afterEdits = (count: number, names: string[]) => afterTurns('edit:T0ACME',
 
 test('a post that nobody waits for leaves a slot of its channel to one that somebody asked for', async () => {
   Object.assign(hourly, { burst: 2, interactiveShare: 0.5 });
-  await want('digest', 'state', 'digest', { unhurried: true });
+  await want('digest', 'state', 'digest', { lowPriority: true });
   await want('card', 'state');
   // One of the two slots is taken.
   await afterTurns('post:C0DOCS', 0, ['digest', 'card']);
@@ -119,7 +119,7 @@ test('a post that nobody waits for leaves a slot of its channel to one that some
 test('a post that nobody waits for and its channel refuses is given up, and alarms nobody', async () => {
   notBegun = new SlackApiError('place', 'chat.postMessage', 'not_in_channel');
   hourly.burst = 2;
-  await want('welcome', 'state', 'welcome', { unhurried: true });
+  await want('welcome', 'state', 'welcome', { lowPriority: true });
   await afterTurns('post:C0DOCS', 3, ['welcome']);
   expect(await deliver('welcome')).toBeUndefined();
   expect(kept.lines).toEqual([]);
@@ -131,7 +131,7 @@ test('a post that nobody waits for and its channel refuses is given up, and alar
 test.each([
   ['state', {}, true],
   ['state', { repost: false }, false],
-  ['state', { clicked: true, repost: false }, false],
+  ['state', { interactive: true, repost: false }, false],
   ['ending', {}, true],
   ['progress', {}, false],
 ] as const)('a deleted %s, %j, is posted again: %j', async (kind, more, isReposted) => {
@@ -160,7 +160,7 @@ test('endings, clicks and changes of state do not wait behind progress', async (
   for (const key of progress) await want(key, 'progress');
   for (const key of progress) await deliver(key);
   await want('ending', 'ending');
-  await want('clicked', 'state', 'clicked', { clicked: true });
+  await want('clicked', 'state', 'clicked', { interactive: true });
   for (const key of ['ending', 'clicked']) await deliver(key);
   // One slot of low priority is spent already.
   expect(told).toEqual(['progress 0', 'ending', 'clicked']);

@@ -29,13 +29,13 @@ const shown = (changes: Partial<OutboxMessage> = {}): OutboxMessage => ({
 });
 
 test('what should be shown is kept as it was said, and somebody delivers it', async () => {
-  await outbox.publish('T0ACME', shown({ otherwise: 'U0ANA', lasting: true }), 1);
+  await outbox.publish('T0ACME', shown({ fallbackRecipient: 'U0ANA', lasting: true }), 1);
   expect((await messages.load('m1'))?.wanted).toMatchObject({
     teamId: 'T0ACME',
     place,
     kind: 'state',
     text: 'Idle',
-    otherwise: 'U0ANA',
+    fallbackRecipient: 'U0ANA',
     lasting: true,
   });
   expect(woken).toEqual(['m1']);
@@ -72,7 +72,7 @@ test('what has become more urgent begins anew, in place of its delivery that wai
   await redis.client.zadd(keys.undelivered(), 'XX', 16_000, 'm1');
   await publish(2, { kind: 'progress' });
   expect(whens).toEqual([0]);
-  await publish(3, { kind: 'progress', clicked: true });
+  await publish(3, { kind: 'progress', interactive: true });
   expect(whens).toEqual([0, 0]);
   expect(await redis.client.zscore(keys.undelivered(), 'm1')).toBe('10000');
   await publish(4, { kind: 'state' });

@@ -8,7 +8,7 @@ import {
   formatCount,
   formatDuration,
   formatSize,
-  oneLine,
+  singleLine,
 } from '../../src/slack/text.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 300 });
@@ -152,7 +152,7 @@ describe('escapeText', () => {
   });
 });
 
-describe('oneLine', () => {
+describe('singleLine', () => {
   test.each([
     ['  a\n\tb  ', 'a b'],
     ['a\r\n\r\nb', 'a b'],
@@ -165,7 +165,7 @@ describe('oneLine', () => {
     ['a \u0000 b', 'a b'],
     ['a \u202E\n b', 'a b'],
   ])('%j becomes %j', (value, expected) => {
-    expect(oneLine(value)).toBe(expected);
+    expect(singleLine(value)).toBe(expected);
   });
 
   /** The characters that the rule is about, close together. */
@@ -181,7 +181,7 @@ describe('oneLine', () => {
   test('leaves no control, no change of direction, and no white space but single spaces inside', () => {
     fc.assert(
       fc.property(fc.oneof(nasty, text), (value) => {
-        const line = oneLine(value);
+        const line = singleLine(value);
         expect(line).not.toMatch(/\p{Cc}|\p{Bidi_Control}|\uFEFF/u);
         expect(line).not.toMatch(/^\s|\s$|\s\s|[^\S ]/u);
       }),
@@ -189,13 +189,15 @@ describe('oneLine', () => {
   });
 
   test('changes nothing the second time', () => {
-    fc.assert(fc.property(fc.oneof(nasty, text), (value) => oneLine(oneLine(value)) === oneLine(value)));
+    fc.assert(
+      fc.property(fc.oneof(nasty, text), (value) => singleLine(singleLine(value)) === singleLine(value)),
+    );
   });
 
   test('keeps every character that can be seen, in its order', () => {
     const unseen = /\s|\p{Cc}|\p{Default_Ignorable_Code_Point}|\p{Noncharacter_Code_Point}|[\uFFF9-\uFFFB]/gu;
     const seen = (value: string) => value.replace(unseen, '');
-    fc.assert(fc.property(fc.oneof(nasty, text), (value) => seen(oneLine(value)) === seen(value)));
+    fc.assert(fc.property(fc.oneof(nasty, text), (value) => seen(singleLine(value)) === seen(value)));
   });
 });
 

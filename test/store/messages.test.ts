@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 
 const running = aMessage();
-const done = aMessage({ text: 'Done', hash: 'done', kind: 'ending', otherwise: 'U0ANA' });
+const done = aMessage({ text: 'Done', hash: 'done', kind: 'ending', fallbackRecipient: 'U0ANA' });
 
 describe('wanting a message', () => {
   test('keeps it and lists it as undelivered', async () => {

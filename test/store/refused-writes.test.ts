@@ -133,7 +133,7 @@ describe.each(troubles)('while Redis $trouble', ({ says, takes, during }) => {
         (reason: unknown) => reason,
       );
       expect(String(error)).toMatch(says);
-      log.error({ err: error }, 'a request broke');
+      log.error({ err: error }, 'a request failed');
       log.warn({ err: new Error('around it', { cause: error }), errors: [error] });
     });
     expect(text()).toMatch(says);

@@ -60,7 +60,7 @@ describe('following', () => {
   });
 
   test('lists what is needed to choose among them, as it was last saved', async () => {
-    const run = { ...aThread(), project: 'acme', state: 'following', notes: ['not listed'] };
+    const run = { ...aThread(), project: 'acme', state: 'following', ephemerals: ['not listed'] };
     await accept(run);
     await stores.threads.follow(run, place);
     expect(await stores.threads.followedIndex('T0ACME')).toEqual([

@@ -50,15 +50,15 @@ test('the oldest of each urgency counts', async () => {
   const want = (key: string, atMs: number, more: Parameters<typeof aMessage>[0]) =>
     messages.setWanted(key, aMessage(more), 1, atMs);
   await want('e1', 5000, { kind: 'ending' });
-  await want('e2', 4000, { kind: 'ending', clicked: true });
-  await want('c', 3000, { clicked: true });
+  await want('e2', 4000, { kind: 'ending', interactive: true });
+  await want('c', 3000, { interactive: true });
   await want('p', 2000, { kind: 'progress' });
-  await want('u', 1000, { kind: 'ending', unhurried: true });
+  await want('u', 1000, { kind: 'ending', lowPriority: true });
   expect(await messages.behindSince()).toEqual({
     ending: 4000,
     clicked: 3000,
     progress: 2000,
-    unhurried: 1000,
+    lowPriority: 1000,
   });
   await messages.markDelivered('p', 'running');
   expect(await messages.behindSince()).not.toHaveProperty('progress');

@@ -121,7 +121,7 @@ function refusalOf(
 
 /** The first click on a trouble counts. */
 function handledByMessage(
-  { troubles }: ThreadRun,
+  { sendProblems: troubles }: ThreadRun,
   { about: [id], attempt, by }: ThreadClick,
 ): EphemeralMessage | undefined {
   const answer = troubles.find((trouble) => trouble.id === id && trouble.attempt === attempt)?.answer;

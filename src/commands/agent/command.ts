@@ -2,7 +2,7 @@ import type { TypedJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
-import { ok, unclear } from '../args.ts';
+import { invalid, ok } from '../args.ts';
 import { defineCommand, helpMessage, subcommand } from '../command.ts';
 import { findAgentJob, withJob } from '../job-ids.ts';
 import { jobIdArg, optional, projectFlag } from '../params.ts';
@@ -36,7 +36,7 @@ export const agentCommand = defineCommand({
         jobId: jobIdArg(
           '<job id>',
           followExample,
-          unclear('Which job? Type its ID, such as ', { code: followExample }, '.'),
+          invalid('Which job? Type its ID, such as ', { code: followExample }, '.'),
         ),
         instruction: optional('text', '[instruction]'),
       },
@@ -53,7 +53,7 @@ export const agentCommand = defineCommand({
           usage: '<instruction>',
           read: (typed) =>
             typed === undefined
-              ? unclear('What should the agent do? For example: ', { code: newExample })
+              ? invalid('What should the agent do? For example: ', { code: newExample })
               : ok(typed),
         },
       },

@@ -1,7 +1,7 @@
 import { mentionMessage } from '../../jobs/agent/mention/view.ts';
 import { acceptsInstructions, type ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { projectsWithId } from '../../projects.ts';
-import { within } from '../../runtime/within.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
@@ -51,7 +51,7 @@ function newJobIn(channel: string, { projects }: CommandTools): SendTargets['new
 }
 
 async function textOf({ content }: ShortcutMessage, { names, botUserId }: CommandTools): Promise<string> {
-  const known = await within(NAMES_TIMEOUT_MS, names(findMentions(content))).catch(() => noNames);
+  const known = await withTimeout(NAMES_TIMEOUT_MS, names(findMentions(content))).catch(() => noNames);
   return messageToMarkdown(content, known, { withoutMention: botUserId }).trim();
 }
 

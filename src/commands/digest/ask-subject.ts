@@ -3,7 +3,7 @@ import { type AskEntry, entriesOf, entryId } from '../../jobs/digest/ask/entries
 import { askButton } from '../../jobs/digest/buttons.ts';
 import { type EditionRun, editionKind } from '../../jobs/digest/edition/record.ts';
 import { parseJson } from '../../runtime/json.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { cut, singleLine } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 
 /** What the dialogs of [Ask the agent] are about: the button's line, then one entry of it, or a page that was typed. */
@@ -38,7 +38,7 @@ const MAX_PATH = 300;
 export function readPage(
   typed: string,
 ): { kind: 'page'; path: string } | { kind: 'unclear'; problem: string } {
-  const text = oneLine(typed.slice(0, 20 * MAX_PATH).toWellFormed());
+  const text = singleLine(typed.slice(0, 20 * MAX_PATH).toWellFormed());
   const path = /^https?:\/\//i.test(text) ? URL.parse(text)?.pathname : text;
   if (!path?.startsWith('/'))
     return { kind: 'unclear', problem: 'Type the path of a page, such as /guides/sso.' };

@@ -14,7 +14,7 @@ import type { EditionRun } from '../../jobs/digest/edition/record.ts';
 import { message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
-import { isolate, oneLine } from '../../slack/text.ts';
+import { bidiIsolate, singleLine } from '../../slack/text.ts';
 import { cleanInstruction, NEW_JOB, threadChoices } from '../agent/modal-fields.ts';
 import { readPage } from './ask-subject.ts';
 
@@ -65,8 +65,8 @@ const isPath = (path: string) => {
 function labelOf(entry: AskEntry): string {
   const numbers = ` · ${entryNumbers(entry)}`;
   // Isolated once it is cut.
-  const subject = oneLine(subjectText(subjectOf(entry)));
-  return `${isolate(subject, SLACK_LIMITS.optionText - numbers.length)}${numbers}`;
+  const subject = singleLine(subjectText(subjectOf(entry)));
+  return `${bidiIsolate(subject, SLACK_LIMITS.optionText - numbers.length)}${numbers}`;
 }
 
 /** Returns the second modal: the instruction, written from the numbers, and which job gets it. */

@@ -3,7 +3,7 @@ import { type ScheduleTransition, scheduleTransitions } from '../../jobs/digest/
 import { goesOnMessage, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { cut, singleLine } from '../../slack/text.ts';
 import { retryStale } from '../clicks.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { loadSchedule } from './schedules.ts';
@@ -58,7 +58,7 @@ export async function saveSchedule(
   return 'kind' in saved ? saved : { kind: 'none', message: saved };
 }
 
-const site = ({ site }: ScheduleRun) => cut(oneLine(site), 80);
+const site = ({ site }: ScheduleRun) => cut(singleLine(site), 80);
 
 function changedMessage(name: ScheduleTransition, schedule: ScheduleRun): Message {
   const where = { channel: schedule.channel };

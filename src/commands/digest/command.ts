@@ -4,7 +4,7 @@ import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
 import { scheduleButtons } from '../../jobs/digest/schedule/view.ts';
 import { readRange } from '../../jobs/digest/weeks.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { cut, singleLine } from '../../slack/text.ts';
 import { defineCommand, helpMessage, subcommand } from '../command.ts';
 import { optional, projectFlag } from '../params.ts';
 import { defineButton } from '../registry.ts';
@@ -116,7 +116,7 @@ const confirmRemoval = (schedule: ScheduleRun): Message =>
   message(
     [
       [
-        `Remove the weekly digest of ${cut(oneLine(schedule.site), 80)} from `,
+        `Remove the weekly digest of ${cut(singleLine(schedule.site), 80)} from `,
         { channel: schedule.channel },
         '?',
       ],
@@ -136,6 +136,6 @@ async function sendTypedRange(
   const resolved = resolveDigestProject(named, caller.channel.id, tools);
   if (resolved.kind === 'refused') return resolved.message;
   if (resolved.kind === 'ask')
-    return askProjectMessage(resolved.among, `/docs-digest ${cut(oneLine(typed), 60)}`);
+    return askProjectMessage(resolved.among, `/docs-digest ${cut(singleLine(typed), 60)}`);
   return sendRange(read, resolved.project, caller, tools);
 }

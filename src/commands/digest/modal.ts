@@ -22,7 +22,7 @@ import type { Week } from '../../jobs/digest/weeks.ts';
 import { conversationOf } from '../../jobs/request.ts';
 import type { Project } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
-import { within } from '../../runtime/within.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import {
@@ -33,7 +33,7 @@ import {
   groupedChoiceField,
   timeField,
 } from '../../slack/modals.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { cut, singleLine } from '../../slack/text.ts';
 import type { Modal, ModalValues, SubmitResult } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { saveSchedule } from './change.ts';
@@ -58,7 +58,7 @@ export async function openCreateModal(
   caller: Caller,
   tools: CommandTools,
 ): Promise<void> {
-  const zone = await within(ZONE_TIMEOUT_MS, tools.personZone(caller.user.id)).catch(() => undefined);
+  const zone = await withTimeout(ZONE_TIMEOUT_MS, tools.personZone(caller.user.id)).catch(() => undefined);
   await tools.openModal(caller, createModalView({ project, zone }, caller, tools));
 }
 
@@ -98,7 +98,7 @@ export const changeModalView = (schedule: ScheduleRun): ModalView =>
     title: 'Change a digest',
     submit: 'Change',
     callback: CALLBACK_ID,
-    intro: message([[{ bold: cut(oneLine(schedule.site), 80) }, ' in ', { channel: schedule.channel }]]),
+    intro: message([[{ bold: cut(singleLine(schedule.site), 80) }, ' in ', { channel: schedule.channel }]]),
     fields: commonFields(schedule),
   });
 
@@ -277,7 +277,7 @@ async function create(
     return problem('channel', 'A digest was removed there a moment ago. Try again in a few seconds.');
   return problem(
     'channel',
-    `That channel already has a digest of ${cut(oneLine(other.site), 40)}. Close this, type /docs-digest list, and choose [Change].`,
+    `That channel already has a digest of ${cut(singleLine(other.site), 40)}. Close this, type /docs-digest list, and choose [Change].`,
   );
 }
 

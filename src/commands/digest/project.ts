@@ -1,7 +1,7 @@
 import { unknownProjectText } from '../../jobs/wording-view.ts';
 import { defaultDomain, type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { cut, singleLine } from '../../slack/text.ts';
 import type { CommandTools } from '../tools.ts';
 
 type Tools = Pick<CommandTools, 'projects'>;
@@ -39,7 +39,7 @@ export function resolveDigestProject(
 function unknownText(named: string, known: string[], tools: Tools): string {
   const exists = resolveProject(tools.projects, { named, channel: '' }).kind === 'project';
   if (!exists) return unknownProjectText(named, known);
-  return `My settings have no projectId for ${cut(oneLine(named), 60)}, so I can't read its numbers.`;
+  return `My settings have no projectId for ${cut(singleLine(named), 60)}, so I can't read its numbers.`;
 }
 
 const noNumbers = message([

@@ -1,7 +1,7 @@
 import { hostOfUrl, readDomain } from '../../domain.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { cut, singleLine } from '../../slack/text.ts';
 import { stripInvisible } from '../../slack/visible.ts';
-import { type Flag, ok, type Reading } from '../args.ts';
+import { type Flag, ok, type Parsed } from '../args.ts';
 import { projectFlag } from '../params.ts';
 import { unquoted } from '../tokens.ts';
 
@@ -9,7 +9,7 @@ import { unquoted } from '../tokens.ts';
 const limits = { versionLength: 100, paths: 100, pathLength: 500 };
 
 /** A problem is plain text with its fix, short enough for `SLACK_LIMITS.modalFieldError`. */
-type ReadOption<Value> = Reading<Value, string>;
+type ReadOption<Value> = Parsed<Value, string>;
 
 /** Reads the label of an export: one line of 1 to 100 code points, trimmed. */
 export function readVersion(text: string): ReadOption<string> {
@@ -96,12 +96,12 @@ function hasDotSegment(path: string): boolean {
 const notAPath = (piece: string) =>
   `“${displayText(piece)}” isn't a page path. Type the whole path, starting with a slash: /guides/start.`;
 
-const displayText = (piece: string) => cut(oneLine(piece.toWellFormed()), 50);
+const displayText = (piece: string) => cut(singleLine(piece.toWellFormed()), 50);
 
 /** Reads an option when it was typed. */
 const whenTyped =
-  <Value>(read: (typed: string) => Reading<Value>) =>
-  (typed: string | undefined): Reading<Value | undefined> =>
+  <Value>(read: (typed: string) => Parsed<Value>) =>
+  (typed: string | undefined): Parsed<Value | undefined> =>
     typed === undefined ? ok(undefined) : read(typed);
 
 /** The options of an export, which may stand anywhere behind the command. */

@@ -40,7 +40,7 @@ export const ownLinkButton = defineButton({
     const { run } = found;
     if (run.state === 'bundling') return linkBeingMade;
     if (run.ending?.kind !== 'done') return handledByMessage(run, button.attempt, caller);
-    const { linkEndsAtMs, over, privately, refusal } = run.ending;
+    const { linkEndsAtMs, expired: over, privately, refusal } = run.ending;
     const sent = privately && !over && refusal === undefined;
     if (run.requester.id === caller.user.id && sent) return linkSentMessage(linkEndsAtMs);
     const acceptance = await tools.intake.start(newLinkRun(run, caller, tools.now()), caller);
@@ -67,7 +67,7 @@ function applyTransition(
     const next = isCurrent ? transitions[name](run, caller.user, tools.now()) : undefined;
     if (next === undefined) return unchangedMessage(name, run, button.attempt, caller);
     // Only a start keeps others from starting the same, and is one more.
-    const acceptance = await (next.state === 'carding'
+    const acceptance = await (next.state === 'postingCard'
       ? acceptWithinQuotas('resume', next, caller, tools)
       : tools.intake.resume(next, caller, false));
     if (acceptance.kind === 'claimed') return alreadyRunningReply(acceptance.by, site(run), caller, tools);

@@ -5,7 +5,7 @@ import { MAX_OTHERS, runningExports } from '../../jobs/export/feature.ts';
 import { exportQuotas, exportRun } from '../../jobs/export/record.ts';
 import type { TypedJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { unclear } from '../args.ts';
+import { invalid } from '../args.ts';
 import { defineCommand, subcommand } from '../command.ts';
 import { findExportJob, withJob } from '../job-ids.ts';
 import { jobIdArg, optional, projectFlag } from '../params.ts';
@@ -53,7 +53,7 @@ export const exportCommand = defineCommand({
         jobId: jobIdArg(
           '<job id>',
           watchExample,
-          unclear('Which export? Type its job ID, such as ', { code: watchExample }, '.'),
+          invalid('Which export? Type its job ID, such as ', { code: watchExample }, '.'),
         ),
       },
       flags: { project: projectFlag },

@@ -3,7 +3,7 @@ import type { Project } from '../../projects.ts';
 import { message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { cut, singleLine } from '../../slack/text.ts';
 import type { Modal } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { readPaths, readVersion } from './args.ts';
@@ -189,7 +189,7 @@ function fieldProblem(
         target.suggested === undefined ? 'Type it like docs.acme.com.' : `Did you mean ${target.suggested}?`;
       return {
         domain: cut(
-          `${cut(oneLine(target.typed), 40)} isn't a host name. ${fix}`,
+          `${cut(singleLine(target.typed), 40)} isn't a host name. ${fix}`,
           SLACK_LIMITS.modalFieldError,
         ),
       };

@@ -2,7 +2,7 @@ import { readDomain } from '../../domain.ts';
 import { listNames, unknownProjectText } from '../../jobs/wording-view.ts';
 import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
 import { editDistance } from '../../runtime/edit-distance.ts';
-import { foreignText } from '../../slack/text.ts';
+import { sanitizeUserText } from '../../slack/text.ts';
 import type { CommandTools } from '../tools.ts';
 import { pathsOn } from './args.ts';
 
@@ -95,7 +95,7 @@ export function refusalText(
   if (target.kind === 'unknownProject') return unknownProjectText(target.named, target.known);
   const { domain, known } = target;
   if (known.length === 0) return `${domain} isn't set up for exports, and no other domain is.`;
-  const named = foreignText(target.named ?? '', 60);
+  const named = sanitizeUserText(target.named ?? '', 60);
   return named === ''
     ? `${domain} isn't set up for exports. Set up here: ${listNames(known)}.`
     : `${domain} isn't in project ${named}. Its domains: ${listNames(known)}.`;

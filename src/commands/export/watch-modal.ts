@@ -1,7 +1,7 @@
 import { exportActions, type RunButton, runButton } from '../../jobs/export/buttons.ts';
 import { site } from '../../jobs/export/phrases.ts';
 import { type ExportRun, exportKind, exportRun, jobAlias } from '../../jobs/export/record.ts';
-import { watchFound } from '../../jobs/export/transitions.ts';
+import { adoptJobId } from '../../jobs/export/transitions.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formView, textField } from '../../slack/modals.ts';
@@ -79,7 +79,7 @@ async function watch(
     if (other !== undefined && other.state !== 'ended')
       return alreadyRunningReply(watched, site(run), caller, tools);
   }
-  const next = watchFound(run, jobId, caller.user, tools.now());
+  const next = adoptJobId(run, jobId, caller.user, tools.now());
   if (next === undefined) return 'stale';
   const acceptance = await tools.intake.resume(next, caller, false);
   if (acceptance.kind === 'stale') return 'stale';

@@ -1,9 +1,9 @@
 import { auditMessage } from '../../jobs/status/audit-view.ts';
 import { statusActions, statusButton } from '../../jobs/status/buttons.ts';
 import { detailsMessage, statusMessage } from '../../jobs/status/view.ts';
-import { within } from '../../runtime/within.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
-import { ok, type Reading, shown, unclear } from '../args.ts';
+import { asCode, invalid, ok, type Parsed } from '../args.ts';
 import { defineCommand, subcommand } from '../command.ts';
 import { defineButton, type Registry } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
@@ -18,7 +18,7 @@ const auditExample = '/docs-status audit 30';
 
 const unknownText = (typed: string): Part[] => [
   "I don't know ",
-  shown(typed),
+  asCode(typed),
   '. Type ',
   { code: '/docs-status' },
   ' or ',
@@ -78,16 +78,16 @@ export const statusCommands = {
   buttons: [detailsButton, auditButton],
 } satisfies Partial<Registry>;
 
-function readLineCount(typed: string | undefined): Reading<number> {
+function readLineCount(typed: string | undefined): Parsed<number> {
   const count = typed === undefined ? AUDIT_LINES.usual : Number(typed);
   if (Number.isInteger(count) && count >= 1 && count <= AUDIT_LINES.most) return ok(count);
   const range = `How many lines? Type a number from 1 to ${AUDIT_LINES.most}, such as `;
-  return unclear(range, { code: auditExample }, '.');
+  return invalid(range, { code: auditExample }, '.');
 }
 
 async function readAudit(lines: number, caller: Caller, tools: CommandTools): Promise<Message> {
   await tools.requirePermission('admin', 'audit');
-  const entries = await within(REDIS_TIMEOUT_MS, tools.auditLines(caller.teamId, lines)).catch(() => {
+  const entries = await withTimeout(REDIS_TIMEOUT_MS, tools.auditLines(caller.teamId, lines)).catch(() => {
     throw new UserFacingError(
       message([["My database isn't answering, so I can't read the audit log. Try again in a minute."]]),
     );

@@ -1,6 +1,6 @@
 import { isSafeId } from '../../docs-api/paths.ts';
 import { readDomain } from '../../domain.ts';
-import { cutAtWord, oneLine } from '../../slack/text.ts';
+import { cutAtWord, singleLine } from '../../slack/text.ts';
 import { mayBeJob, mayMean, readTypedJob, type TypedJob } from '../typed-job.ts';
 import { readSmallTalk } from './small-talk.ts';
 
@@ -132,6 +132,6 @@ const markdownLink = /\[([^[\]\n]+)\]\([^()\s]*\)/gu;
 
 /** Returns the beginning of a text for messages: one line of at most 60 code points without markup, cut after a word. */
 export function excerptOf(text: string): string {
-  const plain = oneLine(text.slice(0, MAX_EXCERPT_SOURCE).replace(markdownLink, '$1').replace(marks, ''));
+  const plain = singleLine(text.slice(0, MAX_EXCERPT_SOURCE).replace(markdownLink, '$1').replace(marks, ''));
   return cutAtWord(plain, 60);
 }

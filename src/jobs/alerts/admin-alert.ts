@@ -1,5 +1,5 @@
+import { cached } from '../../runtime/cached.ts';
 import type { Log } from '../../runtime/log.ts';
-import { remember } from '../../runtime/remember.ts';
 import { Stopping } from '../../runtime/stopping.ts';
 import { retention } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
@@ -52,7 +52,7 @@ const PARTIAL_ADMINS_TTL_MS = 60_000;
  */
 export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts) {
   // Many runs find out at once.
-  const lookUp = remember({ timeoutMs: Infinity, cacheMs: 0, now }, async (alert) => {
+  const lookUp = cached({ timeoutMs: Infinity, cacheMs: 0, now }, async (alert) => {
     const { ids, complete } = await admins();
     const recipients = ids.slice(0, MAX_RECIPIENTS);
     await alerts.setPeople(alert, recipients, complete ? ADMINS_TTL_MS : PARTIAL_ADMINS_TTL_MS);

@@ -2,7 +2,7 @@ import { keyIdOf } from '../../docs-api/client.ts';
 import type { DocsApiError } from '../../docs-api/errors.ts';
 import { FORBIDDEN_CAUSES } from '../../docs-api/problems.ts';
 import type { Project } from '../../projects.ts';
-import { within } from '../../runtime/within.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { RejectedKeyStore } from '../../store/rejected-keys.ts';
 import { type AdminAlertParts, createAdminAlert } from './admin-alert.ts';
 import { forbiddenAlertMessage, keyAlertMessage, type RejectedKey } from './key-alert-view.ts';
@@ -70,7 +70,7 @@ export async function findRejectedKeys(
     rejected.map(async (key) => ({
       ...key,
       names: keys.length > 1 ? key.names : [],
-      waiting: await within(WAITS_MS, waits(key.names)).catch(() => ''),
+      waiting: await withTimeout(WAITS_MS, waits(key.names)).catch(() => ''),
     })),
   );
 }

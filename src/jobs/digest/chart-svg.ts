@@ -1,4 +1,4 @@
-import { cut, formatCount, oneLine } from '../../slack/text.ts';
+import { cut, formatCount, singleLine } from '../../slack/text.ts';
 import { CHART_WORDS, type ChartParts } from './chart-view.ts';
 import type { ChartPoint } from './weeks.ts';
 
@@ -231,7 +231,7 @@ function fitted(line: string, size: number, room: number): string {
 
 /** Longer than any line of the picture, so that a long text costs no more. */
 const LONGEST_LINE = 200;
-const clean = (line: string) => oneLine(line.slice(0, LONGEST_LINE).toWellFormed());
+const clean = (line: string) => singleLine(line.slice(0, LONGEST_LINE).toWellFormed());
 
 function line(x1: number, x2: number, y: number, colour: string): string {
   return `<line x1="${x1}" y1="${y}" x2="${x2}" y2="${y}" stroke="${colour}"/>`;

@@ -1,4 +1,4 @@
-import { cut, formatCount, oneLine } from '../../slack/text.ts';
+import { cut, formatCount, singleLine } from '../../slack/text.ts';
 import type { ChartPoint } from './weeks.ts';
 
 /** One to twenty points, in the order of their days. */
@@ -58,7 +58,7 @@ function uniqueLabels(labels: string[]): string[] {
 
 /** Returns at most so many UTF-16 code units, as Slack counts them. */
 function short(text: string, max: number): string {
-  const line = oneLine(text.slice(0, 20 * max).toWellFormed());
+  const line = singleLine(text.slice(0, 20 * max).toWellFormed());
   let kept = cut(line, max);
   for (let points = max - 1; kept.length > max; points -= 1) kept = cut(line, points);
   return kept;

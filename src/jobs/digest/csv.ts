@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { oneLine } from '../../slack/text.ts';
+import { singleLine } from '../../slack/text.ts';
 import { type PageCounts, totalOf } from './model.ts';
 
 const COLUMNS = ['path', 'people', 'ai', 'total', 'people_before', 'ai_before', 'total_before', 'change'];
@@ -33,7 +33,7 @@ export function pagesCsv(pages: Iterable<PageCounts>, before?: Iterable<PageCoun
     const [total, totalBefore] = [totalOf(page), totalOf(past)];
     const compared = [past.human, past.ai, totalBefore, total - totalBefore];
     return [
-      oneLine(page.path),
+      singleLine(page.path),
       page.human,
       page.ai,
       total,

@@ -1,5 +1,5 @@
 import type { Part } from '../../slack/blocks.ts';
-import { cut, foreignText, lowerFirst, oneLine } from '../../slack/text.ts';
+import { cut, lowerFirst, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import { projectMissingText } from '../wording-view.ts';
 import type { EditionEnding } from './edition/record.ts';
 import type { PlatformCause } from './model.ts';
@@ -24,7 +24,7 @@ export function failureParts(
   project: string,
   { again, retry, orElse }: { again: string; retry: string; orElse?: string },
 ): { why: Part[]; fix: Part[] } {
-  const code = cut(oneLine(failure?.code ?? ''), 60);
+  const code = cut(singleLine(failure?.code ?? ''), 60);
   const instead = orElse === undefined ? '' : `; or ${orElse}`;
   switch (failure?.why) {
     case 'place':
@@ -73,7 +73,7 @@ export function causeText(cause: PlatformCause | undefined): string {
   if (cause === undefined) return 'the platform gave no numbers';
   const { kind, status, said } = cause;
   const code = status === undefined ? '' : ` (${status})`;
-  const words = said === undefined ? '' : `: "${foreignText(said, 200).replaceAll('"', "'")}"`;
+  const words = said === undefined ? '' : `: "${sanitizeUserText(said, 200).replaceAll('"', "'")}"`;
   switch (kind) {
     case 'key':
       return `the platform rejects my key${code}`;

@@ -1,6 +1,6 @@
 import { type ButtonParts, type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { cut, singleLine } from '../../slack/text.ts';
 import { exportActions, type UseDomain } from './buttons.ts';
 
 /** Opens the modal that asks what to export. */
@@ -12,7 +12,7 @@ export const exportSiteButton: ButtonParts = {
 
 /** To somebody who typed what is no host name; `suggested` is what was probably meant, and `use` has it at once. */
 export function badDomainMessage(typed: string, suggested: string | undefined, use?: ButtonParts): Message {
-  const shown = { code: cut(oneLine(typed), 100) };
+  const shown = { code: cut(singleLine(typed), 100) };
   if (suggested === undefined)
     return message([[shown, " isn't a host name. Type it like ", { code: 'docs.acme.com' }, '.']]);
   return message(

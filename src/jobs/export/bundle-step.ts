@@ -3,10 +3,10 @@ import { SlackApiError } from '../../slack/errors.ts';
 import { createBundleLink, shouldRetryLink } from '../bundle-link.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
-import { growingPauseMs, troubleAfter } from '../retry.ts';
+import { growingPauseMs, nextFailure } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { type Ending, type ExportRun, jobIdOf } from './record.ts';
-import { endRun, withTrouble } from './transitions.ts';
+import { endRun, withFailure } from './transitions.ts';
 
 /** Has the platform make a download link of the completed export. */
 export async function createDownloadLink(
@@ -14,7 +14,7 @@ export async function createDownloadLink(
   context: JobContext,
 ): Promise<StepResult<ExportRun>> {
   const { now } = context;
-  if (now() < run.nextLookAtMs) return runAgainIn(run.nextLookAtMs - now());
+  if (now() < run.nextPollAtMs) return runAgainIn(run.nextPollAtMs - now());
   const endWithoutLink = (details: Omit<Extract<Ending, { kind: 'noLink' }>, 'kind'>) =>
     saveAs(endRun(run, { kind: 'noLink', ...details }, now()));
   const docs = context.docs(run.project);
@@ -28,11 +28,11 @@ export async function createDownloadLink(
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return runAgainIn(0);
-    const trouble = troubleAfter(run.trouble, error, context);
+    const trouble = nextFailure(run.pollFailure, error, context);
     if (trouble.kind === 'key')
       return endWithoutLink({ why: 'key', adminsTold: await context.alertAdmins(run.teamId, run.project) });
     if (shouldRetryLink(error, trouble.nextMs, run.sinceMs, context))
-      return saveAs(withTrouble(run, trouble), { inMs: trouble.nextMs - now() });
+      return saveAs(withFailure(run, trouble), { inMs: trouble.nextMs - now() });
     if (error.kind === 'forbidden') await context.alertAdmins(run.teamId, run.project, error);
     return endWithoutLink({ reason: error.platformMessage });
   }

@@ -6,7 +6,7 @@ import {
   message,
   type Part,
 } from '../../slack/blocks.ts';
-import { foreignText, formatDuration, formatSize, lowerFirst, oneLine } from '../../slack/text.ts';
+import { formatDuration, formatSize, lowerFirst, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
@@ -82,7 +82,7 @@ export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
 export function retractedMessage(run: ExportRun): Message {
   const { ending } = run;
   if (ending?.kind !== 'notStarted')
-    return message([[`No export with the ID "${foreignText(run.jobId ?? '', 60)}".`]]);
+    return message([[`No export with the ID "${sanitizeUserText(run.jobId ?? '', 60)}".`]]);
   if (ending.why === 'permission') return notPermittedMessage(run, ending);
   const reason = reasonLines(ending).map((line) => [line]);
   const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
@@ -91,7 +91,7 @@ export function retractedMessage(run: ExportRun): Message {
 
 /** The platform's own words, where there are any. */
 const reasonLines = ({ reason = '' }: { reason?: string | undefined }) =>
-  oneLine(reason) === '' ? [] : [platformReasonText(reason)];
+  singleLine(reason) === '' ? [] : [platformReasonText(reason)];
 
 const confirmSecond = {
   title: 'Start it again?',
@@ -123,7 +123,7 @@ const mentionParts = (run: ExportRun): Part[] =>
 
 /** To whoever asked, alone. */
 function notPermittedMessage(run: ExportRun, { reason }: NotStarted): Message {
-  const whom = foreignText(reason ?? '', 200) || 'the people who run Docket';
+  const whom = sanitizeUserText(reason ?? '', 200) || 'the people who run Docket';
   const what = `You may no longer start exports here, so the export of ${site(run)} was not started.`;
   return message([[`${what} Ask ${whom}.`]]);
 }
@@ -168,7 +168,7 @@ function linkContent(
   done: DoneEnding,
 ): Pick<Layout, 'small' | 'buttons' | 'menu'> & { more: Part[][] } {
   const settings = runButtonOf(run, 'Deployment settings', exportActions.settings);
-  if (done.over && done.linkEndsAtMs !== undefined) {
+  if (done.expired && done.linkEndsAtMs !== undefined) {
     const newLink = { ...runButtonOf(run, 'New link', exportActions.newLink), style: 'primary' as const };
     return { more: [linkExpiredParts(done.linkEndsAtMs)], buttons: [newLink, settings] };
   }
@@ -183,7 +183,9 @@ function linkContent(
 /** Why there is no link, where somebody has to act on it before [Get the link] can help. */
 function noLinkReason(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'noLink' }>): string {
   if (why === 'key') return `: my platform key was rejected, and ${keyRemedyText(adminsTold)}`;
-  return why === 'project' ? `: my settings no longer have the project ${foreignText(run.project, 60)}` : '';
+  return why === 'project'
+    ? `: my settings no longer have the project ${sanitizeUserText(run.project, 60)}`
+    : '';
 }
 
 function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string {

@@ -11,7 +11,7 @@ import { pollExportJob } from './poll-step.ts';
 import { type DoneEnding, type ExportRun, exportRun, isRetracted, jobAlias } from './record.ts';
 import { noPlaceMessage } from './reply-view.ts';
 import { awaitAnswer, startExport } from './start-step.ts';
-import { advance, endRun, isUnseenFind } from './transitions.ts';
+import { advance, endRun, isUnconfirmedJobId } from './transitions.ts';
 import { cardKey, exportMessages, privateKey } from './view.ts';
 
 /** A step waits for the platform most of the time, and thousands may be due within seconds. */
@@ -45,12 +45,12 @@ async function step(run: ExportRun, context: JobContext): Promise<StepResult<Exp
   switch (run.state) {
     case 'accepted':
       return acceptExport(run, context);
-    case 'carding':
+    case 'postingCard':
       return awaitCard(run, context);
     case 'starting':
       return startExport(run, context);
     case 'watching':
-      if (isUnseenFind(run)) await nameJob(run, context);
+      if (isUnconfirmedJobId(run)) await nameJob(run, context);
       return pollExportJob(run, context);
     case 'bundling':
       return createDownloadLink(run, context);
@@ -78,7 +78,7 @@ async function acceptExport(run: ExportRun, context: JobContext): Promise<StepRe
     if (answer === 'unknown') return saveAs(endRun(run, { kind: 'lost' }, now()));
   }
   await nameJob(run, context);
-  return saveAs(advance(run, { state: 'carding' }, now()), { audit: 'accepted' });
+  return saveAs(advance(run, { state: 'postingCard' }, now()), { audit: 'accepted' });
 }
 
 async function awaitCard(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
@@ -93,7 +93,7 @@ async function awaitCard(run: ExportRun, context: JobContext): Promise<StepResul
       return saveAs(endRun(run, { kind: 'noPlace', code: card.code }, nowMs));
     case 'shown': {
       const state = run.joined ? 'watching' : 'starting';
-      return saveAs(advance(run, { state, nextLookAtMs: nowMs }, nowMs));
+      return saveAs(advance(run, { state, nextPollAtMs: nowMs }, nowMs));
     }
   }
 }
@@ -116,9 +116,9 @@ async function handleEnded(run: ExportRun, context: JobContext): Promise<StepRes
   }
   const endings = [ending?.kind === 'done' ? ending : undefined, run.earlier?.ending];
   const waits = endings.flatMap((one) =>
-    one && !one.over ? [(one.linkEndsAtMs ?? Infinity) - context.now()] : [],
+    one && !one.expired ? [(one.linkEndsAtMs ?? Infinity) - context.now()] : [],
   );
-  if (ending?.kind === 'done' && ending.privately && !ending.over && ending.refusal === undefined) {
+  if (ending?.kind === 'done' && ending.privately && !ending.expired && ending.refusal === undefined) {
     const delivery = await context.outbox.deliveryState(privateKey(run, run.resumed));
     if (delivery.kind === 'refused') return saveAs({ ...run, ending: { ...ending, refusal: delivery.code } });
     // The thread says that it was sent, and has to correct that soon when it cannot be.
@@ -133,7 +133,7 @@ async function handleEnded(run: ExportRun, context: JobContext): Promise<StepRes
 function markExpiredLinks(run: ExportRun, nowMs: number): ExportRun {
   const { ending, earlier } = run;
   const markExpired = (one: DoneEnding) =>
-    (one.linkEndsAtMs ?? Infinity) <= nowMs ? { ...one, over: true } : one;
+    (one.linkEndsAtMs ?? Infinity) <= nowMs ? { ...one, expired: true } : one;
   return {
     ...run,
     ...(ending?.kind === 'done' && { ending: markExpired(ending) }),

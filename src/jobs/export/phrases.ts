@@ -1,6 +1,6 @@
 import type { ButtonParts, MenuParts } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { cut, foreignText, formatCount, isolate, oneLine } from '../../slack/text.ts';
+import { bidiIsolate, cut, formatCount, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import { shortId } from '../wording-view.ts';
 import type { RunButton } from './buttons.ts';
 import { type ExportRun, isPrivate } from './record.ts';
@@ -40,7 +40,7 @@ function aboutRun(run: ExportRun, maxLength: number): string {
 }
 
 /** The domain as buttons carry it; empty when only the job is known. */
-const bareDomain = ({ domain }: Pick<ExportRun, 'domain'>) => cut(oneLine(domain), 253);
+const bareDomain = ({ domain }: Pick<ExportRun, 'domain'>) => cut(singleLine(domain), 253);
 
 /** How long the export itself took, in milliseconds, when both ends of it were seen. */
 export function exportDurationMs(run: ExportRun): number | undefined {
@@ -53,14 +53,14 @@ export const percent = (fraction: number) => `${Math.floor(Math.round(fraction *
 
 /** What is exported; the job's id when that is all that is known. */
 export const subject = ({ domain, jobId }: Pick<ExportRun, 'domain' | 'jobId'>) =>
-  domain === '' ? `job ${shortId(jobId ?? '')}` : isolate(bareDomain({ domain }));
+  domain === '' ? `job ${shortId(jobId ?? '')}` : bidiIsolate(bareDomain({ domain }));
 
 /** What is exported, with its label; the job's id when that is all that is known. A record may be older than our checks. */
 export function site({ domain, version, jobId }: Pick<ExportRun, 'domain' | 'version' | 'jobId'>): string {
-  const label = domain === '' ? '' : oneLine(version ?? '');
+  const label = domain === '' ? '' : singleLine(version ?? '');
   return label === ''
     ? subject({ domain, jobId })
-    : `${subject({ domain, jobId })} (${foreignText(label, 100)})`;
+    : `${subject({ domain, jobId })} (${sanitizeUserText(label, 100)})`;
 }
 
 export const pageCountText = (pageCount: number) =>
@@ -71,5 +71,5 @@ export function onlyPages({ paths }: Pick<ExportRun, 'paths'>): string | undefin
   if (paths === undefined) return undefined;
   const [first = ''] = paths;
   const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
-  return `only ${foreignText(first, 60)}${more}`;
+  return `only ${sanitizeUserText(first, 60)}${more}`;
 }

@@ -3,18 +3,18 @@ import type { ExportJob } from '../../docs-api/schemas.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
-import { nextPollMs, pollInMs, pollRateLimit, troubleOfPoll } from '../polling.ts';
-import { troubleAfter } from '../retry.ts';
+import { failureOfPoll, nextPollMs, pollInMs, pollRateLimit } from '../polling.ts';
+import { nextFailure } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { durationName, type Ending, type ExportRun, jobIdOf } from './record.ts';
 import {
   advance,
   applyProgress,
   applySnapshot,
-  askAgain,
   endRun,
-  isUnseenFind,
-  withTrouble,
+  isUnconfirmedJobId,
+  reopenQuestion,
+  withFailure,
 } from './transitions.ts';
 
 /** Answers "not found" in a row before a job counts as lost: a new job may not be known everywhere at once. */
@@ -28,7 +28,7 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
   const dueInMs = pollInMs(run, nowMs, timing);
   if (dueInMs > 0) return runAgainIn(dueInMs);
   if (nowMs >= watchEndsAtMs(run, context)) return giveUpWatch(run, nowMs);
-  if (docs === undefined) return saveTrouble(run, troubleAfter(run.trouble, 'project', context), context);
+  if (docs === undefined) return saveTrouble(run, nextFailure(run.pollFailure, 'project', context), context);
   const rateLimit = pollRateLimit('export-status', docs.keyId, limits.exportStatusPerSecond);
   const slotInMs = await rateLimiter.takeSlot(rateLimit, pollSlotOf(run));
   if (slotInMs > 0) return runAgainIn(slotInMs);
@@ -42,7 +42,7 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
   const atMs = now();
   const polled = applyProgress(applySnapshot(run, job, atMs), run, now(), timing.stalledAfterMs);
   // Of a job that had ended before its first poll, only the platform knows when.
-  const isFirst = run.looks.length === 0 && (run.joined || run.answer?.action === 'watchIt');
+  const isFirst = run.snapshots.length === 0 && (run.joined || run.answer?.action === 'watchIt');
   const endedAtMs = isFirst ? job.updatedAt : atMs;
   if (job.status === 'completed') {
     await keepDuration(run, atMs, context);
@@ -53,12 +53,12 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
     return saveAs(endRun({ ...polled, completedAtMs: endedAtMs }, ending, atMs));
   }
   const inMs = nextPollInMs(polled, atMs, context);
-  return saveAs({ ...polled, nextLookAtMs: atMs + inMs }, { inMs });
+  return saveAs({ ...polled, nextPollAtMs: atMs + inMs }, { inMs });
 }
 
 /** Returns when to poll next after `atMs`, by what was seen of this export and by what the last one of its site took. */
 export function nextPollInMs(run: ExportRun, atMs: number, { timing, random }: JobContext): number {
-  const { startedAtMs = run.sinceMs, looks: snapshots, lastDurationMs } = run;
+  const { startedAtMs = run.sinceMs, snapshots, lastDurationMs } = run;
   return nextPollMs({ startedAtMs, snapshots, lastDurationMs }, atMs, timing, random());
 }
 
@@ -70,8 +70,8 @@ async function keepDuration(run: ExportRun, endedAtMs: number, { durations }: Jo
 }
 
 /** Returns the request for a slot: a poll that a person has asked for does not wait for all others. */
-const pollSlotOf = ({ id, lookWanted }: ExportRun) =>
-  ({ id, priority: lookWanted ? 'interactive' : 'low' }) as const;
+const pollSlotOf = ({ id, pollRequested }: ExportRun) =>
+  ({ id, priority: pollRequested ? 'interactive' : 'low' }) as const;
 
 /** A run is watched for so long from the moment its watch began, whoever's fault it is that nothing was seen. */
 const watchEndsAtMs = (run: ExportRun, { timing }: JobContext) => run.sinceMs + timing.watchMs;
@@ -80,11 +80,11 @@ const giveUpWatch = (run: ExportRun, nowMs: number) =>
   saveAs(endRun(run, { kind: 'gaveUp', afterMs: nowMs - run.sinceMs }, nowMs));
 
 const saveQuestion = (run: ExportRun, { now }: JobContext) =>
-  saveAs(askAgain(run, now()), { audit: 'job not found, start unclear' });
+  saveAs(reopenQuestion(run, now()), { audit: 'job not found, start unclear' });
 
-function saveTrouble(run: ExportRun, trouble: NonNullable<ExportRun['trouble']>, context: JobContext) {
+function saveTrouble(run: ExportRun, trouble: NonNullable<ExportRun['pollFailure']>, context: JobContext) {
   const nextMs = Math.min(trouble.nextMs, watchEndsAtMs(run, context));
-  return saveAs(withTrouble(run, { ...trouble, nextMs }), { inMs: nextMs - context.now() });
+  return saveAs(withFailure(run, { ...trouble, nextMs }), { inMs: nextMs - context.now() });
 }
 
 /** A poll that gave nothing is made again, ever less often; people read of it when it lasts. */
@@ -96,11 +96,11 @@ async function handlePollError(
 ): Promise<StepResult<ExportRun>> {
   // An id that cannot even be asked for.
   if (error instanceof DocsApiError && error.kind === 'bad_request' && error.happened === 'no')
-    return isUnseenFind(run) ? saveQuestion(run, context) : giveUpWatch(run, context.now());
-  const failed = await troubleOfPoll(run, error, rateLimit, context);
+    return isUnconfirmedJobId(run) ? saveQuestion(run, context) : giveUpWatch(run, context.now());
+  const failed = await failureOfPoll(run, error, rateLimit, context);
   if (failed === undefined) return runAgainIn(0);
   const { trouble, ...alert } = failed;
-  if (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER && isUnseenFind(run))
+  if (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER && isUnconfirmedJobId(run))
     return saveQuestion(run, context);
   if (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER)
     return saveAs(endRun(run, { kind: 'lost' }, context.now()));

@@ -1,5 +1,5 @@
 import { compose, contextBlock, layout, type Message, message, type Part } from '../../slack/blocks.ts';
-import { cut, foreignText, formatDuration, lowerFirst, oneLine } from '../../slack/text.ts';
+import { cut, formatDuration, lowerFirst, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import { downloadButton } from '../bundle-link-view.ts';
 import { keyRemedyText, nameTo, personName, projectMissingText } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
@@ -29,7 +29,7 @@ export function cardMessage(run: ExportRun): Message {
     const facts = [...progressParts(run), ...(took === undefined ? [] : [` · ${formatDuration(took)}`])].join(
       '',
     );
-    const isPublic = !done.privately && !done.over;
+    const isPublic = !done.privately && !done.expired;
     return layout({
       lines: [[`${icon} `, { bold: subject(run) }, ` exported${facts}`]],
       small: [[small]],
@@ -45,7 +45,7 @@ export function cardMessage(run: ExportRun): Message {
 }
 
 const labelPart = ({ version }: ExportRun) => {
-  const label = foreignText(version ?? '', 100);
+  const label = sanitizeUserText(version ?? '', 100);
   return label === '' ? '' : ` "${label}"`;
 };
 
@@ -118,7 +118,7 @@ function endedProgress(run: ExportRun): Message {
 
 /** The job's id, whole, so that it can be copied. */
 const jobLines = ({ jobId }: ExportRun): Part[][] =>
-  jobId === undefined ? [] : [['job ', { code: cut(oneLine(jobId), 200) }]];
+  jobId === undefined ? [] : [['job ', { code: cut(singleLine(jobId), 200) }]];
 
 /** Such as "Exporting docs.acme.com, 42 percent, 128 pages so far." */
 function spokenProgress(run: ExportRun): string {
@@ -127,7 +127,7 @@ function spokenProgress(run: ExportRun): string {
   // An unclear one was watched for a moment, by a wrong id.
   if (run.state === 'unknown' || label === 'Queued') return `${site(run)}: ${lowerFirst(label)}.`;
   const fraction = fractionOf(run);
-  const words = foreignText(run.progressText ?? '', 60);
+  const words = sanitizeUserText(run.progressText ?? '', 60);
   const facts = [
     ...(fraction === undefined ? [words] : [percent(fraction).replace('%', ' percent')]),
     run.pageCount === undefined ? '' : `${pageCountText(run.pageCount)} so far`,
@@ -143,8 +143,8 @@ function progressParts(run: ExportRun): string[] {
   if (fraction !== undefined) {
     const cells = Math.floor(Math.round(fraction * 1e6) / 1e5);
     if (!hasEnded(run)) parts.push(`${'▰'.repeat(cells)}${'▱'.repeat(10 - cells)} ${percent(fraction)}`);
-  } else if (oneLine(run.progressText ?? '') !== '') {
-    parts.push(foreignText(run.progressText ?? '', 60));
+  } else if (singleLine(run.progressText ?? '') !== '') {
+    parts.push(sanitizeUserText(run.progressText ?? '', 60));
   }
   if (run.pageCount !== undefined)
     parts.push(pageCountText(run.pageCount) + (hasEnded(run) ? '' : ' so far'));
@@ -152,7 +152,7 @@ function progressParts(run: ExportRun): string[] {
 }
 
 export function troubleLine(run: ExportRun): Part[] {
-  const { trouble } = run;
+  const { pollFailure: trouble } = run;
   if (trouble === undefined) return [];
   const next: Part = { time: trouble.nextMs, format: '{time}' };
   switch (trouble.kind) {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { idOf } from '../../store/ids.ts';
 import { runBase } from '../../store/runs.ts';
-import { knownNeeds } from '../needs.ts';
-import { snapshot, trouble } from '../poll-record.ts';
+import { openQuestionIds } from '../needs.ts';
+import { pollFailure, snapshot } from '../poll-record.ts';
 import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
 import type { VisibleKind } from '../visibility.ts';
 
@@ -14,7 +14,7 @@ const doneEnding = z.object({
   linkEndsAtMs: z.number().optional(),
   sizeBytes: z.number().optional(),
   /** The link has ended, and its message says so. */
-  over: z.boolean().optional(),
+  expired: z.boolean().optional(),
   /** The link went to the requester's direct messages; the thread has none. */
   privately: z.boolean().optional(),
   /** Slack's word for why it could not go there. */
@@ -61,7 +61,7 @@ export type Ending = z.infer<typeof ending>;
  */
 export const exportRun = runBase.extend({
   job: z.literal('export'),
-  needs: knownNeeds,
+  needs: openQuestionIds,
   project: z.string(),
   /** Empty for an export that was not started from here and whose job alone is known. */
   domain: z.string(),
@@ -87,15 +87,15 @@ export const exportRun = runBase.extend({
   /** Counts the further links that were asked for; they edit the ending that is there. */
   relinked: z.number().int(),
   /**
-   * `accepted` not stepped yet · `carding` the card is on its way · `starting` · `watching` ·
+   * `accepted` not stepped yet · `postingCard` the card is on its way · `starting` · `watching` ·
    * `bundling` completed, the link is being made · `unknown` a person has to decide · `ended`
    */
-  state: z.enum(['accepted', 'carding', 'starting', 'watching', 'bundling', 'unknown', 'ended']),
+  state: z.enum(['accepted', 'postingCard', 'starting', 'watching', 'bundling', 'unknown', 'ended']),
   /** When the present state began. */
   sinceMs: z.number(),
   /** When the present attempt began. */
   attemptAtMs: z.number(),
-  nextLookAtMs: z.number(),
+  nextPollAtMs: z.number(),
   /** The platform's id of the export job. */
   jobId: z.string().optional(),
   /** Somebody took it for that id, and the platform does not know it: the question is open again. */
@@ -107,17 +107,17 @@ export const exportRun = runBase.extend({
   pageCount: z.number().optional(),
   /** The platform gave a number above one, or counts: a number below one is no fraction. */
   inPercent: z.boolean().optional(),
-  looks: z.array(snapshot),
+  snapshots: z.array(snapshot),
   /** How long the last export of the same site took, in milliseconds. */
   lastDurationMs: z.number().optional(),
   /** A person waits for the next poll. */
-  lookWanted: z.boolean().optional(),
+  pollRequested: z.boolean().optional(),
   /** When the platform last reported any progress. */
   movedAtMs: z.number().optional(),
   /** There has been no progress for long, and messages say so. */
   stalled: z.boolean().optional(),
   /** Admins may have been alerted of it. */
-  trouble: trouble.extend({ adminsTold: z.boolean().optional() }).optional(),
+  pollFailure: pollFailure.extend({ adminsTold: z.boolean().optional() }).optional(),
   completedAtMs: z.number().optional(),
   ending: ending.optional(),
   /** A link whose message stands and may still work, while a further one is made or cannot be had. */
@@ -188,8 +188,8 @@ export function newExportRun(
     state: 'accepted',
     sinceMs: nowMs,
     attemptAtMs: nowMs,
-    nextLookAtMs: nowMs,
-    looks: [],
+    nextPollAtMs: nowMs,
+    snapshots: [],
   };
 }
 
@@ -200,7 +200,7 @@ const REFUSALS = ['domain', 'plan', 'permission', 'other'];
  * Whether nothing of it stays in Slack and whoever asked is told privately: the start was refused, or the platform knows
  * no such job.
  */
-export const isRetracted = ({ ending, kept, joined, looks }: ExportRun): boolean =>
+export const isRetracted = ({ ending, kept, joined, snapshots: looks }: ExportRun): boolean =>
   !kept &&
   ((ending?.kind === 'notStarted' && REFUSALS.includes(ending.why)) ||
     (ending?.kind === 'lost' && joined && looks.length === 0));
@@ -234,5 +234,5 @@ export const isPrivate = ({ privately, ending }: ExportRun) =>
   privately || (ending?.kind === 'done' && ending.privately === true);
 
 /** Returns how far the export was when the platform last said so, 0 to 1. */
-export const fractionOf = (run: Pick<ExportRun, 'looks'>) =>
-  run.looks.findLast(({ fraction }) => fraction !== undefined)?.fraction;
+export const fractionOf = (run: Pick<ExportRun, 'snapshots'>) =>
+  run.snapshots.findLast(({ fraction }) => fraction !== undefined)?.fraction;

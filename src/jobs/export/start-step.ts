@@ -4,12 +4,12 @@ import type { ExportJob } from '../../docs-api/schemas.ts';
 import type { JobContext } from '../context.ts';
 import { done, runAgainIn } from '../job.ts';
 import { recheckPermission } from '../permission.ts';
-import { lookupRetryMs, troubleAfter } from '../retry.ts';
+import { lookupRetryMs, nextFailure } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { contactsText } from '../wording-view.ts';
 import { nextPollInMs } from './poll-step.ts';
 import { durationName, type Ending, type ExportRun, jobAlias } from './record.ts';
-import { advance, applySnapshot, endRun, withTrouble } from './transitions.ts';
+import { advance, applySnapshot, endRun, withFailure } from './transitions.ts';
 
 type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
 
@@ -24,7 +24,7 @@ const NOT_STARTED_REASONS: Partial<Record<DocsApiError['kind'], NotStarted['why'
 /** Starts the export at the platform, once. */
 export async function startExport(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   const { now } = context;
-  if (now() < run.nextLookAtMs) return runAgainIn(run.nextLookAtMs - now());
+  if (now() < run.nextPollAtMs) return runAgainIn(run.nextPollAtMs - now());
   const { answer } = run;
   // Somebody wants it started again, but the answer to the start that was asked about has come: it did start.
   const isAgain = answer?.action === 'startAgain' && answer.attempt === run.attempt - 1;
@@ -51,7 +51,7 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
     case 'inFlight':
       return runAgainIn(outcome.forMs);
     case 'unknown':
-      context.log.warn({ run: run.id, err: outcome.error }, 'a start without an answer');
+      context.log.warn({ run: run.id, err: outcome.error }, 'export start: outcome unknown');
       return saveAs(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
     case 'notHappened': {
       if (docs === undefined) return saveAs(endNotStarted('project'));
@@ -74,13 +74,13 @@ async function beginWatch(run: ExportRun, job: ExportJob, context: JobContext) {
   const nowMs = now();
   const name = durationName(run);
   const lastDurationMs = name === undefined ? undefined : await context.durations.load(name);
-  const started = { state: 'watching' as const, jobId: job.jobId, startedAtMs: nowMs, nextLookAtMs: nowMs };
+  const started = { state: 'watching' as const, jobId: job.jobId, startedAtMs: nowMs, nextPollAtMs: nowMs };
   const watched = applySnapshot(advance(run, { ...started, lastDurationMs }, nowMs), job, nowMs);
   // One that was found later may have ended by now.
   if (run.answer?.action === 'late' || job.status === 'completed' || job.status === 'failed')
     return saveAs(watched);
   const inMs = nextPollInMs(watched, nowMs, context);
-  return saveAs({ ...watched, nextLookAtMs: nowMs + inMs }, { inMs });
+  return saveAs({ ...watched, nextPollAtMs: nowMs + inMs }, { inMs });
 }
 
 /** Watches the export when the platform has answered its start of that attempt by now; else returns nothing. */
@@ -101,10 +101,10 @@ async function handleStartError(
   const nowMs = context.now();
   const why = NOT_STARTED_REASONS[error.kind] ?? 'other';
   if (error.retryable) {
-    const trouble = troubleAfter(run.trouble, error, context);
+    const trouble = nextFailure(run.pollFailure, error, context);
     const maxWaitMs = error.retryAfterMs === undefined ? context.timing.giveUpMs : context.timing.limitWaitMs;
     if (trouble.nextMs <= run.attemptAtMs + maxWaitMs)
-      return saveAs(withTrouble(run, trouble), { inMs: trouble.nextMs - nowMs });
+      return saveAs(withFailure(run, trouble), { inMs: trouble.nextMs - nowMs });
   }
   context.log.info({ run: run.id, why, err: error }, 'the platform did not start an export');
   const adminsTold =

@@ -1,5 +1,5 @@
 import type { Part } from '../../slack/blocks.ts';
-import { foreignText, oneLine } from '../../slack/text.ts';
+import { sanitizeUserText, singleLine } from '../../slack/text.ts';
 import type { StateWord } from '../wording-view.ts';
 import type { Ending, ExportRun } from './record.ts';
 
@@ -24,7 +24,7 @@ const noNewLink: StateWord = { icon: '⚠️', label: 'Exported, no new link yet
 export function stateOf(run: ExportRun): StateWord {
   switch (run.state) {
     case 'accepted':
-    case 'carding':
+    case 'postingCard':
     case 'starting':
       return queued;
     case 'watching':
@@ -43,11 +43,11 @@ export function stateOf(run: ExportRun): StateWord {
 /** The same, in the platform's own word where that is not one of the known ones. */
 export function shownStateOf(run: ExportRun): StateWord {
   const state = stateOf(run);
-  const status = oneLine(run.status ?? '');
+  const status = singleLine(run.status ?? '');
   const known = ['queued', 'running', 'completed', 'failed', ''];
   return run.state !== 'watching' || known.includes(status)
     ? state
-    : { ...state, label: foreignText(status, 40), isForeign: true };
+    : { ...state, label: sanitizeUserText(status, 40), isForeign: true };
 }
 
 /** How every message about a state begins. */

@@ -16,10 +16,10 @@ export function endRun(run: ExportRun, ending: Ending, nowMs: number): ExportRun
 }
 
 /** Returns the run with a trouble, after which its step is tried again. */
-export const withTrouble = (run: ExportRun, trouble: NonNullable<ExportRun['trouble']>): ExportRun => ({
+export const withFailure = (run: ExportRun, trouble: NonNullable<ExportRun['pollFailure']>): ExportRun => ({
   ...run,
-  trouble,
-  nextLookAtMs: trouble.nextMs,
+  pollFailure: trouble,
+  nextPollAtMs: trouble.nextMs,
 });
 
 /** Polls before a number below one counts as a fraction, and no longer as less than one percent. */
@@ -37,7 +37,7 @@ export function applySnapshot(run: ExportRun, job: ExportJob, atMs: number): Exp
   const { fraction: read = 0, unsure } = job.progress ?? {};
   // Exactly 1 may also be the end of a fraction; it is read as one percent or as all.
   const inPercent = run.inPercent || (!unsure && read > 0.01 && read < 1);
-  const fraction = readFraction(job.progress ?? {}, inPercent, run.looks.length);
+  const fraction = readFraction(job.progress ?? {}, inPercent, run.snapshots.length);
   const snapshot = { atMs, ...(fraction !== undefined && { fraction }) };
   return {
     ...run,
@@ -45,11 +45,11 @@ export function applySnapshot(run: ExportRun, job: ExportJob, atMs: number): Exp
     progressText: job.progress?.text ?? run.progressText,
     pageCount: job.pageCount ?? run.pageCount,
     ...(inPercent && { inPercent }),
-    looks: addSnapshot(run.looks, snapshot),
+    snapshots: addSnapshot(run.snapshots, snapshot),
     // One that was not started from here began when the platform says so.
     ...(run.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),
-    lookWanted: undefined,
-    trouble: undefined,
+    pollRequested: undefined,
+    pollFailure: undefined,
   };
 }
 
@@ -84,7 +84,7 @@ export type Transition = (
 
 /** What no run carries into a further attempt, watch or link. */
 const resetFields = {
-  trouble: undefined,
+  pollFailure: undefined,
   stalled: undefined,
   ending: undefined,
   alone: undefined,
@@ -101,11 +101,11 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
     earlier: undefined,
     attempt: run.attempt + 1,
     relinked: 0,
-    state: 'carding',
+    state: 'postingCard',
     sinceMs: nowMs,
     attemptAtMs: nowMs,
-    nextLookAtMs: nowMs,
-    looks: [],
+    nextPollAtMs: nowMs,
+    snapshots: [],
     jobId: undefined,
     unknownJobId: undefined,
     startedAtMs: undefined,
@@ -120,14 +120,14 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
 
 /** The same export job, watched once more. */
 function resumeWatch(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
-  const times = { sinceMs: nowMs, nextLookAtMs: nowMs, movedAtMs: nowMs };
+  const times = { sinceMs: nowMs, nextPollAtMs: nowMs, movedAtMs: nowMs };
   const privately = isPrivate(run);
   return { ...run, ...resetFields, ...times, privately, kept: true, resumed: run.resumed + 1, state };
 }
 
 /** A further link for an export that is done. */
 function relink(run: ExportRun, nowMs: number): ExportRun {
-  const times = { sinceMs: nowMs, nextLookAtMs: nowMs };
+  const times = { sinceMs: nowMs, nextPollAtMs: nowMs };
   const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : undefined;
   const next = { ...run, ...resetFields, ...times, privately: isPrivate(run), earlier };
   return { ...next, relinked: run.relinked + 1, state: 'bundling' };
@@ -143,7 +143,7 @@ export const isMentioned = (run: ExportRun, userId: string) =>
   [run.requester, ...run.watchers].some(({ id }) => id === userId);
 
 /** Nobody knew whether it started; a person found its job. Nothing when the run has moved on. */
-export function watchFound(
+export function adoptJobId(
   run: ExportRun,
   jobId: string,
   by: { id: string; name: string },
@@ -151,25 +151,25 @@ export function watchFound(
 ): ExportRun | undefined {
   if (run.state !== 'unknown') return undefined;
   return {
-    ...advance(run, { state: 'watching', jobId, startedAtMs: run.attemptAtMs, nextLookAtMs: nowMs }, nowMs),
-    trouble: undefined,
+    ...advance(run, { state: 'watching', jobId, startedAtMs: run.attemptAtMs, nextPollAtMs: nowMs }, nowMs),
+    pollFailure: undefined,
     unknownJobId: undefined,
     answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'watchIt' },
   };
 }
 
 /** Whether the job is one that a person found, and that the platform has not shown yet. */
-export const isUnseenFind = ({ answer, attempt, looks }: ExportRun) =>
+export const isUnconfirmedJobId = ({ answer, attempt, snapshots: looks }: ExportRun) =>
   answer?.action === 'watchIt' && answer.attempt === attempt && looks.length === 0;
 
 /** The platform does not know the job that a person found: whether it started is as unclear as before. */
-export const askAgain = (run: ExportRun, nowMs: number): ExportRun => ({
-  ...advance(run, { state: 'unknown', nextLookAtMs: nowMs }, nowMs),
+export const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
+  ...advance(run, { state: 'unknown', nextPollAtMs: nowMs }, nowMs),
   jobId: undefined,
   unknownJobId: run.jobId,
   startedAtMs: undefined,
-  trouble: undefined,
-  lookWanted: undefined,
+  pollFailure: undefined,
+  pollRequested: undefined,
   answer: undefined,
 });
 
@@ -217,11 +217,11 @@ export const transitions = {
   },
   /** Polls the platform at once, unless it was polled just now, or its limit is reached. */
   refresh: (run, _by, nowMs) => {
-    const { trouble } = run;
+    const { pollFailure: trouble } = run;
     const isLimited = trouble?.kind === 'limit' && trouble.nextMs > nowMs;
-    const isFresh = trouble === undefined && nowMs - (run.looks.at(-1)?.atMs ?? 0) <= FRESH_SNAPSHOT_MS;
+    const isFresh = trouble === undefined && nowMs - (run.snapshots.at(-1)?.atMs ?? 0) <= FRESH_SNAPSHOT_MS;
     if (run.state !== 'watching' || isLimited || isFresh) return undefined;
-    return { ...run, nextLookAtMs: nowMs, lookWanted: true };
+    return { ...run, nextPollAtMs: nowMs, pollRequested: true };
   },
 } satisfies Record<string, Transition>;
 export type TransitionName = keyof typeof transitions;

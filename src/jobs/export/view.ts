@@ -1,6 +1,6 @@
 import { layout, type Message, message, type Part } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
-import { cut, oneLine } from '../../slack/text.ts';
+import { cut, singleLine } from '../../slack/text.ts';
 import { personName } from '../wording-view.ts';
 import { exportActions } from './buttons.ts';
 import { endingMessage, privateLinkMessage, retractedMessage } from './ending-view.ts';
@@ -24,9 +24,9 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   messages.push({ key: cardKey(run), place, kind: 'state', message: cardMessage(run), ...retracted });
 
   const wasWatched = run.startedAtMs !== undefined || run.unknownJobId !== undefined;
-  const isKnown = wasWatched || (run.joined && run.looks.length > 0);
+  const isKnown = wasWatched || (run.joined && run.snapshots.length > 0);
   // While its first link is made it stays as it is: the next edit is the last.
-  const isEnding = run.state === 'bundling' && run.relinked === 0 && run.trouble === undefined;
+  const isEnding = run.state === 'bundling' && run.relinked === 0 && run.pollFailure === undefined;
   if (!isEnding && (isKnown || troubleLine(run).length > 0)) {
     const kind = hasEnded(run) ? 'state' : 'progress';
     const inThread = { under: cardKey(run) };
@@ -68,7 +68,7 @@ const inThread = (run: ExportRun, name: string, content: Message): OutboxMessage
   place: { under: cardKey(run) },
   kind: 'ending',
   message: content,
-  otherwise: run.requester.id,
+  fallbackRecipient: run.requester.id,
 });
 
 /** The messages with a link. A further link edits the same ones, unless the job was watched again for it. */
@@ -82,7 +82,7 @@ function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): Outb
   };
   const messages = ending.privately ? [ended, direct] : [ended];
   // That a link has expired is not worth a new post where somebody deleted the message.
-  return ending.over ? messages.map((one) => ({ ...one, kind: 'state', repost: false })) : messages;
+  return ending.expired ? messages.map((one) => ({ ...one, kind: 'state', repost: false })) : messages;
 }
 
 /** The key of the direct message with a link that the thread must not have. */
@@ -96,7 +96,7 @@ export function questionMessage(run: ExportRun): Message {
   const wrongId: Part[][] =
     unknownJobId === undefined
       ? []
-      : [['The platform has no job with that ID: ', { code: cut(oneLine(unknownJobId), 200) }]];
+      : [['The platform has no job with that ID: ', { code: cut(singleLine(unknownJobId), 200) }]];
   return layout({
     lines: [['⚠️ ', { mention: run.requester.id }, ` ${question}`], ...wrongId],
     small: [[LOOK_FIRST]],

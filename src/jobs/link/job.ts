@@ -42,8 +42,8 @@ async function step(run: LinkRun, context: JobContext): Promise<StepResult<LinkR
         await postLinkEphemeral(run, run.refusal, context);
         return markIdle(run, context);
       }
-      if (run.link === undefined || run.over) return markIdle(run, context);
-      return awaitExpiry(run, { over: true }, context);
+      if (run.link === undefined || run.expired) return markIdle(run, context);
+      return awaitExpiry(run, { expired: true }, context);
     case 'over':
       return markIdle(run, context);
   }
@@ -53,7 +53,7 @@ const endFailed = (run: LinkRun, audit: string) => saveAs({ ...run, state: 'fail
 
 async function createLink(run: LinkRun, context: JobContext): Promise<StepResult<LinkRun>> {
   const { now } = context;
-  if (now() < run.nextLookAtMs) return runAgainIn(run.nextLookAtMs - now());
+  if (now() < run.nextPollAtMs) return runAgainIn(run.nextPollAtMs - now());
   const permission = await recheckPermission(run.to.id, run.sinceMs, context);
   if (permission.kind === 'unknown') return runAgainIn(lookupRetryMs(context));
   if (permission.kind === 'refused') return endFailed(run, 'refused: not permitted');
@@ -62,7 +62,7 @@ async function createLink(run: LinkRun, context: JobContext): Promise<StepResult
   try {
     const name = `${run.id}.${run.made}`;
     const { link, linkEndsAtMs } = await createBundleLink(docs, run.exportJobId, name, context);
-    return saveAs({ ...run, state: 'sent', link, linkEndsAtMs, over: undefined }, { audit: 'sent' });
+    return saveAs({ ...run, state: 'sent', link, linkEndsAtMs, expired: undefined }, { audit: 'sent' });
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return runAgainIn(0);
@@ -70,9 +70,9 @@ async function createLink(run: LinkRun, context: JobContext): Promise<StepResult
       await context.alertAdmins(run.teamId, run.project, error);
     const failures = run.failures + 1;
     const inMs = failurePauseMs(failures, error, context);
-    const nextLookAtMs = now() + inMs;
-    return shouldRetryLink(error, nextLookAtMs, run.sinceMs, context)
-      ? saveAs({ ...run, failures, nextLookAtMs }, { inMs })
+    const nextPollAtMs = now() + inMs;
+    return shouldRetryLink(error, nextPollAtMs, run.sinceMs, context)
+      ? saveAs({ ...run, failures, nextPollAtMs }, { inMs })
       : endFailed(run, error.kind);
   }
 }

@@ -19,7 +19,7 @@ export const linkRun = runBase.extend({
   to: z.object({ id: z.string(), name: z.string() }),
   state: z.enum(['making', 'sent', 'over', 'failed']),
   sinceMs: z.number(),
-  nextLookAtMs: z.number(),
+  nextPollAtMs: z.number(),
   /** Counts the links that were asked for; a further one edits the message that is there. */
   made: z.number().int(),
   /** Tries in a row that gave no link. */
@@ -28,7 +28,7 @@ export const linkRun = runBase.extend({
   link: z.string().optional(),
   linkEndsAtMs: z.number().optional(),
   /** It has ended, while a further one was wanted. */
-  over: z.boolean().optional(),
+  expired: z.boolean().optional(),
   /** Slack's word for why the person's direct messages do not take the message. */
   refusal: z.string().optional(),
 });
@@ -64,7 +64,7 @@ export function newLinkRun(
     to: { id: user.id, name: user.name },
     state: 'making',
     sinceMs: nowMs,
-    nextLookAtMs: nowMs,
+    nextPollAtMs: nowMs,
     made: 1,
     failures: 0,
   };
@@ -73,9 +73,9 @@ export function newLinkRun(
 /** Returns a fresh link for the same person; nothing while one is being made. */
 export function renewLink(run: LinkRun, nowMs: number): LinkRun | undefined {
   if (run.state === 'making') return undefined;
-  const over = run.state === 'over' || run.over;
-  const fresh = { sinceMs: nowMs, nextLookAtMs: nowMs, made: run.made + 1, failures: 0, refusal: undefined };
-  return { ...run, ...fresh, state: 'making', over };
+  const over = run.state === 'over' || run.expired;
+  const fresh = { sinceMs: nowMs, nextPollAtMs: nowMs, made: run.made + 1, failures: 0, refusal: undefined };
+  return { ...run, ...fresh, state: 'making', expired: over };
 }
 
 /** What [New link] and [Get the link] carry: the link they were shown for. */

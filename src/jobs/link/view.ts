@@ -1,6 +1,6 @@
 import { layout, type Message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
-import { foreignText } from '../../slack/text.ts';
+import { sanitizeUserText } from '../../slack/text.ts';
 import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
 import { type LinkButton, type LinkRun, linkActions } from './record.ts';
 
@@ -19,7 +19,7 @@ export function linkMessages(run: LinkRun): OutboxMessage[] {
   const failed = { place, kind: 'ending' as const, message: failedMessage(run) };
   if (run.link === undefined) return [{ key, ...failed }];
   // That no further link can be had is news, and the one before may still work.
-  const previous = run.over ? expiredMessage(run) : sentMessage(run);
+  const previous = run.expired ? expiredMessage(run) : sentMessage(run);
   return [
     { key, place, message: previous, ...withoutRepost },
     { key: `${key}.${run.made}`, ...failed },
@@ -33,7 +33,7 @@ const ownLink = (run: LinkRun) => `Your own link to the export of ${site(run)}`;
 
 const title = (run: LinkRun) => [ownLink(run)];
 
-const site = (run: LinkRun) => foreignText(run.site, 253);
+const site = (run: LinkRun) => sanitizeUserText(run.site, 253);
 
 const newLink = { label: 'New link', action: linkActions.again };
 

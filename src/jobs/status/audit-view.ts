@@ -1,6 +1,6 @@
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { escapeText, foreignText, formatCount } from '../../slack/text.ts';
+import { escapeText, formatCount, sanitizeUserText } from '../../slack/text.ts';
 import type { AuditEntry, AuditLines } from '../../store/audit.ts';
 
 /** Characters of all lines together, with room for what Slack counts besides. Refusals get a quarter of it at most. */
@@ -55,7 +55,7 @@ function auditLine({ atMs, user, channel, what, subject, job, result }: AuditEnt
   return [...parts, ` · ${rest.join(' · ')}`];
 }
 
-const plain = (text: string, max: number) => foreignText(text.toWellFormed(), max);
+const plain = (text: string, max: number) => sanitizeUserText(text.toWellFormed(), max);
 
 const quoted = (text: string, max: number) => `"${plain(text, max).replaceAll('"', "'")}"`;
 

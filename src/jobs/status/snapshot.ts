@@ -1,4 +1,4 @@
-import { within } from '../../runtime/within.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { Dependency, HealthSnapshot, HealthStore } from '../../store/health.ts';
 import type { RedisProblem } from '../../store/redis/problems.ts';
 import type { RejectedKey } from '../alerts/key-alert-view.ts';
@@ -40,7 +40,7 @@ export function createSystemSnapshot(parts: SystemParts) {
   }
 
   return async (caller: Viewer & { teamId: string }, timeoutMs: number): Promise<SystemState> => {
-    const orUndefined = <T>(answer: Promise<T>) => within(timeoutMs, answer).catch(() => undefined);
+    const orUndefined = <T>(answer: Promise<T>) => withTimeout(timeoutMs, answer).catch(() => undefined);
     const { rateLimiter } = parts.features;
     const context: FeatureContext = {
       ...parts.features,

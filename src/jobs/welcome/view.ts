@@ -12,7 +12,7 @@ export const welcomeMessages = ({ id, channel, state, known }: WelcomeRun): Outb
           key: `${id}.welcome`,
           place: { channel },
           kind: 'state',
-          unhurried: true,
+          lowPriority: true,
           repost: false,
           message: welcomeMessage,
         },

@@ -1,19 +1,19 @@
 import { disarm, renderInline } from './inline.ts';
 import { decodeEntities, mrkdwnToMarkdown } from './mrkdwn.ts';
-import type { Reading } from './names.ts';
+import type { MarkdownOptions } from './names.ts';
 import { type Fields, fieldsOf, listOf, textOf, textsIn } from './payload.ts';
 import { richTextLines, richTextToMarkdown } from './rich-text.ts';
 import { cleanText } from './spans.ts';
 
 /** Returns the blocks of a message as Markdown, separated by empty lines. A block of unknown type gives all its texts. */
-export function blocksToMarkdown(blocks: unknown, reading: Reading): string {
+export function blocksToMarkdown(blocks: unknown, reading: MarkdownOptions): string {
   return listOf(blocks)
     .map((block) => blockToMarkdown(block, reading))
     .filter((markdown) => markdown.trim() !== '')
     .join('\n\n');
 }
 
-function blockToMarkdown(block: unknown, reading: Reading): string {
+function blockToMarkdown(block: unknown, reading: MarkdownOptions): string {
   const fields = fieldsOf(block);
   switch (fields.type) {
     case 'rich_text':
@@ -44,7 +44,7 @@ function blockToMarkdown(block: unknown, reading: Reading): string {
   }
 }
 
-function textObjectToMarkdown(value: unknown, reading: Reading): string {
+function textObjectToMarkdown(value: unknown, reading: MarkdownOptions): string {
   const { type, text } = fieldsOf(value);
   if (typeof text !== 'string') return unknownToMarkdown(value);
   return type === 'mrkdwn' ? mrkdwnToMarkdown(text, reading) : plainToMarkdown(decodeEntities(text));
@@ -58,7 +58,7 @@ const unknownToMarkdown = (value: unknown) => plainToMarkdown(textsIn(value).joi
 const MAX_COLUMNS = 100;
 
 /** Returns a `table` or `data_table` block as a Markdown table. The first row is the head, since Markdown needs one. */
-function tableToMarkdown(block: Fields, reading: Reading): string {
+function tableToMarkdown(block: Fields, reading: MarkdownOptions): string {
   const rows = listOf(block.rows).map((row) =>
     listOf(row)
       .slice(0, MAX_COLUMNS)
@@ -82,7 +82,7 @@ function ruleOf(align: unknown): string {
   return align === 'center' ? ':-:' : '---';
 }
 
-function cellText(cell: unknown, reading: Reading): string {
+function cellText(cell: unknown, reading: MarkdownOptions): string {
   const fields = fieldsOf(cell);
   const isRichText = fields.type === 'rich_text';
   const text = isRichText ? richTextLines(fields, reading) : plainToMarkdown(textsIn(cell).join(' '));

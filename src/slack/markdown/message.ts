@@ -3,7 +3,7 @@ import { stripInvisible } from '../visible.ts';
 import { blocksToMarkdown } from './blocks.ts';
 import { quoteLines } from './format.ts';
 import { mrkdwnToMarkdown } from './mrkdwn.ts';
-import { authorName, type Mentions, type Names, type Reading } from './names.ts';
+import { authorName, type MarkdownOptions, type Mentions, type Names } from './names.ts';
 import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf } from './payload.ts';
 
 /** The fields of a Slack message that hold what its author wrote, as Slack sent them. */
@@ -25,7 +25,7 @@ export interface MessageText {
 export function messageToMarkdown(
   message: MessageText,
   names: Names,
-  { withoutMention }: Pick<Reading, 'withoutMention'> = {},
+  { withoutMention }: Pick<MarkdownOptions, 'withoutMention'> = {},
 ): string {
   const reading = { names, withoutMention };
   const { text, blocks, attachments } = fieldsOf(message);
@@ -159,7 +159,7 @@ const blocksIn = ({ blocks, message_blocks }: Fields): readonly unknown[] => [
   ...listOf(message_blocks).flatMap((one) => listOf(fieldsOf(fieldsOf(one).message).blocks)),
 ];
 
-function attachmentToMarkdown(attachment: Fields, reading: Reading): string {
+function attachmentToMarkdown(attachment: Fields, reading: MarkdownOptions): string {
   const read = blocksToMarkdown(blocksIn(attachment), reading);
   if (read !== '') return read;
   const { pretext, title, text } = attachment;

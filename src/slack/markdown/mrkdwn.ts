@@ -1,10 +1,10 @@
 import { fence, formatDate, quoteLines, trimLines } from './format.ts';
 import { renderInline } from './inline.ts';
-import { channelName, everybodyName, groupName, type Reading, userName } from './names.ts';
+import { channelName, everybodyName, groupName, type MarkdownOptions, userName } from './names.ts';
 import { type Span, withoutMention } from './spans.ts';
 
 /** Returns Slack's `mrkdwn` (the `text` of messages, and of text objects) as Markdown. */
-export function mrkdwnToMarkdown(source: string, reading: Reading): string {
+export function mrkdwnToMarkdown(source: string, reading: MarkdownOptions): string {
   return source
     .replace(/\r\n?/g, '\n')
     .split(/```([\s\S]*?)```/)
@@ -21,7 +21,7 @@ export function decodeEntities(text: string): string {
 }
 
 /** Returns code as it was typed: Slack makes links of addresses in code as well. */
-function codeText(source: string, reading: Reading): string {
+function codeText(source: string, reading: MarkdownOptions): string {
   return source
     .split(/<([^<>\n]+)>/)
     .map((part, index) => {
@@ -32,7 +32,7 @@ function codeText(source: string, reading: Reading): string {
     .join('');
 }
 
-function proseBlocks(source: string, reading: Reading): string[] {
+function proseBlocks(source: string, reading: MarkdownOptions): string[] {
   const groups: { quote: boolean; lines: string[] }[] = [];
   let restIsQuoted = false;
   for (const line of source.split('\n')) {
@@ -50,7 +50,7 @@ function proseBlocks(source: string, reading: Reading): string[] {
   });
 }
 
-function renderProse(lines: readonly string[], reading: Reading): string {
+function renderProse(lines: readonly string[], reading: MarkdownOptions): string {
   const spans = lines.flatMap((line, index) => [
     ...(index > 0 ? [{ text: '\n' }] : []),
     ...spansOf(line, reading),
@@ -69,7 +69,7 @@ interface InlineToken {
 }
 
 /** Returns one line as spans. A mark counts at the edge of a word, when its partner follows in the same line. */
-function spansOf(line: string, reading: Reading): Span[] {
+function spansOf(line: string, reading: MarkdownOptions): Span[] {
   const found = tokenize(line, reading);
   const styledUntil = new Map<InlineToken, InlineToken>();
   let waiting: InlineToken[] = [];
@@ -93,7 +93,7 @@ function spansOf(line: string, reading: Reading): Span[] {
   });
 }
 
-function tokenize(line: string, reading: Reading): InlineToken[] {
+function tokenize(line: string, reading: MarkdownOptions): InlineToken[] {
   const found: InlineToken[] = [];
   const put = (span: Span) => found.push({ span, opens: false, closes: false });
   let at = 0;
@@ -119,7 +119,7 @@ function tokenize(line: string, reading: Reading): InlineToken[] {
 }
 
 /** Returns the span of what stands between `<` and `>`; `undefined` when it is no token of Slack's. */
-function parseToken(body: string, reading: Reading): Span | undefined {
+function parseToken(body: string, reading: MarkdownOptions): Span | undefined {
   const { names } = reading;
   const bar = body.indexOf('|');
   const target = decodeEntities(bar < 0 ? body : body.slice(0, bar));
@@ -131,7 +131,7 @@ function parseToken(body: string, reading: Reading): Span | undefined {
   return /^[a-z][a-z0-9+.-]*:/i.test(target) ? { text: label, url: target } : undefined;
 }
 
-function parseSpecial(target: string, label: string, reading: Reading): Span | undefined {
+function parseSpecial(target: string, label: string, reading: MarkdownOptions): Span | undefined {
   const [kind = '', first = '', format = '', url] = target.split('^');
   if (kind === 'subteam') return { text: groupName(reading.names, first, label) };
   if (kind === 'date') return { text: formatDate(first, format, label), ...(url ? { url } : {}) };

@@ -1,4 +1,4 @@
-import { cut, oneLine } from '../text.ts';
+import { cut, singleLine } from '../text.ts';
 
 type Lookup = Pick<ReadonlyMap<string, string>, 'get'>;
 
@@ -22,7 +22,7 @@ export interface Names {
 }
 
 /** How a message is read: with which names, and whose mention is left out. */
-export interface Reading {
+export interface MarkdownOptions {
   names: Names;
   withoutMention?: string | undefined;
 }
@@ -49,7 +49,7 @@ export function groupName(names: Names, id: string, label?: string): string {
 }
 
 /** Returns `@here`, `@channel` or `@everyone`. */
-export const everybodyName = (range: string) => `@${oneLine(range)}`;
+export const everybodyName = (range: string) => `@${singleLine(range)}`;
 
 /** Returns the name of whoever wrote a message that is quoted. */
 export const authorName = (name: string | undefined) => nameOf(name) ?? 'someone';
@@ -63,9 +63,9 @@ function nameOf(...candidates: (string | undefined)[]): string | undefined {
  * unless it is one word. People choose their names themselves, and the agent reads them.
  */
 function formatName(chosen = ''): string {
-  const cleaned = oneLine(cut(chosen, 4 * MAX_NAME_LENGTH))
+  const cleaned = singleLine(cut(chosen, 4 * MAX_NAME_LENGTH))
     .replace(/(?!\u200C|\u200D)[^\p{L}\p{M}\p{N} .,'’&()/_-]/gu, ' ')
     .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, ' ');
-  const name = cut(oneLine(cleaned), MAX_NAME_LENGTH);
+  const name = cut(singleLine(cleaned), MAX_NAME_LENGTH);
   return /^[^ ,&()/]*$/.test(name) ? name : `"${name}"`;
 }

@@ -1,16 +1,16 @@
 import { fence, formatDate, quoteLines, trimLines } from './format.ts';
 import { renderInline } from './inline.ts';
-import { channelName, everybodyName, groupName, type Reading, userName } from './names.ts';
+import { channelName, everybodyName, groupName, type MarkdownOptions, userName } from './names.ts';
 import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf, textsIn } from './payload.ts';
 import { type Span, withoutMention } from './spans.ts';
 
 /** Returns a `rich_text` block, of which people's messages consist, as Markdown. Slack escapes nothing in the block. */
-export function richTextToMarkdown(block: Fields, reading: Reading): string {
+export function richTextToMarkdown(block: Fields, reading: MarkdownOptions): string {
   return blocksOf(listOf(block.elements), reading, 0);
 }
 
 /** Returns the block as lines of one paragraph or cell, without the marks of lists, quotes and fences. */
-export function richTextLines(block: Fields, reading: Reading): string {
+export function richTextLines(block: Fields, reading: MarkdownOptions): string {
   const spans = flattenSpans(listOf(block.elements), reading, 0);
   return renderInline(withoutMention(spans, reading)).trim();
 }
@@ -18,7 +18,7 @@ export function richTextLines(block: Fields, reading: Reading): string {
 const holdsElements = (element: unknown) => Array.isArray(fieldsOf(element).elements);
 
 /** Returns elements as Markdown. Each one that has elements itself is a block; the others between are paragraphs. */
-function blocksOf(elements: readonly unknown[], reading: Reading, depth: number): string {
+function blocksOf(elements: readonly unknown[], reading: MarkdownOptions, depth: number): string {
   let result = '';
   let inList = false;
   let loose: unknown[] = [];
@@ -48,7 +48,7 @@ function blocksOf(elements: readonly unknown[], reading: Reading, depth: number)
   return result;
 }
 
-function blockOf(fields: Fields, reading: Reading, depth: number): string {
+function blockOf(fields: Fields, reading: MarkdownOptions, depth: number): string {
   const elements = listOf(fields.elements);
   if (depth > MAX_DEPTH) return '';
   if (fields.type === 'rich_text_preformatted') {
@@ -59,7 +59,7 @@ function blockOf(fields: Fields, reading: Reading, depth: number): string {
   return fields.type === 'rich_text_quote' && text !== '' ? quoteLines(text) : text;
 }
 
-function renderParagraph(elements: readonly unknown[], reading: Reading): string {
+function renderParagraph(elements: readonly unknown[], reading: MarkdownOptions): string {
   const spans = elements.flatMap((element) => spansOf(element, reading));
   return trimLines(renderInline(withoutMention(spans, reading)));
 }
@@ -69,7 +69,7 @@ function quoteIfBordered({ border }: Fields, markdown: string): string {
 }
 
 /** Slack sends each level of a nested list as a separate list. `widths` are those of the marks of the outer levels. */
-function renderList(fields: Fields, widths: number[], reading: Reading, depth: number): string {
+function renderList(fields: Fields, widths: number[], reading: MarkdownOptions, depth: number): string {
   const level = Math.min(toCount(fields.indent), widths.length, 8);
   widths.length = level;
   const margin = ' '.repeat(widths.reduce((sum, width) => sum + width, 0));
@@ -84,7 +84,7 @@ function renderList(fields: Fields, widths: number[], reading: Reading, depth: n
   return quoteIfBordered(fields, items.join('\n'));
 }
 
-function itemText(item: unknown, reading: Reading, depth: number): string {
+function itemText(item: unknown, reading: MarkdownOptions, depth: number): string {
   if (depth > MAX_DEPTH) return '';
   const { type } = fieldsOf(item);
   const holds = type === 'rich_text_section' && holdsElements(item);
@@ -95,14 +95,14 @@ function toCount(value: unknown): number {
   return Number.isSafeInteger(value) ? Math.max(0, value as number) : 0;
 }
 
-function codeOf(elements: readonly unknown[], reading: Reading): string {
+function codeOf(elements: readonly unknown[], reading: MarkdownOptions): string {
   return elements
     .flatMap((element) => spansOf(element, reading))
     .map(({ text, url }) => text || (url ?? ''))
     .join('');
 }
 
-function flattenSpans(elements: readonly unknown[], reading: Reading, depth: number): Span[] {
+function flattenSpans(elements: readonly unknown[], reading: MarkdownOptions, depth: number): Span[] {
   if (depth > MAX_DEPTH) return [];
   return elements.flatMap((element, index): Span[] => {
     const fields = fieldsOf(element);
@@ -116,7 +116,7 @@ function flattenSpans(elements: readonly unknown[], reading: Reading, depth: num
   });
 }
 
-function spansOf(element: unknown, reading: Reading): Span[] {
+function spansOf(element: unknown, reading: MarkdownOptions): Span[] {
   const { names } = reading;
   const fields = fieldsOf(element);
   const { bold, italic, strike, code } = fieldsOf(fields.style);

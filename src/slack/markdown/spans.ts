@@ -1,5 +1,5 @@
 import { stripInvisible } from '../visible.ts';
-import type { Reading } from './names.ts';
+import type { MarkdownOptions } from './names.ts';
 
 /** A piece of text as Slack styles it. May have several lines; entities are decoded, tokens resolved. */
 export interface Span {
@@ -26,7 +26,7 @@ export function cleanText(text: string): string {
  */
 export function withoutMention(
   spans: readonly Span[],
-  { withoutMention: userId }: Pick<Reading, 'withoutMention'>,
+  { withoutMention: userId }: Pick<MarkdownOptions, 'withoutMention'>,
 ): readonly Span[] {
   if (userId === undefined) return spans;
   const kept: Span[] = [];

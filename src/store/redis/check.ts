@@ -1,4 +1,4 @@
-import { within } from '../../runtime/within.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { RedisAddress } from './address.ts';
 import { infoFields, primaryOf } from './client.ts';
 import { ANSWER_MS, connectForCheck } from './connections.ts';
@@ -15,10 +15,10 @@ export async function checkRedis(address: RedisAddress): Promise<CheckedRedis> {
   const errors: unknown[] = [];
   const client = connectForCheck(address, (error) => errors.push(error));
   try {
-    await within(3 * ANSWER_MS, client.connect());
+    await withTimeout(3 * ANSWER_MS, client.connect());
     const redis = primaryOf(client);
     if (redis === undefined) throw new Error("no node has Docket's keys");
-    const info = infoFields(await within(ANSWER_MS, redis.info()));
+    const info = infoFields(await withTimeout(ANSWER_MS, redis.info()));
     // SELECT fails beside the connection, which then goes on in database 0.
     if (errors.length > 0) throw errors[0];
     return {

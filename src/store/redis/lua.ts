@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { RedisClient } from './client.ts';
-import { untilCopied } from './replicas.ts';
+import { waitForReplica } from './replicas.ts';
 
 export type LuaScript<Answer> = (
   redis: RedisClient,
@@ -44,7 +44,7 @@ export function luaScript<Answer = unknown>(source: string): LuaScript<Answer> {
  */
 export function lastingScript<Answer = unknown>(source: string): LuaScript<Answer> {
   const script = makeScript<Answer>(source);
-  return (redis, keys, args) => untilCopied(redis, () => script(redis, keys, args));
+  return (redis, keys, args) => waitForReplica(redis, () => script(redis, keys, args));
 }
 
 function makeScript<Answer>(source: string): LuaScript<Answer> {

@@ -41,7 +41,7 @@ export function noteReplicas(client: RedisClient, info: Record<string, string>) 
  * primary may not have it, and it is made again: it must be harmless twice. A slow replica is not waited for any longer;
  * `min-replicas-to-write` makes Redis refuse writes then.
  */
-export async function untilCopied<T>(client: RedisClient, write: () => Promise<T>): Promise<T> {
+export async function waitForReplica<T>(client: RedisClient, write: () => Promise<T>): Promise<T> {
   for (let made = 1; made <= MAX_WRITES; made += 1) {
     const endedBefore = connections.get(client)?.ended;
     const answer = await write();

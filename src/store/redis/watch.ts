@@ -1,6 +1,6 @@
 import type { Log } from '../../runtime/log.ts';
 import type { Timing } from '../../runtime/timing.ts';
-import { within } from '../../runtime/within.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import { keys } from '../keys.ts';
 import type { RedisAddress } from './address.ts';
 import { checkRedis } from './check.ts';
@@ -60,7 +60,7 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
       one.pinging = false;
     });
     try {
-      one.answers = await within(PONG_MS, asked);
+      one.answers = await withTimeout(PONG_MS, asked);
       if (one.answers) one.answeredAtMs = monotonicMs();
       // A new connection may lead to the primary, before a request fails on this one.
       else one.connection.disconnect(true);
@@ -78,7 +78,7 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
   async function findRefusedWrite(): Promise<RedisProblem | undefined> {
     const connection = watched.find(({ connection }) => connection.status === 'ready')?.connection;
     try {
-      if (connection) await within(PONG_MS, connection.set(keys.probe(), '1', 'PX', 1));
+      if (connection) await withTimeout(PONG_MS, connection.set(keys.probe(), '1', 'PX', 1));
       return undefined;
     } catch (error) {
       return problemOfWrite(error);

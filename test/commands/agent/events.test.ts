@@ -11,7 +11,7 @@ describe('in a followed thread', () => {
     const thread = await events.world.followed(aThread());
     await hear(aReply(), { enqueue: () => Promise.reject(new Error('away')) });
     expect(await events.world.inbox(thread)).toHaveLength(1);
-    expect(events.kept.text()).toContain('the sweeper does it');
+    expect(events.kept.text()).toContain('sweeper will retry');
   });
 });
 

@@ -26,6 +26,6 @@ async function answer(run: Pick<RunBase, 'id'>, id: string, caller = onHome): Pr
 test('asks nobody else', async () => {
   const ben = { id: 'U0BEN', name: 'ben' };
   const held = anInstruction({ id: '1.1', by: ben, state: 'held', excerpt: 'a secret' });
-  const thread = await world.followed(aThread({ crowd: true, instructions: [held] }));
+  const thread = await world.followed(aThread({ hasOtherAuthors: true, instructions: [held] }));
   expect(await answer(thread, 'held 1.1')).toBe('Already handled: its thread shows the result.');
 });

@@ -6,7 +6,7 @@ import { startDemo } from '../../support/demo/start.ts';
 import { processesWith } from '../../support/processes.ts';
 
 describe.concurrent('npm run demo', () => {
-  test('prints one address, and Ctrl-C leaves nothing', async (context) => {
+  test('prints one address, and Ctrl-C stops everything and cleans up', async (context) => {
     const { child, prints, ends, folder } = startDemo(context, []);
     const url = await prints(/http:\/\/127\.0\.0\.1:\d+/);
     expect((await fetch(url)).status).toBe(200);

@@ -26,7 +26,7 @@ const at = (fraction: number) => [{ atMs: NOW_MS, fraction }];
 const byJob: Partial<ExportRun> = { joined: true, domain: '', startedAtMs: undefined };
 const longName = { id: 'U0ANA', name: 'Ana '.repeat(100) };
 const halfDone: Partial<ExportRun> = {
-  looks: [{ atMs: NOW_MS, fraction: 0.42 }],
+  snapshots: [{ atMs: NOW_MS, fraction: 0.42 }],
   pageCount: 128,
 };
 const ben = { id: 'U0BEN', name: 'ben' };
@@ -65,8 +65,8 @@ const cards: GalleryState[] = [
   card('card/ended, nobody knows why', aRun({ state: 'ended' }), 'Stopped by an error'),
 ];
 
-const trouble = (kind: NonNullable<ExportRun['trouble']>['kind'], changes: Partial<ExportRun> = {}) =>
-  aRun({ ...halfDone, trouble: { kind, inARow: 3, nextMs: NOW_MS + MINUTE }, ...changes });
+const trouble = (kind: NonNullable<ExportRun['pollFailure']>['kind'], changes: Partial<ExportRun> = {}) =>
+  aRun({ ...halfDone, pollFailure: { kind, inARow: 3, nextMs: NOW_MS + MINUTE }, ...changes });
 const told401 = { kind: 'key' as const, inARow: 1, nextMs: NOW_MS + MINUTE, adminsTold: true };
 
 const wrongId = aRun({ ...accepted, state: 'unknown', unknownJobId: 'se_3f9a77bd04c24a07' });
@@ -75,22 +75,26 @@ const progresses: GalleryState[] = [
   progress('progress/queued', aRun({ status: 'queued' }), 'Queued'),
   progress(
     'progress/queued, watched',
-    aRun({ status: 'queued', joined: true, looks: [{ atMs: NOW_MS }] }),
+    aRun({ status: 'queued', joined: true, snapshots: [{ atMs: NOW_MS }] }),
     'Queued',
   ),
   progress('progress/running', aRun(), 'Exporting'),
   progress('progress/42 percent', aRun(halfDone), 'Exporting'),
-  progress('progress/99.9 percent, one page', aRun({ looks: at(0.999), pageCount: 1 }), 'Exporting'),
-  progress('progress/many pages', aRun({ looks: at(1), pageCount: 12_480 }), 'Exporting'),
+  progress('progress/99.9 percent, one page', aRun({ snapshots: at(0.999), pageCount: 1 }), 'Exporting'),
+  progress('progress/many pages', aRun({ snapshots: at(1), pageCount: 12_480 }), 'Exporting'),
   progress(
     'progress/words that say nothing',
     aRun({ status: ' \u202E', progressText: '\n\u202E' }),
     'Exporting',
   ),
-  progress('progress/watched', aRun({ joined: true, startedAtMs: undefined, looks: at(0.42) }), 'Exporting'),
+  progress(
+    'progress/watched',
+    aRun({ joined: true, startedAtMs: undefined, snapshots: at(0.42) }),
+    'Exporting',
+  ),
   progress(
     'progress/two polls failed',
-    aRun({ trouble: { kind: 'down', inARow: 2, nextMs: NOW_MS } }),
+    aRun({ pollFailure: { kind: 'down', inARow: 2, nextMs: NOW_MS } }),
     'Exporting',
   ),
   progress('progress/in words', aRun({ progressText: 'rendering pages' }), 'Exporting'),
@@ -103,12 +107,12 @@ const progresses: GalleryState[] = [
   progress('progress/out of reach', trouble('down'), 'Exporting'),
   progress(
     'progress/out of reach at first',
-    trouble('down', { ...accepted, looks: [], pageCount: undefined, state: 'starting' }),
+    trouble('down', { ...accepted, snapshots: [], pageCount: undefined, state: 'starting' }),
     'Queued',
   ),
   progress('progress/limit', trouble('limit'), 'Exporting'),
   progress('progress/key', trouble('key'), 'Exporting'),
-  progress('progress/key, admins told', aRun({ trouble: told401 }), 'Exporting'),
+  progress('progress/key, admins told', aRun({ pollFailure: told401 }), 'Exporting'),
   progress('progress/forbidden', trouble('forbidden'), 'Exporting'),
   progress('progress/project missing', trouble('project'), 'Exporting'),
   progress('progress/link out of reach', trouble('down', { state: 'bundling' }), 'Making the download link'),
@@ -166,7 +170,7 @@ const endings: GalleryState[] = [
     ended({ kind: 'done', link: 'x' }, { completedAtMs: undefined }),
     'exported',
   ),
-  ending('ending/link over', ended(done({ over: true })), 'exported'),
+  ending('ending/link over', ended(done({ expired: true })), 'exported'),
   ending('ending/failed', ended(anEnding.failed, halfDone), 'failed'),
   ending('ending/failed without a reason', ended({ kind: 'failed' }, { completedAtMs: undefined }), 'failed'),
   ending('ending/failed, of a job alone', ended({ kind: 'failed' }, byJob), 'failed', 'job se_3f9a…4a06'),
@@ -226,7 +230,7 @@ const direct: GalleryState[] = [
     ended(anEnding.notStarted, { ...accepted, kept: undefined, watchers: [ben] }),
     'othing was started',
   ),
-  shown('private')('direct message/link over', ended(done({ ...privately, over: true })), 'exported'),
+  shown('private')('direct message/link over', ended(done({ ...privately, expired: true })), 'exported'),
 ];
 
 const retracted = (name: string, end: Ending, changes: Partial<ExportRun> = accepted) =>

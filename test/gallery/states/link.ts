@@ -18,7 +18,7 @@ export const linkStates: GalleryState[] = [
   told('link/failed', pick(linkMessages(aLinkRun({ state: 'failed' })), 'link'), 'could not get', SITE),
   told(
     'link/no further one',
-    pick(linkMessages(aLinkRun({ state: 'failed', over: true, made: 2, ...had })), 'link.2'),
+    pick(linkMessages(aLinkRun({ state: 'failed', expired: true, made: 2, ...had })), 'link.2'),
     'could not get',
     SITE,
   ),

@@ -53,7 +53,7 @@ export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   running: [
     {
       title: 'Running now',
-      lines: [exportLine(aRun({ looks: [{ atMs: NOW_MS, fraction: 0.42 }] }), THREAD, ana.id)],
+      lines: [exportLine(aRun({ snapshots: [{ atMs: NOW_MS, fraction: 0.42 }] }), THREAD, ana.id)],
       more: 0,
     },
     { title: 'What you follow', lines: [threadLine(aThread(), THREAD, ana.id)], more: 0 },
@@ -92,9 +92,9 @@ const answersOf = <Run extends RunBase>(name: string, asks: RunNeeds<Run>, run: 
     ]);
 
 const held = anInstruction({ id: '1.1', state: 'held' });
-const crowded = { crowd: true, answers: {} };
+const crowded = { hasOtherAuthors: true, answers: {} };
 const anUnclearStart = aRun({ state: 'unknown' });
-const anUnclearSend = aThread({ troubles: [aTrouble()] });
+const anUnclearSend = aThread({ sendProblems: [aTrouble()] });
 const aHeldReply = aThread({ ...crowded, instructions: [held] });
 const heldReplies = aThread({ ...crowded, instructions: [held, { ...held, id: '1.2' }] });
 const aFailedDigest = aSchedule({
@@ -117,7 +117,7 @@ const homes: GalleryState[] = [
         needs: [
           ...needsOf(exportNeeds, anUnclearStart),
           ...needsOf(threadNeeds, anUnclearSend),
-          ...needsOf(threadNeeds, aThread({ troubles: [aTrouble({ creates: true })] })),
+          ...needsOf(threadNeeds, aThread({ sendProblems: [aTrouble({ creates: true })] })),
           ...needsOf(threadNeeds, aHeldReply),
           ...needsOf(threadNeeds, heldReplies),
           ...needsOf(scheduleNeeds, aFailedDigest),
@@ -142,7 +142,7 @@ const homes: GalleryState[] = [
     aRun(),
   ]),
   ...answersOf('unclear send', threadNeeds, anUnclearSend, [
-    aThread({ troubles: [aTrouble({ answer: { by, action: 'sendAgain', atMs: NOW_MS } })] }),
+    aThread({ sendProblems: [aTrouble({ answer: { by, action: 'sendAgain', atMs: NOW_MS } })] }),
   ]),
   ...answersOf('held reply', threadNeeds, aHeldReply, [
     withHeld({ state: 'waiting' }),

@@ -3,7 +3,7 @@ import Papa from 'papaparse';
 import { expect, test } from 'vitest';
 import { pagesCsv } from '../../../src/jobs/digest/csv.ts';
 import type { PageCounts } from '../../../src/jobs/digest/model.ts';
-import { oneLine } from '../../../src/slack/text.ts';
+import { singleLine } from '../../../src/slack/text.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 
 const page = (path: string, human: number, ai = 0): PageCounts => ({ path, human, ai });
@@ -73,7 +73,7 @@ test('reads as the same pages again, whatever readers wrote, also beyond one chu
       expect(sum(4)).toBe(pages.reduce((total, { human }) => total + human, 0));
       const written = new Set(data.map(([path]) => path));
       for (const { path } of pages) {
-        const shown = oneLine(path).toWellFormed();
+        const shown = singleLine(path).toWellFormed();
         expect(written.has(shown) || written.has(`'${shown}`)).toBe(true);
       }
     }),

@@ -101,7 +101,7 @@ describe('whatever a record holds', () => {
         const done = run.ending?.kind === 'done' ? run.ending : undefined;
         for (const { key, place, message } of exportMessages(run)) {
           if (!buttonsIn(message.blocks).some(({ url }) => url?.startsWith(LINK))) continue;
-          expect(done?.over && done.linkEndsAtMs !== undefined).not.toBe(true);
+          expect(done?.expired && done.linkEndsAtMs !== undefined).not.toBe(true);
           expect(key).toMatch(done?.privately ? /\.private\./ : /\.end\.|\.card(?:\.dm)?$/);
           if (done?.privately) expect(place).toEqual({ user: run.requester.id });
         }
@@ -143,7 +143,7 @@ describe('whatever a record holds', () => {
   test('no percentage is shown that the platform did not report', () => {
     const silent = anyRun.map((run) => ({
       ...run,
-      looks: run.looks.map(({ atMs }) => ({ atMs })),
+      snapshots: run.snapshots.map(({ atMs }) => ({ atMs })),
       domain: 'docs.acme.com',
       project: 'default',
       requester: { id: 'U0ANA', name: 'ana' },

@@ -15,7 +15,12 @@ beforeEach(() => {
 
 describe('over long spans, by a moved clock', () => {
   test('a late answer to a start replaces the question', async () => {
-    const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
+    const run = await world.given({
+      state: 'unknown',
+      jobId: undefined,
+      startedAtMs: undefined,
+      snapshots: [],
+    });
     const context = world.contextWith({
       getExport: async () => anExportJob({ jobId: 'se_late' }),
     });
@@ -33,7 +38,12 @@ describe('over long spans, by a moved clock', () => {
   });
 
   test('a late answer to a start has its run worked on again, also when nobody lived to see to it', async () => {
-    const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
+    const run = await world.given({
+      state: 'unknown',
+      jobId: undefined,
+      startedAtMs: undefined,
+      snapshots: [],
+    });
     const context = world.contextWith({ getExport: async () => anExportJob({ jobId: 'se_late' }) });
     await world.step(run, context);
     expect(await world.runs.active()).toEqual([]);
@@ -44,7 +54,12 @@ describe('over long spans, by a moved clock', () => {
   });
 
   test('an answer that comes while the question is laid aside is taken at once', async () => {
-    const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
+    const run = await world.given({
+      state: 'unknown',
+      jobId: undefined,
+      startedAtMs: undefined,
+      snapshots: [],
+    });
     const context = world.contextWith({ getExport: async () => anExportJob({ jobId: 'se_late' }) });
     const settle: typeof world.runs.markIdle = async (...parts) => {
       await context.steps.finish(run.id, 'start.1', anExportJob({ jobId: 'se_late' }));
@@ -56,7 +71,12 @@ describe('over long spans, by a moved clock', () => {
   });
 
   test('[Start again] starts nothing when the answer to the first start is there by then', async () => {
-    const run = await world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, looks: [] });
+    const run = await world.given({
+      state: 'unknown',
+      jobId: undefined,
+      startedAtMs: undefined,
+      snapshots: [],
+    });
     const started: string[] = [];
     const context = world.contextWith({
       async startExport({ domain }) {

@@ -81,8 +81,8 @@ describe('when the platform’s limit is reached', () => {
     for (const runId of ['b', 'c'])
       expect(await exportJob.run({ runId }, refuses())).toMatchObject({ kind: 'again' });
     expect(asked).toEqual(['a']);
-    expect((await stored('a'))?.trouble).toMatchObject({ kind: 'limit', nextMs: NOW_MS + RETRY_MS });
-    expect((await stored('b'))?.trouble).toBeUndefined();
+    expect((await stored('a'))?.pollFailure).toMatchObject({ kind: 'limit', nextMs: NOW_MS + RETRY_MS });
+    expect((await stored('b'))?.pollFailure).toBeUndefined();
     expect(await heldMs()).toBeLessThanOrEqual(RETRY_MS + REFILL_MS);
     expect(await heldMs()).toBeGreaterThan(RETRY_MS - 60_000);
   });

@@ -27,7 +27,7 @@ async function exportSite(index: number, numbers: readonly number[], changes: Pa
     state: 'starting',
     sinceMs: startMs,
     attemptAtMs: startMs,
-    nextLookAtMs: startMs,
+    nextPollAtMs: startMs,
     jobId: undefined,
     startedAtMs: undefined,
     ...changes,
@@ -50,7 +50,7 @@ async function exportSite(index: number, numbers: readonly number[], changes: Pa
     const outcome = await world.step(run, context);
     const stored = await world.stored(run);
     if (stored?.state === 'ended' || outcome.kind === 'done') return fractions;
-    if (polls > before && stored?.state === 'watching') fractions.push(stored.looks.at(-1)?.fraction);
+    if (polls > before && stored?.state === 'watching') fractions.push(stored.snapshots.at(-1)?.fraction);
     world.clock.nowMs += outcome.inMs;
   }
 }

@@ -15,7 +15,7 @@ describe('the progress', () => {
 
   test('a percentage of the platform is shown as the platform gave it', () => {
     const wrong = Array.from({ length: 101 }, (_, percent) => percent).filter(
-      (percent) => percent !== 1 && !shown({ looks: at(percent / 100) }).includes(` ${percent}% `),
+      (percent) => percent !== 1 && !shown({ snapshots: at(percent / 100) }).includes(` ${percent}% `),
     );
     expect(wrong).toEqual([]);
   });
@@ -23,7 +23,7 @@ describe('the progress', () => {
   test('never rounds up', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (fraction) => {
-        const percent = Number(/(\d+)%/.exec(shown({ looks: at(fraction) }))?.[1]);
+        const percent = Number(/(\d+)%/.exec(shown({ snapshots: at(fraction) }))?.[1]);
         expect(percent).toBeLessThanOrEqual(fraction * 100 + 1e-6);
         expect(percent).toBeGreaterThan(fraction * 100 - 1);
         if (fraction < 0.9999) expect(percent).toBeLessThan(100);

@@ -100,7 +100,13 @@ describe('what needs somebody', () => {
     const followed = redis.client.pipeline();
     for (const [n, id] of ids.entries()) {
       const needs = n === 0 ? ['U0ANA held 1.1'] : [];
-      const thread = aThread({ id, owner: ben, crowd: true, needs, instructions: n === 0 ? [held] : [] });
+      const thread = aThread({
+        id,
+        owner: ben,
+        hasOtherAuthors: true,
+        needs,
+        instructions: n === 0 ? [held] : [],
+      });
       followed.zadd(keys.followed('T0ACME'), n, id);
       followed.hset(keys.followedIndex('T0ACME'), id, toIndexEntry(thread));
       followed.hset(keys.run(id), 'json', JSON.stringify(thread), 'rev', thread.rev);

@@ -62,7 +62,7 @@ function contextWith(docs: Partial<DocsApi> | undefined, changes: JobContextPart
 }
 
 async function given(changes: Partial<LinkRun> = {}): Promise<LinkRun> {
-  const run = aLinkRun({ sinceMs: nowMs, nextLookAtMs: nowMs, ...changes });
+  const run = aLinkRun({ sinceMs: nowMs, nextPollAtMs: nowMs, ...changes });
   const runs = createRunStore(redis.client);
   await runs.accept(run, (await runs.timeMs()) + 10_000, HOUR_MS, undefined);
   return run;

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { infoFields } from '../../../src/store/redis/client.ts';
 import { connectForWork } from '../../../src/store/redis/connections.ts';
-import { noteReplicas, untilCopied } from '../../../src/store/redis/replicas.ts';
+import { noteReplicas, waitForReplica } from '../../../src/store/redis/replicas.ts';
 import { startRedisPair } from '../../support/flows/redis-pair.ts';
 import { redisForTests } from '../../support/redis.ts';
 
@@ -23,7 +23,7 @@ test('a write is answered once a replica has it', async () => {
   const { primary, replica } = await startRedisPair();
   const client = await asked(primary.url);
   for (let n = 0; n < 200; n += 1) {
-    await untilCopied(client, () => client.set('n', n));
+    await waitForReplica(client, () => client.set('n', n));
     expect(await replica.client.get('n')).toBe(String(n));
   }
 });
@@ -31,7 +31,7 @@ test('a write is answered once a replica has it', async () => {
 test('a write without replicas waits for nobody', async () => {
   const client = await asked(redis.url);
   const fromMs = performance.now();
-  for (let n = 0; n < 10; n += 1) await untilCopied(client, () => client.set('n', n));
+  for (let n = 0; n < 10; n += 1) await waitForReplica(client, () => client.set('n', n));
   expect(performance.now() - fromMs).toBeLessThan(300);
 });
 
@@ -41,7 +41,7 @@ test('a replica that hangs is waited for briefly', async () => {
   replica.freeze();
   onTestFinished(() => replica.thaw());
   const fromMs = performance.now();
-  expect(await untilCopied(client, () => client.set('n', 1))).toBe('OK');
+  expect(await waitForReplica(client, () => client.set('n', 1))).toBe('OK');
   expect(performance.now() - fromMs).toBeLessThan(1000);
 });
 
@@ -55,8 +55,8 @@ test('a write whose connection ends before a replica has it is made again, at mo
     if (writes <= ends) client.emit('close');
     return writes;
   };
-  expect(await untilCopied(client, write)).toBe(2);
+  expect(await waitForReplica(client, write)).toBe(2);
   ends = 100;
-  await expect(untilCopied(client, write)).rejects.toThrow('keep ending');
+  await expect(waitForReplica(client, write)).rejects.toThrow('keep ending');
   expect(writes).toBe(5);
 });

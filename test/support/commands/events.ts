@@ -4,7 +4,7 @@ import type { EventTools } from '../../../src/commands/registry.ts';
 import { createWaker } from '../../../src/commands/waker.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { mentionRun } from '../../../src/jobs/agent/mention/record.ts';
-import { createClosers } from '../../../src/runtime/closers.ts';
+import { createShutdownHooks } from '../../../src/runtime/shutdown-hooks.ts';
 import { NOW_MS } from '../builders.ts';
 import { redisForTests } from '../redis.ts';
 import { keptLog } from '../runtime/log.ts';
@@ -35,7 +35,7 @@ export function eventsForTests() {
     for (const other of others) expect(other.handle).toBe(listener?.handle);
     const { wake, settled } = createWaker(
       enqueue ?? (async ({ id }) => void world.woken.push(id)),
-      createClosers(kept.log),
+      createShutdownHooks(kept.log),
       kept.log,
     );
     await listener?.handle(

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { vi } from 'vitest';
-import { within } from '../../../src/runtime/within.ts';
+import { withTimeout } from '../../../src/runtime/with-timeout.ts';
 import { findServer } from '../../../src/store/embedded/redis-server.ts';
 import { endsWithTests } from '../flows/children.ts';
 import { temporaryFolder } from '../flows/world.ts';
@@ -165,7 +165,7 @@ const replacing =
     await strike(before);
     await vi.waitUntil(async () => (await primary()).port !== before.port, { timeout: 30_000, interval: 50 });
     // One that is frozen hears of it when it goes on.
-    await within(1000, noticeAfter(CALM_MS)).catch(() => {});
+    await withTimeout(1000, noticeAfter(CALM_MS)).catch(() => {});
     return before;
   };
 
@@ -255,7 +255,7 @@ export async function startCluster(replicas = 0, options: GroupOptions = {}): Pr
     for (const node of nodes) {
       if (node.client.status !== 'ready') continue;
       // One that is frozen never answers.
-      const ranges = await within(500, node.client.cluster('SLOTS')).catch(() => []);
+      const ranges = await withTimeout(500, node.client.cluster('SLOTS')).catch(() => []);
       const range = ranges.find(([from, to]) => from <= slotOf && slotOf <= to);
       const found = nodes.find(({ port }) => port === range?.[2]?.[1]);
       if (found !== undefined) return found;

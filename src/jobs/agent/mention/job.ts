@@ -9,7 +9,7 @@ import {
 } from '../../../slack/markdown/message.ts';
 import { type Names, noNames } from '../../../slack/markdown/names.ts';
 import { NamesUnknown } from '../../../slack/names.ts';
-import { cut, lengthOf, oneLine } from '../../../slack/text.ts';
+import { cut, lengthOf, singleLine } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
 import { type Outcome, runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
@@ -94,7 +94,7 @@ function exportAnswer(typed: string | undefined): MentionAnswer {
   const { suggested } = read;
   return {
     kind: 'export',
-    typed: cut(oneLine(read.typed), 100),
+    typed: cut(singleLine(read.typed), 100),
     ...(suggested !== undefined && { site: suggested }),
   };
 }

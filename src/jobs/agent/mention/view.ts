@@ -1,5 +1,5 @@
 import { type Message, message, type Part } from '../../../slack/blocks.ts';
-import { cut, foreignText, formatCount, oneLine } from '../../../slack/text.ts';
+import { cut, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import { exportOffer } from '../../export/ask-view.ts';
 import { overviewMessage } from '../../help-view.ts';
 import { chooseProjectMessage, notPermittedText, unknownProjectText } from '../../wording-view.ts';
@@ -29,7 +29,7 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
     case 'notFollowed':
       return message([['This thread follows no agent job, so there is nothing to change.'], followHint]);
     case 'project':
-      return projectMessage(answer.problem, `@Docket follow ${cut(oneLine(answer.jobId), 200)}`);
+      return projectMessage(answer.problem, `@Docket follow ${cut(singleLine(answer.jobId), 200)}`);
     case 'badFollow':
       return message([badFollowLine]);
     case 'tooLong':
@@ -38,7 +38,7 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
       const value: MentionButton = { v: 1, mention };
       return message(
         [
-          [`No agent job is followed here. Start a new one with "${foreignText(answer.excerpt, 60)}"?`],
+          [`No agent job is followed here. Start a new one with "${sanitizeUserText(answer.excerpt, 60)}"?`],
           followHint,
         ],
         [

@@ -23,8 +23,8 @@ export async function auditChanges(before: ThreadRun, after: ThreadRun, context:
     });
     lines.push(line);
   }
-  const known = new Set(before.notes.map(({ id }) => id));
-  for (const { id, to, kind, about } of after.notes) {
+  const known = new Set(before.ephemerals.map(({ id }) => id));
+  for (const { id, to, kind, about } of after.ephemerals) {
     if (known.has(id)) continue;
     const people = [after.owner, ...after.instructions.map(({ by }) => by)];
     const user = people.find((person) => person.id === to) ?? { id: to, name: to };

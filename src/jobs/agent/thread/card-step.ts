@@ -21,7 +21,7 @@ export async function authorize(run: ThreadRun, context: JobContext): Promise<St
     if (typeof answer === 'number') return runAgainIn(answer);
     if (answer === 'unknown') return saveAs(endThread(run, { why: 'refused', code: NO_JOB }));
     await auditThread(run, 'accepted', context);
-    return saveAs({ ...run, state: 'carding', sinceMs: now() });
+    return saveAs({ ...run, state: 'postingCard', sinceMs: now() });
   }
   const external = run.asked.external === true;
   const verdict = await policy.check(run.owner.id, 'agent', { external });
@@ -36,7 +36,7 @@ export async function authorize(run: ThreadRun, context: JobContext): Promise<St
   await auditThread(run, 'refused: not permitted', context);
   const about = contactsText(verdict, policy.isOpen('agent'));
   const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about };
-  return saveAs({ ...endThread(known, { why: 'refused' }), notes: [...run.notes, ephemeral] });
+  return saveAs({ ...endThread(known, { why: 'refused' }), ephemerals: [...run.ephemerals, ephemeral] });
 }
 
 /** The `code` of a thread that ended before it was one, since the platform knows no such job. */

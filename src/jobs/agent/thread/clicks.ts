@@ -2,7 +2,7 @@ import type { ThreadClick } from './event.ts';
 import { type Instruction, newInstruction, type Person } from './instruction.ts';
 import { findInstruction, heldOf, isSoleAuthor, nextWaitingOf, type ThreadRun } from './record.ts';
 import {
-  answerTrouble,
+  answerSendProblem,
   dropInstructions,
   endThread,
   releaseHeld,
@@ -94,7 +94,7 @@ function resolveTrouble(
     action === 'leave'
       ? { state: 'over', outcome: 'left' }
       : { state: 'waiting', attempt: attempt + 1, ...unsent };
-  return answerTrouble(updateInstruction(thread, one.id, changes), one, { by, action, atMs: nowMs });
+  return answerSendProblem(updateInstruction(thread, one.id, changes), one, { by, action, atMs: nowMs });
 }
 
 /** Sends the last instruction of a round that failed again, once for that round. */

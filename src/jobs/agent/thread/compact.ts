@@ -43,7 +43,7 @@ const byWrittenAt = (one: Instruction, other: Instruction) =>
 
 /** Drops what is only needed at work from a thread that is idle; returns any other thread itself. */
 export function compactIdle(thread: ThreadRun, nowMs: number): ThreadRun {
-  const { rounds, instructions, early, askedAtMs } = thread;
+  const { rounds, instructions, editsBeforeMessage, askedAtMs } = thread;
   const isAtWork = instructions.some(({ state }) => state !== 'over' && state !== 'failed');
   if (isAtWork || rounds.some(({ ending }) => ending === undefined)) return thread;
   // A round that failed can be sent again.
@@ -61,7 +61,7 @@ export function compactIdle(thread: ThreadRun, nowMs: number): ThreadRun {
       .map((one) =>
         isNeeded(one) ? one : { ...one, text: '', excerpt: '', sentAtMs: undefined, sendToken: undefined },
       ),
-    early: early.filter(({ ts }) => nowMs - tsToMs(ts) < RECENT_MS),
+    editsBeforeMessage: editsBeforeMessage.filter(({ ts }) => nowMs - tsToMs(ts) < RECENT_MS),
     askedAtMs: Object.fromEntries(Object.entries(askedAtMs).filter(([, atMs]) => nowMs - atMs < RECENT_MS)),
   });
 }
@@ -73,36 +73,50 @@ export function compactIdle(thread: ThreadRun, nowMs: number): ThreadRun {
 export function withoutFinal(thread: ThreadRun): ThreadRun {
   return {
     ...thread,
-    rounds: thread.rounds.filter(({ told: isFinal }) => !isFinal),
-    troubles: thread.troubles.filter(({ told: isFinal, answer }) => !isFinal || answer !== undefined),
+    rounds: thread.rounds.filter(({ final: isFinal }) => !isFinal),
+    sendProblems: thread.sendProblems.filter(
+      ({ final: isFinal, answer }) => !isFinal || answer !== undefined,
+    ),
   };
 }
 
 /** Marks what is final once all is published, and drops the oldest of it. */
 export function markFinal(thread: ThreadRun): ThreadRun {
   const rounds = thread.rounds
-    .map((round) => (round.ending === undefined ? round : { ...round, told: true }))
+    .map((round) => (round.ending === undefined ? round : { ...round, final: true }))
     .slice(-MAX_FINAL_ROUNDS);
-  const open = thread.troubles.filter(({ answer }) => answer === undefined);
+  const open = thread.sendProblems.filter(({ answer }) => answer === undefined);
   const questions = open.filter(({ why }) => why === 'unknown');
   const failures = open.filter(({ why }) => why !== 'unknown').slice(-MAX_FINAL_FAILURES);
-  const troubles = [...questions, ...failures.map((failure) => ({ ...failure, told: true }))];
+  const troubles = [...questions, ...failures.map((failure) => ({ ...failure, final: true }))];
   const isLost = ({ id, attempt, state }: Instruction) =>
     state === 'failed' && !failures.some((failure) => failure.id === id && failure.attempt === attempt);
   const instructions = thread.instructions.map((one) =>
     isLost(one) ? { ...one, state: 'over' as const } : one,
   );
-  const limit = thread.limit?.over ? undefined : thread.limit;
-  const retry = thread.retry?.over ? undefined : thread.retry;
+  const limit = thread.limit?.expired ? undefined : thread.limit;
+  const retry = thread.retry?.expired ? undefined : thread.retry;
   const titleShown = thread.title === undefined ? undefined : true;
-  return keepIfSame(thread, { ...thread, titleShown, rounds, troubles, instructions, limit, retry });
+  return keepIfSame(thread, {
+    ...thread,
+    titleShown,
+    rounds,
+    sendProblems: troubles,
+    instructions,
+    limit,
+    retry,
+  });
 }
 
 /** Ends the limit and the retry of a thread in which no instruction waits. They are dropped once that is published. */
 export function endUnusedLimit(thread: ThreadRun): ThreadRun {
   const { limit, retry } = thread;
   if (nextWaitingOf(thread) !== undefined || unresolvedSendOf(thread)?.state === 'sending') return thread;
-  const isUnchanged = (limit === undefined || limit.over) && (retry === undefined || retry.over);
+  const isUnchanged = (limit === undefined || limit.expired) && (retry === undefined || retry.expired);
   if (isUnchanged) return thread;
-  return { ...thread, limit: limit && { ...limit, over: true }, retry: retry && { ...retry, over: true } };
+  return {
+    ...thread,
+    limit: limit && { ...limit, expired: true },
+    retry: retry && { ...retry, expired: true },
+  };
 }

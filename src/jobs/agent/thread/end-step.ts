@@ -37,7 +37,7 @@ export async function end(
     const inMs = await reportPrivately(run, { name: 'no-job', userId: run.owner.id, message }, context);
     if (inMs > 0) return runAgainIn(inMs);
   }
-  const refused = run.troubles.find(isJobRefused);
+  const refused = run.sendProblems.find(isJobRefused);
   if (isRetracted(run) && refused !== undefined) {
     const message = troubleMessage(run, refused);
     const inMs = await reportPrivately(run, { name: 'not-made', userId: run.owner.id, message }, context);

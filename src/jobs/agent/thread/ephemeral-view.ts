@@ -1,5 +1,5 @@
 import { layout, type Message, message, type Part } from '../../../slack/blocks.ts';
-import { foreignText, formatCount } from '../../../slack/text.ts';
+import { formatCount, sanitizeUserText } from '../../../slack/text.ts';
 import { notPermittedText, shortId } from '../../wording-view.ts';
 import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
 import {
@@ -95,7 +95,8 @@ function statusMessage(thread: ThreadRun): Message {
   });
 }
 
-const contactText = ({ about }: Ephemeral) => foreignText(about ?? '', 200) || 'the people who run Docket';
+const contactText = ({ about }: Ephemeral) =>
+  sanitizeUserText(about ?? '', 200) || 'the people who run Docket';
 
 function noLongerAllowedMessage(ephemeral: Ephemeral): Message {
   const { excerpt = '', more = 0 } = ephemeral;
@@ -148,7 +149,7 @@ function helpMessage(): Message {
 }
 
 export const unknownJobMessage = (jobId: string): Message =>
-  message([[`No job with the ID "${foreignText(jobId, 60)}".`]]);
+  message([[`No job with the ID "${sanitizeUserText(jobId, 60)}".`]]);
 
 /** Returns the answer to somebody whose card cannot be posted. `joinable`: the app can be invited there. */
 export function noPlaceMessage(joinable: boolean, code: string): Message {

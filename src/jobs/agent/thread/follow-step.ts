@@ -45,7 +45,7 @@ export async function follow(
     return 'next';
   }
   // The message about a limit that has ended is published before another limit takes its place.
-  const hasEndedLimit = run.retry?.over || run.limit?.over;
+  const hasEndedLimit = run.retry?.expired || run.limit?.expired;
   if (hasEndedLimit || now() - execution.publishedAtMs > PUBLISH_INTERVAL_MS) {
     await publishThread(run, context);
     execution.publishedAtMs = now();

@@ -49,7 +49,7 @@ export function nextLimit(
   { now, limits }: JobContext,
 ): NonNullable<ThreadRun['limit']> {
   const nowMs = now();
-  const ongoing = limit?.over ? undefined : limit;
+  const ongoing = limit?.expired ? undefined : limit;
   const untilMs = nowMs + inMs;
   const isSameTime = ongoing?.kind === kind && Math.abs(ongoing.untilMs - untilMs) < SAME_TIME_TOLERANCE_MS;
   return {

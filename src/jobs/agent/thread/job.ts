@@ -27,7 +27,7 @@ export const threadJob = defineRunJob<ThreadRun, LoadedThread, Execution>({
     switch (loaded.run.state) {
       case 'accepted':
         return authorize(loaded.run, context);
-      case 'carding':
+      case 'postingCard':
         return postCard(loaded.run, context);
       case 'following':
         return follow(loaded, execution, context);

@@ -3,7 +3,7 @@ import type { Need, RunNeeds } from '../../feature.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import type { Instruction } from './instruction.ts';
 import { jobName, quoted, quotedShort } from './phrases.ts';
-import { findInstruction, heldOf, isSoleAuthor, type SendTrouble, type ThreadRun } from './record.ts';
+import { findInstruction, heldOf, isSoleAuthor, type SendProblem, type ThreadRun } from './record.ts';
 import { troubleMessage } from './unsent-view.ts';
 import { threadPermalink } from './view.ts';
 
@@ -11,7 +11,7 @@ import { threadPermalink } from './view.ts';
 export const threadNeeds: RunNeeds<ThreadRun> = {
   of(thread) {
     if (thread.state === 'ended') return [];
-    const sends = thread.troubles.filter(({ why, answer }) => why === 'unknown' && answer === undefined);
+    const sends = thread.sendProblems.filter(({ why, answer }) => why === 'unknown' && answer === undefined);
     return [
       ...sends.map((trouble): Need => ({ user: trouble.by.id, id: sendId(trouble) })),
       ...heldFirst(thread).map(({ by, id }): Need => ({ user: by.id, id: heldId(id) })),
@@ -59,10 +59,10 @@ function settledText(one: Instruction | undefined): string {
   return `${quoted(one.excerpt)} goes to the agent.`;
 }
 
-const sendId = ({ id, attempt }: Pick<SendTrouble, 'id' | 'attempt'>) => `send ${id} ${attempt}`;
+const sendId = ({ id, attempt }: Pick<SendProblem, 'id' | 'attempt'>) => `send ${id} ${attempt}`;
 const heldId = (id: string) => `held ${id}`;
 
-const troubleOf = ({ troubles }: ThreadRun, { id, user }: Need) =>
+const troubleOf = ({ sendProblems: troubles }: ThreadRun, { id, user }: Need) =>
   troubles.find((one) => sendId(one) === id && one.by.id === user);
 
 const heldInstruction = (thread: ThreadRun, { id, user }: Need) => {

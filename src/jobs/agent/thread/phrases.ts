@@ -1,6 +1,6 @@
 import { type ButtonParts, type Layout, layout, type Message, type Part } from '../../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../../slack/limits.ts';
-import { cutAtWord, foreignText, formatCount, isolate, oneLine } from '../../../slack/text.ts';
+import { bidiIsolate, cutAtWord, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import { pullRequestUrl } from '../../pull-request-view.ts';
 import { personName, shortId } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
@@ -24,7 +24,7 @@ export const quotedShort = (excerpt: string | undefined) => inQuotes(excerpt, 40
 
 function inQuotes(excerpt: string | undefined, max: number): string {
   // Quotes inside would look like the end of it.
-  const text = isolate(cutAtWord(oneLine(excerpt ?? '').replace(/["“”„«»]/gu, "'"), max));
+  const text = bidiIsolate(cutAtWord(singleLine(excerpt ?? '').replace(/["“”„«»]/gu, "'"), max));
   return text === '' ? 'an instruction' : `"${text}"`;
 }
 
@@ -37,7 +37,7 @@ export function quotedShortBy({ excerpt, by }: { excerpt: string; by: Person }, 
   const rest = andMoreText(more);
   const quote = inQuotes(excerpt, rest === '' ? 40 : 26);
   const room = SHORT_LENGTH - `${quote} ()${rest}`.length;
-  return `${quote} (${foreignText(by.name, Math.max(12, room))})${rest}`;
+  return `${quote} (${sanitizeUserText(by.name, Math.max(12, room))})${rest}`;
 }
 
 /** "1 instruction", "2 instructions". */
@@ -105,21 +105,21 @@ export function toldTo(
 
 /** What a job that was made here is called: its first instruction. Of another one, what it works on. */
 export const jobName = (thread: Pick<ThreadRun, 'agentJobId' | 'seen' | 'title'>): string =>
-  thread.title === undefined || thread.title === '' ? sourceName(thread) : foreignText(thread.title, 60);
+  thread.title === undefined || thread.title === '' ? sourceName(thread) : sanitizeUserText(thread.title, 60);
 
 /** What the job works on: `acme/docs @ agent/quickstart`; before it was polled, its id. */
 export function sourceName({ agentJobId, seen }: Pick<ThreadRun, 'agentJobId' | 'seen'>): string {
   const id = shortId(agentJobId ?? '');
   const repository = repositoryName(seen?.repository ?? '') || (id === '' ? 'new job' : `job ${id}`);
-  const ref = foreignText(seen?.ref ?? '', 80);
+  const ref = sanitizeUserText(seen?.ref ?? '', 80);
   return ref === '' ? repository : `${repository} @ ${ref}`;
 }
 
 /** `https://github.com/acme/docs.git` and `git@github.com:acme/docs.git` are `acme/docs`. */
 function repositoryName(address: string): string {
-  const clean = oneLine(address);
+  const clean = singleLine(address);
   const path = clean.replace(/^(?:[a-z][a-z+]*:\/\/[^/]*\/+|[^@:/\s]+@[^:/\s]+:)/i, '');
-  return foreignText(path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') || clean, 100);
+  return sanitizeUserText(path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') || clean, 100);
 }
 
 /** A button that opens a pull request; none without an http(s) address, or with one that is too long for Slack. */
@@ -141,7 +141,8 @@ export const unsentText = (many: number) =>
   many === 0 ? '' : ` ${instructionCountText(many)} ${many === 1 ? 'was' : 'were'} not sent.`;
 
 /** " ref 7f3c", by which an error of ours is found in the log. */
-export const refText = (ref: string | undefined) => (ref === undefined ? '' : ` ref ${foreignText(ref, 20)}`);
+export const refText = (ref: string | undefined) =>
+  ref === undefined ? '' : ` ref ${sanitizeUserText(ref, 20)}`;
 
 /** An error of ours. */
 export const brokenText = (ref: string | undefined) => `Something broke on my side.${refText(ref)}`;

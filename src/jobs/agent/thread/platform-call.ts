@@ -47,7 +47,7 @@ export async function makeCall(
     if (error instanceof Stopping) return { kind: 'later' };
     if (!(error instanceof DocsApiError)) throw error;
     if (error.happened === 'no') return resultOfError(thread, head, error, context);
-    context.log.warn({ run: thread.id, err: error }, 'an instruction without an answer');
+    context.log.warn({ run: thread.id, err: error }, 'instruction: outcome unknown');
     return { kind: 'unknown' };
   }
 }
@@ -90,7 +90,7 @@ function limitedByPlatform(thread: ThreadRun, error: DocsApiError, context: JobC
 
 function retryOrGiveUp({ retry }: ThreadRun, error: DocsApiError, context: JobContext): SendResult {
   const { now, timing } = context;
-  const before = retry?.over ? undefined : retry;
+  const before = retry?.expired ? undefined : retry;
   const sinceMs = before?.sinceMs ?? now();
   const inARow = (before?.inARow ?? 0) + 1;
   const nextMs = now() + failurePauseMs(inARow, error, context);

@@ -1,4 +1,4 @@
-import { TimeLimitError, within } from '../../../runtime/within.ts';
+import { TimeLimitError, withTimeout } from '../../../runtime/with-timeout.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs, slackRetryMs } from '../../retry.ts';
@@ -36,7 +36,7 @@ export async function showReactions(
     if (thread.place === undefined || wanted === one.reaction) continue;
     try {
       const message = { channel: thread.place.channel, ts: one.id };
-      await within(REACTION_MS, changeReaction(message, one.reaction, wanted, context));
+      await withTimeout(REACTION_MS, changeReaction(message, one.reaction, wanted, context));
     } catch (error) {
       if (error instanceof TimeLimitError) return { thread: shown, retryInMs: lookupRetryMs(context) };
       if (!(error instanceof SlackApiError)) throw error;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Quota, runBase } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import type { Limits } from '../../limits.ts';
-import { knownNeeds } from '../../needs.ts';
+import { openQuestionIds } from '../../needs.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
 import { jobSnapshot, roundEnding } from '../watch/record.ts';
 import { type Instruction, instruction, newInstruction, person } from './instruction.ts';
@@ -20,12 +20,12 @@ export const threadRound = z.object({
   found: z.boolean().optional(),
   ending: roundEnding.optional(),
   /** Its messages are final. */
-  told: z.boolean().optional(),
+  final: z.boolean().optional(),
 });
 export type ThreadRound = z.infer<typeof threadRound>;
 
 /** The message in the thread about one send that failed, or whose result is unknown. */
-export const sendTrouble = z.object({
+export const sendProblem = z.object({
   /** Id and attempt of the instruction, whose author and excerpt follow. */
   id: z.string(),
   attempt: z.number().int(),
@@ -54,13 +54,13 @@ export const sendTrouble = z.object({
   ref: z.string().optional(),
   archivedAtMs: z.number().optional(),
   /** Its message is final, unless an `answer` changes it. */
-  told: z.boolean().optional(),
+  final: z.boolean().optional(),
   /** Who decided what. `late`: the platform answered late that it arrived; `lateNot`: that it did not. */
   answer: z
     .object({ by: person, action: z.enum(['sendAgain', 'leave', 'late', 'lateNot']), atMs: z.number() })
     .optional(),
 });
-export type SendTrouble = z.infer<typeof sendTrouble>;
+export type SendProblem = z.infer<typeof sendProblem>;
 
 /** An ephemeral to one person. It may get lost, so it never holds the only copy of anything. */
 export const ephemeral = z.object({
@@ -113,7 +113,7 @@ const sendLimit = z.object({
   /** How often the platform refused in a row. */
   refusals: z.number().int(),
   /** No instruction waits for it any more. */
-  over: z.boolean().optional(),
+  expired: z.boolean().optional(),
   /** Who discarded all that waited, how many, and the first of them. */
   discarded: z
     .object({ by: person, count: z.number().int(), first: z.object({ by: person, excerpt: z.string() }) })
@@ -123,7 +123,7 @@ const sendLimit = z.object({
 /** A Slack thread that follows an agent job. All its messages are a function of this record, see `view.ts`. */
 export const threadRun = runBase.extend({
   job: z.literal('agent-thread'),
-  needs: knownNeeds,
+  needs: openQuestionIds,
   project: z.string(),
   /** The platform's id of the agent job; missing until a new one is made. */
   agentJobId: z.string().optional(),
@@ -150,8 +150,8 @@ export const threadRun = runBase.extend({
   inDirectMessage: z.boolean(),
   /** Where its replies are; known once the card is posted. */
   place: z.object({ channel: z.string(), rootTs: z.string() }).optional(),
-  /** `accepted` nothing is done yet · `carding` the card is being posted · `following` · `ended`, see there */
-  state: z.enum(['accepted', 'carding', 'following', 'ended']),
+  /** `accepted` nothing is done yet · `postingCard` the card is being posted · `following` · `ended`, see there */
+  state: z.enum(['accepted', 'postingCard', 'following', 'ended']),
   sinceMs: z.number(),
   /** Why it ended. `taken`: the Slack thread follows another job. `noPlace`: the card could not be posted. */
   ended: z
@@ -167,7 +167,7 @@ export const threadRun = runBase.extend({
   /** Which replies are instructions. */
   mode: z.enum(['auto', 'all', 'mention']),
   /** Somebody other than the owner has written here. */
-  crowd: z.boolean().default(false),
+  hasOtherAuthors: z.boolean().default(false),
   /** Whether a person's replies are instructions, as that person answered; by user id. */
   answers: z.record(z.string(), z.enum(['always', 'mention'])).default({}),
   /** When people were last asked, by user id; epoch milliseconds. */
@@ -177,20 +177,22 @@ export const threadRun = runBase.extend({
   /** See `compact.ts` for their order, and for which are kept. */
   instructions: z.array(instruction).default([]),
   /** Edits and deletions that came before their message, by its `ts`; oldest first. */
-  early: z.array(z.object({ ts: z.string(), deleted: z.boolean(), json: z.string().optional() })).default([]),
+  editsBeforeMessage: z
+    .array(z.object({ ts: z.string(), deleted: z.boolean(), json: z.string().optional() }))
+    .default([]),
   rounds: z.array(threadRound).default([]),
   /** The last round of the job whose ending is known here. */
   knownRound: z.number().int().default(0),
-  troubles: z.array(sendTrouble).default([]),
+  sendProblems: z.array(sendProblem).default([]),
   /** Ephemerals that are to be posted. */
-  notes: z.array(ephemeral).default([]),
+  ephemerals: z.array(ephemeral).default([]),
   /** The thread has joined the watch of its job. */
   watched: z.boolean().default(false),
   seen: jobSnapshot.optional(),
   /** The platform does not know the job. */
-  gone: z.boolean().optional(),
+  notFound: z.boolean().optional(),
   /** Why the job cannot be polled at present. */
-  lookTrouble: z.enum(['down', 'limit', 'key', 'forbidden', 'project']).optional(),
+  pollFailure: z.enum(['down', 'limit', 'key', 'forbidden', 'project']).optional(),
   limit: sendLimit.optional(),
   /** The next instruction certainly did not arrive, and is retried. `over`: no more. */
   retry: z
@@ -198,14 +200,14 @@ export const threadRun = runBase.extend({
       sinceMs: z.number(),
       inARow: z.number().int(),
       nextMs: z.number(),
-      over: z.boolean().optional(),
+      expired: z.boolean().optional(),
     })
     .optional(),
 });
 export type ThreadRun = z.infer<typeof threadRun>;
 
 /** Whether the platform refused to make the job: nobody but the author has to know. */
-export const isJobRefused = ({ why, creates }: Pick<SendTrouble, 'why' | 'creates'>) =>
+export const isJobRefused = ({ why, creates }: Pick<SendProblem, 'why' | 'creates'>) =>
   creates && ['unsupported', 'refused', 'forbidden'].includes(why);
 
 /** The `code` of a thread that ended since the platform refused to make its job. */
@@ -297,13 +299,14 @@ export const unresolvedSendOf = ({ instructions }: ThreadRun) =>
   instructions.find(({ state }) => state === 'sending' || state === 'unknown');
 
 /** Whether the job takes instructions, as far as it is known. */
-export const acceptsInstructions = ({ gone, seen }: ThreadRun) => !gone && seen?.status !== 'archived';
+export const acceptsInstructions = ({ notFound: gone, seen }: ThreadRun) =>
+  !gone && seen?.status !== 'archived';
 
 /**
  * Whether this is an owner whose replies are instructions because nobody else has written here. Such a person is asked
  * about each reply by itself, and the answer is about that reply alone.
  */
-export const isSoleAuthor = ({ mode, owner, crowd }: ThreadRun, userId: string) =>
+export const isSoleAuthor = ({ mode, owner, hasOtherAuthors: crowd }: ThreadRun, userId: string) =>
   mode === 'auto' && owner.id === userId && !crowd;
 
 /** Returns what decides who may see a thread: its owner asked for it. */

@@ -85,8 +85,8 @@ function applyReply(thread: ThreadRun, event: ReplyEvent, context: EventContext)
   const isBeforeRequest = thread.asked.ts !== undefined && Number(ts) <= Number(thread.asked.ts);
   if (findInstruction(thread, ts) || isBeforeRequest) return thread;
   const isByOther = event.user !== thread.owner.id;
-  const next = isByOther && !thread.crowd ? { ...thread, crowd: true } : thread;
-  const early = thread.early.find((one) => one.ts === ts);
+  const next = isByOther && !thread.hasOtherAuthors ? { ...thread, hasOtherAuthors: true } : thread;
+  const early = thread.editsBeforeMessage.find((one) => one.ts === ts);
   if (early?.deleted) return next;
   const content =
     early?.json === undefined ? readContent(event, context) : replyContent.parse(JSON.parse(early.json));
@@ -258,12 +258,16 @@ const withdrawPending = (thread: ThreadRun, one: Instruction) =>
   isPending(one) ? withdraw(thread, one) : thread;
 
 /** An edit that comes after the deletion of its message does not bring it back. */
-function keepEarly(thread: ThreadRun, early: ThreadRun['early'][number], { nowMs }: EventContext): ThreadRun {
+function keepEarly(
+  thread: ThreadRun,
+  early: ThreadRun['editsBeforeMessage'][number],
+  { nowMs }: EventContext,
+): ThreadRun {
   const isNew = ({ ts }: { ts: string }) => nowMs - tsToMs(ts) < EARLY_MS;
-  const known = thread.early.find(({ ts }) => ts === early.ts);
+  const known = thread.editsBeforeMessage.find(({ ts }) => ts === early.ts);
   if (known?.deleted || !isNew(early)) return thread;
-  const others = thread.early.filter((one) => one !== known && isNew(one));
-  return { ...thread, early: [...others, early].slice(-MAX_EARLY) };
+  const others = thread.editsBeforeMessage.filter((one) => one !== known && isNew(one));
+  return { ...thread, editsBeforeMessage: [...others, early].slice(-MAX_EARLY) };
 }
 
 function applyModal(

@@ -44,7 +44,7 @@ export function roundMessages(
       place,
       kind: 'ending',
       message: endingMessage(thread, round, round.ending),
-      otherwise: (round.last?.by ?? round.authors[0] ?? thread.owner).id,
+      fallbackRecipient: (round.last?.by ?? round.authors[0] ?? thread.owner).id,
     });
   }
   return messages;

@@ -18,15 +18,15 @@ export function nextSendable(thread: ThreadRun, nowMs: number): Instruction | un
   const head = nextWaitingOf(thread);
   if (thread.state !== 'following' || head === undefined || unresolvedSendOf(thread) !== undefined)
     return undefined;
-  const { agentJobId, gone, seen } = thread;
+  const { agentJobId, notFound: gone, seen } = thread;
   const isJobKnown = head.creates || (agentJobId !== undefined && (gone || seen !== undefined));
   return isJobKnown && nextSendAtMs(thread) <= nowMs ? head : undefined;
 }
 
 /** Returns until when a limit or a retry delays the next instruction; epoch milliseconds, 0 when none does. */
 export function nextSendAtMs({ limit, retry }: Pick<ThreadRun, 'limit' | 'retry'>): number {
-  const limitMs = limit && !limit.over ? (limit.askAtMs ?? limit.untilMs) : 0;
-  return Math.max(limitMs, retry && !retry.over ? retry.nextMs : 0);
+  const limitMs = limit && !limit.expired ? (limit.askAtMs ?? limit.untilMs) : 0;
+  return Math.max(limitMs, retry && !retry.expired ? retry.nextMs : 0);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { foreignText } from '../../../slack/text.ts';
+import { sanitizeUserText } from '../../../slack/text.ts';
 import type { StateWord } from '../../wording-view.ts';
 import { type ThreadRun, unresolvedSendOf } from './record.ts';
 
@@ -8,16 +8,16 @@ const unchecked: StateWord = { icon: '⚠️', label: "Can't check" };
 
 /** Returns where the job of a thread stands. */
 export function stateOf(thread: ThreadRun): StateWord {
-  const { agentJobId, gone, lookTrouble, rounds, seen, state } = thread;
+  const { agentJobId, notFound: gone, pollFailure, rounds, seen, state } = thread;
   if (state === 'ended') return endedState(thread);
   if (agentJobId === undefined) return startState(thread);
   if (gone) return { icon: '❌', label: 'Not found' };
   if (seen?.status === 'archived') return { icon: '📁', label: 'Archived' };
   if (unresolvedSendOf(thread)?.state === 'unknown') return needsAnswer;
-  if (lookTrouble === 'key') return { icon: '⚠️', label: 'Key rejected' };
+  if (pollFailure === 'key') return { icon: '⚠️', label: 'Key rejected' };
   if (rounds.some(({ ending }) => ending === undefined)) return working;
   // A limit is no trouble: the job is polled again before long.
-  const canPoll = lookTrouble === undefined || lookTrouble === 'limit';
+  const canPoll = pollFailure === undefined || pollFailure === 'limit';
   switch (seen?.status) {
     case undefined:
       return canPoll ? { icon: '🕒', label: 'Checking…' } : unchecked;
@@ -28,7 +28,7 @@ export function stateOf(thread: ThreadRun): StateWord {
     case 'failed':
       return { icon: '❌', label: 'Failed' };
     case 'unknown':
-      return unknownState(foreignText(seen?.rawStatus ?? '', 40));
+      return unknownState(sanitizeUserText(seen?.rawStatus ?? '', 40));
   }
 }
 

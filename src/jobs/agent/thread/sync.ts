@@ -17,9 +17,14 @@ export function joinWatch(thread: ThreadRun, watch: WatchRun): ThreadRun {
 
 /** Copies everything that is new in the watch; returns the thread itself when nothing is. */
 export function syncThread(thread: ThreadRun, watch: WatchRun): ThreadRun {
-  const { seen, gone, round } = watch;
-  const lookTrouble = visibleTrouble(watch);
-  const current: ThreadRun = { ...thread, seen: seen && mergeSnapshot(thread.seen, seen), gone, lookTrouble };
+  const { seen, notFound: gone, round } = watch;
+  const pollFailure = visibleTrouble(watch);
+  const current: ThreadRun = {
+    ...thread,
+    seen: seen && mergeSnapshot(thread.seen, seen),
+    notFound: gone,
+    pollFailure: pollFailure,
+  };
   const next = watch.endings.filter(({ n }) => n > thread.knownRound).reduce(withEnding, current);
   const isNewRound = round !== undefined && next.rounds.every(({ n }) => n !== round.n);
   return keepIfSame(thread, isNewRound ? withRound(next, newRound(next, round)) : next);
@@ -78,7 +83,7 @@ function mergeSnapshot(before: JobSnapshot | undefined, snapshot: JobSnapshot): 
   return isRecent && isSameSnapshot(before, snapshot) ? before : snapshot;
 }
 
-function visibleTrouble({ trouble }: WatchRun): ThreadRun['lookTrouble'] {
+function visibleTrouble({ pollFailure: trouble }: WatchRun): ThreadRun['pollFailure'] {
   if (trouble === undefined || trouble.kind === 'lost') return undefined;
   return trouble.kind === 'down' && trouble.inARow < TROUBLE_SHOWN_AFTER ? undefined : trouble.kind;
 }

@@ -43,7 +43,7 @@ export async function recordChanges(before: ThreadRun, after: ThreadRun, context
 /** Publishes all messages of a thread as they are to look now. */
 export async function publishThread(run: ThreadRun, { outbox }: JobContext): Promise<void> {
   const published = threadMessages(withoutFinal(run)).map((message) =>
-    outbox.publish(run.teamId, { by: message.otherwise ?? run.owner.id, ...message }, run.rev),
+    outbox.publish(run.teamId, { by: message.fallbackRecipient ?? run.owner.id, ...message }, run.rev),
   );
   await Promise.all(published);
 }
@@ -61,7 +61,7 @@ export async function publishAndWait(
   const { runs, now } = context;
   await publishThread(run, context);
   const ephemerals = await postEphemerals(run, context);
-  if (ephemerals !== run.notes) return saveAs({ ...run, notes: ephemerals });
+  if (ephemerals !== run.ephemerals) return saveAs({ ...run, ephemerals });
   const { thread, retryInMs } = await showReactions(run, context);
   const next = compactIdle(markFinal(thread), now());
   if (next !== run) return saveAs(next);
@@ -74,8 +74,8 @@ export async function publishAndWait(
 /** Posts some of the ephemerals that are due. Returns those that are left: the same list when none was tried. */
 async function postEphemerals(thread: ThreadRun, context: JobContext): Promise<Ephemeral[]> {
   const isDue = ({ notBeforeMs = 0 }: Ephemeral) => notBeforeMs <= context.now();
-  let left = thread.notes;
-  for (const ephemeral of thread.notes.filter(isDue).slice(0, EPHEMERALS_PER_STEP)) {
+  let left = thread.ephemerals;
+  for (const ephemeral of thread.ephemerals.filter(isDue).slice(0, EPHEMERALS_PER_STEP)) {
     const retryInMs = await postEphemeral(thread, ephemeral, context);
     // What Slack does not take of one, it takes of none.
     if (retryInMs !== undefined)

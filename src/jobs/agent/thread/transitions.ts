@@ -6,7 +6,7 @@ import {
   isJobRefused,
   JOB_REFUSED,
   MAX_LISTED_INSTRUCTIONS,
-  type SendTrouble,
+  type SendProblem,
   type ThreadRun,
 } from './record.ts';
 
@@ -33,10 +33,10 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
  */
 export function addEphemeral(thread: ThreadRun, ephemeral: Ephemeral): ThreadRun {
   const { id, to, kind } = ephemeral;
-  if (thread.notes.some((other) => other.id === id)) return thread;
-  const alike = thread.notes.filter((other) => other.to === to && other.kind === kind);
+  if (thread.ephemerals.some((other) => other.id === id)) return thread;
+  const alike = thread.ephemerals.filter((other) => other.to === to && other.kind === kind);
   if (kind !== 'question' && alike.length >= MAX_EPHEMERALS_PER_KIND) return thread;
-  return { ...thread, notes: [...thread.notes, ephemeral] };
+  return { ...thread, ephemerals: [...thread.ephemerals, ephemeral] };
 }
 
 /** Changes the instructions that match; returns the thread itself when none does. */
@@ -127,7 +127,7 @@ export function endThread(
 export function endIfNotCreated(thread: ThreadRun): ThreadRun {
   if (thread.agentJobId !== undefined) return thread;
   const first = thread.instructions.find(({ creates }) => creates);
-  const isRefused = thread.troubles.some((trouble) => trouble.id === first?.id && isJobRefused(trouble));
+  const isRefused = thread.sendProblems.some((trouble) => trouble.id === first?.id && isJobRefused(trouble));
   const isOpen = first !== undefined && first.state !== 'over' && !(first.state === 'failed' && isRefused);
   return isOpen ? thread : endThread(thread, { why: 'notMade', ...(isRefused && { code: JOB_REFUSED }) });
 }
@@ -138,7 +138,7 @@ export type SendResult =
   /** Nobody knows whether it arrived. */
   | { kind: 'unknown' }
   /** It certainly did not arrive, and people have to know why. */
-  | { kind: 'notSent'; trouble: Pick<SendTrouble, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs' | 'ref'> }
+  | { kind: 'notSent'; trouble: Pick<SendProblem, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs' | 'ref'> }
   /** It certainly did not arrive, and is sent later. */
   | { kind: 'later'; limit?: NonNullable<ThreadRun['limit']>; retry?: NonNullable<ThreadRun['retry']> };
 
@@ -156,8 +156,8 @@ export function applySendResult(
   if (sent?.attempt !== attempt || (sent.state !== 'sending' && sent.state !== 'unknown')) return thread;
   if (sent.state === 'unknown' && result.kind === 'unknown') return thread;
   const action = result.kind === 'taken' ? 'late' : 'lateNot';
-  const answered = answerTrouble(thread, { id, attempt }, { by: platform, action, atMs: nowMs });
-  const next: ThreadRun = { ...answered, retry: thread.retry && { ...thread.retry, over: true } };
+  const answered = answerSendProblem(thread, { id, attempt }, { by: platform, action, atMs: nowMs });
+  const next: ThreadRun = { ...answered, retry: thread.retry && { ...thread.retry, expired: true } };
   const { by, excerpt, creates } = sent;
   const about = { id, attempt, by, excerpt, creates, sinceMs: nowMs };
   switch (result.kind) {
@@ -167,14 +167,17 @@ export function applySendResult(
       return updateInstruction({ ...next, agentJobId, limit }, id, { state: 'working' });
     }
     case 'unknown': {
-      const troubles = [...next.troubles, { ...about, why: 'unknown' as const }];
-      return updateInstruction({ ...next, troubles }, id, { state: 'unknown' });
+      const troubles = [...next.sendProblems, { ...about, why: 'unknown' as const }];
+      return updateInstruction({ ...next, sendProblems: troubles }, id, { state: 'unknown' });
     }
     case 'notSent': {
       // The failure takes the place of the question, in the same message.
-      const others = thread.troubles.filter((one) => !isOpenTrouble(one, { id, attempt }));
+      const others = thread.sendProblems.filter((one) => !isOpenTrouble(one, { id, attempt }));
       const troubles = [...others, { ...about, ...result.trouble }];
-      return updateInstruction({ ...next, troubles }, id, { state: 'failed', outcome: 'notSent' });
+      return updateInstruction({ ...next, sendProblems: troubles }, id, {
+        state: 'failed',
+        outcome: 'notSent',
+      });
     }
     case 'later': {
       const { limit = thread.limit, retry = thread.retry } = result;
@@ -184,14 +187,14 @@ export function applySendResult(
 }
 
 /** Records the answer to the open question or failure about one attempt. */
-export function answerTrouble(
+export function answerSendProblem(
   thread: ThreadRun,
   attempt: Pick<Instruction, 'id' | 'attempt'>,
-  answer: NonNullable<SendTrouble['answer']>,
+  answer: NonNullable<SendProblem['answer']>,
 ): ThreadRun {
-  const troubles = thread.troubles.map((one) => (isOpenTrouble(one, attempt) ? { ...one, answer } : one));
-  return { ...thread, troubles };
+  const troubles = thread.sendProblems.map((one) => (isOpenTrouble(one, attempt) ? { ...one, answer } : one));
+  return { ...thread, sendProblems: troubles };
 }
 
-const isOpenTrouble = (trouble: SendTrouble, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
+const isOpenTrouble = (trouble: SendProblem, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
   trouble.id === id && trouble.attempt === attempt && trouble.answer === undefined;

@@ -1,6 +1,6 @@
 import { type ButtonParts, layout, type Message, message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { foreignText, oneLine } from '../../../slack/text.ts';
+import { sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import type { Instruction } from './instruction.ts';
@@ -19,7 +19,7 @@ import {
   isJobRefused,
   MAX_LISTED_INSTRUCTIONS,
   nextWaitingOf,
-  type SendTrouble,
+  type SendProblem,
   type ThreadRun,
   waitingOf,
 } from './record.ts';
@@ -27,7 +27,7 @@ import { TROUBLE_SHOWN_AFTER } from './sync.ts';
 
 /** Returns the messages about sends that failed, or whose result is unknown. */
 export function troubleMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
-  return thread.troubles.map((trouble) => {
+  return thread.sendProblems.map((trouble) => {
     const open = trouble.answer === undefined;
     const byPerson = trouble.answer?.action === 'sendAgain' || trouble.answer?.action === 'leave';
     return {
@@ -35,27 +35,27 @@ export function troubleMessages(thread: ThreadRun, place: OutboxMessage['place']
       place,
       kind: open ? 'ending' : 'state',
       ...(!open && { repost: false }),
-      ...(byPerson && { clicked: true }),
+      ...(byPerson && { interactive: true }),
       message: troubleMessage(thread, trouble),
-      otherwise: trouble.by.id,
+      fallbackRecipient: trouble.by.id,
       ...(open && trouble.why === 'unknown' && thread.state !== 'ended' && { lasting: true }),
     };
   });
 }
 
-export function troubleMessage(thread: ThreadRun, trouble: SendTrouble): Message {
+export function troubleMessage(thread: ThreadRun, trouble: SendProblem): Message {
   if (trouble.answer) return message([[answeredText(trouble, trouble.answer)]]);
   return trouble.why === 'unknown' ? questionMessage(thread, trouble) : notSentMessage(thread, trouble);
 }
 
-function questionMessage(thread: ThreadRun, trouble: SendTrouble): Message {
+function questionMessage(thread: ThreadRun, trouble: SendProblem): Message {
   const { by, creates, excerpt } = trouble;
   const what = quotedShort(excerpt);
   const question = creates ? `Was the job for ${what} created?` : `Did ${what} reach the agent?`;
   const { seen } = thread;
   const small: Part[][] = [];
   if (seen) {
-    const word = foreignText(seen.rawStatus, 40) || seen.status;
+    const word = sanitizeUserText(seen.rawStatus, 40) || seen.status;
     small.push([`The job's state: ${word}, seen `, { time: seen.atMs, format: '{ago}' }]);
   }
   const sendAgain = acceptsInstructions(thread)
@@ -88,14 +88,14 @@ const confirmTwice = {
 const confirmSecond = { ...confirmTwice, text: 'This may create a second job.' };
 
 /** None in a thread that has ended. */
-function troubleButtons(thread: ThreadRun, { id, attempt }: SendTrouble, label: string, action: string) {
+function troubleButtons(thread: ThreadRun, { id, attempt }: SendProblem, label: string, action: string) {
   return thread.state === 'ended' ? [] : [threadButtonOf(thread, label, action, [id], attempt)];
 }
 
-function notSentMessage(thread: ThreadRun, trouble: SendTrouble): Message {
+function notSentMessage(thread: ThreadRun, trouble: SendProblem): Message {
   const not = trouble.creates ? 'The job was not created' : 'Not sent';
   const more = [reasonParts(thread, trouble)];
-  if (oneLine(trouble.reason ?? '') !== '') more.push([platformReasonText(trouble.reason)]);
+  if (singleLine(trouble.reason ?? '') !== '') more.push([platformReasonText(trouble.reason)]);
   const buttons = remedyButtons(thread, trouble);
   // This message is private, and mentions nobody.
   return toldTo(isJobRefused(trouble) ? [] : [trouble.by], '❌', [`${not}: ${quoted(trouble.excerpt)}`], {
@@ -104,17 +104,17 @@ function notSentMessage(thread: ThreadRun, trouble: SendTrouble): Message {
   });
 }
 
-function remedyButtons(thread: ThreadRun, trouble: SendTrouble): ButtonParts[] {
+function remedyButtons(thread: ThreadRun, trouble: SendProblem): ButtonParts[] {
   if (isJobRefused(trouble)) return [threadButtonOf(thread, 'Try again', agentActions.tryAgain)];
   if (thread.state === 'ended') return [];
-  if (trouble.why === 'gone' || thread.gone) return [checkButton(thread), stopButton(thread)];
+  if (trouble.why === 'gone' || thread.notFound) return [checkButton(thread), stopButton(thread)];
   if (trouble.why === 'archived' || !acceptsInstructions(thread)) return [checkButton(thread)];
   return troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain);
 }
 
 function reasonParts(
   thread: ThreadRun,
-  { why, creates, adminsTold, archivedAtMs, ref }: SendTrouble,
+  { why, creates, adminsTold, archivedAtMs, ref }: SendProblem,
 ): Part[] {
   switch (why) {
     case 'unknown':
@@ -144,8 +144,8 @@ function reasonParts(
 }
 
 function answeredText(
-  { why, excerpt, creates }: SendTrouble,
-  { action, by }: NonNullable<SendTrouble['answer']>,
+  { why, excerpt, creates }: SendProblem,
+  { action, by }: NonNullable<SendProblem['answer']>,
 ): string {
   const wasUnclear = why === 'unknown';
   switch (action) {
@@ -166,15 +166,15 @@ export function limitMessages(thread: ThreadRun, place: OutboxMessage['place']):
   const messages: OutboxMessage[] = [];
   if (limit) {
     const waiting = waitingOf(thread);
-    const hasEnded = limit.over === true || waiting.length === 0 || thread.state === 'ended';
+    const hasEnded = limit.expired === true || waiting.length === 0 || thread.state === 'ended';
     messages.push({
       key: `${thread.id}.limit.${limit.n}`,
       place,
       kind: hasEnded ? 'state' : 'ending',
       ...(hasEnded && { repost: false }),
-      ...(hasEnded && limit.discarded && { clicked: true }),
+      ...(hasEnded && limit.discarded && { interactive: true }),
       message: hasEnded ? endedLimitMessage(limit) : limitMessage(thread, limit, waiting),
-      otherwise: (waiting[0]?.by ?? thread.owner).id,
+      fallbackRecipient: (waiting[0]?.by ?? thread.owner).id,
       ...(!hasEnded && { lasting: true }),
     });
   }
@@ -235,7 +235,7 @@ function limitMessage(
 }
 
 /** Whether it was sent in the end or not, the first text is true. */
-function retryMessage(thread: ThreadRun, { over }: NonNullable<ThreadRun['retry']>): Message {
+function retryMessage(thread: ThreadRun, { expired: over }: NonNullable<ThreadRun['retry']>): Message {
   if (over || thread.state === 'ended') return message([["The docs platform didn't answer for a while."]]);
   const head = nextWaitingOf(thread);
   const quote = quotedShort(head?.excerpt);

@@ -7,7 +7,14 @@ import {
   type Part,
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { cut, foreignText, formatCount, messageUrl, oneLine, visibleText } from '../../../slack/text.ts';
+import {
+  cut,
+  formatCount,
+  messageUrl,
+  sanitizeUserText,
+  singleLine,
+  visibleText,
+} from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
 import {
   keyRemedyText,
@@ -49,7 +56,7 @@ export function threadMessages(thread: ThreadRun): OutboxMessage[] {
     kind: 'state',
     message: cardMessage(thread),
     ...(thread.state === 'following' && { lasting: true }),
-    ...(thread.ended?.why === 'stopped' && { clicked: true }),
+    ...(thread.ended?.why === 'stopped' && { interactive: true }),
   };
   if (thread.place === undefined) return [card];
   const place = { channel: thread.place.channel, threadTs: thread.place.rootTs };
@@ -114,7 +121,7 @@ const spokenState = (state: StateWord) => wordInSentence(state).replace(state.is
 /** The job's id is whole, so that it can be copied. */
 function smallPrint(thread: ThreadRun): Part[] {
   const { agentJobId, owner, seen } = thread;
-  const model = foreignText(seen?.model ?? '', 60);
+  const model = sanitizeUserText(seen?.model ?? '', 60);
   const pullRequest = pullRequestName(seen ?? {});
   const facts = [
     thread.title && thread.seen ? sourceName(thread) : '',
@@ -123,7 +130,7 @@ function smallPrint(thread: ThreadRun): Part[] {
     model === '' ? '' : `model ${model}`,
     pullRequest === '' ? '' : `pull request ${pullRequest}`,
   ].filter((fact) => fact !== '');
-  const id = cut(oneLine(agentJobId ?? ''), 200);
+  const id = cut(singleLine(agentJobId ?? ''), 200);
   const job: Part[] = id === '' ? [] : [' · job ', { code: id }];
   return ['docs agent', ...job, ...facts.map((fact) => ` · ${fact}`)];
 }
@@ -137,12 +144,12 @@ function heldLine({ instructions }: ThreadRun): string {
 }
 
 function modeLine(thread: ThreadRun): string {
-  if (thread.gone) return 'The platform does not know this job (404). Check its ID.';
+  if (thread.notFound) return 'The platform does not know this job (404). Check its ID.';
   if (!acceptsInstructions(thread)) return 'It takes no more instructions.';
   const aside = 'Start with "aside" to talk among yourselves.';
   switch (thread.mode) {
     case 'auto':
-      if (thread.crowd)
+      if (thread.hasOtherAuthors)
         return "Mention @Docket to instruct the agent. I'll ask before sending other replies.";
       return `Reply here to instruct the agent. ${aside}`;
     case 'all':
@@ -152,9 +159,9 @@ function modeLine(thread: ThreadRun): string {
   }
 }
 
-const pollLine = (thread: ThreadRun) => (thread.lookTrouble ? POLL_LINES[thread.lookTrouble](thread) : '');
+const pollLine = (thread: ThreadRun) => (thread.pollFailure ? POLL_LINES[thread.pollFailure](thread) : '');
 
-const POLL_LINES: Record<NonNullable<ThreadRun['lookTrouble']>, (thread: ThreadRun) => string> = {
+const POLL_LINES: Record<NonNullable<ThreadRun['pollFailure']>, (thread: ThreadRun) => string> = {
   down: () => "⚠️ I can't reach the platform. I'll keep trying; the job itself may be fine.",
   limit: () => "The platform's limit is reached, so this may be out of date. I'll check again later.",
   key: () =>
@@ -217,7 +224,7 @@ function brokenMessages(thread: ThreadRun, place: OutboxMessage['place']): Outbo
       place,
       kind: 'ending',
       message: toldTo([owner], '❌', [sentence]),
-      otherwise: owner.id,
+      fallbackRecipient: owner.id,
     },
   ];
 }

@@ -2,11 +2,11 @@ import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
-import { nextPollMs, pollInMs, pollRateLimit, troubleOfPoll } from '../../polling.ts';
-import { troubleAfter } from '../../retry.ts';
+import { failureOfPoll, nextPollMs, pollInMs, pollRateLimit } from '../../polling.ts';
+import { nextFailure } from '../../retry.ts';
 import { defineRunJob, type StepResult, saveAs } from '../../run-job.ts';
 import { type WatchRun, watchRun } from './record.ts';
-import { applyPoll, applyTrouble, giveUpRound, markChanged, markNotFound } from './transitions.ts';
+import { applyFailure, applyPoll, giveUpRound, markChanged, markNotFound } from './transitions.ts';
 
 /** Polls wait for the platform most of the time, and a platform that hangs must not keep replies waiting. */
 const CONCURRENCY = 200;
@@ -22,7 +22,7 @@ export const watchJob = defineRunJob({
   schema: watchRun,
   async step({ run, wakes }, context) {
     if (run.untold) return wakeThreads(run, context);
-    if (run.round !== undefined || run.lookWanted) return poll(run, context);
+    if (run.round !== undefined || run.pollRequested) return poll(run, context);
     return (await context.runs.markIdle(run, false, wakes)) ? done : 'next';
   },
   giveUp: async ({ run }, context) => saveAs(markChanged(giveUpRound(run, context.now()))),
@@ -49,10 +49,10 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   const docs = context.docs(run.project);
   const projectId = context.projectId(run.project);
   if (docs === undefined || projectId === undefined)
-    return saveAs(applyTrouble(run, troubleAfter(run.trouble, 'project', context), now()));
+    return saveAs(applyFailure(run, nextFailure(run.pollFailure, 'project', context), now()));
   const rateLimit = pollRateLimit('agent-status', docs.keyId, limits.exportStatusPerSecond);
   // A poll that a person has asked for does not wait for all others.
-  const priority = run.lookWanted ? 'interactive' : 'low';
+  const priority = run.pollRequested ? 'interactive' : 'low';
   const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: run.id, priority });
   if (slotInMs > 0) return runAgainIn(slotInMs);
   let job: AgentJob;
@@ -63,7 +63,7 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   }
   const next = applyPoll(run, job, polledAtMs, timing.graceMs);
   const nextMs = nextPollMs({ startedAtMs: next.round?.sinceMs ?? polledAtMs }, now(), timing, random());
-  return saveAs({ ...next, nextLookAtMs: now() + nextMs });
+  return saveAs({ ...next, nextPollAtMs: now() + nextMs });
 }
 
 /** Saves a failed poll and wakes the threads, which decide whether people see it. */
@@ -74,12 +74,12 @@ async function handlePollError(
   context: JobContext,
 ): Promise<StepResult<WatchRun>> {
   const { now, timing } = context;
-  const failed = await troubleOfPoll(run, error, rateLimit, context);
+  const failed = await failureOfPoll(run, error, rateLimit, context);
   if (failed === undefined) return runAgainIn(0);
   const { trouble } = failed;
-  const next = applyTrouble(run, trouble, now());
+  const next = applyFailure(run, trouble, now());
   // A job that was there may be unknown to the platform for a moment.
-  const isLost = run.seen === undefined || now() - (next.trouble?.sinceMs ?? 0) >= timing.graceMs;
+  const isLost = run.seen === undefined || now() - (next.pollFailure?.sinceMs ?? 0) >= timing.graceMs;
   if (trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER && isLost)
     return saveAs(markNotFound(run, now()));
   return saveAs(next);

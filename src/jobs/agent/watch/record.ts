@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
-import { trouble } from '../../poll-record.ts';
+import { pollFailure } from '../../poll-record.ts';
 
 /** An agent job as the platform last described it. Times are epoch milliseconds. */
 export const jobSnapshot = z.object({
@@ -36,7 +36,7 @@ export const roundEnding = z.object({
 });
 export type RoundEnding = z.infer<typeof roundEnding>;
 
-const { nextMs, ...withoutNext } = trouble.shape;
+const { nextMs, ...withoutNext } = pollFailure.shape;
 
 /** The watch of one agent job, shared by all threads that follow it. All times are epoch milliseconds. */
 export const watchRun = runBase.extend({
@@ -48,7 +48,7 @@ export const watchRun = runBase.extend({
   seen: jobSnapshot.optional(),
   /** The latest pull request that the job ever had. */
   lastPr: z.string().optional(),
-  gone: z.boolean().optional(),
+  notFound: z.boolean().optional(),
   rounds: z.number().int(),
   round: z
     .object({
@@ -76,10 +76,10 @@ export const watchRun = runBase.extend({
   ),
   /** The rounds of the latest sends, by name, at most SENDS_KEPT: adding one again changes nothing. */
   sends: z.array(z.object({ of: z.string(), n: z.number().int() })),
-  nextLookAtMs: z.number(),
+  nextPollAtMs: z.number(),
   /** Somebody waits for a poll, though no round is open. */
-  lookWanted: z.boolean(),
-  trouble: z.object({ ...withoutNext, sinceMs: z.number(), nextMs }).optional(),
+  pollRequested: z.boolean(),
+  pollFailure: z.object({ ...withoutNext, sinceMs: z.number(), nextMs }).optional(),
   /** Something changed that the threads have not been woken for yet; one of them may know it already. */
   untold: z.boolean(),
   knownBy: z.string().optional(),

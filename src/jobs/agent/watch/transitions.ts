@@ -25,8 +25,8 @@ export function newWatch(teamId: string, project: string, agentJobId: string, no
     rounds: 0,
     endings: [],
     sends: [],
-    nextLookAtMs: nowMs,
-    lookWanted: true,
+    nextPollAtMs: nowMs,
+    pollRequested: true,
     untold: false,
   };
 }
@@ -49,8 +49,8 @@ export function removeThread(watch: WatchRun, threadId: string): WatchRun {
  * round goes on with it, so that its result is shown.
  */
 export function requestPoll(watch: WatchRun, nowMs: number): WatchRun {
-  const nextLookAtMs = watch.trouble?.nextMs ?? nowMs;
-  const next: WatchRun = { ...watch, lookWanted: true, gone: undefined, nextLookAtMs };
+  const nextPollAtMs = watch.pollFailure?.nextMs ?? nowMs;
+  const next: WatchRun = { ...watch, pollRequested: true, notFound: undefined, nextPollAtMs: nextPollAtMs };
   const last = watch.endings.at(-1);
   if (watch.round !== undefined || last?.kind !== 'gaveUp') return next;
   return openFoundRound(next, nowMs, last.prBefore);
@@ -95,12 +95,13 @@ export function recordSend(
   const knownBy = watch.untold && watch.knownBy !== thread ? undefined : thread;
   return {
     ...known,
-    gone: undefined,
+    notFound: undefined,
     round,
     rounds: n,
     sends: [...watch.sends, { of: sendKey, n }].slice(-SENDS_KEPT),
     // In an open round the next poll is planned already.
-    nextLookAtMs: watch.round === undefined ? Math.max(watch.trouble?.nextMs ?? 0, atMs) : watch.nextLookAtMs,
+    nextPollAtMs:
+      watch.round === undefined ? Math.max(watch.pollFailure?.nextMs ?? 0, atMs) : watch.nextPollAtMs,
     untold: watch.untold || hasOthers,
     knownBy,
   };
@@ -115,9 +116,9 @@ export const roundOf = (watch: WatchRun, sendKey: string) => watch.sends.find((o
 export function applyPoll(watch: WatchRun, job: AgentJob, polledAtMs: number, graceMs: number): WatchRun {
   const next: WatchRun = {
     ...applySnapshot(watch, job, polledAtMs),
-    lookWanted: false,
-    trouble: undefined,
-    gone: undefined,
+    pollRequested: false,
+    pollFailure: undefined,
+    notFound: undefined,
   };
   const { round } = watch;
   if (round === undefined)
@@ -131,27 +132,27 @@ export function applyPoll(watch: WatchRun, job: AgentJob, polledAtMs: number, gr
 
 /** The platform does not know the job (any more). */
 export function markNotFound(watch: WatchRun, nowMs: number): WatchRun {
-  const next = markChanged({ ...watch, gone: true, lookWanted: false, trouble: undefined });
+  const next = markChanged({ ...watch, notFound: true, pollRequested: false, pollFailure: undefined });
   return watch.round === undefined ? next : endRound(next, watch.round, { kind: 'gone', atMs: nowMs });
 }
 
 /** Ends a round that has lasted so long that the job is no longer polled. */
 export function giveUpRound(watch: WatchRun, nowMs: number): WatchRun {
   const { round } = watch;
-  const next = { ...watch, lookWanted: false };
+  const next = { ...watch, pollRequested: false };
   if (round === undefined) return next;
   const { sentAtMs, prBefore } = round;
   return endRound(next, round, { kind: 'gaveUp', afterMs: nowMs - sentAtMs, atMs: nowMs, prBefore });
 }
 
 /** Returns the watch with a trouble, for which its threads are woken. It began at `nowMs`, unless it lasts already. */
-export function applyTrouble(
+export function applyFailure(
   watch: WatchRun,
-  trouble: Omit<NonNullable<WatchRun['trouble']>, 'sinceMs'>,
+  trouble: Omit<NonNullable<WatchRun['pollFailure']>, 'sinceMs'>,
   nowMs: number,
 ): WatchRun {
-  const sinceMs = watch.trouble?.kind === trouble.kind ? watch.trouble.sinceMs : nowMs;
-  return markChanged({ ...watch, trouble: { ...trouble, sinceMs }, nextLookAtMs: trouble.nextMs });
+  const sinceMs = watch.pollFailure?.kind === trouble.kind ? watch.pollFailure.sinceMs : nowMs;
+  return markChanged({ ...watch, pollFailure: { ...trouble, sinceMs }, nextPollAtMs: trouble.nextMs });
 }
 
 /** Marks a change for which every thread is woken. */
@@ -180,7 +181,7 @@ function applySnapshot(watch: WatchRun, job: AgentJob, atMs: number): WatchRun {
   const seen = snapshotOf(job, watch.seen, atMs);
   const next: WatchRun = { ...watch, seen, lastPr };
   // An unchanged job is news only to somebody who waits for the poll.
-  return !isSameSnapshot(seen, watch.seen) || watch.lookWanted || watch.trouble !== undefined
+  return !isSameSnapshot(seen, watch.seen) || watch.pollRequested || watch.pollFailure !== undefined
     ? markChanged(next)
     : next;
 }

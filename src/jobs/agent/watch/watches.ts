@@ -50,7 +50,7 @@ export async function updateWatch(
 function needsStep(before: WatchRun, after: WatchRun): boolean {
   // Where nothing changed, whoever changed it may have died before it was woken. In a round it is awake already.
   const isOpen = after.round !== undefined && (after === before || before.round === undefined);
-  return isOpen || after.lookWanted || after.untold;
+  return isOpen || after.pollRequested || after.untold;
 }
 
 /** Takes a thread out of the watch of its job. A damaged watch is left as it is. */

@@ -136,7 +136,7 @@ const unwatched = (run: AskRun, { now }: JobContext) =>
 /** Until when the thread is polled: as long as the watch does after the send, for which a limit may have it wait. */
 function deadlineMs(run: AskRun, thread: ThreadRun | undefined, { timing }: JobContext): number {
   const one = thread && findInstruction(thread, run.instruction);
-  const limit = one?.state === 'waiting' && !thread?.limit?.over ? thread?.limit?.untilMs : undefined;
+  const limit = one?.state === 'waiting' && !thread?.limit?.expired ? thread?.limit?.untilMs : undefined;
   const fromMs = Math.max(run.sinceMs, one?.sentAtMs ?? 0, limit ?? 0);
   return fromMs + timing.watchMs + WATCH_MARGIN_MS;
 }

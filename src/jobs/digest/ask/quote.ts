@@ -1,4 +1,4 @@
-import { cut, oneLine } from '../../../slack/text.ts';
+import { cut, singleLine } from '../../../slack/text.ts';
 
 /** Longest quotation, and how much of a longer text is looked at. */
 const MAX_QUOTED = 200;
@@ -12,6 +12,6 @@ const quoteMarks = /[\p{Quotation_Mark}\p{Pi}\p{Pf}`´″‶❛❜❝❞❮❯״
  * mark or backslash, so that nothing in it can end the quotation.
  */
 export function quotedWords(text: string): string {
-  const line = cut(oneLine(text.slice(0, MAX_SOURCE).toWellFormed()), MAX_QUOTED);
+  const line = cut(singleLine(text.slice(0, MAX_SOURCE).toWellFormed()), MAX_QUOTED);
   return `"${line.replace(quoteMarks, "'").replaceAll('\\', '/')}"`;
 }

@@ -40,7 +40,7 @@ export function lateMessage(run: EditionRun): OutboxMessage | undefined {
     key: `${id}.late`,
     place: { channel },
     kind: 'state',
-    unhurried: true,
+    lowPriority: true,
     message: layout({ lines: [[sentence]], text: [[sentence]] }),
   };
 }

@@ -29,8 +29,8 @@ export interface Upload {
 }
 
 /** Names what the workspace does not take, for a day. */
-export const lackOfFiles = (teamId: string) => `slack-files:${teamId}`;
-export const lackOfCharts = (teamId: string) => `slack-charts:${teamId}`;
+export const fileSupportKey = (teamId: string) => `slack-files:${teamId}`;
+export const chartSupportKey = (teamId: string) => `slack-charts:${teamId}`;
 
 /**
  * Takes a file one step further: bytes to an upload address, the completion, and until Slack can show it. The id is
@@ -82,7 +82,7 @@ async function afterError(
   }
   context.log.warn({ ...about, kind, code, method }, 'a file of a digest was not taken');
   if (takesNone) {
-    await context.figures.markLacking(lackOfFiles(run.teamId));
+    await context.figures.markUnsupported(fileSupportKey(run.teamId));
     return save({ state: 'failed', refused: true });
   }
   const failures = file.failures + 1;

@@ -11,7 +11,7 @@ import { withoutHalf } from '../figures/requests.ts';
 import { addCounts, type Counts, type ReaderFigures, totalOf } from '../model.ts';
 import { pageFigures } from '../stats.ts';
 import { chartPoints, typedRange } from '../weeks.ts';
-import { lackOfCharts, lackOfFiles, stepFile, wantedFile } from './files.ts';
+import { chartSupportKey, fileSupportKey, stepFile, wantedFile } from './files.ts';
 import { addNumbers, loadFollowUps } from './follow-ups.ts';
 import { type EditionRun, editionRun, isPrivate, rootKey } from './record.ts';
 import { lateNow } from './transitions.ts';
@@ -52,8 +52,8 @@ async function step(run: EditionRun, context: JobContext): Promise<StepResult<Ed
       return awaitTotals(run, context);
     case 'posted':
       return (
-        (await stepRoot(run, context)) ??
-        (await besides(
+        (await updateRootMessage(run, context)) ??
+        (await firstResult(
           () => stepPicture(run, context),
           () => awaitPages(run, context),
         )) ??
@@ -61,8 +61,8 @@ async function step(run: EditionRun, context: JobContext): Promise<StepResult<Ed
       );
     case 'completing':
       return (
-        (await stepRoot(run, context)) ??
-        (await besides(
+        (await updateRootMessage(run, context)) ??
+        (await firstResult(
           () => stepPicture(run, context),
           () => stepCsv(run, context),
         )) ??
@@ -76,7 +76,7 @@ async function step(run: EditionRun, context: JobContext): Promise<StepResult<Ed
 type MaybeStep = () => Promise<StepResult<EditionRun> | undefined>;
 
 /** Makes steps of which none holds up another: returns the first that does something, else the shortest wait. */
-async function besides(...steps: MaybeStep[]): Promise<StepResult<EditionRun> | undefined> {
+async function firstResult(...steps: MaybeStep[]): Promise<StepResult<EditionRun> | undefined> {
   let inMs: number | undefined;
   for (const step of steps) {
     const result = await step();
@@ -122,7 +122,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     if (inMs > 0) return runAgainIn(inMs);
   }
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
-  const hasChart = !(await kept.lacks(lackOfCharts(run.teamId)));
+  const hasChart = !(await kept.isUnsupported(chartSupportKey(run.teamId)));
   const hasFiles = await takesFiles(run, context);
   const { followUps, more } = await loadFollowUps(run, context);
   const posted: EditionRun = {
@@ -136,13 +136,13 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     spans,
     followUps,
     ...(more > 0 && { moreFollowUps: more }),
-    ...(hasChart ? { chart: 'block' as const } : pictureOr(hasFiles)),
+    ...(hasChart ? { chart: 'block' as const } : chartFallback(hasFiles)),
   };
   return saveAs(open.length > 0 ? posted : await complete(posted, figures, before, context));
 }
 
 /** Whether collecting found the project gone from the settings, and it is still so. */
-const lacksProject = ({ project, trouble }: FiguresRun, { docs, projectId }: JobContext) =>
+const lacksProject = ({ project, pollFailure: trouble }: FiguresRun, { docs, projectId }: JobContext) =>
   trouble?.kind === 'project' && (docs(project) === undefined || projectId(project) === undefined);
 
 const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun, 'totalsBefore'> =>
@@ -151,14 +151,17 @@ const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun, 'total
     : {};
 
 const takesFiles = async (run: EditionRun, { figures }: JobContext) =>
-  !isPrivate(run) && !(await figures.lacks(lackOfFiles(run.teamId)));
+  !isPrivate(run) && !(await figures.isUnsupported(fileSupportKey(run.teamId)));
 
 /** How a chart is shown where the workspace does not take the native block. */
-const pictureOr = (hasFiles: boolean) =>
+const chartFallback = (hasFiles: boolean) =>
   hasFiles ? { chart: 'picture' as const, picture: wantedFile } : { chart: 'none' as const };
 
 /** Sees to the first message: whether it is there, and shows its chart. Returns nothing when it is as it should be. */
-async function stepRoot(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun> | undefined> {
+async function updateRootMessage(
+  run: EditionRun,
+  context: JobContext,
+): Promise<StepResult<EditionRun> | undefined> {
   const { outbox, figures, threads } = context;
   const delivery = await outbox.deliveryState(rootKey(run));
   if (delivery.kind === 'refused') return end(run, { why: 'place', code: delivery.code });
@@ -168,8 +171,8 @@ async function stepRoot(run: EditionRun, context: JobContext): Promise<StepResul
   // What is shown is the form without its chart: so that was what Slack refused.
   if (fellBack !== 'fallback') return undefined;
   if (run.chart === 'block') {
-    await figures.markLacking(lackOfCharts(run.teamId));
-    return saveAs({ ...run, ...pictureOr(await takesFiles(run, context)) });
+    await figures.markUnsupported(chartSupportKey(run.teamId));
+    return saveAs({ ...run, ...chartFallback(await takesFiles(run, context)) });
   }
   // Until the edit with the picture is made, it is an earlier form that was refused.
   return run.chart === 'picture' && run.picture?.state === 'done' && !outdated

@@ -1,5 +1,5 @@
 import type { ButtonParts, Part } from '../../../slack/blocks.ts';
-import { cut, cutShown, formatCount, isolate, oneLine } from '../../../slack/text.ts';
+import { bidiIsolate, cut, cutShown, formatCount, singleLine } from '../../../slack/text.ts';
 import { type ASK_ABOUT, type AskButton, digestActions } from '../buttons.ts';
 import { type EditionRun, isPrivate } from './record.ts';
 
@@ -10,23 +10,24 @@ const MAX_SITE = 60;
 const MAX_PATH = 64;
 
 /** Returns the site as a title of its own. */
-export const shortSite = (site: string) => cut(oneLine(site), MAX_SITE);
+export const shortSite = (site: string) => cut(singleLine(site), MAX_SITE);
 
 /** Returns the site as it stands in a line. */
-export const siteText = (site: string) => isolate(shortSite(site), 2 * MAX_SITE);
+export const siteText = (site: string) => bidiIsolate(shortSite(site), 2 * MAX_SITE);
 
 /** Returns readers' words as one line, cut before anything looks at them. */
-const shortWords = (words: string, max: number) => cut(oneLine(words.slice(0, 20 * max).toWellFormed()), max);
+const shortWords = (words: string, max: number) =>
+  cut(singleLine(words.slice(0, 20 * max).toWellFormed()), max);
 
 /**
  * Returns readers' words as they stand in a line. So that all lists of a digest have room in a message, whatever they
  * are full of, Slack counts at most two characters for each that is wanted.
  */
-export const wordsText = (words: string, max: number) => isolate(shortWords(words, max), 2 * max);
+export const wordsText = (words: string, max: number) => bidiIsolate(shortWords(words, max), 2 * max);
 
 /** Returns a page's path as it stands in a line; most lines list some, so that it has less room than other words. */
 export const pathText = (path: string, max = MAX_PATH) =>
-  isolate(shortWords(decoded(path), max), 1.4 * max) || NO_PATH;
+  bidiIsolate(shortWords(decoded(path), max), 1.4 * max) || NO_PATH;
 
 /** Longest path that is looked at, and longest one that is a link. */
 const MAX_READ_PATH = 2000;

@@ -1,5 +1,5 @@
 import { layout, type Message, type Part } from '../../../slack/blocks.ts';
-import { cut, isolate, oneLine, upperFirst } from '../../../slack/text.ts';
+import { bidiIsolate, cut, singleLine, upperFirst } from '../../../slack/text.ts';
 import { digestActions } from '../buttons.ts';
 import { causeText } from '../failure-view.ts';
 import type { DayRange, PlatformCause } from '../model.ts';
@@ -8,7 +8,7 @@ import type { EditionRun } from './record.ts';
 
 type Which = Pick<EditionRun, 'site' | 'range' | 'channel'>;
 
-const which = (site: string) => isolate(cut(oneLine(site), 80));
+const which = (site: string) => bidiIsolate(cut(singleLine(site), 80));
 
 /** An answer about a digest; which days it is about stands below. */
 const answer = (

@@ -59,9 +59,9 @@ export function editionMessages(run: EditionRun): OutboxMessage[] {
 }
 
 /** Nobody waits for a weekly digest: what people asked for goes first. */
-const urgencyOf = ({ kind }: EditionRun): Pick<OutboxMessage, 'kind' | 'unhurried'> => ({
+const urgencyOf = ({ kind }: EditionRun): Pick<OutboxMessage, 'kind' | 'lowPriority'> => ({
   kind: 'state',
-  ...(kind === 'weekly' && { unhurried: true }),
+  ...(kind === 'weekly' && { lowPriority: true }),
 });
 
 export const chartTitle = ({ site, range }: EditionRun) =>

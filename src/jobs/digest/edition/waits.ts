@@ -18,7 +18,7 @@ const MIN_TOLD_MS = 30_000;
 const MIN_FAILURES = 3;
 
 /** Whether a failure is worth a word: what nobody mends passes at times by itself. */
-const isLasting = ({ trouble }: FiguresRun) =>
+const isLasting = ({ pollFailure: trouble }: FiguresRun) =>
   trouble !== undefined && trouble.kind !== 'limit' && (isRefusal(trouble) || trouble.inARow >= MIN_FAILURES);
 
 /** Returns why a digest is late, as soon as its owner is to know: what only a person can mend, at once. */
@@ -73,7 +73,7 @@ export async function findPagesWait(
   const open = all.flatMap((one) => (one && one.state !== 'ended' ? [one] : []));
   const saidMs = run.pagesByMs ?? run.pagesFromMs;
   const isBroken = saidMs !== undefined && saidMs <= context.now();
-  const failing = open.find((one) => isLasting(one) || (isBroken && one.trouble?.kind === 'limit'));
+  const failing = open.find((one) => isLasting(one) || (isBroken && one.pollFailure?.kind === 'limit'));
   const pagesHeld = failing && causeOf(failing);
   if (pagesHeld !== undefined && pagesHeld.kind !== run.pagesHeld?.kind)
     return { pagesByMs: undefined, pagesFromMs: undefined, pagesHeld };

@@ -2,8 +2,8 @@ import { DocsApiError } from '../../../docs-api/errors.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
-import type { Trouble } from '../../poll-record.ts';
-import { troubleAfter } from '../../retry.ts';
+import type { PollFailure } from '../../poll-record.ts';
+import { nextFailure } from '../../retry.ts';
 import { defineRunJob, type LoadedRun, MAX_STEPS, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { isRefusal, type PlatformCause } from '../model.ts';
 import { daysOf, settledAtMs } from '../weeks.ts';
@@ -70,7 +70,7 @@ const end = (
     state: 'ended' as const,
     failed,
     cause: failed && cause,
-    trouble: undefined,
+    pollFailure: undefined,
     limitedUntilMs: undefined,
   });
 
@@ -114,7 +114,7 @@ async function step(
 const afterRequest = (run: FiguresRun, next: FiguresRun): FiguresRun => ({
   ...next,
   requests: run.requests + 1,
-  trouble: undefined,
+  pollFailure: undefined,
   limitedUntilMs: undefined,
 });
 
@@ -134,7 +134,7 @@ async function takeSlots(
   return 0;
 }
 
-/** What no more requests are allowed for is said to be missing. */
+/** Parts that exceed the request budget are reported as missing. */
 const markTooMany = (run: FiguresRun): FiguresRun =>
   run.pages?.state === 'collecting' ? { ...run, pages: { ...run.pages, state: 'tooMany' } } : run;
 
@@ -157,7 +157,9 @@ async function withoutRequest(
   { figures }: JobContext,
 ): Promise<FiguresRun | undefined> {
   if (request.kind === 'readers')
-    return (await figures.lacks(lackOf(run, request.part))) ? leaveOut(run, request.part) : undefined;
+    return (await figures.isUnsupported(supportKey(run, request.part)))
+      ? leaveOut(run, request.part)
+      : undefined;
   if (request.kind === 'pages') {
     const { offset } = run.pages ?? { offset: 0 };
     // Whoever has begun goes on: the next part may be on its way.
@@ -182,12 +184,13 @@ const withSpan = (run: FiguresRun, index: number, counts: { human: number; ai: n
   spans: run.spans.map((span, at) => (at === index ? { ...span, counts } : span)),
 });
 
-const lackOf = ({ teamId, project }: FiguresRun, part: string) => `analytics:${teamId}:${project}:${part}`;
+const supportKey = ({ teamId, project }: FiguresRun, part: string) =>
+  `analytics:${teamId}:${project}:${part}`;
 
 function leaveOut(run: FiguresRun, part: Parameters<typeof withPart>[1]): FiguresRun {
   return run.readers === undefined
     ? run
-    : { ...run, trouble: undefined, readers: withPart(run.readers, part) };
+    : { ...run, pollFailure: undefined, readers: withPart(run.readers, part) };
 }
 
 /**
@@ -204,7 +207,7 @@ async function collectPages(
   const { offset } = run.pages ?? { offset: 0 };
   const { ahead } = execution;
   execution.ahead = undefined;
-  const following = { ...run, requests: run.requests + 1, trouble: undefined };
+  const following = { ...run, requests: run.requests + 1, pollFailure: undefined };
   const mayFollow =
     execution.steps < MAX_STEPS && (run.maxRequests === undefined || following.requests < run.maxRequests);
   const [{ pages, rows, hasMore }, inMs] = await Promise.all([
@@ -264,12 +267,12 @@ async function handleTrouble(
   context: JobContext,
 ): Promise<StepResult<FiguresRun>> {
   const { now, alertAdmins, figures } = context;
-  const trouble = troubleAfter(run.trouble, error, context);
+  const trouble = nextFailure(run.pollFailure, error, context);
   const tried = error === 'project' ? run : { ...run, requests: run.requests + 1 };
   if (request.kind === 'readers' && error !== 'project') {
     const leftOutMs = LEFT_OUT_MS[error.kind];
     if (leftOutMs !== undefined) {
-      await figures.markLacking(lackOf(run, request.part), leftOutMs);
+      await figures.markUnsupported(supportKey(run, request.part), leftOutMs);
       return saveAs(leaveOut(tried, request.part));
     }
     if (trouble.kind === 'down' && trouble.inARow >= MAX_PART_FAILURES)
@@ -280,8 +283,8 @@ async function handleTrouble(
     !isProject && (trouble.kind === 'key' || error.kind === 'forbidden')
       ? await alertAdmins(run.teamId, run.project, error)
       : undefined;
-  const isNew = isProject && run.trouble?.kind !== 'project';
-  const sinceMs = (isNew ? undefined : run.trouble?.sinceMs) ?? now();
+  const isNew = isProject && run.pollFailure?.kind !== 'project';
+  const sinceMs = (isNew ? undefined : run.pollFailure?.sinceMs) ?? now();
   const failing = {
     ...trouble,
     sinceMs,
@@ -291,20 +294,24 @@ async function handleTrouble(
   const giveUpMs = isProject ? PROJECT_GIVE_UP_MS : GIVE_UP_MS;
   const urgentMs = isRefusal(trouble) ? 0 : URGENT_GIVE_UP_MS;
   if (now() - sinceMs >= (run.urgent ? urgentMs : giveUpMs))
-    return end(tried, isProject ? 'project' : 'platform', causeOf({ trouble: failing }));
+    return end(tried, isProject ? 'project' : 'platform', causeOf({ pollFailure: failing }));
   const nextMs = Math.min(
     Math.max(trouble.nextMs, now() + backgroundPauseMs(run, trouble, context)),
     now() + LONGEST_WAIT_MS,
   );
   const limitedUntilMs = trouble.kind === 'limit' ? nextMs : undefined;
   return saveAs(
-    { ...tried, limitedUntilMs, nextMs, trouble: failing },
+    { ...tried, limitedUntilMs, nextMs, pollFailure: failing },
     { inMs: Math.max(1, nextMs - now()) },
   );
 }
 
 /** Nobody waits for it: pauses double up to half an hour, so that failures leave the hour's requests to others. */
-function backgroundPauseMs({ urgent }: FiguresRun, { kind, inARow }: Trouble, context: JobContext): number {
+function backgroundPauseMs(
+  { urgent }: FiguresRun,
+  { kind, inARow }: PollFailure,
+  context: JobContext,
+): number {
   const isLimit = kind === 'limit';
   // The first time, the platform's own time counts.
   if (urgent || kind === 'project' || (isLimit && inARow === 1)) return 0;

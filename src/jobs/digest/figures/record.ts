@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PagesOf } from '../../../store/figures.ts';
 import { idOf } from '../../../store/ids.ts';
 import { runBase } from '../../../store/runs.ts';
-import { trouble } from '../../poll-record.ts';
+import { pollFailure } from '../../poll-record.ts';
 import {
   counts,
   type DayRange,
@@ -54,7 +54,7 @@ export const figuresRun = runBase.extend({
   nextMs: z.number(),
   /** Our own limit, or the platform's, holds it up until then. */
   limitedUntilMs: z.number().optional(),
-  trouble: trouble
+  pollFailure: pollFailure
     .extend({
       sinceMs: z.number(),
       adminsTold: z.boolean().optional(),
@@ -123,7 +123,9 @@ export const pagesOf = ({
 export const rangeKey = ({ from, to }: DayRange) => `${from}..${to}`;
 
 /** Returns why the platform gives no numbers now; nothing where it does, or where the project is gone. */
-export function causeOf({ trouble }: Pick<FiguresRun, 'trouble'>): PlatformCause | undefined {
+export function causeOf({
+  pollFailure: trouble,
+}: Pick<FiguresRun, 'pollFailure'>): PlatformCause | undefined {
   const cause = platformCause.safeParse(trouble);
   return cause.data;
 }

@@ -18,8 +18,8 @@ const pagesUsedMs = ({ urgent }: FiguresRun) =>
  */
 export function collectAgain(known: FiguresRun, wanted: FiguresRun, nowMs: number): FiguresRun | undefined {
   if (known.state !== 'ended')
-    return known.trouble && known.trouble.kind !== 'limit'
-      ? { ...known, trouble: undefined, nextMs: nowMs }
+    return known.pollFailure && known.pollFailure.kind !== 'limit'
+      ? { ...known, pollFailure: undefined, nextMs: nowMs }
       : undefined;
   const fresh = { ...wanted, rev: known.rev };
   if (known.pages !== undefined && nowMs - known.sinceMs > pagesUsedMs(known)) return fresh;

@@ -1,5 +1,5 @@
 import { layout, type Message, type Part } from '../../../slack/blocks.ts';
-import { cut, formatCount, oneLine } from '../../../slack/text.ts';
+import { cut, formatCount, singleLine } from '../../../slack/text.ts';
 import type { Alert } from '../alerts.ts';
 import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
 import { WEEKDAYS } from '../schedule-times.ts';
@@ -24,7 +24,7 @@ export function alertMessage(
   const date = Temporal.PlainDate.from(day);
   const weekday = WEEKDAYS[date.dayOfWeek - 1] ?? '';
   const when = `${weekday.slice(0, 3)} ${date.day} ${date.toLocaleString('en-US', { month: 'short' })}`;
-  const site = cut(oneLine(run.site), 253);
+  const site = cut(singleLine(run.site), 253);
   const change = ({ by, now, usual, lasting }: Alert, unit: string) =>
     `${names[by]} ${now < usual ? 'down' : 'up'} ${percent(now, usual)}${unit}${lasting ? ' for days' : ''}`;
   const changes = alerts.map((alert) => change(alert, '%')).join(', ');

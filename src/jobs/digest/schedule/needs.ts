@@ -1,5 +1,5 @@
 import { message, type Part } from '../../../slack/blocks.ts';
-import { foreignText } from '../../../slack/text.ts';
+import { sanitizeUserText } from '../../../slack/text.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import type { ScheduleRun } from './record.ts';
 import { failedMessage, goesOnMessage, notPermittedMessage } from './view.ts';
@@ -11,7 +11,7 @@ export const scheduleNeeds: RunNeeds<ScheduleRun> = {
     return kind === undefined ? [] : [{ user: run.owner.id, id: kind }];
   },
   line(run, { id }) {
-    const digest: Part[] = [`the digest of ${foreignText(run.site, 80)} in `, { channel: run.channel }];
+    const digest: Part[] = [`the digest of ${sanitizeUserText(run.site, 80)} in `, { channel: run.channel }];
     return id === 'permission'
       ? ['⏸ ', { bold: 'Paused' }, ' · you may no longer set up ', ...digest]
       : ['❌ ', { bold: 'Digest failed' }, ' · I could not post ', ...digest];

@@ -37,7 +37,7 @@ export function createOwnerLookups({ now, log }: { now: () => number; log: Pick<
       else failing.set(runId, { sinceMs, seenMs: now() });
       const text = problem();
       if (text !== undefined && !isLogged) log.warn(text);
-      if (text === undefined && isLogged) log.info('Slack says again who may have weekly digests');
+      if (text === undefined && isLogged) log.info('Slack answers again who may set up digests');
       isLogged = text !== undefined;
     },
     problem,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idOf } from '../../../store/ids.ts';
 import { type Quota, runBase } from '../../../store/runs.ts';
-import { knownNeeds } from '../../needs.ts';
+import { openQuestionIds } from '../../needs.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
 import { quiet } from '../alerts.ts';
@@ -46,7 +46,7 @@ export type AlertWatch = z.infer<typeof alertWatch>;
 /** A weekly digest of a project in a channel. It steps itself: what it does is in `job.ts`. */
 export const scheduleRun = runBase.extend({
   job: z.literal('digest-schedule'),
-  needs: knownNeeds,
+  needs: openQuestionIds,
   project: z.string(),
   site: z.string(),
   channel: z.string(),

@@ -7,7 +7,7 @@ import {
   message,
   type Part,
 } from '../../../slack/blocks.ts';
-import { foreignText, formatCount } from '../../../slack/text.ts';
+import { formatCount, sanitizeUserText } from '../../../slack/text.ts';
 import { nameTo, personName } from '../../wording-view.ts';
 import { digestActions, type ScheduleButton } from '../buttons.ts';
 import { failureParts, isNotThere } from '../failure-view.ts';
@@ -20,7 +20,7 @@ import { type DueDigest, MAX_FAILURES } from './transitions.ts';
 /** A moment in each reader's own zone. */
 const MOMENT_FORMAT = '{date_short_pretty} {time}';
 
-const site = (run: ScheduleRun) => foreignText(run.site, 253);
+const site = (run: ScheduleRun) => sanitizeUserText(run.site, 253);
 
 export type ScheduleAction = 'preview' | 'sendNow' | 'change' | 'remove' | 'pause' | 'resume' | 'takeOver';
 
@@ -65,7 +65,7 @@ const confirmRemoval: NonNullable<ButtonParts['confirm']> = {
 };
 
 const placeParts = (run: ScheduleRun): Part[] => [
-  { bold: foreignText(run.site, MAX_LISTED_SITE) },
+  { bold: sanitizeUserText(run.site, MAX_LISTED_SITE) },
   ' in ',
   { channel: run.channel },
 ];

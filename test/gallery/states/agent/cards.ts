@@ -46,18 +46,22 @@ export const cards: GalleryState[] = [
     'Needs an answer',
   ),
   card('archived, a round is open', { ...archived, rounds: [aRound()] }, 'Archived'),
-  card('polls fail, key, working', { lookTrouble: 'key', rounds: [aRound()] }, 'Key rejected'),
-  card('polls fail, down, working', { lookTrouble: 'down', rounds: [aRound()] }, 'Working'),
-  card('polls fail from the start', { seen: undefined, lookTrouble: 'down' }, "Can't check", 'aj_3f9a'),
-  card('every reply, in a crowd', { mode: 'all', crowd: true }, 'Ready'),
+  card('polls fail, key, working', { pollFailure: 'key', rounds: [aRound()] }, 'Key rejected'),
+  card('polls fail, down, working', { pollFailure: 'down', rounds: [aRound()] }, 'Working'),
+  card('polls fail from the start', { seen: undefined, pollFailure: 'down' }, "Can't check", 'aj_3f9a'),
+  card('every reply, in a crowd', { mode: 'all', hasOtherAuthors: true }, 'Ready'),
   card('a send is unclear', { instructions: [anInstruction({ state: 'unknown' })] }, 'Needs an answer'),
   card('one instruction waiting', { instructions: [anInstruction()] }, 'Ready'),
   card('instructions waiting', { instructions: [anInstruction(), anInstruction({ id: '2' })] }, 'Ready'),
-  card('one reply held', { crowd: true, instructions: [anInstruction({ state: 'held' })] }, 'Ready'),
+  card(
+    'one reply held',
+    { hasOtherAuthors: true, instructions: [anInstruction({ state: 'held' })] },
+    'Ready',
+  ),
   card(
     'two replies held',
     {
-      crowd: true,
+      hasOtherAuthors: true,
       instructions: [anInstruction({ state: 'held' }), anInstruction({ id: '2', state: 'held' })],
     },
     'Ready',
@@ -70,7 +74,7 @@ export const cards: GalleryState[] = [
   card('archived', seen({ status: 'archived', rawStatus: 'archived' }), 'Archived'),
   card('a state of its own', seen({ status: 'unknown', rawStatus: 'reviewing' }), 'reviewing'),
   card('a state without a word', seen({ status: 'unknown', rawStatus: '' }), 'unknown state'),
-  card('unknown to the platform', { gone: true }, 'Not found'),
+  card('unknown to the platform', { notFound: true }, 'Not found'),
   card('starting', { ...unmade, instructions: [first] }, 'Starting', 'new job'),
   card(
     'start unclear',
@@ -79,8 +83,8 @@ export const cards: GalleryState[] = [
     'new job',
   ),
   card('not started', { ...unmade, instructions: [{ ...first, state: 'failed' }] }, 'Not started', 'new job'),
-  ...(['down', 'limit', 'key', 'forbidden', 'project'] as const).map((lookTrouble) =>
-    card(`polls fail, ${lookTrouble}`, { lookTrouble }, POLL_STATES[lookTrouble]),
+  ...(['down', 'limit', 'key', 'forbidden', 'project'] as const).map((pollFailure) =>
+    card(`polls fail, ${pollFailure}`, { pollFailure: pollFailure }, POLL_STATES[pollFailure]),
   ),
   card('stopped', ended('stopped', { by: BEN, unsent: 2 }), 'Stopped following'),
   card('stopped by nobody', ended('stopped', { unsent: 1 }), 'Stopped following'),
@@ -93,7 +97,7 @@ export const cards: GalleryState[] = [
   ),
   card('broken', ended('broken', { ref: '7f3c1d' }), 'Stopped by an error'),
   card('long names', long, 'Ready'),
-  card('long name of a project', { lookTrouble: 'project', project: 'docs-of-'.repeat(10) }, "Can't check"),
+  card('long name of a project', { pollFailure: 'project', project: 'docs-of-'.repeat(10) }, "Can't check"),
   card('name from right to left', { owner: { id: 'U0ANA', name: RTL_NAME } }, 'Ready'),
   card('stopped by a long name', ended('stopped', { by: byLong.by, unsent: 2 }), 'Stopped following'),
 ];

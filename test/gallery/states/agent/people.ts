@@ -29,7 +29,7 @@ const excerpt = 'looks good, but what about v2?';
 
 export const ephemerals: GalleryState[] = [
   only('question', { kind: 'question', about: '1', excerpt }),
-  only('question, in a crowd', { kind: 'question', about: '1', excerpt }, { crowd: true }),
+  only('question, in a crowd', { kind: 'question', about: '1', excerpt }, { hasOtherAuthors: true }),
   only('question, every reply', { kind: 'question', about: '1', excerpt }, { mode: 'all' }),
   only('question, to somebody else', { kind: 'question', about: '1', excerpt }, { owner: BEN }),
   only('question, only mentions', { kind: 'question', about: '1', excerpt }, { mode: 'mention' }),

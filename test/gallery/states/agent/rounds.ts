@@ -123,7 +123,7 @@ export const endings: GalleryState[] = [
     {},
     { instructions: [{ ...SENT, text: '' }] },
   ),
-  end('failed, of a job that is gone', endingOf('failed'), 'could not finish', {}, { gone: true }),
+  end('failed, of a job that is gone', endingOf('failed'), 'could not finish', {}, { notFound: true }),
   end('failed, of three', endingOf('failed'), 'could not finish', { count: 3 }),
   end('no pull request, of three', endingOf('noPr'), 'without a pull request', { count: 3 }),
   end('no longer watched, of three', endingOf('gaveUp'), 'stopped watching', { count: 3 }),

@@ -1,4 +1,4 @@
-import type { SendTrouble, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { SendProblem, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
@@ -9,17 +9,17 @@ const MINUTE = 60_000;
 
 const troubleWith = (
   name: string,
-  changes: Partial<SendTrouble>,
+  changes: Partial<SendProblem>,
   state: string,
   thread: Partial<ThreadRun> = {},
 ) =>
   told(
     `agent/not sent/${name}`,
-    pick(threadMessages(aThread({ troubles: [aTrouble(changes)], ...thread })), 'trouble'),
+    pick(threadMessages(aThread({ sendProblems: [aTrouble(changes)], ...thread })), 'trouble'),
     state,
     INSTRUCTION,
   );
-const answer = (action: NonNullable<SendTrouble['answer']>['action']) => ({
+const answer = (action: NonNullable<SendProblem['answer']>['action']) => ({
   answer: { by: BEN, action, atMs: NOW_MS },
 });
 const WHY = [
@@ -54,12 +54,12 @@ export const troubles: GalleryState[] = [
   troubleWith('key, admins told', { why: 'key', adminsTold: true }, 'Not sent'),
   troubleWith('broken, with a reference', { why: 'broken', ref: '7f3c1d' }, 'Not sent'),
   troubleWith('archived, with its day', { why: 'archived', archivedAtMs: NOW_MS }, 'Not sent'),
-  troubleWith('unclear, unknown since', {}, 'reach the agent?', { gone: true }),
+  troubleWith('unclear, unknown since', {}, 'reach the agent?', { notFound: true }),
   troubleWith('job refused', { why: 'refused', creates: true }, 'not created'),
   troubleWith('job forbidden', { why: 'forbidden', creates: true }, 'not created'),
   troubleWith('archived, no longer followed', { why: 'archived' }, 'Not sent', ended('stopped')),
   troubleWith('refused, archived since', { why: 'refused' }, 'Not sent', archived),
-  troubleWith('refused, unknown since', { why: 'refused' }, 'Not sent', { gone: true }),
+  troubleWith('refused, unknown since', { why: 'refused' }, 'Not sent', { notFound: true }),
   troubleWith('answered, sent again', answer('sendAgain'), 'chose to send'),
   troubleWith('answered, left', answer('leave'), 'chose not to send'),
   troubleWith('answered late', answer('late'), 'late'),
@@ -111,7 +111,7 @@ const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}, 
       threadMessages(
         aThread({
           instructions: [anInstruction()],
-          retry: { sinceMs: NOW_MS, inARow: 9, nextMs: NOW_MS + MINUTE, over },
+          retry: { sinceMs: NOW_MS, inARow: 9, nextMs: NOW_MS + MINUTE, expired: over },
           ...thread,
         }),
       ),
@@ -130,7 +130,7 @@ export const delays: GalleryState[] = [
   limited('discarded, another one waits', discarded(1), 1, 'Kept'),
   limited('one an hour', { perHour: 1 }, 1, 'Kept'),
   // It is about no instruction any more.
-  limited('over', { over: true }, 0, 'Nothing is waiting', 'limit'),
+  limited('over', { expired: true }, 0, 'Nothing is waiting', 'limit'),
   limited('discarded', discarded(1), 0, 'Discarded'),
   limited('two discarded', discarded(2), 0, 'Discarded', '2 instructions'),
   retrying('not sent yet', false),

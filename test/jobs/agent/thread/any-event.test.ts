@@ -76,7 +76,7 @@ const busy = aThread({
     anInstruction({ id: 'unknown', state: 'unknown' }),
   ],
   rounds: [aRound({ last: { id: 'old', by: ana, excerpt: 'x' }, ending: { kind: 'failed', atMs: NOW_MS } })],
-  troubles: [aTrouble({ id: 'unknown' }), aTrouble({ id: 'failed', why: 'down' })],
+  sendProblems: [aTrouble({ id: 'unknown' }), aTrouble({ id: 'failed', why: 'down' })],
 });
 
 const isPending = ({ state }: Instruction) => state === 'held' || state === 'waiting';
@@ -105,12 +105,12 @@ test('any events, in any order', () => {
 });
 
 function checkStep(before: ThreadRun, event: ThreadEvent, after: ThreadRun) {
-  const { instructions, notes } = after;
+  const { instructions, ephemerals: notes } = after;
   expect(new Set(instructions.map(({ id: one }) => one)).size).toBe(instructions.length);
   expect(new Set(notes.map(({ id: one }) => one)).size).toBe(notes.length);
   expect(count(after, 'over')).toBeLessThanOrEqual(MAX_FINISHED);
   expect(count(after, 'sending', 'unknown')).toBeLessThanOrEqual(count(before, 'sending', 'unknown'));
-  expect(after.crowd || !before.crowd).toBe(true);
+  expect(after.hasOtherAuthors || !before.hasOtherAuthors).toBe(true);
   const waiting = instructions.filter(({ state }) => state === 'waiting');
   expect(waiting).toEqual(waiting.toSorted((one, other) => one.atMs - other.atMs));
   // Nothing that waits stands before something that went out.

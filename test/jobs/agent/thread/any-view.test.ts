@@ -32,7 +32,7 @@ function always(
 }
 
 /** Whom a message may mention: those whom an ending or an open trouble concerns. */
-function concerned(key: string, { id, owner, rounds, troubles }: ThreadRun): string[] {
+function concerned(key: string, { id, owner, rounds, sendProblems: troubles }: ThreadRun): string[] {
   const authors = rounds
     .filter(({ n }) => key === `${id}.end.${n}`)
     .flatMap((round) => round.authors.map((author) => author.id));

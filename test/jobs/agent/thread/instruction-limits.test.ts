@@ -24,7 +24,7 @@ describe('an instruction that is too long', () => {
   test('is not taken, and its author is told how long it may be', () => {
     const thread = applyEvents(aThread(), [wrote(ana, 1, long(14_200))]);
     expect(thread.instructions).toEqual([]);
-    expect(thread.notes).toMatchObject([
+    expect(thread.ephemerals).toMatchObject([
       {
         to: 'U0ANA',
         kind: 'tooLong',
@@ -55,7 +55,9 @@ describe('where as many as may wait do so', () => {
   test('one more is not taken, and its author is told', () => {
     const thread = applyEvents(full, [wrote(ana, 1, 'One more')]);
     expect(thread.instructions).toHaveLength(100);
-    expect(thread.notes).toMatchObject([{ to: 'U0ANA', kind: 'tooMany', most: 100, excerpt: 'One more' }]);
+    expect(thread.ephemerals).toMatchObject([
+      { to: 'U0ANA', kind: 'tooMany', most: 100, excerpt: 'One more' },
+    ]);
   });
 });
 

@@ -44,7 +44,7 @@ test('the end of a round that came while the thread was away is told all the sam
   const one = anInstruction({ creates: true, state: 'working', sentAtMs: NOW_MS });
   const run = { agentJobId: 'aj_3f9a77bd04c24a06', instructions: [one], seen: undefined, watched: false };
   // The watch knows of the send; the process died before the thread did.
-  await world.follows({ ...run, state: 'carding' });
+  await world.follows({ ...run, state: 'postingCard' });
   const thread = { ...(await world.thread()), ...run, state: 'following' as const };
   await watchHearsOf(thread, one.id);
   await world.threads.save(thread, 0);
@@ -103,7 +103,7 @@ describe('what the platform took', () => {
     };
     await world.step();
     await isInBoth();
-    expect(await world.watched()).toMatchObject({ lookWanted: true });
+    expect(await world.watched()).toMatchObject({ pollRequested: true });
     expect(world.audited.filter((line) => line.endsWith('sent · 6 characters'))).toHaveLength(1);
   });
 });

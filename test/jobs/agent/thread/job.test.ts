@@ -25,14 +25,14 @@ test('a thread that another process saved meanwhile is stepped again, with the s
   const { save } = world.context.threads;
   world.context.threads.save = async (run, taken) => {
     world.context.threads.save = save;
-    await save({ ...(await world.thread()), crowd: true }, 0);
+    await save({ ...(await world.thread()), hasOtherAuthors: true }, 0);
     return save(run, taken);
   };
   await world.step();
   expect(woken).toEqual([world.id]);
-  expect(await world.thread()).toMatchObject({ crowd: true, mode });
+  expect(await world.thread()).toMatchObject({ hasOtherAuthors: true, mode });
   await world.step();
-  expect(await world.thread()).toMatchObject({ crowd: true, mode: 'mention' });
+  expect(await world.thread()).toMatchObject({ hasOtherAuthors: true, mode: 'mention' });
 });
 
 test('somebody whom Slack does not tell just now holds up the thread, but not for what they may', async () => {

@@ -4,7 +4,7 @@ import { applyEvents, ben, deleted, edited, outcomesOf, wrote } from '../../../s
 
 describe('an edit', () => {
   test('that comes before its message is what counts', () => {
-    const thread = applyEvents(aThread({ crowd: true }), [
+    const thread = applyEvents(aThread({ hasOtherAuthors: true }), [
       edited(ben, 1, 'two'),
       edited(ben, 1, 'ask <@U0ANA>'),
       wrote(ben, 1, '<@U0DOCKET> one'),
@@ -21,6 +21,6 @@ describe('a deletion', () => {
       wrote(ben, 1, '<@U0DOCKET> one'),
     ]);
     expect(outcomesOf(thread)).toEqual([]);
-    expect(thread).toMatchObject({ crowd: true, notes: [] });
+    expect(thread).toMatchObject({ hasOtherAuthors: true, ephemerals: [] });
   });
 });

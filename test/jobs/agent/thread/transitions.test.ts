@@ -20,7 +20,7 @@ const states = ({ instructions }: ThreadRun) => instructions.map(({ state }) => 
 test('unknown: a question, once', () => {
   const after = applySendResult(sendingOne(), first, { kind: 'unknown' }, NOW_MS);
   expect(states(after)).toEqual(['unknown', 'waiting']);
-  expect(after.troubles).toMatchObject([{ id: '1', attempt: 1, why: 'unknown' }]);
+  expect(after.sendProblems).toMatchObject([{ id: '1', attempt: 1, why: 'unknown' }]);
   expect(applySendResult(after, first, { kind: 'unknown' }, NOW_MS)).toBe(after);
 });
 
@@ -32,13 +32,13 @@ test.each<[string, SendResult, string, object]>([
   const asked = applySendResult(sendingOne(), first, { kind: 'unknown' }, NOW_MS);
   const after = applySendResult(asked, first, result, NOW_MS + 1);
   expect(states(after)[0]).toBe(state);
-  expect(after.troubles).toMatchObject([told]);
+  expect(after.sendProblems).toMatchObject([told]);
 });
 
 test('a late answer to an attempt that a person has answered for changes nothing', () => {
   const again = aThread({
     instructions: [anInstruction({ id: '1', attempt: 2, state: 'sending' })],
-    troubles: [aTrouble({ id: '1', attempt: 1 })],
+    sendProblems: [aTrouble({ id: '1', attempt: 1 })],
   });
   expect(applySendResult(again, first, taken, NOW_MS)).toBe(again);
   const leftAlone = aThread({ instructions: [anInstruction({ id: '1', state: 'over', outcome: 'left' })] });

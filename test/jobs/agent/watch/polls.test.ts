@@ -24,7 +24,7 @@ const redis = onFreshWorlds((fresh) => {
 async function watched(jobId: string, asked = false): Promise<WatchRun> {
   const fresh = addThread(newWatch('T0ACME', 'default', jobId, NOW_MS), 't1', NOW_MS);
   const round = { n: 1, sinceMs: NOW_MS, sentAtMs: NOW_MS, active: true, found: false };
-  const run = { ...fresh, round, rounds: 1, lookWanted: false, untold: false, nextLookAtMs: NOW_MS };
+  const run = { ...fresh, round, rounds: 1, pollRequested: false, untold: false, nextPollAtMs: NOW_MS };
   const wanted = asked ? requestPoll(run, NOW_MS) : run;
   await world.runs.accept(wanted, Number.MAX_SAFE_INTEGER, 0, undefined);
   return wanted;

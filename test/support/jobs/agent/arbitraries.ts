@@ -3,7 +3,7 @@ import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.
 import {
   type Ephemeral,
   ephemeral,
-  sendTrouble,
+  sendProblem,
   type ThreadRun,
   threadRound,
   threadRun,
@@ -77,7 +77,7 @@ const anyTrouble = fc.record({
   by: person,
   excerpt: hostileText,
   sinceMs: time,
-  why: fc.constantFrom(...sendTrouble.shape.why.options),
+  why: fc.constantFrom(...sendProblem.shape.why.options),
   creates: fc.boolean(),
   reason: maybe(hostileText),
   adminsTold: maybe(fc.boolean()),
@@ -123,7 +123,7 @@ export const anyThread: fc.Arbitrary<ThreadRun> = fc
     mode: fc.constantFrom(...threadRun.shape.mode.options),
     instructions: fc.array(anyInstruction, { maxLength: 8 }),
     rounds: fc.array(anyRound, { maxLength: 3 }).map((rounds) => rounds.map((one) => threadRound.parse(one))),
-    troubles: fc.array(anyTrouble, { maxLength: 3 }),
+    sendProblems: fc.array(anyTrouble, { maxLength: 3 }),
     seen: maybe(
       fc.record({
         status: fc.constantFrom('active', 'completed', 'archived', 'failed', 'unknown'),
@@ -137,8 +137,8 @@ export const anyThread: fc.Arbitrary<ThreadRun> = fc
         atMs: time,
       }),
     ),
-    gone: maybe(fc.boolean()),
-    lookTrouble: maybe(fc.constantFrom('down', 'limit', 'key', 'forbidden', 'project')),
+    notFound: maybe(fc.boolean()),
+    pollFailure: maybe(fc.constantFrom('down', 'limit', 'key', 'forbidden', 'project')),
     limit: maybe(
       fc.record({
         n: fc.nat(1000),
@@ -147,7 +147,7 @@ export const anyThread: fc.Arbitrary<ThreadRun> = fc
         sinceMs: time,
         untilMs: time,
         refusals: fc.nat(100),
-        over: maybe(fc.boolean()),
+        expired: maybe(fc.boolean()),
         discarded: maybe(
           fc.record({
             by: person,
@@ -157,8 +157,10 @@ export const anyThread: fc.Arbitrary<ThreadRun> = fc
         ),
       }),
     ),
-    crowd: fc.boolean(),
-    retry: maybe(fc.record({ sinceMs: time, inARow: fc.nat(100), nextMs: time, over: maybe(fc.boolean()) })),
+    hasOtherAuthors: fc.boolean(),
+    retry: maybe(
+      fc.record({ sinceMs: time, inARow: fc.nat(100), nextMs: time, expired: maybe(fc.boolean()) }),
+    ),
   })
   .map(({ agentJobId, seen, ...changes }) => {
     const { agentJobId: _, seen: __, ...known } = aThread();

@@ -1,6 +1,6 @@
 import type { MentionRun } from '../../../../src/jobs/agent/mention/record.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
-import type { SendTrouble, ThreadRound, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { SendProblem, ThreadRound, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { NOW_MS } from '../../builders.ts';
 
 const ANA = { id: 'U0ANA', name: 'ana' };
@@ -24,16 +24,16 @@ export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
     state: 'following',
     sinceMs: NOW_MS - 180_000,
     mode: 'auto',
-    crowd: false,
+    hasOtherAuthors: false,
     answers: {},
     askedAtMs: {},
     refused: [],
     instructions: [],
-    early: [],
+    editsBeforeMessage: [],
     rounds: [],
     knownRound: 0,
-    troubles: [],
-    notes: [],
+    sendProblems: [],
+    ephemerals: [],
     watched: true,
     seen: {
       status: 'completed',
@@ -76,7 +76,7 @@ export function aRound(changes: Partial<ThreadRound> = {}): ThreadRound {
 }
 
 /** The question about a send without an answer. */
-export function aTrouble(changes: Partial<SendTrouble> = {}): SendTrouble {
+export function aTrouble(changes: Partial<SendProblem> = {}): SendProblem {
   return {
     id: '1789912860.000200',
     attempt: 1,

@@ -83,5 +83,5 @@ export const outcomesOf = ({ instructions }: ThreadRun) =>
   instructions.map(({ state, outcome, excerpt }) => `${outcome ?? state}: ${excerpt}`);
 
 /** To whom the notes are, and their kinds: "ana: question". */
-export const ephemeralsOf = ({ notes }: ThreadRun) =>
+export const ephemeralsOf = ({ ephemerals: notes }: ThreadRun) =>
   notes.map(({ to, kind }) => `${people.get(to)}: ${kind}`);

@@ -10,7 +10,7 @@ const ending: fc.Arbitrary<Ending> = fc.oneof(
       link: fc.stringMatching(/^[0-9a-f]{24}\.\d\.\d\.\d$/),
       linkEndsAtMs: maybe(time),
       sizeBytes: maybe(fc.maxSafeNat()),
-      over: maybe(fc.boolean()),
+      expired: maybe(fc.boolean()),
       privately: maybe(fc.boolean()),
     })
     .map((done) => present(done) as Ending),
@@ -55,13 +55,13 @@ export const anyRun: fc.Arbitrary<ExportRun> = fc
     state: fc.constantFrom(...STATES),
     sinceMs: time,
     attemptAtMs: time,
-    nextLookAtMs: time,
+    nextPollAtMs: time,
     jobId: maybe(hostileText),
     startedAtMs: maybe(time),
     status: maybe(fc.oneof(fc.constantFrom('queued', 'running', 'completed', 'failed'), hostileText)),
     progressText: maybe(hostileText),
     pageCount: maybe(fc.maxSafeNat()),
-    looks: fc.array(
+    snapshots: fc.array(
       fc
         .record({ atMs: time, fraction: maybe(fc.double({ min: 0, max: 1, noNaN: true })) })
         .map((look) => present(look)),

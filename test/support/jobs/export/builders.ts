@@ -25,11 +25,11 @@ export function aRun(changes: Partial<ExportRun> = {}): ExportRun {
     state: 'watching',
     sinceMs: NOW_MS - 180_000,
     attemptAtMs: NOW_MS - 180_000,
-    nextLookAtMs: NOW_MS,
+    nextPollAtMs: NOW_MS,
     jobId: 'se_3f9a77bd04c24a06',
     startedAtMs: NOW_MS - 180_000,
     status: 'running',
-    looks: [],
+    snapshots: [],
     ...changes,
   };
 }
@@ -48,7 +48,7 @@ export const anEnding: Record<Ending['kind'], Ending> = {
 
 export const STATES = [
   'accepted',
-  'carding',
+  'postingCard',
   'starting',
   'watching',
   'bundling',

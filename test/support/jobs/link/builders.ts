@@ -16,7 +16,7 @@ export function aLinkRun(changes: Partial<LinkRun> = {}): LinkRun {
     to: { id: 'U0BEN', name: 'ben' },
     state: 'making',
     sinceMs: NOW_MS,
-    nextLookAtMs: NOW_MS,
+    nextPollAtMs: NOW_MS,
     made: 1,
     failures: 0,
     ...changes,

@@ -2,9 +2,9 @@ import type { Log } from './log.ts';
 import { Stopping } from './stopping.ts';
 
 /** What a process opened, to be closed in reverse order. */
-export type Closers = ReturnType<typeof createClosers>;
+export type ShutdownHooks = ReturnType<typeof createShutdownHooks>;
 
-export function createClosers(log: Log) {
+export function createShutdownHooks(log: Log) {
   const closers: (() => Promise<unknown> | unknown)[] = [];
   const stopping = new AbortController();
   let closed: Promise<void> | undefined;

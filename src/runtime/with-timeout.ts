@@ -4,7 +4,7 @@ export class TimeLimitError extends Error {
 }
 
 /** Returns the promise's result. Throws `TimeLimitError` when there is none after `ms` milliseconds. */
-export function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+export function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new TimeLimitError(`no result within ${Math.round(ms)} ms`));
     const timer = setTimeout(giveUp, Math.max(0, ms));

@@ -12,7 +12,7 @@ export interface RememberParts {
  * Returns the look-up with a cache: results are kept for `cacheMs`, failures are not, and calls during a look-up share
  * it until it has taken `timeoutMs`.
  */
-export function remember<T>(
+export function cached<T>(
   { timeoutMs, cacheMs, now }: RememberParts,
   load: (id: string) => Promise<T>,
 ): (id: string) => Promise<T> {
