@@ -39,7 +39,7 @@ import { isZone } from '../src/jobs/digest/schedule-times.ts';
 import { readRange } from '../src/jobs/digest/weeks.ts';
 import { pullRequestName } from '../src/jobs/pull-request-view.ts';
 import { readTypedJob } from '../src/jobs/typed-job.ts';
-import { createLog, scrub, shortenLine } from '../src/runtime/log.ts';
+import { createLog, scrub, withoutArgs } from '../src/runtime/log.ts';
 import { fillLinks, message } from '../src/slack/blocks.ts';
 import { formatDate } from '../src/slack/markdown/format.ts';
 import { findMentions, messageToMarkdown } from '../src/slack/markdown/message.ts';
@@ -194,7 +194,7 @@ const readers: Record<string, Reader> = {
   findMentions: (text) => findMentions({ text }),
   readReply: (text) => readReply(event({ text, thread_ts: text, user_team: text }), { team_id: text }, own),
   scrub: (text) => scrub(text, ['adm_5ecretKey0123', 'adm_5ecret']),
-  shortenLine: (text) => shortenLine(JSON.stringify({ level: 30, msg: text, args: [text] })),
+  withoutArgs: (text) => withoutArgs(JSON.stringify({ level: 30, msg: text, args: [text] })),
   'the log': (text) => log.info({ text, err: new Error(text) }, text),
 };
 

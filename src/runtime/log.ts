@@ -34,35 +34,14 @@ export function scrub(line: string, secrets: readonly string[]): string {
   return clean;
 }
 
-/** In characters. Texts are cut only in lines that are too long. */
-const MAX_LINE_LENGTH = 32_000;
-const MAX_TEXT_LENGTH = 4000;
-
-/** Returns a long text up to a space: half a secret would no longer be recognized as one. */
-function cutText(text: string): string {
-  if (text.length <= MAX_TEXT_LENGTH) return text;
-  return `${text.slice(0, Math.max(0, text.lastIndexOf(' ', MAX_TEXT_LENGTH)))}…`;
+/** Returns a line of JSON without the `args` that errors of Redis carry, which hold what people wrote. */
+export function withoutArgs(line: string): string {
+  if (!line.includes('"args"')) return line;
+  return `${JSON.stringify(JSON.parse(line, (key, value) => (key === 'args' ? undefined : value)))}\n`;
 }
 
 /**
- * Returns a line of JSON without the `args` that errors of Redis carry, which hold what people wrote. Long texts are
- * cut; when the line is still too long, only its level, time and message stay.
- */
-export function shortenLine(line: string): string {
-  if (line.length <= MAX_LINE_LENGTH && !line.includes('"args"')) return line;
-  const short = `${JSON.stringify(JSON.parse(line, omitArgs))}\n`;
-  if (short.length <= MAX_LINE_LENGTH) return short;
-  const { level, time, msg } = JSON.parse(short);
-  return `${JSON.stringify({ level, time, msg, cut: true })}\n`;
-}
-
-function omitArgs(key: string, value: unknown): unknown {
-  if (key === 'args') return undefined;
-  return typeof value === 'string' ? cutText(value) : value;
-}
-
-/**
- * Returns a JSON log whose lines are all shortened and scrubbed before they are written, also those of libraries.
+ * Returns a JSON log whose lines are all scrubbed before they are written, also those of libraries.
  * `secrets` may grow later.
  */
 export function createLog(level: LogLevel, secrets: readonly string[], destination?: DestinationStream): Log {
@@ -74,7 +53,7 @@ export function createLog(level: LogLevel, secrets: readonly string[], destinati
     base: null,
     // What a line says itself goes before what it is logged in.
     mixin: () => ({ ...logScope() }),
-    hooks: { streamWrite: (line: string) => scrub(shortenLine(line), hideable()) },
+    hooks: { streamWrite: (line: string) => scrub(withoutArgs(line), hideable()) },
   };
   return pino(options, destination ?? standardOutput());
 }
