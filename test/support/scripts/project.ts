@@ -61,7 +61,9 @@ export function createProject(): Project {
 
   function launch(args: string[]): Running {
     // The folders for temporary files and for commands are the project's own, so that runs cannot meet.
-    const env = { ...process.env, PATH: `${bin}:/usr/bin:/bin`, TMPDIR: root };
+    // The start keeps compiled code itself.
+    const { NODE_COMPILE_CACHE: _, ...inherited } = process.env;
+    const env = { ...inherited, PATH: `${bin}:/usr/bin:/bin`, TMPDIR: root };
     const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
