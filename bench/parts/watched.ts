@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { checkSchema } from '../../src/store/schema.ts';
 import { aRun } from '../../test/support/jobs/export/builders.ts';
 import { startTestRedis, type TestRedis } from '../../test/support/redis.ts';
 import type { AgentProcess } from './agent-process.ts';
@@ -36,6 +37,8 @@ export async function createWatchedWorld(): Promise<WatchedWorld> {
   const { apiUrl, token, signingSecret } = await slack.listen();
   const { url, apiKey, projectId } = await platform.listen();
   const { teamId, channels, people } = await slack.places();
+  // As a first start does: else queues without a number look like data of an unknown release.
+  await checkSchema(redis.client, []);
   const runs = openRuns(redis.url);
 
   return {
