@@ -20,10 +20,9 @@ import { usageOf } from './parts/usage.ts';
  * its memory, and its share of a processor. With a Redis of its own, which is a process of its own and told apart.
  */
 const READY_MS = 1000;
-const MEMORY_MB = 120;
+const MEMORY_MB = 125;
 const CORE = 0.005;
 const STARTS = 5;
-const REST_MS = 12_000;
 /** By then V8 has collected what the start left behind. */
 const SETTLED_MS = 45_000;
 const WATCHED_MS = 30_000;
@@ -87,7 +86,7 @@ async function start(settings: Record<string, string>): Promise<Started> {
 /** Of a role on a Redis elsewhere, at rest. */
 async function memoryOf(role: string, redisUrl: string): Promise<number> {
   const docket = await start({ DOCKET_ROLE: role, REDIS_URL: redisUrl });
-  await pause(REST_MS);
+  await pause(SETTLED_MS);
   const { residentMb } = docket.usage();
   await docket.stop();
   return residentMb;

@@ -4,7 +4,7 @@ import { readSettings, type Settings, SettingsError, secretsOf, warningsOf } fro
 import { DocsApiSettingsError } from './docs-api/errors.ts';
 import { type AppParts, createRoleParts } from './role.ts';
 import { createLog, type Log } from './runtime/log.ts';
-import { growHeapSlowly, releaseStartMemory } from './runtime/memory.ts';
+import { growHeapSlowly } from './runtime/memory.ts';
 import { prepareWayOut } from './runtime/outgoing.ts';
 import { createShutdownHooks } from './runtime/shutdown-hooks.ts';
 import { Stopping, unlessStopping } from './runtime/stopping.ts';
@@ -125,7 +125,6 @@ export async function main(
     const { shutdownMs } = { ...defaultTiming, ...parts.timing };
     stopOnSignals(app, stopping, shutdownMs, log);
     await app;
-    releaseStartMemory();
   } catch (error) {
     // Whoever sent the signal sees to the end.
     if (stopping.signal.aborted) return;

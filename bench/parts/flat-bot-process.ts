@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { startApp } from '../../src/app.ts';
 import { readSettings, secretsOf } from '../../src/config/settings.ts';
 import { createLog } from '../../src/runtime/log.ts';
-import { growHeapSlowly, releaseStartMemory } from '../../src/runtime/memory.ts';
+import { growHeapSlowly } from '../../src/runtime/memory.ts';
 import { createMovedTime } from './moved-clock.ts';
 import { serve } from './remote.ts';
 
@@ -21,7 +21,6 @@ const app = await startApp(settings, {
   now: time.now,
 });
 growHeapSlowly();
-releaseStartMemory();
 
 /** What is left behind for each export, so that the bench can be seen to notice. */
 const kept = new Map<string, string>();

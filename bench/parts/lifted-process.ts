@@ -4,7 +4,7 @@ import { startApp } from '../../src/app.ts';
 import { readSettings, secretsOf } from '../../src/config/settings.ts';
 import { subjectIdOf } from '../../src/jobs/queue.ts';
 import { createLog } from '../../src/runtime/log.ts';
-import { growHeapSlowly, releaseStartMemory } from '../../src/runtime/memory.ts';
+import { growHeapSlowly } from '../../src/runtime/memory.ts';
 import type { Timing } from '../../src/runtime/timing.ts';
 import { serve } from './remote.ts';
 
@@ -38,7 +38,6 @@ subscribe('undici:client:sendHeaders', (message) => {
 const limits = { ...settings.limits, exportStatusPerSecond: PER_SECOND };
 const app = await startApp({ ...settings, limits }, { log, timing });
 growHeapSlowly();
-releaseStartMemory();
 
 const handlers = {
   port: () => app.port,
