@@ -49,6 +49,12 @@ describe('each rule can be broken', () => {
   test.each<[string, string, string, string]>([
     ['upwards', 'src/store/x.ts', "import { a } from '../commands/a.ts';\na();", 'imports go down only'],
     ['up, types only', 'src/slack/x.ts', "import type { b } from '../jobs/b/record.ts';\nb;", 'go down only'],
+    [
+      'a feature',
+      'src/jobs/x.ts',
+      "import type { b } from './export/record.ts';\nb;",
+      'what features share knows no feature',
+    ],
     ['up, in a call', 'src/jobs/x.ts', "const a = await import('../commands/a.ts');", 'go down only'],
     [
       'up, over several lines',

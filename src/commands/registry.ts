@@ -1,6 +1,5 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
-import type { ThreadRun } from '../jobs/agent/thread/record.ts';
 import type { Limits } from '../jobs/limits.ts';
 import type { Permission, Policy } from '../policy.ts';
 import type { Project } from '../projects.ts';
@@ -155,7 +154,7 @@ export interface EventTools {
   policy: Pick<Policy, 'check'>;
   limits: Limits;
   /** Which replies in a thread are instructions, unless people there say otherwise. */
-  replyMode: ThreadRun['mode'];
+  replyMode: 'auto' | 'all' | 'mention';
   now: () => number;
   log: Log;
 }

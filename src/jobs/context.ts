@@ -21,7 +21,6 @@ import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { SendAdminAlert } from './alerts/admin-alert.ts';
 import type { CallOnce } from './call-once.ts';
-import type { OwnerLookups } from './digest/schedule/owner-lookups.ts';
 import type { Limits } from './limits.ts';
 import type { IsPublic } from './visibility.ts';
 
@@ -60,8 +59,8 @@ export interface JobContext {
   deliverMessage: Deliver;
   postEphemeral: PostEphemeral;
   policy: Omit<Policy, 'contactText'>;
-  /** Hears of owners of weekly digests whom Slack does not tell about. */
-  ownerLookups: Pick<OwnerLookups, 'record'>;
+  /** Records since when Slack has not said whether the owner of a run has permission; without a time, Slack has said so. */
+  ownerLookups: { record: (runId: string, sinceMs: number | undefined) => void };
   isPublic: IsPublic;
   /** Names for what a message mentions. Rejects with `NamesUnknown` when Slack does not answer. */
   names: (mentions: Mentions) => Promise<Names>;

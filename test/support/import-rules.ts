@@ -34,6 +34,22 @@ const layers = [
   ['runtime', 'domain', 'projects'],
 ];
 
+/** Registries: each has a line per feature, so they import features. */
+const registries = [
+  'src/commands/index.ts',
+  'src/commands/job-ids.ts',
+  'src/jobs/features.ts',
+  'src/jobs/help-view.ts',
+  'src/jobs/index.ts',
+];
+const features = ['agent', 'digest', 'export', 'home', 'link', 'welcome'];
+
+/** Whether a file that all features share imports one of them. */
+const knowsFeature = (file: string, to: string) =>
+  /^src\/(?:commands|jobs)\/[^/]+$/.test(file) &&
+  !registries.includes(file) &&
+  features.some((name) => /^src\/(?:commands|jobs)\//.test(to) && to.split('/')[2] === name);
+
 /** A folder of src, or a file at its root, by its name. */
 const layerOf = (file: string): string => /^src\/([^/.]+)/.exec(file)?.[1] ?? '';
 
@@ -103,6 +119,7 @@ function brokenBy(file: string, { to, typeOnly }: Import, sources: Sources): str
   // The bot of the demo is Docket itself, with a clock that can be moved.
   if (home !== there && !(isDemoBot(file) && there === 'src')) broken.push(`${home} does not know ${there}`);
   if (isStandIn(file) && !isStandIn(to)) broken.push('a stand-in knows no more of the demo');
+  if (knowsFeature(file, to)) broken.push('what features share knows no feature');
   if (home === 'src' && there === 'src') broken.push(...brokenLayers(file, to, typeOnly));
   if (isView(file) && !typeOnly && !isPure(file, to))
     broken.push('a view knows block and text helpers, views, types and the pure files of its feature');

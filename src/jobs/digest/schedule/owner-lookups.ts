@@ -5,9 +5,7 @@ const PROBLEM_MS = 3_600_000;
 /** What no step of this process has confirmed for so long is left to the process that steps the schedule now. */
 const CONFIRMED_MS = 15 * 60_000;
 
-/** Schedules whose owner Slack does not tell about. Each process knows of those that it steps. */
-export type OwnerLookups = ReturnType<typeof createOwnerLookups>;
-
+/** Keeps the schedules whose owner Slack could not look up. Each process knows of those that it steps. */
 export function createOwnerLookups({ now, log }: { now: () => number; log: Pick<Log, 'warn' | 'info'> }) {
   const failing = new Map<string, { sinceMs: number; seenMs: number }>();
   let isLogged = false;
