@@ -295,9 +295,14 @@ export function createThreadStore(redis: RedisClient) {
       await Promise.all(claims.map((claim) => redis.pexpire(keys.early(claim), retention.earlyMs)));
     },
 
-    /** Takes it from the list of followed threads. Its claim is freed by `RunStore.save`. */
-    async unfollow(teamId: string, runId: string) {
-      await redis.multi().zrem(keys.followed(teamId), runId).hdel(keys.followedIndex(teamId), runId).exec();
+    /** Takes it from the list of followed threads and from what it counted toward. Its claim is freed by `RunStore.save`. */
+    async unfollow(teamId: string, runId: string, quota: string) {
+      await redis
+        .multi()
+        .zrem(keys.followed(teamId), runId)
+        .hdel(keys.followedIndex(teamId), runId)
+        .zrem(keys.quota(quota), runId)
+        .exec();
     },
 
     /** Ids of the runs of followed threads, the latest first. */

@@ -54,7 +54,7 @@ describe('following', () => {
     }
     await stores.threads.follow(aThread({ id: 'b' }), { ...place, rootTs: '0' });
     expect(await stores.threads.followed('T0ACME')).toEqual(['c', 'a', 'b']);
-    await stores.threads.unfollow('T0ACME', 'a');
+    await stores.threads.unfollow('T0ACME', 'a', 'threads');
     expect(await stores.threads.followed('T0ACME')).toEqual(['c', 'b']);
     expect(await stores.threads.followed('T0OTHER')).toEqual([]);
   });
@@ -68,7 +68,7 @@ describe('following', () => {
     ]);
     await stores.threads.save({ ...run, agentJobId: 'aj_1' }, 0);
     expect(await stores.threads.followedIndex('T0ACME')).toMatchObject([{ id: 't1', agentJobId: 'aj_1' }]);
-    await stores.threads.unfollow('T0ACME', 't1');
+    await stores.threads.unfollow('T0ACME', 't1', 'threads');
     expect(await stores.threads.followedIndex('T0ACME')).toEqual([]);
     await stores.threads.save({ ...run, rev: 2 }, 0);
     expect(await redis.client.exists(keys.followedIndex('T0ACME'))).toBe(0);

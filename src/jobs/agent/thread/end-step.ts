@@ -9,7 +9,7 @@ import { leaveWatch } from '../watch/watches.ts';
 import { NO_JOB } from './card-step.ts';
 import { noPlaceMessage, unknownJobMessage } from './ephemeral-view.ts';
 import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
-import { isJobRefused, isRetracted, type ThreadRun } from './record.ts';
+import { isJobRefused, isRetracted, type ThreadRun, threadQuotas } from './record.ts';
 import { checkOpenSend } from './send.ts';
 import { type LoadedThread, publishAndWait } from './thread-step.ts';
 import { addEphemeral } from './transitions.ts';
@@ -26,7 +26,8 @@ export async function end(
   if (answerInMs === 'next') return 'next';
   if (answerInMs > 0) return runAgainIn(answerInMs);
   await leaveWatch(run, context);
-  await context.threads.unfollow(run.teamId, run.id);
+  const [quota] = threadQuotas(run, context.limits);
+  await context.threads.unfollow(run.teamId, run.id, quota.name);
   if (run.ended?.why === 'noPlace') {
     const message = noPlaceMessage(run.asked.joinable, run.ended.code ?? '');
     const inMs = await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
