@@ -10,7 +10,7 @@ export const exportSiteButton: ButtonParts = {
   value: JSON.stringify({ v: 1 }),
 };
 
-/** To somebody who typed what is no host name; `suggested` is what was probably meant, and `use` has it at once. */
+/** Answers a text that is not a host name. `suggested` is the likely domain; `use` is the button that takes it. */
 export function badDomainMessage(typed: string, suggested: string | undefined, use?: ButtonParts): Message {
   const shown = { code: cut(singleLine(typed), 100) };
   if (suggested === undefined)
@@ -21,11 +21,11 @@ export function badDomainMessage(typed: string, suggested: string | undefined, u
   );
 }
 
-/** To somebody who typed a domain that is not known; `meant` is a known one that differs in a letter or two. */
+/** Answers an unknown domain. `meant` is a known domain that differs in a letter or two. */
 export const misspeltMessage = (domain: string, meant: string, buttons: ButtonParts[]): Message =>
   message([[`I don't know ${domain}. Did you mean `, { code: meant }, '? Nothing was started.']], buttons);
 
-/** Offers the export that a mention asked for; `request` is its id. Nothing is started without a click. */
+/** Offers the export that a mention asked for; `request` is its id. Nothing starts without a click. */
 export function exportOffer(
   request: string,
   { site, typed }: { site?: string | undefined; typed?: string | undefined },

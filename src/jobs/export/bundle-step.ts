@@ -8,7 +8,7 @@ import { type StepResult, saveAs } from '../run-job.ts';
 import { type Ending, type ExportRun, jobIdOf } from './record.ts';
 import { endRun, withFailure } from './transitions.ts';
 
-/** Has the platform make a download link of the completed export. */
+/** Requests a download link for the completed export. */
 export async function createDownloadLink(
   run: ExportRun,
   context: JobContext,
@@ -39,14 +39,14 @@ export async function createDownloadLink(
 }
 
 /**
- * Decides whether the link is not for everybody in the thread: it was asked for like that, or people of other
- * organizations read along. It is decided for each link, since channels change; when a channel cannot be looked up
- * for long, the link is for the requester alone.
+ * Decides whether only the requester gets the link: by the request, or because people of other organizations read the
+ * thread. It is decided for each link, since channels change. If a channel cannot be looked up for long, only the
+ * requester gets it.
  */
 async function decideRecipient(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   const { slack, timing, now, log } = context;
   const decide = (alone: boolean) => saveAs({ ...run, alone });
-  // A direct message that takes the bot's card is the requester's own with the bot.
+  // A direct message that takes the bot's card is between the requester and the bot.
   const isDirectMessage = run.inDirectMessage || run.asked.channel.startsWith('D');
   if (isDirectMessage || run.privately) return decide(!isDirectMessage);
   try {
@@ -54,7 +54,7 @@ async function decideRecipient(run: ExportRun, context: JobContext): Promise<Ste
     return decide(shared);
   } catch (error) {
     if (!(error instanceof SlackApiError)) throw error;
-    // Whoever comes back at the time that was named keeps the place in the line.
+    // A request that comes back at the time named keeps its place in the line.
     const retryAfterMs = error.kind === 'limited' ? error.retryAfterMs : undefined;
     const isTransient = ['limited', 'unreachable', 'unclear'].includes(error.kind);
     const waitMs = retryAfterMs ?? growingPauseMs(run.sinceMs, context);

@@ -1,25 +1,25 @@
 import { z } from 'zod';
 
-/** What a button of a run carries. It names the attempt it was shown for, so that a late click does nothing. */
+/** The value of a run's button. It names the attempt that it was shown for, so a late click does nothing. */
 export const runButton = z.object({
   v: z.literal(1),
   run: z.string(),
   attempt: z.number().int(),
   resumed: z.number().int(),
-  /** For when the record is not found: what was exported, in which project, and the platform's id of the job. */
+  /** Used if the record is not found: the site, the project, and the platform's job id. */
   domain: z.string(),
   project: z.string().optional(),
   job: z.string().optional(),
-  /** It had a label or only some pages: its domain alone would not start the same. */
+  /** The export had a label or only some pages, so its domain alone would not start the same export. */
   special: z.boolean().optional(),
-  /** Its link is for the requester alone. */
+  /** Only the requester gets its link. */
   privately: z.boolean().optional(),
 });
 export type RunButton = z.infer<typeof runButton>;
 
 /**
- * What [Use it] and [Start another] carry: the export that is meant, and the request that asked for it. `chosen`: its
- * domain was chosen beside one that looks like it.
+ * The value of [Use it] and [Start another]: the target, and the id of the request. `chosen`: the person picked the
+ * domain over a similar one.
  */
 export const useDomain = z.object({
   v: z.literal(1),

@@ -13,11 +13,11 @@ import { exportActions } from './buttons.ts';
 import { exportDurationMs, pageCountText, percent, runButtonOf, runMenuOf, site } from './phrases.ts';
 import { type DoneEnding, type Ending, type ExportRun, fractionOf, refOf } from './record.ts';
 
-/** Endings that are shown in the thread: a start that was left and a card without a place are not. */
+/** Endings that the thread shows: all but an abandoned start and a card without a place. */
 export type ThreadEnding = Exclude<Ending, { kind: 'left' | 'noPlace' }>;
 type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
 
-/** Returns the one message that ends a run, or its watch. It mentions whoever asked, and whoever wanted to be notified. */
+/** Returns the one message that ends a run, or its watch. It mentions the requester and the watchers. */
 export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
   const startAgain = runButtonOf(run, 'Start again', exportActions.tryAgain);
   const goOn = (label: string) => [runButtonOf(run, label, exportActions.checkNow)];
@@ -45,7 +45,7 @@ export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
       });
     }
     case 'lost': {
-      // The id was somebody's: the export of the first start may run all the same.
+      // The adopted job id was a person's guess; the export of the first start may still run.
       const wasFound = run.answer?.action === 'watchIt' && run.answer.attempt === run.attempt;
       const knows = run.joined || wasFound ? 'does not know' : 'no longer knows';
       return ended(run, '❌', `The platform ${knows} the export of ${site(run)} (404).`, {
@@ -78,7 +78,7 @@ export function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
   }
 }
 
-/** To whoever asked, alone, where nothing stays of it. */
+/** An ephemeral to the requester; no other message of the run stays. */
 export function retractedMessage(run: ExportRun): Message {
   const { ending } = run;
   if (ending?.kind !== 'notStarted')
@@ -89,7 +89,7 @@ export function retractedMessage(run: ExportRun): Message {
   return message([[`❌ ${notStartedText(run, ending)}`], ...reason], [tryAgain]);
 }
 
-/** The platform's own words, where there are any. */
+/** The platform's own words, if any. */
 const reasonLines = ({ reason = '' }: { reason?: string | undefined }) =>
   singleLine(reason) === '' ? [] : [platformReasonText(reason)];
 
@@ -121,7 +121,7 @@ const mentionParts = (run: ExportRun): Part[] =>
     index === 0 ? [{ mention: id }] : [' ', { mention: id }],
   );
 
-/** To whoever asked, alone. */
+/** An ephemeral to the requester. */
 function notPermittedMessage(run: ExportRun, { reason }: NotStarted): Message {
   const whom = sanitizeUserText(reason ?? '', 200) || 'the people who run Docket';
   const what = `You may no longer start exports here, so the export of ${site(run)} was not started.`;
@@ -154,7 +154,7 @@ function doneMessage(run: ExportRun, done: DoneEnding): Message {
   });
 }
 
-/** To whoever asked, by direct message, where the thread must not have the link. */
+/** A direct message to the requester, if the thread must not have the link. */
 export function privateLinkMessage(run: ExportRun, done: DoneEnding): Message {
   const { more, ...rest } = linkContent(run, done);
   const sentence = `${site(run)} is exported`;
@@ -162,7 +162,7 @@ export function privateLinkMessage(run: ExportRun, done: DoneEnding): Message {
   return layout({ lines: [[`✅ ${sentence}`], ...more], ...rest, text });
 }
 
-/** The link as long as it works, then that it has ended. */
+/** The link while it works, then a note that it has expired. */
 function linkContent(
   run: ExportRun,
   done: DoneEnding,
@@ -180,7 +180,7 @@ function linkContent(
   };
 }
 
-/** Why there is no link, where somebody has to act on it before [Get the link] can help. */
+/** Why there is no link, if somebody has to act before [Get the link] can help. */
 function noLinkReason(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'noLink' }>): string {
   if (why === 'key') return `: my platform key was rejected, and ${keyRemedyText(adminsTold)}`;
   return why === 'project'

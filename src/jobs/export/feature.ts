@@ -8,7 +8,7 @@ import { cardPermalink } from './permalink.ts';
 import { exportLine } from './progress-view.ts';
 import { type ExportRun, exportKind, exportQuotas, exportRun } from './record.ts';
 
-/** More running exports than this are only counted in `/docs-status`. */
+/** `/docs-status` only counts further running exports. */
 const MAX_STATUS_LINES = 5;
 
 const title: Part = { bold: 'Exports you can see here' };
@@ -30,14 +30,14 @@ export const exportFeature: Feature = {
     entry: (run, userId, context) => ({
       ...(run.state === 'ended' && { endedAtMs: run.sinceMs }),
       async line() {
-        // Whoever follows an export could read its thread where they clicked, so a public one counts as open to them.
+        // A watcher could read the thread when they clicked, so they may see a public one.
         const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
         return exportLine(run, await cardPermalink(run, viewer, context, context.workspaceUrl()), userId);
       },
     }),
   }),
 
-  // One that has not begun is not started then; the others cannot be looked at.
+  // Without the key, a new export is refused, and running exports cannot be polled.
   async needsKey(teamId, projects, { runs }) {
     const active = await runs.activeOf(exportRun, 'export');
     const waits = ({ state }: ExportRun) => state === 'watching' || state === 'bundling';
@@ -71,12 +71,12 @@ export const exportFeature: Feature = {
   },
 };
 
-/** Exports of other people elsewhere that one list looks at, to see whether this person may read about them. */
+/** At most so many exports of other people in other channels are checked for one list. */
 export const MAX_OTHERS = 50;
 
 /**
- * Returns a line for each run that this person may see, the oldest first, `max` at most, and how many they are where that
- * is known; a last line says when there are more.
+ * Returns a line for each run that this person may see, oldest first, at most `max`, and their number if it is known.
+ * If there are more, the last line says so.
  */
 export async function runningExports(
   { runs, complete }: { runs: readonly ExportRun[]; complete: boolean },

@@ -34,7 +34,7 @@ export const exportJob = defineRunJob({
     job: run.jobId,
   }),
   step: ({ run }, context) => step(run, context),
-  // What breaks after the ending concerns nobody: the person knows how it ended.
+  // An error after the ending is not shown: the person already knows the ending.
   giveUp: async ({ run }, context, ref) =>
     run.state === 'ended'
       ? markIdle(run, context)
@@ -61,7 +61,7 @@ async function step(run: ExportRun, context: JobContext): Promise<StepResult<Exp
   }
 }
 
-/** From now on the run is found by the id of its job, where that is known. */
+/** Makes the run findable by its job id, if that is known. */
 async function nameJob({ id, teamId, project, jobId }: ExportRun, { runs }: JobContext) {
   if (jobId !== undefined) await runs.alias(jobAlias(teamId, project, jobId), id);
 }
@@ -121,7 +121,7 @@ async function handleEnded(run: ExportRun, context: JobContext): Promise<StepRes
   if (ending?.kind === 'done' && ending.privately && !ending.expired && ending.refusal === undefined) {
     const delivery = await context.outbox.deliveryState(privateKey(run, run.resumed));
     if (delivery.kind === 'refused') return saveAs({ ...run, ending: { ...ending, refusal: delivery.code } });
-    // The thread says that it was sent, and has to correct that soon when it cannot be.
+    // The thread says that the link was sent. If delivery fails, that has to be corrected soon.
     if (delivery.kind === 'waiting') waits.push(deliveryCheckMs(run, context));
   }
   const leftMs = Math.min(...waits);
@@ -129,7 +129,7 @@ async function handleEnded(run: ExportRun, context: JobContext): Promise<StepRes
   return leftMs < Infinity ? runAgainIn(leftMs) : markIdle(run, context);
 }
 
-/** Returns the run with those of its links marked that have expired. */
+/** Returns the run with its expired links marked. */
 function markExpiredLinks(run: ExportRun, nowMs: number): ExportRun {
   const { ending, earlier } = run;
   const markExpired = (one: DoneEnding) =>

@@ -4,7 +4,7 @@ import { site } from './phrases.ts';
 import type { ExportRun } from './record.ts';
 import { answeredMessage, questionMessage } from './view.ts';
 
-/** A start that the platform never answered clearly needs whoever asked for it. */
+/** If the platform never clearly answered a start, the requester has to decide. */
 export const exportNeeds: RunNeeds<ExportRun> = {
   of: (run) => (run.state === 'unknown' ? [{ user: run.requester.id, id: startOf(run.attempt) }] : []),
   line: (run) => ['⚠️ ', { bold: 'Start unclear' }, ` · Did the export of ${site(run)} start?`],

@@ -4,7 +4,7 @@ import { canSee, type Viewer } from '../visibility.ts';
 import type { ExportRun } from './record.ts';
 import { cardKey } from './view.ts';
 
-/** Returns the address of a run's card, for those who can open it; nothing while none is known. */
+/** Returns the address of a run's card, for people who can open it; undefined if it is unknown. */
 export async function cardPermalink(
   run: ExportRun,
   viewer: Viewer,

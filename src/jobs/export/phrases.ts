@@ -5,20 +5,20 @@ import { shortId } from '../wording-view.ts';
 import type { RunButton } from './buttons.ts';
 import { type ExportRun, isPrivate } from './record.ts';
 
-/** Returns a button about this run as it is now: a later click finds out whether the run has moved on. */
+/** Returns a button for the run's present state. A late click detects that the run has moved on. */
 export const runButtonOf = (run: ExportRun, label: string, action: string): ButtonParts => ({
   label,
   action,
   value: aboutRun(run, SLACK_LIMITS.buttonValue),
 });
 
-/** Returns a menu about this run as it is now: its entries do what the buttons of the same action do. */
+/** Returns a menu for the run's present state; its entries do what buttons of the same action do. */
 export const runMenuOf = (run: ExportRun, entries: MenuParts['entries']): MenuParts => ({
   entries,
   value: aboutRun(run, SLACK_LIMITS.blockId),
 });
 
-/** Returns what buttons carry, in as many characters as they take. */
+/** Returns the value of a run's buttons, within `maxLength` characters. */
 function aboutRun(run: ExportRun, maxLength: number): string {
   const required: RunButton = {
     v: 1,
@@ -34,28 +34,28 @@ function aboutRun(run: ExportRun, maxLength: number): string {
     special: (run.version ?? run.paths) !== undefined || undefined,
     privately: isPrivate(run) || undefined,
   };
-  // The rest is for when the record is not found: without it, the button works for as long as the record is kept.
+  // The other fields serve only when the record is not found, so they can be left out.
   const forms = [full, { ...full, domain: '' }, required].map((form) => JSON.stringify(form));
   return forms.find(({ length }) => length <= maxLength) ?? JSON.stringify({ ...required, domain: '' });
 }
 
-/** The domain as buttons carry it; empty when only the job is known. */
+/** The domain in a button's value; empty if only the job is known. */
 const bareDomain = ({ domain }: Pick<ExportRun, 'domain'>) => cut(singleLine(domain), 253);
 
-/** How long the export itself took, in milliseconds, when both ends of it were seen. */
+/** How long the export took, in milliseconds, if its start and end were both seen. */
 export function exportDurationMs(run: ExportRun): number | undefined {
   if (run.startedAtMs === undefined || run.completedAtMs === undefined) return undefined;
   return run.completedAtMs - run.startedAtMs;
 }
 
-/** Never more than there is: 0.29 is 29%, though 0.29 * 100 is a little less. */
+/** Rounded down: 0.29 gives 29%, although 0.29 * 100 is a little less. */
 export const percent = (fraction: number) => `${Math.floor(Math.round(fraction * 1e6) / 1e4)}%`;
 
-/** What is exported; the job's id when that is all that is known. */
+/** The exported domain, or the job's id if the domain is unknown. */
 export const subject = ({ domain, jobId }: Pick<ExportRun, 'domain' | 'jobId'>) =>
   domain === '' ? `job ${shortId(jobId ?? '')}` : bidiIsolate(bareDomain({ domain }));
 
-/** What is exported, with its label; the job's id when that is all that is known. A record may be older than our checks. */
+/** The domain with its label, or the job's id. A stored domain may predate our checks. */
 export function site({ domain, version, jobId }: Pick<ExportRun, 'domain' | 'version' | 'jobId'>): string {
   const label = domain === '' ? '' : singleLine(version ?? '');
   return label === ''
@@ -66,7 +66,7 @@ export function site({ domain, version, jobId }: Pick<ExportRun, 'domain' | 'ver
 export const pageCountText = (pageCount: number) =>
   `${formatCount(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;
 
-/** Which pages are exported, such as "only /guides/p2 and 3 more"; undefined for all of them. */
+/** The pages, such as "only /guides/p2 and 3 more"; undefined if all are exported. */
 export function onlyPages({ paths }: Pick<ExportRun, 'paths'>): string | undefined {
   if (paths === undefined) return undefined;
   const [first = ''] = paths;

@@ -17,10 +17,10 @@ import {
   withFailure,
 } from './transitions.ts';
 
-/** Answers "not found" in a row before a job counts as lost: a new job may not be known everywhere at once. */
+/** Consecutive "not found" answers before a job counts as lost: a new job may not be known everywhere at once. */
 const LOST_AFTER = 3;
 
-/** Polls the export job when its time has come and it has a slot. */
+/** Polls the export job when the poll is due and a slot is free. */
 export async function pollExportJob(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   const { rateLimiter, limits, timing, now } = context;
   const docs = context.docs(run.project);
@@ -41,7 +41,7 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
   }
   const atMs = now();
   const polled = applyProgress(applySnapshot(run, job, atMs), run, now(), timing.stalledAfterMs);
-  // Of a job that had ended before its first poll, only the platform knows when.
+  // If a job had ended before its first poll, only the platform knows when.
   const isFirst = run.snapshots.length === 0 && (run.joined || run.answer?.action === 'watchIt');
   const endedAtMs = isFirst ? job.updatedAt : atMs;
   if (job.status === 'completed') {
@@ -56,24 +56,24 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
   return saveAs({ ...polled, nextPollAtMs: atMs + inMs }, { inMs });
 }
 
-/** Returns when to poll next after `atMs`, by what was seen of this export and by what the last one of its site took. */
+/** Returns the milliseconds from `atMs` to the next poll, by this export's progress and the site's last duration. */
 export function nextPollInMs(run: ExportRun, atMs: number, { timing, random }: JobContext): number {
   const { startedAtMs = run.sinceMs, snapshots, lastDurationMs } = run;
   return nextPollMs({ startedAtMs, snapshots, lastDurationMs }, atMs, timing, random());
 }
 
-/** Keeps how long a completed export took, as a hint for the next one of its site. Safe to repeat. */
+/** Keeps the duration of a completed export as a hint for the site's next one. Safe to repeat. */
 async function keepDuration(run: ExportRun, endedAtMs: number, { durations }: JobContext): Promise<void> {
   const name = durationName(run);
   if (name === undefined || run.startedAtMs === undefined || run.startedAtMs >= endedAtMs) return;
   await durations.save(name, endedAtMs - run.startedAtMs);
 }
 
-/** Returns the request for a slot: a poll that a person has asked for does not wait for all others. */
+/** Returns the slot request. A poll that a person asked for has priority. */
 const pollSlotOf = ({ id, pollRequested }: ExportRun) =>
   ({ id, priority: pollRequested ? 'interactive' : 'low' }) as const;
 
-/** A run is watched for so long from the moment its watch began, whoever's fault it is that nothing was seen. */
+/** The watch ends this long after it began, even if polls failed. */
 const watchEndsAtMs = (run: ExportRun, { timing }: JobContext) => run.sinceMs + timing.watchMs;
 
 const giveUpWatch = (run: ExportRun, nowMs: number) =>
@@ -87,14 +87,14 @@ function saveTrouble(run: ExportRun, trouble: NonNullable<ExportRun['pollFailure
   return saveAs(withFailure(run, { ...trouble, nextMs }), { inMs: nextMs - context.now() });
 }
 
-/** A poll that gave nothing is made again, ever less often; people read of it when it lasts. */
+/** Retries a failed poll with growing pauses. Messages mention the failure if it lasts. */
 async function handlePollError(
   run: ExportRun,
   error: unknown,
   rateLimit: RateLimit,
   context: JobContext,
 ): Promise<StepResult<ExportRun>> {
-  // An id that cannot even be asked for.
+  // An id that cannot be used in a request.
   if (error instanceof DocsApiError && error.kind === 'bad_request' && error.happened === 'no')
     return isUnconfirmedJobId(run) ? saveQuestion(run, context) : giveUpWatch(run, context.now());
   const failed = await failureOfPoll(run, error, rateLimit, context);

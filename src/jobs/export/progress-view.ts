@@ -15,14 +15,14 @@ import {
 import { type ExportRun, fractionOf } from './record.ts';
 import { hasEnded, shownStateOf, stateOf, stateParts } from './state-view.ts';
 
-/** Errors in a row before messages say that the platform does not answer. */
+/** Consecutive errors before messages say that the platform does not answer. */
 const TROUBLE_SHOWN_AT = 3;
 
-/** The card of a run. It changes with its state word alone, until the result stands on it. */
+/** The card of a run. It changes only with the state, until it shows the result. */
 export function cardMessage(run: ExportRun): Message {
   const { icon, label } = stateOf(run);
   const small = `Static export${labelPart(run)}${pagesPart(run)} · ${run.joined ? 'watched' : 'requested'} by ${personName(run.requester.name)}`;
-  // While another link is made, the one before may still work.
+  // While a new link is made, the previous one may still work.
   const done = run.ending?.kind === 'done' ? run.ending : run.earlier?.ending;
   if (label === 'Exported' && done !== undefined) {
     const took = exportDurationMs(run);
@@ -68,7 +68,7 @@ function runningProgress(run: ExportRun): Message {
     : isUnclear
       ? [...stateParts(stateOf(run)), ` · ${subject(run)}`]
       : [...stateParts(shownStateOf(run)), ...progressParts(run), ...since];
-  // Nothing is tried again before somebody has answered.
+  // Nothing is retried before somebody answers.
   const trouble = isUnclear ? [] : troubleLine(run);
   if (trouble.length === 0 && run.stalled && run.state === 'watching') {
     const since: Part = { time: run.movedAtMs ?? run.sinceMs, format: '{time}' };
@@ -89,7 +89,7 @@ function runningProgress(run: ExportRun): Message {
   });
 }
 
-/** One that was not asked for here is watched only. */
+/** A job that was not started here is only watched. */
 const queuedSince = ({ joined, attemptAtMs: time }: ExportRun): Part[] =>
   joined ? [' · watched since ', { time, format: '{time}' }] : [' · requested ', { time, format: '{ago}' }];
 
@@ -98,7 +98,7 @@ const startedSince = ({ startedAtMs }: ExportRun): Part[] =>
 
 const isLinkMade = ({ state, relinked }: ExportRun) => state === 'bundling' && relinked === 0;
 
-/** After the end: when everything was. What it came to stands on the card. */
+/** After the end, only the times remain here; the card shows the result. */
 function endedProgress(run: ExportRun): Message {
   const moments: [string, number | undefined][] = [
     ['requested', run.joined ? undefined : run.attemptAtMs],
@@ -116,7 +116,7 @@ function endedProgress(run: ExportRun): Message {
   return small.length === 0 ? message(text) : compose(text, [contextBlock([small])]);
 }
 
-/** The job's id, whole, so that it can be copied. */
+/** The full job id, so that people can copy it. */
 const jobLines = ({ jobId }: ExportRun): Part[][] =>
   jobId === undefined ? [] : [['job ', { code: cut(singleLine(jobId), 200) }]];
 
@@ -124,7 +124,7 @@ const jobLines = ({ jobId }: ExportRun): Part[][] =>
 function spokenProgress(run: ExportRun): string {
   if (isLinkMade(run)) return `Making the download link for ${site(run)}.`;
   const { label } = shownStateOf(run);
-  // An unclear one was watched for a moment, by a wrong id.
+  // In state `unknown`, progress may come from a wrong job id.
   if (run.state === 'unknown' || label === 'Queued') return `${site(run)}: ${lowerFirst(label)}.`;
   const fraction = fractionOf(run);
   const words = sanitizeUserText(run.progressText ?? '', 60);
@@ -135,7 +135,7 @@ function spokenProgress(run: ExportRun): string {
   return `${[`${label} ${site(run)}`, ...facts].join(', ')}.`;
 }
 
-/** What the platform says of the progress: never more than that. */
+/** The progress that the platform reports, with no guesses. */
 function progressParts(run: ExportRun): string[] {
   if (run.state === 'watching' && run.status === 'queued') return [];
   const parts: string[] = [];
@@ -176,8 +176,7 @@ export function troubleLine(run: ExportRun): Part[] {
 }
 
 /**
- * One line for a list of exports that `readerId` alone sees. `thread` is the address of its card, for those who can open
- * it.
+ * One line in a list of exports that only `readerId` sees. `thread` is the card's address, for people who can open it.
  */
 export function exportLine(run: ExportRun, thread: string | undefined, readerId?: string): Part[] {
   const progress = run.state === 'watching' ? progressParts(run).join('') : '';

@@ -8,7 +8,7 @@ import { troubleLine } from './progress-view.ts';
 import { type ExportRun, fractionOf } from './record.ts';
 import { shownStateOf } from './state-view.ts';
 
-/** To whoever asked, when the card could not be posted where they asked. */
+/** To the requester, if the card could not be posted in their conversation. */
 export function noPlaceMessage(run: ExportRun, code: string): Message {
   if (run.asked.joinable && (code === 'not_in_channel' || code === 'channel_not_found')) {
     return message([
@@ -32,8 +32,8 @@ const confirmSecond = {
 };
 
 /**
- * To the person `readerId`, who asks for an export that is under way. `thread` is the address of its card, `mayFollow`
- * whether they can read its messages, `request` the id of what they asked.
+ * To `readerId`, who requests a running export. `thread` is its card's address, `mayFollow` whether they can read its
+ * messages, `request` the id of their request.
  */
 export function runningMessage(
   run: ExportRun,
@@ -54,7 +54,7 @@ export function runningMessage(
   }
   const fraction = fractionOf(run);
   const progress = fraction === undefined ? '' : `${percent(fraction)}, `;
-  // A mention reaches nobody where they cannot read along.
+  // A mention does not notify people who cannot read the thread.
   const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
   const pages = onlyPages(run);
   const what = pages === undefined ? site(run) : `${site(run)}, ${pages},`;
@@ -70,7 +70,7 @@ export function runningMessage(
   );
 }
 
-/** It asked for the same as the run that is busy. Where so many pages do not fit into a button, there is none. */
+/** It requests the same export as the busy run. If its pages do not fit into a button, there is none. */
 function startAnotherButton(
   { domain, project, version, paths, privately }: ExportRun,
   request: string,
@@ -81,12 +81,12 @@ function startAnotherButton(
   return [{ label: 'Start another', action: exportActions.startAnother, value, confirm: confirmSecond }];
 }
 
-/** To a click on a message as it was before somebody had the export started again. */
+/** Answers a click on a message from before the export was started again. */
 export const earlierAttemptMessage = message([
   ['That was an earlier attempt. The export has been started again since.'],
 ]);
 
-/** To a click that is too late, or on [Refresh] right after the platform was asked or while its limit is reached. */
+/** Answers a late click, or [Refresh] right after a poll or at the rate limit. */
 export function unchangedProgressMessage(run: ExportRun): Message {
   const word = wordInSentence(shownStateOf(run));
   if (run.state === 'ended')

@@ -26,7 +26,7 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
   const { now } = context;
   if (now() < run.nextPollAtMs) return runAgainIn(run.nextPollAtMs - now());
   const { answer } = run;
-  // Somebody wants it started again, but the answer to the start that was asked about has come: it did start.
+  // A person chose to start again, but the first start's answer has come: it did start.
   const isAgain = answer?.action === 'startAgain' && answer.attempt === run.attempt - 1;
   const late = isAgain ? await beginLateWatch(run, answer.attempt, context) : undefined;
   if (late !== undefined) return late;
@@ -35,7 +35,7 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
   const permission: { verdict?: Awaited<ReturnType<typeof recheckPermission>> } = {};
   const endNotStarted = (why: NotStarted['why'], reason?: string) =>
     endRun(run, { kind: 'notStarted', why, ...(reason !== undefined && { reason }) }, now());
-  // A start that was made before the project or the permission went is found here all the same.
+  // A start made before the project or permission was lost is still found here.
   const start = async (isTooLate: () => boolean) => {
     if (docs === undefined)
       throw createError('startExport', 'bad_request', { happened: 'no', what: 'no project' });
@@ -64,10 +64,10 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
   }
 }
 
-/** Returns the name of the step that starts the export in its present attempt. */
+/** Returns the name of the step that starts the present attempt. */
 export const startStep = ({ attempt }: Pick<ExportRun, 'attempt'>) => `start.${attempt}`;
 
-/** The platform answered, now or earlier: the job is found by its id from now on, and watched. */
+/** The platform has answered: makes the run findable by its job id, and watches the job. */
 async function beginWatch(run: ExportRun, job: ExportJob, context: JobContext) {
   const { runs, now } = context;
   await runs.alias(jobAlias(run.teamId, run.project, job.jobId), run.id);
@@ -76,14 +76,14 @@ async function beginWatch(run: ExportRun, job: ExportJob, context: JobContext) {
   const lastDurationMs = name === undefined ? undefined : await context.durations.load(name);
   const started = { state: 'watching' as const, jobId: job.jobId, startedAtMs: nowMs, nextPollAtMs: nowMs };
   const watched = applySnapshot(advance(run, { ...started, lastDurationMs }, nowMs), job, nowMs);
-  // One that was found later may have ended by now.
+  // A job that was found later may have ended already.
   if (run.answer?.action === 'late' || job.status === 'completed' || job.status === 'failed')
     return saveAs(watched);
   const inMs = nextPollInMs(watched, nowMs, context);
   return saveAs({ ...watched, nextPollAtMs: nowMs + inMs }, { inMs });
 }
 
-/** Watches the export when the platform has answered its start of that attempt by now; else returns nothing. */
+/** If the platform has answered the start of that attempt, watches the export; else returns undefined. */
 async function beginLateWatch(run: ExportRun, attempt: number, context: JobContext) {
   const late = await context.steps.result(run.id, startStep({ attempt }));
   if (late === undefined) return undefined;
@@ -114,12 +114,12 @@ async function handleStartError(
   return saveAs(endRun(run, { kind: 'notStarted', why, ...details }, nowMs));
 }
 
-/** The question stands until a person answers it, or the answer of the platform comes late. */
+/** Waits until a person answers the question, or the platform's late answer arrives. */
 export async function awaitAnswer(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
   const late = await beginLateWatch(run, run.attempt, context);
   if (late !== undefined) return late;
   await context.runs.markIdle(run, false);
-  // One that was recorded meanwhile has listed the run before it was marked idle.
+  // If the result came first, its `markDue` was undone by `markIdle`.
   if ((await context.steps.result(run.id, startStep(run))) === undefined) return done;
   await context.runs.markDue(run.job, run.id);
   return runAgainIn(0);

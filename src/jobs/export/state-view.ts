@@ -40,7 +40,7 @@ export function stateOf(run: ExportRun): StateWord {
   }
 }
 
-/** The same, in the platform's own word where that is not one of the known ones. */
+/** The state's word. An unknown state keeps the platform's own word. */
 export function shownStateOf(run: ExportRun): StateWord {
   const state = stateOf(run);
   const status = singleLine(run.status ?? '');
@@ -50,9 +50,9 @@ export function shownStateOf(run: ExportRun): StateWord {
     : { ...state, label: sanitizeUserText(status, 40), isForeign: true };
 }
 
-/** How every message about a state begins. */
+/** The beginning of every message about a state. */
 export const stateParts = ({ icon, label }: StateWord): Part[] => [`${icon} `, { bold: label }];
 
-/** Whether the export itself has ended; another link may still be on its way. */
+/** Whether the export itself has ended; a new link may still be pending. */
 export const hasEnded = (run: ExportRun) =>
   run.state === 'ended' || (run.state === 'bundling' && run.relinked > 0);

@@ -15,24 +15,24 @@ export function endRun(run: ExportRun, ending: Ending, nowMs: number): ExportRun
   return { ...run, state: 'ended', sinceMs: nowMs, ending, ...(replaced && { earlier: undefined }) };
 }
 
-/** Returns the run with a trouble, after which its step is tried again. */
+/** Returns the run with a failure, after which its step is retried. */
 export const withFailure = (run: ExportRun, trouble: NonNullable<ExportRun['pollFailure']>): ExportRun => ({
   ...run,
   pollFailure: trouble,
   nextPollAtMs: trouble.nextMs,
 });
 
-/** Polls before a number below one counts as a fraction, and no longer as less than one percent. */
+/** After so many polls, a number below one counts as a fraction; before, as less than one percent. */
 const UNSURE_SNAPSHOTS = 3;
 
-/** Returns how far a job is. In percent, a number is below one for a job's first polls only; as a fraction, always. */
+/** Returns a job's progress. In percent, only its first polls give a number below one; as a fraction, all do. */
 function readFraction({ fraction, unsure }: Progress, inPercent: boolean, earlierPolls: number) {
   if (!unsure || fraction === undefined) return fraction;
   if (inPercent) return fraction / 100;
   return earlierPolls >= UNSURE_SNAPSHOTS ? fraction : undefined;
 }
 
-/** Returns the run with what one poll found. A platform that falls silent about something leaves what it said before. */
+/** Returns the run with the result of one poll. Fields that the platform leaves out keep their value. */
 export function applySnapshot(run: ExportRun, job: ExportJob, atMs: number): ExportRun {
   const { fraction: read = 0, unsure } = job.progress ?? {};
   // Exactly 1 may also be the end of a fraction; it is read as one percent or as all.
@@ -46,7 +46,7 @@ export function applySnapshot(run: ExportRun, job: ExportJob, atMs: number): Exp
     pageCount: job.pageCount ?? run.pageCount,
     ...(inPercent && { inPercent }),
     snapshots: addSnapshot(run.snapshots, snapshot),
-    // One that was not started from here began when the platform says so.
+    // For an export not started here, the platform gives the start.
     ...(run.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),
     pollRequested: undefined,
     pollFailure: undefined,
@@ -54,8 +54,8 @@ export function applySnapshot(run: ExportRun, job: ExportJob, atMs: number): Exp
 }
 
 /**
- * Returns the run with the time at which it last moved, and whether that is `stalledAfterMs` ago. Of one that reports no
- * progress at all, nobody can say that it has stalled. `before` is the run before the poll at `nowMs`.
+ * Returns the run with the time of its last progress, and whether that is `stalledAfterMs` ago. A run that never
+ * reports progress cannot stall. `before` is the run before the poll at `nowMs`.
  */
 export function applyProgress(
   run: ExportRun,
@@ -75,14 +75,14 @@ export function applyProgress(
   return { ...run, movedAtMs, stalled: reportsProgress && nowMs - movedAtMs >= stalledAfterMs };
 }
 
-/** What a button may do to a run; nothing when the run has moved on since the button was shown. */
+/** What a button may do to a run. Returns undefined if the run has moved on since the button was shown. */
 export type Transition = (
   run: ExportRun,
   by: { id: string; name: string },
   nowMs: number,
 ) => ExportRun | undefined;
 
-/** What no run carries into a further attempt, watch or link. */
+/** Fields that no further attempt, watch or link keeps. */
 const resetFields = {
   pollFailure: undefined,
   stalled: undefined,
@@ -91,7 +91,7 @@ const resetFields = {
   audited: undefined,
 };
 
-/** The same request, started once more; one that was only watched until now is started from here. */
+/** Starts the same request once more. A run that was only watched is now started from here. */
 function restart(run: ExportRun, nowMs: number): ExportRun {
   return {
     ...run,
@@ -118,14 +118,14 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
   };
 }
 
-/** The same export job, watched once more. */
+/** Watches the same export job once more. */
 function resumeWatch(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
   const times = { sinceMs: nowMs, nextPollAtMs: nowMs, movedAtMs: nowMs };
   const privately = isPrivate(run);
   return { ...run, ...resetFields, ...times, privately, kept: true, resumed: run.resumed + 1, state };
 }
 
-/** A further link for an export that is done. */
+/** Requests a further link for a completed export. */
 function relink(run: ExportRun, nowMs: number): ExportRun {
   const times = { sinceMs: nowMs, nextPollAtMs: nowMs };
   const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : undefined;
@@ -136,13 +136,13 @@ function relink(run: ExportRun, nowMs: number): ExportRun {
 /** More mentions in one message would be noise. */
 export const MAX_WATCHERS = 20;
 
-/** A poll this young answers a click on [Refresh] as well. */
+/** A click on [Refresh] is answered by a poll of at most this age. */
 const FRESH_SNAPSHOT_MS = 2000;
 
 export const isMentioned = (run: ExportRun, userId: string) =>
   [run.requester, ...run.watchers].some(({ id }) => id === userId);
 
-/** Nobody knew whether it started; a person found its job. Nothing when the run has moved on. */
+/** The start was unknown and a person found its job. Returns undefined if the run has moved on. */
 export function adoptJobId(
   run: ExportRun,
   jobId: string,
@@ -158,11 +158,11 @@ export function adoptJobId(
   };
 }
 
-/** Whether the job is one that a person found, and that the platform has not shown yet. */
+/** Whether a person entered the job id and no poll has confirmed it yet. */
 export const isUnconfirmedJobId = ({ answer, attempt, snapshots: looks }: ExportRun) =>
   answer?.action === 'watchIt' && answer.attempt === attempt && looks.length === 0;
 
-/** The platform does not know the job that a person found: whether it started is as unclear as before. */
+/** The platform does not know the entered job, so the start is unknown again. */
 export const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
   ...advance(run, { state: 'unknown', nextPollAtMs: nowMs }, nowMs),
   jobId: undefined,
@@ -189,7 +189,7 @@ export const transitions = {
           answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'leave' },
         }
       : undefined,
-  /** It failed or did not start: start it once more. */
+  /** It failed or did not start: starts it once more. */
   tryAgain: (run, _by, nowMs) =>
     run.state === 'ended' &&
     run.domain !== '' &&
@@ -197,7 +197,7 @@ export const transitions = {
       (run.ending?.kind === 'broken' && run.jobId === undefined))
       ? restart(run, nowMs)
       : undefined,
-  /** The watch ended before the job did, or its link could not be had: go on with it. */
+  /** Resumes a watch that ended before the job, or a link that could not be made. */
   checkNow: (run, _by, nowMs) => {
     if (run.state !== 'ended') return undefined;
     const { ending } = run;
@@ -205,7 +205,7 @@ export const transitions = {
     const canResume = ending?.kind === 'gaveUp' || (ending?.kind === 'broken' && run.jobId !== undefined);
     return canResume ? resumeWatch(run, 'watching', nowMs) : undefined;
   },
-  /** The link of a finished export ends, or has ended: make another. */
+  /** Replaces a link that expires or has expired. */
   newLink: (run, _by, nowMs) =>
     run.state === 'ended' && run.ending?.kind === 'done' ? relink(run, nowMs) : undefined,
   /** Mentions one more person in the ending. */
@@ -215,7 +215,7 @@ export const transitions = {
     const watchers = [...run.watchers, { id: by.id, name: by.name }];
     return { ...run, watchers, people: [...new Set([...run.people, by.id])] };
   },
-  /** Polls the platform at once, unless it was polled just now, or its limit is reached. */
+  /** Polls at once, unless the last poll was just now or the limit is reached. */
   refresh: (run, _by, nowMs) => {
     const { pollFailure: trouble } = run;
     const isLimited = trouble?.kind === 'limit' && trouble.nextMs > nowMs;

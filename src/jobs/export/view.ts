@@ -9,10 +9,10 @@ import { cardMessage, progressMessage, troubleLine } from './progress-view.ts';
 import { type DoneEnding, type ExportRun, isRetracted } from './record.ts';
 import { hasEnded } from './state-view.ts';
 
-/** The key of a run's card; the card in direct messages is another message than the one in the channel. */
+/** The key of a run's card. The card in direct messages is a different message from the channel's. */
 export const cardKey = (run: ExportRun) => `${run.id}.card${run.inDirectMessage ? '.dm' : ''}`;
 
-/** Returns every message of a run as it is to look now. Earlier endings stay as they were. */
+/** Returns every message of a run in its present form. Earlier endings stay as they were. */
 export function exportMessages(run: ExportRun): OutboxMessage[] {
   const { ending, answer, earlier } = run;
   if (ending?.kind === 'noPlace' || run.state === 'accepted') return [];
@@ -25,7 +25,7 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
 
   const wasWatched = run.startedAtMs !== undefined || run.unknownJobId !== undefined;
   const isKnown = wasWatched || (run.joined && run.snapshots.length > 0);
-  // While its first link is made it stays as it is: the next edit is the last.
+  // While the first link is made the message stays as it is: the next edit is the last.
   const isEnding = run.state === 'bundling' && run.relinked === 0 && run.pollFailure === undefined;
   if (!isEnding && (isKnown || troubleLine(run).length > 0)) {
     const kind = hasEnded(run) ? 'state' : 'progress';
@@ -38,7 +38,7 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   if (earlier) messages.push(...doneMessages(run, earlier.ending, earlier.resumed));
   if (ending?.kind === 'done') messages.push(...doneMessages(run, ending, run.resumed));
   else if (isRetracted(run))
-    // Whoever asked is told where they asked.
+    // The requester gets the answer in the conversation of the request.
     for (const { id } of run.watchers)
       messages.push({
         key: `${run.id}.refused.${run.attempt}.${id}`,
@@ -47,11 +47,11 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
         message: retractedMessage(run),
       });
   else if (ending && ending.kind !== 'left') {
-    // That no further link can be had is news, and the old one may still work.
+    // A failed further link gets its own message, since the old link may still work.
     const suffix = run.relinked > 0 ? `.${run.relinked}` : '';
     const name = `end.${run.attempt}.${run.resumed}${suffix}`;
     const message = endingMessage(run, ending);
-    // What somebody may no longer do is nobody else's business.
+    // A lost permission is shown only to the person.
     const isPrivate = ending.kind === 'notStarted' && ending.why === 'permission';
     messages.push(
       isPrivate
@@ -62,7 +62,7 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   return messages;
 }
 
-/** A message in the thread, or in the requester's direct messages where the thread refuses it. */
+/** A message in the thread, or in the requester's direct messages if the thread refuses it. */
 const inThread = (run: ExportRun, name: string, content: Message): OutboxMessage => ({
   key: `${run.id}.${name}`,
   place: { under: cardKey(run) },
@@ -81,11 +81,11 @@ function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): Outb
     message: privateLinkMessage(run, ending),
   };
   const messages = ending.privately ? [ended, direct] : [ended];
-  // That a link has expired is not worth a new post where somebody deleted the message.
+  // If somebody deleted the message, its expiry is not worth a new post.
   return ending.expired ? messages.map((one) => ({ ...one, kind: 'state', repost: false })) : messages;
 }
 
-/** The key of the direct message with a link that the thread must not have. */
+/** The key of the direct message with a link that is kept out of the thread. */
 export const privateKey = (run: ExportRun, resumed: number) => `${run.id}.private.${run.attempt}.${resumed}`;
 
 const LOOK_FIRST = 'Look in its dashboard first: starting again could run it twice.';

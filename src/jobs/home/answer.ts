@@ -5,10 +5,10 @@ import type { Need } from '../feature.ts';
 
 export const homeActions = { answer: 'home.answer' } as const;
 
-/** What [Answer] carries: a run, and the question of it that waits. */
+/** The value of [Answer]: a run, and its open question. */
 export const answerButton = z.object({ v: z.literal(1), run: z.string(), need: z.string() });
 
-/** Returns the button that asks a question again, in a modal. */
+/** Returns the button that shows a question again, in a modal. */
 export const answerButtonOf = ({ id: run }: Pick<RunBase, 'id'>, { id: need }: Need): ButtonParts => ({
   label: 'Answer',
   action: homeActions.answer,

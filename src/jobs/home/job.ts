@@ -10,7 +10,7 @@ import { homeView } from './view.ts';
 export const homeData = z.object({ teamId: z.string(), userId: z.string(), openedAtMs: z.number() });
 export type HomeData = z.output<typeof homeData>;
 
-/** Publishing for longer is not worth it: Home is brought up to date when it is opened again. */
+/** After this, publishing is given up: Home is refreshed when it is opened again. */
 const GIVE_UP_MS = 3 * 60_000;
 
 /** `views.publish` is tier 4, 100 in any minute for the whole workspace: Slack's rate limits page. */
@@ -21,7 +21,7 @@ const homeRateLimit = (teamId: string): RateLimit => ({
   burst: 5,
 });
 
-/** Brings the Home tab of one person up to date. Publishing twice does no harm. */
+/** Refreshes the Home tab of one person. Publishing twice does no harm. */
 export const homeJob = defineJob<HomeData>({
   name: 'home',
   queue: 'slack-outbox',
@@ -62,7 +62,7 @@ function handlePublishError(
     log.warn({ user: userId, code }, 'Slack takes no Home tab for this person');
     return done;
   }
-  // Only here: a tab that was opened long ago may have been opened again since, and be looked at just now.
+  // Checked only here: a tab opened long ago may be open again.
   if (now() - openedAtMs > GIVE_UP_MS) {
     log.warn({ user: userId, code }, 'a Home tab was not brought up to date: Slack did not take it in time');
     return done;

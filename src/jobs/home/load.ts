@@ -7,7 +7,7 @@ import { contactsText } from '../wording-view.ts';
 import { answerButtonOf } from './answer.ts';
 import type { HomeParts } from './view.ts';
 
-/** More than these help nobody; each that needs somebody takes two of the 100 blocks of a Home. */
+/** More do not help; each open question takes two of Home's 100 blocks. */
 const MAX_NEEDS = 20;
 const MAX_RUNNING = 15;
 const MAX_ENDED = 10;
@@ -15,10 +15,10 @@ const MAX_ENDED = 10;
 const homeRuns = features.flatMap((feature) => feature.homeRuns ?? []);
 const commands = features.flatMap(({ command }) => command ?? []);
 const permissions = features.flatMap(({ permission }) => permission ?? []);
-/** Those that somebody may miss. */
+/** Permissions whose absence a person may notice. */
 const usual = permissions.filter(({ cannot }) => cannot !== undefined);
 
-/** Loads what the Home tab of one person says. */
+/** Loads the content of one person's Home tab. */
 export async function loadHome(teamId: string, userId: string, context: JobContext): Promise<HomeParts> {
   const [runs, granted] = await Promise.all([
     loadRuns(teamId, userId, context),
@@ -85,7 +85,7 @@ function needsOf({ needs }: HomeRuns, run: RunBase, userId: string, context: Job
   );
 }
 
-/** What is left for somebody who may use a feature. */
+/** Returns the remaining limits of the features that this person may use. */
 async function loadLeft(granted: readonly Permission[] | undefined, context: JobContext): Promise<string[]> {
   const used = features.filter(({ permission }) => permission && granted?.includes(permission.name));
   return (await Promise.all(used.map(({ left }) => left?.(context) ?? []))).flat();

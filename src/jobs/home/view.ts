@@ -3,33 +3,33 @@ import { type ButtonParts, contextBlock, message, type Part } from '../../slack/
 import { formatCount, lowerFirst } from '../../slack/text.ts';
 import { missingScopeText } from '../wording-view.ts';
 
-/** What somebody's Home says. Lines are made by the features that they are about. */
+/** The content of a Home tab. The features write its lines. */
 export interface HomeParts {
-  /** What waits for an answer of this person, each with the button that asks it. */
+  /** Open questions of this person, each with the button that shows it. */
   needs: { line: Part[]; button: ButtonParts }[];
-  /** Those of them without a line. */
+  /** Number of further questions without a line. */
   moreNeeds: number;
-  /** What goes on, under a heading for each feature; `more` counts those without a line. */
+  /** Running work, under a heading for each feature; `more` counts the runs without a line. */
   running: { title: string; lines: Part[][]; more: number }[];
-  /** What ended, latest first. */
+  /** Ended runs, latest first. */
   ended: Part[][];
-  /** How this person can begin: of what they may do. */
+  /** How this person can begin, by their permissions. */
   begin: { button: ButtonParts; how: string }[];
-  /** What this person may do; nothing while it is not known who this is. */
+  /** What this person may do; undefined if their identity is unknown. */
   may: readonly string[] | undefined;
-  /** It does not, until an operator acts. */
+  /** Their identity stays unknown until an operator adds a scope. */
   missingScope: boolean;
-  /** What somebody who may do nothing cannot, and whom they ask. */
+  /** What a person without permissions cannot do, and whom to ask. */
   cannot: readonly string[];
   contacts: string;
-  /** What is left of limits. */
+  /** The remaining limits. */
   left: readonly string[];
   commands: readonly string[];
 }
 
 /**
- * The Home tab of one person: what needs them first, then what goes on. Whoever has nothing reads how to begin. It shows
- * what is this person's and nothing else; no link to a bundle.
+ * The Home tab of one person: open questions first, then running work. If there is neither, it says how to begin. It
+ * shows only this person's work and no link to a bundle.
  */
 export function homeView(parts: HomeParts): HomeView {
   const { needs, running, ended } = parts;
@@ -66,7 +66,7 @@ function usedBlocks({ needs, moreNeeds, running, ended, begin, ...parts }: HomeP
   ];
 }
 
-/** Why there is nothing that this person may begin. */
+/** Why this person can begin nothing. */
 function refusalLine({
   may,
   missingScope,
@@ -82,7 +82,7 @@ function smallBlocks({ may = [], left, commands }: HomeParts): KnownBlock[] {
   const mayText = may.length === 0 ? [] : [`You may: ${may.map(lowerFirst).join(' · ')}`];
   const rights = [...mayText, ...left].join(' · ');
   const help = commands.map((command): Part => ({ code: `${command} help` }));
-  // Blocks of their own: in one, what is markup would begin a line.
+  // Separate blocks: within one, markup would begin a line.
   return [
     ...(rights === '' ? [] : [contextBlock([[rights]])]),
     contextBlock([['Type ', ...orList(help), ' in any channel.'], [UPDATED]]),
@@ -91,7 +91,7 @@ function smallBlocks({ may = [], left, commands }: HomeParts): KnownBlock[] {
 
 const UPDATED = 'Updates when you open it or something needs you.';
 
-/** Such as `a, b or c`, with what stands between them as parts of their own. */
+/** Such as `a, b or c`, with the separators as separate parts. */
 function orList<P extends Part>(items: readonly P[]): (P | string)[] {
   return items.flatMap((item, index) => {
     if (index === 0) return [item];

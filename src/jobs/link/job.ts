@@ -10,7 +10,7 @@ import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { type LinkRun, linkRun } from './record.ts';
 import { linkKey, linkMessages, refusedMessage } from './view.ts';
 
-/** Makes one person's own link, sends it by direct message, and takes it out of there when it expires. */
+/** Makes one person's own link, sends it by direct message, and removes it there when it expires. */
 export const linkJob = defineRunJob({
   name: 'link',
   queue: 'docs-export',
@@ -26,7 +26,7 @@ export const linkJob = defineRunJob({
     job: exportJobId,
   }),
   step: ({ run }, context) => step(run, context),
-  // What breaks later concerns nobody: the person has the link, or knows that there is none.
+  // A later error is not shown: the person has the link, or knows that there is none.
   giveUp: async ({ run }, context, ref) =>
     run.state === 'making' ? endFailed(run, `broken: ref ${ref}`) : markIdle(run, context),
 });
@@ -77,7 +77,7 @@ async function createLink(run: LinkRun, context: JobContext): Promise<StepResult
   }
 }
 
-/** Waits until the message with the link is there, and takes the link out of it when it expires. */
+/** Waits until the message with the link is posted, and removes the link when it expires. */
 async function awaitDelivery(run: LinkRun, context: JobContext): Promise<StepResult<LinkRun>> {
   const delivery = await context.outbox.deliveryState(linkKey(run));
   if (delivery.kind === 'refused')
@@ -88,7 +88,7 @@ async function awaitDelivery(run: LinkRun, context: JobContext): Promise<StepRes
   return runAgainIn(Math.min(deliveryCheckMs(run, context, context.timing.retryMaxMs), leftMs));
 }
 
-/** Where Slack takes no direct message, the link comes as an ephemeral to the click, while that can be posted. */
+/** If Slack takes no direct message, posts the link as an ephemeral to the click, while that is possible. */
 async function postLinkEphemeral(run: LinkRun, code: string, context: JobContext): Promise<void> {
   const link = await context.links.get(run.link ?? '');
   if (link === undefined) return;
@@ -96,7 +96,7 @@ async function postLinkEphemeral(run: LinkRun, code: string, context: JobContext
   await postWhereAsked(run.id, `refused.${run.made}`, message, context);
 }
 
-/** Waits until the link expires, and saves `changes` then. One whose end nobody knows stays as it is. */
+/** Waits until the link expires, then saves `changes`. A link of unknown expiry stays as it is. */
 async function awaitExpiry(
   run: LinkRun,
   changes: Partial<LinkRun>,

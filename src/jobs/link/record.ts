@@ -7,29 +7,28 @@ import { type RunRequest, requestRunId } from '../request.ts';
 import type { VisibleKind } from '../visibility.ts';
 
 /**
- * One person's own link to the bundle of a completed export, sent by direct message. All times are epoch
- * milliseconds.
+ * One person's own link to the bundle of a completed export, sent by direct message. All times are epoch milliseconds.
  */
 export const linkRun = runBase.extend({
   job: z.literal('link'),
   project: z.string(),
-  /** The platform's id of the export job, and what it exported, for people to read. */
+  /** The platform's id of the export job, and the exported site for display. */
   exportJobId: z.string(),
   site: z.string(),
   to: z.object({ id: z.string(), name: z.string() }),
   state: z.enum(['making', 'sent', 'over', 'failed']),
   sinceMs: z.number(),
   nextPollAtMs: z.number(),
-  /** Counts the links that were asked for; a further one edits the message that is there. */
+  /** Counts the requested links; a further one edits the same message. */
   made: z.number().int(),
-  /** Tries in a row that gave no link. */
+  /** Consecutive failures to make a link. */
   failures: z.number().int(),
-  /** Name in the link store of the last link that could be had. */
+  /** Name of the last link in the link store. */
   link: z.string().optional(),
   linkEndsAtMs: z.number().optional(),
-  /** It has ended, while a further one was wanted. */
+  /** It expired while a further one was requested. */
   expired: z.boolean().optional(),
-  /** Slack's word for why the person's direct messages do not take the message. */
+  /** Slack's error code, if the person's direct messages refuse the message. */
   refusal: z.string().optional(),
 });
 export type LinkRun = z.infer<typeof linkRun>;
@@ -44,7 +43,7 @@ export const linkKind: VisibleKind<LinkRun> = {
   }),
 };
 
-/** Returns a run that makes somebody's own link to the bundle of a completed export. */
+/** Returns a run that makes a person's own link to the bundle of a completed export. */
 export function newLinkRun(
   run: ExportRun,
   request: Pick<RunRequest, 'teamId' | 'requestId' | 'user'>,
@@ -70,7 +69,7 @@ export function newLinkRun(
   };
 }
 
-/** Returns a fresh link for the same person; nothing while one is being made. */
+/** Returns a new link for the same person; undefined while one is being made. */
 export function renewLink(run: LinkRun, nowMs: number): LinkRun | undefined {
   if (run.state === 'making') return undefined;
   const over = run.state === 'over' || run.expired;
@@ -78,7 +77,7 @@ export function renewLink(run: LinkRun, nowMs: number): LinkRun | undefined {
   return { ...run, ...fresh, state: 'making', expired: over };
 }
 
-/** What [New link] and [Get the link] carry: the link they were shown for. */
+/** The value of [New link] and [Get the link]: the link that they were shown for. */
 export const linkButton = z.object({ v: z.literal(1), run: z.string(), made: z.number().int() });
 export type LinkButton = z.infer<typeof linkButton>;
 

@@ -7,7 +7,7 @@ import { type LinkButton, type LinkRun, linkActions } from './record.ts';
 /** The key of the message that has the link. */
 export const linkKey = (run: Pick<LinkRun, 'id'>) => `${run.id}.link`;
 
-/** Returns every message of a run as it is to look now; none while a link is made, or when Slack refuses them. */
+/** Returns every message of a run in its present form; none while a link is made, or if Slack refuses them. */
 export function linkMessages(run: LinkRun): OutboxMessage[] {
   if (run.state === 'making' || run.refusal !== undefined) return [];
   const place = { user: run.to.id };
@@ -18,7 +18,7 @@ export function linkMessages(run: LinkRun): OutboxMessage[] {
   }
   const failed = { place, kind: 'ending' as const, message: failedMessage(run) };
   if (run.link === undefined) return [{ key, ...failed }];
-  // That no further link can be had is news, and the one before may still work.
+  // A failed further link gets its own message, since the previous link may still work.
   const previous = run.expired ? expiredMessage(run) : sentMessage(run);
   return [
     { key, place, message: previous, ...withoutRepost },
@@ -26,7 +26,7 @@ export function linkMessages(run: LinkRun): OutboxMessage[] {
   ];
 }
 
-/** That a link has ended is not worth a new post where somebody deleted the message. */
+/** If somebody deleted the message, its expiry is not worth a new post. */
 const withoutRepost = { kind: 'state', repost: false } as const;
 
 const ownLink = (run: LinkRun) => `Your own link to the export of ${site(run)}`;
@@ -37,7 +37,7 @@ const site = (run: LinkRun) => sanitizeUserText(run.site, 253);
 
 const newLink = { label: 'New link', action: linkActions.again };
 
-/** What [New link] and [Get the link] carry. */
+/** The value of [New link] and [Get the link]. */
 function aboutLink(run: LinkRun): string {
   const value: LinkButton = { v: 1, run: run.id, made: run.made };
   return JSON.stringify(value);
@@ -69,7 +69,7 @@ function failedMessage(run: LinkRun): Message {
   });
 }
 
-/** The ephemeral with the link itself, for somebody to whom Slack lets nobody send direct messages. */
+/** The ephemeral with the link itself, for a person whose direct messages Slack refuses. */
 export function refusedMessage(run: LinkRun, code: string): Message {
   const why = `Slack doesn't let me send you direct messages (${code}), so here it is, for you alone.`;
   return layout({

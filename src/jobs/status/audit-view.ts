@@ -3,13 +3,13 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { escapeText, formatCount, sanitizeUserText } from '../../slack/text.ts';
 import type { AuditEntry, AuditLines } from '../../store/audit.ts';
 
-/** Characters of all lines together, with room for what Slack counts besides. Refusals get a quarter of it at most. */
+/** Characters of all lines together, with room for Slack's own overhead. Refusals get at most a quarter. */
 const MAX_CHARACTERS = SLACK_LIMITS.messageBlocksText - 1200;
 
-/** What a time counts for, which is shown in each reader's own words, and the line break. */
+/** Length of a time, which Slack shows in each reader's words, and of the line break. */
 const TIME_LENGTH = 30;
 
-/** Lines of the audit log, newest first: what was done, then what was refused. Those that do not fit are counted. */
+/** Lines of the audit log, newest first: actions, then refusals. Lines that do not fit are counted. */
 export function auditMessage({ done, refused }: AuditLines): Message {
   if (done.length + refused.length === 0) return message([['The audit log is empty.']]);
   const fittedRefused = fitLines(refused, MAX_CHARACTERS / 4);
@@ -18,7 +18,7 @@ export function auditMessage({ done, refused }: AuditLines): Message {
   return message([...fittedDone.lines, [{ bold: 'Refused' }], ...fittedRefused.lines]);
 }
 
-/** As many lines as there is room for, with what they take of it. */
+/** Returns as many lines as fit, and their length. */
 function fitLines(entries: readonly AuditEntry[], maxLength: number): { lines: Part[][]; length: number } {
   const lines: Part[][] = [];
   let length = 0;
@@ -34,8 +34,8 @@ function fitLines(entries: readonly AuditEntry[], maxLength: number): { lines: P
 }
 
 /**
- * When, who, where, what, about what, the platform's job, and what came of it. People and places show by their ids;
- * everything that somebody may have typed or chosen is in quotes, and has none inside.
+ * Time, user, channel, action, subject, the platform's job, and result. People and places show as ids. Text that a
+ * person may have typed or chosen is in quotes, without quotes inside.
  */
 function auditLine({ atMs, user, channel, what, subject, job, result }: AuditEntry): Part[] {
   const name = user.name === '' || user.name === user.id ? '' : ` ${quoted(user.name, 60)}`;

@@ -3,7 +3,7 @@ import type { ButtonParts } from '../../slack/blocks.ts';
 
 export const statusActions = { details: 'status.details', audit: 'status.audit' } as const;
 
-/** Neither carries anything: each looks at how things are when it is clicked. */
+/** The buttons carry no value: each click reads the present state. */
 export const statusButton = z.object({});
 
 export const detailsButton: ButtonParts = {

@@ -9,19 +9,19 @@ import type { Viewer } from '../visibility.ts';
 import { OVERDUE_MS, type SystemState } from './view.ts';
 
 export interface SystemParts {
-  /** What this process saw itself. */
+  /** The health that this process saw. */
   snapshots: () => Partial<Record<Dependency, HealthSnapshot>>;
   store: HealthStore;
   missingScopes: () => readonly string[];
   connected: () => boolean | undefined;
   ping: () => Promise<unknown>;
   redisProblems: () => readonly RedisProblem[];
-  /** What else an operator has to fix about this process, in sentences with the fix. */
+  /** Further problems of this process for an operator, in sentences with the fix. */
   ownProblems: () => readonly string[];
   counts: () => Promise<QueueCounts[]>;
   rejectedKeys: (teamId: string) => Promise<RejectedKey[]>;
   countOverdue: (lateMs: number) => Promise<number>;
-  /** Never rejects, and takes no longer than a look-up may. */
+  /** Never rejects, and takes no longer than the limit of a look-up. */
   contact: () => Promise<string | undefined>;
   hasAdmins: boolean;
   features: FeatureContext;
@@ -29,7 +29,7 @@ export interface SystemParts {
   monotonicMs: () => number;
 }
 
-/** Finds out how things are, all at once. Never rejects: what is not known within the limit is missing. */
+/** Reads the state of all parts at once. Never rejects: parts that exceed the limit are missing. */
 export function createSystemSnapshot(parts: SystemParts) {
   const { snapshots, store, connected, ping, redisProblems, counts, about, hasAdmins, monotonicMs } = parts;
 
@@ -75,7 +75,7 @@ export function createSystemSnapshot(parts: SystemParts) {
       missingScopes: parts.missingScopes(),
       connected: connected(),
       redisMs,
-      // That it is away is said already.
+      // Another line says that Redis is unreachable.
       redisProblems: redisProblems().flatMap(({ kind, text }) => (kind === 'unreachable' ? [] : [text])),
       ownProblems: parts.ownProblems(),
       queues,

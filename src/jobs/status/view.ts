@@ -6,49 +6,49 @@ import type { QueueCounts } from '../queue.ts';
 import { statusLine } from '../wording-view.ts';
 import { auditButton, detailsButton } from './buttons.ts';
 
-/** How things are, as far as it is known. Times are epoch milliseconds. */
+/** The state of Docket, as far as it is known. Times are epoch milliseconds. */
 export interface SystemState {
-  /** What the last calls came to, of whichever process saw them last. */
+  /** Results of the last calls, from the process that saw them last. */
   docs: HealthSnapshot | undefined;
   slack: HealthSnapshot | undefined;
-  /** Scopes that this process found the app to lack. */
+  /** Scopes that this process found missing. */
   missingScopes: readonly string[];
-  /** Socket Mode: whether Slack can reach this process. Nothing over HTTP. */
+  /** Socket Mode: whether Slack can reach this process. Undefined over HTTP. */
   connected: boolean | undefined;
-  /** How long Redis took to answer, in milliseconds; nothing when it did not. */
+  /** Response time of Redis in milliseconds; undefined if it did not answer. */
   redisMs: number | undefined;
-  /** What is wrong with Redis, in sentences with the fix. */
+  /** Problems with Redis, in sentences with the fix. */
   redisProblems: readonly string[];
-  /** What else has to be fixed, in sentences with the fix. */
+  /** Other problems, in sentences with the fix. */
   ownProblems: readonly string[];
-  /** Keys that the platform rejects; nothing when that is not known. */
+  /** Keys that the platform rejects; undefined if unknown. */
   rejectedKeys: readonly RejectedKey[] | undefined;
-  /** How much has been due for longer than `OVERDUE_MS`, and nobody does it; nothing when that is not known. */
+  /** Number of entries overdue by more than `OVERDUE_MS`; undefined if unknown. */
   overdue: number | undefined;
   queues: QueueCounts[] | undefined;
   /** What runs here. */
   running: readonly Part[][];
-  /** What the features say of themselves besides, what they hold themselves to, and where something waits for it. */
+  /** The features' further lines: their limits, and the work that waits for them. */
   featureLines: readonly Part[][];
   limits: readonly string[];
   waits: readonly string[];
-  /** Whether anybody hears of trouble by direct message. */
+  /** Whether any admin gets alerts by direct message. */
   hasAdmins: boolean;
-  /** Whom the settings say to ask. */
+  /** The contact from the settings. */
   contact: string | undefined;
   version: string;
   role: string;
   upSinceMs: number;
 }
 
-/** Whatever is due is begun within seconds where somebody works. */
+/** Due work begins within seconds if a worker runs. */
 export const OVERDUE_MS = 60_000;
 
-/** Whether all is good, then what is not and what that means for people, and what runs here. */
+/** Whether all is healthy, then problems with their effect on people, and running work. */
 export const statusMessage = (state: SystemState): Message =>
   withRest(state, [...state.running], [detailsButton]);
 
-/** The same with everything else. */
+/** The same message with all details. */
 export function detailsMessage(state: SystemState, { isAdmin }: { isAdmin: boolean }): Message {
   const { queues, redisMs, docs, slack, connected } = state;
   const socket = connected === undefined ? '' : ` · socket ${connected ? '' : 'not '}connected`;
@@ -87,7 +87,7 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): M
   return layout({ lines, small: [...small, ...ask, ...noAdmins], buttons });
 }
 
-/** What is wrong, and what that means for people. */
+/** Problems, and their effect on people. */
 function problemLines(state: SystemState): Part[][] {
   const { docs, slack, missingScopes, connected, redisMs } = state;
   const { redisProblems, rejectedKeys = [], overdue = 0 } = state;
@@ -140,7 +140,7 @@ function problemLines(state: SystemState): Part[][] {
   return lines;
 }
 
-/** What is not known, in one line. */
+/** The unknown parts, in one line. */
 function unknownLines({ docs, slack, redisMs, rejectedKeys, overdue }: SystemState) {
   const unknown = [
     docs === undefined ? 'whether the docs platform answers' : '',
