@@ -10,15 +10,15 @@ import { threadNeeds } from './thread/needs.ts';
 import { listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
 import { threadLine, threadPermalink } from './thread/view.ts';
 
-/** Followed threads of the workspace, the latest first, among which what waits for a key is counted. */
+/** At most so many of the workspace's latest threads are checked when work that waits for a key is counted. */
 const MAX_FOLLOWED = 300;
 
-/** More threads of one person are not looked at for their Home. */
+/** At most so many threads of one person are loaded for their Home. */
 const MAX_OWN = 300;
 
 /**
- * Returns ids of the threads that need this person, then of those that they follow, the latest first: what somebody asked
- * for is forgotten in time, and a thread that they follow is not.
+ * Returns ids of the threads that need this person, then of those that they follow, latest first. A person's request
+ * expires; a thread that they follow does not.
  */
 function ownThreads(listed: readonly unknown[], userId: string): string[] {
   const threads = listed.flatMap((entry) => {
@@ -30,7 +30,7 @@ function ownThreads(listed: readonly unknown[], userId: string): string[] {
   return [...new Set([...needing, ...followed].map(({ id }) => id))].slice(0, MAX_OWN);
 }
 
-/** Without an id a project has no agent. */
+/** A project without an id has no agent. */
 const projectsWithAgent = (projects: readonly Project[]) =>
   projects.filter(({ projectId }) => projectId !== undefined);
 
@@ -45,7 +45,7 @@ export const agentFeature: Feature = {
     needs: threadNeeds,
     lasting: async (teamId, userId, { threads }) => ownThreads(await threads.followedIndex(teamId), userId),
     entry(thread, userId, { workspaceUrl }) {
-      // A thread that ended has nothing to come back to.
+      // An ended thread has nothing to show.
       if (thread.owner.id !== userId || thread.state === 'ended') return undefined;
       const url = workspaceUrl();
       return { line: async () => threadLine(thread, url && threadPermalink(thread, url), userId) };
@@ -58,7 +58,7 @@ export const agentFeature: Feature = {
       const read = threadRun.safeParse(run);
       return read.success && projects.includes(read.data.project) ? read.data.instructions : [];
     });
-    // Sent to the platform, whose answer cannot be had, or next.
+    // Instructions that wait, or that work and cannot be polled.
     const waits = found.filter(({ state }) => state === 'waiting' || state === 'working');
     return { count: waits.length, what: 'instruction' };
   },

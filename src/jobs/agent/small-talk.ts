@@ -1,6 +1,6 @@
 const phrases = (list: string) => list.trim().split(/,\s+/u);
 
-/** What people say to each other, or to the agent when something is done. */
+/** Phrases that people say to each other, or to the agent after its work. */
 const TALK = phrases(`
   hi, hello, hey, hiya, howdy, yo, good morning, morning, good afternoon, good evening, good night, bye,
   goodbye, see you, welcome, how are you, hallo, thanks, thanks again, thanks a lot, thanks a million,
@@ -16,7 +16,7 @@ const TALK = phrases(`
   thats great, that s good, that s perfect, this is great, this is perfect, works for me, that works, haha,
   lol, yay, hooray, oh, ah`);
 
-/** To whom it is said. */
+/** Addressees of such phrases. */
 const ADDRESSEES = phrases(`
   all, everyone, everybody, team, folks, guys, there, docket, agent, you too`);
 
@@ -35,7 +35,7 @@ const PHRASES = new Map([
 ]);
 const MAX_PHRASE_WORDS = Math.max(...[...PHRASES.keys()].map((phrase) => phrase.split(' ').length));
 
-/** Names of people; emoji, of which some have a name alone, such as those of a workspace; keycaps, "+1" and ":-)". */
+/** Names of people; emoji, including named ones such as a workspace's own; keycaps, "+1" and ":-)". */
 const names = /@(?:"[^"\n]{1,60}"|[^\s@",;:!?]{1,60})/gu;
 const emoji = /:[\w+-]{1,100}:|[\d#*]\uFE0F?\u20E3|(?<!\S)\+1(?![\p{L}\p{N}])|\p{Extended_Pictographic}/gu;
 const smileys = /(?<![^\s\p{P}])[:;=]-?[()DPpo](?![\p{L}\p{N}])/gu;
@@ -52,8 +52,8 @@ const wordsOf = (text: string) =>
     .toLowerCase();
 
 /**
- * Returns whether nothing is said but a greeting, thanks, praise or emoji, which is no instruction, or whether somebody
- * asks how far the agent is. `undefined` for everything else: a single word beyond that makes it an instruction.
+ * Returns `smallTalk` for a text of only greetings, thanks, praise or emoji, and `status` for a question about the
+ * agent's progress. Returns undefined for all else: one more word makes the text an instruction.
  */
 export function readSmallTalk(text: string): 'smallTalk' | 'status' | undefined {
   const words = wordsOf(text).split(' ').filter(Boolean);
@@ -68,7 +68,7 @@ export function readSmallTalk(text: string): 'smallTalk' | 'status' | undefined 
   return said.has('smallTalk') ? 'smallTalk' : undefined;
 }
 
-/** The longest phrase that begins with this word. */
+/** Returns the longest phrase that begins with this word. */
 function phraseAt(words: readonly string[], at: number) {
   for (let length = Math.min(MAX_PHRASE_WORDS, words.length - at); length > 0; length -= 1) {
     const kind = PHRASES.get(words.slice(at, at + length).join(' '));

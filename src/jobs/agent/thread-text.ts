@@ -4,7 +4,7 @@ import { cutAtWord, singleLine } from '../../slack/text.ts';
 import { mayBeJob, mayMean, readTypedJob, type TypedJob } from '../typed-job.ts';
 import { readSmallTalk } from './small-talk.ts';
 
-/** What a reply is by its text alone. Commands and both kinds of `follow` count only with a mention of Docket. */
+/** The kind of a reply, by its text. Commands and both kinds of `follow` count only with a mention of Docket. */
 export type ThreadText =
   /** Talk among people. */
   | { kind: 'aside' }
@@ -12,14 +12,14 @@ export type ThreadText =
   | { kind: 'empty' }
   /** A greeting, thanks or emoji alone. */
   | { kind: 'smallTalk' }
-  /** Somebody asks how far the agent is. */
+  /** A question about the agent's progress. */
   | { kind: 'status' }
   | { kind: 'command'; command: ThreadCommand }
-  /** `project` is as it was typed. */
+  /** `project` is the typed text. */
   | { kind: 'follow'; jobId: string; project?: string }
-  /** A wish to follow a job without its id, or with what is no whole id: `typed` may lead to it all the same. */
+  /** A request to follow a job, with a missing or incomplete id; `typed` may still lead to the job. */
   | { kind: 'badFollow'; typed?: TypedJob; project?: string }
-  /** A wish to export a site: the one word that was typed after it, if any. */
+  /** A request to export a site; `site` is the one word after it, if any. */
   | { kind: 'export'; site?: string }
   | { kind: 'instruction' };
 export type ThreadCommand = 'stop' | 'onlyMentioned' | 'allReplies' | 'help';
@@ -41,34 +41,34 @@ const COMMANDS = new Map<string, ThreadCommand>([
 
 const MAX_JOB_ID_LENGTH = 200;
 
-/** A longer reply is no command, and is not parsed further. */
+/** A longer reply cannot be a command and is not parsed further. */
 const MAX_COMMAND_LENGTH = 1000;
 
-/** An excerpt is made of so much of the text, since links in it may be long. */
+/** Length of the text that an excerpt is made from; links in it may be long. */
 const MAX_EXCERPT_SOURCE = 5000;
 
-/** Among them blanks and joiners that keyboards and pasting bring. */
+/** Includes blanks and joiners from keyboards and pasted text. */
 const invisible = /\p{Default_Ignorable_Code_Point}|(?!\s)\p{Cc}/gu;
-/** What is left of a mention, and marks of Markdown. */
+/** Leftovers of a mention, and Markdown marks. */
 const leadingMarks = /^[\s,:;\p{Pd}*_~]+/u;
 const asidePrefix = /^aside(?![\p{L}\p{N}\p{M}])/iu;
-/** A command may be copied out of the help with its quotes or code ticks. */
+/** A command copied from the help may keep its quotes or code ticks. */
 const commandDelimiters = /^[\p{P}`´\s]+|(?<![\p{P}`´~\s])[\p{P}`´~\s]+$/gu;
 const followPattern = /^follow(?:\s+(\S+))?$/iu;
 const exportPattern = /^export(?:\s+(\S+))?$/iu;
-/** What the agent works on. Some of these are domains of countries, too; a site there takes the command. */
+/** File types that the agent works on. Some are also country domains; a site there needs the command. */
 const fileName =
   /^[^/]+\.(?:json|ya?ml|toml|xml|csv|txt|mdx?|rst|html?|css|[cm]?[jt]sx?|svg|png|pdf|zip|py|sh)$/iu;
-/** The same before anything is taken from the ends of the id: dots may stand for more of it. */
+/** The same before the ends of the id are trimmed: dots may stand for the rest of the id. */
 const followedText = /^[^\p{L}]*follow\s+(\S+)/iu;
 const quotes = /^["'`´“”‘’*]+|(?<!["'`´“”‘’*,;:!?.])["'`´“”‘’*,;:!?.]+$/gu;
 const trailingProject = /\s[\p{Pd}\u2212]+project(?:\s*[=＝]\s*|\s+)(\S+)$/iu;
-/** An id may well begin or end with a dash or an underscore; Markdown has backticks and asterisks. */
+/** An id may begin or end with a dash or underscore; backticks and asterisks are Markdown. */
 const idDelimiters =
   /^[\p{Pi}\p{Pf}"'`´<(*]+|(?<![\p{Pi}\p{Pf}"'`´>)*.,:;!?…])[\p{Pi}\p{Pf}"'`´>)*.,:;!?…]+$/gu;
 
 /**
- * Parses a reply: its Markdown without the mention of Docket. A command is the whole text; with anything more it is an
+ * Parses a reply: its Markdown without the mention of Docket. A command is the whole text; any further word makes it an
  * instruction ("stop using tabs").
  */
 export function parseThreadText(text: string): ThreadText {
@@ -85,11 +85,11 @@ export function parseThreadText(text: string): ThreadText {
   return parseFollow(cleaned) ?? parseExport(cleaned) ?? { kind: 'instruction' };
 }
 
-/** Whether a reply with nothing else in it never goes to the agent, however replies count. */
+/** Whether a reply that contains nothing else never goes to the agent, in any mode. */
 export const isTalk = ({ kind }: ThreadText) =>
   kind === 'aside' || kind === 'empty' || kind === 'smallTalk' || kind === 'status';
 
-/** With anything but one site after it, it is an instruction: "export the tables as CSV", "export openapi.json". */
+/** A command has one site only; all else is an instruction: "export the tables as CSV", "export openapi.json". */
 function parseExport(text: string): ThreadText | undefined {
   const found = exportPattern.exec(text.replace(commandDelimiters, ''));
   if (found === null) return undefined;
@@ -103,13 +103,13 @@ function namesSite(word: string): boolean {
   return !fileName.test(word) && (read.kind === 'domain' || read.suggested !== undefined);
 }
 
-/** Whether somebody wants to follow a job without saying which. "Follow" and the address of a page is an instruction. */
+/** Whether a request to follow names no job. "Follow" with the address of a page is an instruction. */
 export const asksWhichJob = (parsed: ThreadText, followed?: string): boolean =>
   parsed.kind === 'badFollow' &&
   (parsed.typed === undefined || mayBeJob(parsed.typed) || mayMean(parsed.typed, followed ?? ''));
 
 function parseFollow(text: string): ThreadText | undefined {
-  // Quotes and ticks may stand around the id, or around all words.
+  // Quotes and ticks may stand around the id, or around the whole text.
   const bare = text.replace(idDelimiters, '');
   const project = trailingProject.exec(bare)?.[1]?.replace(idDelimiters, '');
   const found = followPattern.exec(bare.replace(trailingProject, '').trim());
@@ -124,13 +124,13 @@ function parseFollow(text: string): ThreadText | undefined {
   return { kind: 'follow', jobId, ...named };
 }
 
-/** Marks of Markdown at the edges of words and lines, of which an excerpt has the words alone. */
+/** Markdown marks at the edges of words and lines; an excerpt keeps only the words. */
 const marks =
   /`+|(?<![\p{L}\p{N}])[*_~]+|[*_~]+(?![\p{L}\p{N}])|^ {0,8}(?:#{1,6}|>|[-+]|\d{1,3}[.)])(?= )/gmu;
-/** A link, of which an excerpt has the label alone. */
+/** A Markdown link; an excerpt keeps only its label. */
 const markdownLink = /\[([^[\]\n]+)\]\([^()\s]*\)/gu;
 
-/** Returns the beginning of a text for messages: one line of at most 60 code points without markup, cut after a word. */
+/** Returns an excerpt of a text: one line of at most 60 code points without markup, cut after a word. */
 export function excerptOf(text: string): string {
   const plain = singleLine(text.slice(0, MAX_EXCERPT_SOURCE).replace(markdownLink, '$1').replace(marks, ''));
   return cutAtWord(plain, 60);

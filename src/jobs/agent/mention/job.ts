@@ -19,13 +19,13 @@ import { asksWhichJob, excerptOf, isTalk, parseThreadText, type ThreadText } fro
 import { type MentionAnswer, type MentionRun, mentionRun } from './record.ts';
 import { mentionMessage } from './view.ts';
 
-/** Nobody waits for an answer any longer than this. */
+/** After this, nobody waits for an answer any more. */
 const GIVE_UP_MS = 10 * 60_000;
 
-/** Until a card that was posted just now is known to be the root of a followed thread. */
+/** Within this time, a new card may not be known as the root of a followed thread yet. */
 const FOLLOW_GRACE_MS = 10_000;
 
-/** Answers somebody who mentioned the app where no agent job is followed, once, by an ephemeral. */
+/** Answers a mention outside followed threads, once, by an ephemeral to its author. */
 export const mentionJob = defineRunJob({
   name: 'agent-mention',
   queue: 'slack-outbox',
@@ -44,7 +44,7 @@ export const mentionJob = defineRunJob({
   giveUp: ({ run }, context) => markIdle(run, context),
 });
 
-/** Finds out what to say, and keeps that alone: of the message nothing is needed but what a button is about. */
+/** Decides the answer and saves only that: the message itself is kept only for the answer's button. */
 async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepResult<MentionRun>> {
   const { policy, log, now, limits } = context;
   const closed = await isClosed(run, context);
@@ -61,7 +61,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
       ? postAnswer(run, message([[missingScopeText]]), context)
       : retryLater(run, 'its author could not be looked up', context);
   const decided = { ...run, reply: { ...run.reply, content: {} }, name: verdict.person.name };
-  // Help tells nobody anything that only some may know.
+  // Help contains nothing that only some people may know.
   const isRefused = verdict.kind === 'refused' && (verdict.outsider === true || !asksForHelp(parsed));
   if (isRefused) {
     log.warn({ what: 'mention', user, channel, team: run.teamId }, 'a request was refused');
@@ -79,7 +79,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   return saveAs({ ...decided, reply: { ...decided.reply, files }, answer });
 }
 
-/** What it asks for, as its beginning shows: no names are needed for that. */
+/** Reads the kind of request from its beginning, which needs no names. */
 function readBeginning({ reply: { content }, botUserId }: MentionRun): ThreadText {
   return parseThreadText(messageToMarkdown(beginningOf(content), noNames, { withoutMention: botUserId }));
 }
@@ -99,7 +99,7 @@ function exportAnswer(typed: string | undefined): MentionAnswer {
   };
 }
 
-/** Whether the thread has come to be followed since. Then the reply is for its run, which has it already. */
+/** Whether the thread is followed now. Then its run has the reply and answers it. */
 async function isFollowed({ teamId, reply, threadTs }: MentionRun, { threads }: JobContext) {
   const place = { teamId, channel: reply.channel, rootTs: threadTs ?? reply.ts };
   const result = await threads.appendToThread(
@@ -150,7 +150,7 @@ function answerFor({ problem }: MentionRun, text: string, most: number): Mention
   }
 }
 
-/** Posts it once, to whoever wrote the mention. */
+/** Posts the answer once to the author of the mention. */
 async function postAnswer(run: MentionRun, content: Message, context: JobContext): Promise<Outcome> {
   const { slack, callOnceInSlack, log } = context;
   const { threadTs } = run;

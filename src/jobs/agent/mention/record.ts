@@ -4,71 +4,71 @@ import { runBase } from '../../../store/runs.ts';
 import type { VisibleKind } from '../../visibility.ts';
 import { newReply } from '../thread/event.ts';
 
-/** Why a job is not followed: mostly, since it is not clear in which project it is. */
+/** Why a job is not followed: in most cases, its project is unclear. */
 const projectProblem = z.discriminatedUnion('kind', [
-  /** People have to say which. */
+  /** The person has to choose the project. */
   z.object({ kind: z.literal('ask'), names: z.array(z.string()) }),
   /** An operator has to set its id. */
   z.object({ kind: z.literal('noId'), name: z.string() }),
-  /** `named`, as it was typed, is none of `names`. */
+  /** `named` is the typed project, which is not among `names`. */
   z.object({ kind: z.literal('unknown'), named: z.string(), names: z.array(z.string()) }),
-  /** This person's threads follow as many jobs as they may. */
+  /** This person's threads already follow the maximum number of jobs. */
   z.object({ kind: z.literal('full'), max: z.number() }),
 ]);
 export type ProjectProblem = z.infer<typeof projectProblem>;
 
-/** The answer to whoever mentioned the app. */
+/** The answer to the author of the mention. */
 const mentionAnswer = z.discriminatedUnion('kind', [
-  /** This person may not do that; `ask` says who may. */
+  /** This person lacks the permission; `ask` is the contact. */
   z.object({
     kind: z.literal('refused'),
     ask: z.string(),
-    /** What this person may not do; instruct the agent when left out. */
+    /** The missing permission; if left out, to instruct the agent. */
     permission: z.enum(['export']).optional(),
   }),
   z.object({ kind: z.literal('help') }),
-  /** It is under a message where nothing instructs the agent. */
+  /** It is under a message whose thread takes no instructions. */
   z.object({ kind: z.literal('closed') }),
-  /** A word about a followed thread, where none is. */
+  /** A command for a followed thread, outside of one. */
   z.object({ kind: z.literal('notFollowed') }),
   z.object({ kind: z.literal('project'), problem: projectProblem, jobId: z.string() }),
-  /** It asks to follow what is no job id. */
+  /** It asks to follow a job, but the text is not a job id. */
   z.object({ kind: z.literal('badFollow') }),
-  /** It is longer than the agent gets at once. */
+  /** It is longer than an instruction may be. */
   z.object({ kind: z.literal('tooLong'), characters: z.number(), most: z.number() }),
-  /** An export of `site` may be started, if that is known; `typed` is what was written in its place. */
+  /** An export of `site` may be started, if the site is known; `typed` is the original text. */
   z.object({
     kind: z.literal('export'),
     site: z.string().optional(),
     typed: z.string().optional(),
   }),
-  /** A new job may be started with `text`, which is Markdown; `excerpt` has it in a few words. */
+  /** A new job may be started with `text`, which is Markdown; `excerpt` is its short form. */
   z.object({ kind: z.literal('offer'), text: z.string(), excerpt: z.string() }),
 ]);
 export type MentionAnswer = z.infer<typeof mentionAnswer>;
 
-/** Somebody mentioned the app where no agent job is followed. All times are epoch milliseconds. */
+/** A mention of the app outside followed threads. All times are epoch milliseconds. */
 export const mentionRun = runBase.extend({
   job: z.literal('agent-mention'),
-  /** Slack's id of the app's user, which is left out of the text. */
+  /** Slack's user id of the app, which is removed from the text. */
   botUserId: z.string(),
   /** Its `content` is empty once the answer is known. */
   reply: newReply,
-  /** The `ts` of the message that it answers. */
+  /** The `ts` of the message that the mention replies to. */
   threadTs: z.string().optional(),
-  /** That message is ours, and may be a card whose thread is followed in a moment. */
+  /** That message is ours, and may be a card whose thread will be followed in a moment. */
   early: z.boolean(),
-  /** It asks to follow a job, and this stands in the way. */
+  /** The problem that prevents the requested follow. */
   problem: projectProblem.optional(),
   sinceMs: z.number(),
   /** The author's name, once it is known. */
   name: z.string().optional(),
-  /** Missing until it is known who wrote it and what they may. */
+  /** Missing until the author and their permissions are known. */
   answer: mentionAnswer.optional(),
 });
 export type MentionRun = z.infer<typeof mentionRun>;
 
-/** A mention is answered to its author alone. */
+/** Only the author sees the answer to a mention. */
 export const mentionKind: VisibleKind<MentionRun> = {
   record: mentionRun,
   visible: ({ reply }) => ({
@@ -78,7 +78,7 @@ export const mentionKind: VisibleKind<MentionRun> = {
   }),
 };
 
-/** Returns the run of a mention: the same for the same message, however often Slack sends it. */
+/** Returns the run of a mention. Repeats of the same Slack message give the same run. */
 export const newMention = (
   mention: Pick<MentionRun, 'teamId' | 'botUserId' | 'reply' | 'threadTs' | 'early' | 'problem'>,
   nowMs: number,
@@ -91,6 +91,6 @@ export const newMention = (
   sinceMs: nowMs,
 });
 
-/** What [Start a new job] carries. */
+/** The value of [Start a new job]. */
 export const mentionButton = z.object({ v: z.literal(1), mention: z.string() });
 export type MentionButton = z.infer<typeof mentionButton>;

@@ -9,7 +9,7 @@ import type { MentionAnswer, MentionButton, ProjectProblem } from './record.ts';
 
 const followHint: Part[] = ['To follow an existing job, reply ', { code: '@Docket follow <job id>' }, '.'];
 
-/** Returns the ephemeral answer to whoever mentioned the app. `mention` is the id of the run. */
+/** Returns the ephemeral answer to the author of a mention. `mention` is the id of the run. */
 export function mentionMessage(mention: string, answer: MentionAnswer): Message {
   switch (answer.kind) {
     case 'refused':
@@ -55,7 +55,7 @@ export function mentionMessage(mention: string, answer: MentionAnswer): Message 
 }
 
 /**
- * Why it is not clear in which project a job is, or is to be when it is `new`. `command` is what to type, but for its
+ * Why the project of a job is unclear; `new`: the job does not exist yet. `command` is the text to type, without
  * `--project`.
  */
 export function projectMessage(

@@ -3,9 +3,9 @@ import type { Instruction, Person } from './instruction.ts';
 import { findInstruction, type ThreadRun } from './record.ts';
 
 /**
- * Adds to the audit log what changed: results of instructions, refused people, switches of the mode, the end. To be
- * called before the save, so that after a crash a line may be there twice, but is never missing. All is sent to Redis
- * when it returns, so that a save may follow without a wait.
+ * Adds changes to the audit log: results of instructions, refused people, switches of the mode, the end. Call it before
+ * the save: after a crash a line may be there twice, but is never missing. All lines are sent to Redis when it returns,
+ * so the save need not wait.
  */
 export async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
   const { agentJobId, asked, place, teamId } = after;
@@ -47,11 +47,11 @@ export async function auditThread(
   await audit.add(teamId, { atMs: now(), user, channel: asked.channel, what: 'agent', subject, result });
 }
 
-/** Returns the results that instructions came to between two states of a thread, in the words of the audit log. */
+/** Returns the results of instructions between two states of a thread, in the words of the audit log. */
 function diffOutcomes(before: ThreadRun, after: ThreadRun): { instruction: Instruction; result: string }[] {
   const known = new Map(before.instructions.map((one) => [one.id, one]));
   const kept = new Set(after.instructions.map(({ id }) => id));
-  // When very many are dropped at once, `compact` keeps only some of them.
+  // If very many are dropped at once, `compact` keeps only some of them.
   const lost = before.instructions.filter((one) => resultOf(one) === undefined && !kept.has(one.id));
   const changed = after.instructions.flatMap((instruction) => {
     const result = resultOf(instruction);
@@ -62,7 +62,7 @@ function diffOutcomes(before: ThreadRun, after: ThreadRun): { instruction: Instr
   return [...lost.map((instruction) => ({ instruction, result: 'discarded' })), ...changed];
 }
 
-/** Results by state; for one that is over, by outcome. Any other state is none. */
+/** Results by state, or by outcome for finished instructions. Other states have no result. */
 const RESULTS: Partial<Record<Instruction['state'] | NonNullable<Instruction['outcome']>, string>> = {
   working: 'sent',
   unknown: 'unclear',

@@ -61,7 +61,7 @@ export const threadMenuOf = (thread: { id: string }, entries: MenuParts['entries
 export const checkButton = (thread: { id: string }) =>
   threadButtonOf(thread, 'Check now', agentActions.checkJob);
 
-/** Returns the button that ends the thread for everybody, which is asked first; `lost` says what goes with it. */
+/** Returns the button that ends the thread for everybody, after a confirmation; `lost` names what is discarded. */
 export const stopButton = (
   thread: { id: string },
   lost = 'Waiting instructions are dropped.',

@@ -13,7 +13,7 @@ import { publishThread } from './thread-step.ts';
 import { endThread } from './transitions.ts';
 import { cardKey } from './view.ts';
 
-/** Checks the owner's permission, unless that was done when the request came in. */
+/** Checks the owner's permission, unless it was checked when the request arrived. */
 export async function authorize(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun>> {
   const { now, policy } = context;
   if (run.checked) {
@@ -39,10 +39,10 @@ export async function authorize(run: ThreadRun, context: JobContext): Promise<St
   return saveAs({ ...endThread(known, { why: 'refused' }), ephemerals: [...run.ephemerals, ephemeral] });
 }
 
-/** The `code` of a thread that ended before it was one, since the platform knows no such job. */
+/** The `code` of a request that never became a thread, because the platform knows no such job. */
 export const NO_JOB = 'no_job';
 
-/** Looks up the job that somebody named; one that Docket makes is known. */
+/** Looks up the job that a person named; a job that Docket makes needs no look-up. */
 async function lookUp({ id, project, agentJobId: jobId }: ThreadRun, context: JobContext) {
   const projectId = context.projectId(project);
   const docs = context.docs(project);
@@ -52,7 +52,7 @@ async function lookUp({ id, project, agentJobId: jobId }: ThreadRun, context: Jo
   return lookUpJob(id, rateLimit, get, context);
 }
 
-/** Returns whether the channel is public; no, when neither the request nor Slack says. */
+/** Returns whether the channel is public; false if neither the request nor Slack says so. */
 async function loadVisibility(
   { asked, id }: ThreadRun,
   { slack, log }: JobContext,
@@ -69,7 +69,7 @@ async function loadVisibility(
   }
 }
 
-/** Posts the card first: when that cannot be posted, nothing is followed and nothing is sent. */
+/** Posts the card first: if it cannot be posted, nothing is followed or sent. */
 export async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun>> {
   const { now, threads } = context;
   await publishThread(run, context);

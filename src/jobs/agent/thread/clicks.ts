@@ -13,7 +13,7 @@ import {
 /** The mode that a button, or the command of the same name, switches to. */
 export const MODE_BY_ACTION = { onlyMentioned: 'mention', allReplies: 'all' } as const;
 
-/** Returns the thread after a click: the thread itself when the click comes too late to change anything. */
+/** Returns the thread after a click. Returns the same thread if the click is too late. */
 export function applyClick(thread: ThreadRun, click: ThreadClick, nowMs: number): ThreadRun {
   const { action, about, by } = click;
   switch (action) {
@@ -34,7 +34,7 @@ export function applyClick(thread: ThreadRun, click: ThreadClick, nowMs: number)
       return switchMode(thread, MODE_BY_ACTION[action], nowMs);
     case 'stop':
       return endThread(thread, { why: 'stopped', by });
-    // The step has the watch poll the platform.
+    // The step asks the watch for a poll.
     case 'checkJob':
     case 'checkNow':
       return thread;
@@ -42,8 +42,8 @@ export function applyClick(thread: ThreadRun, click: ThreadClick, nowMs: number)
 }
 
 /**
- * Applies a person's answer to the question whether replies are for the agent. It is about all held replies of that
- * person and, in mode `auto`, about later ones; for a sole author `send` and `notForAgent` are about those of the click alone.
+ * Applies a person's answer about their held replies. In mode `auto`, it also decides about their later replies. For a
+ * sole author, `send` and `notForAgent` apply only to the replies of the click.
  */
 function applyAnswer(
   thread: ThreadRun,
@@ -53,7 +53,7 @@ function applyAnswer(
   if (thread.instructions.some((one) => ids.includes(one.id) && one.by.id !== by.id)) return thread;
   const isAboutIds = isSoleAuthor(thread, by.id) && action !== 'always';
   const held = heldOf(thread, by.id).filter(({ id }) => !isAboutIds || ids.includes(id));
-  // "Always" counts without a held reply, too; the other two have nothing to be about then.
+  // "Always" also works without a held reply; the other two then have no subject.
   if (held.length === 0 && action !== 'always') return thread;
   const next =
     action === 'notForAgent'
@@ -67,7 +67,7 @@ function applyAnswer(
   return { ...next, answers: { ...next.answers, [by.id]: answer } };
 }
 
-/** Drops those of `ids` that still wait. When none waits any more, the message about the limit says who did it. */
+/** Drops the instructions in `ids` that still wait. If none waits any more, the limit's message names the person. */
 function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): ThreadRun {
   const isDiscarded = ({ id, state }: Instruction) => state === 'waiting' && ids.includes(id);
   const discarded = thread.instructions.filter(isDiscarded);
@@ -79,7 +79,7 @@ function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): 
   return { ...next, limit: { ...next.limit, discarded: summary } };
 }
 
-/** Sends an instruction again that is unknown or failed, or leaves an unknown one at that. */
+/** Resends an instruction that is unknown or failed, or leaves an unknown one as it is. */
 function resolveTrouble(
   thread: ThreadRun,
   { about: [id], attempt, by }: ThreadClick,
@@ -97,7 +97,7 @@ function resolveTrouble(
   return answerSendProblem(updateInstruction(thread, one.id, changes), one, { by, action, atMs: nowMs });
 }
 
-/** Sends the last instruction of a round that failed again, once for that round. */
+/** Resends the last instruction of a failed round, once per round. */
 function resendLastOfRound(thread: ThreadRun, n: number, by: Person, nowMs: number): ThreadRun {
   const round = thread.rounds.find((one) => one.n === n);
   const last = findInstruction(thread, round?.last?.id);

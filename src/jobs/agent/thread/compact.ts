@@ -3,23 +3,22 @@ import { type Instruction, isPending } from './instruction.ts';
 import { nextWaitingOf, type ThreadRun, unresolvedSendOf } from './record.ts';
 import { keepIfSame } from './transitions.ts';
 
-// What the record of a thread keeps: a thread may live for years, and there may be thousands.
+// Limits the size of a thread's record: a thread may live for years, and there may be thousands.
 
-/** Finished instructions that are kept, since their messages may be edited or deleted: at work, and idle. */
+/** Finished instructions kept in an active and in an idle thread: their messages may still be edited or deleted. */
 export const MAX_FINISHED = 30;
 const MAX_FINISHED_IDLE = 5;
 
-/** Final rounds and failures that are kept, since their buttons may be clicked. */
+/** Final rounds and failures that are kept for clicks on their buttons. */
 const MAX_FINAL_ROUNDS = 3;
 const MAX_FINAL_FAILURES = 20;
 
-/** For so long an idle thread keeps edits that came before their message, and when people were asked. */
+/** An idle thread keeps early edits and the times of questions this long. */
 const RECENT_MS = 10 * 60_000;
 
 /**
- * Sorts the instructions: first those that were sent or are finished, then the pending ones as they were written. Keeps
- * the latest finished ones without their text; only the last one of the newest round keeps it, to be sent again if the
- * round fails.
+ * Sorts the instructions: first those sent or finished, then the pending ones by time. Keeps the latest finished ones
+ * without text. Only the last one of the newest round keeps its text, so it can be resent if the round fails.
  */
 export function compact(thread: ThreadRun): ThreadRun {
   const retryable = thread.rounds.findLast(({ last }) => last !== undefined)?.last?.id;
@@ -34,19 +33,19 @@ export function compact(thread: ThreadRun): ThreadRun {
   return { ...thread, instructions: [...kept, ...pending] };
 }
 
-/** In a round, the end of the round is what matters. */
+/** The end of a round finishes its instructions. */
 const isFinished = ({ state, round }: Instruction) =>
   state === 'over' || (state === 'working' && round !== undefined);
 
 const byWrittenAt = (one: Instruction, other: Instruction) =>
   one.atMs - other.atMs || (one.id < other.id ? -1 : Number(one.id > other.id));
 
-/** Drops what is only needed at work from a thread that is idle; returns any other thread itself. */
+/** Drops working data from an idle thread; returns any other thread itself. */
 export function compactIdle(thread: ThreadRun, nowMs: number): ThreadRun {
   const { rounds, instructions, editsBeforeMessage, askedAtMs } = thread;
   const isAtWork = instructions.some(({ state }) => state !== 'over' && state !== 'failed');
   if (isAtWork || rounds.some(({ ending }) => ending === undefined)) return thread;
-  // A round that failed can be sent again.
+  // A failed round can be sent again.
   const last = rounds.findLast((round) => round.last !== undefined);
   const retryable = last?.ending?.kind === 'failed' ? last : undefined;
   const isNeeded = (one: Instruction) =>
@@ -67,8 +66,8 @@ export function compactIdle(thread: ThreadRun, nowMs: number): ThreadRun {
 }
 
 /**
- * Returns the thread without what is final. That is not published again: the record of a message does not live as long
- * as a thread, so that the message would be posted a second time.
+ * Returns the thread without its final messages. A final message must not be published again: its record expires before
+ * the thread's, so it would be posted a second time.
  */
 export function withoutFinal(thread: ThreadRun): ThreadRun {
   return {
@@ -80,7 +79,7 @@ export function withoutFinal(thread: ThreadRun): ThreadRun {
   };
 }
 
-/** Marks what is final once all is published, and drops the oldest of it. */
+/** Marks final parts once all messages are published, and drops the oldest ones. */
 export function markFinal(thread: ThreadRun): ThreadRun {
   const rounds = thread.rounds
     .map((round) => (round.ending === undefined ? round : { ...round, final: true }))
@@ -108,7 +107,7 @@ export function markFinal(thread: ThreadRun): ThreadRun {
   });
 }
 
-/** Ends the limit and the retry of a thread in which no instruction waits. They are dropped once that is published. */
+/** Ends the limit and the retry of a thread without waiting instructions. They are dropped after the next publish. */
 export function endUnusedLimit(thread: ThreadRun): ThreadRun {
   const { limit, retry } = thread;
   if (nextWaitingOf(thread) !== undefined || unresolvedSendOf(thread)?.state === 'sending') return thread;

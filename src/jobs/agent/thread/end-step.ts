@@ -15,7 +15,7 @@ import { type LoadedThread, publishAndWait } from './thread-step.ts';
 import { addEphemeral } from './transitions.ts';
 import { troubleMessage } from './unsent-view.ts';
 
-/** A step of a thread that has ended. What the platform has goes on there, but is no longer shown here. */
+/** A step of an ended thread. The platform finishes its instructions, but they are no longer shown here. */
 export async function end(
   { run, inbox, wakes }: LoadedThread,
   context: JobContext,
@@ -50,7 +50,7 @@ export async function end(
 const isSmallTalk = ({ content }: ReplyEvent) =>
   parseThreadText(messageToMarkdown(beginningOf(content), noNames)).kind === 'smallTalk';
 
-/** Ephemerals to whoever wanted something of the agent after the end. */
+/** Adds ephemerals to people who addressed the agent after the end. */
 function addEndedEphemerals(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadRun {
   const recipients = entries.flatMap((entry) => {
     if (entry.kind === 'instruct') return [{ to: entry.by.id, id: entry.id }];

@@ -72,7 +72,7 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
   }
 }
 
-/** What is known without asking the platform. */
+/** The known status, without a poll. */
 function statusMessage(thread: ThreadRun): Message {
   const { icon, label } = stateOf(thread);
   const open = thread.rounds.findLast(({ ending }) => ending === undefined);
@@ -117,7 +117,7 @@ function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): 
   return message(lines, [
     { ...threadButtonOf(thread, 'Send', agentActions.send, ids), style: 'primary' },
     threadButtonOf(thread, 'Not for the agent', agentActions.notForAgent, ids),
-    // In other modes the answer of a person does not change which replies count.
+    // In other modes a person's answer does not change which replies count.
     ...(thread.mode === 'auto' ? [always] : []),
   ]);
 }
@@ -151,7 +151,7 @@ function helpMessage(): Message {
 export const unknownJobMessage = (jobId: string): Message =>
   message([[`No job with the ID "${sanitizeUserText(jobId, 60)}".`]]);
 
-/** Returns the answer to somebody whose card cannot be posted. `joinable`: the app can be invited there. */
+/** Answers a person whose card cannot be posted. `joinable`: the app can be invited there. */
 export function noPlaceMessage(joinable: boolean, code: string): Message {
   if (joinable && (code === 'not_in_channel' || code === 'channel_not_found')) {
     const invite = { code: '/invite @Docket' };

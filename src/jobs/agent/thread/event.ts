@@ -9,7 +9,7 @@ const content = z.object({
   attachments: z.unknown().optional(),
 });
 
-/** A message of a person's, as `readReply` returns it. */
+/** A person's message, as `readReply` returns it. */
 const written = z.object({
   channel: z.string(),
   ts: z.string(),
@@ -30,11 +30,11 @@ export const threadEvent = z.discriminatedUnion('kind', [
   newReply,
   written.extend({ kind: z.literal('edited') }),
   z.object({ kind: z.literal('deleted'), channel: z.string(), ts: z.string() }),
-  /** An instruction from a modal; `id` is that of the request. */
+  /** An instruction from a modal; `id` is the request's. */
   z.object({ kind: z.literal('instruct'), id: z.string(), by: person, text: z.string(), atMs: z.number() }),
   /**
-   * A click by somebody who has the permission. `about` has the ids of instructions, or `round` and its number;
-   * `attempt` is that of the instruction when the button was made, so that a click on an old message has no effect.
+   * A click by a person with the permission. `about` has ids of instructions, or `round` its number. `attempt` is the
+   * instruction's attempt when the button was made, so that a click on an old message has no effect.
    */
   z.object({
     kind: z.literal('clicked'),
@@ -51,7 +51,7 @@ type Instruct = Extract<ThreadEvent, { kind: 'instruct' }>;
 export type ReplyEvent = Extract<ThreadEvent, { kind: 'reply' | 'edited' }>;
 export type ThreadClick = Extract<ThreadEvent, { kind: 'clicked' }>;
 
-/** Returns an instruction from a modal for the inbox of a thread: with the same `id`, it is taken once. */
+/** Returns an inbox entry for an instruction from a modal. Entries with the same `id` are taken once. */
 export const instructEntry = (one: Omit<Instruct, 'kind'>): InboxEntry => ({
   event: { kind: 'instruct', ...one } satisfies Instruct,
   dedupeKey: `instruct ${one.id}`,

@@ -18,10 +18,10 @@ import {
 } from './thread-step.ts';
 import { dropAuthor, endIfNotCreated } from './transitions.ts';
 
-/** While instructions are sent one after the other, the thread is published so often. */
+/** The thread is published this often while instructions are sent one after the other. */
 const PUBLISH_INTERVAL_MS = 2000;
 
-/** What the steps of one execution share. */
+/** Data that the steps of one execution share. */
 export interface Execution {
   publishedAtMs: number;
 }
@@ -44,7 +44,7 @@ export async function follow(
     await registerSend(run, unregistered, undefined, context);
     return 'next';
   }
-  // The message about a limit that has ended is published before another limit takes its place.
+  // The message about an ended limit is published before another limit replaces it.
   const hasEndedLimit = run.retry?.expired || run.limit?.expired;
   if (hasEndedLimit || now() - execution.publishedAtMs > PUBLISH_INTERVAL_MS) {
     await publishThread(run, context);
@@ -55,7 +55,7 @@ export async function follow(
   if (applied.pollRequested && run.agentJobId !== undefined)
     await updateWatch(run, (watch) => requestPoll(watch, now()), context);
   const sendable = nextSendable(applied.thread, now());
-  // Asked right before the send: the instruction may have waited for hours since it was accepted.
+  // Checked right before the send, since the instruction may have waited for hours.
   const verdict = sendable && (await policy.check(sendable.by.id, 'agent'));
   const head = verdict?.kind === 'allowed' ? sendable : undefined;
   const thread =
@@ -77,7 +77,7 @@ export async function follow(
   return publishAndWait(run, wakes, delaysMs, context);
 }
 
-/** Returns the thread with what the watch of its job knows; a thread without a watch joins it. */
+/** Returns the thread with the state of its job's watch. A thread without a watch joins it. */
 async function syncWithWatch(run: ThreadRun, context: JobContext): Promise<ThreadRun> {
   if (run.agentJobId === undefined) return run;
   if (!run.watched) {

@@ -5,10 +5,10 @@ import { findInstruction, type ThreadRun, waitingOf } from './record.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** How often our own limit is asked again: people discard instructions that are before this one in the line. */
+/** Interval for checking our own limit: people may discard instructions earlier in the line. */
 const LIMIT_RECHECK_MS = 30_000;
 
-/** Another time is shown only when it differs by more than this. */
+/** A new time is shown only if it differs by more than this. */
 const SAME_TIME_TOLERANCE_MS = 30_000;
 
 /** Returns the limit for follow-ups of a project in any hour, shared by all processes. */
@@ -18,16 +18,16 @@ export const followUpLimit = (project: string, perHour: number): RateLimit => ({
   windowMs: HOUR_MS,
 });
 
-/** Returns the name of one send, for the line and for the watch. */
+/** Returns the name of one send, used in the line and in the watch. */
 export const sendKeyOf = ({ id: run }: ThreadRun, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
   `${run} ${id} ${attempt}`;
 
-/** Returns the request for the slot of a thread's next instruction: slots go from thread to thread. */
+/** Returns the slot request for a thread's next instruction. Slots alternate between threads. */
 export const slotRequest = (thread: ThreadRun, head: Instruction): SlotRequest => ({
   id: sendKeyOf(thread, head),
 });
 
-/** Takes the instructions out of the line that wait in `before` and no longer in `after`. */
+/** Removes instructions from the line that wait in `before` but no longer in `after`. */
 export async function leaveLine(
   before: ThreadRun,
   after: ThreadRun,
@@ -41,7 +41,7 @@ export async function leaveLine(
   await Promise.all(left.map((one) => rateLimiter.releaseSlot(limit, sendKeyOf(before, one))));
 }
 
-/** Returns the limit of a thread from now on. One that goes on keeps its message, and its time when that is nearly the same. */
+/** Returns the new limit of a thread. A continuing limit keeps its message, and its time if that is nearly the same. */
 export function nextLimit(
   { limit }: ThreadRun,
   kind: 'ours' | 'platform',

@@ -8,20 +8,20 @@ import { type ThreadEvent, threadEvent } from './event.ts';
 import type { ThreadRun } from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';
 
-/** When names stay unknown for so long, the instruction is sent with Slack's placeholders for them. */
+/** If names are unknown for this long, the instruction is sent with Slack's placeholders. */
 const NAMES_WAIT_MS = 60_000;
 
 /** The thread after the first `consumed` entries of its inbox. */
 export interface AppliedInbox {
   thread: ThreadRun;
   consumed: number;
-  /** The next entry has to wait until its author is known. */
+  /** The author of the next entry is unknown, so it has to wait. */
   isBlocked?: true;
-  /** Somebody wants the job to be polled at once. */
+  /** A person asked for a poll at once. */
   pollRequested: boolean;
 }
 
-/** Applies the entries in their order, up to the first one that has to wait. */
+/** Applies entries in order, up to the first one that has to wait. */
 export async function applyInbox(
   thread: ThreadRun,
   entries: readonly unknown[],
@@ -29,10 +29,10 @@ export async function applyInbox(
 ): Promise<AppliedInbox> {
   const result: AppliedInbox = { thread, consumed: 0, pollRequested: false };
   for (const entry of entries) {
-    // What comes after the end, the step of an ended thread answers.
+    // The step of an ended thread answers the remaining entries.
     if (result.thread.state === 'ended') break;
     const { data: event, error: damage } = threadEvent.safeParse(entry);
-    // Neither a damaged event nor a defect of ours must stop the thread.
+    // Neither a damaged event nor our own defect may stop the thread.
     const leaveOut = (error: unknown) =>
       context.log.error(
         { run: thread.id, kind: event?.kind, err: error },
@@ -57,7 +57,7 @@ export async function applyInbox(
 const requestsPoll = (event: ThreadEvent) =>
   event.kind === 'clicked' && (event.action === 'checkJob' || event.action === 'checkNow');
 
-/** Returns nothing while the author is not known. */
+/** Returns undefined while the author is unknown. */
 async function loadEventContext(
   thread: ThreadRun,
   event: ThreadEvent,
@@ -68,7 +68,7 @@ async function loadEventContext(
   const nowMs = context.now();
   const known = { names: noNames, botUserId, limits: context.limits, nowMs, ask: '' };
   if (event.kind === 'deleted') return { ...known, author: { id: '', name: '', may: false } };
-  // Whoever clicks or submits a modal has passed the gate.
+  // Clicks and modals have already passed the gate.
   if (event.kind !== 'reply' && event.kind !== 'edited')
     return { ...known, author: { ...event.by, may: true } };
   const verdict = await context.policy.check(event.user, 'agent', event);

@@ -8,40 +8,40 @@ export type Person = z.infer<typeof person>;
 /**
  * One instruction to the agent, or a reply that may become one.
  *
- * `held` its author is asked whether it is one · `waiting` to be sent · `sending` the intent is saved and the call under
- * way · `unknown` nobody knows whether it arrived, a person decides · `working` the platform took it · `failed` it
+ * `held` its author is asked whether it is one · `waiting` to be sent · `sending` the intent is saved and the call
+ * under way · `unknown` the result is unknown, a person decides · `working` the platform took it · `failed` it
  * certainly did not arrive · `over` finished, see `outcome`
  */
 export const instruction = z.object({
-  /** The `ts` of the reply, else derived from the request's id; the same for a repeat. */
+  /** The `ts` of the reply, or derived from the request's id. A repeat has the same id. */
   id: z.string(),
   by: person,
-  /** When it was written: instructions are sent in this order. */
+  /** Time of writing: instructions are sent in this order. */
   atMs: z.number(),
   /** It is a reply in the thread: `id` is its `ts`. */
   isReply: z.boolean(),
-  /** What the agent gets, in Markdown. Empty once it is not needed any more. */
+  /** The Markdown for the agent. Empty once it is no longer needed. */
   text: z.string(),
   /** The beginning of `text`, for messages. */
   excerpt: z.string(),
-  /** The reply had files, or shared what is not quoted: the agent does not get that. */
+  /** The reply had files or shared unquoted messages, which the agent does not get. */
   files: z.boolean().default(false),
-  /** It makes the job instead of following up on one. */
+  /** It starts a new job instead of following up on one. */
   creates: z.boolean().default(false),
   state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', 'over']),
-  /** Counts the sends that a person asked for. */
+  /** Counts the sends that a person requested. */
   attempt: z.number().int().default(1),
-  /** When the call of this attempt was made. */
+  /** Time of this attempt's call. */
   sentAtMs: z.number().optional(),
-  /** Unique to that call: a process finds its own intent by it. */
+  /** Unique to that call, so that a process recognizes its own intent. */
   sendToken: z.string().optional(),
-  /** The bot's reaction that the reply has, or that Slack refused. */
+  /** The bot's reaction on the reply, or one that Slack refused. */
   reaction: z.enum(['eyes', 'double_vertical_bar']).optional(),
-  /** The round that it belongs to; missing until the watch has recorded the send. */
+  /** Its round; missing until the watch has recorded the send. */
   round: z.number().int().optional(),
   /**
-   * `sent` the platform took it · `notForAgent` its author said so · `discarded` · `withdrawn` its message was deleted or
-   * emptied before it was sent · `left` unknown, and a person left it at that · `notSent` it did not arrive
+   * `sent` the platform took it · `notForAgent` its author said so · `discarded` · `withdrawn` its message was deleted
+   * or emptied before the send · `left` unknown, and a person left it so · `notSent` it did not arrive
    */
   outcome: z.enum(['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notSent']).optional(),
 });
@@ -53,8 +53,8 @@ export const newInstruction = (
 ): Instruction =>
   instruction.parse({ isReply: false, state: 'waiting', excerpt: excerptOf(one.text), ...one });
 
-/** It has not been sent and can still be changed or taken back. */
+/** It has not been sent and can still be changed or withdrawn. */
 export const isPending = ({ state }: Pick<Instruction, 'state'>) => state === 'held' || state === 'waiting';
 
-/** The platform certainly does not have it, and may still get it. */
+/** The platform certainly does not have it, but it can still be sent. */
 export const isResendable = (one: Pick<Instruction, 'state'>) => isPending(one) || one.state === 'failed';

@@ -7,10 +7,10 @@ import { type ThreadRun, threadRun } from './record.ts';
 import { type LoadedThread, saveChanges } from './thread-step.ts';
 import { endThread } from './transitions.ts';
 
-/** A step waits for the platform most of the time, and one that hangs must not keep other threads waiting. */
+/** Steps mostly wait for the platform, and a step that hangs must not delay other threads. */
 const CONCURRENCY = 200;
 
-/** Takes one followed thread from the wish to follow to its end: the events in it, what is sent, what is published. */
+/** Steps one followed thread from the request to its end: applies events, sends instructions, publishes messages. */
 export const threadJob = defineRunJob<ThreadRun, LoadedThread, Execution>({
   name: 'agent-thread',
   queue: 'docs-agent',

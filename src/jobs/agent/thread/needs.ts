@@ -7,7 +7,7 @@ import { findInstruction, heldOf, isSoleAuthor, type SendProblem, type ThreadRun
 import { troubleMessage } from './unsent-view.ts';
 import { threadPermalink } from './view.ts';
 
-/** Replies that are held, and sends of which nobody knows whether they arrived, need their authors. */
+/** Held replies and sends of unknown result need a decision by their authors. */
 export const threadNeeds: RunNeeds<ThreadRun> = {
   of(thread) {
     if (thread.state === 'ended') return [];
@@ -70,7 +70,7 @@ const heldInstruction = (thread: ThreadRun, { id, user }: Need) => {
   return one?.by.id === user ? one : undefined;
 };
 
-/** The replies that are asked about: one answer is about all that are held of a person, but of an author alone. */
+/** Returns the replies to ask about. One answer covers all held replies of a person; for a sole author, only one. */
 function heldFirst(thread: ThreadRun): Instruction[] {
   const held = thread.instructions.filter(({ state }) => state === 'held');
   return held.filter(

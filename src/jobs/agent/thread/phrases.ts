@@ -10,20 +10,20 @@ import { type ThreadRun, waitingOf } from './record.ts';
 /** Mentions in one message; a round may have more authors. */
 const MAX_MENTIONS = 20;
 
-/** Of what an instruction, its author and the number of others take together. */
+/** Length of an instruction, its author and the number of others together. */
 const SHORT_LENGTH = 58;
 
-/** A date in each reader's own zone; no "today" in it, which would not go with "on". */
+/** A date in each reader's own zone. It has no "today", which would not fit after "on". */
 const DATE_FORMAT = '{date_short}';
 
 /** The beginning of an instruction, in quotes. */
 export const quoted = (excerpt: string | undefined) => inQuotes(excerpt, 80);
 
-/** The same so short that what became of it is among the first words of a notification, too. */
+/** The same, short enough that a notification still shows the words after it. */
 export const quotedShort = (excerpt: string | undefined) => inQuotes(excerpt, 40);
 
 function inQuotes(excerpt: string | undefined, max: number): string {
-  // Quotes inside would look like the end of it.
+  // Quotes inside would look like the end of the quotation.
   const text = bidiIsolate(cutAtWord(singleLine(excerpt ?? '').replace(/["“”„«»]/gu, "'"), max));
   return text === '' ? 'an instruction' : `"${text}"`;
 }
@@ -32,7 +32,7 @@ function inQuotes(excerpt: string | undefined, max: number): string {
 export const quotedBy = ({ excerpt, by }: { excerpt: string; by: Person }) =>
   `${quoted(excerpt)} (${personName(by.name)})`;
 
-/** The same and how many more there are, so short that what follows is in the second line of a phone. */
+/** The same with the number of others, so short that the next words fit the second line of a phone. */
 export function quotedShortBy({ excerpt, by }: { excerpt: string; by: Person }, more: number): string {
   const rest = andMoreText(more);
   const quote = inQuotes(excerpt, rest === '' ? 40 : 26);
@@ -44,27 +44,27 @@ export function quotedShortBy({ excerpt, by }: { excerpt: string; by: Person }, 
 export const instructionCountText = (many: number) =>
   `${formatCount(many)} ${many === 1 ? 'instruction' : 'instructions'}`;
 
-/** To somebody who wants to follow a job but gives no whole id. */
-/** What does not go to the agent with a reply. */
+/** Answers a request to follow without a whole job id. */
+/** What the agent does not get from a reply. */
 export const LEFT_OUT_TEXT = "I can't pass files or previews of private messages on to the agent.";
 
 export const badFollowLine: Part[] = ['Which job? Write ', { code: '@Docket follow' }, ' and its whole ID.'];
 
-/** To somebody who wrote more than an instruction may have. */
+/** To the author of a text longer than an instruction may be. */
 export const tooLongText = (characters: number, most: number) =>
   `That is ${formatCount(characters)} characters; the agent gets up to ${formatCount(most)} at once.`;
 
-/** To somebody whose instruction was one too many to wait. */
+/** To the author of an instruction when too many wait. */
 export const tooManyText = (most: number) =>
   `${instructionCountText(most)} of this thread ${most === 1 ? 'is' : 'are'} already waiting. This one was not accepted; send it again later.`;
 
-/** To whoever switched the mode by a click: a line under the card, which shows the rest. */
+/** To the person who switched the mode by a click: a line under the card, which shows the rest. */
 export const clickedModeText = (mode: 'all' | 'mention') =>
   mode === 'all'
     ? 'Every reply here counts from now on.'
     : 'Only replies with @Docket count here from now on.';
 
-/** The same to whoever wrote it, in a sentence that stands alone. The thread may be in another mode by now. */
+/** The same for a typed switch, as a sentence of its own. The thread may have another mode already. */
 export function writtenModeText(mode: string): string {
   switch (mode) {
     case 'mention':
@@ -76,16 +76,16 @@ export function writtenModeText(mode: string): string {
   }
 }
 
-/** " and 2 more"; empty when there is no more. */
+/** " and 2 more"; empty if there are no more. */
 export const andMoreText = (more: number) => (more > 0 ? ` and ${formatCount(more)} more` : '');
 
-/** "2 instructions waiting"; empty when none is. */
+/** "2 instructions waiting"; empty if none waits. */
 export function waitingText(thread: ThreadRun): string {
   const many = waitingOf(thread).length;
   return many === 0 ? '' : `${instructionCountText(many)} waiting`;
 }
 
-/** A message to these people, each mentioned once. A phone shows the sentence before the names. */
+/** A message that mentions each of these people once. A phone shows the sentence before the names. */
 export function toldTo(
   people: Person[],
   icon: string,
@@ -103,11 +103,11 @@ export function toldTo(
   });
 }
 
-/** What a job that was made here is called: its first instruction. Of another one, what it works on. */
+/** The name of a job: its first instruction if it was made here, else its source. */
 export const jobName = (thread: Pick<ThreadRun, 'agentJobId' | 'seen' | 'title'>): string =>
   thread.title === undefined || thread.title === '' ? sourceName(thread) : sanitizeUserText(thread.title, 60);
 
-/** What the job works on: `acme/docs @ agent/quickstart`; before it was polled, its id. */
+/** The source of the job: `acme/docs @ agent/quickstart`; before the first poll, its id. */
 export function sourceName({ agentJobId, seen }: Pick<ThreadRun, 'agentJobId' | 'seen'>): string {
   const id = shortId(agentJobId ?? '');
   const repository = repositoryName(seen?.repository ?? '') || (id === '' ? 'new job' : `job ${id}`);
@@ -122,27 +122,27 @@ function repositoryName(address: string): string {
   return sanitizeUserText(path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') || clean, 100);
 }
 
-/** A button that opens a pull request; none without an http(s) address, or with one that is too long for Slack. */
+/** A button that opens a pull request; none without an http(s) address, or if it is too long for Slack. */
 export function pullRequestButton(prLink: string | undefined): ButtonParts[] {
   const url = pullRequestUrl(prLink);
   if (url === undefined || url.length > SLACK_LIMITS.buttonUrl) return [];
   return [{ label: 'Open pull request', action: agentActions.openPullRequest, url }];
 }
 
-/** That a job was archived, and when if that is known. */
+/** Says that a job was archived, and when, if that is known. */
 export function archivedParts(archivedAtMs: number | undefined, job: string): Part[] {
   const when: Part[] =
     archivedAtMs === undefined ? [] : [' on ', { time: archivedAtMs, format: DATE_FORMAT }];
   return [`${job} was archived`, ...when, '; it takes no more instructions.'];
 }
 
-/** " 2 instructions were not sent."; empty when there is none. */
+/** " 2 instructions were not sent."; empty if there are none. */
 export const unsentText = (many: number) =>
   many === 0 ? '' : ` ${instructionCountText(many)} ${many === 1 ? 'was' : 'were'} not sent.`;
 
-/** " ref 7f3c", by which an error of ours is found in the log. */
+/** " ref 7f3c": finds one of our errors in the log. */
 export const refText = (ref: string | undefined) =>
   ref === undefined ? '' : ` ref ${sanitizeUserText(ref, 20)}`;
 
-/** An error of ours. */
+/** One of our own errors. */
 export const brokenText = (ref: string | undefined) => `Something broke on my side.${refText(ref)}`;

@@ -9,7 +9,7 @@ import type { Instruction } from './instruction.ts';
 import type { ThreadRun } from './record.ts';
 import type { SendResult } from './transitions.ts';
 
-/** First and longest pause after the platform said "too many" without saying until when. */
+/** First and longest pause after the platform answers "too many" without a time. */
 const RATE_LIMIT_PAUSES = { retryMinMs: 60_000, retryMaxMs: 10 * 60_000 };
 
 type PlatformCall = { kind: 'call'; call: (isTooLate: () => boolean) => Promise<AgentJob> } | NotSent;
@@ -17,7 +17,7 @@ type NotSent = Extract<SendResult, { kind: 'notSent' }>;
 
 const notSent = (trouble: NotSent['trouble']): NotSent => ({ kind: 'notSent', trouble });
 
-/** Returns the call that sends an instruction, or why it would be of no use. */
+/** Returns the call that sends an instruction, or why it cannot succeed. */
 export function prepareCall(thread: ThreadRun, head: Instruction, context: JobContext): PlatformCall {
   const docs = context.docs(thread.project);
   const projectId = context.projectId(thread.project);
@@ -34,7 +34,7 @@ export function prepareCall(thread: ThreadRun, head: Instruction, context: JobCo
   };
 }
 
-/** Makes the call, and returns what came of it. Throws errors that are neither the platform's nor of the way there. */
+/** Makes the call and returns its result. Throws errors that come neither from the platform nor from the network. */
 export async function makeCall(
   thread: ThreadRun,
   head: Instruction,
@@ -52,7 +52,7 @@ export async function makeCall(
   }
 }
 
-/** Of an instruction that certainly did not arrive: whether it is sent later, or people have to know why. */
+/** For an instruction that certainly did not arrive: returns whether to send it later or to report the reason. */
 async function resultOfError(
   thread: ThreadRun,
   { creates }: Instruction,

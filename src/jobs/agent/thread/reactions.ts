@@ -7,8 +7,8 @@ import { isRetracted, type ThreadRun } from './record.ts';
 import { updateInstruction } from './transitions.ts';
 
 /**
- * Returns the reaction that a reply is to have: ⏸ while it is held, 👀 while no status shows that it was taken. The
- * status of its round takes over, so that 👀 is left as it is then. An instruction that is no reply has none.
+ * Returns the reaction for a reply: ⏸ while it is held, 👀 after it was taken and before its round shows a status. From
+ * then on 👀 stays as it is. An instruction that is not a reply has none.
  */
 function reactionOf({ isReply, state, outcome, round, reaction }: Instruction): Instruction['reaction'] {
   if (!isReply) return undefined;
@@ -18,13 +18,12 @@ function reactionOf({ isReply, state, outcome, round, reaction }: Instruction): 
   return round === undefined || reaction === 'eyes' ? 'eyes' : undefined;
 }
 
-/** A step waits so long for a reaction: instructions come first. */
+/** A step spends at most this long on a reaction: instructions come first. */
 const REACTION_MS = 2000;
 
 /**
- * Changes the reactions of replies to what they are to be. A step that is repeated makes the same calls again, which
- * changes nothing. Returns the thread with the new reactions, and when to try again where Slack is not to be reached or
- * limits the calls. What Slack refuses for good is left at that.
+ * Sets the reactions of replies. Repeated calls change nothing. Returns the thread with the new reactions, and when to
+ * retry if Slack is unreachable or limits the calls. A permanent refusal is not retried.
  */
 export async function showReactions(
   thread: ThreadRun,

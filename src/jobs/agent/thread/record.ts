@@ -7,16 +7,16 @@ import type { Visible, VisibleKind } from '../../visibility.ts';
 import { jobSnapshot, roundEnding } from '../watch/record.ts';
 import { type Instruction, instruction, newInstruction, person } from './instruction.ts';
 
-/** What this thread shows of one round of the job: from the first send while it was idle to its end. */
+/** One round of the job, as this thread shows it: from the first send to the idle job until its end. */
 export const threadRound = z.object({
   n: z.number().int(),
   sinceMs: z.number(),
-  /** How many instructions of this thread are in it, and the latest one. 0 when only other threads sent some. */
+  /** Number of this thread's instructions in it, and the latest one. 0 if only other threads sent any. */
   count: z.number().int(),
   last: z.object({ id: z.string(), by: person, excerpt: z.string() }).optional(),
-  /** Who is mentioned in the message about its ending. */
+  /** People whom the message about its ending mentions. */
   authors: z.array(person),
-  /** Nobody sent anything: the job was found at work, or is polled again. */
+  /** Nobody sent anything: the job was found active, or is polled again. */
   found: z.boolean().optional(),
   ending: roundEnding.optional(),
   /** Its messages are final. */
@@ -26,13 +26,13 @@ export type ThreadRound = z.infer<typeof threadRound>;
 
 /** The message in the thread about one send that failed, or whose result is unknown. */
 export const sendProblem = z.object({
-  /** Id and attempt of the instruction, whose author and excerpt follow. */
+  /** The instruction's id and attempt, then its author and excerpt. */
   id: z.string(),
   attempt: z.number().int(),
   by: person,
   excerpt: z.string(),
   sinceMs: z.number(),
-  /** `unknown` asks what to do; all others say why it was not sent. */
+  /** `unknown` asks for a decision; all others are reasons why it was not sent. */
   why: z.enum([
     'unknown',
     'refused',
@@ -45,17 +45,17 @@ export const sendProblem = z.object({
     'unsupported',
     'broken',
   ]),
-  /** The instruction was to make the job. */
+  /** The instruction was to start the job. */
   creates: z.boolean().default(false),
   /** The platform's own words. */
   reason: z.string().optional(),
-  /** The admins know of the rejected key. */
+  /** The admins were alerted of the rejected key. */
   adminsTold: z.boolean().optional(),
   ref: z.string().optional(),
   archivedAtMs: z.number().optional(),
   /** Its message is final, unless an `answer` changes it. */
   final: z.boolean().optional(),
-  /** Who decided what. `late`: the platform answered late that it arrived; `lateNot`: that it did not. */
+  /** The decision and its author. `late`: the platform answered late that it arrived; `lateNot`: that it did not. */
   answer: z
     .object({ by: person, action: z.enum(['sendAgain', 'leave', 'late', 'lateNot']), atMs: z.number() })
     .optional(),
@@ -64,7 +64,7 @@ export type SendProblem = z.infer<typeof sendProblem>;
 
 /** An ephemeral to one person. It may get lost, so it never holds the only copy of anything. */
 export const ephemeral = z.object({
-  /** The same for the same occasion. */
+  /** The same id for the same occasion. */
   id: z.string(),
   to: z.string(),
   kind: z.enum([
@@ -85,72 +85,72 @@ export const ephemeral = z.object({
     'over',
     'status',
   ]),
-  /** The id of an instruction or a job, a mode, or whom to ask. */
+  /** The id of an instruction or a job, a mode, or a contact. */
   about: z.string().optional(),
   excerpt: z.string().optional(),
-  /** How many more instructions it is about than `excerpt` lists, one a line. */
+  /** Number of further instructions, beyond those that `excerpt` lists one per line. */
   more: z.number().optional(),
-  /** How many characters the reply had. */
+  /** Number of characters in the reply. */
   characters: z.number().optional(),
-  /** How many characters an instruction may have, or how many instructions may wait. */
+  /** Maximum characters of an instruction, or maximum number of waiting instructions. */
   most: z.number().optional(),
-  /** Slack refused it, and it is retried from then on. */
+  /** Slack refused it; it is retried at this time. */
   notBeforeMs: z.number().optional(),
 });
 export type Ephemeral = z.infer<typeof ephemeral>;
 
-/** No instruction is sent before `untilMs`. `ours`: by our own hourly limit; `platform`: the platform said so. */
+/** No instruction is sent before `untilMs`. `ours`: by our own hourly limit; `platform`: by the platform's answer. */
 const sendLimit = z.object({
-  /** Unique to it, for the key of its message. */
+  /** Unique to this limit, for the key of its message. */
   n: z.number().int(),
   kind: z.enum(['ours', 'platform']),
   /** Our hourly limit. */
   perHour: z.number().int(),
   sinceMs: z.number(),
   untilMs: z.number(),
-  /** When our own limit is asked again: others may have left the queue. */
+  /** Next check of our own limit: others may have left the queue. */
   askAtMs: z.number().optional(),
-  /** How often the platform refused in a row. */
+  /** Consecutive refusals by the platform. */
   refusals: z.number().int(),
   /** No instruction waits for it any more. */
   expired: z.boolean().optional(),
-  /** Who discarded all that waited, how many, and the first of them. */
+  /** The person who discarded the waiting instructions, their number, and the first of them. */
   discarded: z
     .object({ by: person, count: z.number().int(), first: z.object({ by: person, excerpt: z.string() }) })
     .optional(),
 });
 
-/** A Slack thread that follows an agent job. All its messages are a function of this record, see `view.ts`. */
+/** A Slack thread that follows an agent job. Its messages are functions of this record, see `view.ts`. */
 export const threadRun = runBase.extend({
   job: z.literal('agent-thread'),
   needs: openQuestionIds,
   project: z.string(),
-  /** The platform's id of the agent job; missing until a new one is made. */
+  /** The platform's id of the agent job; missing until a new job exists. */
   agentJobId: z.string().optional(),
-  /** The job's first instruction in a few words, where it is known: the job was made here. */
+  /** A short form of the job's first instruction, if the job was made here. */
   title: z.string().optional(),
-  /** The message with the whole of it is final. */
+  /** The message with the full instruction is final. */
   titleShown: z.boolean().optional(),
-  /** Who followed the job. */
+  /** The person who followed the job. */
   owner: person,
-  /** The owner's permission was checked when the request came in. */
+  /** The owner's permission was checked when the request arrived. */
   checked: z.boolean(),
-  /** Where it was asked for. Without `rootTs` the card becomes the thread. */
+  /** The conversation of the request. Without `rootTs` the card becomes the thread. */
   asked: z.object({
     channel: z.string(),
     joinable: z.boolean(),
     isPublic: z.boolean(),
     rootTs: z.string().optional(),
-    /** The owner is not known to be from this workspace. */
+    /** The owner may be from outside this workspace. */
     external: z.boolean().optional(),
-    /** The message that asked for it, if one did: earlier replies are no instructions. */
+    /** The message that requested it, if any: earlier replies are no instructions. */
     ts: z.string().optional(),
   }),
-  /** Its messages are in the owner's direct messages, since the app cannot post where it was asked for. */
+  /** Its messages are in the owner's direct messages, since the app cannot post in the conversation of the request. */
   inDirectMessage: z.boolean(),
-  /** Where its replies are; known once the card is posted. */
+  /** The place of its replies; known once the card is posted. */
   place: z.object({ channel: z.string(), rootTs: z.string() }).optional(),
-  /** `accepted` nothing is done yet · `postingCard` the card is being posted · `following` · `ended`, see there */
+  /** `accepted` not stepped yet · `postingCard` the card is being posted · `following` · `ended`, see there */
   state: z.enum(['accepted', 'postingCard', 'following', 'ended']),
   sinceMs: z.number(),
   /** Why it ended. `taken`: the Slack thread follows another job. `noPlace`: the card could not be posted. */
@@ -160,31 +160,31 @@ export const threadRun = runBase.extend({
       by: person.optional(),
       code: z.string().optional(),
       ref: z.string().optional(),
-      /** How many instructions were not sent. */
+      /** Number of instructions that were not sent. */
       unsent: z.number().int().default(0),
     })
     .optional(),
   /** Which replies are instructions. */
   mode: z.enum(['auto', 'all', 'mention']),
-  /** Somebody other than the owner has written here. */
+  /** A person other than the owner has written here. */
   hasOtherAuthors: z.boolean().default(false),
-  /** Whether a person's replies are instructions, as that person answered; by user id. */
+  /** Each person's answer whether their replies are instructions, by user id. */
   answers: z.record(z.string(), z.enum(['always', 'mention'])).default({}),
-  /** When people were last asked, by user id; epoch milliseconds. */
+  /** Time of the last question to a person, by user id; epoch milliseconds. */
   askedAtMs: z.record(z.string(), z.number()).default({}),
-  /** Who was shown that they may not instruct the agent. */
+  /** People who were informed that they may not instruct the agent. */
   refused: z.array(z.string()).default([]),
-  /** See `compact.ts` for their order, and for which are kept. */
+  /** `compact.ts` describes their order, and which are kept. */
   instructions: z.array(instruction).default([]),
-  /** Edits and deletions that came before their message, by its `ts`; oldest first. */
+  /** Edits and deletions that arrived before their message, by its `ts`; oldest first. */
   editsBeforeMessage: z
     .array(z.object({ ts: z.string(), deleted: z.boolean(), json: z.string().optional() }))
     .default([]),
   rounds: z.array(threadRound).default([]),
-  /** The last round of the job whose ending is known here. */
+  /** The job's last round whose ending this thread has. */
   knownRound: z.number().int().default(0),
   sendProblems: z.array(sendProblem).default([]),
-  /** Ephemerals that are to be posted. */
+  /** Ephemerals that are not posted yet. */
   ephemerals: z.array(ephemeral).default([]),
   /** The thread has joined the watch of its job. */
   watched: z.boolean().default(false),
@@ -194,7 +194,7 @@ export const threadRun = runBase.extend({
   /** Why the job cannot be polled at present. */
   pollFailure: z.enum(['down', 'limit', 'key', 'forbidden', 'project']).optional(),
   limit: sendLimit.optional(),
-  /** The next instruction certainly did not arrive, and is retried. `over`: no more. */
+  /** The next instruction certainly did not arrive and is retried. `over`: not any more. */
   retry: z
     .object({
       sinceMs: z.number(),
@@ -206,20 +206,20 @@ export const threadRun = runBase.extend({
 });
 export type ThreadRun = z.infer<typeof threadRun>;
 
-/** Whether the platform refused to make the job: nobody but the author has to know. */
+/** Whether the platform refused to start the job: only the author needs to know. */
 export const isJobRefused = ({ why, creates }: Pick<SendProblem, 'why' | 'creates'>) =>
   creates && ['unsupported', 'refused', 'forbidden'].includes(why);
 
-/** The `code` of a thread that ended since the platform refused to make its job. */
+/** The `code` of a thread that ended because the platform refused to start its job. */
 export const JOB_REFUSED = 'job_refused';
 
-/** Whether nothing stays of a thread but a private answer to its owner. */
+/** Whether only a private answer to the owner stays of a thread. */
 export const isRetracted = ({ ended }: Pick<ThreadRun, 'ended'>) => ended?.code === JOB_REFUSED;
 
-/** A message lists so many instructions one by one. */
+/** Instructions that a message lists one by one. */
 export const MAX_LISTED_INSTRUCTIONS = 3;
 
-/** What is listed of a thread without its record, see `store/followed-index.ts`. */
+/** The fields that the index of threads stores, see `store/followed-index.ts`. */
 export const listedThread = threadRun.pick({
   id: true,
   job: true,
@@ -234,19 +234,19 @@ export const listedThread = threadRun.pick({
 });
 export type ListedThread = z.infer<typeof listedThread>;
 
-/** What a new thread is made from. Without `agentJobId` its instruction makes the job. */
+/** The input for a new thread. Without `agentJobId` its instruction starts the job. */
 type NewThread = Pick<
   ThreadRun,
   'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'checked' | 'asked' | 'mode'
 > & { instruction: Instruction | undefined };
 
-/** What a thread counts toward while it follows a job: its owner. */
+/** The quota of a thread that follows a job: its owner's. */
 export const threadQuotas = (
   { teamId, owner }: Pick<ThreadRun, 'teamId' | 'owner'>,
   { threadsPerPerson }: Pick<Limits, 'threadsPerPerson'>,
 ): [Quota] => [{ name: ['threads', teamId, owner.id].join(':'), max: threadsPerPerson, lasting: true }];
 
-/** Returns the record of a thread that is to follow a job. In an existing Slack thread it claims that place. */
+/** Returns the record of a new thread. In an existing Slack thread it claims that place. */
 export function newThread({ instruction: first, ...thread }: NewThread, nowMs: number): ThreadRun {
   const { teamId, owner, asked } = thread;
   const { channel, rootTs } = asked;
@@ -263,8 +263,8 @@ export function newThread({ instruction: first, ...thread }: NewThread, nowMs: n
 }
 
 /**
- * Returns the record of a thread of its own, for somebody whose permission was checked. `text` goes to the agent; without
- * `agentJobId` it makes the job.
+ * Returns the record of a thread outside existing Slack threads; the permission must be checked. `text` is the
+ * instruction; without `agentJobId` it starts the job.
  */
 export function newOwnThread(
   {
@@ -283,33 +283,33 @@ export function newOwnThread(
 export const findInstruction = ({ instructions }: ThreadRun, id: string | undefined) =>
   instructions.find((one) => one.id === id);
 
-/** The instructions that wait to be sent, in their order. */
+/** The instructions that wait to be sent, in order. */
 export const waitingOf = ({ instructions }: ThreadRun) =>
   instructions.filter(({ state }) => state === 'waiting');
 
-/** The replies of one person that are held. */
+/** The held replies of one person. */
 export const heldOf = ({ instructions }: ThreadRun, userId: string) =>
   instructions.filter(({ state, by }) => state === 'held' && by.id === userId);
 
-/** The instruction that is sent next. */
+/** The next instruction to send. */
 export const nextWaitingOf = (thread: ThreadRun) => waitingOf(thread)[0];
 
-/** The instruction whose send has no result yet: no other one is sent meanwhile. */
+/** The instruction whose send has no result yet; no other is sent until then. */
 export const unresolvedSendOf = ({ instructions }: ThreadRun) =>
   instructions.find(({ state }) => state === 'sending' || state === 'unknown');
 
-/** Whether the job takes instructions, as far as it is known. */
+/** Whether the job takes instructions, as far as is known. */
 export const acceptsInstructions = ({ notFound: gone, seen }: ThreadRun) =>
   !gone && seen?.status !== 'archived';
 
 /**
  * Whether this is an owner whose replies are instructions because nobody else has written here. Such a person is asked
- * about each reply by itself, and the answer is about that reply alone.
+ * about each reply separately, and each answer is about that reply alone.
  */
 export const isSoleAuthor = ({ mode, owner, hasOtherAuthors: crowd }: ThreadRun, userId: string) =>
   mode === 'auto' && owner.id === userId && !crowd;
 
-/** Returns what decides who may see a thread: its owner asked for it. */
+/** Returns the data that decides who may see a thread. */
 export const visibleThread = ({ owner, ...thread }: ListedThread): Visible => ({
   ...thread,
   requester: owner,

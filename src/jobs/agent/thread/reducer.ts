@@ -22,33 +22,33 @@ import {
 } from './transitions.ts';
 
 export interface EventContext {
-  /** Who wrote or clicked; `may`: has the permission `agent`. */
+  /** The author of the reply or click; `may`: has the permission `agent`. */
   author: Person & { may: boolean };
-  /** Whom to ask for the permission, as plain text. */
+  /** The contact for the permission, as plain text. */
   ask: string;
-  /** Names of whom and what the message mentions. */
+  /** Names of the people and channels in the message. */
   names: Names;
   botUserId: string;
   limits: Pick<Limits, 'instructionCharacters' | 'instructionsWaiting'>;
   nowMs: number;
 }
 
-/** Replies of one person that are held; of more, the oldest count as not for the agent. */
+/** Maximum held replies of one person; beyond it, the oldest count as not for the agent. */
 const MAX_HELD_PER_PERSON = 20;
 
-/** For so long a question counts as asked: what is written meanwhile raises no other one. */
+/** A question stays open this long: further replies raise no second one. */
 const QUESTION_TTL_MS = 10 * 60_000;
 
-/** So many edits and deletions whose message has not come are kept, and only of messages that are not older. */
+/** Maximum edits and deletions kept before their message arrives; only for recent messages. */
 const MAX_EARLY = 20;
 const EARLY_MS = 10 * 60_000;
 
-/** Enough of a text that is too long to see whether it is an aside, and for an excerpt. */
+/** Enough of an overlong text to recognize an aside and to make an excerpt. */
 const TRUNCATED_LENGTH = 200;
 
-/** What counts of a reply. */
+/** The relevant content of a reply. */
 const replyContent = z.object({
-  /** Markdown without the mention of Docket; with `characters`, its beginning. */
+  /** Markdown without the mention of Docket; with `characters`, only its beginning. */
   text: z.string(),
   /** The length of a text that is longer than an instruction may be. */
   characters: z.number().optional(),
@@ -58,7 +58,7 @@ const replyContent = z.object({
 });
 type ReplyContent = z.infer<typeof replyContent>;
 
-/** Returns the thread after an event: the thread itself when that changes nothing, as a repeated event does. */
+/** Returns the thread after an event. Returns the same thread if nothing changes, as after a repeated event. */
 export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
   if (thread.state === 'ended') return thread;
   const next = applyByKind(thread, event, context);
@@ -93,7 +93,7 @@ function applyReply(thread: ThreadRun, event: ReplyEvent, context: EventContext)
   return applyContent(next, ts, content, context);
 }
 
-/** Adds the instruction that a reply is, holds it, answers it with an ephemeral, or leaves it as talk among people. */
+/** Adds a reply as an instruction, holds it, answers it by an ephemeral, or ignores it as talk among people. */
 function applyContent(
   thread: ThreadRun,
   ts: string,
@@ -108,14 +108,14 @@ function applyContent(
   const answer = (ephemeral: EphemeralContent) => addReplyEphemeral(thread, ts, author, ephemeral);
   const isSmallTalk = parsed.kind === 'smallTalk' && content.characters === undefined;
   if (parsed.kind === 'aside' || isSmallTalk) return thread;
-  // The card shows everybody here how the job is.
+  // The card shows the job's state to everybody.
   if (parsed.kind === 'status') return answer({ kind: 'status' });
   if (decision === 'ignore') return thread;
   if (!author.may) return isTaken ? refuseAuthor(thread, ts, mentionsBot, context) : thread;
   if (mentionsBot && parsed.kind === 'command') return applyCommand(thread, ts, parsed.command, context);
   if (mentionsBot && parsed.kind === 'follow') return answer({ kind: 'followsAlready', about: parsed.jobId });
   if (mentionsBot && asksWhichJob(parsed, thread.agentJobId)) return answer({ kind: 'badFollow' });
-  // Files alone, among people, are no question to anybody.
+  // Files without text, among people, are not a question.
   if (parsed.kind === 'empty') return isTaken ? answer({ kind: 'tooEmpty' }) : thread;
   const state = isTaken ? 'waiting' : 'held';
   const rejection = findRejection(thread, state, content, context);
@@ -132,7 +132,7 @@ function readContent(
   { content, mentionsBot, mentionsOthers, files }: ReplyEvent,
   { author, names, botUserId, limits }: EventContext,
 ): ReplyContent {
-  // Of somebody without the permission only the kind of reply counts, which its beginning shows.
+  // Without the permission only the kind of reply matters, and its beginning shows that.
   const read = author.may ? content : beginningOf(content);
   const text = messageToMarkdown(read, names, { withoutMention: botUserId });
   const leavesOut = files || leavesSharedOut(read, names);
@@ -153,7 +153,7 @@ function decideReply(thread: ThreadRun, userId: string, mentionsOthers: boolean)
   return isSoleAuthor(thread, userId) && !mentionsOthers ? 'take' : 'hold';
 }
 
-/** Returns the ephemeral that says why an instruction is not added; nothing when it can be. */
+/** Returns the ephemeral with the reason why an instruction cannot be added; undefined if it can. */
 function findRejection(
   { instructions }: ThreadRun,
   state: 'waiting' | 'held',
@@ -178,7 +178,7 @@ function hasOpenQuestion(thread: ThreadRun, userId: string, nowMs: number): bool
   return heldOf(thread, userId).length > 0 && nowMs - askedAtMs < QUESTION_TTL_MS;
 }
 
-/** A person without the permission gets an ephemeral once, and at each mention of Docket. */
+/** A person without the permission gets an ephemeral once, and again at each mention of Docket. */
 function refuseAuthor(
   thread: ThreadRun,
   ts: string,
@@ -211,7 +211,7 @@ type EphemeralContent = Omit<Ephemeral, 'id' | 'to'>;
 const addReplyEphemeral = (thread: ThreadRun, ts: string, author: Person, content: EphemeralContent) =>
   addEphemeral(thread, { id: `${content.kind} ${ts}`, to: author.id, ...content });
 
-/** The edited text is what is sent. When the reply was sent already, its author gets an ephemeral. */
+/** The agent gets the edited text. If the reply was already sent, its author gets an ephemeral. */
 function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
   const { ts } = event;
   const one = findInstruction(thread, ts);
@@ -228,11 +228,11 @@ function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext):
   if (rejection !== undefined)
     return addReplyEphemeral(withdrawPending(thread, one), ts, context.author, rejection);
   const edited = updateInstruction(thread, ts, { text, excerpt: excerptOf(text) });
-  // Whoever adds the mention has answered the question for this reply.
+  // A person who adds the mention answers the question for this reply.
   return mentionsBot ? releaseHeld(edited, [ts]) : edited;
 }
 
-/** The edit came before its message and is kept, or the message was talk: then a mention of Docket comes too late. */
+/** The edit arrived before its message and is kept, or the message was talk: then a mention of Docket is too late. */
 function applyUnknownEdit(
   thread: ThreadRun,
   ts: string,
@@ -257,7 +257,7 @@ const withdraw = (thread: ThreadRun, one: Instruction) =>
 const withdrawPending = (thread: ThreadRun, one: Instruction) =>
   isPending(one) ? withdraw(thread, one) : thread;
 
-/** An edit that comes after the deletion of its message does not bring it back. */
+/** An edit that arrives after the deletion does not restore the message. */
 function keepEarly(
   thread: ThreadRun,
   early: ThreadRun['editsBeforeMessage'][number],

@@ -20,7 +20,7 @@ import { acceptsInstructions, findInstruction, type ThreadRound, type ThreadRun 
 /** Returns the key of the message about the state of a round. */
 const roundKey = ({ id }: ThreadRun, round: number) => `${id}.round.${round}`;
 
-/** Returns the messages about one round: its state, where this thread instructed in it, and how it ended. */
+/** Returns the messages about one round: its state, if this thread sent instructions in it, and its ending. */
 export function roundMessages(
   thread: ThreadRun,
   round: ThreadRound,
@@ -32,7 +32,7 @@ export function roundMessages(
     messages.push({
       key: roundKey(thread, round.n),
       place,
-      // An open round changes with each reply: people see here that theirs was taken.
+      // An open round changes with each reply, so that people see theirs was taken.
       kind: 'state',
       ...(isOpen && { repost: false }),
       message: statusMessage(thread, round),
@@ -79,7 +79,7 @@ function statusMessage(thread: ThreadRun, round: ThreadRound): Message {
   });
 }
 
-/** What the round is about; of several instructions the last. */
+/** The subject of the round; of several instructions, the last. */
 function sentText({ count, last }: ThreadRound): string {
   return last === undefined ? instructionCountText(count) : quotedShortBy(last, count - 1);
 }
@@ -112,7 +112,7 @@ function endedFacts({ sinceMs }: ThreadRound, { kind, atMs, afterMs }: RoundEndi
 const afterText = (afterMs: number | undefined) =>
   afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`;
 
-/** What an ending is about: the last instruction and how many more, else all that the agent did. */
+/** The subject of an ending: the last instruction and the number of others, else all of the agent's work. */
 function subjectOf(thread: ThreadRun, { count, last }: ThreadRound) {
   const instructions =
     last === undefined
@@ -129,13 +129,13 @@ function subjectOf(thread: ThreadRun, { count, last }: ThreadRound) {
   };
 }
 
-/** Whether a click could send its last instruction again. */
+/** Whether a click can resend its last instruction. */
 function isResendable(thread: ThreadRun, { last }: ThreadRound): boolean {
   const text = findInstruction(thread, last?.id)?.text ?? '';
   return text !== '' && acceptsInstructions(thread);
 }
 
-/** To everybody who instructed in the round from this thread. */
+/** Mentions everybody who sent instructions in the round from this thread. */
 function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): Message {
   const say = (icon: string, sentence: Part[], rest: Parameters<typeof toldTo>[3] = {}) =>
     toldTo(round.authors, icon, sentence, rest);

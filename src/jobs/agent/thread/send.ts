@@ -23,16 +23,16 @@ export function nextSendable(thread: ThreadRun, nowMs: number): Instruction | un
   return isJobKnown && nextSendAtMs(thread) <= nowMs ? head : undefined;
 }
 
-/** Returns until when a limit or a retry delays the next instruction; epoch milliseconds, 0 when none does. */
+/** Returns when a limit or a retry lets the next instruction go; epoch milliseconds, 0 if there is no delay. */
 export function nextSendAtMs({ limit, retry }: Pick<ThreadRun, 'limit' | 'retry'>): number {
   const limitMs = limit && !limit.expired ? (limit.askAtMs ?? limit.untilMs) : 0;
   return Math.max(limitMs, retry && !retry.expired ? retry.nextMs : 0);
 }
 
 /**
- * Sends `head`. One write saves the intent, takes a slot of the hour's limit, and drops the `consumed` events; when it
- * is refused, nothing is sent. Then the call is made, and its result saved. When a process dies in between, the intent
- * is what is left, and becomes a question.
+ * Sends `head`. One write saves the intent, takes a slot of the hourly limit, and drops the `consumed` events. If that
+ * write is refused, nothing is sent. The call follows, then its result is saved. If a process dies in between, the
+ * remaining intent becomes a question.
  */
 export async function send(
   thread: ThreadRun,
@@ -49,17 +49,17 @@ export async function send(
   if (prepared.kind === 'notSent')
     return saveChanges(thread, applySendResult(intent, head, prepared, sentAtMs), consumed, context);
   const limit = followUpLimit(thread.project, limits.followUpsPerHour);
-  // What makes a job is no follow-up.
+  // A new job is not a follow-up, so it takes no slot.
   const slot = head.creates ? undefined : { limit, ...slotRequest(thread, head) };
   const saved = await threads.save(intent, consumed, slot);
   if (saved.kind === 'limited') {
     const next = nextLimit(thread, saved.onHold ? 'platform' : 'ours', saved.inMs, context);
     return saveAs({ ...thread, limit: next }, { consumed });
   }
-  // When the answer of a write is lost, the connection repeats the write, which then finds its own revision.
+  // If a write's answer is lost, the connection repeats the write, which then finds its own revision.
   const own = saved.kind === 'saved' ? saved.run : await loadIntent(thread.id, sendToken, context);
   if (own === undefined) return 'next';
-  // After so long others may have recorded the send as lost: the call must not be made any more.
+  // After this time, others may have recorded the send as lost: the call must not be made.
   const isTooLate = () => now() - sentAtMs > timing.callMarginMs;
   const call = () => prepared.call(isTooLate);
   const result: SendResult = isTooLate() ? { kind: 'later' } : await makeCall(own, head, call, context);
@@ -84,8 +84,8 @@ async function loadIntent(
 }
 
 /**
- * Returns for how many milliseconds a send that is under way may still be answered; 0 without one. When that time is
- * past, the process that made it has died: saves that its result is unknown, and returns `next`.
+ * Returns for how many milliseconds an open send may still get its answer; 0 without an open send. After that time its
+ * process has died: saves the result as unknown, and returns `next`.
  */
 export async function checkOpenSend(thread: ThreadRun, context: JobContext): Promise<number | 'next'> {
   const { timing, now } = context;
@@ -97,7 +97,9 @@ export async function checkOpenSend(thread: ThreadRun, context: JobContext): Pro
   return 'next';
 }
 
-/** Saves what came of a send, whoever changes the thread meanwhile. Returns nothing when a result was saved already. */
+/**
+ * Saves the result of a send despite concurrent changes of the thread. Returns undefined if a result was saved already.
+ */
 async function saveSendResult(
   thread: ThreadRun,
   sent: Instruction,
@@ -116,10 +118,7 @@ async function saveSendResult(
   return undefined;
 }
 
-/**
- * Records a send that the platform took in the watch, and its round in the thread. `job` is the platform's answer, while
- * that is known.
- */
+/** Records a taken send in the watch, and its round in the thread. `job` is the platform's answer, if known. */
 export async function registerSend(
   thread: ThreadRun,
   sent: Instruction,
@@ -144,11 +143,11 @@ function withSendOf(
   return recordSend(joined, thread.id, sendKeyOf(thread, sent), job ?? unknown, sentAtMs, creates);
 }
 
-/** Returns the thread with a send in the round that it has in the watch. */
+/** Returns the thread with a send in the round that the watch gave it. */
 function registeredIn(thread: ThreadRun, sent: Instruction, watch: WatchRun): ThreadRun {
   const round = roundOf(watch, sendKeyOf(thread, sent)) ?? watch.rounds;
   const joined = thread.watched ? thread : joinWatch(thread, watch);
-  // The round of this send may have ended by now, and the thread has to show that.
+  // The round of this send may have ended already, and the thread has to show that.
   const next = { ...joined, knownRound: Math.min(joined.knownRound, round - 1) };
   return syncThread(withSend(next, sent.id, round, sent.sentAtMs ?? 0), watch);
 }

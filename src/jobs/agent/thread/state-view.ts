@@ -6,7 +6,7 @@ const needsAnswer: StateWord = { icon: '⚠️', label: 'Needs an answer' };
 const working: StateWord = { icon: '⏳', label: 'Working' };
 const unchecked: StateWord = { icon: '⚠️', label: "Can't check" };
 
-/** Returns where the job of a thread stands. */
+/** Returns the state of a thread's job. */
 export function stateOf(thread: ThreadRun): StateWord {
   const { agentJobId, notFound: gone, pollFailure, rounds, seen, state } = thread;
   if (state === 'ended') return endedState(thread);
@@ -16,7 +16,7 @@ export function stateOf(thread: ThreadRun): StateWord {
   if (unresolvedSendOf(thread)?.state === 'unknown') return needsAnswer;
   if (pollFailure === 'key') return { icon: '⚠️', label: 'Key rejected' };
   if (rounds.some(({ ending }) => ending === undefined)) return working;
-  // A limit is no trouble: the job is polled again before long.
+  // A limit is not a failure: the job is polled again soon.
   const canPoll = pollFailure === undefined || pollFailure === 'limit';
   switch (seen?.status) {
     case undefined:
@@ -43,7 +43,7 @@ function endedState({ ended, instructions }: ThreadRun): StateWord {
     : { icon: '❌', label: 'Not created' };
 }
 
-/** Somebody left it at that without an answer: then nobody knows. */
+/** A person left the start of the job unknown. */
 export const isMakingUnclear = ({ instructions }: Pick<ThreadRun, 'instructions'>) =>
   instructions.some(({ creates, outcome }) => creates && outcome === 'left');
 

@@ -2,20 +2,20 @@ import { isSameSnapshot, type JobSnapshot, type WatchEnding, type WatchRun } fro
 import { findInstruction, type ThreadRound, type ThreadRun } from './record.ts';
 import { keepIfSame, updateInstruction, updateInstructions } from './transitions.ts';
 
-// What a thread copies from the watch of its job.
+// Copies data from the job's watch to a thread.
 
-/** Messages show to the minute when the job was polled. */
+/** Messages show the time of a poll to the minute. */
 const SAME_SNAPSHOT_MS = 60_000;
 
-/** Errors in a row before people see that the platform does not answer. */
+/** Consecutive errors before messages say that the platform does not answer. */
 export const TROUBLE_SHOWN_AFTER = 3;
 
-/** Marks the thread as one of the watch. Rounds that ended before are none of its own. */
+/** Adds the thread to the watch. It does not show rounds that ended before. */
 export function joinWatch(thread: ThreadRun, watch: WatchRun): ThreadRun {
   return { ...thread, watched: true, knownRound: watch.rounds - (watch.round === undefined ? 0 : 1) };
 }
 
-/** Copies everything that is new in the watch; returns the thread itself when nothing is. */
+/** Copies all changes from the watch; returns the same thread if there are none. */
 export function syncThread(thread: ThreadRun, watch: WatchRun): ThreadRun {
   const { seen, notFound: gone, round } = watch;
   const pollFailure = visibleTrouble(watch);
@@ -52,8 +52,8 @@ function withRound(thread: ThreadRun, round: ThreadRound): ThreadRun {
 }
 
 /**
- * Returns a round in which this thread sent nothing. When nobody else did either, its ending mentions the authors of
- * the round that was given up before it, else the owner.
+ * Returns a round in which this thread sent nothing. If no other thread did either, its ending mentions the authors of
+ * the abandoned round before it, else the owner.
  */
 function newRound(
   { owner, rounds }: ThreadRun,

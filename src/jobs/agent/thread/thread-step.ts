@@ -11,19 +11,19 @@ import { showReactions } from './reactions.ts';
 import type { Ephemeral, ThreadRun } from './record.ts';
 import { threadMessages } from './view.ts';
 
-// What the steps of a followed thread share.
+// Shared by the steps of a followed thread.
 
-/** A thread as a step finds it, with the events since, oldest first. */
+/** A thread as a step loads it, with its new events, oldest first. */
 export interface LoadedThread extends LoadedRun<ThreadRun> {
   inbox: unknown[];
 }
 
 export type ThreadStepResult = StepResult<ThreadRun, LoadedThread>;
 
-/** Ephemerals that are posted in one step: instructions are sent in between. */
+/** Ephemerals posted in one step; instructions are sent in between. */
 const EPHEMERALS_PER_STEP = 3;
 
-/** Has a thread saved after what changed is audited, and the instructions that no longer wait have left the line. */
+/** Audits the changes, removes instructions that no longer wait from the line, then returns the save. */
 export async function saveChanges(
   before: ThreadRun,
   after: ThreadRun,
@@ -40,7 +40,7 @@ export async function recordChanges(before: ThreadRun, after: ThreadRun, context
   await leaveLine(before, after, context);
 }
 
-/** Publishes all messages of a thread as they are to look now. */
+/** Publishes all messages of a thread in their present form. */
 export async function publishThread(run: ThreadRun, { outbox }: JobContext): Promise<void> {
   const published = threadMessages(withoutFinal(run)).map((message) =>
     outbox.publish(run.teamId, { by: message.fallbackRecipient ?? run.owner.id, ...message }, run.rev),
@@ -49,7 +49,7 @@ export async function publishThread(run: ThreadRun, { outbox }: JobContext): Pro
 }
 
 /**
- * Publishes everything, posts ephemerals and changes reactions. Then waits for the first of `delaysMs`, or until the
+ * Publishes everything, posts ephemerals and sets reactions. Then waits for the shortest of `delaysMs`, or until the
  * thread is woken.
  */
 export async function publishAndWait(
@@ -71,13 +71,13 @@ export async function publishAndWait(
   return (await runs.markIdle(run, run.state === 'ended', wakes)) ? done : 'next';
 }
 
-/** Posts some of the ephemerals that are due. Returns those that are left: the same list when none was tried. */
+/** Posts some of the due ephemerals. Returns the remaining ones: the same list if none was tried. */
 async function postEphemerals(thread: ThreadRun, context: JobContext): Promise<Ephemeral[]> {
   const isDue = ({ notBeforeMs = 0 }: Ephemeral) => notBeforeMs <= context.now();
   let left = thread.ephemerals;
   for (const ephemeral of thread.ephemerals.filter(isDue).slice(0, EPHEMERALS_PER_STEP)) {
     const retryInMs = await postEphemeral(thread, ephemeral, context);
-    // What Slack does not take of one, it takes of none.
+    // If Slack delays one ephemeral, it delays them all.
     if (retryInMs !== undefined)
       return left.map((one) => ({ ...one, notBeforeMs: context.now() + retryInMs }));
     left = left.filter((one) => one !== ephemeral);
@@ -85,7 +85,7 @@ async function postEphemerals(thread: ThreadRun, context: JobContext): Promise<E
   return left;
 }
 
-/** Returns in how many milliseconds to try again; nothing when the ephemeral is posted, or cannot be. */
+/** Returns the milliseconds until a retry; undefined if the ephemeral is posted, or cannot be. */
 async function postEphemeral(
   thread: ThreadRun,
   ephemeral: Ephemeral,
@@ -93,7 +93,7 @@ async function postEphemeral(
 ): Promise<number | undefined> {
   const { asked, place } = thread;
   const { channel } = place ?? asked;
-  // In a thread without a reply Slack shows nobody an ephemeral; where none was followed, there may be no reply.
+  // Slack shows no ephemeral in a thread without replies; a thread that was not followed may have none.
   const threadTs = place?.rootTs ?? (asked.rootTs === asked.ts ? undefined : asked.rootTs);
   const to = { channel, user: ephemeral.to, ...(threadTs !== undefined && { threadTs }) };
   const outcome = await context.callOnceInSlack(thread.id, `note.${ephemeral.id}`, () =>

@@ -10,13 +10,13 @@ import {
   type ThreadRun,
 } from './record.ts';
 
-/** More unposted ephemerals of one kind say nothing new to the same person. */
+/** More unposted ephemerals of one kind would repeat themselves to the same person. */
 const MAX_EPHEMERALS_PER_KIND = 5;
 
-/** Returns `after`, or `before` itself when both say the same; a field that is undefined is missing. */
+/** Returns `before` itself if both are equal, else `after`. An undefined field counts as missing. */
 export const keepIfSame = <T>(before: T, after: T): T => (isSame(before, after) ? before : after);
 
-/** Most of a record is the very same object as before, so this takes much less than two texts of it. */
+/** Most of a record is the very same object as before, so this is much faster than comparing JSON. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) return false;
@@ -28,8 +28,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
 /**
- * Adds an ephemeral, unless there is one with its id, or as many of its kind to this person as are useful. A question
- * is always added: held replies wait for its answer.
+ * Adds an ephemeral, unless its id exists or this person has enough of its kind. A question is always added: held
+ * replies wait for its answer.
  */
 export function addEphemeral(thread: ThreadRun, ephemeral: Ephemeral): ThreadRun {
   const { id, to, kind } = ephemeral;
@@ -39,7 +39,7 @@ export function addEphemeral(thread: ThreadRun, ephemeral: Ephemeral): ThreadRun
   return { ...thread, ephemerals: [...thread.ephemerals, ephemeral] };
 }
 
-/** Changes the instructions that match; returns the thread itself when none does. */
+/** Changes the instructions that match; returns the same thread if none does. */
 export function updateInstructions(
   thread: ThreadRun,
   matches: (one: Instruction) => boolean,
@@ -53,20 +53,20 @@ export function updateInstructions(
 export const updateInstruction = (thread: ThreadRun, id: string, changes: Partial<Instruction>): ThreadRun =>
   updateInstructions(thread, (one) => one.id === id, changes);
 
-/** Takes back the instructions that match: they are not sent any more. */
+/** Drops the instructions that match; they are not sent. */
 export const dropInstructions = (
   thread: ThreadRun,
   matches: (one: Instruction) => boolean,
   outcome: 'notForAgent' | 'discarded' | 'withdrawn',
 ): ThreadRun => updateInstructions(thread, matches, { state: 'over', outcome });
 
-/** Adds an instruction. When it is not held, its author gets the ephemeral that files do not go along. */
+/** Adds an instruction. If it is not held, its author gets the ephemeral about files that the agent does not get. */
 export function addInstruction(thread: ThreadRun, one: Instruction): ThreadRun {
   const next = { ...thread, instructions: [...thread.instructions, one] };
   return one.state === 'waiting' ? addFilesEphemeral(next, one) : next;
 }
 
-/** Lets the held instructions among `ids` be sent. */
+/** Releases the held instructions in `ids` for sending. */
 export function releaseHeld(thread: ThreadRun, ids: readonly string[]): ThreadRun {
   const isReleased = ({ id, state }: Instruction) => state === 'held' && ids.includes(id);
   const released = updateInstructions(thread, isReleased, { state: 'waiting' });
@@ -78,7 +78,7 @@ const addFilesEphemeral = (thread: ThreadRun, { id, by, files, excerpt }: Instru
 
 /** Asks the author whether a reply is for the agent. */
 export function askAuthor(thread: ThreadRun, { id, by, excerpt }: Instruction, nowMs: number): ThreadRun {
-  // Two questions to one person in one millisecond have different ids.
+  // Two questions to one person in the same millisecond get different ids.
   const atMs = Math.max(nowMs, (thread.askedAtMs[by.id] ?? 0) + 1);
   return addEphemeral(
     { ...thread, askedAtMs: { ...thread.askedAtMs, [by.id]: atMs } },
@@ -86,7 +86,7 @@ export function askAuthor(thread: ThreadRun, { id, by, excerpt }: Instruction, n
   );
 }
 
-/** Changes which later replies are instructions. Everybody of whom replies are held is asked about them once more. */
+/** Changes which later replies are instructions. Authors of held replies are asked about them again. */
 export function switchMode(thread: ThreadRun, mode: 'all' | 'mention', nowMs: number): ThreadRun {
   if (thread.mode === mode) return thread;
   const held = thread.instructions.filter(({ state }) => state === 'held');
@@ -94,7 +94,7 @@ export function switchMode(thread: ThreadRun, mode: 'all' | 'mention', nowMs: nu
   return firsts.reduce<ThreadRun>((next, one) => askAuthor(next, one, nowMs), { ...thread, mode });
 }
 
-/** Takes back everything of one person that is not sent yet. An ephemeral says what it was, and whom to ask. */
+/** Drops all unsent instructions of one person. An ephemeral lists them, and names the contact. */
 export function dropAuthor(thread: ThreadRun, userId: string, ask: string): ThreadRun {
   const isDropped = (one: Instruction) => isPending(one) && one.by.id === userId;
   const dropped = thread.instructions.filter(isDropped);
@@ -109,7 +109,7 @@ export function dropAuthor(thread: ThreadRun, userId: string, ask: string): Thre
   });
 }
 
-/** Ends a thread and takes back what is not sent. What the platform has goes on there. */
+/** Ends a thread and drops unsent instructions. The platform finishes the others. */
 export function endThread(
   thread: ThreadRun,
   ended: Omit<NonNullable<ThreadRun['ended']>, 'unsent'>,
@@ -123,7 +123,7 @@ export function endThread(
   };
 }
 
-/** Ends a thread whose job can no longer come to be made: its first instruction is finished, or of no use. */
+/** Ends a thread whose job can no longer be made, because its first instruction is finished or cannot succeed. */
 export function endIfNotCreated(thread: ThreadRun): ThreadRun {
   if (thread.agentJobId !== undefined) return thread;
   const first = thread.instructions.find(({ creates }) => creates);
@@ -132,7 +132,7 @@ export function endIfNotCreated(thread: ThreadRun): ThreadRun {
   return isOpen ? thread : endThread(thread, { why: 'notMade', ...(isRefused && { code: JOB_REFUSED }) });
 }
 
-/** What came of one send. */
+/** The result of one send. */
 export type SendResult =
   | { kind: 'taken'; job: AgentJob }
   /** Nobody knows whether it arrived. */
@@ -142,10 +142,10 @@ export type SendResult =
   /** It certainly did not arrive, and is sent later. */
   | { kind: 'later'; limit?: NonNullable<ThreadRun['limit']>; retry?: NonNullable<ThreadRun['retry']> };
 
-/** Who answers a question when the platform itself does, late. */
+/** The author of an answer that the platform gives late. */
 const platform: Person = { id: '', name: '' };
 
-/** Records what came of a send. An attempt that has a result already, or a successor, changes nothing. */
+/** Records the result of a send. If the attempt already has a result or a successor, nothing changes. */
 export function applySendResult(
   thread: ThreadRun,
   { id, attempt }: Pick<Instruction, 'id' | 'attempt'>,
@@ -171,7 +171,7 @@ export function applySendResult(
       return updateInstruction({ ...next, sendProblems: troubles }, id, { state: 'unknown' });
     }
     case 'notSent': {
-      // The failure takes the place of the question, in the same message.
+      // The failure replaces the question in the same message.
       const others = thread.sendProblems.filter((one) => !isOpenTrouble(one, { id, attempt }));
       const troubles = [...others, { ...about, ...result.trouble }];
       return updateInstruction({ ...next, sendProblems: troubles }, id, {
@@ -186,7 +186,7 @@ export function applySendResult(
   }
 }
 
-/** Records the answer to the open question or failure about one attempt. */
+/** Records the answer to the open question or failure of one attempt. */
 export function answerSendProblem(
   thread: ThreadRun,
   attempt: Pick<Instruction, 'id' | 'attempt'>,

@@ -25,7 +25,7 @@ import {
 } from './record.ts';
 import { TROUBLE_SHOWN_AFTER } from './sync.ts';
 
-/** Returns the messages about sends that failed, or whose result is unknown. */
+/** Returns the messages about failed sends and sends of unknown result. */
 export function troubleMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
   return thread.sendProblems.map((trouble) => {
     const open = trouble.answer === undefined;
@@ -87,7 +87,7 @@ const confirmTwice = {
 };
 const confirmSecond = { ...confirmTwice, text: 'This may create a second job.' };
 
-/** None in a thread that has ended. */
+/** An ended thread has no such buttons. */
 function troubleButtons(thread: ThreadRun, { id, attempt }: SendProblem, label: string, action: string) {
   return thread.state === 'ended' ? [] : [threadButtonOf(thread, label, action, [id], attempt)];
 }
@@ -160,7 +160,7 @@ function answeredText(
   }
 }
 
-/** Returns the messages about what delays instructions: a limit, or a platform that does not answer. */
+/** Returns the messages about delays of instructions: a limit, or a platform that does not answer. */
 export function limitMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
   const { limit, retry } = thread;
   const messages: OutboxMessage[] = [];
@@ -185,7 +185,7 @@ export function limitMessages(thread: ThreadRun, place: OutboxMessage['place']):
   return messages;
 }
 
-/** When nobody discarded them, they were sent or the thread has ended: the text is true for both. */
+/** If nobody discarded them, they were sent or the thread has ended: the text fits both. */
 function endedLimitMessage({ discarded }: NonNullable<ThreadRun['limit']>): Message {
   if (discarded === undefined) return message([['Nothing is waiting for the limit now.']]);
   const { by, count, first } = discarded;
@@ -193,7 +193,7 @@ function endedLimitMessage({ discarded }: NonNullable<ThreadRun['limit']>): Mess
   return message([[`${what} Discarded by ${personName(by.name)}.`]]);
 }
 
-/** Several of them may be of other people. */
+/** Some of them may be other people's. */
 const confirmDiscard = {
   title: 'Discard all?',
   text: 'The waiting instructions, from everyone, will not be sent.',
@@ -234,7 +234,7 @@ function limitMessage(
   });
 }
 
-/** Whether it was sent in the end or not, the first text is true. */
+/** The first text is true whether it was finally sent or not. */
 function retryMessage(thread: ThreadRun, { expired: over }: NonNullable<ThreadRun['retry']>): Message {
   if (over || thread.state === 'ended') return message([["The docs platform didn't answer for a while."]]);
   const head = nextWaitingOf(thread);

@@ -41,13 +41,13 @@ import { roundMessages } from './round-view.ts';
 import { isMakingUnclear, stateOf } from './state-view.ts';
 import { limitMessages, troubleMessages } from './unsent-view.ts';
 
-/** A message takes no more, with what is around it. */
+/** Maximum length of an instruction in a message, with room for the text around it. */
 const MAX_SHOWN_INSTRUCTION = 12_000;
 
-/** Returns the key of the card. The one in direct messages is another message than the one where it was asked for. */
+/** Returns the key of the card. The card in direct messages is a different message from the channel's. */
 export const cardKey = ({ id, inDirectMessage }: ThreadRun) => `${id}.card${inDirectMessage ? '.dm' : ''}`;
 
-/** Returns every message of a thread as it is to look now, except for ephemerals. */
+/** Returns every message of a thread in its present form, except ephemerals. */
 export function threadMessages(thread: ThreadRun): OutboxMessage[] {
   if (thread.state === 'accepted' || wasNeverFollowed(thread)) return [];
   const card: OutboxMessage = {
@@ -74,7 +74,7 @@ export function threadMessages(thread: ThreadRun): OutboxMessage[] {
   ];
 }
 
-/** The whole of an instruction from a command or a modal, which nobody else sees, where the card has its beginning alone. */
+/** The full instruction of a command or modal; the card has only its beginning, and Slack no other copy. */
 function instructionMessages(
   { id, title, instructions, titleShown }: ThreadRun,
   place: OutboxMessage['place'],
@@ -115,10 +115,10 @@ function cardMessage(thread: ThreadRun): Message {
   });
 }
 
-/** In our own words, without the dots that say that it goes on. */
+/** The state in our own words, without its trailing dots. */
 const spokenState = (state: StateWord) => wordInSentence(state).replace(state.isForeign ? '' : '…', '');
 
-/** The job's id is whole, so that it can be copied. */
+/** The full job id, so that people can copy it. */
 function smallPrint(thread: ThreadRun): Part[] {
   const { agentJobId, owner, seen } = thread;
   const model = sanitizeUserText(seen?.model ?? '', 60);
@@ -135,7 +135,7 @@ function smallPrint(thread: ThreadRun): Part[] {
   return ['docs agent', ...job, ...facts.map((fact) => ` · ${fact}`)];
 }
 
-/** How authors decide about held replies without the ephemeral that asks them, which may be lost. */
+/** How authors decide about held replies if the ephemeral with the question is lost. */
 function heldLine({ instructions }: ThreadRun): string {
   const held = instructions.filter(({ state }) => state === 'held').length;
   if (held === 0) return '';
@@ -192,7 +192,7 @@ function droppedText(many: number): string {
     : `${formatCount(many)} waiting instructions are dropped.`;
 }
 
-/** How to switch which replies count; in its own mode, the thread is already. */
+/** Switches which replies count; the thread's present mode is left out. */
 function cardMenu(thread: ThreadRun): MenuParts | undefined {
   if (!acceptsInstructions(thread)) return undefined;
   const { mode } = thread;
@@ -213,7 +213,7 @@ function endedText({ ended, instructions }: ThreadRun): string {
   return ended?.by === undefined ? 'Stopped.' : `Stopped by ${personName(ended.by.name)}.`;
 }
 
-/** An edit of the card notifies nobody, so an error of ours is a message to whoever followed the job. */
+/** An edit of the card notifies nobody, so our own error is posted as a message to the owner. */
 function brokenMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
   const { id, ended, owner } = thread;
   if (ended?.why !== 'broken') return [];
@@ -229,14 +229,14 @@ function brokenMessages(thread: ThreadRun, place: OutboxMessage['place']): Outbo
   ];
 }
 
-/** Returns a few words for where the job of a thread stands. */
+/** Returns a short label for the state of a thread's job. */
 export const stateLabel = (thread: ThreadRun): string => stateOf(thread).label;
 
-/** Returns the address of the card; nothing before it is posted. */
+/** Returns the address of the card; undefined before it is posted. */
 export const threadPermalink = ({ place }: ThreadRun, workspaceUrl: string): string | undefined =>
   place && messageUrl(workspaceUrl, { channel: place.channel, ts: place.rootTs });
 
-/** Returns one line for a list of threads that `readerId` alone sees, with a link to the card for those who can open it. */
+/** Returns a thread's line in a list that only `readerId` sees. `cardUrl` is for people who can open it. */
 export function threadLine(thread: ThreadRun, cardUrl: string | undefined, readerId?: string): Part[] {
   const waiting = waitingText(thread);
   const cardLink: Part[] = cardUrl === undefined ? [] : [' · ', { link: cardUrl, label: 'Open thread' }];

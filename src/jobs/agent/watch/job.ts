@@ -8,13 +8,13 @@ import { defineRunJob, type StepResult, saveAs } from '../../run-job.ts';
 import { type WatchRun, watchRun } from './record.ts';
 import { applyFailure, applyPoll, giveUpRound, markChanged, markNotFound } from './transitions.ts';
 
-/** Polls wait for the platform most of the time, and a platform that hangs must not keep replies waiting. */
+/** Polls mostly wait for the platform, and a platform that hangs must not delay replies. */
 const CONCURRENCY = 200;
 
-/** Answers "not found" in a row before a job counts as unknown: a new job may not be known everywhere at once. */
+/** Consecutive "not found" answers before a job counts as unknown: a new job may not be known everywhere at once. */
 const NOT_FOUND_AFTER = 3;
 
-/** Polls one agent job while a round is open or somebody waits for a poll, and wakes the threads that follow it. */
+/** Polls one agent job while a round is open or a person waits for a poll, and wakes its threads. */
 export const watchJob = defineRunJob({
   name: 'agent-watch',
   queue: 'docs-agent',
@@ -28,7 +28,7 @@ export const watchJob = defineRunJob({
   giveUp: async ({ run }, context) => saveAs(markChanged(giveUpRound(run, context.now()))),
 });
 
-/** Wakes the threads, then clears the mark. If the process dies in between, the mark makes another one repeat it. */
+/** Wakes the threads, then clears the mark. If the process dies in between, another one repeats it. */
 async function wakeThreads(run: WatchRun, context: JobContext): Promise<StepResult<WatchRun>> {
   for (const id of run.threads) {
     if (id === run.knownBy) continue;
@@ -51,7 +51,7 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   if (docs === undefined || projectId === undefined)
     return saveAs(applyFailure(run, nextFailure(run.pollFailure, 'project', context), now()));
   const rateLimit = pollRateLimit('agent-status', docs.keyId, limits.exportStatusPerSecond);
-  // A poll that a person has asked for does not wait for all others.
+  // A poll that a person asked for has priority.
   const priority = run.pollRequested ? 'interactive' : 'low';
   const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: run.id, priority });
   if (slotInMs > 0) return runAgainIn(slotInMs);
@@ -66,7 +66,7 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   return saveAs({ ...next, nextPollAtMs: now() + nextMs });
 }
 
-/** Saves a failed poll and wakes the threads, which decide whether people see it. */
+/** Saves a failed poll and wakes the threads, which decide whether to show it. */
 async function handlePollError(
   run: WatchRun,
   error: unknown,
@@ -78,7 +78,7 @@ async function handlePollError(
   if (failed === undefined) return runAgainIn(0);
   const { trouble } = failed;
   const next = applyFailure(run, trouble, now());
-  // A job that was there may be unknown to the platform for a moment.
+  // The platform may not find a job for a moment that it knew before.
   const isLost = run.seen === undefined || now() - (next.pollFailure?.sinceMs ?? 0) >= timing.graceMs;
   if (trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER && isLost)
     return saveAs(markNotFound(run, now()));

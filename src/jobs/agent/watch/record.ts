@@ -22,15 +22,15 @@ export const isSameSnapshot = (one: JobSnapshot | undefined, other: JobSnapshot 
   JSON.stringify({ ...one, atMs: 0 }) === JSON.stringify({ ...other, atMs: 0 });
 
 /**
- * How a round ended. `prLink` is an http(s) address; `prText` what the platform gave instead of one. `samePr`: the job
- * had this pull request before.
+ * How a round ended. `prLink` is an http(s) address; `prText` is other text in its place. `samePr`: the job had this
+ * pull request before.
  */
 export const roundEnding = z.object({
   kind: z.enum(['newPr', 'samePr', 'noPr', 'failed', 'archived', 'gone', 'gaveUp']),
   prLink: z.string().optional(),
   prText: z.string().optional(),
   archivedAtMs: z.number().optional(),
-  /** With `gaveUp`: for how long the job was polled. */
+  /** With `gaveUp`: how long the job was polled. */
   afterMs: z.number().optional(),
   atMs: z.number(),
 });
@@ -54,13 +54,13 @@ export const watchRun = runBase.extend({
     .object({
       n: z.number().int(),
       sinceMs: z.number(),
-      /** When the last instruction of it was sent. */
+      /** Time of its last instruction. */
       sentAtMs: z.number(),
-      /** The job was seen active since then. */
+      /** A poll since then saw the job active. */
       active: z.boolean(),
-      /** The pull request that the job had before. */
+      /** The job's pull request before this round. */
       prBefore: z.string().optional(),
-      /** Nobody here sent anything: the job was found at work. */
+      /** Nobody here sent anything: the job was found active. */
       found: z.boolean(),
     })
     .optional(),
@@ -68,7 +68,7 @@ export const watchRun = runBase.extend({
   endings: z.array(
     roundEnding.extend({
       n: z.number().int(),
-      /** Of one that was given up: the pull request that the job had before it. */
+      /** If the round was given up: the job's pull request before it. */
       prBefore: z.string().optional(),
       /** Nobody here sent anything in it. */
       found: z.boolean().optional(),
@@ -77,10 +77,10 @@ export const watchRun = runBase.extend({
   /** The rounds of the latest sends, by name, at most SENDS_KEPT: adding one again changes nothing. */
   sends: z.array(z.object({ of: z.string(), n: z.number().int() })),
   nextPollAtMs: z.number(),
-  /** Somebody waits for a poll, though no round is open. */
+  /** A person waits for a poll, though no round is open. */
   pollRequested: z.boolean(),
   pollFailure: z.object({ ...withoutNext, sinceMs: z.number(), nextMs }).optional(),
-  /** Something changed that the threads have not been woken for yet; one of them may know it already. */
+  /** The threads have not been woken for a change yet; one of them may know it already. */
   untold: z.boolean(),
   knownBy: z.string().optional(),
 });
@@ -90,9 +90,9 @@ export type WatchEnding = WatchRun['endings'][number];
 /** Endings that some thread may not have copied yet; more are never open at once. */
 export const ENDINGS_KEPT = 20;
 
-/** More sends than this are not recorded a second time after a crash. */
+/** Only so many sends are protected against a second record after a crash. */
 export const SENDS_KEPT = 40;
 
-/** Returns the id of the run that is the watch of a job, the same for all threads. */
+/** Returns the run id of a job's watch, the same for all threads. */
 export const watchId = (teamId: string, project: string, agentJobId: string) =>
   idOf('agent-watch', teamId, project, agentJobId);

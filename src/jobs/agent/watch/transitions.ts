@@ -37,7 +37,7 @@ export function addThread(watch: WatchRun, threadId: string, nowMs: number): Wat
   return { ...requestPoll(watch, nowMs), lasting: true, threads: [...watch.threads, threadId] };
 }
 
-/** Removes a thread. Without any thread the record expires. */
+/** Removes a thread. Without threads the record expires. */
 export function removeThread(watch: WatchRun, threadId: string): WatchRun {
   if (!watch.threads.includes(threadId)) return watch;
   const threads = watch.threads.filter((id) => id !== threadId);
@@ -45,8 +45,8 @@ export function removeThread(watch: WatchRun, threadId: string): WatchRun {
 }
 
 /**
- * Plans a poll at once, or when a limit or a trouble of the platform has passed. When the last round was given up, a new
- * round goes on with it, so that its result is shown.
+ * Plans a poll at once, or after a limit or failure has passed. If the last round was given up, a new round continues
+ * it, so that its result is shown.
  */
 export function requestPoll(watch: WatchRun, nowMs: number): WatchRun {
   const nextPollAtMs = watch.pollFailure?.nextMs ?? nowMs;
@@ -56,7 +56,7 @@ export function requestPoll(watch: WatchRun, nowMs: number): WatchRun {
   return openFoundRound(next, nowMs, last.prBefore);
 }
 
-/** Opens a round of a job at work, to which nobody here sent anything. */
+/** Opens a round for an active job to which nobody here sent anything. */
 function openFoundRound(watch: WatchRun, atMs: number, prBefore: string | undefined): WatchRun {
   const n = watch.rounds + 1;
   const round = { n, sinceMs: atMs, sentAtMs: atMs, active: true, prBefore, found: true };
@@ -64,9 +64,9 @@ function openFoundRound(watch: WatchRun, atMs: number, prBefore: string | undefi
 }
 
 /**
- * The platform took an instruction of `thread` at `atMs`; `job` is its answer, `sendKey` names the send. It belongs to the
- * open round, or opens one; `roundOf` says which. The thread itself knows of it, so only the others are woken. Of a send that
- * made the job (`creates`), nothing that was seen is from before, though it may be recorded long after it.
+ * Records that the platform took an instruction of `thread` at `atMs`. `job` is its answer, `sendKey` names the send,
+ * `roundOf` returns its round: the open one or a new one. The thread knows about it, so only the others are woken. If
+ * the send started the job (`creates`), all snapshots belong to it, even if it is recorded much later.
  */
 export function recordSend(
   watch: WatchRun,
@@ -83,15 +83,15 @@ export function recordSend(
     n,
     sinceMs: watch.round?.sinceMs ?? atMs,
     sentAtMs: Math.max(atMs, watch.round?.sentAtMs ?? 0),
-    // What was seen before this send says nothing of it; the answer to the send does.
+    // Snapshots before this send say nothing about it; the answer to the send does.
     active: job.status === 'active',
     found: false,
     prBefore: creates ? undefined : prBefore,
   };
-  // A send may be answered without a status: then what was seen before stands.
+  // A send may be answered without a status; the previous snapshot then stays.
   const known = job.rawStatus === '' ? watch : applySnapshot(watch, job, atMs);
   const hasOthers = watch.threads.some((id) => id !== thread);
-  // Where threads are to be woken for an earlier change already, this one is among them.
+  // If all threads are to be woken for an earlier change, this one is included.
   const knownBy = watch.untold && watch.knownBy !== thread ? undefined : thread;
   return {
     ...known,
@@ -99,7 +99,7 @@ export function recordSend(
     round,
     rounds: n,
     sends: [...watch.sends, { of: sendKey, n }].slice(-SENDS_KEPT),
-    // In an open round the next poll is planned already.
+    // An open round already has a planned poll.
     nextPollAtMs:
       watch.round === undefined ? Math.max(watch.pollFailure?.nextMs ?? 0, atMs) : watch.nextPollAtMs,
     untold: watch.untold || hasOthers,
@@ -110,8 +110,8 @@ export function recordSend(
 export const roundOf = (watch: WatchRun, sendKey: string) => watch.sends.find((one) => one.of === sendKey)?.n;
 
 /**
- * Applies the result of a poll that began at `polledAtMs`. A round ends only when the job was seen active after its last
- * send, or `graceMs` after that: until then the platform may still show how the job was before.
+ * Applies the result of a poll that began at `polledAtMs`. A round ends only if the job was seen active after its last
+ * send, or `graceMs` after that: until then the platform may still show the previous state.
  */
 export function applyPoll(watch: WatchRun, job: AgentJob, polledAtMs: number, graceMs: number): WatchRun {
   const next: WatchRun = {
@@ -130,13 +130,13 @@ export function applyPoll(watch: WatchRun, job: AgentJob, polledAtMs: number, gr
   return isFinal ? endRound(next, round, endingOf(job, round.prBefore, polledAtMs)) : next;
 }
 
-/** The platform does not know the job (any more). */
+/** The platform does not know the job, or no longer knows it. */
 export function markNotFound(watch: WatchRun, nowMs: number): WatchRun {
   const next = markChanged({ ...watch, notFound: true, pollRequested: false, pollFailure: undefined });
   return watch.round === undefined ? next : endRound(next, watch.round, { kind: 'gone', atMs: nowMs });
 }
 
-/** Ends a round that has lasted so long that the job is no longer polled. */
+/** Ends a round that has lasted too long; the job is no longer polled. */
 export function giveUpRound(watch: WatchRun, nowMs: number): WatchRun {
   const { round } = watch;
   const next = { ...watch, pollRequested: false };
@@ -145,7 +145,7 @@ export function giveUpRound(watch: WatchRun, nowMs: number): WatchRun {
   return endRound(next, round, { kind: 'gaveUp', afterMs: nowMs - sentAtMs, atMs: nowMs, prBefore });
 }
 
-/** Returns the watch with a trouble, for which its threads are woken. It began at `nowMs`, unless it lasts already. */
+/** Returns the watch with a failure, for which its threads are woken. It began at `nowMs`, unless it lasts already. */
 export function applyFailure(
   watch: WatchRun,
   trouble: Omit<NonNullable<WatchRun['pollFailure']>, 'sinceMs'>,
@@ -180,13 +180,13 @@ function applySnapshot(watch: WatchRun, job: AgentJob, atMs: number): WatchRun {
   const lastPr = job.prLink ?? job.prText ?? watch.lastPr;
   const seen = snapshotOf(job, watch.seen, atMs);
   const next: WatchRun = { ...watch, seen, lastPr };
-  // An unchanged job is news only to somebody who waits for the poll.
+  // An unchanged job is news only to a person who waits for the poll.
   return !isSameSnapshot(seen, watch.seen) || watch.pollRequested || watch.pollFailure !== undefined
     ? markChanged(next)
     : next;
 }
 
-/** Returns the job as messages show it: what the platform leaves out while the agent works stays as it was. */
+/** Returns the job for messages. Fields that the platform leaves out while the agent works keep their value. */
 function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
   const { status, rawStatus, repository, ref, model, prLink, prText, archivedAt } = job;
   return {

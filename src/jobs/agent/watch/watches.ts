@@ -6,10 +6,10 @@ import { newWatch, removeThread } from './transitions.ts';
 
 type WatchContext = Pick<JobContext, 'runs' | 'wake' | 'now'>;
 
-/** Nobody was refused a watch: it may be written whenever Redis comes to it. */
+/** No person was refused a watch, so Redis may write it at any time. */
 const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
 
-/** Returns the watch of the job that a thread follows, if there is one. Throws a `ZodError` for a damaged one. */
+/** Returns the watch of a thread's job, or undefined if there is none. Throws a `ZodError` for a damaged one. */
 export async function loadWatch(
   { teamId, project, agentJobId }: ThreadRun,
   { runs }: WatchContext,
@@ -18,8 +18,8 @@ export async function loadWatch(
 }
 
 /**
- * Changes the watch of a thread's job, makes it where there is none, and wakes it where it has something to do. Returns
- * it as it is then. Several threads and the watch's own step may change it at once: whoever is late tries again.
+ * Changes the watch of a thread's job, creates it if it is missing, and wakes it if it has work. Returns the new watch.
+ * Several threads and the watch's own step may change it concurrently: a conflict is retried.
  */
 export async function updateWatch(
   thread: ThreadRun,
@@ -46,9 +46,9 @@ export async function updateWatch(
   }
 }
 
-/** Returns whether a watch has something to do after this change, for which it is woken. */
+/** Returns whether the change gives the watch work, so that it must be woken. */
 function needsStep(before: WatchRun, after: WatchRun): boolean {
-  // Where nothing changed, whoever changed it may have died before it was woken. In a round it is awake already.
+  // If nothing changed, an earlier writer may have died before it woke the watch. In a round it is awake already.
   const isOpen = after.round !== undefined && (after === before || before.round === undefined);
   return isOpen || after.pollRequested || after.untold;
 }
