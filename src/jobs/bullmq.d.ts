@@ -1,4 +1,4 @@
-// The package's index loads half as much again: other clients of Redis, sandboxes and flows.
+// The package's index loads half as much again: other Redis clients, sandboxes and flows.
 declare module 'bullmq/dist/cjs/classes/queue.js' {
   export { Queue } from 'bullmq';
 }

@@ -2,12 +2,12 @@ import type { DocsApi } from '../docs-api/client.ts';
 import type { DocsApiError } from '../docs-api/errors.ts';
 import type { JobContext } from './context.ts';
 
-/** A link is forgotten after this time when the platform did not say how long it works. */
+/** A link without a known expiry is forgotten after this time. */
 const DEFAULT_LINK_TTL_MS = 3_600_000;
 
 /**
- * Has the platform make a fresh link to the bundle of a completed job, and keeps it under `name`. Returns when the link
- * stops working (epoch; missing when the platform did not say), too.
+ * Requests a new link to the bundle of a completed job, and stores it under `name`. Returns its expiry as well (epoch;
+ * missing if the platform did not say).
  */
 export async function createBundleLink(
   docs: DocsApi,
@@ -20,14 +20,14 @@ export async function createBundleLink(
   return { link: name, linkEndsAtMs: expiresAt, sizeBytes };
 }
 
-/** Whether a link that could not be made is worth another try at `nextMs`, having been wanted since `sinceMs`. */
+/** Whether to retry a failed link at `nextMs`; `sinceMs` is the time of the request. */
 export function shouldRetryLink(
   error: DocsApiError,
   nextMs: number,
   sinceMs: number,
   { timing }: Pick<JobContext, 'timing'>,
 ): boolean {
-  // A platform that has just completed a job may still call it incomplete for a moment.
+  // Right after completion, the platform may still report the job as incomplete.
   const isRetryable = error.retryable || error.kind === 'conflict';
   return isRetryable && nextMs <= sinceMs + timing.giveUpMs;
 }

@@ -1,21 +1,21 @@
 import { Stopping } from '../runtime/stopping.ts';
 import type { CallOnceStore } from '../store/calls.ts';
 
-/** What became of a call that must not happen twice. */
+/** The result of a call that must not happen twice. */
 export type CallOnceOutcome<T> =
   | { kind: 'done'; value: T }
-  /** The call certainly did not happen; its intent is forgotten, so it may be tried again. */
+  /** The call certainly did not happen; its intent is deleted, so it may be tried again. */
   | { kind: 'notHappened'; error: unknown }
   /** It may or may not have happened. Only a person may decide to make it again. */
   | { kind: 'unknown'; error?: unknown }
-  /** Somebody may still be waiting for its answer; ask again after `forMs`. */
+  /** The caller may still be waiting for the answer; try again after `forMs`. */
   | { kind: 'inFlight'; forMs: number };
 
 /**
- * Makes a call at most once per run and step, however often it is entered and whatever process dies on the way:
- * the intent is written before the call, the result after it. Throws `Stopping` when neither can be made any more. Sends to
- * the agent keep their intent in the run instead (`agent/thread/send.ts`), since it shares a write with the inbox.
- * `isTooLate` says whether others may already take the call for lost, so that it must not be made any more.
+ * Makes a call at most once per run and step, even after a crash: the intent is written before the call, the result
+ * after it. Throws `Stopping` if neither can be written. Sends to the agent keep their intent in the run instead
+ * (`agent/thread/send.ts`), in one write with the inbox. `isTooLate` says whether other processes may already treat the
+ * call as lost, so that it must not be made.
  */
 export type CallOnce = <T>(
   runId: string,
@@ -27,7 +27,7 @@ export interface CallOnceParts {
   steps: CallOnceStore;
   /** The time limit of a call. */
   callMs: number;
-  /** Added to it: an intent older than both belongs to nobody who still waits. */
+  /** Added to it: after both, no process still waits for the call. */
   marginMs: number;
   /** Whether an error proves that the call did not happen. */
   didNotHappen: (error: unknown) => boolean;

@@ -2,7 +2,7 @@ import type { Message } from '../slack/blocks.ts';
 import type { RunBase } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
 
-/** What has become of a card. `elsewhere`: the app cannot be where it was asked for, but can write to the person. */
+/** The state of a card. `elsewhere`: the app cannot post in the conversation, but can write to the person. */
 type CardState =
   | { kind: 'shown'; channel: string; ts: string }
   | { kind: 'waiting'; inMs: number }
@@ -15,7 +15,7 @@ interface RunWithCard {
   sinceMs: number;
 }
 
-/** Returns what has become of the card of a run: it comes first, and where it cannot be posted, nothing starts. */
+/** Returns the state of a run's card. The card comes first; if it cannot be posted, nothing starts. */
 export async function loadCardState(
   run: RunWithCard,
   key: string,
@@ -28,7 +28,7 @@ export async function loadCardState(
   return delivery;
 }
 
-/** Returns how soon to check a message that is on its way since `sinceMs`. */
+/** Returns the pause before the next check of a message that is pending since `sinceMs`. */
 export const deliveryCheckMs = (
   { sinceMs }: { sinceMs: number },
   { now }: Pick<JobContext, 'now'>,
@@ -37,7 +37,7 @@ export const deliveryCheckMs = (
 
 type EphemeralParts = Pick<JobContext, 'runs' | 'callOnceInSlack' | 'steps' | 'postEphemeral' | 'timing'>;
 
-/** Whether an ephemeral arrived: that is not known while somebody may still wait for Slack's answer, for `inMs` at most. */
+/** Whether an ephemeral arrived. While Slack's answer may still come, that is unknown for at most `inMs`. */
 type Arrival = 'yes' | 'notKnown' | { inMs: number };
 
 async function tryWhereAsked(
@@ -47,7 +47,7 @@ async function tryWhereAsked(
   { runs, callOnceInSlack, steps, postEphemeral, timing }: EphemeralParts,
 ): Promise<Arrival> {
   const responseUrl = await runs.responseUrl(runId);
-  // It may have arrived while there was one.
+  // It may have arrived through a response URL that existed then.
   if (responseUrl === undefined)
     return (await steps.result(runId, step))?.value === true ? 'yes' : 'notKnown';
   const posted = await callOnceInSlack(runId, step, () =>
@@ -57,7 +57,7 @@ async function tryWhereAsked(
   return posted.kind === 'done' && posted.value ? 'yes' : 'notKnown';
 }
 
-/** Posts a message once to whoever made a request, where they made it, while that can be. */
+/** Posts a message once to the requester, in the conversation of the request, while that is possible. */
 export async function postWhereAsked(
   runId: string,
   step: string,
@@ -68,9 +68,9 @@ export async function postWhereAsked(
 }
 
 /**
- * Posts to `userId` what becomes of their run: where they asked, or by direct message when that is not known to have
- * arrived; `direct` is how it reads there, where that differs. `name` is the same for a repeat. Returns 0 when it is
- * done, else in how many milliseconds to ask again.
+ * Posts a run's result to `userId`: in the conversation of the request, or by direct message if its arrival there is
+ * unconfirmed. `direct` is the text of the direct message, if it differs. Repeats use the same `name`. Returns 0 when
+ * done, else the milliseconds until the next call.
  */
 export async function reportPrivately(
   run: RunBase,

@@ -24,7 +24,7 @@ import type { CallOnce } from './call-once.ts';
 import type { Limits } from './limits.ts';
 import type { IsPublic } from './visibility.ts';
 
-/** What jobs need of the rest of the program. `worker.ts` makes the only one. */
+/** The parts of the program that jobs use. `worker.ts` creates the only one. */
 export interface JobContext {
   runs: RunStore;
   threads: ThreadStore;
@@ -36,10 +36,10 @@ export interface JobContext {
   rateLimiter: RateLimitStore;
   ownPosts: Pick<OwnPostStore, 'isKnownIn'>;
 
-  /** The API with the key of a project; nothing when the settings no longer have it. */
+  /** The API with a project's key; undefined if the settings no longer have the project. */
   docs: (project: string) => DocsApi | undefined;
   projects: readonly Project[];
-  /** The platform's id of a project, when the settings have one. */
+  /** The platform's id of a project, if the settings have one. */
   projectId: (project: string) => string | undefined;
   limits: Limits;
 
@@ -62,29 +62,29 @@ export interface JobContext {
   /** Records since when Slack has not said whether the owner of a run has permission; without a time, Slack has said so. */
   ownerLookups: { record: (runId: string, sinceMs: number | undefined) => void };
   isPublic: IsPublic;
-  /** Names for what a message mentions. Rejects with `NamesUnknown` when Slack does not answer. */
+  /** Returns names for the mentions in a message. Rejects with `NamesUnknown` if Slack does not answer. */
   names: (mentions: Mentions) => Promise<Names>;
   botUserId: () => string | undefined;
-  /** The workspace's address, with a slash at its end; nothing while Slack has not said. */
+  /** The workspace's address, with a final slash; undefined while it is unknown. */
   workspaceUrl: () => string | undefined;
   /**
-   * Alerts the admins that the platform rejects a project's key, or of the `error` with which it forbids what was asked.
-   * Returns whether there are any.
+   * Alerts the admins of a project's rejected key, or of a request forbidden with `error`. Returns whether there are
+   * any admins.
    */
   alertAdmins: (teamId: string, project: string, error?: DocsApiError) => Promise<boolean>;
-  /** Alerts the admins of anything else. */
+  /** Alerts the admins of any other problem. */
   sendAdminAlert: SendAdminAlert;
 
-  /** For calls to the platform that must not happen twice, and what became of them. */
+  /** For calls to the platform that must not happen twice, and their results. */
   callOnce: CallOnce;
   steps: CallOnceStore;
   /** For calls to Slack that must not happen twice. */
   callOnceInSlack: CallOnce;
-  /** Has the Home tabs of these people brought up to date, of those who open theirs. */
+  /** Refreshes the Home tabs of those people who use them. */
   refreshHomes: (teamId: string, userIds: readonly string[]) => Promise<void>;
   /** Queues a run for a step, at once. */
   wake: (run: Pick<RunBase, 'id' | 'job'>) => Promise<void>;
-  /** Aborted when the process is to stop: reads end early, writes never begin. */
+  /** Aborted when the process stops: reads end early, writes do not begin. */
   stopping: AbortSignal;
 
   newToken: () => string;

@@ -8,24 +8,24 @@ import type { ThreadStore } from '../store/threads.ts';
 import type { JobContext } from './context.ts';
 import type { Viewer, VisibleKind } from './visibility.ts';
 
-/** What a feature shows on the Home tab and in `/docs-status`. */
+/** A feature's part of the Home tab and of `/docs-status`. */
 export interface Feature {
-  /** Its command; Home points at the help of it. */
+  /** Its command; Home mentions the command's help. */
   command?: `/${string}`;
-  /** What its permission allows, such as "Start exports". `cannot` says the same to those who may do nothing. */
+  /** What its permission allows, such as "Start exports". `cannot` is the same for people without permissions. */
   permission?: { name: Permission; may: string; cannot?: string };
-  /** How somebody with its permission begins: a button, and how it goes on from there. */
+  /** How a person with its permission begins: a button, and the next step. */
   begin?: { button: ButtonParts; how: string };
   homeRuns?: HomeRuns;
-  /** What is left of the limits that this person may meet, such as "100 of 100 instructions left this hour". */
+  /** This person's remaining limits, such as "100 of 100 instructions left this hour". */
   left?(context: FeatureContext): Promise<string[]>;
-  /** What it holds itself and this person to, and how much of it is in use. */
+  /** The limits of the feature and of this person, and their present use. */
   limits?(person: LimitedPerson, context: FeatureContext): Promise<LimitInUse[]>;
-  /** How much of its work in these projects cannot go on without their key. `what` is one of it, such as "export". */
+  /** Counts the feature's work in these projects that needs their key. `what` names one unit, such as "export". */
   needsKey?(teamId: string, projects: readonly string[], context: WorkContext): Promise<Work>;
   /**
-   * What it says in `/docs-status`, and what stands there when that cannot be read in time. `first`: it is what runs here,
-   * and needs no click on [Details].
+   * Its lines in `/docs-status`, and a replacement if they cannot be read in time. `first`: it is running work, shown
+   * without a click on [Details].
    */
   status?: {
     first?: true;
@@ -34,7 +34,7 @@ export interface Feature {
   };
 }
 
-/** `waiting`: how much that people notice waits for it. */
+/** `waiting`: the amount of work, noticeable to people, that waits for it. */
 export interface LimitInUse {
   text: string;
   waiting?: number;
@@ -58,30 +58,30 @@ export interface LimitedPerson {
 /** How Home lists the runs of a feature. */
 export interface HomeRuns<Run extends RunBase = RunBase> extends VisibleKind<Run> {
   job: string;
-  /** The heading of those that have not ended. */
+  /** The heading of its active runs. */
   title: string;
-  /** Returns ids of runs that may be this person's, or need them, beside those of their list of runs. */
+  /** Returns ids of further runs that may be this person's, or need them, outside their list of runs. */
   lasting?(teamId: string, userId: string, context: FeatureContext): Promise<string[]>;
-  /** What of a run waits for an answer of somebody; Home asks them. */
+  /** The questions of a run that Home asks people. */
   needs?: RunNeeds<Run>;
-  /** Returns nothing for a run that this person's Home does not list. */
+  /** Returns undefined for a run that this person's Home does not list. */
   entry(run: Run, userId: string, context: FeatureContext): HomeEntry | undefined;
 }
 
-/** One question that waits for an answer of one person. `id` is the same while it does, and of no other one of its run. */
+/** One open question to one person. `id` stays the same while it is open, and is unique within its run. */
 export interface Need {
   user: string;
   id: string;
 }
 
-/** How a feature asks what its runs need of people. */
+/** The questions of a feature's runs to people. */
 export interface RunNeeds<Run extends RunBase = RunBase> {
   of(run: Run): Need[];
-  /** Returns one line that says what is asked. */
+  /** Returns one line with the question. */
   line(run: Run, need: Need, context: Pick<FeatureContext, 'workspaceUrl'>): Part[];
-  /** Returns the question with the buttons that it has where it was asked first. */
+  /** Returns the question with its original buttons. */
   question(run: Run, need: Need): Message;
-  /** Returns what came of a question that waits no more. */
+  /** Returns the answer to a question that is no longer open. */
   answered(run: Run, need: Need): Message;
 }
 
@@ -93,13 +93,13 @@ export interface HomeEntry {
 
 export const defineHomeRuns = <Run extends RunBase>(runs: HomeRuns<Run>) => runs as unknown as HomeRuns;
 
-/** What features read. */
+/** The data that features read. */
 export interface FeatureContext
   extends Pick<JobContext, 'isPublic' | 'workspaceUrl' | 'projects' | 'limits'> {
   runs: Pick<RunStore, 'activeOf' | 'someOf'>;
   threads: Pick<ThreadStore, 'followed' | 'followedIndex'>;
   outbox: Pick<Outbox, 'deliveryState'>;
   timing: Pick<Timing, 'editsPerMinute'>;
-  /** How much of a limit is in use; nothing when that cannot be read in time. */
+  /** The present use of a limit; undefined if it cannot be read in time. */
   rateLimiter: { usage: (limit: RateLimit) => Promise<RateLimitUsage | undefined> };
 }

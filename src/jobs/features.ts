@@ -5,7 +5,7 @@ import type { Feature, FeatureContext, LimitedPerson, LimitInUse, Work, WorkCont
 import { outboxFeature } from './outbox/feature.ts';
 import { statusFeature } from './status/feature.ts';
 
-/** What the Home tab and `/docs-status` show, feature by feature in this order. */
+/** The features on the Home tab and in `/docs-status`, in this order. */
 export const features: readonly Feature[] = [
   exportFeature,
   outboxFeature,
@@ -14,7 +14,7 @@ export const features: readonly Feature[] = [
   statusFeature,
 ];
 
-/** Returns the limits of all features as this person sees them, a line for each. */
+/** Returns this person's limits of all features, one per line. */
 export async function limitLines(person: LimitedPerson, context: FeatureContext): Promise<string[]> {
   return (await limitsInUse(person, context)).map(({ text }) => text);
 }
@@ -24,7 +24,7 @@ export async function limitsInUse(person: LimitedPerson, context: FeatureContext
   return limits.flat();
 }
 
-/** Returns the work of all features in these projects that cannot go on without their key; of each at least one. */
+/** Returns the features' work in these projects that needs their key; only counts above zero. */
 export async function workWithKey(
   teamId: string,
   projects: readonly string[],

@@ -2,7 +2,7 @@ import { type ButtonParts, layout, type Message, type Part } from '../slack/bloc
 import { instructButton } from './agent/ask-view.ts';
 import { exportSiteButton } from './export/ask-view.ts';
 
-/** What each command is for. `example` is one that its command reads, which a test makes sure of. */
+/** The purpose of each command. A test makes sure that its command parses `example`. */
 export const TASKS: readonly { task: string; command: `/${string}`; example: string }[] = [
   { task: 'Export a site', command: '/docs-export', example: '/docs-export docs.acme.com' },
   { task: 'Instruct the docs agent', command: '/docs-agent', example: '/docs-agent new Add a quickstart' },
@@ -10,16 +10,16 @@ export const TASKS: readonly { task: string; command: `/${string}`; example: str
   { task: 'See the status', command: '/docs-status', example: '/docs-status' },
 ];
 
-/** A line for each command, the task first; without the command that somebody reads about already. */
+/** A line for each command, the task first; `without` leaves out the command of the present help. */
 export const taskLines = (without?: string): Part[][] =>
   TASKS.filter(({ command }) => command !== without).map(({ task, example }) => taskLine(task, example));
 
 export const taskLine = (task: string, example: string): Part[] => [`${task}: `, { code: example }];
 
-/** What most people come for. */
+/** The most common tasks. */
 export const helpButtons: ButtonParts[] = [exportSiteButton, instructButton];
 
-/** All that Docket does, to somebody who asks for nothing in particular. */
+/** All that Docket does, for a person without a particular request. */
 export const overviewMessage: Message = layout({
   lines: [
     ...taskLines(),

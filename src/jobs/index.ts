@@ -29,14 +29,14 @@ export const jobs = [
   welcomeJob,
 ] as const;
 
-/** Queues a run for the job that it names, to be stepped at once. */
+/** Queues a run for a step of its job, at once. */
 export async function enqueueRun(queues: Queues, { id, job }: Pick<RunBase, 'id' | 'job'>): Promise<void> {
   const definition = jobs.find(({ name }) => name === job);
   if (definition === undefined) throw new Error(`No job is called ${job}`);
   await queues.enqueue(definition.queue, job, id, { runId: id }, { replace: true });
 }
 
-/** Queues the Home tab of one person to be published, at once. */
+/** Queues the Home tab of one person for publishing, at once. */
 export async function enqueueHome(queues: Queues, data: HomeData): Promise<void> {
   const name = `${data.teamId}:${data.userId}`;
   await queues.enqueue(homeJob.queue, homeJob.name, name, data, { replace: true });

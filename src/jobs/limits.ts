@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SLACK_LIMITS } from '../slack/limits.ts';
 
-/** `range` says in words what fits. */
+/** `range` describes the allowed values. */
 function numberWithin(fits: (value: number) => boolean, range: string, defaultValue: number) {
   const problem = `must be ${range}. The default is ${defaultValue}.`;
   return z.number(problem).refine(fits, problem).default(defaultValue);
@@ -14,15 +14,15 @@ const wholeNumber = (max: number, defaultValue: number) =>
     defaultValue,
   );
 
-/** What Docket holds itself and people to, under `limits` in the settings file. A new limit is a row here. */
+/** The limits of Docket and of people, under `limits` in the settings file. A new limit is a row here. */
 export const LIMITS = {
-  /** Polls of exports, and as many of agent jobs, with one API key. */
+  /** Polls of exports with one API key; as many again for agent jobs. */
   exportStatusPerSecond: numberWithin(
     (value) => value > 0 && value <= 100,
     'a number above 0 and up to 100',
     5,
   ),
-  /** Instructions to the agent of a project in any hour. */
+  /** Instructions to a project's agent in any hour. */
   followUpsPerHour: wholeNumber(10_000, 100),
   analyticsPerHour: wholeNumber(10_000, 100),
   /** How long a job is watched. */
@@ -30,11 +30,11 @@ export const LIMITS = {
   /** Exports that may run at once. */
   exportsPerPerson: wholeNumber(1000, 10),
   exportsPerChannel: wholeNumber(1000, 30),
-  /** Threads that one person may have follow jobs. */
+  /** Threads of one person that may follow jobs. */
   threadsPerPerson: wholeNumber(1000, 100),
   /** How long an instruction may be. */
   instructionCharacters: wholeNumber(SLACK_LIMITS.messageText, 8000),
-  /** How many instructions of a thread may wait, and how many may be held. */
+  /** Instructions of a thread that may wait, and that may be held. */
   instructionsWaiting: wholeNumber(1000, 100),
 };
 

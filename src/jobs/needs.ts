@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Need } from './feature.ts';
 
-/** What the record of a run keeps of the questions that wait: those of which Home tabs and indexes know. */
+/** The open questions in a run's record, as Home tabs and indexes know them. */
 export const openQuestionIds = z.array(z.string()).optional();
 
 const known = ({ user, id }: Need) => `${user} ${id}`;
@@ -12,14 +12,14 @@ interface RunWithNeeds {
   needs?: string[] | undefined;
 }
 
-/** Returns the run with the questions that wait now; nothing when it has them already. */
+/** Returns the run with its present open questions; undefined if nothing changes. */
 export function withNeeds<R extends RunWithNeeds>(run: R, needs: readonly Need[]): R | undefined {
   const now = needs.map(known);
   const isSame = JSON.stringify(now) === JSON.stringify(run.needs ?? []);
   return isSame ? undefined : { ...run, needs: now };
 }
 
-/** Returns who is asked more or less than before. */
+/** Returns the people whose open questions changed. */
 export function usersToRefresh(before: RunWithNeeds, after: RunWithNeeds): string[] {
   const [was, is] = [before.needs ?? [], after.needs ?? []];
   const changed = [...was.filter((one) => !is.includes(one)), ...is.filter((one) => !was.includes(one))];

@@ -9,11 +9,11 @@ export interface OverdueFinderParts {
   everyMs: number;
 }
 
-/** As parts of `everyMs`: how far apart the sweeps of all processes are, and how late something is to be overdue. */
+/** Parts of `everyMs`: the gap between sweeps of all processes, and the delay of an overdue entry. */
 const SWEEP_GAP = 0.9;
 const SWEEP_LATENESS = 0.2;
 
-/** Returns a function that finds what is overdue, unless a process just did: functions, each of which wakes one entry. */
+/** Returns a function that finds overdue entries, unless another process just did: a wake function for each. */
 export function createOverdueFinder({
   due,
   wake,

@@ -2,8 +2,8 @@ import type { PermissionResult } from '../policy.ts';
 import type { JobContext } from './context.ts';
 
 /**
- * Returns whether somebody may still export who was let at `sinceMs`. Whoever has waited for long may have lost the
- * permission; before that, the check of the request holds.
+ * Returns whether a person whom the check at `sinceMs` let export still may. After a long wait the permission may be
+ * lost; before that, the first check holds.
  */
 export async function recheckPermission(
   userId: string,

@@ -5,18 +5,18 @@ import type { JobContext } from './context.ts';
 import type { PollFailure, Snapshot } from './poll-record.ts';
 import { nextFailure } from './retry.ts';
 
-/** What a plan of the next poll is made from. Times are epoch milliseconds. */
+/** The input for the next poll's plan. Times are epoch milliseconds. */
 export interface Watched {
   startedAtMs: number;
   snapshots?: readonly Snapshot[];
-  /** How long the last job of the same kind took, in milliseconds. */
+  /** Duration of the last job of the same kind, in milliseconds. */
   lastDurationMs?: number | undefined;
 }
 
 /**
- * Returns when to poll a job next, in milliseconds from now: after a quarter of the time that is left by its progress,
- * or else by what the last one took. When neither says so, or that time has passed, after an eighth of the time that
- * has passed. `jitter` is 0 to 1 and spreads runs that began together.
+ * Returns the milliseconds until the next poll: a quarter of the remaining time, by the job's progress, or else by the
+ * last job's duration. If neither is known, or that time has passed, an eighth of the time elapsed. `jitter` is 0 to 1
+ * and spreads runs that began together.
  */
 export function nextPollMs(
   { startedAtMs, snapshots = [], lastDurationMs }: Watched,
@@ -29,13 +29,13 @@ export function nextPollMs(
   return Math.round(Math.max(Math.min(pauseMs * (0.9 + jitter * 0.2), pollMaxMs), pollMinMs));
 }
 
-/** Returns when the job would end at the rate between its first snapshot and its latest progress; nothing without a rate. */
+/** Returns when the job would end at its rate from first snapshot to latest progress; undefined without a rate. */
 function estimateEndMs(snapshots: readonly Snapshot[]): number | undefined {
   const known = snapshots.flatMap(({ atMs, fraction }) =>
     fraction === undefined ? [] : [{ atMs, fraction }],
   );
   const [first] = known;
-  // A level that lasts was reached when it was first seen.
+  // Unchanged progress was reached at its first snapshot.
   const last = known.find(({ fraction }) => fraction === known.at(-1)?.fraction);
   if (first === undefined || last === undefined) return undefined;
   if (last.fraction <= first.fraction || last.atMs <= first.atMs) return undefined;
@@ -44,8 +44,8 @@ function estimateEndMs(snapshots: readonly Snapshot[]): number | undefined {
 }
 
 /**
- * Returns how long until the planned poll of a run: 0 when its time is past, or further ahead than any plan, since it
- * was made before the clock was set back. How long trouble lasts, the platform may say.
+ * Returns the milliseconds until a run's planned poll: 0 if its time is past, or is beyond any plan because the clock
+ * was set back. The platform may set the length of a failure.
  */
 export function pollInMs(
   { nextPollAtMs, trouble }: { nextPollAtMs: number; trouble?: unknown },
@@ -56,7 +56,7 @@ export function pollInMs(
   return trouble === undefined && inMs > pollMaxMs ? 0 : Math.max(0, inMs);
 }
 
-/** Returns the rate limit of the polls of one kind with one API key, which `keyId` names without giving it away. */
+/** Returns the rate limit for one kind of poll with one API key. `keyId` identifies the key without revealing it. */
 export const pollRateLimit = (
   kind: 'export-status' | 'agent-status',
   keyId: string,
@@ -65,14 +65,14 @@ export const pollRateLimit = (
   name: `${kind}:${keyId}`,
   count: perSecond * 60,
   windowMs: 60_000,
-  // What late wake-ups left unused is made up for: of a hundred a second, some come within the same few milliseconds.
+  // Makes up for slots lost by late wake-ups: at a hundred per second, some arrive within the same few milliseconds.
   burst: Math.max(2, Math.ceil(perSecond / 10)),
   interactiveShare: 0.2,
 });
 
 /**
- * Returns the trouble that a failed poll makes, and whether admins were alerted of it; nothing for a poll
- * that was only broken off. Throws what is no error of the platform.
+ * Returns the failure of a poll, and whether admins were alerted; undefined for an aborted poll. Rethrows errors that
+ * are not the platform's.
  */
 export async function failureOfPoll(
   run: { id: string; teamId: string; project: string; trouble?: PollFailure | undefined },
@@ -83,7 +83,7 @@ export async function failureOfPoll(
   if (!(error instanceof DocsApiError)) throw error;
   if (error.kind === 'aborted') return undefined;
   const trouble = nextFailure(run.trouble, error, context);
-  // A limit is that of the key: it is no failure of other jobs, which wait for a slot meanwhile.
+  // The limit belongs to the key and is no failure of other jobs, which wait for a slot.
   if (trouble.kind === 'limit') await context.rateLimiter.hold(rateLimit, trouble.nextMs - context.now());
   if (trouble.kind !== 'key' && error.kind !== 'forbidden') return { trouble };
   if (trouble.kind === 'key')
@@ -92,8 +92,8 @@ export async function failureOfPoll(
 }
 
 /**
- * Asks for a job that somebody named, before anything about it is public. Returns whether the platform knows it, or in
- * how many milliseconds it may be asked. A job counts as known unless the platform says otherwise.
+ * Looks up a job that a person named, before anything about it is public. Returns whether the platform knows it, or in
+ * how many milliseconds to try. A job counts as known unless the platform says otherwise.
  */
 export async function lookUpJob(
   runId: string,

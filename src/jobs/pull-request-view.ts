@@ -2,16 +2,16 @@ import type { Part } from '../slack/blocks.ts';
 import { SLACK_LIMITS } from '../slack/limits.ts';
 import { cut, sanitizeUserText } from '../slack/text.ts';
 
-/** What the platform tells of one: an address, or something else. */
+/** The platform's pull request: an address, or other text. */
 interface PullRequest {
   prLink?: string | undefined;
   prText?: string | undefined;
 }
 
-/** Reading a host name takes the square of its length. */
+/** Parsing a host name takes quadratic time. */
 const MAX_URL_LENGTH = 8000;
 
-/** What GitHub, GitLab and Bitbucket call the address of a pull request. */
+/** Address paths of pull requests at GitHub, GitLab and Bitbucket. */
 const PULL_REQUEST = /^\/(.+?)(?:\/-)?\/(?:pull|merge_requests|pull-requests)\/(\d+)(?:\/|$)/;
 
 /** The name of a pull request: `acme/docs#123` if its address has that, else host and path, or the platform's words. */
@@ -23,10 +23,10 @@ export function pullRequestName({ prLink, prText }: PullRequest): string {
   return cut(`${address.host}${address.pathname}`, 120);
 }
 
-/** Its address, when that is an http(s) one. */
+/** Its address, if that is an http(s) one. */
 export const pullRequestUrl = (prLink: string | undefined) => httpAddress(prLink)?.href;
 
-/** Returns its name, which opens it where its address is known; without a name it is called `unnamed`. */
+/** Returns its name, linked to its address if known; `unnamed` is the name if it has none. */
 export function pullRequestParts(pullRequest: PullRequest, unnamed: string): Part[] {
   const url = pullRequestUrl(pullRequest.prLink);
   const name = pullRequestName(pullRequest) || unnamed;

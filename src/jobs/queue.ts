@@ -4,13 +4,13 @@ import { ErrorCode } from 'bullmq/dist/cjs/enums/error-code.js';
 import { PREFIX } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 
-/** BullMQ queues, one per upstream, so that trouble with one does not hold up the others. */
+/** BullMQ queues, one per upstream, so that problems of one do not delay the others. */
 export const queueNames = ['docs-export', 'docs-agent', 'docs-analytics', 'slack-outbox'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 export type Queues = ReturnType<typeof createQueues>;
 
-/** What has BullMQ carry a trace along with a job. */
+/** Lets BullMQ pass a trace along with a job. */
 export type QueueTelemetry = NonNullable<QueueOptions['telemetry']>;
 
 /** BullMQ jobs of one queue. `failed` ones are kept for a week; nobody works on them any more. */
@@ -24,11 +24,11 @@ export interface QueueCounts {
 
 const subjectOf = (job: string, id: string) => `${job}:${id}`;
 
-/** The `id` that `enqueue` was given. */
+/** The `id` passed to `enqueue`. */
 export const subjectIdOf = ({ name, opts }: Job): string =>
   (opts.deduplication?.id ?? '').slice(name.length + 1);
 
-/** Has a delayed job run at once, for which BullMQ needs no clock. A job in any other state stays as it is. */
+/** Runs a delayed job at once; BullMQ needs no clock for that. A job in any other state stays as it is. */
 export async function promoteJob(job: Job): Promise<void> {
   try {
     await job.promote();
@@ -50,7 +50,7 @@ export function createQueues(
         connection,
         prefix: PREFIX,
         skipWaitingForReady: true,
-        // BullMQ's check would leave a queue broken for good that was created while Redis is away.
+        // If a queue is created while Redis is away, BullMQ's check would break it for good.
         skipVersionCheck: true,
         ...(telemetry && { telemetry }),
       });
@@ -61,8 +61,8 @@ export function createQueues(
 
   return {
     /**
-     * Adds a BullMQ job for the subject unless there is one; one that is running just now runs once more after that. With
-     * `replace`, one that is delayed gives way to the new one, which is delayed by `inMs`.
+     * Adds a BullMQ job for the subject unless there is one; a running one runs once more afterwards. With `replace`,
+     * the new job replaces a delayed one and is delayed by `inMs`.
      */
     async enqueue(
       queueName: QueueName,
@@ -71,7 +71,7 @@ export function createQueues(
       data: object,
       { replace = false, inMs = 0 }: { replace?: boolean; inMs?: number } = {},
     ) {
-      // In one call, and BullMQ needs no clock for it.
+      // One call, for which BullMQ needs no clock.
       const deduplication = { id: subjectOf(job, id), keepLastIfActive: true, ...(replace && { replace }) };
       await queues.get(queueName)?.add(job, data, {
         deduplication,

@@ -1,22 +1,22 @@
 import { idOf } from '../store/ids.ts';
 
-/** Somebody's request, from which a run is made. */
+/** A person's request, which becomes a run. */
 export interface RunRequest {
   teamId: string;
   user: { id: string; name: string; fullMember: boolean };
-  /** `name` is Slack's: the channel's own, or `directmessage` and `privategroup` for those it does not name. */
+  /** `name` is Slack's: the channel's own, or `directmessage` and `privategroup` for unnamed ones. */
   channel: { id: string; name: string };
   /** The same for a repeat of the same request. */
   requestId: string;
 }
 
-/** Returns the id of the run that a request starts: the same for a repeat, which starts no other. */
+/** Returns the run id of a request. A repeat has the same id, so it starts no second run. */
 export const requestRunId = ({ teamId, requestId }: Pick<RunRequest, 'teamId' | 'requestId'>) =>
   idOf(teamId, requestId);
 
 /**
- * Returns where somebody asked. `joinable`: the app can be invited there. Slack names public channels alone; one
- * without a name counts as private. On Home there is none: what is asked there goes to the person's direct messages.
+ * Returns the conversation of a request. `joinable`: the app can be invited there. Slack names only public channels;
+ * one without a name counts as private. Home has no conversation: its requests use the person's direct messages.
  */
 export function conversationOf({ id, name }: RunRequest['channel']) {
   const isDirect = name === 'directmessage' || name.startsWith('mpdm-') || id.startsWith('D') || id === '';

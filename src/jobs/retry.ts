@@ -17,12 +17,12 @@ export interface RetryParts {
   timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>;
 }
 
-/** How often the platform is asked while an operator has to act: the key is refused, or the project is gone. */
+/** Pause before the platform is asked again while an operator has to act: key refused, or project missing. */
 const OPERATOR_RETRY_MS = 60_000;
 
 /**
- * Returns the trouble after one more failure: an error of the platform, or that the settings no longer have the project.
- * It is tried again when the platform says, or after ever longer pauses.
+ * Returns the failure after one more error: the platform's, or a project missing from the settings. It is retried at
+ * the platform's time, or after growing pauses.
  */
 export function nextFailure(
   before: PollFailure | undefined,
@@ -37,22 +37,22 @@ export function nextFailure(
   return { kind, inARow, nextMs: parts.now() + Math.max(retryAfterMs ?? 0, pauseMs) };
 }
 
-/** Returns the pause after so many failures in a row, the last of which was `error`. */
+/** Returns the pause after so many consecutive failures, the last of which was `error`. */
 export const failurePauseMs = (
   failures: number,
   { retryAfterMs = 0 }: { retryAfterMs?: number | undefined },
   { timing, random }: RetryParts,
 ) => Math.max(retryAfterMs, backoffMs(timing, failures, random()));
 
-/** Returns a pause as long as it has taken since `sinceMs`, so that pauses double without a count of them. */
+/** Returns a pause as long as the time since `sinceMs`, so that pauses double without a counter. */
 export function growingPauseMs(sinceMs: number, { now, random, timing }: RetryParts): number {
   const { retryMinMs, retryMaxMs } = timing;
   return Math.min(Math.max(now() - sinceMs, retryMinMs), retryMaxMs) * (0.75 + random() / 2);
 }
 
-/** Returns how long until a look-up at Slack that failed is repeated. */
+/** Returns the pause before a failed Slack look-up is repeated. */
 export const lookupRetryMs = ({ timing, random }: Omit<RetryParts, 'now'>) => backoffMs(timing, 3, random());
 
-/** Returns how long until a call that Slack did not take is repeated; nothing where it would not take it then, either. */
+/** Returns the pause before a failed Slack call is repeated; undefined if a retry cannot succeed. */
 export const slackRetryMs = (error: SlackApiError, parts: Omit<RetryParts, 'now'>): number | undefined =>
   isPermanent(error) ? undefined : Math.max(error.retryAfterMs ?? 0, lookupRetryMs(parts));

@@ -8,12 +8,12 @@ import { done, type Job, type Outcome, runAgainIn } from './job.ts';
 import { usersToRefresh, withNeeds } from './needs.ts';
 import type { QueueName } from './queue.ts';
 
-/** Steps of one execution; then the worker slot goes to another run. */
+/** Maximum steps of one execution; after that, the worker slot goes to another run. */
 export const MAX_STEPS = 40;
 
 /**
- * The next state of a run, to be saved; it is stepped again after `inMs`. `audit` is the result of an audit line;
- * `consumed`: so many entries of its inbox, the oldest, are dropped with the save.
+ * The next state of a run to save; the next step is due after `inMs`. `audit` is the result for an audit line;
+ * `consumed`: the save drops that many of the oldest inbox entries.
  */
 interface Save<R> {
   kind: 'save';
@@ -23,13 +23,13 @@ interface Save<R> {
   consumed: number;
 }
 
-/** The step saved the run itself; another one is to follow at once, which finds this. */
+/** The step saved the run itself; the next step follows at once with this. */
 interface Saved<Loaded> {
   kind: 'saved';
   loaded: Loaded;
 }
 
-/** What a step came to: another one is to follow at once, the run is to be saved first, or an outcome. */
+/** A step's result: the next step follows at once, the run is saved first, or an outcome. */
 export type StepResult<R, Loaded = never> =
   | 'next'
   | Save<R>
@@ -53,7 +53,7 @@ export async function markIdle(run: RunBase, { runs }: Pick<JobContext, 'runs'>)
   return done;
 }
 
-/** A run as a step finds it. `wakes`: how often it has been woken, for `markIdle`. */
+/** A run as a step loads it. `wakes` counts its wakes, for `markIdle`. */
 export interface LoadedRun<R extends RunBase> {
   run: R;
   wakes: number;
@@ -71,38 +71,35 @@ export interface RunJob<R extends SteppedRun, Loaded extends LoadedRun<R>, Execu
   queue: QueueName;
   concurrency: number;
   schema: z.ZodType<R>;
-  /** Loads a run with whatever else a step needs; without it, the run alone. */
+  /** Loads a run with any further data for a step; without it, the run alone. */
   load?(runId: string, context: JobContext): Promise<Loaded | undefined>;
   /**
    * Saves a run and drops the oldest `consumed` entries of its inbox; without it, the run alone is saved. Returns what
-   * `load` would return now; nothing when `run` was not the latest.
+   * `load` would return now; undefined if `run` was not the latest revision.
    */
   save?(run: R, consumed: number, context: JobContext): Promise<Loaded | undefined>;
-  /** Every message of a run as it is to look now, published before each step and before each pause. */
+  /** Every message of a run in its present form, published before each step and before each pause. */
   messages?(run: R): OutboxMessage[];
-  /** Whether the save of a run frees its claim, where there is no `save`. */
+  /** Whether the save of a run releases its claim, if there is no `save`. */
   hasEnded?(run: R): boolean;
-  /** Which questions of a run wait for whom: whose Home is open reads of them, and that they are settled. */
+  /** The open questions of a run; the Home tabs of the people asked are refreshed when they change. */
   needs?: RunNeeds<R>['of'];
   auditLine?(run: R): Omit<AuditEntry, 'atMs' | 'result'>;
-  /** Makes what the steps of one execution share. */
+  /** Creates the data that the steps of one execution share. */
   newExecution?(context: JobContext): Execution;
   /** Does one thing. Safe to repeat at any point, since a process may die at any point. */
   step(loaded: Loaded, context: JobContext, execution: Execution): Promise<StepResult<R, Loaded>>;
-  /** After a defect of ours, again and again: ends the run, and shows people `ref`, which the log has too. */
+  /** After repeated errors of our own: ends the run, and shows people `ref`, which the log has as well. */
   giveUp(loaded: Loaded, context: JobContext, ref: string): Promise<StepResult<R, Loaded>>;
 }
 
-/** Another step is to follow at once. `loaded`: what it finds, where the save told. */
+/** The next step follows at once. `loaded`: its input, if the save returned it. */
 interface Next<Loaded> {
   kind: 'next';
   loaded: Loaded | undefined;
 }
 
-/**
- * Returns the job of one kind of runs. When the record of a run is gone or damaged, the run is taken off the list of
- * those that are due.
- */
+/** Returns the job of one kind of runs. If a run's record is missing or damaged, the run leaves the due list. */
 export function defineRunJob<
   R extends SteppedRun,
   Loaded extends LoadedRun<R> = LoadedRun<R>,
@@ -110,10 +107,10 @@ export function defineRunJob<
 >(definition: RunJob<R, Loaded, Execution>): Job<{ runId: string }, JobContext> {
   const { name, queue, concurrency, schema } = definition;
 
-  /** Loads the run, or returns an outcome where there is none that can be stepped. */
+  /** Loads the run, or returns an outcome if there is none to step. */
   async function load(runId: string, context: JobContext): Promise<Loaded | Outcome> {
     try {
-      // Without a `load`, `Loaded` is what the store gives.
+      // Without a `load`, `Loaded` is the store's type.
       const loaded = definition.load
         ? await definition.load(runId, context)
         : ((await context.runs.loadWithWakes(runId, schema)) as Loaded | undefined);
@@ -128,7 +125,7 @@ export function defineRunJob<
     return done;
   }
 
-  /** Has a run stepped by `makeStep`, and saves what it came to. */
+  /** Steps a run by `makeStep`, and saves the result. */
   async function stepRun(
     loaded: Loaded,
     context: JobContext,
@@ -145,12 +142,12 @@ export function defineRunJob<
     before: R,
     context: JobContext,
   ): Promise<Next<Loaded> | Outcome> {
-    // Before the save: after a crash a line may stand twice in the audit log, but is never missing.
+    // Before the save: after a crash a line may be in the audit log twice, but is never missing.
     if (audit !== undefined && definition.auditLine) {
       const line = { ...definition.auditLine(run), atMs: context.now(), result: audit };
       await context.audit.add(run.teamId, line);
     }
-    // A claim is freed before people read of the ending, so that the same can be asked for at once.
+    // The claim is released before people see the ending, so that they can repeat the request at once.
     const loaded = definition.save
       ? await definition.save(run, consumed, context)
       : ((await context.runs.saveWithWakes(run, definition.hasEnded?.(run) ?? false)) as Loaded | undefined);
@@ -204,7 +201,7 @@ export function defineRunJob<
       const loaded = await load(runId, context);
       if (!('run' in loaded)) return;
       const result = await stepRun(loaded, context, () => definition.giveUp(loaded, context, ref));
-      // What is left to do for a run that has ended.
+      // The remaining work of an ended run.
       if (result.kind === 'next') await execute(runId, context, result.loaded);
     },
   };

@@ -1,21 +1,21 @@
 import type { Log } from '../runtime/log.ts';
 
 export interface SweeperParts {
-  /** Finds what is overdue: functions, each of which wakes one entry. */
+  /** Finds overdue entries; returns one wake function per entry. */
   find: () => Promise<(() => Promise<void>)[]>;
   everyMs: number;
   log: Log;
 }
 
-/** Entries woken at the same time: few trips to Redis, between which other commands still come. */
+/** Entries woken at once: few trips to Redis, with room for other commands in between. */
 const BATCH_SIZE = 50;
 
-/** Wakes what is overdue, every `everyMs`. */
+/** Wakes overdue entries every `everyMs`. */
 export function startSweeper({ find, everyMs, log }: SweeperParts): { stop(): void } {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  // One that cannot be woken must not keep the others from it.
+  // A failed wake must not stop the others.
   const logFailure = (error: unknown) => log.warn({ err: error }, 'sweep failed');
 
   async function sweep() {

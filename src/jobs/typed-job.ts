@@ -1,7 +1,7 @@
 import { isSafeId } from '../docs-api/paths.ts';
 import { MAX_WHOLE_LENGTH } from './wording-view.ts';
 
-/** A job as somebody names it: by its id, or its beginning; in the short form of messages; by an address with its id. */
+/** A job as a person types it: its id, or the beginning; the short form from messages; an address with its id. */
 export type TypedJob =
   | { kind: 'id'; id: string }
   | { kind: 'short'; start: string; end: string }
@@ -10,17 +10,17 @@ export type TypedJob =
 /** Nothing longer is an id or an address. */
 const MAX_TYPED_LENGTH = 2000;
 
-/** Fewer characters of an id fit too many. Messages show eleven, and seven at its beginning. */
+/** Fewer characters of an id match too many jobs. Messages show eleven, seven of them at its beginning. */
 const MIN_KNOWN_LENGTH = 6;
 
-/** Parts of an address beyond this are not looked at; an id stands near its end. */
+/** Further parts of an address are ignored; an id stands near its end. */
 const MAX_PARTS = 20;
 
 const ellipsis = /…|\.{3}/u;
 
 /**
- * Reads what was typed or pasted where the id of a job belongs: also in pointed brackets, as the usage shows it, and
- * with a label, as Slack and Markdown write addresses. Returns nothing when it can be no job.
+ * Parses a typed or pasted job id: also in angle brackets, as the usage shows it, and with a label, as Slack and
+ * Markdown write addresses. Returns undefined if it cannot be a job.
  */
 export function readTypedJob(typed: string): TypedJob | undefined {
   if (typed.length > MAX_TYPED_LENGTH) return undefined;
@@ -42,13 +42,13 @@ function withoutLabel(text: string): string {
 
 function toAddress(text: string): URL | undefined {
   if (/^https?:\/\//iu.test(text)) return URL.parse(text) ?? undefined;
-  // Browsers leave the scheme out.
+  // Browsers omit the scheme.
   const [host = '', ...path] = text.split('/');
   const isHost = path.length > 0 && /^[\w-]+\.[\w.-]+$/u.test(host) && !host.includes('..');
   return isHost ? (URL.parse(`https://${text}`) ?? undefined) : undefined;
 }
 
-/** Every segment of the path and every value of the query that can be an id; a page may keep both behind its `#`. */
+/** Every path segment and query value that can be an id; a page may keep both after its `#`. */
 function partsOf({ pathname, searchParams, hash }: URL): string[] {
   const segments = [...pathname.split('/'), ...hash.split(/[#/?&=]/u)].map(decode);
   const parts = [...segments, ...searchParams.values()].filter((part) => isSafeId(part) && !/\s/u.test(part));
@@ -63,7 +63,7 @@ function decode(part: string): string {
   }
 }
 
-/** Whether somebody may mean this job, which exists. */
+/** Whether the text may mean this existing job. */
 export function mayMean(typed: TypedJob, jobId: string): boolean {
   switch (typed.kind) {
     case 'id':
@@ -79,16 +79,16 @@ export function mayMean(typed: TypedJob, jobId: string): boolean {
   }
 }
 
-/** Whether it can be a part of an id, which only a look at all known ones can complete. */
+/** Whether it may be part of an id, which only a search among known ids can complete. */
 export const mayBePart = (typed: TypedJob) => typed.kind !== 'id' || typed.id.length >= MIN_KNOWN_LENGTH;
 
-/** Short ids are counted up on some platforms: there `job_100` is no beginning of `job_1000`. */
+/** Some platforms number short ids: there `job_100` is no beginning of `job_1000`. */
 const isBeginning = (beginning: string, jobId: string) =>
   jobId.length > MAX_WHOLE_LENGTH && beginning.length >= MIN_KNOWN_LENGTH && jobId.startsWith(beginning);
 
 /**
- * Returns what may be the id of a job that nobody here knows: what was typed, or the parts of an address that look like
- * one. `notJobs` are other ids of the platform's.
+ * Returns possible ids of an unknown job: the typed text, or the parts of an address that look like one. `notJobs` are
+ * other ids of the platform.
  */
 export function unknownJobs(typed: TypedJob, notJobs: readonly (string | undefined)[]): string[] {
   switch (typed.kind) {
@@ -101,7 +101,7 @@ export function unknownJobs(typed: TypedJob, notJobs: readonly (string | undefin
   }
 }
 
-/** Whether it may be a job at all: the address of a page is none. */
+/** Whether it may be a job at all; the address of a page is not. */
 export const mayBeJob = (typed: TypedJob) => typed.kind !== 'address' || unknownJobs(typed, []).length > 0;
 
 /** Ids have digits; a year, a version or a word of an address is no id. */

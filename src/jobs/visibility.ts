@@ -1,41 +1,41 @@
 import type { z } from 'zod';
 import type { ConversationReaders } from '../slack/conversation-readers.ts';
 
-/** Somebody who sees lists of runs in a conversation; on Home in none. */
+/** A person who reads lists of runs in a conversation, or on Home, without one. */
 export interface Viewer {
   user: { id: string; fullMember: boolean };
   channel: { id: string };
 }
 
-/** What decides who may see a run: each feature says it of its records. */
+/** The data that decides who may see a run; each feature derives it from its records. */
 export interface Visible {
   requester: { id: string };
-  /** Where it was asked for; `isPublic`: every full member could read that conversation then. */
+  /** The conversation of the request; `isPublic`: every full member could read it then. */
   asked: { channel: string; isPublic: boolean };
   inDirectMessage: boolean;
-  /** Where its messages are, if that may be elsewhere. */
+  /** The place of its messages, if that may be elsewhere. */
   place?: { channel: string } | undefined;
 }
 
-/** Whether every full member may read a conversation now; not, when that is not known. */
+/** Whether every full member may read a conversation now; false if that is unknown. */
 export type IsPublic = (channelId: string) => Promise<boolean>;
 
-/** How a kind of run is read, and who may see one. */
+/** How a kind of run is parsed, and who may see one. */
 export interface VisibleKind<Run> {
   record: z.ZodType<Run>;
   visible(run: Run): Visible;
 }
 
-/** Channels that one list asks Slack about. It allows about 50 such look-ups a minute. */
+/** Maximum channel look-ups for one list. Slack allows about 50 a minute. */
 const MAX_CHANNEL_LOOKUPS = 30;
 
-/** Whether something is in this channel, or was asked for there. */
+/** Whether something is in this channel, or was requested there. */
 export const isInChannel = ({ asked, place }: Pick<Visible, 'asked' | 'place'>, channel: string) =>
   asked.channel === channel || place?.channel === channel;
 
 /**
- * Whether messages are where this person can read them. Only full members can enter public channels, and a channel
- * that was public when it was asked for may be private by now.
+ * Whether this person can read the conversation of the messages. Only full members can enter public channels, and a
+ * channel that was public at the request may be private now.
  */
 export async function canSee(
   visible: Visible,
@@ -49,10 +49,7 @@ export async function canSee(
   return asked.isPublic && user.fullMember && (await isPublic(asked.channel));
 }
 
-/**
- * Returns those that this person may see, in their order. What there are too many channels to ask about counts as
- * private.
- */
+/** Returns those that this person may see, in order. Channels beyond the look-up limit count as private. */
 export async function filterVisible<T>(
   items: readonly T[],
   visibleOf: (item: T) => Visible,
@@ -70,8 +67,8 @@ export async function filterVisible<T>(
 }
 
 /**
- * Whether this person may act on it from wherever they are: as `canSee`, or as a member of its conversation. On Home and
- * in other conversations, Slack alone knows the members of a private channel.
+ * Whether this person may act on it from any place: as `canSee`, or as a member of its conversation. On Home and in
+ * other conversations, only Slack knows the members of a private channel.
  */
 export async function mayAct(
   visible: Visible,

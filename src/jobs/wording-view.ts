@@ -3,11 +3,11 @@ import { type Message, message, type Part } from '../slack/blocks.ts';
 import { bidiIsolate, formatCount, lowerFirst, sanitizeUserText, singleLine } from '../slack/text.ts';
 import type { RateLimitUsage } from '../store/rate-limit.ts';
 
-/** Where work stands, with the emoji that means the same in every message. */
+/** The state of work, with the emoji that means the same in every message. */
 export interface StateWord {
   icon: string;
   label: string;
-  /** It is the platform's own word, to be printed as it is. */
+  /** It is the platform's own word, shown unchanged. */
   isForeign?: boolean;
 }
 
@@ -17,14 +17,14 @@ export const wordInSentence = ({ label, isForeign }: StateWord) => (isForeign ? 
 /** A person's name as text, which mentions nobody. */
 export const personName = (name: string) => sanitizeUserText(name, 60);
 
-/** The same for a message that `readerId` alone sees: to that person, "you". */
+/** The same for a message that only `readerId` sees: that person is "you". */
 export const nameTo = (readerId: string | undefined, { id, name }: { id: string; name: string }) =>
   id === readerId ? 'you' : personName(name);
 
-/** Ids up to here are shown whole. */
+/** Ids of up to this length are shown in full. */
 export const MAX_WHOLE_LENGTH = 16;
 
-/** An id of the platform, short enough to be read: `se_3f9a…4a06`. */
+/** A readable short form of the platform's ids: `se_3f9a…4a06`. */
 export function shortId(id: string): string {
   const clean = singleLine(id);
   const points = Array.from(clean);
@@ -38,7 +38,7 @@ export function platformReasonText(reason: string | undefined): string {
   return text === '' ? 'The platform gave no reason.' : `The platform said: "${text}"`;
 }
 
-/** To somebody whom the app may not look up, since it was installed without the scope for it. */
+/** To a person whom the app may not look up, since it was installed without the scope for it. */
 
 export const missingScopeText =
   "Slack doesn't let me see who you are; the people who run Docket have to reinstall the app.";
@@ -47,20 +47,20 @@ export const missingScopeText =
 export const keyRemedyText = (adminsTold: boolean | undefined) =>
   adminsTold ? 'the admins have been told' : 'the people who run Docket have to renew it';
 
-/** Of a run whose project the settings no longer have. */
+/** For a run whose project is no longer in the settings. */
 export const projectMissingText = ({ project }: { project: string }) =>
   `My settings no longer have the project ${sanitizeUserText(project, 60)}`;
 
 /** A line of `/docs-status`. */
 export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: name }, ' — ', ...parts];
 
-/** Such as "3 exports and 1 digest"; empty for nothing. */
+/** Such as "3 exports and 1 digest"; empty if there is none. */
 function workText(work: readonly { count: number; what: string }[]): string {
   const texts = work.map(({ count, what }) => `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`);
   return [texts.slice(0, -1).join(', '), ...texts.slice(-1)].filter((text) => text !== '').join(' and ');
 }
 
-/** Such as "3 exports and 1 digest wait"; empty for nothing. */
+/** Such as "3 exports and 1 digest wait"; empty if there is none. */
 export function workWaitsText(work: readonly { count: number; what: string }[]): string {
   const isOne = work.length === 1 && work[0]?.count === 1;
   return work.length === 0 ? '' : `${workText(work)} ${isOne ? 'waits' : 'wait'}`;
@@ -69,17 +69,17 @@ export function workWaitsText(work: readonly { count: number; what: string }[]):
 export const waitingText = (waiting: number): string =>
   waiting === 0 ? 'none waiting' : `${formatCount(waiting)} waiting`;
 
-/** How much of an hour's limit is in use; the limit alone where that is not known. */
+/** The use of an hourly limit; only the limit if its use is unknown. */
 export function hourlyUsageText(usage: RateLimitUsage | undefined, perHour: number): string {
   if (usage === undefined) return `up to ${formatCount(perHour)} an hour`;
   const used = `${formatCount(usage.used)} of ${formatCount(perHour)} used in the past hour`;
   return usage.waiting === 0 ? used : `${used}, ${waitingText(usage.waiting)}`;
 }
 
-/** What is left of more projects than this helps nobody on Home. */
+/** Remaining limits of more projects do not help on Home. */
 export const MAX_LEFT = 3;
 
-/** What is left of an hour's limit; the limit alone where that is not known. */
+/** The rest of an hourly limit; only the limit if its use is unknown. */
 export const leftText = (usage: RateLimitUsage | undefined, perHour: number, what: string) =>
   usage === undefined
     ? `up to ${formatCount(perHour)} ${what} an hour`
@@ -94,13 +94,13 @@ export function listNames(names: readonly string[]): string {
   return names.slice(0, MAX_LISTED_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** To somebody who named a project that is not in the settings. */
+/** To a person who named a project that is not in the settings. */
 export const unknownProjectText = (named: string, known: readonly string[]) =>
   `No project "${sanitizeUserText(named, 60)}". Available: ${listNames(known)}.`;
 
 /**
- * Asks which of several projects is meant. `outcome` says what came of the request, if anything has to be said;
- * `command` is what to type, but for its `--project`.
+ * Asks which of several projects is meant. `outcome` is the result of the request, if any; `command` is the text to
+ * type, without `--project`.
  */
 export function chooseProjectMessage(
   question: string,
@@ -123,13 +123,13 @@ const permissionText: Record<Permission, string> = {
   status: 'see this',
 };
 
-/** To somebody without a permission; `contacts` says whom to ask. */
+/** To a person without a permission; `contacts` says whom to ask. */
 export const notPermittedText = (permission: Permission, contacts: string) =>
   `You can't ${permissionText[permission]}. Ask ${contacts}.`;
 
 /**
- * Returns whom somebody asks who may not do something, as plain text: whom the settings name, else the names of those
- * who may, as far as they are known. `isOpen`: every full member may do it.
+ * Returns the contacts for a missing permission, as plain text: those in the settings, else the names of the people who
+ * have it, as far as known. `isOpen`: every full member may do it.
  */
 export function contactsText(
   { ask: names, contact }: { ask: readonly string[]; contact?: string },

@@ -15,14 +15,14 @@ import type { RedisClient } from '../store/redis/client.ts';
 import { dueEntryOf, type Job } from './job.ts';
 import { promoteJob, type QueueTelemetry, subjectIdOf } from './queue.ts';
 
-/** Unexpected errors in a row, or deaths of the process, after which a job counts as poison. */
+/** Consecutive unexpected errors, or crashes of the process, after which a job counts as poison. */
 const POISON_ERRORS = 8;
 const POISON_STALLS = 20;
 
-/** How long it may take to hand back what does not end. */
+/** Time limit for handing back unfinished jobs. */
 const HAND_BACK_MS = 500;
 
-/** Jobs that wait for longer are stepped more than once. What is due later was planned before a clock was set back. */
+/** Jobs with longer waits are stepped more than once. A later due time was planned before a clock was set back. */
 export const LONGEST_PAUSE_MS = 30_000;
 
 export type Workers = ReturnType<typeof createWorkers>;
@@ -31,16 +31,16 @@ export interface WorkerParts<Context> {
   // biome-ignore lint/suspicious/noExplicitAny: the registry mixes jobs with different data; each parses its own
   jobs: readonly Job<any, Context>[];
   context: Context;
-  /** Commands of this connection wait while Redis is away; the workers make further ones of their own from it. */
+  /** Its commands wait while Redis is away; the workers duplicate it. */
   connection: RedisClient;
-  /** Once it is aborted, no job is taken, and each that runs is handed back where it would begin something outside. */
+  /** Once it is aborted, no job is taken, and each running one is handed back before its next outside call. */
   stopping: AbortSignal;
-  /** For how many milliseconds nothing is stepped but what goes to Slack; never rejects. */
+  /** For so many milliseconds only messages to Slack are delivered; never rejects. */
   pausedForMs: () => Promise<number>;
-  /** A short reference for people and the log. */
+  /** Creates a short reference for people and the log. */
   newRef: () => string;
   timing: Timing;
-  /** No job is taken before: steps need to know the time. */
+  /** No job is taken before it resolves: steps need the time. */
   ready: Promise<unknown>;
   telemetry?: QueueTelemetry | undefined;
   metrics: Pick<Metrics, 'steps' | 'givenUp' | 'retries' | 'locksLost' | 'stalled'>;
@@ -48,13 +48,13 @@ export interface WorkerParts<Context> {
   onError: (error: Error) => void;
 }
 
-/** Calls it when all that waits for nothing has gone on. */
+/** Calls it after all pending microtasks. */
 const afterMicrotasks = <T>(call: () => Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     process.nextTick(() => call().then(resolve, reject));
   });
 
-/** One BullMQ worker per queue. A job that is to be stepped again is moved to delayed, which frees the worker. */
+/** One BullMQ worker per queue. A job with a later step is moved to delayed, which frees the worker. */
 export function createWorkers<Context>(parts: WorkerParts<Context>) {
   const {
     jobs,
@@ -72,18 +72,18 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   } = parts;
   const jobErrors = createJobErrorStore(connection);
   const due = createDueStore(connection);
-  /** Jobs that broke here since their last good step. */
+  /** Jobs that failed here since their last good step. */
   const failing = new Set<string>();
-  /** Hands back each job that is at work, whether it has ended or not. */
+  /** Functions that hand back each running job, whether it has ended or not. */
   const atWork = new Set<() => Promise<unknown>>();
 
-  /** All lines that are logged meanwhile carry the reference of the request that the job follows from. */
+  /** Log lines of this execution carry the reference of the original request. */
   async function execute(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
     await ready;
     const entry = dueEntryOf(definition.list, definition.name, subjectIdOf(bullJob));
     const scope: LogScope = {};
     if (entry?.runId !== undefined) scope.run = entry.runId;
-    // Not waited for: Redis answers in order, so it is known before what the step loads.
+    // Not awaited: Redis answers in order, so the result comes before the step's load.
     const begun = entry && due.begin(entry);
     if (begun === undefined) scope.ref = newRef();
     begun
@@ -121,7 +121,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       report('gave_up');
       return giveUp(definition, data, `stalled ${bullJob.stalledCounter} times`);
     }
-    // Of the subject: a wake replaces a BullMQ job that is delayed.
+    // Per subject: a wake replaces a delayed BullMQ job.
     const name = `${definition.name}:${subjectIdOf(bullJob)}`;
     let waitMs: number;
     try {
@@ -134,7 +134,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       if (error instanceof Stopping) return handBack(0);
       const errors = await jobErrors.add(name);
       failing.add(name);
-      // It is tried again; the end of that is an error.
+      // It is retried; only giving up is an error.
       log.warn({ err: error, job: definition.name, data, errors }, 'job failed, will retry');
       if (errors >= POISON_ERRORS && failing.delete(name)) {
         report('gave_up');
@@ -155,8 +155,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   }
 
   /**
-   * Returns how the job is handed back after a step: it is delayed, unless its subject was woken since it had `begun`. A
-   * wake that comes later finds it delayed, and has it run itself.
+   * Returns how the job is handed back after a step: delayed, unless its subject was woken since it had `begun`. A
+   * later wake finds it delayed and runs it.
    */
   function requeueAfter(
     bullJob: BullJob,
@@ -169,7 +169,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       const wakes = (await begun)?.wakes;
       const moved = bullJob.moveToDelayed(Date.now() + pauseMs, token);
       if (entry && wakes !== undefined) {
-        // Right behind it on the same connection: Redis comes to it second, and both are waited for once.
+        // Sent right after it on the same connection: Redis runs it second, and both share one wait.
         const postponed = afterMicrotasks(() => due.postpone(entry, pauseMs, wakes));
         const [isPostponed] = await Promise.all([postponed, moved]);
         if (!isPostponed) await promoteJob(bullJob);
@@ -212,12 +212,12 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   });
 
   return {
-    /** Has jobs whose lock was lost found in time, also after Redis' clock was ahead. */
+    /** Lets jobs with lost locks be found in time, even if Redis' clock was ahead. */
     shortenLocks: () => Promise.all(queues.map((queue) => shortenLocks(connection, queue, timing))),
     /**
-     * Waits for running jobs, which are handed back, until `graceMs` after the stop at most; none is taken any more. Those
-     * whose calls have no answer by then are handed back all the same: whoever takes them over finds what was written
-     * before the call, and waits as after the death of a process.
+     * Waits until running jobs are handed back, at most until `graceMs` after the stop; none is taken any more. Jobs
+     * with an open call are then handed back as well: the next process finds the intent written before the call, and
+     * waits as after a crash.
      */
     async close(graceMs: number) {
       const sinceStopMs = performance.now() - (stoppedAtMs ?? performance.now());

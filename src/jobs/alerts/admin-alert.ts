@@ -6,14 +6,14 @@ import type { Message } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { AlertStore } from '../../store/alerts.ts';
 
-/** User ids; not `complete` when the members of a group could not be read. */
+/** User ids; `complete` is false if the members of a group could not be read. */
 export interface Admins {
   ids: readonly string[];
   complete: boolean;
 }
 
 export interface AdminAlertParts {
-  /** Asks Slack, whose limit for the members of user groups is low. */
+  /** Asks Slack, which limits reads of user group members strictly. */
   admins: () => Promise<Admins>;
   alerts: AlertStore;
   outbox: Outbox;
@@ -23,16 +23,16 @@ export interface AdminAlertParts {
 export interface AdminAlert {
   /** Its name among the alerts of all workspaces. */
   name: string;
-  /** How the keys of its messages begin. */
+  /** The prefix of its message keys. */
   messageKeyPrefix: string;
   message: Message;
-  /** Whether it comes once for all, and not once an hour. */
+  /** Whether it is sent once ever, instead of once an hour. */
   once?: boolean;
 }
 
-/** An alert that says what waits because of it. */
+/** An alert that says which work waits because of it. */
 interface WaitingAlert extends Omit<AdminAlert, 'message'> {
-  /** Called when the alert begins: what is said stays the same for its hour. */
+  /** Called when the alert begins; its text stays the same for the hour. */
   waits: () => Promise<string>;
   message: (waits: string, sinceMs: number) => Message;
 }
@@ -42,16 +42,16 @@ export type SendAdminAlert = (teamId: string, alert: AdminAlert) => Promise<bool
 /** More admins than this get no alert: a direct message to everybody would be noise. */
 const MAX_RECIPIENTS = 10;
 
-/** How long it is believed who the admins are, and how long when not all of them could be read. */
+/** How long the list of admins is cached, and how long if it is incomplete. */
 const ADMINS_TTL_MS = retention.adminAlertMs;
 const PARTIAL_ADMINS_TTL_MS = 60_000;
 
 /**
- * Returns a function that sends an alert to the admins by direct message, once an hour at most for all processes
- * together (or once for all), and returns whether there are any.
+ * Returns a function that sends an alert to the admins by direct message. All processes together send it at most once
+ * an hour, or once ever. It returns whether there are any admins.
  */
 export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts) {
-  // Many runs find out at once.
+  // Many runs may find the same problem at once.
   const lookUp = cached({ timeoutMs: Infinity, cacheMs: 0, now }, async (alert) => {
     const { ids, complete } = await admins();
     const recipients = ids.slice(0, MAX_RECIPIENTS);
@@ -75,8 +75,8 @@ export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertPart
 }
 
 /**
- * Returns the people that a list of admins names, by themselves or by user group; `everyone` is nobody in particular.
- * Rejects with `Stopping` alone: a group whose members cannot be read is left out.
+ * Returns the people in a list of admins, named directly or by user group; `everyone` counts for nobody. Rejects only
+ * with `Stopping`: a group whose members cannot be read is left out.
  */
 export async function findAdmins(
   list: readonly string[],

@@ -2,20 +2,20 @@ import { layout, type Message, type Part } from '../../slack/blocks.ts';
 import { listNames, platformReasonText } from '../wording-view.ts';
 
 export interface RejectedKey {
-  /** The setting that holds it. */
+  /** The setting that holds the key. */
   variable: string;
-  /** Whether it is in a file, which is read again. */
+  /** Whether the key is in a file, which is read again. */
   isFile?: boolean;
-  /** The projects that it is for, where there are others. */
+  /** The key's projects, if there are other ones. */
   names: readonly string[];
   sinceMs: number;
-  /** What waits because of it; empty for nothing. */
+  /** The work that waits because of it; empty if none. */
   waiting: string;
 }
 
 const ofProjects = (names: readonly string[]) => (names.length > 0 ? ` (${listNames(names)})` : '');
 
-/** Which key is rejected, of which projects, since when, and what waits because of it. */
+/** A rejected key: its setting, projects, time of rejection, and waiting work. */
 export function rejectedKeyLine({ variable, names, sinceMs, waiting }: RejectedKey): Part[] {
   return [
     { bold: variable },
@@ -32,7 +32,7 @@ export const keyAlertMessage = (key: RejectedKey) =>
       : 'Set a new one and restart me; waiting work then resumes by itself.',
   ]);
 
-/** Of a 403: what the platform said, and what it can mean (`causes`). */
+/** For a 403: the platform's words, and their possible `causes`. */
 export const forbiddenAlertMessage = (
   { variable, names }: Pick<RejectedKey, 'variable' | 'names'>,
   reason: string | undefined,
@@ -44,14 +44,14 @@ export const forbiddenAlertMessage = (
     [platformReasonText(reason), causes],
   );
 
-/** Of a key that expires soon, on this day. */
+/** For a key that expires soon, on this day. */
 export const expiryMessage = (
   { variable, names, isFile }: Omit<RejectedKey, 'sinceMs' | 'waiting'>,
   day: string,
 ) =>
   alertMessage(
     '🔑',
-    // At noon in UTC it is the same day nearly everywhere.
+    // Noon in UTC is the same day nearly everywhere.
     [
       { bold: variable },
       `${ofProjects(names)} expires on `,

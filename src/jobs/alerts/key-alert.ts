@@ -10,13 +10,13 @@ import { forbiddenAlertMessage, keyAlertMessage, type RejectedKey } from './key-
 export interface KeyAlertParts extends AdminAlertParts {
   projects: readonly KeyOwner[];
   rejectedKeys: Pick<RejectedKeyStore, 'reject'>;
-  /** Returns what waits in these projects, such as "3 exports wait"; empty for nothing. */
+  /** Returns the waiting work of these projects, such as "3 exports wait"; empty if none. */
   waits: (teamId: string, projects: readonly string[]) => Promise<string>;
 }
 
 /**
- * Alerts the admins by direct message, once an hour at most for each key, that the platform rejects that of a project,
- * or refuses (403) what `error` says. Returns whether there are any.
+ * Alerts the admins by direct message, at most once an hour per key: the platform rejects a project's key, or forbids a
+ * request (403) with `error`. Returns whether there are any admins.
  */
 export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyAlertParts) {
   const alertAdmins = createAdminAlert(parts);
@@ -42,7 +42,7 @@ export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyA
   };
 }
 
-/** Returns the setting and the names of projects that share a key. */
+/** Returns the setting and the projects of a shared key. */
 export function keyOf(sharing: readonly KeyOwner[]) {
   const [first] = sharing;
   const variable = first?.apiKeyVariable ?? 'The API key';
@@ -51,10 +51,10 @@ export function keyOf(sharing: readonly KeyOwner[]) {
 
 type KeyOwner = Pick<Project, 'name' | 'apiKey' | 'apiKeyVariable' | 'apiKeyFile'>;
 
-/** How long counting may hold up that a key is rejected. */
+/** Maximum time for counting the waiting work, which delays the alert. */
 const WAITS_MS = 400;
 
-/** Returns the keys of these projects that the platform rejects. */
+/** Returns those keys of these projects that the platform rejects. */
 export async function findRejectedKeys(
   projects: readonly KeyOwner[],
   since: RejectedKeyStore['since'],

@@ -8,7 +8,7 @@ import { expiryMessage } from './key-alert-view.ts';
 
 export interface ExpiryReminderParts extends AdminAlertParts {
   projects: readonly Project[];
-  /** Nothing until it is known. */
+  /** Undefined until it is known. */
   teamId: () => string | undefined;
   log: Pick<Log, 'warn'>;
 }
@@ -16,7 +16,7 @@ export interface ExpiryReminderParts extends AdminAlertParts {
 const DAY_MS = 86_400_000;
 const REMINDER_DAYS = [1, 7, 14];
 
-/** Returns a function that reminds the admins of keys that expire: 14, 7 and 1 days ahead, once each. */
+/** Returns a function that reminds the admins of expiring keys: 14, 7 and 1 days ahead, once each. */
 export function createExpiryReminder({ projects, teamId, log, ...parts }: ExpiryReminderParts) {
   const alertAdmins = createAdminAlert(parts);
   const sent = new Set<string>();
@@ -44,7 +44,7 @@ export function createExpiryReminder({ projects, teamId, log, ...parts }: Expiry
   };
 }
 
-/** Returns whether the file holds another key by now: the date is that of the key at the start. */
+/** Returns whether the file now holds another key: the expiry date belongs to the key at the start. */
 function isRenewed({ apiKey, apiKeyFile }: Partial<Project> = {}): boolean {
   try {
     return apiKeyFile !== undefined && readKeyFile(apiKeyFile) !== apiKey;

@@ -2,26 +2,26 @@ import { z } from 'zod';
 import type { Counts } from './model.ts';
 
 const WEEK = 7;
-/** Days before a day that decide what is usual: eight of each weekday. */
+/** Days that define the usual views, before the day in question: eight of each weekday. */
 export const USUAL_DAYS = 8 * WEEK;
-/** After an alert about people or AI, days without another one about the same; after one about a lasting fall, more. */
+/** Days without a similar alert after one about people or AI; more after one about a lasting fall. */
 export const QUIET_DAYS = 7;
 const LASTING_QUIET_DAYS = 28;
 
-/** Where a day has fewer views, and fewer are usual, it differs from others by chance. */
+/** If actual and usual views are both below this, the difference is chance. */
 const MIN_VIEWS = 200;
-/** Fewer are usual where counting only begins, and none at all say nothing. */
+/** With fewer usual views counting has only begun, and a day without views means nothing. */
 const MIN_USUAL = 20;
-/** A day is unusual beyond so many standard deviations, and from such a share of what is usual. */
+/** A day is unusual from this many standard deviations and this share of the usual views. */
 const DEVIATIONS = 4;
 const MIN_SHARE = 0.4;
-/** A week has less of both: what is low on most of its days is no chance. */
+/** A week needs less of both: low views on most of its days are no chance. */
 const LASTING_DEVIATIONS = 1.5;
 const LASTING_SHARE = 0.25;
-/** How a standard deviation follows from the median of the deviations. */
+/** Standard deviation divided by the median of the deviations. */
 const OF_MEDIAN = 1.4826;
 
-/** Views of a day that are not what they usually are; those of a `lasting` fall are a day's of the last week. */
+/** Unusual views of a day; for a `lasting` fall, the average day of the last week. */
 export interface Alert {
   by: keyof Counts;
   now: number;
@@ -31,21 +31,21 @@ export interface Alert {
 
 const quietSeries = z.object({
   until: z.string(),
-  /** How far what was told had moved, and whether that was no views at all. */
+  /** The size of the posted change, and whether it was a fall to no views. */
   move: z.number(),
   zero: z.boolean(),
 });
 
-/** Until which day nothing like what was told is told again, for people and for AI. */
+/** The day until which similar alerts are suppressed, for people and for AI. */
 export const quiet = z.object({ human: quietSeries.optional(), ai: quietSeries.optional() });
 export type Quiet = z.infer<typeof quiet>;
 
 /**
- * Returns for people and for AI whether the views of a day are unusual. `days` are the day itself and those before it,
- * the latest first; none is unusual before `USUAL_DAYS` are known.
+ * Returns the unusual views of a day, for people and for AI. `days` are that day and those before it, latest first;
+ * before `USUAL_DAYS` are known, none is unusual.
  *
- * Numbers of views are compared by their logarithms, where a half and a double are as far away. What is usual is the
- * median of the same weekday; the standard deviation comes from all days, since eight tell too little.
+ * Views are compared by their logarithms, so a half and a double are equally far away. The usual value is the median of
+ * the same weekday. The standard deviation comes from all days, since eight are too few.
  */
 export function alertsOf(days: readonly Counts[]): Alert[] {
   if (days.length <= USUAL_DAYS) return [];
@@ -54,7 +54,7 @@ export function alertsOf(days: readonly Counts[]): Alert[] {
 
 function alertOf(by: keyof Counts, days: readonly Counts[]): Alert | undefined {
   const logs = days.map((day) => Math.log1p(day[by]));
-  /** What is usual on the weekday of a day, by those that are at least so many days ago. */
+  /** The usual value for a day's weekday, from days at least `since` days ago. */
   const usualLog = (ago: number, since: number) =>
     median(logs.filter((_, at) => at >= since && at % WEEK === ago % WEEK));
   const distances = logs.slice(1).map((log, index) => Math.abs(log - usualLog(index + 1, 1)));
@@ -80,8 +80,8 @@ const counts = (now: number, usual: number) => Math.max(now, usual) >= MIN_VIEWS
 const moveOf = ({ now, usual }: Alert) => Math.log1p(now) - Math.log1p(usual);
 
 /**
- * Returns the alerts of a day that are to be told: those of people or AI that are not quiet, and in a quiet week no
- * views at all, once, and what moved further in the other direction than what was told.
+ * Returns the alerts to post: those of people or AI that are not quiet. In a quiet week, also no views at all, once,
+ * and a larger change in the opposite direction.
  */
 export const tellable = (alerts: readonly Alert[], quiet: Quiet | undefined, day: string): Alert[] =>
   alerts.filter((alert) => {
@@ -92,7 +92,7 @@ export const tellable = (alerts: readonly Alert[], quiet: Quiet | undefined, day
     return Math.sign(move) !== Math.sign(known.move) && Math.abs(move) > Math.abs(known.move);
   });
 
-/** Returns what is quiet once these alerts of a day are told. */
+/** Returns the quiet periods after these alerts of a day are posted. */
 export const quietAfter = (quiet: Quiet | undefined, alerts: readonly Alert[], day: string): Quiet => ({
   ...quiet,
   ...Object.fromEntries(

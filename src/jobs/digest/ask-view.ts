@@ -1,7 +1,7 @@
 import type { ButtonParts } from '../../slack/blocks.ts';
 import { digestActions } from './buttons.ts';
 
-/** Opens the modal that asks which digest is to come where. */
+/** Opens the modal that sets up a digest. */
 export const setUpButton: ButtonParts = {
   label: 'Set up a digest',
   action: digestActions.setUp,

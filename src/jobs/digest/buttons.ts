@@ -13,13 +13,13 @@ export const digestActions = {
   openThread: 'digest.open_thread',
 } as const;
 
-/** What the buttons of a schedule carry. */
+/** The value of a schedule's buttons. */
 export const scheduleButton = z.object({ v: z.literal(1), schedule: z.string() });
 export type ScheduleButton = z.infer<typeof scheduleButton>;
 
-/** What the agent can be asked about: any page of the tables, or the entries of one line. */
+/** Subjects for the agent: any page of the tables, or the entries of one line. */
 export const ASK_ABOUT = ['pages', 'searches', 'thumbs', 'questions'] as const;
 
-/** What [Ask the agent] carries. */
+/** The value of [Ask the agent]. */
 export const askButton = z.object({ v: z.literal(1), digest: z.string(), about: z.enum(ASK_ABOUT) });
 export type AskButton = z.infer<typeof askButton>;

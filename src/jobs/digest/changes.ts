@@ -1,7 +1,7 @@
 import { formatCount } from '../../slack/text.ts';
 import { type Counts, totalOf } from './model.ts';
 
-/** Below this a percentage says more than the number does: it is shown as a difference. */
+/** Below this, a difference says more than a percentage. */
 const MIN_FOR_PERCENT = 50;
 
 type Change =
@@ -10,7 +10,7 @@ type Change =
   | { kind: 'difference'; up: boolean; by: string }
   | { kind: 'percent'; up: boolean; by: string };
 
-/** A difference also where the percentage would be rounded to none. */
+/** Also a difference if the percentage would round to zero. */
 function changeOf(now: number, before: number): Change {
   if (now === before) return { kind: 'same' };
   if (before === 0) return { kind: 'new' };
@@ -38,7 +38,7 @@ export function changeText(now: number, before: number): string {
   }
 }
 
-/** Returns a change as a screen reader says it: "up 6 percent", "3 fewer". */
+/** Returns a change for screen readers: "up 6 percent", "3 fewer". */
 export function spokenChange(now: number, before: number): string {
   const change = changeOf(now, before);
   switch (change.kind) {
@@ -54,8 +54,8 @@ export function spokenChange(now: number, before: number): string {
 }
 
 /**
- * Returns a change as a signed percentage, for what stands beside its numbers: "+128%", "−62%". `undefined` where there
- * were too few before, or it would be rounded to none.
+ * Returns a change as a signed percentage, to show beside its numbers: "+128%", "−62%". Returns undefined if the
+ * earlier number is too small, or the percentage would round to zero.
  */
 export function signedPercent(now: number, before: number): string | undefined {
   if (before < MIN_FOR_PERCENT) return undefined;
@@ -63,20 +63,20 @@ export function signedPercent(now: number, before: number): string | undefined {
   return percent === 0 ? undefined : `${now > before ? '+' : '−'}${formatCount(percent)}%`;
 }
 
-/** Returns the same as a screen reader says it: "up 128 percent". */
+/** Returns the same for screen readers: "up 128 percent". */
 export function spokenPercent(now: number, before: number): string | undefined {
   const signed = signedPercent(now, before);
   return signed && `${now > before ? 'up' : 'down'} ${signed.slice(1, -1)} percent`;
 }
 
-/** Returns both numbers of a change: "840 → 420, ▼ 50%", without a percentage where it says little. */
+/** Returns both numbers of a change: "840 → 420, ▼ 50%", without a percentage if that says little. */
 export function bothText(now: number, before: number): string {
   const signed = signedPercent(now, before);
   const percent = signed === undefined ? '' : `, ${now > before ? '▲' : '▼'} ${signed.slice(1)}`;
   return `${formatCount(before)} → ${formatCount(now)}${percent}`;
 }
 
-/** Returns the share of AI in views: "27%". None and all are only said of what is none or all. */
+/** Returns the share of AI in views: "27%". It is 0% or 100% only if it is exactly none or all. */
 export function shareText(views: Counts): string {
   const total = totalOf(views);
   const percent = total === 0 ? 0 : Math.round((100 * views.ai) / total);

@@ -5,12 +5,12 @@ import type { ChartParts } from './chart-view.ts';
 
 type Draw = (svg: string) => Uint8Array;
 
-/** For screens that have two pixels where others have one. */
+/** For high-density screens, which have two pixels per unit. */
 const ZOOM = 2;
 
 let drawing: Promise<Draw> | undefined;
 
-/** Returns a chart as a PNG of 1280 × 720. The renderer, 80 MB in memory, is loaded for the first one. */
+/** Returns a chart as a PNG of 1280 × 720. The first call loads the renderer, 80 MB of memory. */
 export async function chartPng(parts: ChartParts): Promise<Uint8Array> {
   const { svg } = chartSvg(parts);
   drawing ??= loadRenderer().catch((error: unknown) => {
@@ -34,7 +34,7 @@ async function loadRenderer(): Promise<Draw> {
     fitTo: { mode: 'zoom', value: ZOOM },
   } as const;
   return (svg) => {
-    // Neither is ever freed by the garbage collector alone.
+    // The garbage collector alone frees neither.
     const renderer = new Resvg(svg, options);
     try {
       const image = renderer.render();

@@ -3,8 +3,8 @@ import { CHART_WORDS, type ChartParts } from './chart-view.ts';
 import type { ChartPoint } from './weeks.ts';
 
 /**
- * The picture brings its own background, so that it reads the same in a light and a dark Slack. Blue and vermilion (of
- * Okabe and Ito) stay apart for colour-blind people; AI is hatched as well.
+ * The picture has its own background, so it looks the same in a light and a dark Slack. Blue and vermilion (Okabe and
+ * Ito) are distinct for colour-blind people; AI is hatched as well.
  */
 export const CHART_COLOURS = {
   background: '#f7f8fa',
@@ -17,7 +17,7 @@ export const CHART_COLOURS = {
   ai: '#d55e00',
 } as const;
 
-/** In pixels of the SVG. Slack shows pictures about 500 wide, so text of 15 can still be read there. */
+/** In SVG pixels. Slack shows pictures about 500 wide, so text of 15 is still readable. */
 const CHART_SIZE = { width: 640, height: 360 } as const;
 const EDGE = 20;
 const LEGEND_LINE = 76;
@@ -28,7 +28,7 @@ const LABEL_LINE = 18;
 const VALUE_SIZE = 13;
 const WIDEST_BAR = 46;
 
-/** Where the picture's plot is, in pixels of the SVG, and the number at the top of its axis. */
+/** The position of the plot in SVG pixels, and the number at the top of its axis. */
 interface Plot {
   left: number;
   right: number;
@@ -45,7 +45,7 @@ interface Bar {
   value: number;
 }
 
-/** A chart as an SVG, and where its columns stand. */
+/** A chart as an SVG, and the positions of its columns. */
 interface ChartSvg {
   svg: string;
   plot: Plot;
@@ -118,7 +118,7 @@ function tickLines(tick: number, plot: Plot): string[] {
   ];
 }
 
-/** The picture is drawn at twice this size, so a half is a whole pixel of it. */
+/** The picture is drawn at twice this size, so half a pixel here is a whole one there. */
 const snap = (pixels: number) => Math.round(pixels * 2) / 2;
 
 const heightAt = (value: number, { top, bottom, max }: Plot) => snap(bottom - (value / max) * (bottom - top));
@@ -127,7 +127,7 @@ function barsOf(points: ChartPoint[], plot: Plot): ChartSvg['bars'] {
   const slot = (plot.right - plot.left) / points.length;
   const width = Math.min(WIDEST_BAR, snap(slot * 0.38));
   const bar = (value: number, x: number): Bar => {
-    // What is not nothing is seen.
+    // Any value above zero stays visible.
     const y = Math.min(heightAt(value, plot), plot.bottom - (value > 0 ? 1 : 0));
     return { x, y, width, height: plot.bottom - y, value };
   };
@@ -142,13 +142,13 @@ const rect = ({ x, y, width, height }: Omit<Bar, 'value'>, fill: string) =>
 
 const solid = (bar: Bar, colour: string) => (bar.height > 0 ? rect(bar, colour) : '');
 
-/** The edge stays solid, so that the column ends where its number is. */
+/** The edge stays solid, so that the column ends at its number. */
 function hatch({ x, y, width, height }: Omit<Bar, 'value'>): string {
   if (height <= 4) return '';
   return rect({ x: x + 2, y: y + 2, width: width - 4, height: height - 4 }, 'url(#hatch)');
 }
 
-/** Both series by name, at the right edge. */
+/** The names of both series, at the right edge. */
 function legend(): string[] {
   const swatch = { y: LEGEND_LINE - 13, width: 15, height: 15 };
   const second = CHART_SIZE.width - EDGE - 22 - widthOf(CHART_WORDS.ai, LABEL_SIZE);
@@ -162,7 +162,7 @@ function legend(): string[] {
   ];
 }
 
-/** Returns each column's number above it; none where one of them would touch its neighbour. */
+/** Returns the number above each column; none if two of them would touch. */
 function valuesOf(bars: ChartSvg['bars']): string[] {
   const all = bars.flatMap(({ human, ai }) => [human, ai]);
   const shown = all.map((bar) => ({ bar, value: valueText(bar.value) }));
@@ -181,8 +181,8 @@ interface AxisLabel {
 }
 
 /**
- * Returns the labels that have room, in one or two lines, all broken alike: of every point, or else of every second,
- * third or fourth. What has no room even then is cut.
+ * Returns the labels that fit, in one or two lines, all broken alike: of every point, or of every second, third or
+ * fourth. A label that still does not fit is cut.
  */
 function axisLabels(points: ChartPoint[], left: number, right: number): AxisLabel[] {
   const slot = (right - left) / points.length;
@@ -202,7 +202,7 @@ function axisLabels(points: ChartPoint[], left: number, right: number): AxisLabe
     .map(({ name, x }) => ({ x, lines: [fitted(name, LABEL_SIZE, roomOf(x, 4))] }));
 }
 
-/** Returns a label in two lines as equal as its words allow. */
+/** Returns a label in two lines, as equal as its words allow. */
 function halved(name: string): string[] {
   const words = name.split(' ');
   const breaks = words.slice(1).map((_, index) => {
@@ -212,7 +212,7 @@ function halved(name: string): string[] {
   return breaks.toSorted((one, other) => one.width - other.width)[0]?.lines ?? [name];
 }
 
-/** Returns about how wide a text is, rather too much: 1 em for what may be wide. */
+/** Returns an upper estimate of a text's width: 1 em for characters that may be wide. */
 function widthOf(line: string, size: number): number {
   const ems = Array.from(line, (letter) => {
     if (/[\x20-\x7f–·]/.test(letter))

@@ -7,14 +7,14 @@ export interface ChartParts {
   points: ChartPoint[];
 }
 
-/** What a chart says apart from its numbers; the block and the picture say the same. */
+/** The words of a chart; the block and the picture use the same ones. */
 export const CHART_WORDS = { human: 'People', ai: 'AI', x: 'Date (UTC)', y: 'Views' } as const;
 
 /** Limits of Slack's chart block: block-kit/blocks/data-visualization-block. */
 const MAX_TITLE = 50;
 const MAX_LABEL = 20;
 
-/** Returns what the chart block shows. Slack refuses labels that are empty, longer than 20, or not unique. */
+/** Returns the chart block's content. Slack refuses labels that are empty, longer than 20, or not unique. */
 export function chartView({ title, points }: ChartParts) {
   return {
     title: short(title, MAX_TITLE) || CHART_WORDS.y,
@@ -56,7 +56,7 @@ function uniqueLabels(labels: string[]): string[] {
   });
 }
 
-/** Returns at most so many UTF-16 code units, as Slack counts them. */
+/** Returns at most `max` UTF-16 code units, as Slack counts them. */
 function short(text: string, max: number): string {
   const line = singleLine(text.slice(0, 20 * max).toWellFormed());
   let kept = cut(line, max);

@@ -3,20 +3,20 @@ import { singleLine } from '../../slack/text.ts';
 import { type PageCounts, totalOf } from './model.ts';
 
 const COLUMNS = ['path', 'people', 'ai', 'total', 'people_before', 'ai_before', 'total_before', 'change'];
-/** Without it, spreadsheets read UTF-8 as something else. */
+/** Without it, spreadsheets misread UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF';
 const END_OF_LINE = '\r\n';
 
-/** Rows that are made at once: a string of all of them would take many times its size while it grows. */
+/** Rows per chunk: one string of all rows would take many times its size while it grows. */
 const CHUNK = 1000;
 
-/** Spreadsheets run what begins so; the wide forms too, in some of them. Papa's own pattern stops at a line break. */
+/** Spreadsheets run text that begins so, some also in the wide forms. Papa's own pattern stops at a line break. */
 const FORMULA = /^[=+\-@＝＋－＠]/u;
 
 /**
- * Returns all pages of either range as CSV in UTF-8, those with the most views first. Cells of the range before are
- * empty where that is not known. Paths are readers' words: without invisible and control characters, never a formula,
- * and quoted, since a spreadsheet that divides at semicolons would find cells in them.
+ * Returns all pages of either range as CSV in UTF-8, most views first. If the range before is unknown, its cells are
+ * empty. Paths are text from readers: they are stripped of invisible and control characters, never start a formula, and
+ * are quoted, since a spreadsheet that divides at semicolons would find cells in them.
  */
 export function pagesCsv(pages: Iterable<PageCounts>, before?: Iterable<PageCounts>): Buffer {
   const earlier = new Map<string, PageCounts>();

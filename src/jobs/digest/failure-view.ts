@@ -11,13 +11,13 @@ interface Failure {
   cause?: PlatformCause | undefined;
 }
 
-/** Whether Slack refuses a post since the app is not in the conversation. */
+/** Whether Slack refuses a post because the app is not in the conversation. */
 export const isNotThere = (code: string | undefined) =>
   code === 'not_in_channel' || code === 'channel_not_found';
 
 /**
- * Returns why a digest did not come, and what mends it; the channel was named before. `again` is how to have it posted
- * once the cause is mended, `retry` says that where nobody can mend it, and `orElse` is what can be done instead.
+ * Returns why a digest failed, and the fix; the channel is named earlier. `again` is how to post it after the fix,
+ * `retry` says so if no fix is known, and `orElse` is an alternative.
  */
 export function failureParts(
   failure: Failure | undefined,

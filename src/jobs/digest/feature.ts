@@ -11,7 +11,7 @@ import { scheduleNeeds } from './schedule/needs.ts';
 import { type ScheduleRun, scheduleKind, scheduleRun } from './schedule/record.ts';
 import { scheduleLine } from './schedule/view.ts';
 
-/** Without an id the numbers of a project cannot be read. Projects of one organization, or with one key, share a limit. */
+/** A project without an id has no readable numbers. Projects of one organization, or with one key, share a limit. */
 const projectsByBudget = (projects: readonly Project[]) =>
   Map.groupBy(
     projects.filter(({ projectId }) => projectId !== undefined),
@@ -27,7 +27,7 @@ export const digestFeature: Feature = {
     title: 'Scheduled',
     ...scheduleKind,
     needs: scheduleNeeds,
-    // What somebody asked for is forgotten in time; a digest of theirs is not.
+    // A person's request expires; their schedule does not.
     lasting: async (teamId, userId, context) =>
       (await loadSchedules(teamId, context)).flatMap(({ id, owner }) => (owner.id === userId ? [id] : [])),
     entry: (run, userId) =>
@@ -88,7 +88,7 @@ async function loadSchedules(teamId: string, { runs }: Pick<FeatureContext, 'run
   return active.filter((run) => run.teamId === teamId && run.state !== 'removed');
 }
 
-/** How many there are, and when the next one is due; not which: not everybody may see all of them. */
+/** The number of schedules and the next due time. No names, since not everybody may see all schedules. */
 function scheduleParts(schedules: readonly ScheduleRun[]): Part[] {
   if (schedules.length === 0) return ['Nothing is scheduled.'];
   const paused = schedules.filter(({ state }) => state === 'paused').length;

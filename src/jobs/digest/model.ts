@@ -17,17 +17,17 @@ export type PageCounts = z.infer<typeof pageCounts>;
 export const pageChange = pageCounts.extend({ before: counts });
 export type PageChange = z.infer<typeof pageChange>;
 
-/** What a digest says of the pages of its range; lists are short, the most important first. */
+/** The page figures of a digest; lists are short, the most important entry first. */
 export const pageFigures = z.object({
   /** Pages with at least one view, and the sum of their views. */
   count: z.number().int(),
   sum: counts,
-  /** The sum of the list of the range before, where pages are compared with it. */
+  /** The sum of views on listed pages in the range before, if pages are compared with it. */
   sumBefore: counts.optional(),
   top: z.array(pageChange),
   /** The largest change of one page, by people or by AI. */
   biggest: z.object({ page: pageChange, by: z.enum(['human', 'ai']) }).optional(),
-  /** By people; and by AI, where a page may do the opposite. */
+  /** By people, and by AI, which may move the opposite way. */
   rising: z.array(pageChange),
   falling: z.array(pageChange),
   risingAi: z.array(pageChange).default([]),
@@ -39,13 +39,13 @@ export const pageFigures = z.object({
 });
 export type PageFigures = z.infer<typeof pageFigures>;
 
-/** What readers looked for. A part is missing where the platform has no numbers for it. */
+/** The readers' figures. A part without numbers from the platform is missing. */
 export const readerFigures = z.object({
   /** Searches whose results nobody clicked. */
   searches: z.array(z.object({ query: z.string(), hits: z.number() })).optional(),
-  /** Pages with thumbs, as many as the platform tells, those with more down than up first. */
+  /** Pages with thumbs, as many as the platform lists, those with more down than up first. */
   thumbs: z.array(z.object({ path: z.string(), up: z.number(), down: z.number() })).optional(),
-  /** Questions to the assistant; `before` of the range before. */
+  /** Questions to the assistant; `before` is for the range before. */
   questions: z
     .object({
       asked: z.number(),
@@ -67,7 +67,7 @@ export const platformCause = z.object({
 });
 export type PlatformCause = z.infer<typeof platformCause>;
 
-/** Whether it lasts until somebody mends it. */
+/** Whether it lasts until a person fixes it. */
 export const isRefusal = ({ kind }: { kind: string }) => ['key', 'forbidden', 'lost'].includes(kind);
 
 /** Parts of a digest that can be left out. */

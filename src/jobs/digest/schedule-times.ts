@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { SETTLING_MS } from './weeks.ts';
 
-/** When a digest is posted: once a week, by the clocks of a zone. */
+/** The weekly time of a digest, in the local time of a zone. */
 export const timetable = z.object({
   /** 1 is Monday, 7 is Sunday. */
   weekday: z.number().int().min(1).max(7),
-  /** `HH:MM` of 24 hours. */
+  /** 24-hour `HH:MM`. */
   time: z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/),
   zone: z.string(),
 });
@@ -26,19 +26,19 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 const YEAR_MS = 366 * DAY_MS;
-/** A weekly digest says that it is late from so long after it was due on. */
+/** A weekly digest that is later than this says so. */
 export const LATE_MS = HOUR_MS;
 /** A Monday at 00:00 UTC. */
 const A_WEEK_END_MS = Date.UTC(1970, 0, 5);
 const MINUTES_A_DAY = 24 * 60;
 
 /**
- * Returns the first moment after `afterMs` at which the timetable is due. Changes of the clocks keep the local hour; a
- * time that a change skips is due as much later as it skips, one that comes twice the first time.
+ * Returns the first moment after `afterMs` at which the timetable is due. Clock changes keep the local hour. A skipped
+ * time is due later by the length of the skip; a repeated time is due at its first occurrence.
  */
 export function nextOccurrence({ weekday, time, zone }: Timetable, afterMs: number): number {
   const after = Temporal.Instant.fromEpochMilliseconds(Math.floor(afterMs)).toZonedDateTimeISO(zone);
-  // From the day before, since a zone that skips a whole day moves its times to the next.
+  // Starts a day earlier, since a zone that skips a whole day moves its times to the next.
   const start = after.toPlainDate().subtract({ days: 1 });
   const first = start.add({ days: (weekday - start.dayOfWeek + 7) % 7 });
   for (let weeks = 0; ; weeks++) {
@@ -48,12 +48,12 @@ export function nextOccurrence({ weekday, time, zone }: Timetable, afterMs: numb
 }
 
 /**
- * Returns what to use instead of a timetable that is due too close to the end of a week in UTC within the next 12
- * months: the earliest that is not, on the same weekday where that day has one. `undefined` for one that is safe.
+ * Returns a replacement for a timetable that is due too close to the end of a UTC week within the next 12 months: the
+ * earliest safe one, on the same weekday if possible. Returns undefined for a safe one.
  *
- * Too close is: less than an hour after the end; before it on what is Monday in its zone, since the week that people
- * there call the last would not be over; or before it in one half of the year and after it in the other, since the
- * change of the clocks would then leave out a week, or report one twice.
+ * Too close means: less than an hour after the end; before the end but on the zone's Monday, since people's last week
+ * would not be over; or before it in one half of the year and after it in the other, since the clock change would leave
+ * out a week, or report one twice.
  */
 export function earliestSafe(timetable: Timetable, nowMs: number): Timetable | undefined {
   let safe = timetable;
@@ -72,7 +72,7 @@ const minuteOf = (time: string) => 60 * Number(time.slice(0, 2)) + Number(time.s
 const timeAt = (minute: number) =>
   [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
 
-/** Returns by how many minutes a timetable is to be later to be safe. */
+/** Returns by how many minutes a timetable must move later to be safe. */
 function minutesTooEarly(timetable: Timetable, nowMs: number): number {
   const near: number[] = [];
   for (
@@ -100,12 +100,12 @@ interface ZoneGroup {
   zones: string[];
 }
 
-/** What a group of a select of Slack's takes. */
+/** Slack's maximum for a group of a select. */
 const MAX_GROUP = 100;
 
 /**
- * Returns all time zones by continent, at most 100 in a group, UTC first. `own`, the zone that Slack tells of a person,
- * gets a group of its own where the list has it only by an older name, such as Asia/Calcutta for Asia/Kolkata.
+ * Returns all time zones by continent, at most 100 per group, UTC first. `own` is the person's zone from Slack; it gets
+ * its own group if the list has it only by another name, such as Asia/Calcutta for Asia/Kolkata.
  */
 export function zoneGroups(own?: string): ZoneGroup[] {
   const zones = Intl.supportedValuesOf('timeZone').filter((zone) => zone.includes('/'));
@@ -118,7 +118,7 @@ export function zoneGroups(own?: string): ZoneGroup[] {
   return isMissing ? [{ label: 'Yours', zones: [own] }, ...groups] : groups;
 }
 
-/** Returns the zones of a continent in as few groups of like size as take them: "America (Adak – Juneau)". */
+/** Splits the zones of a continent into as few groups as possible, of similar size: "America (Adak – Juneau)". */
 function split(continent: string, zones: string[]): ZoneGroup[] {
   const size = Math.ceil(zones.length / Math.ceil(zones.length / MAX_GROUP));
   if (size === zones.length) return [{ label: continent, zones }];
@@ -132,7 +132,7 @@ function split(continent: string, zones: string[]): ZoneGroup[] {
 
 const cityOf = (zone: string) => zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ');
 
-/** Returns whether this is the name of a time zone; a mere difference to UTC, such as `+02:00`, is none. */
+/** Returns whether this is the name of a time zone; a UTC offset such as `+02:00` is not. */
 export function isZone(text: string): boolean {
   if (!/^[a-z][\w/+-]{1,63}$/i.test(text)) return false;
   try {

@@ -10,24 +10,24 @@ import {
 /** Entries of a list, and rows of the table of top pages. */
 const MAX_LISTED = 5;
 const MAX_TOP = 10;
-/** Entries of each of the four lists of what rises and falls. */
+/** Entries of each of the four lists of rising and falling pages. */
 const MAX_MOVED = 3;
 
-/** A page rises or falls with so many views in one of the two ranges, and a change of so much: the rest is chance. */
+/** Minimum views in one of the two ranges, and minimum change, of a rising or falling page: less is chance. */
 const MIN_VIEWS = 50;
 const MIN_CHANGE_PERCENT = 25;
-/** A page is new with so many by people: below ten it may be a mistyped address, or one crawler. */
+/** Minimum views by people of a new page: below ten it may be a mistyped address, or one crawler. */
 const MIN_FRESH = 10;
-/** A page is AI's with such a share of so many views by AI. */
+/** Minimum share of AI, among a minimum of views, of a page for AI. */
 const MIN_AI_PERCENT = 80;
 const MIN_AI_VIEWS = 50;
 
 /**
- * Returns what a digest says of pages: those of its range, and of the range before. Without `before` nothing is
- * compared, and pages have 0 there. A path that comes twice counts once, as it came last. The order is total, so the
- * same numbers always give the same figures; the time is linear.
+ * Returns the page figures of a digest's range, compared with the range before. Without `before` nothing is compared,
+ * and pages have 0 there. If a path comes twice, the last one counts. The order is total, so the same numbers always
+ * give the same figures; the time is linear.
  *
- * Views are whole numbers from 0: what the platform tells is rounded where it comes in, in `figures/requests.ts`.
+ * Views are whole numbers from 0: `figures/requests.ts` rounds the platform's numbers.
  */
 export function pageFigures(pages: Iterable<PageCounts>, before?: Iterable<PageCounts>): PageFigures {
   const earlier = byPath(before ?? []);
@@ -53,7 +53,7 @@ export function pageFigures(pages: Iterable<PageCounts>, before?: Iterable<PageC
       const [views, before] = [one.page[by], one.page.before[by]];
       if (!isMarked(views, before)) continue;
       biggest[by].add(one);
-      // What is new or gone quiet has a list of its own.
+      // New and quiet pages have lists of their own.
       if (past > 0 && now > 0) (views > before ? rising : falling)[by].add(one);
     }
   };
@@ -71,7 +71,7 @@ export function pageFigures(pages: Iterable<PageCounts>, before?: Iterable<PageC
     }
     if (before !== undefined) compare(one);
   }
-  // What is left of them was not read any more.
+  // The remaining pages had no views in this range.
   for (const { path, human, ai } of earlier.values())
     compare(compared({ path, ...NONE, before: { human, ai } }));
 
@@ -99,7 +99,7 @@ const byPath = (pages: Iterable<PageCounts>) => {
   return found;
 };
 
-/** A page, and by how many views it changed. */
+/** A page, and its change of views. */
 interface Compared {
   page: PageChange;
   change: number;
@@ -123,7 +123,7 @@ function biggestOf(human?: PageChange, ai?: PageChange): Pick<PageFigures, 'bigg
   return ai === undefined ? {} : { biggest: { page: ai, by: 'ai' } };
 }
 
-/** Keeps the `max` entries with the largest sizes, those of one size by path. */
+/** Keeps the `max` largest entries; ties are ordered by path. */
 function createList(max: number, size: (one: Compared) => number) {
   const kept: Compared[] = [];
   const isBefore = (one: Compared, other: Compared) =>

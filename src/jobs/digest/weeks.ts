@@ -1,6 +1,6 @@
 import type { Counts, DayRange } from './model.ts';
 
-/** An ISO week in UTC, Monday to Sunday; `name` is `2026-W38`, with the year that ISO counts the week in. */
+/** An ISO week in UTC, Monday to Sunday; `name` is `2026-W38`, with the ISO year of the week. */
 export interface Week {
   name: string;
   range: DayRange;
@@ -14,12 +14,12 @@ export interface ChartPoint extends Counts {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/** What one request for a range may ask for. */
+/** The platform's maximum range per request. */
 const MAX_DAYS = 92;
-/** Above this, one point of a chart is a week. */
+/** With more days, each point of a chart is a week. */
 const MAX_DAILY_POINTS = 14;
 
-/** After the end of a day, so long the platform may still count its last views. */
+/** After the end of a day, the platform may still count its last views for this long. */
 export const SETTLING_MS = 3_600_000;
 
 const { PlainDate } = Temporal;
@@ -44,19 +44,19 @@ export function lastCompleteWeek(atMs: number): Week {
   return { name: weekNameOf({ from: monday.toString() }), range: rangeOf(monday, 7) };
 }
 
-/** Returns the name of the ISO week that a range begins in. */
+/** Returns the name of the ISO week in which a range begins. */
 export function weekNameOf({ from }: Pick<DayRange, 'from'>): string {
   const { yearOfWeek, weekOfYear } = PlainDate.from(from);
   return `${yearOfWeek}-W${String(weekOfYear).padStart(2, '0')}`;
 }
 
-/** Returns the moment from which the views of a range do not change any more. */
+/** Returns the moment from which a range's views no longer change. */
 export const settledAtMs = ({ to }: Pick<DayRange, 'to'>): number =>
   Date.parse(`${to}T00:00:00Z`) + SETTLING_MS;
 
 /**
- * Returns the range of the same length that ends where this one begins; of less than a week the same weekdays a week
- * before, since weekends are unlike other days.
+ * Returns the preceding range of the same length. For less than a week, it is the same weekdays a week before, since
+ * weekends differ from other days.
  */
 export function weekBefore(range: DayRange): DayRange {
   const days = lengthOf(range);
@@ -73,17 +73,17 @@ export function daysOf(range: DayRange): string[] {
 export const isWeek = (range: DayRange): boolean =>
   lengthOf(range) === 7 && PlainDate.from(range.from).dayOfWeek === 1;
 
-/** Returns a range as people write it: "14–20 Sep 2026 (Mon–Sun, UTC)", without the weekdays where it is no ISO week. */
+/** Returns a range as people write it: "14–20 Sep 2026 (Mon–Sun, UTC)"; no weekdays unless it is an ISO week. */
 export const rangeText = (range: DayRange): string => `${daysText(range)} (${zoneText(range)})`;
 
-/** Returns the days of a range alone: "14–20 Sep 2026". What their zone is has to stand elsewhere. */
+/** Returns only the days of a range: "14–20 Sep 2026". The zone has to stand elsewhere. */
 export const daysText = (range: DayRange): string =>
   spanText(PlainDate.from(range.from), lastOf(range), true);
 
-/** Returns what the days of a range are: "Mon–Sun, UTC", or "UTC" where it is no ISO week. */
+/** Returns the kind of a range's days: "Mon–Sun, UTC", or "UTC" unless it is an ISO week. */
 export const zoneText = (range: DayRange): string => (isWeek(range) ? 'Mon–Sun, UTC' : 'UTC');
 
-/** Returns a range as people type it, both days included: "2026-11-01..2026-11-15", or one day alone. */
+/** Returns a range as people type it, both days included: "2026-11-01..2026-11-15", or a single day. */
 export function typedRange(range: DayRange): string {
   const last = lastOf(range).toString();
   return range.from === last ? last : `${range.from}..${last}`;
@@ -91,7 +91,7 @@ export function typedRange(range: DayRange): string {
 
 const lastOf = ({ to }: DayRange) => PlainDate.from(to).subtract({ days: 1 });
 
-/** Returns "14–20 Sep", naming month and year once where both days share them. */
+/** Returns "14–20 Sep", naming month and year once if both days share them. */
 function spanText(first: Temporal.PlainDate, last: Temporal.PlainDate, withYear: boolean): string {
   const end = dateText(last, withYear);
   if (first.equals(last)) return end;
@@ -103,7 +103,7 @@ function spanText(first: Temporal.PlainDate, last: Temporal.PlainDate, withYear:
 const dateText = ({ day, month, year }: Temporal.PlainDate, withYear: boolean) =>
   `${day} ${MONTHS[month - 1]}${withYear ? ` ${year}` : ''}`;
 
-/** `today`: the range went to the day that is not over, which is left out; where it is all of the range, it stays. */
+/** `today`: the range includes the unfinished day, which is left out unless it is the whole range. */
 type RangeReading =
   | { kind: 'range'; range: DayRange; today?: 'leftOut' | 'soFar' }
   | { kind: 'unclear'; problem: string };
@@ -111,19 +111,19 @@ type RangeReading =
 const unclear = (problem: string): RangeReading => ({ kind: 'unclear', problem });
 
 /**
- * Reads a range that somebody typed: `yesterday`, `last week`, `this month`, `14d` (so many finished days),
- * `2026-11-01..2026-11-15` (both included) or one such day. At most 92 days, none that has not begun in UTC.
+ * Parses a typed range: `yesterday`, `last week`, `this month`, `14d` (so many finished days), `2026-11-01..2026-11-15`
+ * (both included) or one such day. At most 92 days, and none that has not begun in UTC.
  */
 export function readRange(text: string, nowMs: number): RangeReading {
-  // Longer than any range; what follows need not look at it.
+  // Longer than any range, so it is not parsed.
   const spaced = text.length > 100 ? '' : text.trim().replace(/\s+/g, ' ').toLowerCase();
-  // A sentence may end behind it.
+  // A sentence may end after it.
   const typed = spaced.endsWith('.') && !spaced.endsWith('..') ? spaced.slice(0, -1).trimEnd() : spaced;
   const named = namedDays(typed, nowMs);
   if (named !== undefined) return named;
   const finished = /^(?:last )?(\d{1,4}) ?d(?:ays?)?$/.exec(typed)?.[1];
   if (finished !== undefined) return finishedDays(Number(finished), nowMs);
-  // Keyboards make one character of dots, or of hyphens.
+  // Keyboards turn dots, or hyphens, into one character.
   const [, first, last = first] =
     /^(20[-\d]{8})(?: ?(?:\.\.\.?|…|\p{Pd}|−|to) ?(20[-\d]{8}))?$/u.exec(typed) ?? [];
   return first === undefined || last === undefined ? unclear(HOW_TO_TYPE) : typedDays(first, last, nowMs);
@@ -155,7 +155,7 @@ function namedDays(typed: string, nowMs: number): RangeReading | undefined {
   }
 }
 
-/** Returns the whole days of a range, so that they are compared with whole days. */
+/** Returns the whole days of a range, for comparison with whole days. */
 function withoutToday(first: Temporal.PlainDate, days: number, today: Temporal.PlainDate): RangeReading {
   if (!first.add({ days: days - 1 }).equals(today)) return { kind: 'range', range: rangeOf(first, days) };
   return days === 1
@@ -184,7 +184,7 @@ function typedDays(firstText: string, lastText: string, nowMs: number): RangeRea
 const tooLong = (days: number) => `That is ${days} days, and I can read ${MAX_DAYS} at once. Ask for fewer.`;
 
 function readDay(text: string): Temporal.PlainDate | undefined {
-  // Temporal also reads dates without hyphens, and with a time behind them.
+  // Temporal also reads dates without hyphens, or with a time after them.
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
   try {
     return PlainDate.from(text);
@@ -194,8 +194,8 @@ function readDay(text: string): Temporal.PlainDate | undefined {
 }
 
 /**
- * Returns the parts of a range whose totals are asked for, each a point of its chart: days for up to 14 days, else weeks
- * counted from the end, so that the latest part is never a short one that looks like a fall. At most 14.
+ * Returns the parts of a range that get a total each, as points of its chart: days for up to 14 days, else weeks
+ * counted from the end, so that a short last part never looks like a fall. At most 14.
  */
 export function spansOf(range: DayRange): DayRange[] {
   const days = lengthOf(range);

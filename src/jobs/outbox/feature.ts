@@ -8,7 +8,7 @@ export const outboxFeature: Feature = {
     const edits = editRateLimit(teamId, timing);
     const usage = await rateLimiter.usage(edits);
     const use = usage === undefined ? '' : `, ${usageText(usage)}`;
-    // Edits wait for seconds all the time.
+    // Edits always wait for seconds.
     return [{ text: `edits in Slack: up to ${edits.count} a minute${use}` }];
   },
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineJob, done, runAgainIn } from '../job.ts';
 
-/** Brings one message in Slack up to date. */
+/** Delivers the latest version of one message to Slack. */
 export const outboxJob = defineJob<{ key: string }>({
   name: 'outbox',
   queue: 'slack-outbox',

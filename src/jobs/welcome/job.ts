@@ -2,7 +2,7 @@ import { defineRunJob, markIdle, saveAs } from '../run-job.ts';
 import { type WelcomeRun, welcomeRun } from './record.ts';
 import { welcomeMessages } from './view.ts';
 
-/** Greets a channel once, unless the app is known there. The outbox sees to it that the message is posted. */
+/** Greets a channel once, unless the app is known there. The outbox posts the message. */
 export const welcomeJob = defineRunJob<WelcomeRun>({
   name: 'welcome',
   queue: 'slack-outbox',

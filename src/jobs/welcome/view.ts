@@ -3,7 +3,7 @@ import type { OutboxMessage } from '../../slack/outbox.ts';
 import { exportSiteButton } from '../export/ask-view.ts';
 import { type WelcomeRun, welcomeActions } from './record.ts';
 
-/** Returns the message of a welcome, unless nobody is to be greeted. It mentions nobody, and everything else goes first. */
+/** Returns the message of a welcome, unless the app is known there. It mentions nobody, and has the lowest priority. */
 export const welcomeMessages = ({ id, channel, state, known }: WelcomeRun): OutboxMessage[] =>
   state === 'accepted' || known
     ? []

@@ -13,7 +13,7 @@ type Thumbs = NonNullable<ReaderFigures['thumbs']>[number];
 
 const UNANSWERED = 'questions that the assistant could not answer';
 
-/** What the agent can be asked about, with its numbers. `named` is a page that no list of the digest has. */
+/** A possible subject for the agent, with its numbers. `named` is a page outside the digest's lists. */
 export type AskEntry =
   | { kind: 'page'; page: PageChange }
   | { kind: 'named'; path: string }
@@ -21,7 +21,7 @@ export type AskEntry =
   | { kind: 'thumbs'; thumbs: Thumbs }
   | { kind: 'questions'; questions: Questions };
 
-/** Returns what one line of a digest, or its tables, lists, each once. */
+/** Returns the entries of one line of a digest, or of its tables, each once. */
 export function entriesOf({ pages, readers }: EditionRun, about: AskButton['about']): AskEntry[] {
   switch (about) {
     case 'pages': {
@@ -57,10 +57,10 @@ export function entriesOf({ pages, readers }: EditionRun, about: AskButton['abou
   }
 }
 
-/** Returns the name of an entry in a modal: short, whatever the entry is called. */
+/** Returns the id of an entry in a modal; it is short for any name. */
 export const entryId = (entry: AskEntry) => idOf('ask', subjectOf(entry).name);
 
-/** Returns what an entry is, and its number that the next digest compares with. */
+/** Returns the subject of an entry, and its number for the next digest's comparison. */
 export function subjectOf(entry: AskEntry): AskSubject {
   switch (entry.kind) {
     case 'page':
@@ -76,11 +76,11 @@ export function subjectOf(entry: AskEntry): AskSubject {
   }
 }
 
-/** Returns what people read of a subject: a path, or a search term in quotes. */
+/** Returns a subject as text: a path, or a search term in quotes. */
 export const subjectText = ({ kind, name }: AskSubject) =>
   kind === 'questions' ? name : kind === 'search' ? queryText(name) : pathText(name);
 
-/** Returns the numbers of an entry in a few words; empty for a page that no list has. */
+/** Returns the numbers of an entry in a few words; empty for a page outside the lists. */
 export function entryNumbers(entry: AskEntry): string {
   switch (entry.kind) {
     case 'page':

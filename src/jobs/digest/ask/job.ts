@@ -21,16 +21,16 @@ import { outcomeOf } from './outcome.ts';
 import { type AskRun, type AskSubject, askRun } from './record.ts';
 import { askMessages } from './view.ts';
 
-/** Nobody was refused it: it may be written whenever Redis comes to it. */
+/** No person was refused it, so Redis may write it at any time. */
 const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
 
-/** The line waits so long for the card of a new job, so that it can link it. */
+/** The line waits this long for the card of a new job, so that it can link it. */
 const CARD_WAIT_MS = 10_000;
 
-/** The watch of the job gives up first, and says so. */
+/** The watch of the job gives up first, and reports that. */
 const WATCH_MARGIN_MS = 60_000;
 
-/** Hands what somebody asked of the agent under a digest over to a thread, and tells under the digest what came of it. */
+/** Passes a request from a digest to a thread, and reports the result under the digest. */
 export const askJob = defineRunJob({
   name: 'digest-ask',
   queue: 'docs-agent',
@@ -51,14 +51,14 @@ export const askJob = defineRunJob({
   },
   async giveUp({ run }, context, ref) {
     if (run.state === 'ended') return markIdle(run, context);
-    // Whether it was handed over is not known either.
+    // Whether it was handed over is unknown as well.
     const kind = run.state === 'accepted' ? ('unknown' as const) : ('unwatched' as const);
     const ending = run.ending ?? { kind, atMs: context.now() };
     return saveAs({ ...run, handover: undefined, state: 'ended', ending }, { audit: `broken: ref ${ref}` });
   },
 });
 
-/** Makes the new thread, or instructs one that follows a job. Both know a repeat by ids that follow from the run's own. */
+/** Creates a thread, or instructs one that follows a job. Ids follow from the run's own, so both detect a repeat. */
 async function handOver(run: AskRun, context: JobContext): Promise<StepResult<AskRun>> {
   const { runs, threads, figures, now } = context;
   const { id, teamId, project, edition, by, thread, instruction, handover } = run;
@@ -81,7 +81,7 @@ async function handOver(run: AskRun, context: JobContext): Promise<StepResult<As
   return saveAs({ ...run, subject, handover: undefined, state: 'handed' as const }, { audit: 'handed over' });
 }
 
-/** Whoever asked has as many threads follow jobs as they may. */
+/** The person's threads already follow the maximum number of jobs. */
 async function refuseFull(run: AskRun, max: number, context: JobContext): Promise<StepResult<AskRun>> {
   const message = projectMessage({ kind: 'full', max }, '');
   const inMs = await reportPrivately(run, { name: 'full', userId: run.by.id, message }, context);
@@ -91,7 +91,7 @@ async function refuseFull(run: AskRun, max: number, context: JobContext): Promis
   return saveAs(ended, { audit: 'refused: too many threads' });
 }
 
-/** A page that somebody typed may be in no list of the digest, and has its number all the same. */
+/** A typed page may be in no list of the digest, but still have a number. */
 async function withValue(
   subject: AskSubject,
   { teamId, project, kind, range }: EditionRun,
@@ -103,7 +103,7 @@ async function withValue(
   return views === undefined ? subject : { ...subject, value: totalOf(views) };
 }
 
-/** Polls the thread until what became of the instruction is final. */
+/** Polls the thread until the result of the instruction is final. */
 async function follow(run: AskRun, context: JobContext): Promise<StepResult<AskRun>> {
   const { now, threads } = context;
   const loaded = await threads.loadWithInbox(run.thread, threadRun);
@@ -133,7 +133,7 @@ const unwatched = (run: AskRun, { now }: JobContext) =>
     { audit: 'unwatched' },
   );
 
-/** Until when the thread is polled: as long as the watch does after the send, for which a limit may have it wait. */
+/** Returns when polling ends: as long after the send as the watch lasts, and a limit may delay the send. */
 function deadlineMs(run: AskRun, thread: ThreadRun | undefined, { timing }: JobContext): number {
   const one = thread && findInstruction(thread, run.instruction);
   const limit = one?.state === 'waiting' && !thread?.limit?.expired ? thread?.limit?.untilMs : undefined;
@@ -141,7 +141,7 @@ function deadlineMs(run: AskRun, thread: ThreadRun | undefined, { timing }: JobC
   return fromMs + timing.watchMs + WATCH_MARGIN_MS;
 }
 
-/** Returns the address of the thread's card, where everybody who reads the digest may open it. */
+/** Returns the address of the thread's card, if all readers of the digest may open it. */
 function urlOf(
   { place, inDirectMessage, asked }: ThreadRun,
   { channel }: AskRun,

@@ -5,7 +5,7 @@ import { roundEnding, type WatchRun } from '../../agent/watch/record.ts';
 import { roundOf } from '../../agent/watch/transitions.ts';
 import type { AskEnding, AskRun } from './record.ts';
 
-/** What is known of an instruction. An ending that is not final may still change. */
+/** The known result of an instruction. An ending that is not final may still change. */
 export interface Outcome {
   round?: number | undefined;
   ending?: AskEnding | undefined;
@@ -15,8 +15,8 @@ export interface Outcome {
 const isOpen: Outcome = { isFinal: false };
 
 /**
- * Returns what has become of an instruction. `isCaughtUp`: its thread has come to all that it was sent. The thread drops
- * what it needs no more, so the watch of its job is asked as well.
+ * Returns the result of an instruction. `isCaughtUp`: its thread has processed its inbox. The thread drops data that it
+ * no longer needs, so the watch of its job is read as well.
  */
 export function outcomeOf(
   ask: AskRun,

@@ -4,18 +4,18 @@ import { type Quota, runBase } from '../../../store/runs.ts';
 import { roundEnding } from '../../agent/watch/record.ts';
 import { person } from '../edition/record.ts';
 
-/** What the agent was asked about: a page, a search term, or what the assistant could not answer; `value` is its number when it was asked. */
+/** A page, a search term, or questions without an answer; `value` is its number at the time of the request. */
 export const askSubject = z.object({
   kind: z.enum(['page', 'thumbs', 'search', 'questions']),
-  /** The path or the search term, as the platform tells it. */
+  /** The path or the search term, as the platform gives it. */
   name: z.string(),
   value: z.number().optional(),
 });
 export type AskSubject = z.infer<typeof askSubject>;
 
 /**
- * How it ended, beside the endings of a round. `notSent`: the platform does not have it · `unknown`: nobody knows whether
- * it arrived · `stopped`: its thread follows the job no more · `unwatched`: it took longer than anything is watched.
+ * Endings other than those of a round. `notSent`: the platform does not have it · `unknown`: the result is unknown ·
+ * `stopped`: its thread no longer follows the job · `unwatched`: it took longer than the watch lasts.
  */
 const otherEnding = z.object({
   kind: z.enum(['notSent', 'unknown', 'stopped', 'unwatched']),
@@ -26,21 +26,21 @@ export const askEnding = roundEnding.or(otherEnding);
 export type AskEnding = z.infer<typeof askEnding>;
 
 /**
- * Work for the docs agent that somebody asked for under a digest: hands it over, and tells there what came of it. Times
- * are epoch milliseconds.
+ * Work for the docs agent that a person requested under a digest: passes it on, and reports the result there. Times are
+ * epoch milliseconds.
  */
 export const askRun = runBase.extend({
   job: z.literal('digest-ask'),
   project: z.string(),
-  /** The digest, where its line is, and the channel. */
+  /** The digest that has its line, and the channel. */
   edition: z.string(),
   channel: z.string(),
   by: person,
   subject: askSubject,
-  /** The run of the thread that has the instruction, and the instruction's id. */
+  /** The run of the thread with the instruction, and the instruction's id. */
   thread: z.string(),
   instruction: z.string(),
-  /** What is handed over; without `newThread`, to a thread that follows a job. Missing once that is done. */
+  /** The instruction to pass on; without `newThread`, to a thread that follows a job. Missing afterwards. */
   handover: z
     .object({
       text: z.string(),
@@ -52,33 +52,33 @@ export const askRun = runBase.extend({
         .optional(),
     })
     .optional(),
-  /** `accepted` nothing is done yet · `handed` over, and the card awaited · `open` its line is there · `ended` */
+  /** `accepted` not stepped yet · `handed` passed on, waits for the card · `open` its line is posted · `ended` */
   state: z.enum(['accepted', 'handed', 'open', 'ended']),
   sinceMs: z.number(),
-  /** The address of the thread's card, for those who read the digest. */
+  /** The address of the thread's card, for readers of the digest. */
   threadUrl: z.string().optional(),
-  /** The round of the job that the instruction belongs to, once known. */
+  /** The job's round of the instruction, once known. */
   round: z.number().int().optional(),
-  /** Final once the run has ended: somebody may send again what was not sent. */
+  /** Final once the run has ended: an unsent instruction may be sent again. */
   ending: askEnding.optional(),
 });
 export type AskRun = z.infer<typeof askRun>;
 
-/** Asks of one person that may be at work at once: what makes a job takes no slot of the hour's instructions. */
+/** Maximum active requests per person, since a new job takes no slot of the hourly limit. */
 const MAX_OF_PERSON = 10;
 
-/** What an ask counts toward until it has ended: whoever asked. */
+/** The quota of a request until it has ended: its author's. */
 export const askQuotas = ({ teamId, by }: Pick<AskRun, 'teamId' | 'by'>): [Quota] => [
   { name: ['asks', teamId, by.id].join(':'), max: MAX_OF_PERSON },
 ];
 
 type NewAsk = Pick<AskRun, 'id' | 'teamId' | 'project' | 'edition' | 'channel' | 'by' | 'subject'> & {
   text: string;
-  /** The thread that gets the instruction, or where a new one is to be. */
+  /** The thread that gets the instruction, or the place of a new one. */
   to: { thread: string } | NonNullable<NonNullable<AskRun['handover']>['newThread']>;
 };
 
-/** Returns the run that hands an instruction over. What it makes has ids that follow from its own. */
+/** Returns the run that passes an instruction on. Ids of its results follow from its own. */
 export function newAsk({ text, to, ...ask }: NewAsk, nowMs: number): AskRun {
   return {
     ...{ job: 'digest-ask', rev: 1, people: [] },

@@ -8,7 +8,7 @@ import { rootKey } from '../edition/record.ts';
 import { subjectText } from './entries.ts';
 import type { AskEnding, AskRun } from './record.ts';
 
-/** Returns the line in the digest's thread, once it can link the thread of the agent, or that takes too long. */
+/** Returns the line in the digest's thread, once it can link the agent's thread, or that takes too long. */
 export function askMessages(run: AskRun): OutboxMessage[] {
   if (run.state === 'accepted' || run.state === 'handed') return [];
   return [

@@ -11,15 +11,15 @@ export interface EditionWrites {
   resume(edition: EditionRun): Promise<{ kind: string }>;
 }
 
-/** What becomes of a digest that somebody wants. */
+/** The result of a request for a digest. */
 export interface WantedEdition {
   kind: 'there' | 'onItsWay';
   edition: EditionRun;
 }
 
 /**
- * Has the digest of a week posted. Its id is that of the team, channel, project and week: whoever comes second finds the
- * first one, which goes on where it failed. Returns `stale` when somebody else has just had it go on.
+ * Accepts the digest of a week. Its id follows from team, channel, project and week, so a second request finds the
+ * first one, which resumes after a failure. Returns `stale` if another request has just resumed it.
  */
 export async function acceptWeekly(
   { edition, figures }: PlannedEdition,

@@ -6,7 +6,7 @@ import { daysText } from '../weeks.ts';
 import { shortSite } from './phrases.ts';
 import type { EditionRun } from './record.ts';
 
-/** Returns the message to whoever asked for dates or a preview that did not come; a schedule reports its own failures. */
+/** Returns the message to the requester of dates or a preview that failed; a schedule reports its own failures. */
 export function failedMessage(run: EditionRun): OutboxMessage | undefined {
   const { ended, kind, owner, channel, project } = run;
   if (ended === undefined || ended.why === 'done' || kind === 'weekly') return undefined;
@@ -30,7 +30,7 @@ export function failedMessage(run: EditionRun): OutboxMessage | undefined {
   };
 }
 
-/** Returns the line in the channel about a weekly digest that the platform holds up, as it is to look now. */
+/** Returns the channel's line about a weekly digest that the platform delays, in its present form. */
 export function lateMessage(run: EditionRun): OutboxMessage | undefined {
   const { id, kind, stuck, site, range, channel, totals, ended } = run;
   if (kind !== 'weekly' || stuck === undefined) return undefined;

@@ -7,35 +7,35 @@ import { runAgainIn } from '../../job.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
 import type { DigestFile, EditionRun } from './record.ts';
 
-/** A file that Slack cannot be asked for in so long is left out. */
+/** If Slack cannot be reached for this long, the file is left out. */
 const GIVE_UP_MS = 3_600_000;
 
-/** Answers in a row that it is not taken, or not there, after which a file is left out; also begun completions. */
+/** A file is left out after so many consecutive "refused" or "missing" answers, or begun completions. */
 const MAX_FAILURES = 6;
 
-/** Checks, each twice as late as the one before, after which a file whose completion is unclear is not there. */
+/** After so many checks, each pause twice the previous one, a file of unclear completion counts as missing. */
 const UNCLEAR_CHECKS = 4;
 
 export const wantedFile: DigestFile = { state: 'wanted', failures: 0, attempt: 1 };
 
-/** What is uploaded, and where it is shared; without a channel it is only for a block of ours. */
+/** The upload and the conversation to share it in; without a channel it only serves a block of ours. */
 export interface Upload {
   name: 'picture' | 'csv';
   filename: string;
   title: string;
   place?: { channel: string; threadTs: string };
-  /** Loads what it is made of, and returns what makes its bytes: an error of that costs the digest this file alone. */
+  /** Loads its source, and returns a function that makes its bytes. An error in that function costs only this file. */
   load(): Promise<() => Uint8Array | Promise<Uint8Array>>;
 }
 
-/** Names what the workspace does not take, for a day. */
+/** The file types that the workspace refuses, cached for a day. */
 export const fileSupportKey = (teamId: string) => `slack-files:${teamId}`;
 export const chartSupportKey = (teamId: string) => `slack-charts:${teamId}`;
 
 /**
- * Takes a file one step further: bytes to an upload address, the completion, and until Slack can show it. The id is
- * saved before the completion, which is made once; what became of an unclear one Slack says. Returns nothing when the
- * file is there, or has failed.
+ * Takes the next step for a file: upload of its bytes, completion, check that Slack can show it. The id is saved before
+ * the completion, which is made once; Slack resolves an unclear one. Returns undefined if the file is there, or has
+ * failed.
  */
 export async function stepFile(
   run: EditionRun,
@@ -60,7 +60,7 @@ export async function stepFile(
   }
 }
 
-/** Slack that cannot be asked ends a file by time alone; what it answers, by count, or at once. */
+/** If Slack is unreachable, a file ends only by time; if Slack answers, by count or at once. */
 async function afterError(
   run: EditionRun,
   file: DigestFile,
@@ -72,7 +72,7 @@ async function afterError(
   const { kind, code, method } = error;
   const about = { run: run.id, file: name };
   const nowMs = context.now();
-  // No file at all is taken where the app lacks the scope, or none can be begun.
+  // If the app lacks the scope, or no upload can begin, all files are refused.
   const takesNone = lacksScope(error) || (kind === 'refused' && method === 'files.getUploadURLExternal');
   const { sinceMs, inARow } = file.trouble ?? { sinceMs: nowMs, inARow: 0 };
   const retry = takesNone ? undefined : retryOf(error, inARow, about, context);
@@ -89,7 +89,7 @@ async function afterError(
   // An upload address expires.
   if (method === 'files.upload' && failures < MAX_FAILURES)
     return save({ failures }, backoffMs(context.timing, failures, context.random()));
-  // Slack drops what is not completed in time.
+  // Slack drops uploads that are not completed in time.
   if (kind === 'missing' && file.attempt < MAX_FAILURES)
     return save({ state: 'wanted', fileId: undefined, attempt: file.attempt + 1 });
   return save({ state: 'failed' });
@@ -99,7 +99,7 @@ type Save = (changes: Partial<DigestFile>, inMs?: number) => StepResult<EditionR
 
 type FileMethod = Parameters<typeof fileRateLimit>[0];
 
-/** Returns how long a call for files has to wait for its turn in the workspace; 0 when it may be made. */
+/** Returns for how many milliseconds a file call must wait for a slot of the workspace; 0 if it may be made. */
 function takeFileSlot(
   run: EditionRun,
   method: FileMethod,
@@ -113,7 +113,7 @@ function takeFileSlot(
 const holdFiles = (run: EditionRun, method: FileMethod, { rateLimiter, timing }: JobContext) =>
   holdWhenLimited(rateLimiter, fileRateLimit(method, run.teamId, timing));
 
-/** Safe to repeat: what is never completed is in no conversation, and Slack drops it. */
+/** Safe to repeat: an upload without completion is in no conversation, and Slack drops it. */
 async function send(run: EditionRun, upload: Upload, save: Save, context: JobContext) {
   const { slack, timing, log } = context;
   const waitMs = await takeFileSlot(run, 'begin', upload, context);
@@ -159,19 +159,19 @@ async function complete(
     .fileInfo(fileId)
     .catch(holdFiles(run, 'info', context))
     .catch(unfinished);
-  // A file that is shared is there, whatever Slack knows of its contents so far.
+  // A shared file is there, even if Slack does not know its contents yet.
   const isThere =
     place === undefined ? info.ready : info.sharedIn.some(({ channel }) => channel === place.channel);
   if (isThere) return save({ state: 'done' });
   if (file.failures >= MAX_FAILURES) return save({ state: 'failed' });
-  // Sharing comes later than the answer. What is not there after that did not happen.
+  // Slack shares a file after its answer. If it is still not shared after the checks, the completion did not happen.
   const isUnclear = completed.kind === 'unknown' && file.failures >= UNCLEAR_CHECKS;
   if (isUnclear && attempt >= MAX_FAILURES) return save({ state: 'failed' });
   const next = isUnclear ? { attempt: attempt + 1, failures: 0 } : { failures: file.failures + 1 };
   return save(next, timing.retryMinMs * 2 ** file.failures);
 }
 
-/** What is known of a file whose upload was never finished. */
+/** The state of a file whose upload was never finished. */
 function unfinished(error: unknown) {
   if (error instanceof SlackApiError && error.kind === 'missing') return { ready: false, sharedIn: [] };
   throw error;

@@ -8,15 +8,15 @@ import { type EditionRun, editionRun, type followUp, weeklyId } from './record.t
 
 type FollowUp = z.infer<typeof followUp>;
 
-/** Entries of the line about what became of the last digest's work. */
+/** Entries of the line about the results of the last digest's requests. */
 const MAX_FOLLOW_UPS = 5;
 
-/** The digest before is looked for in so many weeks: some may have none. */
+/** The previous digest is searched in this many weeks: some weeks may have none. */
 const MAX_WEEKS = 4;
 
 /**
- * Returns what the agent made of what it was asked under the digest before, and of what it was asked under digests of
- * any dates and ended in this week; `more` is how many there are beside those. The numbers of now come with the pages.
+ * Returns the agent's results for the requests under the previous digest, and for requests under digests of any dates
+ * that ended in this week. `more` counts those left out. The present numbers come with the pages.
  */
 export async function loadFollowUps(
   run: EditionRun,
@@ -30,7 +30,7 @@ export async function loadFollowUps(
   return { followUps, more: asks.length - followUps.length };
 }
 
-/** Of the last week that was posted, and of those after it, of which a part may be there. */
+/** Loads the requests of the last posted week, and of later weeks that may be posted in part. */
 async function loadLastAsks(run: EditionRun, { runs, figures }: JobContext): Promise<AskRun[]> {
   const { teamId, channel, project } = run;
   const ids: string[] = [];
@@ -43,7 +43,7 @@ async function loadLastAsks(run: EditionRun, { runs, figures }: JobContext): Pro
   return runs.loadAll(asks.flat(), askRun);
 }
 
-/** Weeks follow each other without a gap, so each of these is told once. */
+/** Weeks have no gaps between them, so each request is reported once. */
 async function loadRangeAsks(run: EditionRun, { runs, figures }: JobContext): Promise<AskRun[]> {
   const [fromMs, toMs] = [run.range.from, run.range.to].map((day) => Date.parse(`${day}T00:00:00Z`));
   if (fromMs === undefined || toMs === undefined) return [];
@@ -53,7 +53,7 @@ async function loadRangeAsks(run: EditionRun, { runs, figures }: JobContext): Pr
   );
   const editions = await runs.loadAll([...new Set(asks.map(({ edition }) => edition))], editionRun);
   const ofAWeek = new Set(editions.filter(({ range }) => daysOf(range).length === 7).map(({ id }) => id));
-  // A week has less of everything than a longer range, so those numbers would say nothing.
+  // A week has smaller numbers than a longer range, so a comparison would mean nothing.
   return asks.map((ask) =>
     ofAWeek.has(ask.edition) ? ask : { ...ask, subject: { ...ask.subject, value: undefined } },
   );
@@ -85,8 +85,8 @@ function toFollowUp({ subject, ending }: AskRun): FollowUp {
 }
 
 /**
- * Returns them with the numbers of now: what is not in a list that is complete is 0. Of searches only those without a
- * click are known.
+ * Returns them with the present numbers; an entry missing from a complete list has 0. For searches, only those without
+ * a click are known.
  */
 export function addNumbers(
   followUps: readonly FollowUp[],

@@ -19,10 +19,10 @@ import { loadTrend } from './trend.ts';
 import { chartTitle, csvName, editionMessages } from './view.ts';
 import { findPagesWait, reportWait, stuckBy } from './waits.ts';
 
-/** How often figures that others collect are looked at: soon at first, then ever less. */
+/** Longest pause between checks of figures that another run collects: short at first, then longer. */
 const MAX_CHECK_MS = 15_000;
 
-/** Posts a digest as soon as its totals are there, completes it with the pages, and ends. */
+/** Posts a digest as soon as its totals are there, adds the pages, and ends. */
 export const editionJob = defineRunJob({
   name: 'digest',
   queue: 'docs-analytics',
@@ -75,7 +75,7 @@ async function step(run: EditionRun, context: JobContext): Promise<StepResult<Ed
 
 type MaybeStep = () => Promise<StepResult<EditionRun> | undefined>;
 
-/** Makes steps of which none holds up another: returns the first that does something, else the shortest wait. */
+/** Runs steps that do not block each other: returns the first result that is no wait, else the shortest wait. */
 async function firstResult(...steps: MaybeStep[]): Promise<StepResult<EditionRun> | undefined> {
   let inMs: number | undefined;
   for (const step of steps) {
@@ -91,11 +91,11 @@ const checkMs = (run: EditionRun, context: JobContext) => deliveryCheckMs(run, c
 
 const loadFigures = (runId: string, { runs }: JobContext) => runs.load(runId, figuresRun);
 
-/** A day that is not over is compared with nothing. */
+/** An unfinished day has no comparison. */
 const loadBefore = async (run: EditionRun, context: JobContext) =>
   run.today === 'soFar' ? undefined : loadFigures(run.figuresBefore, context);
 
-/** The totals decide that the digest is on time; without those of the range before there is no comparison. */
+/** Waits for the totals. Only they must be on time; without the earlier totals there is no comparison. */
 async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
   const { now, rateLimiter, timing, figures: kept } = context;
   const [figures, before] = await Promise.all([loadFigures(run.figures, context), loadBefore(run, context)]);
@@ -103,14 +103,14 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   if (!hasTotals(figures)) {
     if (figures.state === 'ended')
       return end(run, { why: figures.failed ?? 'platform', cause: figures.cause });
-    // Only a person can help, who can also have it posted then.
+    // Only a person can fix this, and can then post it by hand.
     if (now() >= run.dueAtMs && lacksProject(figures, context)) return end(run, { why: 'project' });
     const stuck = stuckBy(run, figures, context);
     if (stuck !== undefined && !isDeepStrictEqual(stuck, run.stuck)) return saveAs({ ...run, stuck });
     const isNew = await reportWait(run, figures, context);
     return isNew ? saveAs({ ...run, waitReported: true }) : runAgainIn(checkMs(run, context));
   }
-  // A digest is on time; the comparison may come later. A weekly one waits as long for its pages, which saves an edit.
+  // The comparison may come later. A weekly digest waits equally long for its pages, which saves an edit.
   const isDue = now() - run.dueAtMs >= timing.digestWaitMs;
   const open = [figures, before].flatMap((one) => (one && one.state !== 'ended' ? [one] : []));
   const isNear = open.every(({ limitedUntilMs = 0 }) => limitedUntilMs - run.dueAtMs < timing.digestWaitMs);
@@ -141,7 +141,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   return saveAs(open.length > 0 ? posted : await complete(posted, figures, before, context));
 }
 
-/** Whether collecting found the project gone from the settings, and it is still so. */
+/** Whether collecting found the project missing in the settings, and it is still missing. */
 const lacksProject = ({ project, pollFailure: trouble }: FiguresRun, { docs, projectId }: JobContext) =>
   trouble?.kind === 'project' && (docs(project) === undefined || projectId(project) === undefined);
 
@@ -153,11 +153,11 @@ const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun, 'total
 const takesFiles = async (run: EditionRun, { figures }: JobContext) =>
   !isPrivate(run) && !(await figures.isUnsupported(fileSupportKey(run.teamId)));
 
-/** How a chart is shown where the workspace does not take the native block. */
+/** The form of a chart if the workspace does not take the native block. */
 const chartFallback = (hasFiles: boolean) =>
   hasFiles ? { chart: 'picture' as const, picture: wantedFile } : { chart: 'none' as const };
 
-/** Sees to the first message: whether it is there, and shows its chart. Returns nothing when it is as it should be. */
+/** Checks that the first message is posted, and shows its chart. Returns undefined if nothing is to be done. */
 async function updateRootMessage(
   run: EditionRun,
   context: JobContext,
@@ -168,19 +168,19 @@ async function updateRootMessage(
   if (delivery.kind === 'waiting') return runAgainIn(deliveryCheckMs(run, context));
   const { channel, ts: rootTs, outdated, fellBack } = delivery;
   await threads.close({ teamId: run.teamId, channel, rootTs });
-  // What is shown is the form without its chart: so that was what Slack refused.
+  // The message is shown without its chart, so Slack refused the chart.
   if (fellBack !== 'fallback') return undefined;
   if (run.chart === 'block') {
     await figures.markUnsupported(chartSupportKey(run.teamId));
     return saveAs({ ...run, ...chartFallback(await takesFiles(run, context)) });
   }
-  // Until the edit with the picture is made, it is an earlier form that was refused.
+  // Before the edit with the picture, an earlier form was refused.
   return run.chart === 'picture' && run.picture?.state === 'done' && !outdated
     ? saveAs({ ...run, chart: 'none' })
     : undefined;
 }
 
-/** Uploads the picture of the chart, where there is to be one. Returns nothing when that is over. */
+/** Uploads the picture of the chart, if one is needed. Returns undefined when that is over. */
 async function stepPicture(
   run: EditionRun,
   context: JobContext,
@@ -196,7 +196,7 @@ const pictureOf = (run: EditionRun) => ({
   load: async () => () => chartPng({ title: chartTitle(run), points: chartPoints(run.spans) }),
 });
 
-/** Waits for the lists of pages, which come when the hourly limit lets them. */
+/** Waits for the lists of pages, which the hourly limit may delay. */
 async function awaitPages(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
   const [figures, before] = await Promise.all([loadFigures(run.figures, context), loadBefore(run, context)]);
   const isOpen = [figures, before].some((one) => one !== undefined && one.state !== 'ended');
@@ -210,7 +210,7 @@ async function awaitPages(run: EditionRun, context: JobContext): Promise<StepRes
   return saveAs(await complete(run, figures, before, context));
 }
 
-/** Returns the digest with all that has been collected. */
+/** Returns the digest with all collected figures. */
 async function complete(
   run: EditionRun,
   figures: FiguresRun | undefined,
@@ -257,7 +257,7 @@ async function loadPages(
     before?.pages?.state === 'complete'
       ? await context.figures.pages(pagesOf(run), rangeKey(run.before))
       : [];
-  // Without any of them, everything would look new, unless nothing was read then.
+  // Without any earlier pages everything would look new, unless nothing was read then.
   const { totalsBefore } = totalsBeforeOf(before);
   const hasBefore = earlier.length > 0 || (totalsBefore !== undefined && totalOf(totalsBefore) === 0);
   const asked = new Set(run.followUps.map(({ subject }) => subject));
@@ -265,7 +265,7 @@ async function loadPages(
   return { pages: pageFigures(pages, hasBefore ? earlier : undefined), comparesPages: hasBefore, counts };
 }
 
-/** What readers looked for, beside what it was in the range before. */
+/** The readers' figures, compared with the range before. */
 function readersOf(figures: FiguresRun | undefined, before: FiguresRun | undefined): ReaderFigures {
   const figuresOf = (run: FiguresRun | undefined) => run?.readers && withoutHalf(run.readers).figures;
   const { questions, visitors, ...now } = figuresOf(figures) ?? {};

@@ -7,19 +7,19 @@ import { timetableText } from '../schedule-times.ts';
 import { isWeek, spansOf, type Week, weekBefore, weekNameOf } from '../weeks.ts';
 import { type EditionRun, weeklyId } from './record.ts';
 
-/** Requests for dates that somebody asked for, and for as many days before, together. */
+/** Maximum requests for the dates of a person's request and the range before, together. */
 const ASKED_REQUESTS = 20;
 
-/** Returns how many of them are for the range before, of which one tells the totals: fewer where the range takes many. */
+/** Returns the requests for the range before, one of them for its totals: fewer if the range itself takes many. */
 const askedBeforeRequests = (parts: number) => (parts > 7 ? 3 : 5);
 
-/** A digest, and what has to be collected for it: that is accepted first. */
+/** A digest and the figures it needs, which are accepted first. */
 export interface PlannedEdition {
   edition: EditionRun;
   figures: FiguresRun[];
 }
 
-/** Returns what collecting the figures of a week takes: those of the week itself, then those of the week before. */
+/** Returns the figures of a week, then those of the week before. */
 export function weeklyFigures(
   { teamId, project, sections }: Pick<ScheduleRun, 'teamId' | 'project' | 'sections'>,
   { range }: Week,
@@ -31,7 +31,7 @@ export function weeklyFigures(
     urgent: false,
     by: undefined,
     maxRequests: undefined,
-    // Also for the list in the file alone.
+    // Needed also if only the file lists them.
     pages: sections.includes('pages') || sections.includes('csv'),
     readers: sections.includes('readers'),
   };
@@ -62,7 +62,7 @@ export function planWeekly(
   return { edition, figures: [figures, before] };
 }
 
-/** Returns the digest of dates that somebody typed, or a preview of the next weekly one for them alone. */
+/** Returns a digest of typed dates, or a preview of the next weekly one for one person. */
 export function planAsked(
   asked: {
     request: RunRequest;

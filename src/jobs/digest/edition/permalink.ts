@@ -2,7 +2,7 @@ import type { Outbox } from '../../../slack/outbox.ts';
 import { messageUrl } from '../../../slack/text.ts';
 import { type EditionRun, rootKey } from './record.ts';
 
-/** Returns the address of a digest's message; nothing while it is not there. */
+/** Returns the address of a digest's message; undefined while it is not posted. */
 export async function permalinkOf(
   edition: EditionRun,
   outbox: Pick<Outbox, 'deliveryState'>,

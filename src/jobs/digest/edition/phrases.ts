@@ -12,31 +12,31 @@ const MAX_PATH = 64;
 /** Returns the site as a title of its own. */
 export const shortSite = (site: string) => cut(singleLine(site), MAX_SITE);
 
-/** Returns the site as it stands in a line. */
+/** Returns the site for use within a line. */
 export const siteText = (site: string) => bidiIsolate(shortSite(site), 2 * MAX_SITE);
 
-/** Returns readers' words as one line, cut before anything looks at them. */
+/** Returns readers' words as one line, cut before further processing. */
 const shortWords = (words: string, max: number) =>
   cut(singleLine(words.slice(0, 20 * max).toWellFormed()), max);
 
 /**
- * Returns readers' words as they stand in a line. So that all lists of a digest have room in a message, whatever they
- * are full of, Slack counts at most two characters for each that is wanted.
+ * Returns readers' words for use within a line. Slack counts at most two characters for each character of `max`, so all
+ * lists of a digest fit into a message whatever they contain.
  */
 export const wordsText = (words: string, max: number) => bidiIsolate(shortWords(words, max), 2 * max);
 
-/** Returns a page's path as it stands in a line; most lines list some, so that it has less room than other words. */
+/** Returns a page's path for use within a line; most lines have several, so a path gets less room than other words. */
 export const pathText = (path: string, max = MAX_PATH) =>
   bidiIsolate(shortWords(decoded(path), max), 1.4 * max) || NO_PATH;
 
-/** Longest path that is looked at, and longest one that is a link. */
+/** Longest path that is read, and longest path that becomes a link. */
 const MAX_READ_PATH = 2000;
 const MAX_LINKED_PATH = 200;
 
-/** A host name that is the site itself: a project's own name is none. */
+/** A host name, as opposed to a project's own name. */
 const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}$/i;
 
-/** Returns a page's path as a link to it, where the site has an address. */
+/** Returns a page's path as a link, if the site has an address. */
 export const pagePart = (site: string, path: string, max = MAX_PATH): Part =>
   linked(site, path, pathText(path, max));
 
@@ -51,11 +51,11 @@ function linked(site: string, path: string, label: string) {
   return url === null || url.host !== site.toLowerCase() ? label : { link: url.href, label };
 }
 
-/** What an address encodes; what would be another path, or is not seen, stays as it is. */
+/** Percent-encoded text; characters that would change the path, or are invisible, stay encoded. */
 const ENCODED = /(?:%[0-9a-f]{2})+/gi;
 const KEPT_ENCODED = /[%/\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
-/** Returns a path as people read it: "/köln" for "/k%C3%B6ln". */
+/** Returns a readable path: "/köln" for "/k%C3%B6ln". */
 const decoded = (path: string) => path.slice(0, MAX_READ_PATH).replace(ENCODED, decodeRun);
 
 function decodeRun(run: string): string {
@@ -70,7 +70,7 @@ function decodeRun(run: string): string {
 
 const NO_PATH = '(no path)';
 
-/** Where nothing at all was counted. */
+/** If nothing at all was counted. */
 export const CHECK_COUNTING =
   'Check that the site opens, that its analytics are on, and that projectId in my settings is right.';
 

@@ -5,7 +5,7 @@ import { listedSearches, listedThumbs } from '../listed.ts';
 import { askButtons, pagePart, queryText, timesText, wordsText } from './phrases.ts';
 import type { EditionRun } from './record.ts';
 
-/** Returns what readers looked for, line by line; a line is left out where the platform has no numbers for it. */
+/** Returns what readers looked for, line by line; a line without numbers from the platform is left out. */
 export function readerParts(run: EditionRun): Message[] {
   const { questions } = run.readers ?? {};
   const parts: Message[] = [];
@@ -47,7 +47,7 @@ function questionsText({ asked, unanswered, category, before }: Questions): stri
   return `The assistant could not answer ${counted} (${percent({ asked, unanswered })}${was})${about}`;
 }
 
-/** What became of the work that was asked for under earlier digests. */
+/** The results of requests under earlier digests. */
 function followUpParts({ site, followUps, moreFollowUps = 0 }: EditionRun): Part[] {
   if (followUps.length === 0) return [];
   const parts = followUps.flatMap((one, index): Part[] => {

@@ -6,23 +6,23 @@ import { counts, dayRange, pageFigures, platformCause, readerFigures, SECTIONS }
 
 export const person = z.object({ id: z.string(), name: z.string() });
 
-/** A file of ours in Slack. The id is kept before the upload is completed, so that an unclear one can be looked up. */
+/** A file of ours in Slack. Its id is saved before the completion, so that an unclear one can be looked up. */
 const file = z.object({
   state: z.enum(['wanted', 'uploaded', 'done', 'failed']),
   fileId: z.string().optional(),
   failures: z.number().int(),
-  /** Completions that were begun; each is made once. */
+  /** Number of begun completions; each is made once. */
   attempt: z.number().int(),
-  /** The workspace takes none: it is not tried again. */
+  /** The workspace refuses such files: no retry. */
   refused: z.boolean().optional(),
-  /** No call is made before. */
+  /** No call is made before this time. */
   nextMs: z.number().optional(),
-  /** Slack cannot be asked: since when, and how many calls in a row failed so. */
+  /** Slack is unreachable: since when, and consecutive failed calls. */
   trouble: z.object({ sinceMs: z.number(), inARow: z.number().int() }).optional(),
 });
 export type DigestFile = z.infer<typeof file>;
 
-/** How a digest ended; all but `done` say why it was not posted whole. */
+/** How a digest ended; all but `done` are reasons why it was not posted in full. */
 export const editionEnding = z.object({
   why: z.enum(['done', 'place', 'platform', 'project', 'permission', 'broken']),
   code: z.string().optional(),
@@ -31,36 +31,36 @@ export const editionEnding = z.object({
 });
 export type EditionEnding = z.infer<typeof editionEnding>;
 
-/** What became of a page for which the agent was asked under an earlier digest. */
+/** The result for a page that the agent was asked about under an earlier digest. */
 export const followUp = z.object({
-  /** The page or search term, and what of it the numbers are. */
+  /** The page or search term, and the kind of its numbers. */
   subject: z.string(),
   kind: z.enum(['page', 'thumbs', 'search', 'questions']),
   prLink: z.string().optional(),
   prText: z.string().optional(),
   before: z.number().optional(),
-  /** `unlisted`: of a search that is not among those without a click any more. */
+  /** `unlisted`: the search is no longer among those without a click. */
   after: z.number().or(z.literal('unlisted')).optional(),
-  /** Why no pull request is told; without it there is one, or the agent made none. `unknown`: also not yet known. */
+  /** Why no pull request is shown; if missing, there is one, or the agent made none. `unknown`: also not yet known. */
   without: z.enum(['failed', 'archived', 'unknown']).optional(),
 });
 
 /**
- * One digest: of a week, posted once per team, channel, project and week, or of any range that somebody asked for. All
- * its messages are a function of this record, see `view.ts`. Times are epoch milliseconds.
+ * One digest: of a week, posted once per team, channel, project and week, or of any range that a person requested. Its
+ * messages are functions of this record, see `view.ts`. Times are epoch milliseconds.
  */
 export const editionRun = runBase.extend({
   job: z.literal('digest'),
   project: z.string(),
-  /** What it is about, for people to read: the domain of the project, else its name. */
+  /** Its subject for display: the domain of the project, else its name. */
   site: z.string(),
   channel: z.string(),
-  /** `weekly` of a schedule · `asked` for dates that somebody typed · `preview` of the next weekly one. */
+  /** `weekly` of a schedule · `asked` for typed dates · `preview` of the next weekly one. */
   kind: z.enum(['weekly', 'asked', 'preview']),
   /** It goes to its owner's direct messages, as every preview does; see `isPrivate`. */
   inDirectMessage: z.boolean().optional(),
   schedule: z.string().optional(),
-  /** Who set it up, or asked for it. */
+  /** The person who set it up, or requested it. */
   owner: person,
   /** "Mondays 09:00 Europe/Berlin". */
   timetable: z.string().optional(),
@@ -68,27 +68,27 @@ export const editionRun = runBase.extend({
   week: z.string().optional(),
   range: dayRange,
   before: dayRange,
-  /** Whoever asked named the day that was not over: it is `leftOut`, or all that there is, and compared with nothing. */
+  /** The requested range includes today: it is `leftOut`, or it is the whole range, without a comparison. */
   today: z.enum(['leftOut', 'soFar']).optional(),
   sections: z.array(z.enum(SECTIONS)),
   /** Runs that collect its figures, and those of the range before. */
   figures: z.string(),
   figuresBefore: z.string(),
-  /** When it was to be posted; said when it is much later. */
+  /** The due time; shown if it is posted much later. */
   dueAtMs: z.number(),
   late: z.boolean().optional(),
-  /** `collecting` totals are awaited · `posted` pages are · `completing` files · `ended`, see there */
+  /** `collecting` waits for totals · `posted` waits for pages · `completing` waits for files · `ended`, see there */
   state: z.enum(['collecting', 'posted', 'completing', 'ended']),
   sinceMs: z.number(),
-  /** Whoever asked was told that limits or failures hold it up. */
+  /** The requester was informed that limits or failures delay it. */
   waitReported: z.boolean().optional(),
-  /** Why it was late, where its owner and the channel are told. */
+  /** Why it was late, as reported to the owner and the channel. */
   stuck: platformCause.optional(),
   /** Counts from 1: a person had it posted again after Slack refused it. */
   attempt: z.number().int().optional(),
   totals: counts.optional(),
   totalsBefore: counts.optional(),
-  /** How a week stands among those before it that are kept, `weeks` with itself. */
+  /** How a week compares with earlier kept weeks, `weeks` including itself. */
   trend: z
     .object({
       weeks: z.number().int(),
@@ -104,14 +104,14 @@ export const editionRun = runBase.extend({
   comparesPages: z.boolean().optional(),
   /** Why there is no list of pages. */
   noPages: z.enum(['tooMany', 'failed']).optional(),
-  /** While limits hold the list of pages up: by when it comes, or, where that is not known, not before when. */
+  /** While limits delay the list of pages: its expected time, or, if that is unknown, the earliest time. */
   pagesByMs: z.number().optional(),
   pagesFromMs: z.number().optional(),
-  /** Why nobody knows when it comes. */
+  /** Why its expected time is unknown. */
   pagesHeld: platformCause.optional(),
   readers: readerFigures.optional(),
   followUps: z.array(followUp).default([]),
-  /** How many there are beside those. */
+  /** Number of further ones. */
   moreFollowUps: z.number().int().optional(),
   /** How the chart is shown. */
   chart: z.enum(['block', 'picture', 'none']),
@@ -121,11 +121,11 @@ export const editionRun = runBase.extend({
 });
 export type EditionRun = z.infer<typeof editionRun>;
 
-/** Whether a digest goes to the direct messages of whoever asked for it. */
+/** Whether a digest goes to the requester's direct messages. */
 export const isPrivate = ({ kind, inDirectMessage }: Pick<EditionRun, 'kind' | 'inDirectMessage'>): boolean =>
   kind === 'preview' || inDirectMessage === true;
 
-/** Who may see a digest: who is in its channel, or who asked for it. */
+/** Visible to people in its channel, or to its requester. */
 export const editionKind: VisibleKind<EditionRun> = {
   record: editionRun,
   visible: (run) => ({
@@ -135,7 +135,7 @@ export const editionKind: VisibleKind<EditionRun> = {
   }),
 };
 
-/** Returns the id of the digest of a week: the same whoever posts it, however often. */
+/** Returns the id of a week's digest, the same for everybody who posts it. */
 export const weeklyId = (teamId: string, channel: string, project: string, week: string) =>
   idOf('digest', teamId, channel, project, week);
 

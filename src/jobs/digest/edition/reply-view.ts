@@ -10,7 +10,7 @@ type Which = Pick<EditionRun, 'site' | 'range' | 'channel'>;
 
 const which = (site: string) => bidiIsolate(cut(singleLine(site), 80));
 
-/** An answer about a digest; which days it is about stands below. */
+/** An answer about a digest, with its days in a line below. */
 const answer = (
   line: Part[],
   range: DayRange,
@@ -22,23 +22,23 @@ const answer = (
     buttons: rest.buttons ?? [],
   });
 
-/** To somebody who has a digest posted by hand. */
+/** To a person who posts a digest by hand. */
 export const onItsWayMessage = ({ site, channel, range }: Which): Message =>
   answer([{ bold: 'On its way' }, ` · the digest of ${which(site)} in `, { channel }], range);
 
-/** To somebody who wants the next digest of a schedule alone. */
+/** To a person who previews the next digest of a schedule. */
 export const previewMessage = ({ site, range }: Pick<Which, 'site' | 'range'>): Message =>
   answer([{ bold: 'On its way' }, ` · a preview of the digest of ${which(site)}`], range, {
     next: ["I'll send it as a direct message; nobody else sees it."],
   });
 
-/** To somebody who wants a digest of any dates; it comes where they asked, or to their direct messages. */
+/** To a person who requests a digest of any dates. It is posted there, or in their direct messages. */
 export const readingMessage = ({ site, range }: Pick<Which, 'site' | 'range'>, isHere: boolean): Message =>
   answer([{ bold: 'On its way' }, ` · the digest of ${which(site)}`], range, {
     next: [`I'll ${isHere ? 'post it here' : 'send it as a direct message'} in a moment.`],
   });
 
-/** To somebody who asked for a digest, when limits hold its totals up. */
+/** To the requester of a digest whose totals are delayed by limits. */
 export const waitsMessage = ({ site, range }: Which, byMs: number): Message =>
   answer([{ bold: 'Waiting' }, ` · the digest of ${which(site)}`], range, {
     next: [
@@ -48,7 +48,7 @@ export const waitsMessage = ({ site, range }: Which, byMs: number): Message =>
     ],
   });
 
-/** To somebody who has a digest posted by hand for which the platform gives no numbers. */
+/** To a person who posts a digest by hand, if the platform gives no numbers. */
 export const stuckReply = ({ site, channel, range }: Which, cause: PlatformCause | undefined): Message =>
   answer([{ bold: 'No numbers yet' }, ` · the digest of ${which(site)} in `, { channel }], range, {
     next: [`${upperFirst(causeText(cause))}. I keep trying, and post it as soon as there are numbers.`],
@@ -68,15 +68,15 @@ const posted = (
         : [{ label: 'Open thread', action: digestActions.openThread, url: permalink }],
   });
 
-/** To somebody who had a digest posted by hand; `permalink` leads to it. */
+/** To a person who posted a digest by hand; `permalink` is its address. */
 export const postedMessage = (run: Which, permalink: string | undefined): Message =>
   posted('Posted', run, permalink);
 
-/** To somebody who wants a digest that is posted already. */
+/** To a person who requests a digest that is already posted. */
 export const postedAlreadyMessage = (run: Which, permalink: string | undefined): Message =>
   posted('Already posted', run, permalink, ['Nothing was posted again.']);
 
-/** To somebody who wants the digest of a week so soon after it that its numbers are not final. */
+/** To a person who requests a week's digest before its numbers are final. */
 export const notSettledMessage = ({ range }: Week, settledMs: number): Message =>
   answer([{ bold: 'Too early' }, ' · the platform may still count the last views of the week'], range, {
     next: ['Send it after ', { time: settledMs, format: '{time}' }, '.'],

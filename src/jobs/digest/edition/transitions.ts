@@ -1,14 +1,14 @@
 import { LATE_MS } from '../schedule-times.ts';
 import type { DigestFile, EditionRun } from './record.ts';
 
-/** Returns that a weekly digest is late where it is posted now, whatever held it up. */
+/** Returns that a weekly digest is late if it is posted now, for any cause. */
 export const lateNow = ({ kind, dueAtMs }: EditionRun, nowMs: number): Pick<EditionRun, 'late'> =>
   kind === 'weekly' && nowMs - dueAtMs > LATE_MS ? { late: true } : {};
 
 /**
- * Returns a digest that ended for a failure, or without its pages or a file, as it goes on from there, with the figures
- * and sections that are `planned` now; nothing when it is posted whole, or on its way. What was posted of it stays, and
- * is edited. What Slack refused is tried again as the same message, since an earlier post of it may be there all the same.
+ * Returns a digest that resumes after a failure, or lacks its pages or a file, with the figures and sections now
+ * `planned`; undefined if it is complete or in progress. Posted parts stay and are edited. A post that Slack refused is
+ * retried as the same message, since an earlier attempt may have succeeded.
  */
 export function restart(
   run: EditionRun,
@@ -31,7 +31,7 @@ export function restart(
   };
 }
 
-/** Returns a digest for which the platform gave no numbers so far as somebody asks for it once more. */
+/** Returns a digest without numbers so far, after another request for it. */
 export const askAgain = (run: EditionRun, nowMs: number): EditionRun | undefined =>
   run.state === 'collecting' && (run.stuck ?? run.waitReported)
     ? { ...run, sinceMs: nowMs, waitReported: undefined }
@@ -39,7 +39,7 @@ export const askAgain = (run: EditionRun, nowMs: number): EditionRun | undefined
 
 const canBeHad = (file: DigestFile | undefined) => file?.state === 'failed' && !file.refused;
 
-/** What was uploaded may be shared already. */
+/** The upload may be shared already. */
 const goOn = (file: DigestFile): DigestFile =>
   canBeHad(file)
     ? {

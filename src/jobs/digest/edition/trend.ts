@@ -3,13 +3,13 @@ import { totalOf } from '../model.ts';
 import { daysOf, weekBefore } from '../weeks.ts';
 import type { EditionRun } from './record.ts';
 
-/** Weeks that are compared, with the one that a digest is about. */
+/** Number of compared weeks, including the digest's own. */
 const MAX_WEEKS = 8;
 
-/** In fewer weeks nothing is the lowest of them. */
+/** In fewer weeks a lowest one means nothing. */
 const MIN_WEEKS = 4;
 
-/** Returns how the views of a week stand among those of the weeks before it, the latest first; `views` begins with its own. */
+/** Returns how a week's views compare with those of earlier weeks; `views` begins with its own, latest first. */
 export function trendOf(views: readonly number[]): EditionRun['trend'] {
   const [now = 0, ...before] = views;
   const [last] = before;
@@ -29,7 +29,7 @@ export function trendOf(views: readonly number[]): EditionRun['trend'] {
   };
 }
 
-/** Returns the same of a weekly digest, from the days that are kept. */
+/** Returns the same for a weekly digest, from the kept days. */
 export async function loadTrend(run: EditionRun, { figures }: JobContext): Promise<EditionRun['trend']> {
   if (run.kind === 'asked' || run.week === undefined) return undefined;
   const views: number[] = [];

@@ -32,7 +32,7 @@ import { type EditionRun, isPrivate, pagesKey, rootKey } from './record.ts';
 /** Longest path in a cell of a table. */
 const MAX_CELL_PATH = 60;
 
-/** Returns every message of a digest as it is to look now. */
+/** Returns every message of a digest in its present form. */
 export function editionMessages(run: EditionRun): OutboxMessage[] {
   const besides = [lateMessage(run), failedMessage(run)].flatMap((one) => one ?? []);
   if (run.totals === undefined) return besides;
@@ -58,7 +58,7 @@ export function editionMessages(run: EditionRun): OutboxMessage[] {
   return [...messages, ...besides];
 }
 
-/** Nobody waits for a weekly digest: what people asked for goes first. */
+/** A weekly digest has low priority: requests of people go first. */
 const urgencyOf = ({ kind }: EditionRun): Pick<OutboxMessage, 'kind' | 'lowPriority'> => ({
   kind: 'state',
   ...(kind === 'weekly' && { lowPriority: true }),
@@ -69,7 +69,7 @@ export const chartTitle = ({ site, range }: EditionRun) =>
 
 export const csvName = ({ week, range }: EditionRun) => `page-views-${week ?? typedRange(range)}.csv`;
 
-/** The message in the channel: totals, chart, and until when the rest is awaited. */
+/** The message in the channel: totals, chart, and the expected time of the rest. */
 function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'message' | 'fallback'> {
   const head = message([titleLine(run), ...totalLines(run, totals)]);
   const biggest = biggestLines(run);
@@ -114,7 +114,7 @@ function visitorsTexts({ readers }: Pick<EditionRun, 'readers'>): string[] {
 
 const ORDINALS = ['third', 'fourth', 'fifth', 'sixth', 'seventh'];
 
-/** What the weeks say that are kept. */
+/** The trend over the kept weeks. */
 function trendLines({ trend }: Pick<EditionRun, 'trend'>): string[][] {
   if (trend === undefined) return [];
   const { extreme, weeks, way, inARow } = trend;
@@ -143,7 +143,7 @@ const beforeText = ({ week, range }: Pick<EditionRun, 'week' | 'range'>) => {
 function biggestOf(run: EditionRun) {
   const { pages, totals } = run;
   const biggest = pages?.biggest;
-  // Without any views, every page has changed as much as it could.
+  // Without any views, every page has changed by its maximum.
   if (biggest === undefined || totals === undefined || totalOf(totals) === 0) return undefined;
   const { page, by } = biggest;
   const [now, before] = [page[by], page.before[by]];
@@ -217,7 +217,7 @@ function chartPart(run: EditionRun): Message['blocks'][number] | undefined {
   return imageBlock({ fileId, alt: cut(`${chartTitle(run)}. ${chartText(points)}`, 1500) });
 }
 
-/** State, subject and numbers in words: what a phone shows, and a screen reader says. */
+/** State, subject and numbers in words, for phones and screen readers. */
 function spokenLines(run: EditionRun, totals: Counts): Part[][] {
   const total = totalOf(totals);
   const { totalsBefore: before } = run;
@@ -236,7 +236,7 @@ function spokenLines(run: EditionRun, totals: Counts): Part[][] {
   ];
 }
 
-/** The message in its thread: the pages, and what readers looked for. Missing while they are not known. */
+/** The message in its thread: the pages, and what readers looked for. Missing while they are unknown. */
 function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallback'> | undefined {
   if (run.state !== 'completing' && run.state !== 'ended') return undefined;
   const hasPages = run.sections.includes('pages') && run.pages !== undefined && run.pages.top.length > 0;
@@ -265,7 +265,7 @@ function topTable({ pages, comparesPages }: EditionRun): PagePart {
   );
 }
 
-/** The same where a workspace does not take tables. */
+/** The same for a workspace that does not take tables. */
 function topList({ site, pages, comparesPages }: EditionRun): PagePart {
   const lines = (pages?.top ?? []).map((page) => [
     pagePart(site, page.path, MAX_CELL_PATH),
@@ -275,7 +275,7 @@ function topList({ site, pages, comparesPages }: EditionRun): PagePart {
   return message(lines);
 }
 
-/** `top` shows the pages that were read most. */
+/** `top` shows the most-read pages. */
 function pageParts(run: EditionRun, top: PagePart): PagePart[] {
   const { pages } = run;
   if (pages === undefined) return [];
@@ -323,11 +323,11 @@ function listLine(
   return [{ bold: name }, ...listed];
 }
 
-/** Where the file is all that there is of the list, what is wrong with it is said here. */
+/** If the file is the only list of pages, its problem is shown here. */
 const fileLines = (run: EditionRun): Part[][] =>
   run.sections.includes('pages') || run.csv === undefined || run.csv.state === 'failed' ? [] : sumLines(run);
 
-/** The platform's list of pages need not add up to its totals: that is said, never hidden. */
+/** The platform's list of pages need not add up to its totals; a line says so if it does not. */
 function sumLines({ pages, totals, totalsBefore }: EditionRun): Part[][] {
   const now = sumText(pages?.sum, totals);
   const before = sumText(pages?.sumBefore, totalsBefore);

@@ -11,17 +11,17 @@ const MINUTE_MS = 60_000;
 
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Somebody who asked is told of a wait that is longer. */
+/** A requester is informed of waits longer than this. */
 const MIN_TOLD_MS = 30_000;
 
-/** Failures in a row that are more than chance. */
+/** So many consecutive failures are no chance. */
 const MIN_FAILURES = 3;
 
-/** Whether a failure is worth a word: what nobody mends passes at times by itself. */
+/** Whether to report a failure: a transient one may pass by itself. */
 const isLasting = ({ pollFailure: trouble }: FiguresRun) =>
   trouble !== undefined && trouble.kind !== 'limit' && (isRefusal(trouble) || trouble.inARow >= MIN_FAILURES);
 
-/** Returns why a digest is late, as soon as its owner is to know: what only a person can mend, at once. */
+/** Returns why a digest is late, once its owner should know: at once if only a person can fix it. */
 export function stuckBy(
   { dueAtMs }: Pick<EditionRun, 'dueAtMs'>,
   figures: FiguresRun,
@@ -32,7 +32,7 @@ export function stuckBy(
   return cause !== undefined && lateMs >= (isRefusal(cause) ? 0 : HOUR_MS) ? cause : undefined;
 }
 
-/** Returns when the limits that hold these figures up will have let so many requests through, in whole minutes. */
+/** Returns when the limits will have allowed so many requests, in whole minutes. */
 async function doneAtMs(
   figures: FiguresRun,
   requests: number,
@@ -46,7 +46,7 @@ async function doneAtMs(
   return Math.ceil(doneMs / MINUTE_MS) * MINUTE_MS;
 }
 
-/** Returns the requests that these figures still take; a list of pages is taken to be as long as `pages`. */
+/** Returns the remaining requests for these figures; a list of pages is assumed to have `pages` entries. */
 function requestsLeft(figures: FiguresRun, pages: number | undefined): number | undefined {
   const { spans, readers, requests, maxRequests } = figures;
   const listed = figures.pages?.state === 'collecting' ? figures.pages : undefined;
@@ -61,9 +61,9 @@ function requestsLeft(figures: FiguresRun, pages: number | undefined): number | 
 type PagesWait = Pick<EditionRun, 'pagesByMs' | 'pagesFromMs' | 'pagesHeld'>;
 
 /**
- * Returns by when the lists of pages come that limits hold up, as long as what was said of it cannot hold any more: a
- * list is about as long as that of the other range. Where the platform fails, or refuses again after a wait since others
- * use its limit, why nobody knows. Nothing where there is nothing new.
+ * If the last estimate no longer holds, returns the expected time of the delayed lists of pages: a list is assumed as
+ * long as the other range's. If the platform fails, or refuses again after a wait, returns why the time is unknown.
+ * Returns undefined if nothing is new.
  */
 export async function findPagesWait(
   run: PagesWait,
@@ -77,7 +77,7 @@ export async function findPagesWait(
   const pagesHeld = failing && causeOf(failing);
   if (pagesHeld !== undefined && pagesHeld.kind !== run.pagesHeld?.kind)
     return { pagesByMs: undefined, pagesFromMs: undefined, pagesHeld };
-  // Nothing is promised again.
+  // No second promise is made.
   if (run.pagesHeld !== undefined) return undefined;
   const held = open.find(({ limitedUntilMs }) => limitedUntilMs !== undefined);
   if (held?.limitedUntilMs === undefined) return undefined;
@@ -96,8 +96,8 @@ export async function findPagesWait(
 }
 
 /**
- * Tells whoever asked, once, about when the digest comes, where limits hold its totals up, or what failed. Returns whether
- * it did. Of a weekly one that was sent by hand they hear only where they asked.
+ * Informs the requester, once, of the delay by limits and its expected end, or of the failure. Returns whether it did.
+ * For a weekly digest sent by hand, only in the conversation of the request.
  */
 export async function reportWait(
   run: EditionRun,

@@ -2,7 +2,7 @@ import type { JobContext } from '../../context.ts';
 import { type FiguresRun, figuresRun } from './record.ts';
 import { collectAgain } from './transitions.ts';
 
-/** Has figures collected that are not there yet; once, whoever wants the same. What failed before goes on. */
+/** Starts collecting missing figures, once for equal requests. A failed run resumes. */
 export async function collectFigures(
   wanted: FiguresRun,
   { runs, wake, now }: Pick<JobContext, 'runs' | 'wake' | 'now'>,

@@ -21,32 +21,32 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** How long collecting goes on without success: a digest is caught up within two days; a person waits for minutes. */
+/** Collecting gives up after this long: a digest is caught up within two days; a person waits for minutes. */
 const GIVE_UP_MS = 48 * HOUR_MS;
 const URGENT_GIVE_UP_MS = 5 * 60_000;
-/** A project that is no longer in the settings does not come back by itself: its owner is to know. */
+/** A project missing from the settings does not return by itself: its owner is informed sooner. */
 const PROJECT_GIVE_UP_MS = HOUR_MS;
-/** How long somebody who asked waits for the hourly limit. */
+/** How long a person's request waits for the hourly limit. */
 const URGENT_LIMIT_MS = 2 * HOUR_MS;
 
-/** Failures in a row after which a part that a digest can do without is left out. */
+/** After so many consecutive failures, an optional part is left out. */
 const MAX_PART_FAILURES = 3;
 
-/** Whatever the platform says, it is asked again after so long: its limit is one of an hour. */
+/** The longest wait before the next request, whatever the platform says: its limit is hourly. */
 const LONGEST_WAIT_MS = HOUR_MS;
 /** The longest pause between failures: each of them takes a request of the hour. */
 const LONGEST_BACKOFF_MS = HOUR_MS / 2;
 
-/** The pause after a 429 without `Retry-After`: the limit is one of an hour. */
+/** The pause after a 429 without `Retry-After`; the limit is hourly. */
 const DEFAULT_LIMIT_MS = 60_000;
 
-/** What the steps of one execution share: the next part of the list of pages, asked for while the last one is stored. */
+/** Shared by the steps of one execution: the next part of the list of pages, requested while the last one is stored. */
 interface Execution {
   steps: number;
   ahead?: ReturnType<typeof requestPages> | undefined;
 }
 
-/** Collects figures within the hourly limit, one request a step, and goes on where it stopped. */
+/** Collects figures within the hourly limit, one request per step, and resumes at the same place. */
 export const figuresJob = defineRunJob<FiguresRun, LoadedRun<FiguresRun>, Execution>({
   name: 'digest-figures',
   queue: 'docs-analytics',
@@ -118,10 +118,10 @@ const afterRequest = (run: FiguresRun, next: FiguresRun): FiguresRun => ({
   limitedUntilMs: undefined,
 });
 
-/** The slot of a request is the same however often it is taken. One that is made again has another: both were sent. */
+/** A request keeps its slot id until it is sent. A retry gets a new id, since both requests were sent. */
 const slotId = ({ id, sinceMs, requests }: FiguresRun) => `${id} ${sinceMs} ${requests}`;
 
-/** Returns 0 when the request may be made, else in how many milliseconds to ask again. */
+/** Returns 0 if the request may be made, else the milliseconds until the next try. */
 async function takeSlots(
   run: FiguresRun,
   { needed }: AnalyticsLimits,
@@ -138,7 +138,7 @@ async function takeSlots(
 const markTooMany = (run: FiguresRun): FiguresRun =>
   run.pages?.state === 'collecting' ? { ...run, pages: { ...run.pages, state: 'tooMany' } } : run;
 
-/** A wait that people would notice is recorded, so that it can be said. It has an end like any other trouble. */
+/** Records a noticeable wait, so that messages can show it. It is limited in time like any other failure. */
 function waitForLimit(run: FiguresRun, inMs: number, { now }: JobContext): StepResult<FiguresRun> {
   if (now() - run.sinceMs >= (run.urgent ? URGENT_LIMIT_MS : GIVE_UP_MS))
     return end(run, 'platform', { kind: 'limit' });
@@ -147,10 +147,12 @@ function waitForLimit(run: FiguresRun, inMs: number, { now }: JobContext): StepR
   return isSaid || inMs < 10_000 ? runAgainIn(inMs) : saveAs({ ...run, limitedUntilMs: untilMs }, { inMs });
 }
 
-/** Whether nothing changed any more in its range since it was begun. */
+/** Whether its range could no longer change when the run began. */
 const isSettled = ({ range, sinceMs }: FiguresRun) => settledAtMs(range) <= sinceMs;
 
-/** Returns the run with what is kept already, or known to be lacking; nothing when it has to be asked for. */
+/**
+ * Returns the run with figures that are stored already, or known to be unsupported; undefined if a request is needed.
+ */
 async function withoutRequest(
   run: FiguresRun,
   request: NextRequest,
@@ -162,7 +164,7 @@ async function withoutRequest(
       : undefined;
   if (request.kind === 'pages') {
     const { offset } = run.pages ?? { offset: 0 };
-    // Whoever has begun goes on: the next part may be on its way.
+    // A run that has begun continues: the next part may be pending.
     const isKept =
       offset === 0 && isSettled(run) && (await figures.reusePages(pagesOf(run), rangeKey(run.range)));
     return isKept ? { ...run, pages: { offset, state: 'complete' } } : undefined;
@@ -194,8 +196,8 @@ function leaveOut(run: FiguresRun, part: Parameters<typeof withPart>[1]): Figure
 }
 
 /**
- * Collects the next part of the list of pages. While the platform answers, the slot of the request after it is taken;
- * while the answer is stored, that request is under way: a large site takes no longer than the platform does.
+ * Collects the next part of the list of pages. The slot of the following request is taken while the platform answers,
+ * and that request runs while this answer is stored. So a large site takes only as long as the platform does.
  */
 async function collectPages(
   run: FiguresRun,
@@ -214,11 +216,11 @@ async function collectPages(
     ahead ?? requestPages(run.range, offset, source),
     mayFollow ? takeSlots(following, limits, context) : 1,
   ]);
-  // By what came, not by what was asked for: a platform may give less at once.
+  // The offset follows the rows received, not those requested: a platform may return fewer.
   const nextOffset = offset + Math.max(rows, 1);
   if (hasMore && inMs === 0) {
     const next = requestPages(run.range, nextOffset, source);
-    // The next step looks at it; where that never comes, nobody does.
+    // The next step handles the error; if there is no next step, nobody has to.
     next.catch(() => {});
     execution.ahead = next;
   }
@@ -229,7 +231,7 @@ async function collectPages(
   return { ...run, pages: { offset: nextOffset, state: hasMore ? 'collecting' : 'complete' } };
 }
 
-/** Sends one request and returns the run with its result. Days that have ended are kept for other runs. */
+/** Sends one request and returns the run with its result. Finished days are stored for other runs. */
 async function send(
   run: FiguresRun,
   request: Exclude<NextRequest, { kind: 'pages' }>,
@@ -249,10 +251,7 @@ async function send(
   return withSpan(run, request.index, counts);
 }
 
-/**
- * How long a part is left out that a digest can do without: one that the platform lacks for a day, one that it refuses
- * for an hour.
- */
+/** How long an optional part is left out: a day if the platform lacks it, an hour if the platform refuses it. */
 const LEFT_OUT_MS: Partial<Record<DocsApiError['kind'], number>> = {
   not_found: 24 * HOUR_MS,
   unsupported: 24 * HOUR_MS,
@@ -306,14 +305,14 @@ async function handleTrouble(
   );
 }
 
-/** Nobody waits for it: pauses double up to half an hour, so that failures leave the hour's requests to others. */
+/** For background runs, pauses double up to half an hour, so that failures leave the hour's requests to others. */
 function backgroundPauseMs(
   { urgent }: FiguresRun,
   { kind, inARow }: PollFailure,
   context: JobContext,
 ): number {
   const isLimit = kind === 'limit';
-  // The first time, the platform's own time counts.
+  // At the first refusal, the platform's own time counts.
   if (urgent || kind === 'project' || (isLimit && inARow === 1)) return 0;
   const retryMinMs = isLimit ? DEFAULT_LIMIT_MS : context.timing.retryMinMs;
   return backoffMs({ retryMinMs, retryMaxMs: LONGEST_BACKOFF_MS }, inARow, context.random());

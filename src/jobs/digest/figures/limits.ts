@@ -5,12 +5,12 @@ import type { FiguresRun } from './record.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Requests an hour that collecting for digests leaves to people who ask now. */
+/** Requests per hour reserved for people, which digests in the background leave free. */
 const KEPT_FOR_PEOPLE = 20;
 
 /**
- * Returns the name of the budget that analytics requests take from. The platform counts them for an organization: where
- * the settings name none, its API key stands for it, which `keyId` names without giving it away.
+ * Returns the name of the budget for analytics requests. The platform counts them per organization; if the settings
+ * name none, the API key stands for it. `keyId` identifies the key without revealing it.
  */
 export const analyticsBudget = (organization: string | undefined, keyId: string): string =>
   organization === undefined ? keyId : `organization:${organization}`;
@@ -22,14 +22,14 @@ export const analyticsLimit = (budget: string, perHour: number): RateLimit => ({
   windowMs: HOUR_MS,
 });
 
-/** Returns the part of that limit which collecting in the background may use. */
+/** Returns the part of that limit for collecting in the background. */
 export const backgroundLimit = (budget: string, perHour: number): RateLimit => ({
   name: `analytics-background:${budget}`,
   count: Math.max(1, perHour - Math.min(KEPT_FOR_PEOPLE, Math.floor(perHour / 5))),
   windowMs: HOUR_MS,
 });
 
-/** Returns the part of that limit which one person may use for digests of any dates: two of them, or a fifth. */
+/** Returns one person's part of that limit, for digests of any dates: enough for two, or a fifth if that is more. */
 const personLimit = (teamId: string, userId: string, perHour: number): RateLimit => ({
   name: `analytics-person:${teamId}:${userId}`,
   count: Math.max(2 * KEPT_FOR_PEOPLE, Math.floor(perHour / 5)),
@@ -38,11 +38,11 @@ const personLimit = (teamId: string, userId: string, perHour: number): RateLimit
 
 export interface AnalyticsLimits {
   all: RateLimit;
-  /** Those that a request needs a slot of, one after the other. */
+  /** Limits of which a request needs a slot, in this order. */
   needed: RateLimit[];
 }
 
-/** Urgent requests have the whole limit, each person a share of it. */
+/** Urgent requests may use the whole limit, each person a share of it. */
 export function limitsOf(
   run: Pick<FiguresRun, 'teamId' | 'urgent' | 'by' | 'project'>,
   { keyId }: Pick<DocsApi, 'keyId'>,

@@ -12,37 +12,36 @@ import {
   readerFigures,
 } from '../model.ts';
 
-/** What readers looked for, in the order in which it is asked; `visitors` and `feedback` are one request each. */
+/** Parts of the readers' figures, in the order of requests; `visitors` and `feedback` take one request each. */
 export const READER_PARTS = ['visitors', 'searches', 'feedback', 'questions'] as const;
 export type ReaderPart = (typeof READER_PARTS)[number];
 
 /**
- * The figures of one range of days of a project, as they are collected: shared by everybody who wants them. Times are
- * epoch milliseconds.
+ * The figures of a project for one range of days, shared by everybody who requests them. Times are epoch milliseconds.
  */
 export const figuresRun = runBase.extend({
   job: z.literal('digest-figures'),
   project: z.string(),
   range: dayRange,
-  /** Parts of the range whose totals are wanted; together they are the range, unless an alert compares days. */
+  /** Parts of the range with a total each. Together they are the range, unless an alert compares days. */
   spans: z.array(dayRange.extend({ counts: counts.optional() })),
-  /** Somebody waits: it goes first, out of the requests that are kept for people. */
+  /** A person waits: it has priority, and uses the requests reserved for people. */
   urgent: z.boolean(),
-  /** Who asked, when somebody did: their share of the requests. */
+  /** The person who requested it, if any, for their share of the requests. */
   by: z.string().optional(),
-  /** Requests that it may make; without it as many as it takes. */
+  /** Maximum number of requests; unlimited if missing. */
   maxRequests: z.number().int().optional(),
   requests: z.number().int(),
-  /** The list of pages; missing when it is not wanted. `tooMany`: more than `maxRequests` allows. */
+  /** The list of pages; missing if it is not requested. `tooMany`: more than `maxRequests` allows. */
   pages: z
     .object({ offset: z.number().int(), state: z.enum(['collecting', 'complete', 'tooMany']) })
     .optional(),
-  /** What readers looked for; missing when it is not wanted. */
+  /** The readers' figures; missing if they are not requested. */
   readers: z
     .object({
       done: z.array(z.enum(READER_PARTS)),
       figures: readerFigures,
-      /** Of a part that takes several requests: where it goes on, after how many, and what is counted so far. */
+      /** For a part of several requests: the cursor, the number of requests, and the counts so far. */
       cursor: z.string().optional(),
       partRequests: z.number().int().optional(),
       categories: z.record(z.string(), z.number()).default({}),
@@ -50,9 +49,9 @@ export const figuresRun = runBase.extend({
     .optional(),
   state: z.enum(['collecting', 'ended']),
   sinceMs: z.number(),
-  /** No request is made before. */
+  /** No request is made before this time. */
   nextMs: z.number(),
-  /** Our own limit, or the platform's, holds it up until then. */
+  /** Our own limit, or the platform's, delays it until this time. */
   limitedUntilMs: z.number().optional(),
   pollFailure: pollFailure
     .extend({
@@ -61,13 +60,13 @@ export const figuresRun = runBase.extend({
       ...platformCause.omit({ kind: true }).shape,
     })
     .optional(),
-  /** Why the rest cannot be had. */
+  /** Why the rest is missing. */
   failed: z.enum(['project', 'platform']).optional(),
   cause: platformCause.optional(),
 });
 export type FiguresRun = z.infer<typeof figuresRun>;
 
-/** What somebody wants to know of a range. */
+/** A request for figures of a range. */
 export type FiguresWanted = Pick<
   FiguresRun,
   'teamId' | 'project' | 'range' | 'urgent' | 'by' | 'maxRequests'
@@ -77,14 +76,14 @@ export type FiguresWanted = Pick<
   readers: boolean;
 };
 
-/** Returns the id of the run that collects it, the same for everybody who wants the same. */
+/** Returns the id of the run that collects them, the same for equal requests. */
 function figuresId({ teamId, project, range, spans, pages, readers, maxRequests = 0 }: FiguresWanted) {
   const wanted = [pages ? 'pages' : '', readers ? 'readers' : '', String(maxRequests)];
   const days = spans.map(({ from, to }) => `${from} ${to}`);
   return idOf('digest-figures', teamId, project, range.from, range.to, ...wanted, ...days);
 }
 
-/** Returns the run that collects what is wanted. */
+/** Returns the run that collects the requested figures. */
 export function newFiguresRun(wanted: FiguresWanted, nowMs: number): FiguresRun {
   const { teamId, project, range, spans, urgent, by, maxRequests } = wanted;
   return {
@@ -108,7 +107,7 @@ export function newFiguresRun(wanted: FiguresWanted, nowMs: number): FiguresRun 
   };
 }
 
-/** Where the pages of a range are kept. A digest that somebody asked for is urgent, and no other is. */
+/** The key for the stored pages of a range. Only a person's digest is urgent. */
 export const pagesOf = ({
   teamId,
   project,
@@ -119,10 +118,10 @@ export const pagesOf = ({
   asked: urgent,
 });
 
-/** How a range is named there. */
+/** The name of a range in that store. */
 export const rangeKey = ({ from, to }: DayRange) => `${from}..${to}`;
 
-/** Returns why the platform gives no numbers now; nothing where it does, or where the project is gone. */
+/** Returns why the platform gives no numbers now; undefined if it does, or if the project is missing. */
 export function causeOf({
   pollFailure: trouble,
 }: Pick<FiguresRun, 'pollFailure'>): PlatformCause | undefined {
@@ -130,5 +129,5 @@ export function causeOf({
   return cause.data;
 }
 
-/** Whether the totals of all spans are there. */
+/** Whether all spans have totals. */
 export const hasTotals = ({ spans }: FiguresRun) => spans.every((span) => span.counts !== undefined);

@@ -3,32 +3,32 @@ import { MAX_LISTED } from '../listed.ts';
 import type { Counts, DayRange, PageCounts } from '../model.ts';
 import { type FiguresRun, READER_PARTS, type ReaderPart } from './record.ts';
 
-/** Rows of one request: the most that the platform gives. */
+/** Rows per request, the platform's maximum. */
 export const PAGE_LIMIT = 250;
 const SEARCH_LIMIT = 100;
 export const FEEDBACK_LIMIT = 100;
-/** Fewer than the platform gives: the answers in them are long. */
+/** Fewer than the platform's maximum, because the answers in them are long. */
 const CONVERSATION_LIMIT = 250;
 
-/** Requests for one part of what readers looked for; of questions, fewer than all would mislead. */
+/** Requests per part of the readers' figures; an incomplete list of questions would mislead. */
 const MAX_PART_REQUESTS = 20;
 
-/** Categories that are counted; a hostile platform could send any number. */
+/** Maximum number of counted categories; a hostile platform could send any number. */
 const MAX_CATEGORIES = 100;
 
-/** A search counts from so many hits on. */
+/** A search with fewer hits does not count. */
 const MIN_HITS = 10;
 
-/** What a run asks next. */
+/** The next request of a run. */
 export type NextRequest =
   | { kind: 'span'; index: number }
   | { kind: 'readers'; part: ReaderPart }
   | { kind: 'pages' };
 
-/** Where few requests are allowed, so many are kept for the list of pages: it comes before what readers looked for. */
+/** If requests are few, this many are reserved for the list of pages, which matters more than the readers' figures. */
 const KEPT_FOR_PAGES = 4;
 
-/** Totals first, so that a digest is on time; then what takes few requests; the list of pages last. */
+/** Totals come first, so that a digest is on time; then parts of few requests; the list of pages last. */
 export function nextRequest({
   spans,
   readers,
@@ -46,7 +46,7 @@ export function nextRequest({
   return needsPages ? { kind: 'pages' } : undefined;
 }
 
-/** Views as whole numbers that are not negative: a platform may send anything. */
+/** Views as whole numbers from 0: a platform may send anything. */
 const toViews = ({ human, ai }: Counts): Counts => ({ human: whole(human), ai: whole(ai) });
 
 const whole = (value: number) => Math.min(Math.max(0, Math.round(value)), Number.MAX_SAFE_INTEGER);
@@ -66,7 +66,7 @@ export async function requestSpan(
   return toViews((await docs.getPageViews(query, { signal })).totals);
 }
 
-/** Returns a part of the list of pages, how many rows the platform gave for it, and whether there is more. */
+/** Returns a part of the list of pages, the number of rows the platform sent, and whether there is more. */
 export async function requestPages(
   { from, to }: DayRange,
   offset: number,
@@ -75,7 +75,7 @@ export async function requestPages(
   const query = { projectId, dateFrom: from, dateTo: to, limit: PAGE_LIMIT, offset };
   const { views, hasMore, leftOut = 0 } = await docs.getPageViews(query, { signal });
   const rows = views.length + leftOut;
-  // A platform that says so without any row would be asked for ever.
+  // A platform that says "more" without any row would be asked for ever.
   return {
     pages: views.map(({ path, ...views }) => ({ path, ...toViews(views) })),
     rows,
@@ -85,7 +85,7 @@ export async function requestPages(
 
 type Readers = NonNullable<FiguresRun['readers']>;
 
-/** Returns what is known of readers after one more request for `part`. */
+/** Returns the readers' figures after one more request for `part`. */
 export async function requestReaders(
   readers: Readers,
   part: ReaderPart,
@@ -106,7 +106,7 @@ export async function requestReaders(
       return requestSearches(readers, query, { docs, projectId, signal });
     case 'feedback': {
       const { feedback } = await docs.getFeedbackByPage({ ...query, limit: FEEDBACK_LIMIT }, { signal });
-      // All of them: the next digest compares with those that are few.
+      // Keeps all: the next digest compares with pages of few thumbs.
       const rated = feedback
         .slice(0, FEEDBACK_LIMIT)
         .map(({ path, thumbsUp, thumbsDown }) => ({ path, up: whole(thumbsUp), down: whole(thumbsDown) }));
@@ -120,15 +120,15 @@ export async function requestReaders(
 type Query = { projectId: string; dateFrom: string; dateTo: string };
 
 /**
- * Looks for searches without a click in another part of the terms. The most frequent come first, so what is found stays
- * right when the rest is not asked for.
+ * Searches another part of the terms for those without a click. The most frequent come first, so the result stays right
+ * if the rest is not requested.
  */
 async function requestSearches(readers: Readers, query: Query, { docs, signal }: Source): Promise<Readers> {
   const page = await docs.getSearches({ ...query, limit: SEARCH_LIMIT, ...cursorOf(readers) }, { signal });
   const unclicked = page.searches
     .filter(({ hits, ctr, topClickedPage }) => hits >= MIN_HITS && ctr === 0 && topClickedPage === undefined)
     .map(({ searchQuery, hits }) => ({ query: searchQuery, hits: whole(hits) }));
-  // By term: one may come again while rows shift.
+  // By term: a term may come again while rows shift.
   const found = new Map([...(readers.figures.searches ?? []), ...unclicked].map((one) => [one.query, one]));
   const searches = [...found.values()].toSorted((one, other) => other.hits - one.hits).slice(0, MAX_LISTED);
   const next = { ...readers, figures: { ...readers.figures, searches } };
@@ -138,7 +138,7 @@ async function requestSearches(readers: Readers, query: Query, { docs, signal }:
 
 const cursorOf = ({ cursor }: Readers) => (cursor === undefined ? {} : { cursor });
 
-/** Returns how a part goes on; nothing where there is no more of it, or more than is asked for. */
+/** Returns how a part continues; undefined if it is complete, or has reached its limit of requests. */
 function goOn(readers: Readers, nextCursor: string | undefined): Readers | undefined {
   const partRequests = (readers.partRequests ?? 0) + 1;
   const isNew = nextCursor !== undefined && nextCursor !== readers.cursor;
@@ -147,7 +147,7 @@ function goOn(readers: Readers, nextCursor: string | undefined): Readers | undef
     : undefined;
 }
 
-/** Counts another part of the conversations with the assistant. What readers wrote is not read. */
+/** Counts another part of the conversations with the assistant. The readers' text is not read. */
 async function requestQuestions(readers: Readers, query: Query, { docs, signal }: Source): Promise<Readers> {
   const paging = { limit: CONVERSATION_LIMIT, ...cursorOf(readers) };
   const page = await docs.getAssistantConversations({ ...query, ...paging }, { signal });
@@ -176,13 +176,13 @@ function withoutQuestions(readers: Readers): Readers {
   return { ...readers, figures };
 }
 
-/** Returns them without a part of which only some requests were made: it would mislead. */
+/** Returns them without an incomplete part, which would mislead. */
 export function withoutHalf(readers: Readers): Readers {
   const { cursor, partRequests: _, ...rest } = readers;
   return cursor === undefined ? readers : withoutQuestions(rest);
 }
 
-/** The part is done: nothing more is asked. */
+/** The part is done: no more requests for it. */
 export const withPart = (readers: Readers, part: ReaderPart): Readers => ({
   ...withoutHalf(readers),
   categories: {},

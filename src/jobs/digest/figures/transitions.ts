@@ -5,16 +5,16 @@ import type { FiguresRun } from './record.ts';
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * The record outlives its pages. Whoever wants them has them read within the last two days of theirs; who asked for dates
- * waits for hours at most, so one day is left.
+ * The record outlives its pages. Digests use the pages within two days before they expire; a person's request waits for
+ * hours at most, so one day is left.
  */
 const pagesUsedMs = ({ urgent }: FiguresRun) =>
   urgent ? retention.askedPageFiguresMs - DAY_MS : retention.pageFiguresMs - 2 * DAY_MS;
 
 /**
- * Returns how figures are collected once more that somebody wants and that were `known` already: what failed goes on
- * where it stopped; a range that could still change, or whose pages may be dropped by now, begins again. What waits after a
- * failure is asked for at once. Nothing when they can be used, or are on their way.
+ * Returns how to collect figures again that were `known` already. A failed run resumes; a range that could still
+ * change, or whose pages may have expired, begins again. A pause after a failure ends at once. Returns undefined if the
+ * figures are usable, or in progress.
  */
 export function collectAgain(known: FiguresRun, wanted: FiguresRun, nowMs: number): FiguresRun | undefined {
   if (known.state !== 'ended')

@@ -15,15 +15,15 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK = 7;
 
-/** A day whose figures do not come for so long is not posted any more. */
+/** A day whose figures are missing for this long is not posted. */
 const GIVE_UP_MS = DAY_MS;
-/** So long a line waits for the pages that moved. */
+/** A line waits this long for the pages that changed. */
 const PAGES_MS = HOUR_MS;
 /** Requests for the pages of a day; both days together may make twice as many. */
 const PAGE_REQUESTS = 5;
 const MAX_CHECK_MS = 30_000;
 
-/** Most pages that are named, and the smallest part of the change that each of them has. */
+/** Maximum number of named pages, and each page's minimum share of the change. */
 const MAX_PAGES = 3;
 const MIN_PART = 0.1;
 
@@ -36,8 +36,8 @@ type AlertContext = Pick<
 >;
 
 /**
- * Looks at the last finished day once a day, and posts a line where it was unusual. Returns the schedule that is to be
- * saved, which is paused where its owner may no longer set up digests, or how long there is nothing to do.
+ * Checks the last finished day once a day, and posts a line if it was unusual. Returns the schedule to save, which is
+ * paused if its owner may no longer set up digests; or the milliseconds until there is work.
  */
 export async function stepAlert(run: ScheduleRun, context: AlertContext): Promise<ScheduleRun | number> {
   const nowMs = context.now();
@@ -46,7 +46,7 @@ export async function stepAlert(run: ScheduleRun, context: AlertContext): Promis
   const nextAtMs = nextDaily(run.timetable, nowMs);
   if (alert === undefined) return { ...run, alert: { nextAtMs } };
   if (nowMs >= alert.nextAtMs) {
-    // Where Slack does not say, the day is looked at, and it is asked again before anything is posted.
+    // If Slack does not answer, the day is checked, and the owner is looked up again before a post.
     if ((await checkOwner(run, context)) === 'notPermitted') return pauseNotPermitted(run, context);
     return { ...run, alert: { ...alert, nextAtMs, ...settledDays(run, alert, nowMs) } };
   }
@@ -62,14 +62,14 @@ export async function stepAlert(run: ScheduleRun, context: AlertContext): Promis
   return { ...run, alert: { ...alert, check: undefined, ...next } };
 }
 
-/** Returns the last time at which a day was to be looked at: those before it are not caught up. */
+/** Returns the last due check; earlier ones are not caught up. */
 function lastDaily({ timetable }: ScheduleRun, dueAtMs: number, nowMs: number): number {
   let lastMs = dueAtMs;
   for (let atMs = dueAtMs; atMs <= nowMs; atMs = nextDaily(timetable, atMs)) lastMs = atMs;
   return lastMs;
 }
 
-/** Returns what has settled since a day was looked at: a change of clocks may make it two days, or none. */
+/** Returns the days that settled since the last check: a clock change may make it two, or none. */
 function settledDays(
   run: ScheduleRun,
   { nextAtMs, checked }: AlertWatch,
@@ -79,20 +79,20 @@ function settledDays(
   const last = dayOf(dueAtMs - SETTLING_MS - DAY_MS);
   if (checked === last) return {};
   const dayBefore = dayRange(last, -1).from;
-  // What was missed for a day is not caught up.
+  // A check missed by a day is not caught up.
   const isTwo = dueAtMs === nextAtMs && checked !== undefined && checked < dayBefore;
   return { checked: last, days: isTwo ? [dayBefore, last] : [last], check: undefined };
 }
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
-/** Returns the range of some days, the first of which comes so many days after another. */
+/** Returns a range of `days` days that begins `plusDays` after a day. */
 function dayRange(day: string, plusDays = 0, days = 1): DayRange {
   const fromMs = Date.parse(`${day}T00:00:00Z`) + plusDays * DAY_MS;
   return { from: dayOf(fromMs), to: dayOf(fromMs + days * DAY_MS) };
 }
 
-/** Returns the days of an alert and those they are compared with, each with how many days it has. */
+/** Returns the days of an alert and the days it is compared with, each with its number of days. */
 const comparedDays = (day: string, alert: Alert | undefined): [range: DayRange, days: number][] =>
   alert?.lasting
     ? [
@@ -112,7 +112,7 @@ async function beginCheck(run: ScheduleRun, day: string, context: AlertContext):
   return { day, sinceMs: context.now(), figures };
 }
 
-/** Has figures collected, and returns the run that does it. */
+/** Starts collecting figures, and returns the id of the run. */
 async function collect(
   { teamId, project }: ScheduleRun,
   wanted: { range: DayRange; spans: DayRange[]; pages: boolean; maxRequests?: number },
@@ -129,7 +129,7 @@ async function load(ids: string[], { runs }: AlertContext): Promise<FiguresRun[]
   return runs.loadAll(ids, figuresRun);
 }
 
-/** Returns what becomes of the check (without any, it is over), how long it waits, or that nothing may be posted. */
+/** Returns the next state of the check (none: it is over), the wait, or that nothing may be posted. */
 async function stepCheck(
   run: ScheduleRun,
   check: Check,
@@ -152,7 +152,7 @@ async function stepCheck(
   return { check: { ...check, found: { sinceMs: context.now(), alerts, pages } } };
 }
 
-/** What an earlier schedule told is not known: then no views at all are told alone. */
+/** Alerts of an earlier schedule are unknown here: then only a day without any views is posted. */
 async function withoutQuiet(
   run: ScheduleRun,
   day: string,
@@ -165,14 +165,14 @@ async function withoutQuiet(
   return alerts.filter(({ now }) => now === 0);
 }
 
-/** Whether a line was posted in the days before, also by a schedule that was removed since, or chose no alerts since. */
+/** Whether a line was posted in the days before, also by a schedule that was since removed or turned alerts off. */
 async function wasAlert(run: ScheduleRun, day: string, { outbox }: AlertContext): Promise<boolean> {
   const before = Array.from({ length: QUIET_DAYS - 1 }, (_, index) => dayRange(day, -1 - index).from);
   const lines = await Promise.all(before.map((one) => outbox.deliveryState(alertKey(run, one))));
   return lines.some(({ kind }) => kind === 'shown');
 }
 
-/** Waits for the pages that moved, as long as that is worth it, and posts the line. */
+/** Waits a limited time for the pages that changed, and posts the line. */
 async function awaitPages(
   run: ScheduleRun,
   check: Check,
@@ -196,7 +196,7 @@ async function awaitPages(
   return { quiet: quietAfter(run.alert?.quiet, found.alerts, check.day) };
 }
 
-/** Returns the pages that most of the first alert comes from, with their views a day. */
+/** Returns the pages that contribute most to the first alert, with their views per day. */
 async function movedPages(
   run: ScheduleRun,
   day: string,
@@ -217,7 +217,7 @@ async function movedPages(
   return mostMoved(now, before, alert);
 }
 
-/** Returns the pages that moved as the alert did, each by a part of it that counts, the largest first. */
+/** Returns the pages that moved in the alert's direction, each by a sufficient share, largest first. */
 export function mostMoved(
   pages: readonly PageCounts[],
   earlier: readonly PageCounts[],

@@ -5,7 +5,7 @@ import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
 import { WEEKDAYS } from '../schedule-times.ts';
 import type { ScheduleRun } from './record.ts';
 
-/** The views of a page on the day or days of an alert, and on those they are compared with; of several days, per day. */
+/** A page's views on the alert's day or days, and on the days compared with; of several days, per day. */
 export interface MovedPage {
   path: string;
   now: number;
@@ -14,7 +14,7 @@ export interface MovedPage {
 
 const names = { human: 'People', ai: 'AI' } as const;
 
-/** In the channel: a day whose views are not what they usually are. */
+/** In the channel: a day with unusual views. */
 export function alertMessage(
   run: Pick<ScheduleRun, 'site'>,
   day: string,
@@ -36,7 +36,7 @@ export function alertMessage(
       return `${whose}${viewsText(now)}${perDay}, usually about ${formatCount(usual)}.`;
     })
     .join(' ');
-  // AI alone may have none for other reasons: a site can turn it away.
+  // No views by AI alone may have other causes: a site can block it.
   const isBroken = alerts.some(({ by, now }) => by === 'human' && now === 0);
   const broken = isBroken ? [['None at all usually means that counting broke.'], [CHECK_COUNTING]] : [];
   const mostOfIt = (join: (page: MovedPage) => string): Part[][] =>

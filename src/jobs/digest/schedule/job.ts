@@ -43,22 +43,22 @@ import {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Collecting begins so long before a digest is due, and for what its pages take longer. */
+/** Collecting begins this long before a digest is due, plus the time for its pages. */
 const AHEAD_MS = 10 * MINUTE_MS;
-/** Requests of a digest beside those for its pages, at most. */
+/** Maximum requests of a digest other than those for its pages. */
 const OTHER_REQUESTS = 50;
 
-/** How often the digest that is being posted is looked at. */
+/** Longest pause between checks of the digest that is being posted. */
 const MAX_CHECK_MS = 30_000;
 
-/** How often an owner of whom Slack says nothing is asked about while no digest waits for it. */
+/** Pause between look-ups of an owner whom Slack cannot look up, while no digest waits. */
 const LOOKUP_MS = 5 * MINUTE_MS;
 
 const PAUSED_NOT_PERMITTED = 'paused: not permitted';
 
 /**
- * Posts a digest every week: has its figures collected in time, has it posted when it is due, and takes over how that
- * ended. What it publishes once, it publishes by a key of its own before the save that goes on from there.
+ * Posts a digest every week: starts collecting in time, accepts the digest when it is due, and records its result. A
+ * message posted once has its own key, and is published before the save that follows it.
  */
 export const scheduleJob = defineRunJob({
   name: 'digest-schedule',
@@ -91,7 +91,7 @@ async function step(run: ScheduleRun, context: JobContext): Promise<StepResult<S
   }
 }
 
-/** Publishes a message once: `name` is its own among those of the schedule. */
+/** Publishes a message once: `name` is unique within the schedule. */
 const publish = (
   run: ScheduleRun,
   name: string,
@@ -100,7 +100,7 @@ const publish = (
   { outbox }: JobContext,
 ) => outbox.publish(run.teamId, { key: `${run.id}.${name}`, place, kind: 'ending', message }, run.rev);
 
-/** Where a note to the owner goes: to the channel, once the owner has left. */
+/** The place for a note to the owner: the channel, if the owner has left. */
 const placeOfOwner = ({ owner, ownerLeft, channel }: ScheduleRun) =>
   ownerLeft ? { channel } : { user: owner.id };
 
@@ -121,7 +121,7 @@ async function awaitTest(run: ScheduleRun, context: JobContext): Promise<StepRes
     case 'shown': {
       const active = activate(run, now());
       const report = { name: 'created', userId: run.owner.id, message: createdMessage(active) };
-      // Where nobody sees which channel it is about, it says so.
+      // A direct message has to name the channel.
       const inMs = await reportPrivately(run, { ...report, direct: goesOnMessage(active) }, context);
       if (inMs > 0) return runAgainIn(inMs);
       return saveAs(active, { audit: 'set up' });
@@ -129,7 +129,7 @@ async function awaitTest(run: ScheduleRun, context: JobContext): Promise<StepRes
   }
 }
 
-/** Sees to what is left of earlier clicks and digests. Returns nothing when that is as it should be. */
+/** Finishes earlier clicks and digests. Returns undefined if nothing is to be done. */
 async function finishPosting(
   run: ScheduleRun,
   context: JobContext,
@@ -142,7 +142,7 @@ async function finishPosting(
   }
   if (posting === undefined) return undefined;
   const edition = await loadEdition(posting.run, context);
-  // One that is gone or damaged is left to itself.
+  // A digest that is missing or damaged is skipped.
   if (edition === undefined) return saveAs({ ...run, posting: undefined, lastWeek: posting.week });
   if (edition.ended === undefined) {
     if (edition.stuck !== undefined && edition.totals === undefined && !run.ownerLeft) {
@@ -153,7 +153,7 @@ async function finishPosting(
   }
   const next = recordOutcome(run, edition.ended, edition.pages?.count, context.now());
   const { failure } = next;
-  // Not by the count of failures, which begins again when a schedule is resumed.
+  // The count of failures would not be unique: it restarts when a schedule is resumed.
   const name = `${failure ? 'failed' : 'posted'}.${posting.week}.${posting.sinceMs}`;
   const message = failure ? failedMessage(next) : await postedBy(edition, context);
   if (isAbandoned(next)) await alertOfAbandoned(next, posting.week, context);
@@ -167,7 +167,7 @@ async function finishPosting(
 const postedBy = async (edition: EditionRun, { outbox, workspaceUrl }: JobContext) =>
   postedMessage(edition, await permalinkOf(edition, outbox, workspaceUrl()));
 
-/** Tells the admins once that it is paused. */
+/** Alerts the admins once that it is paused. */
 async function alertOfAbandoned(run: ScheduleRun, week: string, { sendAdminAlert, log }: JobContext) {
   const { id, teamId, channel, failure } = run;
   const hasAdmins = await sendAdminAlert(teamId, {
@@ -188,7 +188,7 @@ async function loadEdition(id: string, { runs }: JobContext): Promise<EditionRun
 const waitForPosting = ({ posting }: ScheduleRun, context: JobContext) =>
   posting === undefined ? Infinity : deliveryCheckMs(posting, context, MAX_CHECK_MS);
 
-/** Has the digest posted that is due. Returns nothing when none is. */
+/** Accepts the digest that is due. Returns undefined if none is. */
 async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun> | undefined> {
   const nowMs = context.now();
   if (nowMs < run.nextAtMs) return undefined;
@@ -222,7 +222,7 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
   return saveAs({ ...next, posting: { run: planned.edition.id, week: due.week.name, sinceMs: nowMs } });
 }
 
-/** How a job reads and writes runs, whose wakes go with the writes. */
+/** How a job reads and writes runs; each accepted run is woken. */
 const writesOf = (context: JobContext): EditionWrites => {
   const { runs, wake } = context;
   const woken = async (edition: EditionRun, written: Promise<{ kind: string }>) => {
@@ -240,10 +240,10 @@ const writesOf = (context: JobContext): EditionWrites => {
   };
 };
 
-/** Nothing is due: has figures collected in time, watches for unusual days, and waits. */
+/** If nothing is due: collects figures in time, checks for unusual days, and waits. */
 async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
-  // A digest was skipped for it. Operators see it until it works.
+  // Without it a digest may be skipped. Operators see the problem until it ends.
   const isUnknown = run.unknownSinceMs !== undefined;
   if (isUnknown && (await checkOwner(run, context)) !== 'unknown')
     return saveAs({ ...run, unknownSinceMs: undefined });
@@ -261,7 +261,7 @@ async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepRe
   return runAgainIn(Math.min(dueMs, alert, lookupMs, waitForPosting(run, context)));
 }
 
-/** Returns when to begin collecting: late, so that little is asked in vain, but so that the pages are there in time. */
+/** Returns when to begin collecting: late, to save requests, but early enough for the pages. */
 function collectsAtMs({ nextAtMs, lastPages }: ScheduleRun, { limits }: Pick<JobContext, 'limits'>): number {
   const settledMs = settledAtMs(lastCompleteWeek(nextAtMs).range);
   if (lastPages === undefined) return settledMs;
@@ -270,7 +270,7 @@ function collectsAtMs({ nextAtMs, lastPages }: ScheduleRun, { limits }: Pick<Job
   return Math.max(settledMs, nextAtMs - AHEAD_MS - Math.ceil((requests / perHour) * HOUR_MS));
 }
 
-/** A defect of ours: the owner knows, and the schedule goes on with the next week. */
+/** After our own error: the owner is informed, and the schedule continues with the next week. */
 async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
   if (run.state === 'removed') return markIdle(run, context);

@@ -4,7 +4,7 @@ import type { Need, RunNeeds } from '../../feature.ts';
 import type { ScheduleRun } from './record.ts';
 import { failedMessage, goesOnMessage, notPermittedMessage } from './view.ts';
 
-/** What only its owner hears needs the owner: a digest that could not be posted, or a permission that is gone. */
+/** Only the owner sees these, and has to act: a digest that could not be posted, or a lost permission. */
 export const scheduleNeeds: RunNeeds<ScheduleRun> = {
   of(run) {
     const kind = kindOf(run);
@@ -23,7 +23,7 @@ export const scheduleNeeds: RunNeeds<ScheduleRun> = {
   },
 };
 
-/** Who has a digest sent again sees how that ends first. */
+/** A person who has a digest sent again first sees its result. */
 function kindOf(run: ScheduleRun): Need['id'] | undefined {
   if (run.state === 'removed' || run.state === 'testing' || run.ownerLeft) return undefined;
   if (run.pausedByPermission) return 'permission';

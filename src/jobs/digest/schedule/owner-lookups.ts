@@ -1,8 +1,8 @@
 import type { Log } from '../../../runtime/log.ts';
 
-/** So long a look-up may fail before an operator has to see to it. */
+/** Look-ups may fail this long before an operator has to act. */
 const PROBLEM_MS = 3_600_000;
-/** What no step of this process has confirmed for so long is left to the process that steps the schedule now. */
+/** A schedule that this process has not stepped for so long now belongs to another process. */
 const CONFIRMED_MS = 15 * 60_000;
 
 /** Keeps the schedules whose owner Slack could not look up. Each process knows of those that it steps. */
@@ -10,7 +10,7 @@ export function createOwnerLookups({ now, log }: { now: () => number; log: Pick<
   const failing = new Map<string, { sinceMs: number; seenMs: number }>();
   let isLogged = false;
 
-  /** Returns what an operator has to mend, while it lasts. */
+  /** Returns the problem for an operator, while it lasts. */
   function problem(): string | undefined {
     const nowMs = now();
     for (const [id, { seenMs }] of failing) if (nowMs - seenMs >= CONFIRMED_MS) failing.delete(id);
@@ -29,7 +29,7 @@ export function createOwnerLookups({ now, log }: { now: () => number; log: Pick<
   }
 
   return {
-    /** Keeps since when the owner of a schedule cannot be looked up; nothing when that works. */
+    /** Records since when an owner cannot be looked up; undefined if the look-up works. */
     record(runId: string, sinceMs: number | undefined) {
       if (sinceMs === undefined) failing.delete(runId);
       else failing.set(runId, { sinceMs, seenMs: now() });

@@ -3,10 +3,10 @@ import type { ScheduleRun } from './record.ts';
 import { pauseItself } from './transitions.ts';
 import { notPermittedMessage } from './view.ts';
 
-/** Whether the owner may have digests. Those of somebody who has `left` go on until somebody takes them over. */
+/** Whether the owner may have digests. After an owner has `left`, digests continue until a person takes them over. */
 type OwnerStanding = 'permitted' | 'left' | 'notPermitted' | 'unknown';
 
-/** Asks who the owner is now; `unknown` while Slack does not say. */
+/** Looks up the owner's present standing; `unknown` while Slack does not answer. */
 export async function checkOwner(
   { owner }: Pick<ScheduleRun, 'owner'>,
   { policy }: Pick<JobContext, 'policy'>,
@@ -22,12 +22,12 @@ export async function checkOwner(
   }
 }
 
-/** Returns the schedule, paused: its owner may no longer set up digests, and gets one message that says so. */
+/** Returns the paused schedule: its owner may no longer set up digests, and gets one message that says so. */
 export async function pauseNotPermitted(
   run: ScheduleRun,
   { outbox, now }: Pick<JobContext, 'outbox' | 'now'>,
 ): Promise<ScheduleRun> {
-  // Once for each time that it was at work, whichever step finds out.
+  // Once for each active period, whichever step finds out.
   const key = `${run.id}.not-permitted.${run.sinceMs}`;
   const message = notPermittedMessage(run);
   await outbox.publish(run.teamId, { key, place: { user: run.owner.id }, kind: 'ending', message }, run.rev);

@@ -9,21 +9,21 @@ import { editionEnding, person } from '../edition/record.ts';
 import { platformCause, SECTIONS } from '../model.ts';
 import { nextOccurrence, timetable } from '../schedule-times.ts';
 
-/** What is known of unusual days. Days are in UTC, `YYYY-MM-DD`. */
+/** State of the check for unusual days. Days are in UTC, `YYYY-MM-DD`. */
 const alertWatch = z.object({
-  /** When the next day is looked at. */
+  /** When the next day is checked. */
   nextAtMs: z.number(),
-  /** The last day that was, or is to be, looked at, and those that are still to be. */
+  /** The last day checked or queued for a check, and the days still to check. */
   checked: z.string().optional(),
   days: z.array(z.string()).optional(),
   quiet: quiet.optional(),
-  /** The day that is looked at, and the run that collects it. `sinceMs` is when that began. */
+  /** The day being checked, and the run that collects it. `sinceMs` is the start of the check. */
   check: z
     .object({
       day: z.string(),
       sinceMs: z.number(),
       figures: z.string(),
-      /** What is unusual; from then on the lists of pages are awaited: `pages` are the runs that collect them. */
+      /** The unusual views; from then on their lists of pages are awaited, which the runs in `pages` collect. */
       found: z
         .object({
           sinceMs: z.number(),
@@ -43,28 +43,28 @@ const alertWatch = z.object({
 });
 export type AlertWatch = z.infer<typeof alertWatch>;
 
-/** A weekly digest of a project in a channel. It steps itself: what it does is in `job.ts`. */
+/** A weekly digest of a project in a channel. `job.ts` has its steps. */
 export const scheduleRun = runBase.extend({
   job: z.literal('digest-schedule'),
   needs: openQuestionIds,
   project: z.string(),
   site: z.string(),
   channel: z.string(),
-  /** Every full member could read the channel when it was set up. */
+  /** Every full member could read the channel at setup. */
   isPublic: z.boolean(),
   owner: person,
   timetable,
   sections: z.array(z.enum(SECTIONS)),
   /** Whether unusual days are posted. */
   alerts: z.boolean(),
-  /** `testing` the test post is on its way · `active` · `paused` · `removed` */
+  /** `testing` the test post is being posted · `active` · `paused` · `removed` */
   state: z.enum(['testing', 'active', 'paused', 'removed']),
   pausedBy: person.optional(),
   /** Paused by itself: it failed three times, or its owner may no longer set up digests. */
   pausedByFailures: z.boolean().optional(),
   pausedByPermission: z.boolean().optional(),
   sinceMs: z.number(),
-  /** When the next digest is due. */
+  /** Due time of the next digest. */
   nextAtMs: z.number(),
   /** The week whose figures are being collected for the next digest. */
   prepared: z.string().optional(),
@@ -74,14 +74,14 @@ export const scheduleRun = runBase.extend({
       run: z.string(),
       week: z.string(),
       sinceMs: z.number(),
-      /** Ids of the people who had it sent by hand: each hears how it ended. */
+      /** Ids of the people who sent it by hand; each is informed of the result. */
       sentBy: z.array(z.string()).optional(),
     })
     .optional(),
-  /** The week that was posted last, and how many pages it had, so that large sites are collected in time. */
+  /** The last posted week and its number of pages, so that large sites are collected in time. */
   lastWeek: z.string().optional(),
   lastPages: z.number().int().optional(),
-  /** Digests in a row that could not be posted, and why the last of them could not; `code` is Slack's, or a reference. */
+  /** Consecutive digests that could not be posted, and the last reason; `code` is Slack's, or a reference. */
   failures: z.number().int(),
   failure: z
     .object({
@@ -91,19 +91,19 @@ export const scheduleRun = runBase.extend({
       week: z.string(),
     })
     .optional(),
-  /** The last week that was missed for too long; the owner has a note of it. */
+  /** The last week that was skipped as too late; the owner has a note of it. */
   skipped: z.object({ week: z.string(), dueAtMs: z.number() }).optional(),
   /** The owner has left the workspace; the channel has a message about it. */
   ownerLeft: z.boolean().optional(),
-  /** Since when Slack does not say whether the owner may have digests; asked again until it does. */
+  /** Since when Slack cannot say whether the owner may have digests; the look-up is repeated. */
   unknownSinceMs: z.number().optional(),
-  /** Whose digest it was before somebody took it over, until the message about that says so. */
+  /** The previous owner, until the message about the takeover is published. */
   takenFrom: person.optional(),
   alert: alertWatch.optional(),
 });
 export type ScheduleRun = z.infer<typeof scheduleRun>;
 
-/** Who may see a schedule: whoever can read its channel. */
+/** Visible to people who can read its channel. */
 export const visibleSchedule = ({ owner, channel, isPublic }: ScheduleRun): Visible => ({
   requester: owner,
   asked: { channel, isPublic },
@@ -116,15 +116,15 @@ export const scheduleKind: VisibleKind<ScheduleRun> = { record: scheduleRun, vis
 const scheduleClaim = (teamId: string, channel: string, project: string) =>
   idOf('digest-schedule', teamId, channel, project);
 
-/** A channel has one schedule for each project at most; how many one person may have set up. */
+/** Maximum schedules per person; a channel has at most one per project. */
 const MAX_OF_PERSON = 200;
 
-/** What a schedule counts toward until it is removed: whoever set it up. */
+/** The quota of a schedule until it is removed: its owner's. */
 export const scheduleQuotas = ({ teamId, owner }: Pick<ScheduleRun, 'teamId' | 'owner'>): Quota[] => [
   { name: ['schedules', teamId, owner.id].join(':'), max: MAX_OF_PERSON, lasting: true },
 ];
 
-/** Returns a schedule that has still to show that the app may post in its channel. */
+/** Returns a schedule whose test post has not shown yet that the app may post in its channel. */
 export function newSchedule(
   wanted: Pick<
     ScheduleRun,
@@ -151,9 +151,9 @@ export function newSchedule(
   };
 }
 
-/** The line about a day: the same whoever posts it, however often the schedule is set up again. */
+/** The key of the line about a day: the same for every schedule of this project in the channel. */
 export const alertKey = ({ teamId, channel, project }: ScheduleRun, day: string) =>
   `${idOf('digest-alert', teamId, channel, project)}.alert.${day}`;
 
-/** Messages of a schedule, each by a key of its own. */
+/** Keys of a schedule's messages. */
 export const testKey = ({ id }: Pick<ScheduleRun, 'id'>) => `${id}.test`;

@@ -5,21 +5,21 @@ import type { ScheduleRun } from './record.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A digest that was missed is caught up so long. */
+/** A missed digest is posted late for up to this long. */
 const CATCH_UP_MS = 48 * HOUR_MS;
 
-/** Digests in a row that cannot be posted before a schedule is paused. */
+/** Consecutive digests that cannot be posted before a schedule is paused. */
 export const MAX_FAILURES = 3;
 
-/** Returns the next moment at which a timetable's hour comes, on any day of the week. */
+/** Returns the next occurrence of a timetable's hour, on any day of the week. */
 export const nextDaily = (timetable: Timetable, afterMs: number): number =>
   Math.min(...[1, 2, 3, 4, 5, 6, 7].map((weekday) => nextOccurrence({ ...timetable, weekday }, afterMs)));
 
-/** Returns whether a week is later than those that were posted, or are being posted. Names of weeks sort as they follow. */
+/** Returns whether a week is later than those posted or being posted. Week names sort by time. */
 const isNewWeek = ({ lastWeek = '', posting }: ScheduleRun, { name }: Week): boolean =>
   name > lastWeek && name > (posting?.week ?? '');
 
-/** Returns when the next digest from now on is due, of a week that was not posted yet. */
+/** Returns when the next digest of an unposted week is due. */
 export function nextDue(run: ScheduleRun, nowMs: number): number {
   let dueAtMs = nextOccurrence(run.timetable, nowMs);
   while (!isNewWeek(run, lastCompleteWeek(dueAtMs))) dueAtMs = nextOccurrence(run.timetable, dueAtMs);
@@ -34,8 +34,8 @@ export interface DueDigest {
 }
 
 /**
- * Returns what is due: the digest to post, those that were missed for too long, and when the next one is due. Each
- * follows from the one before and not from now, so that a change of clocks neither leaves one out nor repeats one.
+ * Returns the digest to post, those skipped as too late, and the next due time. Each time follows from the previous one
+ * and not from now, so clock changes neither skip nor repeat one.
  */
 export function dueDigests(
   run: ScheduleRun,
@@ -57,10 +57,10 @@ export function dueDigests(
   };
 }
 
-/** No unusual days are looked for but those that settle from now on. */
+/** Only days that settle from now on are checked. */
 export const nothingToCheck = { checked: undefined, days: undefined, check: undefined };
 
-/** Returns the schedule at work from now on: what was due meanwhile is not caught up. */
+/** Returns the schedule active from now on: earlier due times are not caught up. */
 function start(run: ScheduleRun, nowMs: number): ScheduleRun {
   const { alert } = run;
   return {
@@ -88,11 +88,11 @@ export const pauseItself = (
   nowMs: number,
 ): ScheduleRun => ({ ...run, state: 'paused', sinceMs: nowMs, [why]: true });
 
-/** Whether nobody can be told that a digest failed: the owner has left, and the channel takes no posts. */
+/** Whether nobody can be informed of a failed digest: the owner has left, and the channel takes no posts. */
 export const isAbandoned = ({ ownerLeft, failure }: ScheduleRun) =>
   ownerLeft === true && failure?.why === 'place';
 
-/** Returns the schedule without an end: its record is no longer kept for ever, and its step frees the claim. */
+/** Returns the ended schedule: its record now expires, and its step releases the claim. */
 export const end = (run: ScheduleRun, nowMs: number): ScheduleRun => ({
   ...run,
   state: 'removed',
@@ -101,7 +101,7 @@ export const end = (run: ScheduleRun, nowMs: number): ScheduleRun => ({
   alert: undefined,
 });
 
-/** Returns the schedule after a digest that was being posted has ended; `pages` is how many pages it had. */
+/** Returns the schedule after its digest has ended; `pages` is the digest's number of pages. */
 export function recordOutcome(
   run: ScheduleRun,
   { why, code, ref, cause }: EditionEnding,
@@ -120,7 +120,7 @@ export function recordOutcome(
       failures: 0,
       failure: undefined,
     };
-    // What failed works again.
+    // The failure is over.
     if (run.state === 'paused' && run.pausedByFailures) return start(posted, nowMs);
     return run.nextAtMs > nowMs ? { ...posted, nextAtMs: nextDue(posted, nowMs) } : posted;
   }
@@ -130,8 +130,8 @@ export function recordOutcome(
 }
 
 /**
- * Returns the schedule with the digest of a week that somebody has posted by hand: how it ends is recorded here, and
- * `by` hears it. Nothing when it is so already.
+ * Returns the schedule with a week's digest that `by` posted by hand: its result is recorded here and reported to `by`.
+ * Returns undefined if nothing changes.
  */
 export function followEdition(
   run: ScheduleRun,
@@ -151,7 +151,7 @@ export function followEdition(
   return run.nextAtMs > nowMs ? { ...next, nextAtMs: nextDue(next, nowMs) } : next;
 }
 
-/** Returns the schedule with what somebody has changed of it; nothing when it is not there any more. */
+/** Returns the schedule with a person's changes; undefined if it is removed. */
 export function changeSchedule(
   run: ScheduleRun,
   changes: Partial<Pick<ScheduleRun, 'timetable' | 'sections' | 'alerts'>>,
@@ -171,14 +171,14 @@ export function changeSchedule(
   };
 }
 
-/** Returns the week that a change leaves out: its digest was next, and now that of a later week is. */
+/** Returns the week that a change skips: its digest was next, and now a later week's is. */
 export function leftOutWeek(before: ScheduleRun, after: ScheduleRun): Week | undefined {
   if (after.state !== 'active') return undefined;
   const week = lastCompleteWeek(before.nextAtMs);
   return lastCompleteWeek(after.nextAtMs).name > week.name ? week : undefined;
 }
 
-/** What a button may do to a schedule; nothing when it has moved on since the button was shown. */
+/** What a button may do to a schedule. Returns undefined if it has moved on since the button was shown. */
 type Transition = (
   run: ScheduleRun,
   by: { id: string; name: string },
@@ -193,7 +193,7 @@ export const scheduleTransitions = {
       : undefined,
   resume: (run, _by, nowMs) => (run.state === 'paused' ? start(run, nowMs) : undefined),
   remove: (run, _by, nowMs) => (run.state === 'removed' ? undefined : end(run, nowMs)),
-  /** The owner has left: it is this person's from now on. */
+  /** The owner has left, and this person becomes the owner. */
   takeOver: (run, by, nowMs) => {
     if (run.state === 'removed' || !run.ownerLeft || run.owner.id === by.id) return undefined;
     const owner = { id: by.id, name: by.name };

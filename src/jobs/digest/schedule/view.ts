@@ -41,7 +41,7 @@ const carried = ({ id }: Schedule): string => {
   return JSON.stringify(value);
 };
 
-/** Returns buttons of a schedule; the first may be the obvious next step. */
+/** Returns buttons of a schedule; the first may be the primary one. */
 export const scheduleButtons = (run: Schedule, ...actions: ScheduleAction[]): ButtonParts[] =>
   actions.map((action) => ({
     label: labels[action],
@@ -50,7 +50,7 @@ export const scheduleButtons = (run: Schedule, ...actions: ScheduleAction[]): Bu
     ...(action === 'remove' && { confirm: confirmRemoval }),
   }));
 
-/** Returns a menu of what is seldom done to a schedule. [Remove] is none of it: it has to ask first. */
+/** Returns a menu of rare actions. [Remove] is a button, because it needs a confirmation. */
 const scheduleMenu = (run: Schedule, ...actions: Exclude<ScheduleAction, 'remove'>[]): MenuParts => ({
   entries: actions.map((action) => ({ label: labels[action], action: digestActions[action] })),
   value: carried(run),
@@ -72,14 +72,14 @@ const placeParts = (run: ScheduleRun): Part[] => [
 
 const MAX_LISTED_SITE = 80;
 
-/** A schedule in one line, for a list that `readerId` alone sees: what comes where, and when it comes next. */
+/** A schedule in one line, for a list that only `readerId` sees: project, channel, and next due time. */
 export const scheduleLine = (run: ScheduleRun, readerId?: string): Part[] => [
   ...placeParts(run),
   ` · ${timetableText(run.timetable)} · `,
   ...stateParts(run, readerId),
 ];
 
-/** The same as an entry of a list, with what can be done: a state that somebody has to know stands in full size. */
+/** The same as an entry of a list, with its actions; a state that needs attention is in full size. */
 export function scheduleEntry(run: ScheduleRun, readerId?: string, actions = listedActions(run)): Message {
   const isGoing = run.state === 'active';
   return layout({
@@ -90,7 +90,7 @@ export function scheduleEntry(run: ScheduleRun, readerId?: string, actions = lis
   });
 }
 
-/** When the next one comes stands before its timetable: the two may stand on lines of their own. */
+/** The next due time stands before the timetable, which may be on a line of its own. */
 const whenParts = (run: ScheduleRun): Part[] =>
   run.state === 'active'
     ? [...stateParts(run), ` · ${timetableText(run.timetable)}`]
@@ -112,7 +112,7 @@ function stateParts(run: ScheduleRun, readerId?: string): Part[] {
   }
 }
 
-/** What can be done with a schedule, wherever it is shown. */
+/** The actions of a schedule, wherever it is shown. */
 function listedActions(run: ScheduleRun): Pick<Layout, 'buttons' | 'menu'> {
   if (run.state === 'testing') return { buttons: scheduleButtons(run, 'preview', 'change', 'remove') };
   const isPaused = run.state === 'paused';
@@ -127,7 +127,7 @@ function listedActions(run: ScheduleRun): Pick<Layout, 'buttons' | 'menu'> {
   };
 }
 
-/** To whoever has changed it, which may leave a week out, or has it go on. */
+/** To the person who changed it: the change may skip a week, or resume the schedule. */
 export function goesOnMessage(run: ScheduleRun, leftOut?: Week): Message {
   const isGoing = run.state === 'active';
   const without = leftOut && `The new time skips the week ${daysText(leftOut.range)}. [Send now] posts it.`;
@@ -144,7 +144,7 @@ export function goesOnMessage(run: ScheduleRun, leftOut?: Week): Message {
 const primary = (run: Schedule, action: ScheduleAction): ButtonParts[] =>
   scheduleButtons(run, action).map((button) => ({ ...button, style: 'primary' }));
 
-/** The first message in the channel: shows that the app may post there, and tells what is to come. */
+/** The first message in the channel: shows that the app may post there, and announces the digests. */
 export function testMessage(run: ScheduleRun): Message {
   const alerts: Part[][] = run.alerts ? [['I also post about days with unusually many or few views.']] : [];
   const when = timetableText(run.timetable);
@@ -156,7 +156,7 @@ export function testMessage(run: ScheduleRun): Message {
   });
 }
 
-/** To whoever set it up. */
+/** To the person who set it up. */
 export const createdMessage = (run: ScheduleRun): Message =>
   layout({
     lines: [[{ bold: 'Set up' }, ` · weekly digest of ${site(run)} in `, { channel: run.channel }]],
@@ -166,7 +166,7 @@ export const createdMessage = (run: ScheduleRun): Message =>
     buttons: [...primary(run, 'preview'), ...scheduleButtons(run, 'sendNow', 'change', 'remove')],
   });
 
-/** To whoever set it up, when the app may not post in the channel. */
+/** To the person who set it up, if the app may not post in the channel. */
 export function noPlaceMessage(run: ScheduleRun, code: string): Message {
   const where: Part = { channel: run.channel };
   if (isNotThere(code))
@@ -228,7 +228,7 @@ export function lateMessage(run: ScheduleRun, cause: PlatformCause): Message {
 const failuresText = (failures: number) =>
   failures === 1 ? '1 failure' : `${formatCount(failures)} failures`;
 
-/** To the admins: its owner has left, and its channel, which would hear of it, takes no posts. */
+/** To the admins: its owner has left, and its channel takes no posts. */
 export const abandonedMessage = (run: ScheduleRun): Message =>
   layout({
     ...failedParts(run, [
@@ -237,7 +237,7 @@ export const abandonedMessage = (run: ScheduleRun): Message =>
     buttons: [...primary(run, 'sendNow'), ...scheduleButtons(run, 'takeOver', 'remove')],
   });
 
-/** To the owner: digests that were missed for more than two days. */
+/** To the owner: digests that were missed by more than two days. */
 export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]): Message {
   const weeks = skipped.map(({ week, dueAtMs }): Part[] => [
     `${rangeText(week.range)}, due `,
@@ -281,7 +281,7 @@ export const notPermittedMessage = (run: ScheduleRun): Message => {
   });
 };
 
-/** In the channel, once: the person whose digest it is has left. */
+/** In the channel, once: the owner has left. */
 export const ownerLeftMessage = (run: ScheduleRun): Message => {
   const sentence = `The weekly digest of ${site(run)} continues, but ${personName(run.owner.name)}, who set it up, has left.`;
   const small: Part[][] = [['The new owner gets a message if it cannot be posted.']];
@@ -293,7 +293,7 @@ export const ownerLeftMessage = (run: ScheduleRun): Message => {
   });
 };
 
-/** The same after somebody took it over. */
+/** The same after a person took it over. */
 export const takenOverMessage = (run: ScheduleRun, from: { name: string }): Message => {
   const sentence = `${personName(run.owner.name)} took over the weekly digest of ${site(run)}.`;
   const small: Part[][] = [[`It was set up by ${personName(from.name)}, who has left.`]];
