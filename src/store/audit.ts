@@ -7,40 +7,40 @@ import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 export const entrySchema = z.object({
-  /** By the clock of whoever adds it. */
+  /** By the clock of the process that adds it. */
   atMs: z.number(),
   user: z.object({ id: z.string(), name: z.string() }),
-  /** Conversation id; empty where there is none, as on Home. */
+  /** Conversation id; empty on Home, which has none. */
   channel: z.string(),
   /** The command, button or modal. */
   what: z.string(),
-  /** What it was about: a domain or a job id. */
+  /** The subject: a domain or a job id. */
   subject: z.string(),
-  /** The platform's job that came of it. */
+  /** The platform's job that resulted. */
   job: z.string().optional(),
-  /** Begins with `refused` where nothing was done. */
+  /** Begins with `refused` if nothing was done. */
   result: z.string(),
 });
 
 /** One line of the audit log. */
 export type AuditEntry = z.output<typeof entrySchema>;
 
-/** The latest entries, newest first. What was refused is kept apart: anybody can be refused, and often. */
+/** The latest entries, newest first. Refusals are kept apart, since anybody can cause many. */
 export interface AuditLines {
   done: AuditEntry[];
   refused: AuditEntry[];
 }
 
-/** Who asked for what, and what became of it. */
+/** Who asked for what, and the result. */
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
-/** Entries of one workspace; the oldest go first. */
+/** Maximum entries of one workspace; the oldest are dropped. */
 const ENTRIES = 100_000;
 const REFUSALS = 10_000;
 
 const MAX_TEXT = 200;
 
-// Ids and age go by the clock of Redis: a process whose own clock is wrong must not make others' entries old.
+// Ids and age use Redis' clock: a process with a wrong clock must not age others' entries.
 const addScript = luaScript(`${LUA_NOW}
 redis.call('XADD', KEYS[1], '*', 'entry', ARGV[1])
 redis.call('XTRIM', KEYS[1], 'MINID', '=', string.format('%.0f', now - ARGV[2]))
@@ -51,7 +51,7 @@ return 1
 
 export function createAuditStore(redis: RedisClient, limits = { entries: ENTRIES, refusals: REFUSALS }) {
   return {
-    /** Texts are kept as one line of at most 200 characters, without anything that looks like a secret. */
+    /** Stores texts as one line of at most 200 characters, without anything that looks like a secret. */
     async add(teamId: string, { atMs, user, channel, what, subject, job, result }: AuditEntry) {
       const entry: AuditEntry = {
         atMs,
@@ -68,7 +68,7 @@ export function createAuditStore(redis: RedisClient, limits = { entries: ENTRIES
       await addScript(redis, [key], [JSON.stringify(entry), retention.auditMs, most]);
     },
 
-    /** The latest entries, `count` of each kind. One that cannot be read is left out. */
+    /** Returns the latest entries, `count` of each kind. Unreadable ones are left out. */
     async latest(teamId: string, count: number): Promise<AuditLines> {
       const latest = async (key: string) => {
         const found = await redis.xrevrange(key, '+', '-', 'COUNT', count);

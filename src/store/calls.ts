@@ -4,7 +4,7 @@ import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
 import { LUA_WAKE } from './run-lua.ts';
 
-/** What is known of a step that must not happen twice. `result` is what the call answered, as JSON. */
+/** The state of a step that must not happen twice. `result` is the call's answer, as JSON. */
 export type CallOnceState =
   | { kind: 'begun' }
   | { kind: 'open'; sinceMs: number }
@@ -47,8 +47,8 @@ return 0
 export function createCallOnceStore(redis: RedisClient) {
   return {
     /**
-     * Records the intent to make the call. `token` is unique to this intent: a script that Redis ran but whose
-     * answer got lost is sent again, and must not take its own intent for somebody else's.
+     * Records the intent to make the call. `token` is unique to this intent: if a script's answer is lost, it is sent
+     * again, and must recognize its own intent.
      */
     async begin(runId: string, dedupeKey: string, token: string, nowMs: number): Promise<CallOnceState> {
       const args = [token, nowMs, retention.runMs];
@@ -56,17 +56,17 @@ export function createCallOnceStore(redis: RedisClient) {
       if (kind === 'finished') return { kind, result: JSON.parse(value) };
       return kind === 'open' ? { kind, sinceMs: Number(value) } : { kind };
     },
-    /** Records the result, also when it comes late. Then its run is due again, whoever dies meanwhile. */
+    /** Records the result, even if it comes late. Its run is then due again, even after a crash. */
     async finish(runId: string, dedupeKey: string, result: unknown) {
       const touched = [keys.step(runId, dedupeKey), keys.run(runId), keys.activeRuns()];
       await finishScript(redis, touched, [JSON.stringify(result ?? null), retention.runMs, runId]);
     },
-    /** The result, if one is there by now. */
+    /** Returns the result, if there is one. */
     async result(runId: string, dedupeKey: string): Promise<{ value: unknown } | undefined> {
       const json = await redis.hget(keys.step(runId, dedupeKey), 'result');
       return json === null ? undefined : { value: JSON.parse(json) };
     },
-    /** Forgets the intent of a call that certainly did not happen. */
+    /** Deletes the intent of a call that certainly did not happen. */
     async clear(runId: string, dedupeKey: string, token: string) {
       await clearScript(redis, [keys.step(runId, dedupeKey)], [token]);
     },

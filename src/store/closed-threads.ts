@@ -1,7 +1,7 @@
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
-/** Where a thread is: the conversation, and the message that it is under. */
+/** The place of a thread: the conversation, and its root message. */
 export interface ThreadPlace {
   teamId: string;
   channel: string;
@@ -9,12 +9,12 @@ export interface ThreadPlace {
 }
 
 /**
- * Threads of one conversation that are remembered, the latest messages first. People may reply to a message for as long
- * as it is there, so these have no time to live: a member takes less than 100 bytes, and a weekly digest adds 52 a year.
+ * Maximum threads kept for one conversation, by the latest messages. People may reply to a message as long as it
+ * exists, so these do not expire: a member takes less than 100 bytes, and a weekly digest adds 52 a year.
  */
 const MAX_OF_CHANNEL = 10_000;
 
-/** Threads where people may talk: nothing that they write there instructs the agent, and no job can be followed there. */
+/** Threads for people only: nothing there instructs the agent, and no job can be followed there. */
 export const createClosedThreads = (redis: RedisClient) => ({
   /** Safe to repeat. */
   async close({ teamId, channel, rootTs }: ThreadPlace) {

@@ -2,17 +2,14 @@ import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
-/**
- * The lists of what has something to do. Each entry has the time at which it is due, by Redis' clock alone: the clocks
- * of the machines need not agree.
- */
+/** The due lists. Each entry has its due time by Redis' clock, so the clocks of the machines need not agree. */
 export const dueLists = {
   runs: keys.activeRuns,
   messages: keys.undelivered,
 } as const;
 export type DueList = keyof typeof dueLists;
 
-/** An entry of a list; `runId` when it is a run. Wakes are counted in the record. */
+/** An entry of a list; with `runId` it is a run. The record counts its wakes. */
 export interface DueEntry {
   list: DueList;
   member: string;
@@ -24,7 +21,7 @@ const recordOf = ({ list, member, runId }: DueEntry) =>
 
 export type DueStore = ReturnType<typeof createDueStore>;
 
-/** Entries that one sweep finds; the next one finds the rest. */
+/** Maximum entries that one sweep finds; the next one finds the rest. */
 const MAX_OVERDUE = 1000;
 
 const postponeScript = luaScript<0 | 1>(`${LUA_NOW}
@@ -71,7 +68,7 @@ local due = redis.call('ZRANGEBYSCORE', KEYS[1], '(0', string.format('%.0f', now
 return due and math.floor(now - due) or 0
 `);
 
-// A time to live that is longer than it can be was given before Redis' clock was set back.
+// A time to live above its maximum was set before Redis' clock was set back.
 const claimScript = luaScript<0 | 1>(`
 local left = redis.call('PTTL', KEYS[1])
 if left >= 0 and left <= tonumber(ARGV[1]) then return 0 end
@@ -81,13 +78,13 @@ return 1
 
 export function createDueStore(redis: RedisClient) {
   return {
-    /** How often it was woken so far, for `postpone`, and the reference of the request that it follows from. */
+    /** Returns its number of wakes so far, for `postpone`, and the reference of its request. */
     async begin(entry: DueEntry): Promise<{ wakes: number; ref: string | undefined }> {
       const [wakes, ref] = await redis.hmget(recordOf(entry), 'wakes', 'ref');
       return { wakes: Number(wakes ?? 0), ref: ref ?? undefined };
     },
     /**
-     * Makes the entry due in `inMs`; what is no longer listed stays so. Returns false when it was woken since it had
+     * Makes the entry due in `inMs`; an unlisted one stays unlisted. Returns false if it was woken since it had
      * `wakes`: then it is due now.
      */
     async postpone(entry: DueEntry, inMs: number, wakes: number): Promise<boolean> {
@@ -95,27 +92,29 @@ export function createDueStore(redis: RedisClient) {
       return (await postponeScript(redis, touched, [entry.member, Math.round(inMs), wakes])) === 0;
     },
     /**
-     * Entries that have been due for `lateMs` or longer, the longest first, and those due later than in `longestMs`, which
+     * Returns entries overdue by `lateMs` or longer, the longest first, and those due later than in `longestMs`, which
      * were planned before Redis' clock was set back.
      */
     overdue: (list: DueList, lateMs: number, longestMs: number): Promise<string[]> =>
       overdueScript(redis, [dueLists[list]()], [lateMs, longestMs, MAX_OVERDUE]),
-    /** How many entries of all lists have been due for `lateMs` or longer. */
+    /** Returns how many entries of all lists are overdue by `lateMs` or longer. */
     countOverdue: (lateMs: number): Promise<number> =>
       countOverdueScript(
         redis,
         Object.values(dueLists).map((key) => key()),
         [lateMs],
       ),
-    /** For how long the oldest run of each job has been due, in milliseconds; without jobs of which none is. */
+    /**
+     * Returns how long the oldest run of each job has been due, in milliseconds; jobs without due runs are left out.
+     */
     async runsDueFor(): Promise<Map<string, number>> {
       const found = await longestDueScript(redis, [dueLists.runs()], [MAX_OVERDUE]);
       const jobs = found.filter((_, index) => index % 2 === 0);
       return new Map(jobs.map((job, index) => [job, Number(found[2 * index + 1])]));
     },
-    /** For how long the oldest entry of a list has been due, in milliseconds; 0 when none is. */
+    /** Returns how long the oldest entry of a list has been due, in milliseconds; 0 if none is. */
     dueForMs: (list: DueList): Promise<number> => dueForScript(redis, [dueLists[list]()], []),
-    /** Returns whether this process is the one that sweeps; one in `everyMs` is. */
+    /** Returns whether this process should sweep; one process per `everyMs` does. */
     async claimSweep(everyMs: number): Promise<boolean> {
       return (await claimScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;
     },

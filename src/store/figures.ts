@@ -9,13 +9,13 @@ interface Views {
   ai: number;
 }
 
-/** A project of a workspace, as its figures are kept. */
+/** A project of a workspace, as the key of its figures. */
 export interface FiguresOf {
   teamId: string;
   project: string;
 }
 
-/** Whose pages: `asked` those of a digest that somebody asked for, which are kept apart and not for long. */
+/** The owner of stored pages. `asked`: a requested digest, whose pages are kept apart and for less time. */
 export interface PagesOf extends FiguresOf {
   asked: boolean;
 }
@@ -25,7 +25,7 @@ interface FiguresIn extends FiguresOf {
   channel: string;
 }
 
-/** Fields that one read of Redis returns about. */
+/** Approximate number of fields per read from Redis. */
 const SCAN_COUNT = 2000;
 
 const DAY_MS = 86_400_000;
@@ -44,7 +44,7 @@ function read(text: string): Views {
   return { human: Number(text.slice(0, at)), ai: Number(text.slice(at + 1)) };
 }
 
-/** KEYS: pages and their mark, those of the other kind. */
+/** KEYS: pages and their mark, then those of the other kind. */
 const reuseScript = luaScript<number>(`
 local pages, complete, others, othersComplete = unpack(KEYS)
 if redis.call('EXISTS', complete) == 0 then
@@ -57,12 +57,12 @@ redis.call('PEXPIRE', pages, ARGV[1])
 return 1
 `);
 
-/** Views that do not change any more: of finished days, and of the pages of finished ranges. */
+/** Views that no longer change: of finished days, and of the pages of finished ranges. */
 export type FiguresStore = ReturnType<typeof createFiguresStore>;
 
 export function createFiguresStore(redis: RedisClient) {
   return {
-    /** Returns the views of those of the days (`YYYY-MM-DD`) that are kept. */
+    /** Returns the views of those days (`YYYY-MM-DD`) that are stored. */
     async days({ teamId, project }: FiguresOf, days: readonly string[]): Promise<Map<string, Views>> {
       if (days.length === 0) return new Map();
       const found = await redis.hmget(keys.dayFigures(teamId, project), ...days);
@@ -74,7 +74,7 @@ export function createFiguresStore(redis: RedisClient) {
       );
     },
 
-    /** Keeps the views of a day, unless nobody compares with it any more; such days are dropped. */
+    /** Stores the views of a day, unless the day is too old for a comparison; such days are dropped. */
     async addDay({ teamId, project }: FiguresOf, day: string, views: Views, nowMs: number) {
       const key = keys.dayFigures(teamId, project);
       const oldest = new Date(nowMs - retention.dayFiguresMs - DAY_MS).toISOString().slice(0, 10);
@@ -85,7 +85,7 @@ export function createFiguresStore(redis: RedisClient) {
       await batch.exec();
     },
 
-    /** Adds views of pages. A page that comes a second time replaces itself. */
+    /** Adds views of pages. A page that comes again replaces its earlier views. */
     async addPages(of: PagesOf, range: string, pages: readonly ({ path: string } & Views)[]) {
       if (pages.length === 0) return;
       const key = pagesKey(of, range);
@@ -97,7 +97,7 @@ export function createFiguresStore(redis: RedisClient) {
         .exec();
     },
 
-    /** Notes that all pages of a range are kept, and that they do not change any more. */
+    /** Marks all pages of a range as stored and final. */
     async completePages(of: PagesOf, range: string) {
       await redis
         .multi()
@@ -107,8 +107,8 @@ export function createFiguresStore(redis: RedisClient) {
     },
 
     /**
-     * Returns whether all pages of a range are kept, whoever they were collected for; then they are kept for `of` for as
-     * long as those that are collected now.
+     * Returns whether all pages of a range are stored, for either kind of owner; if so, they are kept for `of` as long
+     * as newly collected ones.
      */
     async reusePages(of: PagesOf, range: string): Promise<boolean> {
       const reused = await reuseScript(
@@ -119,7 +119,7 @@ export function createFiguresStore(redis: RedisClient) {
       return reused === 1;
     },
 
-    /** Returns the views of all pages that are kept of a range, in no order. */
+    /** Returns the views of all stored pages of a range, in no order. */
     async pages(of: PagesOf, range: string): Promise<({ path: string } & Views)[]> {
       const key = pagesKey(of, range);
       // A scan may return a field twice.
@@ -136,13 +136,13 @@ export function createFiguresStore(redis: RedisClient) {
       return [...pages.values()];
     },
 
-    /** Returns the views of one of them. */
+    /** Returns the views of one page. */
     async page(of: PagesOf, range: string, path: string): Promise<Views | undefined> {
       const text = await redis.hget(pagesKey(of, range), path);
       return text ? read(text) : undefined;
     },
 
-    /** Remembers work that was asked of the agent under a digest, for the digest after it. */
+    /** Stores the run of a request to the agent under a digest, for the next digest. */
     async addAsk(editionId: string, runId: string) {
       await redis
         .multi()
@@ -152,7 +152,7 @@ export function createFiguresStore(redis: RedisClient) {
     },
     asks: (editionId: string): Promise<string[]> => redis.smembers(keys.digestAsks(editionId)),
 
-    /** Remembers the same of a digest of any dates, for the weekly digests of its project in its channel. */
+    /** The same for a digest of any dates, for the weekly digests of its project in its channel. */
     async addRangeAsk({ teamId, channel, project }: FiguresIn, run: { id: string; sinceMs: number }) {
       const key = keys.rangeAsks(teamId, channel, project);
       await redis
@@ -162,11 +162,11 @@ export function createFiguresStore(redis: RedisClient) {
         .pexpire(key, retention.runMs)
         .exec();
     },
-    /** Returns the runs of those that were asked for before a time. */
+    /** Returns the runs of those requested before a time. */
     rangeAsks: ({ teamId, channel, project }: FiguresIn, beforeMs: number): Promise<string[]> =>
       redis.zrangebyscore(keys.rangeAsks(teamId, channel, project), '-inf', `(${beforeMs}`),
 
-    /** Returns whether something was found to be lacking, which is believed for a day unless it was said else. */
+    /** Returns whether something is known to be unsupported; that is remembered for a day, or until it is cleared. */
     async isUnsupported(what: string): Promise<boolean> {
       return (await redis.exists(keys.lacks(what))) === 1;
     },

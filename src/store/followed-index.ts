@@ -4,8 +4,8 @@ import type { RedisClient } from './redis/client.ts';
 import { luaScript } from './redis/lua.ts';
 
 /**
- * What the index of followed threads has of each: the fields of its record that say who may see it and which it is.
- * With it thousands can be listed without their records.
+ * Fields that the index stores for each followed thread: those that identify it and decide who may see it. So thousands
+ * can be listed without their records.
  */
 const INDEXED_FIELDS = [
   'id',
@@ -20,19 +20,19 @@ const INDEXED_FIELDS = [
   'needs',
 ] as const;
 
-/** A run as the index has it. */
+/** Returns the index entry of a run. */
 export function toIndexEntry(run: object): string {
   const fields: Record<string, unknown> = { ...run };
   return JSON.stringify(Object.fromEntries(INDEXED_FIELDS.map((name) => [name, fields[name]])));
 }
 
-/** Runs that an older process lists are not in the index; one that is followed no more does not come into it. */
+/** Runs that an older process lists are not in the index; a run that is no longer followed is not added. */
 const addScript = luaScript(`
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 return redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
 `);
 
-/** Returns what the index has of the followed threads, the latest first. Adds those that are missing in it. */
+/** Returns the index entries of the followed threads, latest first. Adds those missing in the index. */
 export async function loadFollowedIndex(redis: RedisClient, teamId: string): Promise<unknown[]> {
   const [ids, index] = await Promise.all([
     redis.zrevrange(keys.followed(teamId), 0, -1),

@@ -5,23 +5,23 @@ import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
 /**
- * What a call to something outside came to. `answered`: at all, if only with a refusal; not where Slack `refused` the
- * token. `atMs` is epoch.
+ * The result of a call to something outside. `answered`: any answer, even a refusal, unless Slack `refused` the token.
+ * `atMs` is epoch.
  */
 const healthSnapshot = z.object({
   answered: z.boolean(),
   atMs: z.number(),
   refused: z.literal(true).optional(),
-  /** What an operator has to fix about these calls. */
+  /** Problems with these calls for an operator. */
   problems: z.array(z.string()).optional(),
 });
 export type HealthSnapshot = z.infer<typeof healthSnapshot>;
 
-/** What Docket depends on and calls. */
+/** The services that Docket depends on. */
 export const dependencies = ['docs', 'slack'] as const;
 export type Dependency = (typeof dependencies)[number];
 
-/** The latest snapshots of all processes, for those that made no calls themselves. They expire after a while. */
+/** The latest snapshots of all processes, for processes that made no calls themselves. They expire after a while. */
 export type HealthStore = ReturnType<typeof createHealthStore>;
 
 export function createHealthStore(redis: RedisClient) {

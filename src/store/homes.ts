@@ -2,13 +2,13 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
-/** Who opens their Home tab: nobody else's is brought up to date when something happens. */
+/** People who open their Home tab: only their tabs are refreshed. */
 export function createHomeStore(redis: RedisClient) {
   return {
     async markOpened(teamId: string, userId: string) {
       await redis.set(keys.homeOpened(teamId, userId), '1', 'PX', retention.homeOpenedMs);
     },
-    /** Returns those of these people who have opened theirs, as far as that is remembered. */
+    /** Returns those of these people who have opened their Home tab, as far as it is remembered. */
     async whoOpened(teamId: string, userIds: readonly string[]): Promise<string[]> {
       const opened = await Promise.all(
         userIds.map((userId) => redis.exists(keys.homeOpened(teamId, userId))),

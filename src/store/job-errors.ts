@@ -5,7 +5,7 @@ import type { RedisClient } from './redis/client.ts';
 /** Counts the unexpected errors of a BullMQ job. */
 export function createJobErrorStore(redis: RedisClient) {
   return {
-    /** Counts one more. Returns how many there are. */
+    /** Counts one more error. Returns the total. */
     async add(bullJobId: string): Promise<number> {
       const key = keys.jobErrors(bullJobId);
       const answers = await redis.multi().incr(key).pexpire(key, retention.jobErrorsMs).exec();

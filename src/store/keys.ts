@@ -1,12 +1,12 @@
 /**
- * Every Redis key, built here alone. All share one hash tag, so that one script can touch several and Redis Cluster
- * keeps them together. BullMQ's keys start with `PREFIX:` as well. It changes at the start only: see `setTagName`.
+ * Every Redis key, built only here. All share one hash tag, so that one script can use several and Redis Cluster keeps
+ * them together. BullMQ's keys start with `PREFIX:` as well. It changes only at the start: see `setTagName`.
  */
 export let PREFIX = '{docket}';
 
 /**
- * From here on all keys of this process have the hash tag `{docket-<name>}`, or `{docket}` without a name. A process is
- * one Docket, so this is called once, before anything is read or written.
+ * Sets the hash tag of all keys of this process: `{docket-<name>}`, or `{docket}` without a name. A process is one
+ * Docket, so it is called once, before anything is read or written.
  */
 export function setTagName(name: string | undefined) {
   PREFIX = name === undefined ? '{docket}' : `{docket-${name}}`;
@@ -16,13 +16,13 @@ export const keys = {
   /** The number of the schema of all data; see `schema.ts`. */
   schema: () => `${PREFIX}:schema`,
   run: (runId: string) => `${PREFIX}:run:${runId}`,
-  /** Sorted set of the runs that have something to do, scored by when they are due; see `due.ts`. */
+  /** Sorted set of the active runs, scored by due time; see `due.ts`. */
   activeRuns: () => `${PREFIX}:runs:active`,
-  /** Sorted set of the ids of those of one job, scored by the time since when; scripts make this key (`LUA_INDEX`). */
+  /** Sorted set of the ids of one job's active runs, scored by start time; scripts build this key (`LUA_INDEX`). */
   activeRunsOf: (job: string) => `${PREFIX}:runs:active:${job}`,
-  /** Sorted set of the runs that concern a person, scored by the time they last asked. */
+  /** Sorted set of a person's runs, scored by the time of the last request. */
   runsOf: (teamId: string, userId: string) => `${PREFIX}:runs:of:${teamId}:${userId}`,
-  /** The run that knows a name of the platform's, such as an export job. */
+  /** The run of one of the platform's names, such as an export job. */
   alias: (name: string) => `${PREFIX}:alias:${name}`,
   claim: (name: string) => `${PREFIX}:claim:${name}`,
   /** List of the events that a run has not applied yet, oldest first. */
@@ -33,62 +33,62 @@ export const keys = {
   earlyUnseen: () => `${PREFIX}:early-unseen`,
   /** Sorted set of the dedupe keys of the events of a thread or a run, scored by the time. */
   seenEvents: (of: string) => `${PREFIX}:told:${of}`,
-  /** Sorted sets of messages of ours in a conversation, scored by the time: their keys, and the `ts` of those there. */
+  /** Sorted sets of our messages in a conversation, by time: keys of those being posted, `ts` of posted ones. */
   posting: (teamId: string, channel: string) => `${PREFIX}:posting:${teamId}:${channel}`,
   posted: (teamId: string, channel: string) => `${PREFIX}:posted:${teamId}:${channel}`,
-  /** Sorted set of the messages of a conversation whose threads instruct nobody, scored by their `ts`. */
+  /** Sorted set of the messages of a conversation whose threads take no instructions, scored by their `ts`. */
   closedThreads: (teamId: string, channel: string) => `${PREFIX}:closed-threads:${teamId}:${channel}`,
-  /** Sorted set of the runs of followed threads, scored by the time since when. */
+  /** Sorted set of the runs of followed threads, scored by start time. */
   followed: (teamId: string) => `${PREFIX}:followed:${teamId}`,
-  /** Hash of what is listed of those runs, by their ids. */
+  /** Hash of the index entries of those runs, by run id. */
   followedIndex: (teamId: string) => `${PREFIX}:followed-index:${teamId}`,
-  /** Hash of the ids that Slack has for channels now, by those that Docket knows. */
+  /** Hash of Slack's present channel ids, by Docket's ids. */
   channelIds: (teamId: string) => `${PREFIX}:channel-ids:${teamId}`,
   responseUrl: (runId: string) => `${PREFIX}:response-url:${runId}`,
   step: (runId: string, step: string) => `${PREFIX}:step:${runId}:${step}`,
   message: (messageKey: string) => `${PREFIX}:message:${messageKey}`,
-  /** Sorted set of the messages whose wanted state is not delivered, scored by when they are due. */
+  /** Sorted set of the messages whose wanted state is not delivered, scored by due time. */
   undelivered: () => `${PREFIX}:messages:undelivered`,
-  /** How long the last export of one site took. */
+  /** Duration of the last export of one site. */
   lastDuration: (name: string) => `${PREFIX}:last-duration:${name}`,
   link: (name: string) => `${PREFIX}:link:${name}`,
-  /** Sorted set of the runs that count toward a quota while they are at work, scored by the time they were accepted. */
+  /** Sorted set of the active runs that count toward a quota, scored by the time they were accepted. */
   quota: (name: string) => `${PREFIX}:quota:${name}`,
   /** Hash of the views of finished days of a project, by the day. */
   dayFigures: (teamId: string, project: string) => `${PREFIX}:figures:days:${teamId}:${project}`,
   /** Hash of the views of the pages of a project in a range of days, by path. */
   pageFigures: (teamId: string, project: string, range: string) =>
     `${PREFIX}:figures:pages:${teamId}:${project}:${range}`,
-  /** The same for dates that somebody asked for. */
+  /** The same for dates that a person requested. */
   askedPageFigures: (teamId: string, project: string, range: string) =>
     `${PREFIX}:figures:asked-pages:${teamId}:${project}:${range}`,
-  /** Set of the runs that report what became of work that was asked of the agent under a digest. */
+  /** Set of the runs that report results of requests to the agent under a digest. */
   digestAsks: (editionId: string) => `${PREFIX}:digest-asks:${editionId}`,
-  /** Sorted set of those runs under digests of any dates of a project in a channel, scored by when they were asked. */
+  /** Sorted set of those runs under digests of any dates of a project in a channel, scored by request time. */
   rangeAsks: (teamId: string, channel: string, project: string) =>
     `${PREFIX}:range-asks:${teamId}:${channel}:${project}`,
-  /** What the workspace or the platform turned out to lack, until it is tried again. */
+  /** A feature that the workspace or the platform lacks, until the next try. */
   lacks: (what: string) => `${PREFIX}:lacks:${what}`,
   alert: (name: string) => `${PREFIX}:alert:${name}`,
-  /** Whom an alert is for. */
+  /** The recipients of an alert. */
   alertPeople: (name: string) => `${PREFIX}:alert-people:${name}`,
-  /** What waited when an alert began. */
+  /** The waiting work at the beginning of an alert. */
   alertWaits: (name: string) => `${PREFIX}:alert-waits:${name}`,
   /** Since when the platform rejects an API key. */
   rejectedKey: (keyId: string) => `${PREFIX}:rejected-key:${keyId}`,
-  /** Parts of rate limits: of those that give slots one by one, and of those with so many in any window. */
+  /** Parts of rate limits, both with spaced slots and with a window. */
   rateLimit: (part: string) => `${PREFIX}:limit:${part}`,
-  /** Somebody has opened their Home tab. */
+  /** This person has opened their Home tab. */
   homeOpened: (teamId: string, userId: string) => `${PREFIX}:home-opened:${teamId}:${userId}`,
   directMessage: (teamId: string, userId: string) => `${PREFIX}:dm:${teamId}:${userId}`,
-  /** Stream of who did what. */
+  /** Stream of the audit log. */
   audit: (teamId: string) => `${PREFIX}:audit:${teamId}`,
-  /** The same of what was refused. */
+  /** The same for refusals. */
   refusals: (teamId: string) => `${PREFIX}:audit-refused:${teamId}`,
-  /** Written to see whether Redis takes writes, and gone at once. */
+  /** Written as a test whether Redis takes writes; expires at once. */
   probe: () => `${PREFIX}:probe`,
   health: (part: string) => `${PREFIX}:health:${part}`,
-  /** Never written: it leads a question for the time to the node that has all other keys. */
+  /** Never written: it routes the question for the time to the node with all other keys. */
   clock: () => `${PREFIX}:clock`,
   /** One process at a time sweeps. */
   sweep: () => `${PREFIX}:sweep`,

@@ -2,8 +2,8 @@ import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
 /**
- * Presigned links. A link lives under a name of its own and is deleted by Redis when it ends; messages and
- * records hold the name only.
+ * Presigned links. Each link has a name of its own, and Redis deletes it when it expires; messages and records contain
+ * only the name.
  */
 export type LinkStore = ReturnType<typeof createLinkStore>;
 

@@ -8,43 +8,43 @@ import { lastingScript, luaScript } from './redis/lua.ts';
 import { updateHash } from './redis/update-hash.ts';
 
 /**
- * Where a message belongs: the thread under somebody's message, a conversation, a person's direct messages, or the
+ * The place of a message: the thread under a person's message, a conversation, a person's direct messages, or the
  * thread under another message of ours.
  */
 const place = z.union([
-  // Before the conversation alone, which would take it for its own.
+  // Before the schema of a conversation alone, which would match it as well.
   z.object({ channel: z.string(), threadTs: z.string() }),
   z.object({ channel: z.string() }),
   z.object({ user: z.string() }),
   z.object({ under: z.string() }),
 ]);
 
-// Ours, and Slack checks them; only their being a list is checked here.
+// Ours, and Slack validates them; here they only have to be a list.
 const blocks = z.custom<MessageBlock[]>(Array.isArray);
 
-/** How a message is to look now. */
+/** The wanted form of a message. */
 export const wantedMessage = z.object({
   teamId: z.string(),
   place,
-  /** What it is to people: decides which edits go first. */
+  /** Its meaning to people, which decides the order of edits. */
   kind: z.enum(['progress', 'state', 'ending']),
-  /** Whom it is for: where many wait, slots go from person to person. */
+  /** The person it is for: under load, slots alternate between people. */
   by: z.string().optional(),
-  /** Somebody has clicked and waits to see it: only endings go first. */
+  /** A person clicked and waits for it: only endings have priority. */
   interactive: z.literal(true).optional(),
-  /** Nobody waits for it: it goes last, and leaves a slot of its place to what people ask for meanwhile. */
+  /** It has the lowest priority, and leaves one slot of its place to people's requests. */
   lowPriority: z.literal(true).optional(),
-  /** Whether it is posted again where somebody deleted it; by default, all but progress is. */
+  /** Whether it is posted again after a person deleted it; by default, all but progress is. */
   repost: z.boolean().optional(),
   text: z.string(),
   blocks,
-  /** How it is to look where Slack refuses the blocks. */
+  /** Its form if Slack refuses the blocks. */
   fallback: z.object({ text: z.string(), blocks }).optional(),
-  /** It is deleted; where Slack refuses that, it looks like this. */
+  /** It is deleted; if Slack refuses that, it has this form. */
   retracted: z.literal(true).optional(),
-  /** Who gets it by direct message when the place refuses it for good. */
+  /** The person who gets it by direct message if the place refuses it for good. */
   fallbackRecipient: z.string().optional(),
-  /** Kept without a time to live, for messages that are still edited after a month. */
+  /** It does not expire, for messages that are still edited after a month. */
   lasting: z.literal(true).optional(),
   /** Digest of place, text, blocks, fallback and attempt. */
   hash: z.string(),
@@ -55,38 +55,38 @@ const text = z.string().exactOptional();
 const flag = z.stringbool().exactOptional();
 const number = z.coerce.number().exactOptional();
 
-/** What is known of a message in Slack: fields of its record, each written alone. Times are epoch milliseconds. */
+/** The delivery state of a message: fields of its record, each written separately. Times are epoch milliseconds. */
 const deliveryFields = z.object({
-  /** The hash that Slack shows; differs from `wanted.hash` while there is something to deliver. */
+  /** The hash that Slack shows; differs from `wanted.hash` while a delivery is pending. */
   deliveredHash: text,
   channel: text,
   ts: text,
-  /** A post was sent at this time of Slack's clock and its outcome is not known; it is searched from `checkAtMs` on. */
+  /** A post was sent at this time of Slack's clock, and its outcome is unknown; it is searched from `checkAtMs` on. */
   postedAtMs: number,
   checkAtMs: number,
   editedAtMs: number,
-  /** Until then, an edit whose outcome is not known may still arrive, and take the place of a later one. */
+  /** Until then, an edit of unknown outcome may still arrive, and replace a later one. */
   editUnclearUntilMs: number,
-  /** Deliveries that went wrong in a row. */
+  /** Consecutive failed deliveries. */
   failures: number,
-  /** Slack refused the blocks of a message without a fallback: from then on, its text alone is shown. */
+  /** Slack refused the blocks of a message without a fallback: from then on, only its text is shown. */
   textOnly: flag,
-  /** The wanted hash whose blocks Slack refused, so that its fallback is shown; or whose deletion it refused. */
+  /** The wanted hash whose blocks Slack refused, so its fallback is shown; or whose deletion it refused. */
   refusedHash: text,
-  /** The wanted hash whose fallback Slack refused as well, so that its text alone is shown. */
+  /** The wanted hash whose fallback Slack refused as well, so only its text is shown. */
   refusedFallbackHash: text,
-  /** The person who gets it by direct message, since its place refused it with `refusal`. */
+  /** The person who gets it by direct message, because its place refused it with `refusal`. */
   movedTo: text,
   refusal: text,
-  /** Somebody deleted it in Slack; cleared when it is posted again. */
+  /** A person deleted it in Slack; cleared when it is posted again. */
   deleted: flag,
 });
 type Delivery = z.output<typeof deliveryFields>;
 
-/** `behindSinceMs`: since when Slack has not shown what is wanted. */
+/** `behindSinceMs`: since when Slack has not shown the wanted form. */
 export type MessageRecord = Delivery & { wanted: WantedMessage; behindSinceMs?: number };
 
-/** How soon a message is to be seen, the most urgent first. */
+/** The order in which messages are delivered, the most urgent first. */
 export const urgencies = ['ending', 'clicked', 'state', 'progress', 'lowPriority'] as const;
 export type Urgency = (typeof urgencies)[number];
 
@@ -98,13 +98,13 @@ export function urgencyOf({ kind, interactive: clicked, lowPriority }: WantedMes
 
 const fieldNames = deliveryFields.keyof().options;
 
-/** `undefined` forgets a field. */
+/** `undefined` deletes a field. */
 export type DeliveryChanges = { [K in keyof Delivery]?: Delivery[K] | undefined };
 
 /**
- * How far a message has got, for a job whose next step depends on it. `outdated`: something else is wanted by now; what
- * was refused and is wanted otherwise by now is waiting again.
- * `fellBack`: Slack refused the blocks of what is shown, so that its fallback is, or its text alone.
+ * The delivery state of a message, for a job whose next step depends on it. `outdated`: a newer form is wanted; a
+ * refused message with a newer form waits again. `fellBack`: Slack refused the blocks of the shown form, so its
+ * fallback or its text is shown.
  */
 export type DeliveryState =
   | { kind: 'waiting' }
@@ -138,14 +138,14 @@ end
 return math.ceil(wait)
 `);
 
-// What is not delivered is listed, due at once where it was missing.
+// An undelivered message is listed, and due at once if it was missing.
 const markDeliveredScript = luaScript(`
 local delivered = (redis.call('HGET', KEYS[1], 'hash') or '') == ARGV[1]
 if delivered then redis.call('ZREM', KEYS[2], ARGV[2]) else redis.call('ZADD', KEYS[2], 'NX', 0, ARGV[2]) end
 return delivered and 1 or 0
 `);
 
-/** Messages that are looked at for the oldest. */
+/** Maximum messages checked to find the oldest. */
 const MAX_BEHIND = 1000;
 
 const behindScript = luaScript<string[]>(`
@@ -167,8 +167,8 @@ return list
 export function createMessageStore(redis: RedisClient) {
   return {
     /**
-     * Replaces the wanted state, unless a later `version` of it was wanted already. Returns in how many milliseconds its
-     * delivery is to begin, where none is to be expected by then: not sooner than `editGapMs` after the last edit.
+     * Replaces the wanted form, unless a later `version` is stored. Returns the milliseconds until its delivery should
+     * begin, if none is due by then: at least `editGapMs` after the last edit.
      */
     async setWanted(
       messageKey: string,
@@ -206,11 +206,11 @@ export function createMessageStore(redis: RedisClient) {
         ...(behindSinceMs !== undefined && { behindSinceMs: Number(behindSinceMs) }),
       };
     },
-    /** Takes a message whose record is damaged from those that are due; the record stays. */
+    /** Removes a message with a damaged record from the due list; the record stays. */
     async abandon(messageKey: string) {
       await redis.zrem(keys.undelivered(), messageKey);
     },
-    /** Since when the oldest message of each urgency is not shown as it is wanted; without those of which all are. */
+    /** Returns since when the oldest message of each urgency lacks its wanted form; others are left out. */
     async behindSince(): Promise<Partial<Record<Urgency, number>>> {
       const found = await behindScript(redis, [keys.undelivered()], [keys.message(''), MAX_BEHIND]);
       const sinceMs = (urgency: Urgency) => {
@@ -248,11 +248,11 @@ export function createMessageStore(redis: RedisClient) {
       const isRefused = code && (delivered === hash || movedTo);
       return isRefused ? { kind: 'refused', code } : { kind: 'waiting' };
     },
-    /** Updates what is known of the delivery. */
+    /** Updates the delivery state. */
     async update(messageKey: string, changes: DeliveryChanges) {
       await updateHash(redis, keys.message(messageKey), changes);
     },
-    /** The same, but only while all that is known is as in `read`. Returns whether it was. */
+    /** The same, but only if the delivery state is still as in `read`. Returns whether it was. */
     updateIfUnchanged: (
       messageKey: string,
       read: MessageRecord,
@@ -265,7 +265,7 @@ export function createMessageStore(redis: RedisClient) {
         Object.fromEntries(fieldNames.map((name) => [name, read[name]])),
       ),
     /**
-     * Takes the message from what is due while `hash` is what is wanted; undefined where there is no record any more.
+     * Removes the message from the due list if `hash` is still the wanted one; undefined means that there is no record.
      * Returns whether it did.
      */
     async markDelivered(messageKey: string, hash: string | undefined): Promise<boolean> {

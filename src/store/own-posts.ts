@@ -4,8 +4,8 @@ import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /**
- * Messages of ours at the top level of a conversation: a reply may come before the run knows that it is in its thread,
- * and not every event says whose message it answers.
+ * Our messages at the top level of a conversation. A reply may arrive before the run knows its thread, and not every
+ * event says whose message it answers.
  */
 export type OwnPostStore = ReturnType<typeof createOwnPostStore>;
 
@@ -40,12 +40,12 @@ export function createOwnPostStore(redis: RedisClient) {
     async markPosting(teamId: string, channel: string, messageKey: string) {
       await postingScript(redis, [keys.posting(teamId, channel)], [messageKey, retention.earlyMs]);
     },
-    /** It is there. */
+    /** The message is posted. */
     async markPosted(teamId: string, channel: string, messageKey: string, ts: string) {
       const touched = [keys.posting(teamId, channel), keys.posted(teamId, channel)];
       await postedScript(redis, touched, [messageKey, ts, retention.runMs]);
     },
-    /** Whether a message of ours was posted there, as far as that is remembered. */
+    /** Whether one of our messages was posted there, as far as is remembered. */
     async isKnownIn(teamId: string, channel: string): Promise<boolean> {
       return (await redis.exists(keys.posted(teamId, channel))) === 1;
     },

@@ -2,7 +2,7 @@ import { PREFIX } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { luaScript } from './redis/lua.ts';
 
-// A time to live that is longer than it can be was given before Redis' clock was set back.
+// A time to live above its maximum was set before Redis' clock was set back.
 const shortenScript = luaScript(`
 local check, lock = tonumber(ARGV[1]), tonumber(ARGV[2])
 if redis.call('PTTL', KEYS[1] .. 'stalled-check') > check then redis.call('DEL', KEYS[1] .. 'stalled-check') end
@@ -13,8 +13,8 @@ end
 `);
 
 /**
- * Shortens BullMQ's keys of a queue that would live for hours after Redis' clock was ahead for a moment: the locks of jobs,
- * and the one that says that somebody has just looked for lost locks.
+ * Shortens those BullMQ keys of a queue that would live for hours after Redis' clock was ahead for a moment: the locks
+ * of jobs, and the mark of the last check for lost locks.
  */
 export async function shortenLocks(
   redis: RedisClient,

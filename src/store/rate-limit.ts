@@ -3,20 +3,20 @@ import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
 /**
- * How often something may happen, shared by all processes. Without `burst` it is `count` times in any `windowMs`,
- * however close together. With `burst`, slots come back one by one, `count` of them in each `windowMs`, and at most
- * `burst` of them can be taken at once.
+ * The rate of something, shared by all processes. Without `burst` it is `count` times in any `windowMs`, however close
+ * together. With `burst`, slots return one by one, `count` of them per `windowMs`, and at most `burst` can be taken at
+ * once.
  */
 export interface RateLimit {
   name: string;
   count: number;
   windowMs: number;
   burst?: number;
-  /** The part of the slots, from 0 to 1, that low priority never takes. Only with `burst`; 0 by default. */
+  /** The share of slots, from 0 to 1, that low priority never takes. Only with `burst`; 0 by default. */
   interactiveShare?: number;
 }
 
-/** How the names of rate limits begin; a team, channel, key, project or person follows after a colon. */
+/** The prefixes of rate limit names; a team, channel, key, project or person follows after a colon. */
 export const limitNames = [
   'post',
   'edit',
@@ -41,15 +41,15 @@ export const limitNameOf = ({ name }: Pick<RateLimit, 'name'>): string => name.s
 /** A request for a slot. */
 export interface SlotRequest {
   /**
-   * Names the requester, so that asking again finds the reservation. Without `burst` it names the slot as well: taken
-   * twice, it counts once, at its last time.
+   * Names the requester, so that a repeated request finds its reservation. Without `burst` it also names the slot:
+   * taken twice, it counts once, at its last time.
    */
   id: string;
   /** `low` leaves the limit's `interactiveShare` to others; `interactive` is the default. */
   priority?: 'interactive' | 'low';
 }
 
-/** How much of a limit is in use: `free` slots can be taken at once; a new reservation gets its slot in `nextMs`. */
+/** The present use of a limit: `free` slots can be taken at once; a new reservation gets its slot in `nextMs`. */
 export interface RateLimitUsage {
   used: number;
   free: number;
@@ -79,7 +79,7 @@ export const slotArgs = (
 
 /**
  * `rateLimit(names, args)` with `limitKeys` and `slotArgs`. Its `take()` takes a slot and returns 0, or reserves one
- * and returns in how many milliseconds it comes, and whether only the hold delays it (1 or 0).
+ * and returns the milliseconds until it is free, and whether only the hold delays it (1 or 0).
  *
  * A window keeps each use by its time. The next slot comes `windowMs` after the use or reservation `count` places
  * before it. Spaced slots keep one number for each lane, the generic cell rate algorithm: when all its slots are free
@@ -228,20 +228,20 @@ const holdScript = luaScript(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).hol
 export function createRateLimitStore(redis: RedisClient) {
   return {
     /**
-     * Takes a slot and returns 0, or reserves one and returns in how many milliseconds to come back for it. A
-     * requester that does not come back within a minute of that loses it.
+     * Takes a slot and returns 0, or reserves one and returns the milliseconds until the next try. A requester loses
+     * its reservation if it does not return within a minute after that.
      */
     takeSlot: (limit: RateLimit, request: SlotRequest): Promise<number> =>
       takeScript(redis, limitKeys(limit), slotArgs(limit, request)),
-    /** Gives a reservation back, and without `burst` a taken slot too: its call certainly did not happen. */
+    /** Releases a reservation, and without `burst` a taken slot as well: its call certainly did not happen. */
     async releaseSlot(limit: RateLimit, id: string) {
       await releaseScript(redis, limitKeys(limit), slotArgs(limit, { id }));
     },
-    /** Gives no slot before `waitMs` have passed, since the other side refused a call. */
+    /** Gives no slot before `waitMs` have passed, because the other side refused a call. */
     async hold(limit: RateLimit, waitMs: number) {
       await holdScript(redis, limitKeys(limit), [...limitArgs(limit), waitMs]);
     },
-    /** Returns in how many milliseconds `wanted` slots will have come free. */
+    /** Returns the milliseconds until `wanted` slots will be free. */
     freeInMs: (limit: RateLimit, wanted: number): Promise<number> =>
       freeInScript(redis, limitKeys(limit), [...limitArgs(limit), wanted]),
     async usage(limit: RateLimit): Promise<RateLimitUsage> {

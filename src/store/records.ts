@@ -1,7 +1,7 @@
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
-/** Records that are read at once. */
+/** Records per read. */
 const CHUNK = 200;
 
 /** Returns the records of runs, as JSON by their ids; runs without a record are left out. */

@@ -2,23 +2,23 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
-/** Which API keys the platform rejects, by their ids, and since when (epoch milliseconds): for all processes together. */
+/** API keys that the platform rejects, by their ids, and since when (epoch milliseconds); shared by all processes. */
 export type RejectedKeyStore = ReturnType<typeof createRejectedKeyStore>;
 
 export function createRejectedKeyStore(redis: RedisClient) {
   return {
-    /** Keeps that a key is rejected. Returns since when it is. */
+    /** Records that a key is rejected. Returns since when. */
     async reject(keyId: string, nowMs: number): Promise<number> {
       const key = keys.rejectedKey(keyId);
       await redis.set(key, nowMs, 'PX', retention.rejectedKeyMs, 'NX');
       await redis.pexpire(key, retention.rejectedKeyMs);
       return Number((await redis.get(key)) ?? nowMs);
     },
-    /** Keeps that a key works. */
+    /** Records that a key works. */
     async accept(keyId: string) {
       await redis.del(keys.rejectedKey(keyId));
     },
-    /** Since when each of these is rejected; nothing for one that is not, as far as it is known. */
+    /** Returns since when each of these is rejected; undefined for one that is not, as far as is known. */
     async since(keyIds: readonly string[]): Promise<(number | undefined)[]> {
       if (keyIds.length === 0) return [];
       const found = await redis.mget(keyIds.map(keys.rejectedKey));
@@ -28,12 +28,12 @@ export function createRejectedKeyStore(redis: RedisClient) {
 }
 
 /**
- * What stays as it is, is kept again no more often than this: a rejected key is not forgotten meanwhile, and what a
- * process that died saw last of one does not stand for long.
+ * An unchanged state is saved again at most this often: a rejected key must not expire in between, and the last state
+ * from a crashed process must not stay for long.
  */
 const REPEAT_MS = 3_600_000;
 
-/** Returns a function that takes whether a call's key was accepted, and keeps what is new of it. */
+/** Returns a function that takes whether a call's key was accepted, and saves changes. */
 export function createKeyWatch(
   store: Pick<RejectedKeyStore, 'reject' | 'accept'>,
   now: () => number,
@@ -47,7 +47,7 @@ export function createKeyWatch(
     kept.set(keyId, { accepted, atMs: now() });
     const write = accepted ? store.accept(keyId) : store.reject(keyId, now());
     write.catch((error: Error) => {
-      // The next call keeps it.
+      // The next call saves it.
       kept.delete(keyId);
       onError(error);
     });

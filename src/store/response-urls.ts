@@ -2,7 +2,7 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
-/** Addresses for ephemeral answers, each by its request, for as long as Slack honours them. They are secrets. */
+/** Response URLs for ephemeral answers, by request, as long as Slack accepts them. They are secrets. */
 export type ResponseUrlStore = ReturnType<typeof createResponseUrlStore>;
 
 export function createResponseUrlStore(redis: RedisClient) {

@@ -13,7 +13,7 @@ interface SavedRun {
   lasting?: boolean | undefined;
 }
 
-/** How a run is listed among those that are due. */
+/** The member of a run in the due list. */
 export const memberOf = ({ job, id }: RunRef) => `${job} ${id}`;
 
 export function parseMember(member: string): RunRef {
@@ -21,7 +21,7 @@ export function parseMember(member: string): RunRef {
   return { job, id };
 }
 
-/** `indexOf(active, member)` returns the key of `keys.activeRunsOf` where a run is listed with those of its job, and its id. */
+/** `indexOf(active, member)` returns the key in `keys.activeRunsOf` with a run of the same job, and the run's id. */
 const LUA_INDEX = `
 local function indexOf(active, member)
   local job, id = string.match(member, '^([^ ]*) (.*)$')
@@ -30,8 +30,8 @@ end
 `;
 
 /**
- * `list(active, member)`: the run is due now. `wake(run, active, member)`: it also is so for a step under way, which can
- * see that the run was woken. Both need LUA_NOW.
+ * `list(active, member)`: makes the run due now. `wake(run, active, member)`: also lets a running step see that the run
+ * was woken. Both need LUA_NOW.
  */
 export const LUA_WAKE = `${LUA_INDEX}
 local function list(active, member)
@@ -45,7 +45,7 @@ local function wake(run, active, member)
 end
 `;
 
-/** `unlist(active, member)`: the run has nothing to do. */
+/** `unlist(active, member)`: removes an idle run from the due list. */
 const LUA_UNLIST = `${LUA_INDEX}
 local function unlist(active, member)
   local index, id = indexOf(active, member)
@@ -55,8 +55,8 @@ end
 `;
 
 /**
- * `livesFor(ttl, ...)` gives a time to live to those keys that have none; `livesAs(run, key)` has a key live as long
- * as the record of the run.
+ * `livesFor(ttl, ...)` sets a time to live on those keys that have none; `livesAs(run, key)` gives a key the time to
+ * live of the run's record.
  */
 export const LUA_TTL = `
 local function livesFor(ttl, ...)
@@ -71,8 +71,8 @@ end
 `;
 
 /**
- * `isLatest(names, args)`, `save(names, args)` and `wakesOf(names)`, which take what begins with `saveKeys` and `saveArgs`.
- * The last one returns how often the run was woken.
+ * `isLatest(names, args)`, `save(names, args)` and `wakesOf(names)`. Their arguments begin with `saveKeys` and
+ * `saveArgs`. `wakesOf` returns the run's number of wakes.
  */
 export const LUA_SAVE = `${LUA_TTL}
 local function isLatest(names, args) return redis.call('HGET', names[1], 'rev') == args[1] end
@@ -104,8 +104,8 @@ export const saveArgs = (run: SavedRun, next: SavedRun): (string | number)[] => 
 ];
 
 /**
- * `isAtWork(…)`: the run has not ended, and is listed or kept until somebody ends it. `oldestOf(quota, max, id, …)` returns the oldest run that
- * counts toward a quota when it is full, `id` itself apart; those that count no more leave it.
+ * `isAtWork(…)`: the run has not ended, and is listed or kept until a person ends it. `oldestOf(quota, max, id, …)`
+ * returns the oldest run in a full quota, except `id` itself; runs that no longer count are removed.
  */
 const LUA_QUOTA = `
 local function isAtWork(active, member, run)
@@ -192,7 +192,7 @@ if redis.call('EXISTS', KEYS[1]) == 1 then wake(KEYS[1], KEYS[2], ARGV[1]) end
 return 1
 `);
 
-// A run that is back by now stays listed.
+// A run whose record is back stays listed.
 export const unlistScript = luaScript(`${LUA_TTL}${LUA_UNLIST}
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 unlist(KEYS[1], ARGV[1])

@@ -18,55 +18,55 @@ import {
   wakeScript,
 } from './run-lua.ts';
 
-/** What every run has: one accepted request, from the moment it was accepted to its visible outcome. */
+/** The fields of every run: one accepted request, until its visible outcome. */
 export const runBase = z.object({
   id: z.string(),
   teamId: z.string(),
   /** The name of the job that works on it. */
   job: z.string(),
-  /** Counts the saves; a save of an older state is refused. */
+  /** Counts the saves; a save of an older revision is refused. */
   rev: z.number().int(),
   /** A name that no other run holds while this one lives. */
   claim: z.string().optional(),
   /** Ids of the people whose Home shows it. */
   people: z.array(z.string()).default([]),
-  /** A setting: kept until somebody ends it; else the record has a time to live. */
+  /** A setting: kept until a person ends it; other records expire. */
   lasting: z.boolean().optional(),
 });
 export type RunBase = z.infer<typeof runBase>;
 
 export type Acceptance =
-  /** Kept: whatever happens from here on, it ends in a visible outcome. */
+  /** Kept: whatever happens next, it ends in a visible outcome. */
   | { kind: 'accepted' }
-  /** The very same request is kept already. */
+  /** The same request is stored already. */
   | { kind: 'repeated' }
   /** Another run holds the claim. */
   | { kind: 'claimed'; by: string }
-  /** As many runs as one of the quotas allows are at work: its place in the list, and the oldest of those runs. */
+  /** One of the quotas is full: its place in the list, and the oldest of its active runs. */
   | { kind: 'full'; quota: number; by: string }
-  /** The deadline had passed when Redis came to it; nothing was written. */
+  /** Redis reached it after the deadline; nothing was written. */
   | { kind: 'late' }
-  /** Somebody changed the run since it was read. */
+  /** The run was changed since it was read. */
   | { kind: 'stale' };
 
-/** Of the runs under one name, `max` may be at work at once: they are listed, and have not ended. */
+/** At most `max` runs under one name may be active, that is, listed and not ended. */
 export interface Quota {
   name: string;
   max: number;
-  /** A setting: counted for as long as its runs are kept; else for a month after the last one was accepted. */
+  /** A setting: counted as long as its runs are kept; others count for a month after the last one was accepted. */
   lasting?: boolean;
 }
 
 /**
- * Runs of all kinds. A `deadlineMs` is a time of Redis' own clock (`timeMs`): a write that a frozen Redis
- * comes to after it refuses by itself.
+ * Runs of all kinds. A `deadlineMs` is a time of Redis' own clock (`timeMs`): if a frozen Redis reaches a write after
+ * it, Redis refuses the write.
  */
 export type RunStore = ReturnType<typeof createRunStore>;
 
-/** Runs at work that a list looks at. */
+/** Maximum active runs that a list reads. */
 const SOME_RUNS = 200;
 
-/** Runs that a person's Home can show; older ones are forgotten there. */
+/** Maximum runs that a person's Home can show; older ones are dropped from it. */
 const PERSON_RUNS = 50;
 
 export function createRunStore(redis: RedisClient) {
@@ -143,8 +143,8 @@ export function createRunStore(redis: RedisClient) {
     /** The clock of Redis, in epoch milliseconds. */
     timeMs: (): Promise<number> => askTime(redis),
     /**
-     * Writes a new run, which counts toward the `quotas` from then on. `responseUrl` is a secret, kept apart from the run
-     * and only while Slack honours it.
+     * Writes a new run, which from then on counts toward the `quotas`. `responseUrl` is a secret, stored apart from the
+     * run and only as long as Slack accepts it.
      */
     accept: (
       run: RunBase,
@@ -154,8 +154,8 @@ export function createRunStore(redis: RedisClient) {
       quotas: readonly Quota[] = [],
     ): Promise<Acceptance> => write(run, '', deadlineMs, claimMs, responseUrl, quotas),
     /**
-     * Writes the next state of a run that a person changed; `run` carries the revision that was read. With a `claimMs`
-     * of 0 it neither needs its claim nor takes it. With a `responseUrl`, answers go to this person from now on.
+     * Writes the next state of a run that a person changed; `run` has the revision that was read. With a `claimMs` of 0
+     * it neither needs nor takes its claim. With a `responseUrl`, later answers go to this person.
      */
     resume: (
       run: RunBase,
@@ -166,7 +166,7 @@ export function createRunStore(redis: RedisClient) {
     ): Promise<Acceptance> =>
       write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, responseUrl, quotas),
     /**
-     * Saves the next state of a run and returns it with its new revision; undefined when `run` was not the latest.
+     * Saves the next state of a run and returns it with its new revision; undefined if `run` was not the latest.
      * `release` frees its claim in the same write.
      */
     async save<R extends RunBase>(run: R, release = false): Promise<R | undefined> {
@@ -175,8 +175,8 @@ export function createRunStore(redis: RedisClient) {
     /** The same, which returns what `loadWithWakes` would return now. */
     saveWithWakes,
     /**
-     * The run has nothing to do until it is woken. `release` frees its claim. Returns whether it is so: not when `run`
-     * was not the latest, nor when the run was woken since it had `wakes`.
+     * Marks the run idle until it is woken. `release` frees its claim. Returns false if `run` was not the latest, or
+     * was woken since it had `wakes`.
      */
     async markIdle(run: RunBase, release: boolean, wakes?: number): Promise<boolean> {
       const claim = release && run.claim !== undefined ? [keys.claim(run.claim)] : [];
@@ -184,16 +184,16 @@ export function createRunStore(redis: RedisClient) {
       const idle = await markIdleScript(redis, touched, [run.rev, run.id, memberOf(run), wakes ?? '']);
       return idle === 1;
     },
-    /** Has a run stepped, also one that is idle or just becoming so. One without a record stays so. */
+    /** Makes a run due, even if it is idle or becoming idle. A run without a record stays as it is. */
     async markDue(job: string, runId: string) {
       await wakeScript(redis, [keys.run(runId), keys.activeRuns()], [memberOf({ job, id: runId })]);
     },
-    /** Takes a run without a record from those that are due. */
+    /** Removes a run without a record from the due list. */
     async unlist(job: string, runId: string) {
       const touched = [keys.activeRuns(), keys.run(runId), keys.inbox(runId)];
       await unlistScript(redis, touched, [memberOf({ job, id: runId }), retention.runMs]);
     },
-    /** Takes a run whose record is damaged from those that are due; the record stays. */
+    /** Removes a run with a damaged record from the due list; the record stays. */
     async abandon(job: string, runId: string) {
       await redis.zrem(keys.activeRuns(), memberOf({ job, id: runId }));
     },
@@ -201,7 +201,7 @@ export function createRunStore(redis: RedisClient) {
     async load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined> {
       return readRun(await redis.hget(keys.run(runId), 'json'), schema);
     },
-    /** The same with how often it was woken, for `markIdle`. */
+    /** The same with its number of wakes, for `markIdle`. */
     async loadWithWakes<R extends RunBase>(
       runId: string,
       schema: z.ZodType<R>,
@@ -210,25 +210,25 @@ export function createRunStore(redis: RedisClient) {
       const run = readRun(json, schema);
       return run && { run, wakes: Number(wakes ?? 0) };
     },
-    /** The runs that concern a person, newest first. */
+    /** Returns the runs of a person, newest first. */
     ofPerson: (teamId: string, userId: string): Promise<string[]> =>
       redis.zrevrange(keys.runsOf(teamId, userId), 0, -1),
-    /** Gives a run one more name, by which it is found for as long as it is kept. */
+    /** Gives a run a further name, valid as long as the run is kept. */
     async alias(name: string, runId: string) {
       await redis.set(keys.alias(name), runId, 'PX', retention.runMs);
     },
     async byAlias(name: string): Promise<string | undefined> {
       return (await redis.get(keys.alias(name))) ?? undefined;
     },
-    /** The runs that have something to do, the one that is due first first. */
+    /** The active runs, the first due first. */
     active,
-    /** Those of one job, the oldest first, in full. Those without a record that can be read are left out. */
+    /** Returns the full active runs of one job, oldest first. Unreadable records are left out. */
     async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]> {
       return loadAll(await redis.zrange(keys.activeRunsOf(job), '0', '-1'), schema);
     },
     /**
-     * Some runs of one job that are at work: all that count toward these quotas, then others, `max` at most. `complete`
-     * says that there are no more. What it costs does not grow with how many there are.
+     * Returns some active runs of one job: all that count toward these quotas, then others, at most `max`. `complete`:
+     * there are no more. The cost does not grow with the number of runs.
      */
     async someOf<R extends RunBase>(
       schema: z.ZodType<R>,
@@ -251,7 +251,7 @@ export function createRunStore(redis: RedisClient) {
         complete: others.length <= max && count <= SOME_RUNS,
       };
     },
-    /** The runs with these ids, in their order. Those without a record that can be read are left out. */
+    /** Returns the runs with these ids, in order. Unreadable records are left out. */
     loadAll,
     async responseUrl(runId: string): Promise<string | undefined> {
       return (await redis.get(keys.responseUrl(runId))) ?? undefined;
@@ -259,6 +259,6 @@ export function createRunStore(redis: RedisClient) {
   };
 }
 
-/** Returns the run of a record; nothing when there is none. Throws a `ZodError` for a damaged record. */
+/** Returns the run of a record; undefined if there is none. Throws a `ZodError` for a damaged record. */
 export const readRun = <R extends RunBase>(json: string | null, schema: z.ZodType<R>): R | undefined =>
   json === null ? undefined : schema.parse(parseJson(json));

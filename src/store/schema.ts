@@ -2,10 +2,10 @@ import { keys, PREFIX } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { luaScript } from './redis/lua.ts';
 
-/** The shape of everything that Docket stores. A change that data of the last release do not fit raises it. */
+/** The schema of all stored data. Raise it if a change does not fit the data of the last release. */
 const SCHEMA = 2;
 
-/** The data in Redis have a schema that this Docket does not read. The message says what to do. */
+/** The data in Redis have a schema that this Docket cannot read. The message says what to do. */
 export class SchemaMismatch extends Error {
   override readonly name = 'SchemaMismatch';
 
@@ -27,7 +27,7 @@ return ARGV[1]
 `);
 
 /**
- * Writes the schema number where there are no data of these queues yet. Throws `SchemaMismatch` when the data have another
+ * Writes the schema number if there are no data of these queues yet. Throws `SchemaMismatch` if the data have another
  * number, or none.
  */
 export async function checkSchema(redis: RedisClient, queues: readonly string[]): Promise<void> {

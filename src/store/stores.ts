@@ -20,7 +20,7 @@ import { createThreadStore } from './threads.ts';
 
 export type Stores = ReturnType<typeof createStores>;
 
-/** Everything that Docket keeps, over one connection. */
+/** All of Docket's stores, over one connection. */
 export const createStores = (redis: RedisClient) => ({
   alerts: createAlertStore(redis),
   audit: createAuditStore(redis),

@@ -10,11 +10,11 @@ import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
 import { LUA_SAVE, LUA_TTL, LUA_WAKE, memberOf, saveArgs, saveKeys } from './run-lua.ts';
 import { type RunBase, readRun } from './runs.ts';
 
-/** The claim that a run has on a place: one thread follows one job. */
+/** The claim of a run on a place: one thread follows one job. */
 export const threadClaim = ({ teamId, channel, rootTs }: ThreadPlace) =>
   ['agent-thread', teamId, channel, rootTs].join(' ');
 
-/** An event, as JSON keeps it. Of those with the same `dedupeKey` one is kept, within seven days. */
+/** An event, stored as JSON. Of events with the same `dedupeKey`, one is kept within seven days. */
 export interface InboxEntry {
   event: object;
   dedupeKey: string;
@@ -27,7 +27,7 @@ type AppendResult =
   | { kind: 'early' }
   | { kind: 'notFollowed' };
 
-/** A run, its inbox (oldest first, at most 100 entries), and how often it was woken. */
+/** A run, its inbox (oldest first, at most 100 entries), and its number of wakes. */
 export interface WithInbox<R> {
   run: R;
   inbox: unknown[];
@@ -37,15 +37,15 @@ export interface WithInbox<R> {
 type ThreadSave<R> =
   | ({ kind: 'saved' } & WithInbox<R>)
   | { kind: 'stale' }
-  /** The limit gives no slot before `inMs`; nothing was saved. `onHold`: since the other side refused. */
+  /** The limit has no slot before `inMs`; nothing was saved. `onHold`: because the other side refused. */
   | { kind: 'limited'; inMs: number; onHold: boolean };
 
-/** A slot, and of which limit. */
+/** A slot and its limit. */
 export type LimitedSlot = SlotRequest & { limit: RateLimit };
 
 /**
- * Followed threads and their events, each of which waits in the inbox of the run that follows the thread; and threads that
- * none can follow.
+ * Followed threads and their events, each in the inbox of the run that follows the thread; and threads that cannot be
+ * followed.
  */
 export type ThreadStore = ReturnType<typeof createThreadStore>;
 
@@ -55,7 +55,7 @@ const INBOX_BATCH = 100;
 /** Threads of early events that one sweep takes. */
 const EARLY_BATCH = 1000;
 
-/** `isFirst(seen, dedupeKey, forMs)`: whether no event of that key came within `forMs`. Needs LUA_NOW. */
+/** `isFirst(seen, dedupeKey, forMs)`: whether this key is new within `forMs`. Needs LUA_NOW. */
 const LUA_DEDUPE = `
 local function isFirst(seen, dedupeKey, forMs)
   redis.call('ZREMRANGEBYSCORE', seen, '-inf', now - forMs)
@@ -65,7 +65,7 @@ local function isFirst(seen, dedupeKey, forMs)
 end
 `;
 
-// The run is found here, so its keys are made here, from the beginnings that all such keys have.
+// The run is found here, so its keys are built here, from the prefixes that such keys share.
 const appendToThreadScript = lastingScript<
   [AppendResult['kind'], string?]
 >(`${LUA_NOW}${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}${LUA_MAY_BE_OURS}
@@ -117,7 +117,7 @@ const loadScript = luaScript<[[string | null, string | null], string[]]>(`
 return {redis.call('HMGET', KEYS[1], 'json', 'wakes'), redis.call('LRANGE', KEYS[2], 0, ARGV[1] - 1)}
 `);
 
-/** `saveThread()` and `saved()`, which take the first keys and arguments of the script: `threadKeys`, `threadArgs`. */
+/** `saveThread()` and `saved()`, which use the first keys and arguments of the script: `threadKeys`, `threadArgs`. */
 const LUA_SAVE_THREAD = `${LUA_SAVE}
 local function saveThread()
   local index, id, taken, listed = KEYS[4], ARGV[4], ARGV[7], ARGV[8]
@@ -181,9 +181,9 @@ const savedThread = <R>(run: R, [kind, wakes, entries]: Saved): { kind: 'saved' 
 export function createThreadStore(redis: RedisClient) {
   return {
     /**
-     * Appends an event to the inbox of the run that follows the thread, and wakes that run. `underOurs`: the thread is
-     * under a message of ours, whose run may not know yet that it is its thread; the event is kept until a worker is
-     * there (`startEarlyExpiry`). Where it is undefined, the posts of ours that are known decide.
+     * Appends an event to the inbox of the run that follows the thread, and wakes the run. `underOurs`: the thread is
+     * under one of our messages, whose run may not know its thread yet; the event is kept until a worker runs
+     * (`startEarlyExpiry`). If it is undefined, our known posts decide.
      */
     async appendToThread(
       job: string,
@@ -220,8 +220,8 @@ export function createThreadStore(redis: RedisClient) {
     },
 
     /**
-     * The same for a run that is known. `deadlineMs` is a time of Redis' clock, as in RunStore. `gone`: there is no
-     * such run any more.
+     * The same for a known run. `deadlineMs` is a time of Redis' clock, as in RunStore. `gone`: there is no such run
+     * any more.
      */
     appendToInbox(job: string, runId: string, { event, dedupeKey }: InboxEntry, deadlineMs: number) {
       const touched = [keys.run(runId), keys.seenEvents(runId), keys.inbox(runId), keys.activeRuns()];
@@ -248,8 +248,8 @@ export function createThreadStore(redis: RedisClient) {
     },
 
     /**
-     * Saves the next state of a run and removes the first `taken` entries of its inbox, together; neither when `run` was
-     * not the latest. With `slot` it also takes a slot of that limit, or saves nothing. Returns what `loadWithInbox` would
+     * Saves the next state of a run and removes the first `taken` inbox entries in one write; neither if `run` was not
+     * the latest. With `slot` it also takes a slot of that limit, or saves nothing. Returns what `loadWithInbox` would
      * return now.
      */
     async save<R extends RunBase>(run: R, taken: number, slot?: LimitedSlot): Promise<ThreadSave<R>> {
@@ -264,10 +264,10 @@ export function createThreadStore(redis: RedisClient) {
     },
 
     /**
-     * Makes the run the one that follows this thread, without end while it is lasting, and lists it among the followed
-     * ones. Early events go to the front of its inbox, so one that was loaded before can no longer be removed by count;
-     * they are dropped where the run has had the thread since it was accepted. Returns the other run that follows the
-     * thread already, if any. Safe to repeat.
+     * Makes the run the follower of this thread, without expiry while it is lasting, and adds it to the followed
+     * threads. Early events go to the front of its inbox, so entries loaded before can no longer be removed by count;
+     * they are dropped if the run has had the thread since it was accepted. Returns another run that already follows
+     * the thread, if any. Safe to repeat.
      */
     async follow(run: RunBase, place: ThreadPlace): Promise<string | undefined> {
       const claim = threadClaim(place);
@@ -289,7 +289,7 @@ export function createThreadStore(redis: RedisClient) {
       return holder ?? undefined;
     },
 
-    /** A worker is there: early events are kept for ten more minutes, in which a run can come to know its thread. */
+    /** A worker runs: early events are kept for ten more minutes, in which a run can claim its thread. */
     async startEarlyExpiry() {
       const claims = await redis.spop(keys.earlyUnseen(), EARLY_BATCH);
       await Promise.all(claims.map((claim) => redis.pexpire(keys.early(claim), retention.earlyMs)));
@@ -305,9 +305,9 @@ export function createThreadStore(redis: RedisClient) {
         .exec();
     },
 
-    /** Ids of the runs of followed threads, the latest first. */
+    /** Returns ids of the runs of followed threads, latest first. */
     followed: (teamId: string) => redis.zrevrange(keys.followed(teamId), 0, -1),
-    /** What is listed of them without reading their records, see `followed-index.ts`; the latest first. */
+    /** Returns their index entries without reading their records, see `followed-index.ts`; latest first. */
     followedIndex: (teamId: string) => loadFollowedIndex(redis, teamId),
 
     ...createClosedThreads(redis),

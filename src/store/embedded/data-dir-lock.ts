@@ -18,12 +18,12 @@ export class DataDirInUse extends Error {
 const BUSY_CODES = [5, 6];
 
 /**
- * Locks `folder` for this process. Returns a function that releases the lock. Throws `DataDirInUse` when another process
+ * Locks `folder` for this process. Returns a function that releases the lock. Throws `DataDirInUse` if another process
  * still holds it after `timeoutMs`: two that start at the same instant may each see the other's lock for a moment.
- * Throws `DataDirUnusable` when the disk has no locks.
+ * Throws `DataDirUnusable` if the disk has no locks.
  *
- * SQLite's lock is the operating system's lock on an open file: the kernel drops it with the process, also after
- * kill -9, and keeps it while the process is frozen; no process number or left-over file can make it stale.
+ * SQLite's lock is the operating system's lock on an open file: the kernel drops it with the process, even after kill
+ * -9, and keeps it while the process is frozen. No process id or leftover file can make it stale.
  */
 export async function lockDataDir(folder: string, dataDir: string, timeoutMs: number): Promise<() => void> {
   const endsAt = performance.now() + timeoutMs;

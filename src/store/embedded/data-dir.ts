@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { ServerLog, ServerPlace } from './redis-server.ts';
 
-/** The data folder cannot be used; the message says what the operator has to do. */
+/** The data folder cannot be used; the message tells the operator what to do. */
 export class DataDirUnusable extends Error {
   override name = 'DataDirUnusable';
 }
@@ -22,14 +22,14 @@ export class DataDirUnusable extends Error {
 const MAX_SOCKET_BYTES = process.platform === 'darwin' ? 103 : 107;
 
 /**
- * Creates the folder, closed to other users, and finds a socket path that is short enough. Throws `DataDirUnusable`
- * when the folder cannot be used.
+ * Creates the folder, closed to other users, and finds a short enough socket path. Throws `DataDirUnusable` if the
+ * folder cannot be used.
  */
 export function prepareDataDir(dataDir: string): ServerPlace {
   const given = resolve(dataDir);
   const folder = withDataDirErrors(given, () => {
     mkdirSync(given, { recursive: true, mode: 0o700 });
-    // A subfolder, since the permissions of DATA_DIR itself may not be ours to change.
+    // A subfolder, since we may not be allowed to change the permissions of DATA_DIR itself.
     const own = join(realpathSync(given), 'redis');
     mkdirSync(own, { recursive: true });
     accessSync(own, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -45,8 +45,8 @@ export function prepareDataDir(dataDir: string): ServerPlace {
 }
 
 /**
- * Returns where the socket of a Redis in this folder is, or `undefined` when the folder is not there yet. Changes nothing.
- * Throws `DataDirUnusable` when the folder, or the one that it would be made in, may not be written to.
+ * Returns the path of the socket of a Redis in this folder, or undefined if the folder does not exist yet. Changes
+ * nothing. Throws `DataDirUnusable` if the folder, or its parent if it is missing, is not writable.
  */
 export function inspectDataDir(dataDir: string): string | undefined {
   const given = resolve(dataDir);
@@ -60,15 +60,15 @@ export function inspectDataDir(dataDir: string): string | undefined {
   });
 }
 
-/** With less free space than this, a disk counts as full: Redis ends when it cannot write. */
+/** With less free space than this, a disk counts as full: Redis exits if it cannot write. */
 const MIN_FREE_BYTES = 1_000_000;
 
 const DISK_FULL =
   'the disk of DATA_DIR is full, so nothing can be saved. Free some space: Redis then resumes by itself';
 
 /**
- * Returns a function that returns the problem of a disk without room, and logs it once while it lasts: on a full disk
- * Redis ends at each write, and cannot log why.
+ * Returns a function that returns the problem of a full disk, and logs it once while it lasts: on a full disk Redis
+ * exits at each write, and cannot log why.
  */
 export function watchDiskSpace(folder: string, log: ServerLog): () => string | undefined {
   let wasFull = false;

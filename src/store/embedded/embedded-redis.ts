@@ -15,19 +15,19 @@ import {
 
 /** The durations of the embedded Redis, in milliseconds. */
 const defaultTiming = {
-  /** The longest a starting Redis may leave pings without a reply; a reply that it loads its data counts. */
+  /** The longest a starting Redis may leave pings without a reply; a "loading" reply counts. */
   startLimitMs: 10_000,
   /** The longest to wait for the answer to one PING. */
   pingMs: 1_000,
   /** Pause between two checks of a Redis that is starting or ending. */
   checkIntervalMs: 10,
-  /** Pause before a restart: doubles up to the maximum, and is back at the minimum once Redis ran for `stableMs`. */
+  /** Pause before a restart: doubles up to the maximum, and returns to the minimum once Redis ran for `stableMs`. */
   restartMinMs: 50,
   restartMaxMs: 5_000,
   stableMs: 60_000,
-  /** The longest an orderly shutdown may take before Redis is killed. Every confirmed write is on disk by then. */
+  /** The longest an orderly shutdown may take before Redis is killed. Confirmed writes are on disk. */
   stopLimitMs: 3_000,
-  /** When the append-only file is rewritten: so long after the start, and then so often. */
+  /** When the append-only file is rewritten: first this long after the start, then at this interval. */
   rewriteFirstMs: 3_600_000,
   rewriteEveryMs: 24 * 3_600_000,
   /** How long to wait for the lock on the data folder. */
@@ -39,7 +39,7 @@ interface EmbeddedRedisOptions {
   log: ServerLog;
   /** PATH to find redis-server or valkey-server on. */
   searchPath: string;
-  /** Once it is aborted while Redis starts, that is ended, and the start rejects. Nothing happens later. */
+  /** If it is aborted while Redis starts, Redis is stopped and the start rejects. Nothing happens later. */
   cancelled?: AbortSignal;
   timing?: Partial<typeof defaultTiming>;
 }
@@ -55,9 +55,9 @@ interface Server {
 }
 
 /**
- * Starts Docket's own Redis on a data folder and keeps it running. One that a killed Docket left running there is stopped
- * first. Resolves when it answers. Rejects with `DataDirInUse` when another Docket uses the folder, and with
- * `DataDirUnusable` or `RedisStartFailed` when an operator has to act.
+ * Starts Docket's own Redis on a data folder and keeps it running. It first stops a Redis that a killed Docket left
+ * there. Resolves when Redis answers. Rejects with `DataDirInUse` if another Docket uses the folder, and with
+ * `DataDirUnusable` or `RedisStartFailed` if an operator has to act.
  */
 export async function startEmbeddedRedis({
   dataDir,
@@ -90,9 +90,9 @@ export async function startEmbeddedRedis({
     socketPath,
     /** Returns the server's process id. */
     pid: (): number | undefined => current?.pid,
-    /** Returns that its disk is full, while it is. */
+    /** Returns the problem of a full disk, while it lasts. */
     diskProblem,
-    /** Calls `listener` each time Redis ended by itself, also while it was starting; it is started again. */
+    /** Calls `listener` each time Redis exits by itself, even during its start; it is restarted. */
     onExit: (listener: (reason: string) => void) => void listeners.push(listener),
     /** Shuts Redis down, waits for its end, and releases the data folder. */
     stop() {
@@ -103,7 +103,7 @@ export async function startEmbeddedRedis({
 
   async function endInOrder(): Promise<void> {
     stopping.abort();
-    // Its end is waited for, also when nothing else keeps this process running.
+    // Waits for its end, even if nothing else keeps this process running.
     current?.child.ref();
     if (current?.pid !== undefined) await shutDown(current.pid);
     await watching;
@@ -132,12 +132,12 @@ export async function startEmbeddedRedis({
         notifyExit(String(error));
         return undefined;
       });
-      // Stopped while it was starting: `stop` shut the previous one down.
+      // Stopped during the start: `stop` shut the previous one down.
       if (stopping.signal.aborted && server?.pid !== undefined) await shutDown(server.pid);
     }
   }
 
-  /** Drops from the disk what was deleted: until then the append-only file has every word that was written to it. */
+  /** Removes deleted data from the disk: until a rewrite the append-only file keeps every word ever written. */
   async function rewriteDaily(): Promise<void> {
     await pause(timing.rewriteFirstMs);
     while (!stopping.signal.aborted) {
@@ -188,20 +188,20 @@ export async function startEmbeddedRedis({
     throw new RedisStartFailed(`${problem}\nIts last log lines, in ${place.logFile}:\n${logTail(place)}`);
   }
 
-  /** Pings the server until it answers. Returns false when it has ended, or was silent for too long. */
+  /** Pings the server until it answers. Returns false if it has ended, or was silent for too long. */
   async function answers(hasEnded: () => boolean): Promise<boolean> {
     let endsAt = performance.now() + timing.startLimitMs;
     while (!hasEnded() && !stopping.signal.aborted && performance.now() < endsAt) {
       const answer = await sendCommand(socketPath, 'PING', timing.pingMs);
       if (answer === '+PONG') return true;
-      // It loads its data.
+      // It is loading its data.
       if (answer !== undefined) endsAt = performance.now() + timing.startLimitMs;
       await sleep(timing.checkIntervalMs);
     }
     return false;
   }
 
-  /** Ends a server, in order if it can. Returns whether it is gone. */
+  /** Ends a server, in order if possible. Returns whether it is gone. */
   async function shutDown(pid: number): Promise<boolean> {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       try {

@@ -45,7 +45,7 @@ export interface ServerPlace {
   logFile: string;
 }
 
-/** A log that is larger when a server starts is rotated; one older log is kept. */
+/** A larger log is rotated when a server starts; one older log is kept. */
 const MAX_LOG_BYTES = 1_000_000;
 const LOG_TAIL_LINES = 5;
 /** Matches the command line of a server. */
@@ -70,19 +70,19 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Starts a server, and does not wait for it. */
+/** Starts a server without waiting for it. */
 export function spawnServer(program: string, place: ServerPlace): ChildProcess {
   if (sizeOf(place.logFile) > MAX_LOG_BYTES) renameSync(place.logFile, `${place.logFile}.1`);
   const log = openSync(place.logFile, 'a', 0o600);
   try {
-    // Detached, so that neither Ctrl-C nor our own sudden end takes Redis away from connections that still write.
+    // Detached, so that neither Ctrl-C nor our own crash takes Redis away from connections that still write.
     const child = spawn(program, argumentsFor(place), {
       cwd: place.folder,
       detached: true,
       stdio: ['ignore', log, log],
     });
     child.unref();
-    // Redis writes it too, but only after it has loaded: a server must be found also when we die before that.
+    // Redis writes it as well, but only after loading. A server must be found even if we die before that.
     if (child.pid !== undefined) writeFileSync(place.pidFile, `${child.pid}\n`);
     return child;
   } finally {
@@ -99,11 +99,11 @@ function argumentsFor(place: ServerPlace): string[] {
     pidfile: place.pidFile,
     save: '',
     appendonly: 'yes',
-    // What was acknowledged to Slack must survive a power cut, not only a crash.
+    // Requests acknowledged to Slack must survive a power cut, not only a crash.
     appendfsync: 'always',
     // A crash may cut off the last command; it was never confirmed.
     'aof-load-truncated': 'yes',
-    // BullMQ loses jobs when keys are evicted.
+    // BullMQ loses jobs if keys are evicted.
     'maxmemory-policy': 'noeviction',
     // Delayed jobs wake 7 ms late on average instead of 52.
     hz: '100',
@@ -112,8 +112,8 @@ function argumentsFor(place: ServerPlace): string[] {
 }
 
 /**
- * Sends one command over a new connection. Returns the first line of the reply, '' when none came in time, and
- * `undefined` when nobody listens.
+ * Sends one command over a new connection. Returns the first line of the reply, '' if none came in time, and undefined
+ * if nobody listens.
  */
 export function sendCommand(
   socketPath: string,
@@ -140,17 +140,17 @@ export function sendCommand(
   });
 }
 
-/** Returns the process id of the server that was started in this folder; `undefined` when it does not run. */
+/** Returns the process id of the server started in this folder; undefined if it does not run. */
 export function leftoverPid(place: Pick<ServerPlace, 'folder' | 'pidFile'>): number | undefined {
   const pid = Number.parseInt(readIfExists(place.pidFile), 10);
   return pid > 0 && isOurServer(pid, place) ? pid : undefined;
 }
 
-/** Returns whether a process is a server that works in our folder, since process ids are reused. */
+/** Returns whether a process is a server in our folder, since process ids are reused. */
 export function isOurServer(pid: number, place: Pick<ServerPlace, 'folder'>): boolean {
   if (process.platform === 'linux') {
     try {
-      // Both cannot be read once the process has ended, also before its parent has collected it.
+      // Neither can be read once the process has ended, even before its parent has reaped it.
       const inFolder = readlinkSync(`/proc/${pid}/cwd`) === place.folder;
       return inFolder && SERVER.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
     } catch {

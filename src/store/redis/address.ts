@@ -1,5 +1,5 @@
 /**
- * Where Redis is: an address (`redis://…`, `rediss://…`, with `+sentinel` or `+cluster` several hosts), with the
+ * The address of Redis: a URL (`redis://…`, `rediss://…`, with `+sentinel` or `+cluster` several hosts), with the
  * certificate of a private authority as PEM, or the path of a unix socket.
  */
 export type RedisAddress =
@@ -16,24 +16,24 @@ export interface RedisNode {
   port: number;
 }
 
-/** What stands in an address of several hosts. */
+/** The parts of an address with several hosts. */
 export interface GroupAddress {
   kind: 'sentinel' | 'cluster';
   tls: boolean;
   nodes: RedisNode[];
   username: string | undefined;
   password: string | undefined;
-  /** What follows the hosts and a slash. */
+  /** The text after the hosts and a slash. */
   path: string;
 }
 
 const GROUP = /^(rediss?)\+(sentinel|cluster):\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#@]*))?$/;
 const DEFAULT_PORTS = { sentinel: 26379, cluster: 6379 };
 
-/** Returns whether an address begins as one of several hosts; it may be wrong all the same. */
+/** Returns whether an address begins like one with several hosts; it may still be invalid. */
 export const isGroupAddress = (url: string) => /^rediss?\+(?:sentinel|cluster):/.test(url);
 
-/** Returns the parts of an address of several hosts; `undefined` when it is none or cannot be read. */
+/** Returns the parts of an address with several hosts; undefined if it is another kind or invalid. */
 export function readGroupAddress(url: string): GroupAddress | undefined {
   const [, scheme, kind, credentials, hosts = '', path = ''] = GROUP.exec(url) ?? [];
   if (kind !== 'sentinel' && kind !== 'cluster') return undefined;
@@ -60,18 +60,18 @@ function splitOnce(text: string, separator: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** A primary's name by which sentinels know it, and its database: `name` or `name/1`. */
+/** Parses a primary's name for sentinels, and its database: `name` or `name/1`. */
 export function readSentinelPath(path: string): { name: string; db: number } | undefined {
   const [, name, db = '0'] = /^([\w.-]{1,100})(?:\/(\d{0,9}))?$/.exec(path) ?? [];
   return name === undefined ? undefined : { name, db: Number(db) };
 }
 
-/** Returns whether this can be the name of a Docket among several in one cluster, or none. A number would be a database. */
+/** Returns whether this can be a Docket's name in a shared cluster, or none. A number would be a database. */
 export const isTagName = (path: string) => path === '' || /^[a-z][a-z0-9-]{0,39}$/.test(path);
 
 /**
- * Returns the name that sets a Docket's keys apart in its cluster, which has one database only; `undefined` when there
- * is none.
+ * Returns the name that separates a Docket's keys from others in its cluster, which has only one database; undefined if
+ * there is none.
  */
 export function tagNameOf(address: RedisAddress): string | undefined {
   const group = 'url' in address ? readGroupAddress(address.url) : undefined;
@@ -95,7 +95,7 @@ function serverAt(address: Extract<RedisAddress, { url: string }>) {
   };
 }
 
-/** Returns what is common to all connections to the nodes of a group: who Docket is, and TLS. */
+/** Returns the options shared by all connections to a group: Docket's credentials, and TLS. */
 export function credentialsOf({ username, password, tls }: GroupAddress, address: RedisAddress) {
   return {
     ...(username !== undefined && { username }),
@@ -104,7 +104,7 @@ export function credentialsOf({ username, password, tls }: GroupAddress, address
   };
 }
 
-/** Returns the same for the sentinels of a group, which have users of their own. */
+/** Returns the same for the sentinels of a group, which have their own users. */
 export function sentinelCredentialsOf({ tls }: GroupAddress, address: RedisAddress) {
   const { sentinelUser, sentinelPassword } = 'url' in address ? address : {};
   return {
@@ -118,7 +118,7 @@ const tlsOf = (address: RedisAddress) => ({
   ...('url' in address && address.ca !== undefined && { ca: address.ca }),
 });
 
-/** Returns a name or password of an address decoded, or as it is written when a `%` in it encodes nothing. */
+/** Returns a name or password of an address decoded, or unchanged if a `%` in it encodes nothing. */
 export function decodeCredential(text: string): string {
   try {
     return decodeURIComponent(text);

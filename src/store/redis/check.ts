@@ -4,7 +4,7 @@ import { infoFields, primaryOf } from './client.ts';
 import { ANSWER_MS, connectForCheck } from './connections.ts';
 import { problemOfError, problemsOf, type RedisProblem } from './problems.ts';
 
-/** What a check found. The version is missing when Redis does not answer. */
+/** The result of a check. The version is missing if Redis does not answer. */
 export interface CheckedRedis {
   problems: RedisProblem[];
   version?: string | undefined;
@@ -19,7 +19,7 @@ export async function checkRedis(address: RedisAddress): Promise<CheckedRedis> {
     const redis = primaryOf(client);
     if (redis === undefined) throw new Error("no node has Docket's keys");
     const info = infoFields(await withTimeout(ANSWER_MS, redis.info()));
-    // SELECT fails beside the connection, which then goes on in database 0.
+    // A failed SELECT does not end the connection, which then continues in database 0.
     if (errors.length > 0) throw errors[0];
     return {
       problems: problemsOf(info, address),

@@ -1,14 +1,14 @@
 import { type Cluster, Command, type Redis } from 'ioredis';
 import { keys } from '../keys.ts';
 
-/** A connection to one Redis, be it found through Sentinel, or to a cluster. */
+/** A connection to one Redis, possibly through Sentinel, or to a cluster. */
 export type RedisClient = Redis | Cluster;
 
 const isCluster = (client: RedisClient): client is Cluster => client.isCluster;
 
 /**
- * Returns the connection to the one Redis that has Docket's data. In a cluster that is the primary of the slot that all
- * keys are in; `undefined` while it is not known.
+ * Returns the connection to the Redis that has Docket's data. In a cluster that is the primary of the slot with all
+ * keys; undefined while it is unknown.
  */
 export function primaryOf(client: RedisClient): Redis | undefined {
   if (!isCluster(client)) return client;

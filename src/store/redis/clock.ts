@@ -2,7 +2,7 @@ import { keys } from '../keys.ts';
 import type { RedisClient } from './client.ts';
 import { luaScript } from './lua.ts';
 
-/** The time that all processes share: that of Redis, whatever the clock of this machine shows. */
+/** The time that all processes share: Redis' clock, whatever this machine's clock shows. */
 export type Clock = ReturnType<typeof createClock>;
 
 export interface ClockParts {
@@ -11,7 +11,7 @@ export interface ClockParts {
   monotonicMs: () => number;
 }
 
-/** How soon Redis is asked again until an answer was fast enough. */
+/** Interval between requests for the time until an answer was fast enough. */
 const RETRY_MS = 100;
 
 /** A slower answer is inexact: Redis may have read its clock at any moment of the wait. */
@@ -30,7 +30,7 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
     const answeredMs = monotonicMs();
     const isSlow = answeredMs - askedMs > SLOW_MS;
     if (isSlow && isExact) return;
-    // Never ahead: deadlines would count as expired too early.
+    // Never ahead: deadlines would expire too early.
     offsetMs = timeMs - (isSlow ? answeredMs : (askedMs + answeredMs) / 2);
     isExact = !isSlow;
   }
@@ -38,7 +38,7 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
   function start(redis: RedisClient): Promise<void> {
     return new Promise((resolve) => {
       const tick = async () => {
-        // When Redis is away, the time goes on from its last answer.
+        // While Redis is away, the time continues from its last answer.
         await ask(redis).then(resolve, () => {});
         const pauseMs = isExact ? everyMs : Math.min(RETRY_MS, everyMs);
         if (!stopped) timer = setTimeout(tick, pauseMs);
@@ -48,7 +48,7 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
   }
 
   return {
-    /** Returns epoch milliseconds; by the machine's own clock until Redis has answered. */
+    /** Returns epoch milliseconds; from the machine's own clock until Redis has answered. */
     now: (): number => (offsetMs === undefined ? machineMs() : Math.round(monotonicMs() + offsetMs)),
     /** Asks Redis for the time now and every `everyMs`, unless it does already. Resolves after the first answer. */
     startSync(redis: RedisClient) {
@@ -62,7 +62,7 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
   };
 }
 
-// With a key of ours: a cluster answers a bare TIME from any of its nodes, whose clocks differ.
+// With one of our keys: in a cluster any node answers a bare TIME, and their clocks differ.
 const timeScript = luaScript<[seconds: string, micros: string]>("return redis.call('TIME')");
 
 /** Returns the time of the Redis that has Docket's data, in epoch milliseconds. */

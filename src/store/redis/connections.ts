@@ -15,7 +15,7 @@ import type { RedisClient } from './client.ts';
 export type OnConnectionError = (error: Error) => void;
 
 /**
- * Returns a connection for request handlers. Its commands fail at once while Redis is away, and after `intakeMs` when
+ * Returns a connection for request handlers. Its commands fail at once while Redis is away, and after `intakeMs` if
  * Redis hangs; it reconnects by itself. Never give it to a BullMQ worker: the time limit kills its blocking read.
  */
 export function connectForRequests(
@@ -36,8 +36,8 @@ export function connectForRequests(
 }
 
 /**
- * Returns a connection for work in the background: its commands wait until Redis is back. Its duplicates are for
- * blocking reads, and reconnect whenever it does.
+ * Returns a connection for background work: its commands wait until Redis is back. Its duplicates are for blocking
+ * reads, and reconnect whenever it does.
  */
 export function connectForWork(
   address: RedisAddress,
@@ -55,14 +55,14 @@ export function connectForWork(
 /** How long connecting may take during a check, and each answer after it. */
 export const ANSWER_MS = 1000;
 
-/** Returns a connection for one check, to be opened with `connect`. It is never made again, and its commands fail then. */
+/** Returns a connection for one check, to be opened with `connect`. It never reconnects, and its commands then fail. */
 export const connectForCheck = (address: RedisAddress, onError: OnConnectionError): RedisClient =>
   connect(address, onError, {
     waits: true,
     retryStrategy: () => null,
     options: {
       lazyConnect: true,
-      // A server that loads its data answers INFO, too.
+      // A server that loads its data also answers INFO.
       enableReadyCheck: false,
       maxRetriesPerRequest: 0,
       commandTimeout: 2 * ANSWER_MS,
@@ -70,10 +70,10 @@ export const connectForCheck = (address: RedisAddress, onError: OnConnectionErro
     },
   });
 
-/** How long a connection that is given up may take to close before it is destroyed. */
+/** How long an abandoned connection may take to close before it is destroyed. */
 const GIVE_UP_MS = 200;
 
-/** BullMQ duplicates connections for its blocking reads, which wait for longer than any other command. */
+/** BullMQ duplicates connections for its blocking reads, which wait longer than any other command. */
 function withBlockingReads(redis: RedisClient, limits: ReturnType<typeof socketLimits>): RedisClient {
   if (redis instanceof Cluster) {
     const duplicate = redis.duplicate.bind(redis);
@@ -84,7 +84,7 @@ function withBlockingReads(redis: RedisClient, limits: ReturnType<typeof socketL
   const duplicate = redis.duplicate.bind(redis);
   redis.duplicate = (override) => {
     const blocking = duplicate({ ...override, ...limits, disconnectTimeout: GIVE_UP_MS });
-    // Where one went silent the others did, and theirs would be noticed only when a read is overdue.
+    // If one connection goes silent the others do as well, and theirs would be noticed only after an overdue read.
     redis.on('reconnecting', () => {
       if (blocking.status === 'ready') blocking.disconnect(true);
     });
@@ -94,22 +94,22 @@ function withBlockingReads(redis: RedisClient, limits: ReturnType<typeof socketL
 }
 
 /**
- * ioredis counts these only while a command waits for its answer, so an idle connection lives on. They end a
- * connection whose other end vanished without closing it.
+ * ioredis counts these only while a command waits for its answer, so an idle connection survives. They end a connection
+ * whose other end vanished without closing it.
  */
 const socketLimits = (ms: number) => ({ socketTimeout: ms, connectTimeout: ms });
 
 /**
- * Errors of a server that is no longer the primary, or still loads its data: a new connection may lead to the primary.
- * The error of a script holds the word anywhere.
+ * Errors of a server that is no longer the primary, or still loads its data: a new connection may reach the primary. In
+ * a script's error, the word may be anywhere.
  */
 const NOT_PRIMARY = /\b(READONLY|LOADING|MASTERDOWN)\b/;
 
-/** 1: reconnect, and the command fails. With 2 it would wait for as long as the primary is away. */
+/** 1: reconnect, and the command fails. With 2 it would wait as long as the primary is away. */
 const reconnectOnError = (error: Error) => (NOT_PRIMARY.test(error.message) ? 1 : false);
 
 interface ConnectionKind {
-  /** Whether commands wait while Redis is away, and are sent again when their answer was lost. */
+  /** Whether commands wait while Redis is away, and are sent again if their answer was lost. */
   waits: boolean;
   retryStrategy: (attempt: number) => number | null;
   options: {
@@ -142,14 +142,14 @@ function connect(address: RedisAddress, onError: OnConnectionError, kind: Connec
   return reconnectOnSelectError(redis);
 }
 
-/** ioredis' own connector asks the sentinels before each connection, and rejects what is no primary. */
+/** ioredis' own connector asks the sentinels before each connection, and rejects servers that are not the primary. */
 function throughSentinel(group: GroupAddress, address: RedisAddress) {
   const { name, db } = readSentinelPath(group.path) ?? { name: group.path, db: 0 };
   const { username, password, tls } = sentinelCredentialsOf(group, address);
   return {
     ...credentialsOf(group, address),
     ...{ sentinels: group.nodes, name, db, role: 'master' as const },
-    // Sentinels that are down, or do not answer, hold nobody up for long: the next one is asked.
+    // A sentinel that is down or silent causes no long delay: the next one is asked.
     sentinelCommandTimeout: SENTINEL_MS,
     ...(username !== undefined && { sentinelUsername: username }),
     ...(password !== undefined && { sentinelPassword: password }),
@@ -159,12 +159,12 @@ function throughSentinel(group: GroupAddress, address: RedisAddress) {
 
 const SENTINEL_MS = 1000;
 
-/** A cluster that lost a node has others answer for it; a command that waits is sent until one does. */
+/** If a cluster loses a node, others take over; a waiting command is sent until one does. */
 const CLUSTER_RETRY_MS = 100;
 
 /**
- * ioredis may lose a blocking read while a cluster fails over. It counts as empty half a second after its own limit, and
- * before BullMQ, a second after it, takes the connection down, from which a worker may not come back.
+ * ioredis may lose a blocking read during a cluster failover. The read counts as empty half a second after its own
+ * limit. A second after the limit, BullMQ would close the connection, and a worker may not recover from that.
  */
 const blockingLimits = { blockingTimeout: 15_000, blockingTimeoutGrace: 500 };
 
@@ -182,9 +182,9 @@ function connectToCluster(
     clusterRetryStrategy: retryStrategy,
     lazyConnect: options.lazyConnect ?? false,
     enableOfflineQueue: waits,
-    // As given, so that a certificate is held against the name and not against its address.
+    // Unchanged, so that a certificate is checked against the name and not the address.
     dnsLookup: (host, callback) => callback(null, host),
-    // 0: the answer was lost, so the command may have been executed. Whoever sent it decides.
+    // 0: the answer was lost, so the command may have been executed. Its sender decides.
     retryDelayOnFailover: waits ? CLUSTER_RETRY_MS : 0,
     retryDelayOnClusterDown: waits ? CLUSTER_RETRY_MS : 0,
     ...(waits && { maxRedirections: Number.POSITIVE_INFINITY, retryDelayOnMoved: CLUSTER_RETRY_MS }),
@@ -194,12 +194,12 @@ function connectToCluster(
   return cluster;
 }
 
-/** Reconnects when SELECT fails: ioredis would go on in database 0, where another Docket's data may be. */
+/** Reconnects if SELECT fails: ioredis would continue in database 0, which may have another Docket's data. */
 function reconnectOnSelectError(redis: Redis): Redis {
   redis.on('error', (error) => {
     if (isSelectError(error)) redis.disconnect(true);
   });
-  // BullMQ duplicates connections for its blocking reads, which copies options but no listeners.
+  // BullMQ duplicates connections for its blocking reads; that copies options but no listeners.
   const duplicate = redis.duplicate.bind(redis);
   redis.duplicate = (override) => reconnectOnSelectError(duplicate(override));
   return redis;

@@ -21,7 +21,7 @@ function isFirst(redis: RedisClient, digest: string): boolean {
   const digests = sent.get(redis) ?? new Set();
   if (!sent.has(redis)) {
     sent.set(redis, digests);
-    // What it leads to the next time may not know them.
+    // After a reconnect, the server may not know them.
     redis.on('close', () => digests.clear());
   }
   const first = !digests.has(digest);
@@ -30,17 +30,17 @@ function isFirst(redis: RedisClient, digest: string): boolean {
 }
 
 /**
- * Returns a Lua script as a function. It is sent with the first call of a connection, and called by its digest after
- * that; where Redis does not know it all the same, it is sent once more, behind what was sent meanwhile. `Answer` is what
- * the script returns: whole numbers, strings, arrays of them, and `null` for nil or false.
+ * Returns a Lua script as a function. A connection sends the script with its first call, and only its digest
+ * afterwards. If Redis does not know the digest, the script is sent again, after commands sent in between. `Answer` is
+ * the script's return type: whole numbers, strings, arrays of them, and `null` for nil or false.
  */
 export function luaScript<Answer = unknown>(source: string): LuaScript<Answer> {
   return makeScript(source);
 }
 
 /**
- * The same for what must outlive a failover, such as a request that was accepted, or the intent to make a call once: its
- * answer comes when a replica has what it wrote. It may be executed twice.
+ * The same for writes that must survive a failover, such as an accepted request, or the intent to make a call once: it
+ * resolves when a replica has the write. It may be executed twice.
  */
 export function lastingScript<Answer = unknown>(source: string): LuaScript<Answer> {
   const script = makeScript<Answer>(source);

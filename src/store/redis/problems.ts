@@ -20,15 +20,15 @@ export const redisProblemKinds = [
 export interface RedisProblem {
   kind: (typeof redisProblemKinds)[number];
   text: string;
-  /** Whether Docket refuses to start with it, since it will not pass by itself. */
+  /** Whether Docket refuses to start with it, since it does not pass by itself. */
   fatal: boolean;
-  /** The word in REDIS_ALLOW with which Docket accepts it. */
+  /** The word in REDIS_ALLOW that makes Docket accept it. */
   allowance?: 'eviction' | 'volatile';
 }
 
 const MIN_VERSION = [6, 2] as const;
 
-/** Returns the problems of a Redis, from the fields of its INFO. What a field does not say is taken for good. */
+/** Returns the problems of a Redis, from the fields of its INFO. A missing field counts as good. */
 export function problemsOf(info: Record<string, string>, address: RedisAddress): RedisProblem[] {
   // Valkey has another name for the field.
   const mode = info.redis_mode ?? info.server_mode;
@@ -77,7 +77,7 @@ function isTooOld(version: string): boolean {
   return version !== '' && (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1]));
 }
 
-/** Returns whether these fields of INFO are those of a server that refuses writes. */
+/** Returns whether these fields of INFO come from a server that refuses writes. */
 export const isReadOnlyReplica = (info: Record<string, string>): boolean =>
   info.role === 'slave' && info.slave_read_only !== '0';
 
@@ -109,7 +109,7 @@ const minReplicas: RedisProblem = {
     'replicas or more; docs/scaling.md says why.',
 };
 
-/** Returns the problem behind an error of a write; `undefined` for errors that a check names or that pass quickly. */
+/** Returns the problem behind a write error; undefined for errors that a check reports or that pass quickly. */
 export function problemOfWrite(error: unknown): RedisProblem | undefined {
   const code = /^[A-Z]{2,20}\b/.exec(textOf(error))?.[0];
   if (code === undefined || /^(?:READONLY|NOAUTH|LOADING|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)$/.test(code))
@@ -131,7 +131,7 @@ export function problemOfWrite(error: unknown): RedisProblem | undefined {
   };
 }
 
-/** Errors of a new connection that do not pass by themselves: what they look like, and the problem. */
+/** Errors of a new connection that do not pass by themselves: their pattern, and the problem. */
 const REFUSALS: [RegExp, RedisProblem][] = [
   [
     /\b(?:WRONGPASS|NOAUTH|DENIED|ERR invalid password|ERR AUTH)/,
@@ -224,10 +224,10 @@ export function problemOfError(errors: readonly unknown[], address: RedisAddress
 const groupKind = (address: RedisAddress) =>
   'url' in address ? readGroupAddress(address.url)?.kind : undefined;
 
-/** Returns a word of the server's that is safe in a sentence of ours. */
+/** Returns a word from the server, made safe for one of our sentences. */
 const sanitize = (word: string) => word.replace(/[^\w.-]/g, '').slice(0, 40);
 
-/** Returns the code and the message of an error, and of the one that a cluster's error is about. */
+/** Returns the code and message of an error, and of the cause of a cluster's error. */
 function textOf(error: unknown): string {
   const { code, message, lastNodeError } = (error ?? {}) as Record<string, unknown>;
   const own = [code, message].filter((part) => typeof part === 'string').join(' ');

@@ -1,7 +1,7 @@
 import type { RedisClient } from './client.ts';
 import { lastingScript } from './lua.ts';
 
-/** Values by field. `undefined` is a field that is missing, or to be deleted. */
+/** Values by field. An `undefined` field is missing, or is to be deleted. */
 export type HashFields = Record<string, string | number | boolean | undefined>;
 
 // Two counts of arguments, then fields and values that were read (empty for a missing one), fields and values to set,
@@ -19,8 +19,8 @@ return 1
 `);
 
 /**
- * Changes fields of a hash, unless it has expired: a write would create it without a time to live. With `read` it does
- * so only while those fields are as they were read. Returns whether it did.
+ * Changes fields of a hash, unless it has expired: a write would recreate it without a time to live. With `read`, only
+ * if those fields still have these values. Returns whether it did.
  */
 export async function updateHash(
   redis: RedisClient,

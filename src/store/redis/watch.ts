@@ -19,17 +19,17 @@ export class RedisUnfit extends Error {
 
 export interface RedisWatchParts {
   address: RedisAddress;
-  /** What REDIS_ALLOW names. */
+  /** The names in REDIS_ALLOW. */
   allow: readonly string[];
   timing: Pick<Timing, 'redisPingMs' | 'redisCheckMs' | 'redisLostMs'>;
   monotonicMs: () => number;
   log: Log;
 }
 
-/** How long a connection may leave a ping unanswered before Redis is checked over a new one. */
+/** How long a ping may be unanswered before Redis is checked over a new connection. */
 const PONG_MS = 1000;
 
-/** Returns how urgent a problem is: requests are still taken with a `warn`. */
+/** Returns how urgent a problem is: with a `warn`, requests are still accepted. */
 export const levelOf = (kind: RedisProblem['kind']) => (kind === 'min-replicas' ? 'warn' : 'error');
 
 interface WatchedConnection {
@@ -62,7 +62,7 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
     try {
       one.answers = await withTimeout(PONG_MS, asked);
       if (one.answers) one.answeredAtMs = monotonicMs();
-      // A new connection may lead to the primary, before a request fails on this one.
+      // A new connection may reach the primary before a request fails on this one.
       else one.connection.disconnect(true);
     } catch {
       // `answers` stays false; the connection itself reports the error.
@@ -74,7 +74,7 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
     updateProblems(refused === undefined ? found : [...found, refused]);
   }
 
-  /** Makes a write that expires at once: a full Redis can still be read. */
+  /** Makes a write that expires at once, since a full Redis still answers reads. */
   async function findRefusedWrite(): Promise<RedisProblem | undefined> {
     const connection = watched.find(({ connection }) => connection.status === 'ready')?.connection;
     try {
@@ -85,7 +85,7 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
     }
   }
 
-  /** Replaces `problems` by those that a check found and that are not allowed, and logs what changed. */
+  /** Replaces `problems` by the newly found ones that are not allowed, and logs the changes. */
   function updateProblems(found: readonly RedisProblem[]) {
     checkedAtMs = monotonicMs();
     if (stopped) return;
@@ -118,7 +118,7 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
   }
 
   return {
-    /** Checks Redis now and from then on. Throws `RedisUnfit`; a Redis that is away is waited for. */
+    /** Checks Redis now and at intervals. Throws `RedisUnfit`; waits for a Redis that is away. */
     async start() {
       const { problems: found } = await checkRedis(address);
       const fatal = found.filter((problem) => problem.fatal && !isAllowed(problem));
@@ -136,20 +136,20 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
     add(connection: RedisClient) {
       const one = { connection, answeredAtMs: monotonicMs(), answers: true, pinging: false };
       watched.push(one);
-      // Whether there are replicas has to be known before the first write.
+      // The first write has to know whether there are replicas.
       connection.once('ready', () => void ping(one));
     },
-    /** Returns the problems that the last check found, without those that REDIS_ALLOW names. */
+    /** Returns the problems of the last check, without those in REDIS_ALLOW. */
     problems: (): readonly RedisProblem[] => problems,
-    /** Returns whether a connection of this process has had no answer for `redisLostMs`, while a new one works. */
+    /** Returns whether a connection of this process had no answer for `redisLostMs`, while a new one works. */
     stuck: (): boolean => stuck,
   };
 }
 
-/** Returns whether a connection leads to a primary, and notes whether that has replicas. Rejects without an answer. */
+/** Returns whether a connection reaches a primary, and records whether that has replicas. Rejects without an answer. */
 async function askRole(connection: RedisClient): Promise<boolean> {
   const primary = primaryOf(connection);
-  // A command that a cluster leads by its key finds the new primary, and the next ping asks that.
+  // A command with a key finds a cluster's new primary, and the next ping asks that one.
   if (primary === undefined) return (await askTime(connection)) > 0;
   const info = infoFields(await primary.info('replication'));
   noteReplicas(connection, info);
