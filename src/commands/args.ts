@@ -4,15 +4,15 @@ import { cut, singleLine } from '../slack/text.ts';
 import { stripInvisible } from '../slack/visible.ts';
 import { type Token, tokenize } from './tokens.ts';
 
-/** What was read: its value, or what is wrong with what was typed and the fix, in one line. */
+/** The parsed value, or the problem with its fix, in one line. */
 export type Parsed<Value, Problem = string | Part[]> =
   | { kind: 'ok'; value: Value }
   | { kind: 'unclear'; problem: Problem };
 
 /**
- * An argument, in its place after the verb. `usage` is how it is shown: `<job id>`, or `[domain]` when it can be left
- * out. A `token` comes without its quotes; a `text` is everything that follows, as typed and with Slack's escapes, and
- * comes last. `read` gets nothing when there is none.
+ * A positional argument after the verb. `usage` is its form in help: `<job id>`, or `[domain]` if optional. A `token`
+ * comes without its quotes; a `text` is the whole rest, as typed and with Slack's escapes, and comes last. `read` gets
+ * undefined if it is missing.
  */
 export interface Arg<Value = unknown> {
   usage: string;
@@ -21,8 +21,8 @@ export interface Arg<Value = unknown> {
 }
 
 /**
- * A flag, anywhere before a `text` or at its end. A `list` may have spaces around its commas. `usage` is what its value
- * is called, `example` one of them; both are empty when it takes nothing. `read` gets nothing when it was not typed.
+ * A flag, anywhere before a `text` or at its end. A `list` may have spaces around its commas. `usage` names its value,
+ * `example` is one; both are empty if it takes none. `read` gets undefined if it was not typed.
  */
 export interface Flag<Value = unknown> {
   takes: 'nothing' | 'value' | 'list';
@@ -31,19 +31,19 @@ export interface Flag<Value = unknown> {
   read(typed: string | undefined): Parsed<Value>;
 }
 
-/** What one subcommand takes. Flags of the same name are the same in all subcommands of a command. */
+/** The syntax of one subcommand. Flags of the same name are the same in all subcommands of a command. */
 export interface Syntax {
-  /** The argument that it starts with; one subcommand may have none: the default. */
+  /** The first argument; one subcommand may have none: the default. */
   verb?: string;
   args: Readonly<Record<string, Arg>>;
   flags: Readonly<Record<string, Flag>>;
-  /** A whole command that is right, its name included. */
+  /** A complete valid command, with its name. */
   example: string;
-  /** What to say about more arguments than it takes; otherwise that the example is all of it. */
+  /** The answer to extra arguments; by default, it shows the example. */
   tooManyArgs?(typed: string, flags: ReadonlyMap<string, string>): Part[];
 }
 
-/** What `args` and `flags` come to, by their names. */
+/** The parsed values of `args` and `flags`, by name. */
 export type Values<Params> = {
   [Name in keyof Params]: Params[Name] extends { read(typed: string | undefined): Parsed<infer Value> }
     ? Value
@@ -59,8 +59,8 @@ type ReadCommand<S extends Syntax> =
   | { kind: 'unclear'; problem: Part[] };
 
 /**
- * Reads what was typed after a command's name: which of its subcommands it is, and the values of its arguments and flags.
- * What is unclear is said in one line, with the fix. Never throws, unless a `read` does.
+ * Parses the text after a command's name: the subcommand, and the values of its arguments and flags. Returns a problem
+ * in one line, with the fix. Never throws, unless a `read` does.
  */
 export function readCommand<S extends Syntax>(
   name: string,
@@ -102,9 +102,9 @@ interface SplitText<S> {
   kind: 'split';
   /** The verb, if one was typed, and every `token` argument. */
   args: string[];
-  /** Every flag that was typed, those that take nothing with an empty text. */
+  /** Every typed flag; those without a value have an empty text. */
   flags: ReadonlyMap<string, string>;
-  /** What a `text` argument gets. */
+  /** The value of a `text` argument. */
   raw: string;
   subcommand: S | undefined;
 }
@@ -156,7 +156,7 @@ function splitText<S extends Syntax>(
 
 type FlagToken = Extract<Token, { kind: 'flag' }>;
 
-/** Returns the token when it is one of these flags. */
+/** Returns the token if it is one of these flags. */
 const asFlagOf = (flags: Syntax['flags'] = {}, token: Token | undefined): FlagToken | undefined =>
   token?.kind === 'flag' && Object.hasOwn(flags, token.name) ? token : undefined;
 
@@ -190,7 +190,7 @@ function readValues<S extends Syntax>(
   return { kind: 'subcommand', subcommand, input };
 }
 
-/** Keeps a flag, or returns what is wrong with it. */
+/** Stores a flag, or returns its problem. */
 function takeFlag({ name, value }: FlagToken, flag: Flag | undefined, flags: Map<string, string>) {
   const shown = { code: `--${name}` };
   if (flags.has(name)) return invalid('Type ', shown, ' only once.');
@@ -203,7 +203,7 @@ function takeFlag({ name, value }: FlagToken, flag: Flag | undefined, flags: Map
   return invalid(shown, ' needs a value, such as ', { code: `--${name} ${flag?.example}` }, '.');
 }
 
-/** What was typed, fit to be shown in one line. */
+/** The typed text, formatted for one line. */
 export const asCode = (typed: string, max = 60) => ({ code: cut(singleLine(typed.toWellFormed()), max) });
 
 function unknownVerb(name: string, subcommands: readonly Syntax[], typed: string) {
@@ -229,7 +229,7 @@ function unknownFlag(name: string, known: string[]) {
   return invalid("I don't know ", typed, '. Available: ', ...all, '.');
 }
 
-/** The one name that starts like it, or else one that is a slip or two away. */
+/** Returns the one name with the same beginning, or else one that is a typing error or two away. */
 function nearest(name: string, known: string[]): string | undefined {
   const longer = known.filter((one) => one.startsWith(name));
   if (longer.length === 1) return longer[0];

@@ -39,16 +39,16 @@ import type { Caller, CommandTools } from './tools.ts';
 export interface BindParts {
   registry: Registry;
   gate: ReturnType<typeof createGate>;
-  /** Who the bot is; nothing while that is not known yet. */
+  /** The bot's identity; undefined until it is known. */
   identity: () => Identity | undefined;
-  /** What events are handled with, but for who the bot is. */
+  /** The tools for events, except the bot's identity. */
   eventTools: Omit<EventTools, 'identity'>;
   /** The response URL of the request that opened a modal, while it is known. */
   responseUrlOf: (request: string) => Promise<string | undefined>;
-  /** Opens a modal for whoever clicked on Home, or replaces the one that they clicked in. */
+  /** Opens a modal for a click on Home, or replaces the modal of the click. */
   openModal: CommandTools['openModal'];
   postEphemeral: PostEphemeral;
-  /** Posts an ephemeral into a thread, which a response URL cannot. */
+  /** Posts an ephemeral into a thread, which a response URL cannot do. */
   postInThread: SlackApi['postEphemeralTo'];
   ephemeralTimeoutMs: number;
   monotonicMs: () => number;
@@ -57,13 +57,13 @@ export interface BindParts {
   log: Log;
 }
 
-/** Matches every name. Bolt asks all of its listeners about each request, so there is one for each kind of request. */
+/** Matches every name. Bolt asks all of its listeners about each request, so there is only one per kind of request. */
 const ANY = /(?:)/;
 
 /**
- * Makes Bolt listen for the registry. What it does not know gets an answer as well: what an update has renamed would else
- * be shown as broken after 3 s. Every listener acknowledges last, when what was asked for is kept. Events are acknowledged
- * by Bolt before their listeners run; the receivers hold that back until the listeners have finished.
+ * Registers listeners with Bolt for the registry. Unknown requests get an answer as well: Slack would otherwise show
+ * renamed buttons as broken after 3 s. Every listener acknowledges last, when the request is stored. Bolt acknowledges
+ * events before their listeners run; the receivers delay that until the listeners have finished.
  */
 export function bind(app: App, parts: BindParts) {
   const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, metrics, tracing, log } = parts;
@@ -75,7 +75,7 @@ export function bind(app: App, parts: BindParts) {
   const modals = byName(registry.modals, ({ callbackId }) => callbackId);
   const events = byName(registry.events, ({ event }) => event);
 
-  /** Has a request pass the gate, and measures it up to the answer. */
+  /** Passes a request through the gate, and measures the time until its answer. */
   async function passGate<T>(
     { kind, name, may }: { kind: RequestKind; name: string; may: Permission },
     caller: Caller,
@@ -87,7 +87,7 @@ export function bind(app: App, parts: BindParts) {
     return result;
   }
 
-  /** Returns what only the caller sees: what `run` answers, or why the request was refused. */
+  /** Returns an ephemeral message: the answer of `run`, or the reason for a refusal. */
   async function pass(...request: Parameters<typeof passGate<EphemeralMessage | undefined>>) {
     const result = await passGate(...request);
     return result.kind === 'answered' ? result.value : result.message;
@@ -148,7 +148,7 @@ export function bind(app: App, parts: BindParts) {
     await ack();
   }
 
-  /** In a thread the answer is in there. Where a click has no conversation, on Home and in a modal, it is a modal. */
+  /** In a thread the answer is posted there. A click without a conversation, on Home or in a modal, gets a modal. */
   async function answerClick(clicker: Caller, reply: EphemeralMessage, body: BlockAction) {
     const { view } = body;
     const threadTs = threadOf(body);
@@ -179,7 +179,7 @@ export function bind(app: App, parts: BindParts) {
       const value = 'value' in action ? action.value : undefined;
       return button ? click(button, parseJson(value), args) : clickUnknown(args);
     }
-    // An entry names the button that it stands for; what that would carry is the id of the block.
+    // An entry names its button; the button's value is the id of the block.
     const chosen = 'selected_option' in action ? action.selected_option?.value : undefined;
     const button = buttons.get(chosen ?? '');
     return button ? click(button, parseJson(action.block_id), args) : clickUnknown(args);
@@ -188,7 +188,7 @@ export function bind(app: App, parts: BindParts) {
   app.shortcut(ANY, async ({ ack, body }: SlackShortcutMiddlewareArgs & AllMiddlewareArgs) => {
     const shortcut = body.type === 'message_action' ? shortcuts.get(body.callback_id) : undefined;
     if (body.type !== 'message_action' || shortcut === undefined) {
-      // One of the whole workspace has no response URL.
+      // A workspace-wide shortcut has no response URL.
       const responseUrl = 'response_url' in body ? body.response_url : undefined;
       await sendEphemeral({ user: body.user, responseUrl }, outdated.shortcut);
       return ack();
@@ -228,7 +228,7 @@ export function bind(app: App, parts: BindParts) {
         const next = withOrigin(value.view, { ...origin.data, about: value.about });
         return ack({ response_action: 'update', view: next });
       }
-      // Buttons work where the command was typed; in a modal their answers would have no place.
+      // Buttons work in the conversation of the command; in a modal their answers would have no place.
       if (responseUrl !== undefined && (await sendEphemeral(submitter, value.message))) return ack();
       return update(value.message);
     },
@@ -266,13 +266,13 @@ export function bind(app: App, parts: BindParts) {
 
 const isEphemeral = ({ container }: BlockAction) => container?.is_ephemeral === true;
 
-/** The thread of a clicked message; none of one that begins a thread, which people see in the channel. */
+/** The thread of a clicked message; none for a root, which people see in the channel. */
 function threadOf({ container }: BlockAction): string | undefined {
   const { thread_ts: threadTs, message_ts: ts } = container ?? {};
   return typeof threadTs === 'string' && threadTs !== ts ? threadTs : undefined;
 }
 
-/** To somebody whose click in a modal is answered elsewhere. */
+/** Confirms a click in a modal whose answer appears elsewhere. */
 const doneInThread = message([['Done. The result appears in its thread.']]);
 
 const byName = <Entry>(entries: readonly Entry[], nameOf: (entry: Entry) => string) =>
@@ -284,7 +284,7 @@ function messageOf({ message, message_ts: ts }: ChosenMessage): ShortcutMessage 
   return { ts, ...(inThread && { threadTs }), content: { text, blocks, attachments } };
 }
 
-/** What the fields of a submitted modal hold: each block has one input. */
+/** The field values of a submitted modal: each block has one input. */
 function modalValues(view: ViewOutput): ModalValues {
   const values = inputsOf(view).flatMap(([blockId, input]) => {
     const chosen = input.selected_option?.value ?? input.selected_conversation ?? input.selected_time;

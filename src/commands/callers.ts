@@ -2,7 +2,7 @@ import type { BlockAction, MessageShortcut, SlashCommand, ViewSubmitAction } fro
 import type { ModalOrigin } from './registry.ts';
 import type { Caller } from './tools.ts';
 
-/** From the payload of a slash command. `fullMember` is not known yet, so it counts as false. */
+/** From the payload of a slash command. `fullMember` is not known yet, so it is false. */
 export function callerOfCommand(body: SlashCommand, receivedAtMs: number): Caller {
   return {
     teamId: body.team_id,
@@ -15,7 +15,7 @@ export function callerOfCommand(body: SlashCommand, receivedAtMs: number): Calle
   };
 }
 
-/** From a click, or a shortcut of a message. In a modal and on Home there is neither a channel nor a response URL. */
+/** From a click, or a message shortcut. A modal and Home have neither a channel nor a response URL. */
 export function callerOfAction(body: BlockAction | MessageShortcut, receivedAtMs: number): Caller {
   const name = 'username' in body.user ? body.user.username : undefined;
   const view = 'view' in body ? body.view : undefined;
@@ -32,8 +32,8 @@ export function callerOfAction(body: BlockAction | MessageShortcut, receivedAtMs
 }
 
 /**
- * From a submitted modal: a repeat has the same view id. `responseUrl` is that of the request that opened it. For
- * people of other organizations `team` is theirs, and only the view says where the app is installed (bolt-js#1614).
+ * From a submitted modal: a repeat has the same view id. `responseUrl` belongs to the request that opened it. For
+ * people of other organizations `team` is theirs, and only the view names the workspace of the app (bolt-js#1614).
  */
 export function callerOfModal(
   body: ViewSubmitAction,

@@ -4,11 +4,11 @@ import { layout, type Message, message, type Part } from '../slack/blocks.ts';
 import { readCommand, type Syntax, type Values } from './args.ts';
 import type { Caller, CommandTools } from './tools.ts';
 
-/** One subcommand: what it takes, what it is for, and what it does. What `run` returns only the caller sees. */
+/** One subcommand: its syntax, its purpose, and its action. Only the caller sees the message that `run` returns. */
 export interface Subcommand extends Syntax {
   /** The task, as help names it: "Export a site". */
   summary: string;
-  /** Help does not offer it: it only says why something cannot be done. */
+  /** Help omits it: it only explains why something cannot be done. */
   hidden?: boolean;
   run(input: Record<string, unknown>, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
 }
@@ -18,13 +18,13 @@ export interface SlashCommand {
   name: `/${string}`;
   summary: string;
   may: Permission;
-  /** What help says to mind, below what can be typed. */
+  /** A note in help, below the usage. */
   note?: string;
   subcommands: readonly Subcommand[];
   run(text: string, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
 }
 
-/** Types the input of `run` by what `args` and `flags` read. */
+/** Infers the input type of `run` from the `read` functions of `args` and `flags`. */
 export const subcommand = <Args extends Syntax['args'], Flags extends Syntax['flags']>(
   one: Omit<Subcommand, 'args' | 'flags' | 'run'> & {
     args: Args;
@@ -37,7 +37,7 @@ export const subcommand = <Args extends Syntax['args'], Flags extends Syntax['fl
   },
 ) => one as Subcommand;
 
-/** A slash command that reads what was typed, answers `help` and what is unclear itself, and runs the rest. */
+/** A slash command that parses the text, answers `help` and unclear input itself, and runs the rest. */
 export function defineCommand(parts: Omit<SlashCommand, 'run'>): SlashCommand {
   return {
     ...parts,
@@ -57,17 +57,17 @@ export function defineCommand(parts: Omit<SlashCommand, 'run'>): SlashCommand {
 
 const offered = (subcommands: readonly Subcommand[]) => subcommands.filter(({ hidden }) => !hidden);
 
-/** How a subcommand is typed, after the command's name: `watch <job id> [--project p]`. */
+/** The usage of a subcommand, after the command's name: `watch <job id> [--project p]`. */
 export function usageOf({ verb, args, flags }: Syntax): string {
   const shownFlags = Object.entries(flags).map(([name, { usage }]) => `[${`--${name} ${usage}`.trim()}]`);
   return [verb, ...Object.values(args).map(({ usage }) => usage), ...shownFlags].filter(Boolean).join(' ');
 }
 
-/** All subcommands in one line, as Slack shows them while somebody types the command. */
+/** All subcommands in one line, as Slack shows them while a person types the command. */
 export const usageHint = ({ subcommands }: Pick<SlashCommand, 'subcommands'>) =>
   [...offered(subcommands).map(usageOf), 'help'].filter(Boolean).join(' | ');
 
-/** What can be done: each task of a command with what to type, then the other commands; small, all that can be typed. */
+/** Help: each task of a command with the text to type, then the other commands; all usages in small print. */
 export function helpMessage({ name, note, subcommands: all }: Omit<SlashCommand, 'run'>): Message {
   const subcommands = offered(all);
   const usages = subcommands.map((one): Part[] => [`${name} ${usageOf(one)}`.trim()]);

@@ -10,23 +10,23 @@ import type { AuditStore } from '../store/audit.ts';
 import type { Caller, CommandTools } from './tools.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
-/** What a request came to: its answer, or a message that says why there is none. */
+/** The result of a request: its answer, or a message with the reason why there is none. */
 type GateResult<T> = { kind: 'answered'; value: T } | { kind: 'refused' | 'failed'; message: Message };
 
 export interface GateParts {
   tools: Omit<CommandTools, 'botUserId' | 'workspaceUrl' | 'audit' | 'requirePermission' | 'hasPermission'>;
   policy: Omit<Policy, 'contactText'>;
-  /** Who the bot is; nothing while that is not known yet. */
+  /** The bot's identity; undefined until it is known. */
   identity: () => Identity | undefined;
   audit: AuditStore;
   metrics: Pick<Metrics, 'refusals'>;
-  /** Makes a reference for a request that has none. */
+  /** Creates a reference for a request that has none. */
   newRef: () => string;
   now: () => number;
   log: Log;
 }
 
-/** The longest that an audit line may hold up an answer; the log has it too. */
+/** Maximum delay of an answer by an audit line; the log has it as well. */
 const AUDIT_TIMEOUT_MS = 200;
 
 const personUnknown = message([
@@ -41,7 +41,7 @@ const otherWorkspace = message([['This Docket belongs to another workspace. Noth
 const outdatedMessage = (what: string, instead: string) =>
   message([[`This ${what} is from another version of me and no longer works. ${instead}`]]);
 
-/** Answers to what this version does not know (any more). */
+/** Answers to requests that this version does not know, or no longer knows. */
 export const outdated = {
   button: outdatedMessage('button', 'Use a newer message, or type the command again.'),
   command: outdatedMessage('command', 'The people who run me need to reinstall me with my new manifest.'),
@@ -50,8 +50,8 @@ export const outdated = {
 } as const;
 
 /**
- * Returns what every command, click, shortcut and submitted modal passes first: is it from this workspace, and may this
- * person? Whatever goes wrong behind it becomes a message; it never rejects. Refusals leave an audit line.
+ * Returns the gate that every command, click, shortcut and submitted modal passes first: it checks the workspace and
+ * the permission. It turns every later error into a message and never rejects. Refusals get an audit line.
  */
 export function createGate({ tools, policy, identity, audit, metrics, newRef, now, log }: GateParts) {
   async function writeAudit(
@@ -67,7 +67,7 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
     }
   }
 
-  /** Returns who it is, when this person may. Otherwise leaves an audit line and throws `UserFacingError`. */
+  /** Returns the person if they have the permission. Otherwise adds an audit line and throws `UserFacingError`. */
   async function authorize(
     what: string,
     may: Permission,
@@ -116,7 +116,7 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
           botUserId,
           workspaceUrl,
         });
-        // A line would hold up what can be answered at once.
+        // Logged later, so that it does not delay the answer.
         setImmediate(() => log.info(about, 'request'));
         return { kind: 'answered', value };
       } catch (error) {
@@ -129,7 +129,7 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
   };
 }
 
-/** Why somebody is not let in, for the audit log and for them. */
+/** Why a person is refused, for the audit log and for them. */
 function refusalOf(
   verdict: Exclude<PermissionResult, { kind: 'allowed' }>,
   may: Permission,

@@ -13,13 +13,13 @@ import type { InboxEntry, ThreadStore } from '../store/threads.ts';
 import { UserFacingError } from './user-facing-error.ts';
 import type { Waker, WokenRun } from './waker.ts';
 
-/** When a request came in, and where its answers go. */
+/** When a request arrived, and where its answers go. */
 interface IntakeRequest {
   responseUrl: string | undefined;
   receivedAtMs: number;
 }
 
-/** A run that a request names: `notVisible` is one that this person may not see. */
+/** The run of a request: `notVisible` is one that this person may not see. */
 export type LoadedRun<R> = { kind: 'found'; run: R } | { kind: 'notFound' } | { kind: 'notVisible' };
 
 export interface IntakeParts {
@@ -27,7 +27,7 @@ export interface IntakeParts {
   readers: ConversationReaders;
   threads: Pick<ThreadStore, 'appendToInbox' | 'followedIndex' | 'isClosed'>;
   wake: Waker['wake'];
-  /** From the receipt of a request to the moment a write is refused, and how long a claim lasts at most. */
+  /** From the receipt of a request until its writes are refused, and the maximum duration of a claim. */
   timeoutMs: number;
   claimMs: number;
   monotonicMs: () => number;
@@ -46,15 +46,15 @@ const outcomeUnknown = message([
 ]);
 
 /**
- * Returns where requests that are answered become runs; events, which nobody answers, go straight to the stores. What is
- * refused has not happened and will not. When it is in doubt whether something was kept, the person reads so, and it
- * goes on if it was. Both come as `UserFacingError`.
+ * Returns the intake, which turns requests with an answer into runs; events, which have no answer, use the stores
+ * directly. A refused request has no effect, now or later. If a write's outcome is unknown, the person is informed, and
+ * the run continues if it was written. Both are a `UserFacingError`.
  */
 export function createIntake(parts: IntakeParts) {
   const { runs, threads, readers, wake, timeoutMs, claimMs, monotonicMs, metrics, log } = parts;
   const remainingMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + timeoutMs - monotonicMs();
 
-  /** `write` gets a deadline on Redis' own clock, so that a Redis that wakes up late refuses by itself. */
+  /** `write` gets a deadline on Redis' own clock, so that a Redis that was frozen refuses a late write itself. */
   async function withDeadline<T>(
     run: WokenRun,
     request: IntakeRequest,
@@ -62,7 +62,7 @@ export function createIntake(parts: IntakeParts) {
   ): Promise<T> {
     const scope = logScope();
     if (scope !== undefined) scope.run = run.id;
-    // An answer also shows that Redis is there, before anything is sent that could be in doubt.
+    // This answer also shows that Redis is there, before a write whose outcome could be unknown.
     const redisNowMs = await readInTime(runs.timeMs(), request);
     const deadlineMs = redisNowMs + remainingMs(request);
     return withTimeout(remainingMs(request), write(deadlineMs)).catch((error: unknown) => {
@@ -103,15 +103,15 @@ export function createIntake(parts: IntakeParts) {
   const lateError = () => refusedError(new Error('Redis came to it too late'));
 
   return {
-    /** Keeps a new run and queues it. */
+    /** Stores a new run and queues it. */
     start: (run: RunBase, request: IntakeRequest, quotas?: readonly Quota[]) =>
       acceptRun(run, request, (deadlineMs) =>
         runs.accept(run, deadlineMs, claimMs, request.responseUrl, quotas),
       ),
 
     /**
-     * The same for a run that a person changed; it carries the revision that was read. With `claims` it keeps others
-     * from starting the same, as a start does. With a `responseUrl`, answers go to this person from now on.
+     * The same for a run that a person changed; it has the revision that was read. With `claims` it blocks identical
+     * requests, as a start does. With a `responseUrl`, later answers go to this person.
      */
     resume: (
       run: RunBase,
@@ -135,17 +135,17 @@ export function createIntake(parts: IntakeParts) {
       return result;
     },
 
-    /** Whether nothing instructs the agent in this thread, such as that of a digest. */
+    /** Whether this thread takes no instructions, such as a digest's. */
     isClosed: (place: ThreadPlace, request: IntakeRequest) => readInTime(threads.isClosed(place), request),
 
     /** The run that has this further name. */
     byAlias: (name: string, request: IntakeRequest) => readInTime(runs.byAlias(name), request),
 
-    /** The entries of the index of followed threads as they are stored, the latest first. */
+    /** Returns the raw index entries of followed threads, latest first. */
     followedIndex: (teamId: string, request: IntakeRequest) =>
       readInTime(threads.followedIndex(teamId), request),
 
-    /** What is listed of followed threads, the latest first; without damaged entries. */
+    /** Returns the index entries of followed threads, latest first, without damaged ones. */
     async listFollowed<T>(teamId: string, schema: z.ZodType<T>, request: IntakeRequest): Promise<T[]> {
       const listed = await readInTime(threads.followedIndex(teamId), request);
       return listed.flatMap((entry) => {
@@ -154,15 +154,15 @@ export function createIntake(parts: IntakeParts) {
       });
     },
 
-    /** Reads runs, in the order of their ids; without those that are gone or damaged. */
+    /** Loads runs, in the order of their ids, without missing or damaged ones. */
     loadAll: <R extends RunBase>(runIds: readonly string[], schema: z.ZodType<R>, request: IntakeRequest) =>
       readInTime(runs.loadAll(runIds, schema), request),
 
-    /** The runs of a job that a worker has to step, oldest first. Damaged ones are left out. */
+    /** Returns the active runs of a job, oldest first. Damaged ones are left out. */
     listActive: <R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest) =>
       readInTime(runs.activeOf(schema, job), request),
 
-    /** Some runs of a job that are at work, first those of these quotas; see `RunStore.someOf`. */
+    /** Returns some active runs of a job, first those of these quotas; see `RunStore.someOf`. */
     listSome: <R extends RunBase>(
       schema: z.ZodType<R>,
       job: string,
@@ -171,7 +171,7 @@ export function createIntake(parts: IntakeParts) {
       request: IntakeRequest,
     ) => readInTime(runs.someOf(schema, job, quotas, max), request),
 
-    /** The latest runs that concern whoever asks, of those that can be read. */
+    /** Returns the latest readable runs of the caller. */
     listOfPerson: <R extends RunBase>(
       schema: z.ZodType<R>,
       request: IntakeRequest & { teamId: string; user: { id: string } },
@@ -181,11 +181,11 @@ export function createIntake(parts: IntakeParts) {
         request,
       ),
 
-    /** Loads a run by an id that we worked out ourselves, or that a write of ours named; never by one from a request. */
+    /** Loads a run by an id that we derived, or that our own write returned; never by one from a request. */
     loadKnown: <R extends RunBase>(runId: string, schema: z.ZodType<R>, request: IntakeRequest) =>
       readInTime(runs.load(runId, schema), request),
 
-    /** Loads the run that a button or a form names, for somebody who may see it. */
+    /** Loads the run that a button or a form names, if this person may see it. */
     async loadVisible<R extends RunBase>(
       runId: string,
       { record, visible }: VisibleKind<R>,

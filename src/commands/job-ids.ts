@@ -10,14 +10,14 @@ import { type Message, message, type Part } from '../slack/blocks.ts';
 import { cut, formatCount, singleLine } from '../slack/text.ts';
 import type { Caller, CommandTools } from './tools.ts';
 
-/** A job of the platform's. `project` is known of those that are known here, `about` says which it is. */
+/** A job of the platform. `project` is set for jobs known here; `about` describes the job. */
 export interface FoundJob {
   id: string;
   project?: string;
   about?: string;
 }
 
-/** Which job somebody means. `one` may be unknown here: then only the platform can tell. */
+/** The job that a person means. `one` may be unknown here: then only the platform can decide. */
 export type JobChoice =
   | { kind: 'one'; job: FoundJob }
   | { kind: 'several'; jobs: FoundJob[] }
@@ -26,8 +26,8 @@ export type JobChoice =
 type Tools = Pick<CommandTools, 'intake' | 'isPublic' | 'projects'>;
 
 /**
- * Returns which export job is meant, among those that this person may see: those that run, this person's own, and in an
- * address those whose whole id it has. Jobs of others are not found, as if they did not exist.
+ * Returns the matching export job, among those that this person may see: running ones, their own, and, in an address,
+ * those whose full id it contains. Other people's jobs are not found, as if they did not exist.
  */
 export async function findExportJob(
   typed: TypedJob,
@@ -54,7 +54,7 @@ export async function findExportJob(
   const fitting = runs.filter(
     ({ jobId, project, ending }) =>
       jobId !== undefined &&
-      // An id that the platform does not know in this project may well be another's.
+      // An id that the platform does not know in this project may belong to another one.
       ending?.kind !== 'lost' &&
       names.includes(project) &&
       mayMean(typed, jobId),
@@ -68,14 +68,14 @@ export async function findExportJob(
   return choose(typed, jobs, tools);
 }
 
-/** The projects in which a job is looked for; `named` as it was typed. */
+/** The projects in which a job is searched; `named` as it was typed. */
 export const projectNames = (projects: Tools['projects'], named: string | undefined) =>
   (named === undefined ? projects : [projectNamed(projects, named)]).flatMap((one) => one?.name ?? []);
 
-/** More are not asked for at once. */
+/** At most so many look-ups at once. */
 const MAX_PROJECTS = 5;
 
-/** Returns which agent job is meant, among those that are followed where this person may see it. */
+/** Returns the matching agent job, among those followed where this person may see it. */
 export async function findAgentJob(
   typed: TypedJob,
   named: string | undefined,
@@ -93,14 +93,14 @@ export async function findAgentJob(
   return choose(typed, visible.map(toJob), tools);
 }
 
-/** Reads an entry of the index whose job may be meant; a look at its id alone is cheap. */
+/** Parses an index entry if its job may match; the check of its id alone is cheap. */
 export function readListed(typed: TypedJob, entry: unknown): ListedThread | undefined {
   const { agentJobId } = entry as { agentJobId?: unknown };
   if (typeof agentJobId !== 'string' || !mayMean(typed, agentJobId)) return undefined;
   return listedThread.safeParse(entry).data;
 }
 
-/** Returns the followed threads whose job may be meant. */
+/** Returns the followed threads whose job may match. */
 export const fittingThreads = (
   typed: TypedJob,
   projects: readonly string[],
@@ -116,7 +116,7 @@ export const fittingThreads = (
 
 export const toJob = ({ agentJobId, project }: ListedThread): FoundJob => ({ id: agentJobId ?? '', project });
 
-/** Returns the choice among the jobs that fit: the one with this very id, else all; else what may be an unknown id. */
+/** Returns the choice among matching jobs: the one with this exact id, else all; else what may be an unknown id. */
 export function choose(
   typed: TypedJob,
   jobs: readonly FoundJob[],
@@ -134,7 +134,7 @@ export function choose(
   return others.length === 0 ? { kind: 'one', job: first } : { kind: 'several', jobs: [first, ...others] };
 }
 
-/** Goes on with the job that is meant; else returns what to say. `command` and `example` are what to type then. */
+/** Continues with the matching job, or returns a message. `command` and `example` are texts to type. */
 export async function withJob<R>(
   choice: JobChoice,
   { typed, command, example }: { typed: TypedJob; command: string; example: string },
@@ -151,7 +151,7 @@ export async function withJob<R>(
   }
 }
 
-/** Asks which of several jobs is meant. `command` is what to type, but for the id. */
+/** Asks which of several jobs is meant. `command` is the text to type, without the id. */
 export function whichJobMessage(
   jobs: readonly FoundJob[],
   command: string,
@@ -169,7 +169,7 @@ export function whichJobMessage(
   return message([['Which one? Type the whole command:'], ...lines, ...more]);
 }
 
-/** To somebody who typed what fits no job that this person may see. `example` is a command that is right. */
+/** The answer to a text that matches no job that this person may see. `example` is a valid command. */
 const noJobMessage = (typed: TypedJob, example: string): Message =>
   message([[noJobText(typed), ' Type its whole ID, such as ', { code: example }, '.']]);
 
@@ -178,7 +178,7 @@ const noJobText = (typed: TypedJob) =>
     ? "I can't tell which part of that address is the job's ID."
     : 'No job that you can see here matches that.';
 
-/** Returns the job that was typed into a field of a modal, or what is wrong with it. */
+/** Returns the job typed into a modal's field, or the problem. */
 export async function readJobField(
   text: string,
   find: (typed: TypedJob) => Promise<JobChoice>,

@@ -12,16 +12,16 @@ import { UserFacingError } from './user-facing-error.ts';
 export interface ModalOpenerParts {
   slack: Pick<SlackApi, 'openModal' | 'updateModal'>;
   responseUrls: ResponseUrlStore;
-  /** For the call itself; less when the request has taken long already. */
+  /** The time limit of the call; shorter if the request has already taken long. */
   timeoutMs: number;
   monotonicMs: () => number;
   log: Log;
 }
 
-/** From the receipt of a request to the end of the call: an ephemeral answer and the acknowledgement come after it. */
+/** From the receipt of a request to the end of the call: an ephemeral answer and the acknowledgement follow it. */
 const OPEN_DEADLINE_MS = 2300;
 
-/** How long keeping the response URL may hold up a modal; without one the modal shows its answer itself. */
+/** Maximum delay of a modal by storing the response URL; without one the modal shows its answer itself. */
 const RESPONSE_URL_TIMEOUT_MS = 200;
 
 const notOpened = message([
@@ -32,15 +32,15 @@ const notOpened = message([
   ],
 ]);
 
-/** Returns the view with where it was opened, which its submission has. */
+/** Returns the view with its origin, which its submission includes. */
 export const withOrigin = (view: ModalView, origin: ModalOrigin): ModalView => ({
   ...view,
   private_metadata: checkLimit('modalPrivateMetadata', JSON.stringify(origin)),
 });
 
 /**
- * Opens a modal for whoever asked, in place of the one that they clicked in, and keeps where its answer belongs. Rejects
- * with `UserFacingError`.
+ * Opens a modal for the caller, or replaces the modal of the click, and stores where its answer belongs. Rejects with
+ * `UserFacingError`.
  */
 export function createModalOpener({ slack, responseUrls, timeoutMs, monotonicMs, log }: ModalOpenerParts) {
   return async (
@@ -49,7 +49,7 @@ export function createModalOpener({ slack, responseUrls, timeoutMs, monotonicMs,
     about?: string,
   ): Promise<void> => {
     const origin: ModalOrigin = { channel, request: requestId, ...(about !== undefined && { about }) };
-    // Only what can be submitted has an answer.
+    // Only a modal with a submit button has an answer.
     const opened = view.submit === undefined ? view : withOrigin(view, origin);
     const save = responseUrl === undefined ? Promise.resolve() : responseUrls.put(requestId, responseUrl);
     const saved = withTimeout(RESPONSE_URL_TIMEOUT_MS, save).catch((error: unknown) =>

@@ -1,14 +1,14 @@
 import { readTypedJob, type TypedJob } from '../jobs/typed-job.ts';
 import { asCode, type Flag, invalid, ok, type Parsed } from './args.ts';
 
-/** A token or a text as it was typed; nothing when it was left out. */
+/** A token or a text as it was typed; undefined if it was left out. */
 export const optional = <Takes extends 'token' | 'text'>(takes: Takes, usage: string) => ({
   takes,
   usage,
   read: (typed: string | undefined) => ok(typed),
 });
 
-/** `--project`; whoever goes on looks the name up. */
+/** `--project`; the command looks up the name. */
 export const projectFlag = {
   takes: 'value',
   usage: 'p',
@@ -16,7 +16,7 @@ export const projectFlag = {
   read: (typed) => ok(typed?.trim()),
 } satisfies Flag<string | undefined>;
 
-/** A job of the platform's. `example` is a command with its id, `whenMissing` what it is without one. */
+/** A job of the platform. `example` is a command with its id, `whenMissing` the result without one. */
 export const jobIdArg = <Missing extends Parsed<undefined>>(
   usage: string,
   example: string,
@@ -32,6 +32,6 @@ export const jobIdArg = <Missing extends Parsed<undefined>>(
   },
 });
 
-/** The usage shows the id in pointed brackets, and some people type them. */
+/** The usage shows the id in angle brackets, and some people type them. */
 export const isBlankId = (typed: string | undefined): typed is '' | undefined =>
   /^[\s<>]*$/u.test(typed ?? '');

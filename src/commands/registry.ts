@@ -19,14 +19,14 @@ import type { Waker } from './waker.ts';
 export interface Registry {
   commands: readonly SlashCommand[];
   buttons: readonly ButtonAction[];
-  /** Buttons that only open an address. Slack sends a click all the same and wants it acknowledged. */
+  /** Buttons that only open an address. Slack still sends a click that must be acknowledged. */
   urlActions: readonly string[];
   modals: readonly Modal[];
   shortcuts: readonly MessageShortcut[];
   events: readonly EventListener[];
 }
 
-/** Returns the entries of all features in one registry. Throws when two have the same name. */
+/** Returns the entries of all features in one registry. Throws if two have the same name. */
 export function mergeRegistries(features: readonly Partial<Registry>[]): Registry {
   const registry: Registry = {
     commands: features.flatMap(({ commands = [] }) => commands),
@@ -55,14 +55,14 @@ export const actionsOf = ({ buttons, urlActions }: Pick<Registry, 'buttons' | 'u
   ...urlActions,
 ];
 
-/** A button whose click does something; `value` is what it carries. What `run` returns only the caller sees. */
+/** A button with an action; `value` is its parsed value. Only the caller sees the message that `run` returns. */
 export interface ButtonAction<Value = unknown> {
   action: string;
   may: Permission;
   value: z.ZodType<Value>;
   /**
-   * It answers a question: in an ephemeral, what `run` returns takes the place of the question with its buttons. With
-   * `remove` the question goes where nothing is returned.
+   * It answers a question: in an ephemeral, the returned message replaces the question with its buttons. With `remove`,
+   * the question is deleted if nothing is returned.
    */
   settles?: 'replace' | 'remove' | undefined;
   run(value: Value, caller: Caller, tools: CommandTools): Promise<EphemeralMessage | undefined>;
@@ -70,14 +70,14 @@ export interface ButtonAction<Value = unknown> {
 
 export const defineButton = <Value>(button: ButtonAction<Value>) => button as ButtonAction;
 
-/** A message that somebody chose; `threadTs` is missing on one that answers no other. */
+/** The chosen message; `threadTs` is missing if it is not a reply. */
 export interface ShortcutMessage {
   ts: string;
   threadTs?: string;
   content: MessageText;
 }
 
-/** A message shortcut: what a person chose from the menu of a message. What `run` returns only the caller sees. */
+/** A message shortcut: chosen from a message's menu. Only the caller sees the message that `run` returns. */
 export interface MessageShortcut {
   /** The `callback_id` in the manifest. */
   callbackId: string;
@@ -85,20 +85,20 @@ export interface MessageShortcut {
   run(message: ShortcutMessage, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
 }
 
-/** What was entered in a modal, by block id: a text, or the value of what was chosen. Empty fields are left out. */
+/** The values of a modal's fields, by block id: a text, or the chosen value. Empty fields are left out. */
 export type ModalValues = Record<string, string>;
 
-/** What a submitted modal says besides. */
+/** Further data of a submitted modal. */
 export interface ModalDetails {
-  /** The values of checkboxes that are ticked, by block id; an empty list where none is. */
+  /** The values of ticked checkboxes, by block id; an empty list if none is ticked. */
   ticked: Readonly<Record<string, readonly string[]>>;
-  /** What it was opened about: the `about` that `openModal` got. */
+  /** Its subject: the `about` that `openModal` got. */
   about: string | undefined;
 }
 
 /**
- * What became of a modal: `closed`; kept open with a problem at each field, by block id and at most
- * `SLACK_LIMITS.modalFieldError` characters long; replaced by a message, or by its next view, which is about `about`.
+ * The result of a modal: `closed`; kept open with a problem per field, by block id and at most
+ * `SLACK_LIMITS.modalFieldError` characters long; replaced by a message, or by its next view, whose subject is `about`.
  */
 export type SubmitResult =
   | { kind: 'closed' }
@@ -106,7 +106,7 @@ export type SubmitResult =
   | { kind: 'message'; message: Message }
   | { kind: 'view'; view: ModalView; about: string };
 
-/** A modal that can be submitted. Its caller is in the channel where it was opened. */
+/** A modal with a submit button. Its caller is in the channel where it was opened. */
 export interface Modal {
   /** The `callback_id` of its view. */
   callbackId: string;
@@ -119,7 +119,7 @@ export interface Modal {
   ): Promise<SubmitResult>;
 }
 
-/** Where a modal was opened, by which request, and about what: its `private_metadata`. */
+/** The origin of a modal: place, request and subject, in its `private_metadata`. */
 export const modalOrigin = z.object({
   channel: z.object({ id: z.string(), name: z.string() }),
   request: z.string(),
@@ -127,14 +127,14 @@ export const modalOrigin = z.object({
 });
 export type ModalOrigin = z.infer<typeof modalOrigin>;
 
-/** An event of Slack's Events API. Who may cause what is asked by the job that works on it. */
+/** An event of Slack's Events API. The job that handles it checks permissions. */
 export interface EventListener {
   event: string;
-  /** The names under which the manifest subscribes to it, each with the scope that Slack wants for it. */
+  /** The event types in the manifest, each with the scope that Slack requires. */
   subscriptions: Readonly<Record<string, string | undefined>>;
   /**
-   * Keeps what comes of an event of our workspace; `envelope` is the request's body around it. Rejects when it could
-   * not, and Slack sends the event again.
+   * Stores the effect of an event in our workspace; `envelope` is the request's body around it. If it rejects, Slack
+   * sends the event again.
    */
   handle(event: unknown, envelope: unknown, tools: EventTools): Promise<void>;
 }
@@ -144,16 +144,16 @@ export interface EventTools {
   threads: Pick<ThreadStore, 'appendToThread' | 'followedIndex' | 'isClosed'>;
   runs: Pick<RunStore, 'accept'>;
   wake: Waker['wake'];
-  /** Has the Home tab of somebody brought up to date. */
+  /** Refreshes a person's Home tab. */
   updateHome: (teamId: string, userId: string) => Promise<void>;
-  /** Slack has another id from now on for a channel that Docket knows. */
+  /** Records Slack's new id of a channel that Docket knows. */
   changeChannelId: ChannelIdStore['change'];
-  /** Finds out whether Slack still takes the token; while it does not, no other call is made. */
+  /** Checks whether Slack accepts the token again; until then, no other call is made. */
   checkToken: () => Promise<void>;
   projects: readonly Project[];
   policy: Pick<Policy, 'check'>;
   limits: Limits;
-  /** Which replies in a thread are instructions, unless people there say otherwise. */
+  /** The default for which replies in a thread are instructions; people there can change it. */
   replyMode: 'auto' | 'all' | 'mention';
   now: () => number;
   log: Log;

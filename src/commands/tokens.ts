@@ -1,29 +1,29 @@
-/** What each flag takes, by its name. */
+/** The kind of value of each flag, by name. */
 type Flags = Readonly<Record<string, { takes: 'nothing' | 'value' | 'list' }>>;
 
 /**
- * An argument, or a flag with its value, without quotes. `start` and `end` are where it stands in the text. A `name` is
- * in lower case.
+ * An argument, or a flag with its value, without quotes. `start` and `end` are its position in the text. A `name` is in
+ * lower case.
  */
 export type Token = { start: number; end: number } & (
   | { kind: 'plain'; text: string }
   | { kind: 'flag'; name: string; value: string | undefined }
 );
 
-/** A flag with what stands behind its `=`, or a plain token; either may be in quotes. */
+/** A flag with the text after its `=`, or a plain token; either may be in quotes. */
 const pattern = /(?=\S)(?:-+(\p{L}[^\s=]*)=?)?("[^"]*"(?=\s|$)|'[^']*'(?=\s|$)|\S+)?/gu;
 
 const comma = /[,،，、]/u;
 
 /**
- * Splits a slash command's text, of which `stripInvisible` has been made. Phones and pasting bring other quotes and dashes,
- * and make one dash of two. Slack escapes `& < >`.
+ * Splits a slash command's text after `stripInvisible`. Phones and pasted text bring other quotes and dashes, and merge
+ * two dashes into one. Slack escapes `& < >`.
  */
 export function tokenize(text: string, flags: Flags): Token[] {
   const tokens: Token[] = [];
   for (const { 0: typed, 1: name, 2: value, index } of normalized(text).matchAll(pattern)) {
     const end = index + typed.length;
-    // As it was typed, but for its quotes.
+    // As it was typed, without its quotes.
     const own = value && withoutPair(text.slice(end - value.length, end));
     if (name !== undefined) {
       tokens.push({ kind: 'flag', name: name.toLowerCase(), value: own, start: index, end });
@@ -38,7 +38,7 @@ export function tokenize(text: string, flags: Flags): Token[] {
   return tokens;
 }
 
-/** Returns whether a flag takes the token behind it. */
+/** Returns whether a flag takes the next token as its value. */
 function continues({ name, value }: Extract<Token, { kind: 'flag' }>, next: string, flags: Flags): boolean {
   const takes = Object.hasOwn(flags, name) ? flags[name]?.takes : 'nothing';
   if (value === undefined) return takes !== 'nothing';
@@ -47,7 +47,7 @@ function continues({ name, value }: Extract<Token, { kind: 'flag' }>, next: stri
   );
 }
 
-/** Text without quotes at its ends, balanced or not. */
+/** Removes quotes at the ends of a text, balanced or not. */
 export const unquoted = (text: string) =>
   text.replace(/^["'“”„«»‘’‚]+|(?<!["'“”„«»‘’‚])["'“”„«»‘’‚]+$/gu, '');
 
@@ -64,6 +64,6 @@ function withoutPair(typed: string): string {
   return unescaped(isQuoted ? typed.slice(1, -1) : typed);
 }
 
-/** `should_escape: false` in the manifest is about mentions and links only; these three come escaped all the same. */
+/** `should_escape: false` in the manifest applies only to mentions and links; these three still come escaped. */
 const unescaped = (text: string) =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');

@@ -1,6 +1,6 @@
 import type { Message } from '../slack/blocks.ts';
 
-/** An error whose message is meant for the person who asked. Everything else shows a reference only. */
+/** An error whose message is for the requester. All other errors show only a reference. */
 export class UserFacingError extends Error {
   override readonly name = 'UserFacingError';
   readonly reply: Message;

@@ -4,23 +4,20 @@ import type { ShutdownHooks } from '../runtime/shutdown-hooks.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import type { RunBase } from '../store/runs.ts';
 
-/** Which run a worker is to step. */
+/** The run for a worker to step. */
 export type WokenRun = Pick<RunBase, 'job' | 'id'>;
 
 export interface Waker {
-  /**
-   * Has a worker step a run, right after what is under way. Nobody waits for it: the sweeper queues what could not be
-   * queued.
-   */
+  /** Queues a run for a step, after the present turn. Nothing waits for it: if queueing fails, the sweeper does it. */
   wake(run: WokenRun): void;
-  /** Resolves when all that was woken so far is queued, or could not be: within 400 ms. */
+  /** Resolves when all earlier wakes are queued, or have failed: within 400 ms. */
   settled(): Promise<void>;
 }
 
-/** How long queueing may take. */
+/** Time limit for queueing. */
 const ENQUEUE_TIMEOUT_MS = 400;
 
-/** Returns what wakes the runs that requests leave behind, by `enqueue`; a process that stops waits for it. */
+/** Returns what wakes the runs of requests, by `enqueue`; a process that stops waits for it. */
 export function createWaker(
   enqueue: (run: WokenRun) => Promise<void>,
   closers: Pick<ShutdownHooks, 'add'>,

@@ -11,7 +11,7 @@ import { checkKey, checkTimeout, parseBaseUrl } from './settings.ts';
 import { parseRetryAfter } from './timestamp.ts';
 import { type BodyFailure, type HttpResponse, send } from './transport.ts';
 
-/** One request that was sent, for logs and metrics, without id, key and body. A call with retries has several. */
+/** One sent request, for logs and metrics, without id, key and body. A call with retries has several. */
 export interface DocsApiRequest {
   operation: DocsApiOperation;
   method: 'GET' | 'POST';
@@ -21,9 +21,9 @@ export interface DocsApiRequest {
   attempt: number;
   durationMs: number;
   status?: number;
-  /** Missing when the request had a result. */
+  /** Missing if the request had a result. */
   error?: DocsApiErrorKind;
-  /** Why no complete response came, such as `ENOTFOUND`. */
+  /** Why there was no complete response, such as `ENOTFOUND`. */
   code?: string;
 }
 
@@ -33,17 +33,17 @@ export interface DocsApiOptions {
    */
   baseUrl: string;
   apiKey: string;
-  /** The file that holds the key, if one does. It is read again once the platform rejects the key. */
+  /** The file with the key, if any. It is read again after the platform rejects the key. */
   apiKeyFile?: string | undefined;
-  /** Gets a key that was read again, before it is used. */
+  /** Gets a newly read key before it is used. */
   onNewKey?: (apiKey: string) => void;
   /** Limit for a whole call, retries of reads included. Default 20 000. */
   timeoutMs?: number;
-  /** The proxies on the way; none by default. */
+  /** The outgoing proxies; none by default. */
   proxies?: Proxies;
   /** Replaces our own connections. The caller closes it. */
   dispatcher?: Dispatcher;
-  /** Epoch milliseconds; only a `Retry-After` given as a date needs it. */
+  /** Epoch milliseconds; used only for a `Retry-After` date. */
   now?: () => number;
   /** 0 to 1, for the jitter of retries. */
   random?: () => number;
@@ -52,20 +52,20 @@ export interface DocsApiOptions {
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** Asked right before the request leaves, since a process may freeze at any moment; when it says so, none is sent. */
+  /** Called right before the request leaves, since a process may freeze; if it returns true, nothing is sent. */
   isTooLate?: (() => boolean) | undefined;
 }
 
-/** One call with checked input. */
+/** One call with validated input. */
 interface Call {
   operation: DocsApiOperation;
   row: Operation;
   /** Path with its query. */
   path: string;
   body: string | undefined;
-  /** As it was checked. */
+  /** After validation. */
   input: Record<string, unknown>;
-  /** Whether a connection took the request, in any attempt. If none did, the call did not happen. */
+  /** Whether a connection took the request, in any attempt. If not, the call did not happen. */
   isSent: boolean;
 }
 
@@ -78,10 +78,10 @@ const DEFAULT_TIMEOUT_MS = 20_000;
 const MAX_BYTES = 1_000_000;
 /** Pause before the second attempt, without jitter; doubled before the third. */
 const BACKOFF_MS = 200;
-/** When `Retry-After` is longer, the call rejects, and its caller may retry later. */
+/** If `Retry-After` is longer, the call rejects, and its caller may retry later. */
 const MAX_RETRY_AFTER_MS = 2000;
 
-/** Returns what makes calls: with checked input, a time limit, retries of what may be repeated, and typed errors. */
+/** Returns a caller: with validated input, a time limit, retries of repeatable calls, and typed errors. */
 export function createCaller(options: DocsApiOptions) {
   const {
     apiKeyFile,
@@ -103,13 +103,13 @@ export function createCaller(options: DocsApiOptions) {
       keepAliveTimeout: 10_000,
       connectTimeout: timeoutMs / 2,
     });
-  // For requests that are sent once: a pooled connection may already be closed by the other side, and then nobody knows
+  // For requests sent only once: the other side may have closed a pooled connection already, and then it is unknown
   // whether the request arrived.
   const freshConnections =
     dispatcher ?? createOutgoing(options.proxies, { pipelining: 0, connectTimeout: timeoutMs / 2 });
   let closing: Promise<unknown> | undefined;
 
-  /** Returns the parsed response. Rejects with `DocsApiError` only. */
+  /** Returns the parsed response. Rejects only with `DocsApiError`. */
   async function call(
     operation: DocsApiOperation,
     input: object,
@@ -162,7 +162,7 @@ export function createCaller(options: DocsApiOptions) {
     };
   }
 
-  /** Makes an attempt, and once more when its key was rejected and there is a new one: nothing has happened then. */
+  /** Makes an attempt, and repeats it if its key was rejected and there is a new one: the first did nothing. */
   async function attemptWithKey(
     request: Call,
     ...rest: [AbortSignal, AbortSignal, CallOptions['isTooLate']]
@@ -177,7 +177,7 @@ export function createCaller(options: DocsApiOptions) {
     return attemptOnce(request, ...rest);
   }
 
-  /** A file that cannot be read, or holds no key, changes nothing: it may be half written. */
+  /** An unreadable file, or one without a key, changes nothing: it may be half written. */
   function rereadKey(): void {
     if (apiKeyFile === undefined) return;
     try {
@@ -200,7 +200,7 @@ export function createCaller(options: DocsApiOptions) {
     const { operation, row, path, body } = request;
     // A call with retries must leave time for them.
     const isOnlyAttempt = attemptsOf(row) === 1;
-    // With retries it survives a kept connection that the other side has closed; a GET may be made again by its caller.
+    // Retries survive a kept connection that the other side has closed; the caller may repeat a GET.
     const isKept = row.method === 'GET' || !isOnlyAttempt;
     try {
       const response = await send(isKept ? keptConnections : freshConnections, {
@@ -285,18 +285,18 @@ function toLogEntry(
     durationMs: Math.round(durationMs),
     ...(result.status !== undefined && { status: result.status }),
     ...(failed && { error: result.kind }),
-    // Of a cause, failures.ts keeps only the code.
+    // `failures.ts` keeps only the code of a cause.
     ...(failed && result.cause instanceof Error && { code: result.cause.message }),
   };
 }
 
-/** Returns the pause before the next attempt in milliseconds; `undefined` when there is none. */
+/** Returns the pause before the next attempt in milliseconds; undefined if there is none. */
 function retryWaitMs(error: DocsApiError, attempt: number, random: () => number): number | undefined {
   if (!error.retryable) return undefined;
   if (error.retryAfterMs !== undefined) {
     return error.retryAfterMs <= MAX_RETRY_AFTER_MS ? error.retryAfterMs : undefined;
   }
-  // A rate limit without `Retry-After` counts by the hour: a retry would only use it up.
+  // A rate limit without `Retry-After` is hourly: a retry would only use it up.
   if (error.kind === 'rate_limited') return undefined;
   return BACKOFF_MS * 2 ** (attempt - 1) * (0.5 + random() / 2);
 }
@@ -309,7 +309,7 @@ function createNotSentError(operation: DocsApiOperation, kind: DocsApiErrorKind,
 const isClosed = (cause: unknown) =>
   cause instanceof errors.ClientClosedError || cause instanceof errors.ClientDestroyedError;
 
-/** Returns what is known of the effect of a call without an answer. */
+/** Returns the known effect of a call without an answer. */
 const effectSoFar = ({ isSent }: Call): Happened => (isSent ? 'unknown' : 'no');
 
 function createInterruptedError(
@@ -338,8 +338,8 @@ function createBodyError(
 }
 
 /**
- * Returns whether a call happened whose response has no readable result. A 2xx proves that it did, unless its body is
- * not JSON: then it may be the page of a proxy.
+ * Returns whether a call with an unreadable response happened. A 2xx proves that it did, unless its body is not JSON:
+ * that may be a proxy's page.
  */
 function effectOf({ status, contentType, text }: HttpResponse): Happened {
   if (!isOk(status)) return 'unknown';
@@ -351,7 +351,7 @@ function isOk(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Returns `undefined` when the text is not JSON. The error is dropped: its message would quote the body. */
+/** Returns undefined if the text is not JSON. The error is dropped: its message would quote the body. */
 function parseJson(text = ''): unknown {
   try {
     return JSON.parse(text);

@@ -14,23 +14,23 @@ type Methods = {
 };
 
 /**
- * The docs platform's API. Every operation rejects with `DocsApiError` only. What may be repeated is sent up to three
- * times within `timeoutMs`, everything else once.
+ * The docs platform's API. Every operation rejects only with `DocsApiError`. Repeatable operations are sent up to three
+ * times within `timeoutMs`, all others once.
  */
 export interface DocsApi extends Methods {
   /** Time limit of a whole call, in milliseconds. */
   readonly timeoutMs: number;
-  /** `keyIdOf` its API key: the same for all clients that share one. */
+  /** The result of `keyIdOf` for its API key; clients with the same key share it. */
   readonly keyId: string;
   /** Closes the connections; running calls end first. */
   close(): Promise<void>;
 }
 
-/** Returns what identifies an API key without revealing it. The key of a file stays the same when it is replaced. */
+/** Returns an id for an API key without revealing it. A replaced key in a file keeps its id. */
 export const keyIdOf = ({ apiKey, apiKeyFile }: Pick<DocsApiOptions, 'apiKey' | 'apiKeyFile'>): string =>
   hash('sha256', apiKeyFile ?? apiKey, 'base64url').slice(0, 16);
 
-/** Returns a client. Throws `DocsApiSettingsError` when an option cannot work. Opens no connection. */
+/** Returns a client. Throws `DocsApiSettingsError` if an option cannot work. Opens no connection. */
 export function createDocsApi(options: DocsApiOptions): DocsApi {
   const { call, timeoutMs, close } = createCaller(options);
   const methods = Object.keys(OPERATIONS).map((name) => [

@@ -1,4 +1,4 @@
-/** What a code of an error says of the way to a host, with the fix. */
+/** Problems of the connection to a host by error code, with the fix. */
 const PROBLEMS: [codes: RegExp, problem: (what: string) => string][] = [
   [/^CERT_HAS_EXPIRED$/, (what) => `The certificate of ${what} has expired. Renew it.`],
   [
@@ -33,15 +33,15 @@ const PROBLEMS: [codes: RegExp, problem: (what: string) => string][] = [
 ];
 
 /**
- * Returns what hinders a connection, with its fix; `undefined` when the code alone says no more than that there is none.
- * `what` names the host by its setting.
+ * Returns the problem of a connection, with its fix; undefined if the code only says that there is none. `what` names
+ * the host by its setting.
  */
 export function connectionProblem(code: string, what: string): string | undefined {
   const found = PROBLEMS.find(([codes]) => codes.test(code));
   return found && `${found[1](what)} (${code})`;
 }
 
-/** Returns the code of what kept a connection from being made, or broke it; never a part of what was sent. */
+/** Returns the code of a connection's failure; never a part of the data sent. */
 export function connectionCode(error: unknown): string {
   const proxy = error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message);
   if (proxy) return `PROXY_${proxy[1]}`;

@@ -3,12 +3,12 @@ import type { DocsApiOperation } from './operations.ts';
 /**
  * Why a call has no result.
  *
- * `bad_request` 400, 413, 414, 415, 422 and input that was refused before anything was sent · `key_rejected` 401 ·
- * `forbidden` 403 · `not_found` 404, 410 · `unsupported` 405, 501 (the platform lacks the operation) · `conflict`
- * 409 · `rate_limited` 429 · `rejected` any other 4xx · `redirect` 3xx, never followed · `server` 5xx · `timeout`
- * 408 or our own time limit · `refused` no connection took the request (no such host, nobody there, certificate, proxy) ·
- * `connection` the connection broke · `unreadable` an answer that is not what the API promises · `too_large` an answer
- * over the size limit · `aborted` the caller's signal, or that it is too late by the caller's word.
+ * `bad_request` 400, 413, 414, 415, 422 and input refused before the send · `key_rejected` 401 · `forbidden` 403 ·
+ * `not_found` 404, 410 · `unsupported` 405, 501 (the platform lacks the operation) · `conflict` 409 · `rate_limited`
+ * 429 · `rejected` any other 4xx · `redirect` 3xx, never followed · `server` 5xx · `timeout` 408 or our own time limit
+ * · `refused` no connection took the request (no such host, nobody there, certificate, proxy) · `connection` the
+ * connection broke · `unreadable` an answer that breaks the API's contract · `too_large` an answer over the size limit
+ * · `aborted` by the caller's signal, or by its `isTooLate`.
  */
 export const docsApiErrorKinds = [
   'bad_request',
@@ -45,8 +45,8 @@ export interface DocsApiErrorDetails {
 }
 
 /**
- * A call to the docs platform has no result. Decide by `kind`, `happened` and `retryable`, never by the text.
- * `message` is safe for logs: method, path template, status; no id, key, link or body.
+ * A call to the docs platform has no result. Decide by `kind`, `happened` and `retryable`, never by the text. `message`
+ * is safe for logs: method, path template, status; no id, key, link or body.
  */
 export class DocsApiError extends Error {
   override readonly name = 'DocsApiError';
@@ -55,9 +55,9 @@ export class DocsApiError extends Error {
   readonly happened: Happened;
   /** The same call may succeed later, and repeating it is safe: it did not happen, or its operation is repeatable. */
   readonly retryable: boolean;
-  /** HTTP status; missing when no answer came. */
+  /** HTTP status; missing if there was no answer. */
   readonly status: number | undefined;
-  /** How long the platform asked us to wait (`Retry-After`), in milliseconds from when the answer came. */
+  /** The platform's `Retry-After`, in milliseconds from its answer. */
   readonly retryAfterMs: number | undefined;
   /**
    * The platform's own `error` text: one line, cut, without our key or the query of any link. May be shown to a
@@ -73,12 +73,12 @@ export class DocsApiError extends Error {
     this.retryable = details.retryable;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
-    // Not enumerable, so that no log writes it: it may repeat what was sent.
+    // Not enumerable, so that no log writes it: it may repeat the data sent.
     Object.defineProperty(this, 'platformMessage', { value: details.platformMessage });
   }
 }
 
-/** A setting of the client that cannot work. `message` names the problem and its fix, and holds no secret. */
+/** A setting of the client that cannot work. `message` names the problem and its fix, and contains no secret. */
 export class DocsApiSettingsError extends Error {
   override readonly name = 'DocsApiSettingsError';
   readonly setting: 'baseUrl' | 'apiKey' | 'timeoutMs';

@@ -13,8 +13,8 @@ const TRANSIENT_KINDS: readonly DocsApiErrorKind[] = [
 ];
 
 /**
- * Statuses that prove that nothing happened: the refusals that the platform documents, and those for the method, the
- * address or the form of a request, before its content is read (RFC 9110: 405, 410, 411, 413, 414, 415).
+ * Statuses that prove that nothing happened: the refusals that the platform documents, and those about a request's
+ * method, address or form, before its content is read (RFC 9110: 405, 410, 411, 413, 414, 415).
  */
 const REFUSALS: Record<number, DocsApiErrorKind> = {
   400: 'bad_request',
@@ -39,7 +39,7 @@ interface ErrorFacts extends Omit<DocsApiErrorDetails, 'operation' | 'kind' | 'r
   what: string;
 }
 
-/** Returns the error of a call. It is `retryable` when its kind is transient and repeating the call is safe. */
+/** Returns the error of a call. It is `retryable` if its kind is transient and repeating the call is safe. */
 export function createError(
   operation: DocsApiOperation,
   kind: DocsApiErrorKind,
@@ -71,9 +71,7 @@ export function createStatusError(
   return createError(operation, kind, { ...facts, happened, status, what: `status ${status}` });
 }
 
-/**
- * Returns the error of a call whose response did not come, or broke off. `status` is there when the headers had come.
- */
+/** Returns the error of a call whose response is missing or incomplete. `status` is set if the headers arrived. */
 export function createConnectionError(
   operation: DocsApiOperation,
   cause: unknown,
@@ -98,7 +96,7 @@ function kindOfCause(cause: unknown): DocsApiErrorKind {
   return 'connection';
 }
 
-/** Returns the cause with its code only: a parser's message quotes what it could not read, which may hold a link. */
+/** Returns the cause with only its code: a parser's message quotes unreadable text, which may contain a link. */
 function withoutContent(cause: unknown): Error {
   const error = new Error(connectionCode(cause));
   if (cause instanceof Error) error.name = cause.name;

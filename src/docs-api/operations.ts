@@ -16,17 +16,17 @@ import {
   visitorsResponse,
 } from './schemas.ts';
 
-/** One operation of the docs platform: its request, how its response is read, and how often it may be sent. */
+/** One operation of the docs platform: its request, the reader of its response, and how often it may be sent. */
 export interface Operation<Input extends z.ZodObject = z.ZodObject, Body = unknown, Answer = unknown> {
   method: 'GET' | 'POST';
   /** Path template, such as `/v1/static-export/jobs/{jobId}`. */
   path: string;
-  /** Fields that the template names go into the path; the others are the query of a GET, else the JSON body. */
+  /** Fields in the template go into the path; the others are the query of a GET, else the JSON body. */
   input: Input;
   response: ResponseReader<Body, Answer, z.output<Input>>;
-  /** Whether a call whose effect is unknown may be made again. Default: only a GET. */
+  /** Whether a call of unknown effect may be repeated. Default: only a GET. */
   repeatable?: boolean;
-  /** How often the client sends a repeatable call by itself, the first time included. Default 3. */
+  /** How often the client sends a repeatable call by itself, including the first time. Default 3. */
   attempts?: number;
   /** Largest response that is read. Default 1 MB. */
   maxBytes?: number;
@@ -37,7 +37,7 @@ const operation = <Input extends z.ZodObject, Body, Answer>(row: Operation<Input
 const id = z.string().refine(isSafeId, 'cannot be an id');
 const nonEmpty = z.string().min(1);
 const limitTo = (max: number) => z.int().min(1).max(max).optional();
-/** The `nextCursor` of the response before. */
+/** The `nextCursor` of the previous response. */
 const cursor = nonEmpty.max(MAX_CURSOR_LENGTH).optional();
 const dates = z.object({
   projectId: id,
@@ -49,7 +49,7 @@ const dates = z.object({
 
 /**
  * Page views are in the platform's contract. The other analytics are not: they reject with `not_found` or `unsupported`
- * where the platform lacks them.
+ * if the platform lacks them.
  */
 const analytics = {
   method: 'GET',
@@ -108,7 +108,7 @@ export const OPERATIONS = {
     response: agentJobResponse,
   }),
 
-  /** Not in the platform's contract: rejects with `not_found` or `unsupported` where the platform lacks it. */
+  /** Not in the platform's contract: rejects with `not_found` or `unsupported` if the platform lacks it. */
   createAgentJob: operation({
     method: 'POST',
     path: '/v2/agent/{projectId}/job',
@@ -123,7 +123,7 @@ export const OPERATIONS = {
     response: pageViewsResponse,
   }),
 
-  /** Visitors of a range are fewer than those of its days added up. */
+  /** A range has fewer visitors than the sum of its days. */
   getVisitors: operation({
     ...analytics,
     path: '/v1/analytics/{projectId}/visitors',
@@ -140,7 +140,7 @@ export const OPERATIONS = {
     response: searchesResponse,
   }),
 
-  /** Has neither cursor nor offset: the first `limit` pages are all that can be had. */
+  /** It has neither cursor nor offset: only the first `limit` pages are available. */
   getFeedbackByPage: operation({
     ...analytics,
     path: '/v1/analytics/{projectId}/feedback/by-page',
@@ -161,8 +161,8 @@ export const OPERATIONS = {
 /** The operations by name, which is also the label of their metrics. */
 export type DocsApiOperation = keyof typeof OPERATIONS;
 
-/** Returns whether an operation may be repeated: what is not a GET only when its row says so. */
+/** Returns whether an operation may be repeated: other methods than GET only if the row says so. */
 export const isRepeatable = ({ method, repeatable = method === 'GET' }: Operation): boolean => repeatable;
 
-/** Returns how often the client sends an operation by itself, the first time included. */
+/** Returns how often the client sends an operation by itself, including the first time. */
 export const attemptsOf = (row: Operation): number => (isRepeatable(row) ? (row.attempts ?? 3) : 1);

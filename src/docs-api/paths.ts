@@ -2,8 +2,8 @@
 const MAX_ID_LENGTH = 512;
 
 /**
- * Returns whether an id can stand in a path. Slashes and dot segments are refused, encoded ones too: addresses are
- * normalized on the way, and some proxies decode `%2F` first.
+ * Returns whether an id is safe in a path. Slashes and dot segments are refused, even encoded: addresses are normalized
+ * on the way, and some proxies decode `%2F` first.
  */
 export function isSafeId(id: string): boolean {
   if (id.trim() === '' || id.length > MAX_ID_LENGTH || !id.isWellFormed() || /\p{Cc}/u.test(id)) return false;
@@ -20,5 +20,5 @@ export function fillPath(template: string, fields: Record<string, unknown>) {
   return { path, rest };
 }
 
-/** Returns a page's path as the platform takes it: without slashes at its ends, the home page as `index`. */
+/** Returns a page's path in the platform's form: without slashes at its ends, the home page as `index`. */
 export const toPagePath = (path: string) => path.replace(/^\/+|(?<!\/)\/+$/gu, '') || 'index';

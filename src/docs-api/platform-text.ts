@@ -1,14 +1,14 @@
 /** Returns text of the platform as one line that may be shown to a person. */
 export type CleanText = (text: string) => string;
 
-/** Longest text of the platform that is kept, in characters. */
+/** Maximum length of stored text from the platform, in characters. */
 const MAX_LENGTH = 300;
 
 /**
- * Returns a cleaner for text that may hold one of our keys, of which there may be more later. It removes control and invisible characters, folds white space,
- * replaces the key and any bearer token by `…`, removes the user and the query of links (a presigned link has its
- * signature there), and cuts the rest. The key is replaced before every cut, so that no part of it stays, and after
- * every other change, since removing characters may join its parts.
+ * Returns a cleaner for text that may contain one of our keys; `apiKeys` may grow later. It removes control and
+ * invisible characters, folds white space, replaces the key and any bearer token by `…`, removes the user and the query
+ * of links (a presigned link has its signature there), and cuts the rest. The key is replaced before every cut, so that
+ * no part of it stays, and after every other change, since removing characters may join its parts.
  */
 export function createTextCleaner(apiKeys: readonly string[]): CleanText {
   const hideKeys = (text: string) => apiKeys.reduce((rest, apiKey) => rest.replaceAll(apiKey, '…'), text);
@@ -24,20 +24,20 @@ export function createTextCleaner(apiKeys: readonly string[]): CleanText {
   };
 }
 
-/** Returns at most `max` characters of a text, the last one an ellipsis when something was left out. */
+/** Returns at most `max` characters of a text, the last one an ellipsis if it was cut. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
-  // One character more than may stay, if each takes two units: however long the text is, no more of it is looked at.
+  // One character more than allowed, at two units each: the rest of a long text is never read.
   const characters = [...text.slice(0, 2 * max + 1)];
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
 
-/** Details of an error that are read. */
+/** Maximum number of an error's details that are read. */
 const MAX_DETAILS = 3;
 
 /**
- * Returns the text of an error response (`error`, else `message`, with the messages of its `details`), or of the `error`
- * of a failed job.
+ * Returns the text of an error response (`error`, else `message`, with the messages of its `details`), or of a failed
+ * job's `error`.
  */
 export function parseErrorText(value: unknown, clean: CleanText): string | undefined {
   const inner = fieldOf(value, 'error');
@@ -51,14 +51,14 @@ export function parseErrorText(value: unknown, clean: CleanText): string | undef
   return parseText([text, rest].filter(Boolean).join(': '), clean);
 }
 
-/** Returns an own field of what came; nothing where it is no object. */
+/** Returns an own field of a value; undefined if the value is not an object. */
 export function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null
     ? Object.getOwnPropertyDescriptor(value, name)?.value
     : undefined;
 }
 
-/** Returns what came as text that may be shown, where it is text. */
+/** Returns the value as displayable text, if it is text. */
 export function parseText(value: unknown, clean: CleanText): string | undefined {
   return typeof value === 'string' ? clean(value) || undefined : undefined;
 }

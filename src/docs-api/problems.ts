@@ -9,7 +9,7 @@ export const docsProblemNames = [
   'docs_unreachable',
 ] as const;
 
-/** What keeps calls to the platform from working. `text` is for operators, and names the setting with its fix. */
+/** A problem that prevents calls to the platform. `text` is for operators, and names the setting with its fix. */
 interface DocsProblem {
   name: (typeof docsProblemNames)[number];
   text: string;
@@ -18,16 +18,16 @@ interface DocsProblem {
 /** The project whose key a request used, as the settings name it. */
 interface KeyOwner {
   project: string;
-  /** The setting that holds its key, or names its file. */
+  /** The setting with its key, or with the name of its file. */
   keyVariable: string;
   isFile?: boolean;
 }
 
-/** What a 403 of the platform can mean, to whoever can mend it. */
+/** Possible causes of a 403 from the platform, for the person who can fix it. */
 export const FORBIDDEN_CAUSES =
   "Check the plan (exports need Enterprise), the platform's IP allowlist, and that the key has the scope write.";
 
-/** Returns the problem behind a failed request; `undefined` for an answer about its job or its input. */
+/** Returns the problem behind a failed request; undefined for an answer about its job or its input. */
 export function docsProblemOf(
   { operation, error, status, code }: DocsApiRequest,
   { project, keyVariable, isFile }: KeyOwner,
@@ -57,7 +57,7 @@ export function docsProblemOf(
       };
     case 'not_found':
     case 'unsupported':
-      // For other operations it is an answer about their job; the address of a start holds no id.
+      // For other operations it is an answer about their job; the address of a start has no id.
       return operation === 'startExport' ? notThePlatform(status) : undefined;
     case 'redirect':
     case 'unreadable':

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type CleanText, cut } from './platform-text.ts';
 
-/** How far an export is: `fraction`, 0 to 1, or `text`, as the platform wrote it. */
+/** The progress of an export: `fraction`, 0 to 1, or `text`, as the platform wrote it. */
 export interface Progress {
   fraction?: number;
-  /** The number may also be a percentage below one: it is a fraction only when later ones stay below one too. */
+  /** The number may also be a percentage below one: it is a fraction only if later ones stay below one as well. */
   unsure?: true;
   text?: string;
 }

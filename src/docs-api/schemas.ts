@@ -9,10 +9,10 @@ import { parseTimestamp } from './timestamp.ts';
 export interface ExportJob {
   jobId: string;
   status: 'queued' | 'running' | 'completed' | 'failed' | 'unknown';
-  /** The status as the platform wrote it; empty when the response to a start had none. */
+  /** The status as the platform wrote it; empty if the response to a start had none. */
   rawStatus: string;
   progress?: Progress;
-  /** Pages exported so far, which is not how many there will be. */
+  /** Pages exported so far, not the total. */
   pageCount?: number;
   /** Epoch milliseconds. */
   createdAt?: number;
@@ -22,10 +22,10 @@ export interface ExportJob {
   error?: string;
 }
 
-/** A link to the bundle of a completed export. `bundleUrl` is a secret: whoever has it can download. */
+/** A link to the bundle of a completed export. `bundleUrl` is a secret: it lets anybody download. */
 export interface BundleLink {
   bundleUrl: string;
-  /** Epoch milliseconds; missing when the platform's value cannot be read, though the link works. */
+  /** Epoch milliseconds; missing if the platform's value is unreadable, though the link works. */
   expiresAt?: number;
   sizeBytes?: number;
 }
@@ -34,7 +34,7 @@ export interface BundleLink {
 export interface AgentJob {
   id: string;
   status: 'active' | 'completed' | 'archived' | 'failed' | 'unknown';
-  /** The status as the platform wrote it; empty when the response to a send had none. */
+  /** The status as the platform wrote it; empty if the response to a send had none. */
   rawStatus: string;
   /** Full address of the repository. */
   repository?: string;
@@ -43,7 +43,7 @@ export interface AgentJob {
   model?: string;
   /** http(s) address of the pull request. */
   prLink?: string;
-  /** What the platform gave as `prLink` when it is not an http(s) address. */
+  /** The platform's `prLink` if it is not an http(s) address. */
   prText?: string;
   /** Epoch milliseconds. */
   createdAt?: number;
@@ -51,7 +51,7 @@ export interface AgentJob {
   archivedAt?: number;
 }
 
-/** How a 2xx response is read: by a schema, which is made once since its first use compiles it, and a function. */
+/** How a 2xx response is read: by a schema, created once since its first use compiles it, and a function. */
 export interface ResponseReader<Body, Answer, Input> {
   schema: z.ZodType<Body>;
   toAnswer(body: Body, clean: CleanText, input: Input): Answer;
@@ -64,16 +64,16 @@ function responseOf<Body, Answer, Input = unknown>(
   return { schema, toAnswer };
 }
 
-/** Returns the reader of a response that its schema says all of. */
+/** Returns the reader of a response that needs only its schema. */
 const plainResponse = <Answer>(schema: z.ZodType<Answer>) => responseOf(schema, (answer) => answer);
 
-/** Longer than any presigned link; parsing a host name takes the square of its length. */
+/** Longer than any presigned link; parsing a host name takes quadratic time. */
 const MAX_ADDRESS_LENGTH = 8000;
 
-/** An id that cannot stand in a path is refused: nobody could ask about its job. */
+/** An id that is unsafe in a path is refused, since its job could not be requested. */
 const id = z.union([z.string(), z.int()]).transform(String).refine(isSafeId);
 const nonBlank = z.string().refine((value) => value.trim() !== '');
-/** Platforms put names with spaces into addresses as they are. */
+/** Platforms put names with spaces into addresses unencoded. */
 const webAddress = z
   .string()
   .transform((address) => address.trim().replaceAll(' ', '%20'))
@@ -96,7 +96,7 @@ const exportFields = z.object({
   error: optionalUnknown,
 });
 
-/** Response to a start: `jobId` is required. Without a status the job is queued, as the contract says of a new job. */
+/** Response to a start: `jobId` is required. Without a status the job is queued, as in the contract. */
 export const startExportResponse = responseOf(
   exportFields.extend({ jobId: id, status: optionalNonBlank }),
   (job, clean) => toExportJob(job, clean, 'queued'),
@@ -145,7 +145,7 @@ export const agentJobResponse = responseOf(
   (job, clean, { jobId }: { jobId: string }) => toAgentJob({ ...job, id: jobId }, clean),
 );
 
-/** Response to an instruction: nothing is required, since a 2xx says that it was accepted. */
+/** Response to an instruction: nothing is required, since a 2xx means that it was accepted. */
 export const followUpResponse = responseOf(
   agentFields.extend({ status: optionalNonBlank }),
   (job, clean, { jobId }: { jobId: string }) => toAgentJob({ ...job, id: jobId }, clean),
@@ -180,9 +180,9 @@ function toAgentJob(
   };
 }
 
-/** Returns the schema of text that is cut, in characters, before anything looks at it. */
+/** Returns the schema of text that is cut, in characters, before it is processed. */
 const textUpTo = (max: number) => z.string().transform((text) => cut(text, max).toWellFormed());
-/** Text of readers, who may write who they are: what holds an e-mail address is not taken. */
+/** Text from readers, which may identify them: text with an e-mail address is dropped. */
 const withoutAddress = <Text extends z.ZodType<unknown, string>>(text: Text) =>
   z
     .string()
@@ -192,7 +192,7 @@ const MAX_PATH = 2000;
 const pagePath = textUpTo(MAX_PATH);
 const publicPath = withoutAddress(pagePath);
 
-/** Any number, also negative or fractional: it is rounded where it is shown. */
+/** Any number, even negative or fractional: it is rounded for display. */
 const number = z
   .union([
     z.number(),
@@ -214,7 +214,7 @@ const withTotal = <T extends z.infer<typeof countsSchema>>(counts: T) => ({
 const pageRow = countsSchema.extend({ path: pagePath }).transform(withTotal);
 type PageRow = z.infer<typeof pageRow>;
 
-/** Returns a row as it came where there is nothing to mend in it. */
+/** Returns a row unchanged if it needs no repair. */
 function plainRow(row: unknown): PageRow | undefined {
   if (typeof row !== 'object' || row === null) return undefined;
   const { path, human, ai, total } = row as Partial<Record<keyof PageRow, unknown>>;
@@ -225,13 +225,13 @@ function plainRow(row: unknown): PageRow | undefined {
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
-/** Returns whether a row is of a page whose path names a reader. Its path is looked at whole. */
+/** Returns whether the path of a row's page identifies a reader. The whole path is checked. */
 const isOfReader = (row: unknown) => {
   const path = fieldOf(row, 'path');
   return typeof path === 'string' && holdsEmailAddress(path);
 };
 
-/** Rows come by the ten thousand: a schema takes many times the time and memory of looking at what is plain. */
+/** There may be tens of thousands of rows: a schema takes many times the time and memory of this check. */
 const pageRows = z.array(z.unknown()).transform((all) => {
   const rows = all.flatMap((row) => {
     const data = plainRow(row) ?? pageRow.safeParse(row).data;
@@ -256,12 +256,12 @@ export const pageViewsResponse = plainResponse(
       totals,
       views: rows,
       hasMore,
-      /** Rows that came beside `views`: unreadable, or of paths with an e-mail address. An offset counts them. */
+      /** Rows left out of `views`: unreadable, or with an e-mail address in the path. An offset counts them. */
       ...omitUndefined({ leftOut: leftOut || undefined }),
     })),
 );
 
-/** Response to a visitor query. `total` is required: somebody may be counted both in `human` and in `ai`. */
+/** Response to a visitor query. `total` is required: a person may count in both `human` and `ai`. */
 export const visitorsResponse = plainResponse(
   z.object({
     /** Of the whole date range, approximate. */
@@ -275,16 +275,16 @@ export const visitorsResponse = plainResponse(
   }),
 );
 
-/** A longer one could not be sent back: it stands in the address of the next request. */
+/** A longer cursor could not be sent back: it is part of the next request's address. */
 export const MAX_CURSOR_LENGTH = 2000;
 
-/** Anything else at this place means that there is more, which nobody could ask for: it makes a response unreadable. */
+/** Any other value means that there is more, which could not be requested: it makes a response unreadable. */
 const nextCursor = z
   .union([z.string().max(MAX_CURSOR_LENGTH), z.int(), z.null()])
   .optional()
   .transform((value) => (value === null || value === '' ? undefined : value?.toString()));
 
-/** Returns the schema of a list that leaves out what cannot be read: it costs no more than its row. */
+/** Returns the schema of a list without its unreadable rows: each costs only itself. */
 const readableRows = <Row extends z.ZodType>(row: Row) =>
   z.array(z.unknown()).transform((values) =>
     values.flatMap((value) => {
@@ -304,9 +304,9 @@ const searchRow = z
     searchQuery,
     hits,
     ...omitUndefined({
-      /** Click-through rate on a scale that is not specified; missing when it is not known. */
+      /** Click-through rate on an unspecified scale; missing if unknown. */
       ctr,
-      /** Missing when nobody clicked. */
+      /** Missing if nobody clicked. */
       topClickedPage: topClickedPage || undefined,
     }),
   }));
@@ -338,7 +338,7 @@ export const feedbackByPageResponse = plainResponse(
 
 const RESOLUTIONS = ['answered', 'unanswered'] as const;
 
-/** What readers wrote is not kept. Conversations are counted, whatever is missing in them. */
+/** Readers' text is not kept. Conversations are counted even if fields are missing. */
 const conversation = z
   .object({
     resolutionStatus: optionalUnknown,
@@ -358,7 +358,7 @@ export const assistantConversationsResponse = plainResponse(
     .object({ conversations: readableRows(conversation), nextCursor, hasMore: optionalFlag })
     .transform(({ conversations, nextCursor, hasMore }) => ({
       conversations,
-      /** True without a `nextCursor` when the platform has more and does not say how to get it. */
+      /** True without a `nextCursor` if the platform has more but gives no way to get it. */
       hasMore: hasMore ?? nextCursor !== undefined,
       ...omitUndefined({ nextCursor }),
     })),

@@ -1,12 +1,12 @@
 import { DocsApiSettingsError } from './errors.ts';
 
-/** Where requests go: `origin` without a slash at the end, `prefix` empty or beginning with one. */
+/** The target of requests: `origin` without a final slash, `prefix` empty or beginning with one. */
 export interface BaseUrl {
   origin: string;
   prefix: string;
 }
 
-/** Reads the base address. Throws `DocsApiSettingsError`, which never repeats the address: it may hold a password. */
+/** Parses the base address. Throws `DocsApiSettingsError` without the address, which may contain a password. */
 export function parseBaseUrl(baseUrl: string): BaseUrl {
   const url = URL.parse(baseUrl);
   const unfit = (problem: string, fix: string) => new DocsApiSettingsError('baseUrl', problem, fix);
@@ -38,10 +38,10 @@ function withoutVersion(path: string): string {
   return parts.map((part) => `/${part}`).join('');
 }
 
-/** Returns whether a host name as `URL` gives it is `localhost`, `127.0.0.0/8` or `::1`. */
+/** Returns whether a host name in the form of `URL` is `localhost`, `127.0.0.0/8` or `::1`. */
 export const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
 
-/** Throws `DocsApiSettingsError` when the key cannot stand in a header. */
+/** Throws `DocsApiSettingsError` if the key cannot be in a header. */
 export function checkKey(apiKey: string): void {
   if (/^[\x21-\x7e]+$/u.test(apiKey)) return;
   throw new DocsApiSettingsError(
@@ -53,7 +53,7 @@ export function checkKey(apiKey: string): void {
   );
 }
 
-/** Throws `DocsApiSettingsError` when no timer waits for so long: from 2^31 on, those of Node fire at once. */
+/** Throws `DocsApiSettingsError` if the time is too long for a timer: from 2^31 on, those of Node fire at once. */
 export function checkTimeout(timeoutMs: number): void {
   if (timeoutMs >= 1 && timeoutMs < 2 ** 31) return;
   throw new DocsApiSettingsError('timeoutMs', `timeoutMs is ${timeoutMs}.`, 'Use a number of at least 1.');

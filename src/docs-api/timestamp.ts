@@ -9,7 +9,7 @@ const HTTP_DATE = /^[a-z]{3}, ?\d{1,2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|U
 
 /**
  * Returns the epoch milliseconds of a moment in any common form: ISO 8601 (a time without a zone is UTC), HTTP date,
- * epoch seconds, milliseconds or microseconds as number or text. `undefined` for everything else, and outside
+ * epoch seconds, milliseconds or microseconds as number or text. Returns undefined for everything else, and outside
  * 2000–2200.
  */
 export function parseTimestamp(value: unknown): number | undefined {
@@ -38,7 +38,7 @@ function inRange(ms: number): number | undefined {
   return ms >= FROM_MS && ms < TO_MS ? Math.round(ms) : undefined;
 }
 
-/** Reads `Retry-After` as seconds or HTTP date. Returns milliseconds from `nowMs`; a date in the past is 0. */
+/** Parses `Retry-After` as seconds or HTTP date. Returns milliseconds from `nowMs`; a date in the past is 0. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d{1,9}(?:\.\d+)?$/u.test(text)) return Math.round(Number(text) * 1000);

@@ -12,11 +12,11 @@ export interface HttpRequest {
   idleTimeoutMs: number;
   maxBytes: number;
   signal: AbortSignal;
-  /** Called when the connection is there and nothing is sent yet. When it throws, nothing will be. */
+  /** Called when the connection is open and nothing is sent yet. If it throws, nothing is sent. */
   onSend: () => void;
 }
 
-/** A response whose headers came. When its body did not come whole, `text` is missing and `bodyFailure` says why. */
+/** A response whose headers arrived. If its body is incomplete, `text` is missing and `bodyFailure` says why. */
 export interface HttpResponse {
   status: number;
   contentType: string;
@@ -31,8 +31,7 @@ export type BodyFailure = { reason: 'too_large' } | { reason: 'cut_off'; cause: 
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /**
- * Sends a request and reads its response. Throws what undici or `onSend` throws when none came. Follows no
- * redirects.
+ * Sends a request and reads its response. Throws errors of undici or `onSend` if there is none. Follows no redirects.
  */
 export async function send(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
   const response = await sendRequest(dispatcher, request);
@@ -46,8 +45,8 @@ export async function send(dispatcher: Dispatcher, request: HttpRequest): Promis
 }
 
 /**
- * Has a timer of its own for the headers: undici's is late by up to half a second, too much for a short limit. And undici
- * does not hear of a signal before a connection is there, for which a proxy may have it wait for minutes.
+ * Uses its own timer for the headers: undici's is late by up to half a second, too much for a short limit. And undici
+ * ignores a signal until a connection is open, which may take minutes behind a proxy.
  */
 async function sendRequest(dispatcher: Dispatcher, request: HttpRequest): Promise<Dispatcher.ResponseData> {
   const { origin, path, method, headers, body, idleTimeoutMs, signal, onSend } = request;
@@ -86,7 +85,7 @@ async function readText(
   { headers, body }: Dispatcher.ResponseData,
   maxBytes: number,
 ): Promise<{ text: string } | { bodyFailure: BodyFailure }> {
-  // Destroying a body that is still arriving makes it emit an error, also after we stopped reading.
+  // Destroying a body that is still arriving makes it emit an error, even after we stopped reading.
   body.on('error', () => {});
   if (Number(first(headers['content-length'])) > maxBytes) {
     body.destroy();

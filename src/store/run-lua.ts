@@ -21,7 +21,7 @@ export function parseMember(member: string): RunRef {
   return { job, id };
 }
 
-/** `indexOf(active, member)` returns the key in `keys.activeRunsOf` with a run of the same job, and the run's id. */
+/** `indexOf(active, member)` returns the key of the active runs of the run's job (`keys.activeRunsOf`), and its id. */
 const LUA_INDEX = `
 local function indexOf(active, member)
   local job, id = string.match(member, '^([^ ]*) (.*)$')

@@ -25,10 +25,10 @@ import { auditThread } from './threads.ts';
 
 type Action = ThreadClick['action'];
 
-/** The answers to a question; it was asked of one person. */
+/** The answers to a question, which only the person asked may give. */
 const authorActions: ReadonlySet<Action> = new Set(['send', 'notForAgent', 'always']);
 
-/** The buttons of a thread that follows a job. Its job does what was clicked; here is only said what cannot be done. */
+/** The buttons of a followed thread. Its job handles the clicks; this code only answers clicks that change nothing. */
 export const threadButtons = threadClicks.map((action) =>
   defineButton({
     action: agentActions[action],
@@ -43,8 +43,8 @@ export const threadButtons = threadClicks.map((action) =>
       const event: ThreadClick = { kind: 'clicked', action, by, about, attempt, atMs: tools.now() };
       const refusal = refusalOf(thread, event, tools.now());
       if (refusal !== undefined) return refusal.reply;
-      // What may be wanted once more is another click each time; of everything else, the first click alone counts. What
-      // was on its way when it was discarded may come back to wait.
+      // A repeatable action counts with each click; of all others, only the first click counts. A discarded instruction
+      // in its call may return to the waiting ones.
       const isRepeatable = repeatableActions.has(action) || action === 'discard';
       const keyParts = ['click', action, ...about, attempt, ...(isRepeatable ? [caller.requestId] : [])];
       const entry = { event, dedupeKey: keyParts.join(' ') };
@@ -69,7 +69,7 @@ const repeatableActions: ReadonlySet<Action> = new Set([
   'stop',
 ]);
 
-/** What is said to a click that counts, where nothing else shows it. */
+/** Confirms a click that counts, if nothing else shows it. */
 function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): EphemeralMessage | undefined {
   switch (action) {
     case 'send':
@@ -77,7 +77,7 @@ function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): Ep
     case 'notForAgent':
       return replaceOriginal(`Not sent.${mentionHint(thread, by, 'the agent')}`);
     case 'always':
-      // Where only mentions count, no answer makes other replies count.
+      // If only mentions count, no answer makes other replies count.
       return thread.mode === 'mention'
         ? replaceOriginal(`It goes to the agent.${mentionHint(thread, by, 'it')}`)
         : replaceOriginal('It goes to the agent, and so do your later replies here.');
@@ -95,13 +95,13 @@ function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): Ep
   }
 }
 
-/** What an answer means for this person's later replies; nothing where they count as they did before. */
+/** The effect of an answer on this person's later replies; undefined if there is none. */
 function mentionHint(thread: ThreadRun, { id }: Person, whom: string): string {
   if (thread.mode === 'all' || isSoleAuthor(thread, id)) return '';
   return ` From now on, mention @Docket when your reply is for ${whom}.`;
 }
 
-/** Returns the reply to a click that changes nothing, as far as the record shows; that may be no reply at all. */
+/** Returns the reply to a click that changes nothing, by the record; sometimes no reply at all. */
 function refusalOf(
   thread: ThreadRun,
   entry: ThreadClick,
@@ -119,7 +119,7 @@ function refusalOf(
   return applyClick(thread, entry, nowMs) === thread ? { reply: handledByMessage(thread, entry) } : undefined;
 }
 
-/** The first click on a trouble counts. */
+/** The first click on a failure counts. */
 function handledByMessage(
   { sendProblems: troubles }: ThreadRun,
   { about: [id], attempt, by }: ThreadClick,
@@ -156,7 +156,7 @@ export const followAgainButton = defineButton({
   },
 });
 
-/** [Try again] in the private answer that the platform makes no jobs: asks it once more with the same words. */
+/** [Try again] in the private answer that the platform cannot create jobs: repeats the request with the same text. */
 export const tryAgainButton = defineButton({
   action: agentActions.tryAgain,
   may: 'agent',
@@ -172,14 +172,14 @@ export const tryAgainButton = defineButton({
     const isThere = rootTs !== undefined && channel === caller.channel.id;
     const under = isThere ? { rootTs, ...(ts !== undefined && { ts }) } : undefined;
     const again = { jobId: undefined, text, project: thread.project, ...(under && { under }) };
-    // A second click makes no second job.
+    // A second click creates no second job.
     return followJob(again, { ...caller, requestId: `again ${id}` }, tools);
   },
 });
 
 const nothingToRepeat = message([['I no longer remember this instruction. Type it once more.']]);
 
-/** [Start a new job] under a mention: its thread follows the job that is made with its words. */
+/** [Start a new job] under a mention: creates a job from its text, which the mention's thread follows. */
 export const startNewButton = defineButton({
   action: agentActions.startNew,
   may: 'agent',

@@ -83,7 +83,7 @@ export const agentCommand = defineCommand({
   ],
 });
 
-/** Asks in a modal whether it is a new job or one that exists; where that cannot be opened, help says what to type. */
+/** Asks in a modal for a new or an existing job; if no modal can be opened, help shows what to type. */
 async function choose(_input: unknown, caller: Caller, tools: CommandTools): Promise<Message | undefined> {
   try {
     return await openInstructModal(caller, tools);
@@ -129,9 +129,9 @@ async function followTyped(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  // The manifest has Slack leave mentions as they were typed.
+  // By the manifest's settings, Slack leaves mentions as they were typed.
   const text = messageToMarkdown({ text: instruction }, noNames).trim();
-  // A job can be followed without a word to it.
+  // A job can be followed without an instruction.
   const problem =
     jobId !== undefined && text === '' ? undefined : instructionProblem(text, undefined, tools.limits);
   if (problem !== undefined) return message([[`${problem} Nothing was sent.`]]);

@@ -17,12 +17,12 @@ import { resolveAgentProject } from './project.ts';
 
 type RelevantReply = Exclude<Reply, { kind: 'ignored' }>;
 type NewReply = Extract<Reply, { kind: 'reply' }>;
-/** A wish to follow the job that was typed. */
+/** A request to follow the typed job. */
 type FollowRequest = { typed: TypedJob; project?: string | undefined };
 
 /**
- * Takes what was written, edited and deleted. Slack sends a mention twice, as each of the two events; that and every
- * repeat is dropped by its dedupe key.
+ * Handles new, edited and deleted messages. Slack sends a mention twice, once per event type; the dedupe key drops this
+ * and every other repeat.
  */
 export const messageEvents: readonly EventListener[] = [
   {
@@ -50,19 +50,19 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
   const wanted = parsed && followRequestOf(parsed);
   if (reply.kind === 'reply' && wanted && (await startFollowing(reply, wanted, tools))) return;
   if (reply.kind === 'reply' && parsed && namesSite(parsed)) {
-    // Also where a job is followed: the platform exports a site, its agent does not.
+    // Also in a followed thread: the platform exports a site, its agent does not.
     await startMention(reply, parsed, false, tools);
     return;
   }
   const outcome =
     threadTs === undefined ? 'notFollowed' : await appendToFollowedThread(reply, threadTs, tools);
   if (reply.kind !== 'reply' || !parsed || parsed.kind === 'aside') return;
-  // Under a message of ours the thread may be followed in a moment: the job of the mention finds out.
+  // A thread under our message may be followed in a moment: the job of the mention checks that.
   if (outcome === 'notFollowed' || outcome === 'early')
     await startMention(reply, parsed, outcome === 'early', tools);
 }
 
-/** Keeps a reply for the run that follows its thread, if one does. */
+/** Appends a reply to the inbox of the run that follows its thread, if one does. */
 async function appendToFollowedThread(
   reply: RelevantReply,
   threadTs: string,
@@ -87,8 +87,8 @@ function followRequestOf(parsed: ThreadText): FollowRequest | undefined {
 }
 
 /**
- * Returns the job that is meant, where there is no doubt. Looks only for people who may instruct the agent, and only for
- * what can be a part of an id.
+ * Returns the job that a text certainly means. Searches only for people who may instruct the agent, and only for
+ * possible parts of an id.
  */
 async function findJob(
   { user, channel, external }: NewReply,
@@ -109,7 +109,7 @@ async function findJob(
 const projectOf = ({ channel }: NewReply, named: string | undefined, { projects }: EventTools) =>
   resolveAgentProject(projects, { named, channel });
 
-/** Returns whether the message has a thread follow a job: it does so once, however often Slack sends it. */
+/** Returns whether the message makes a thread follow a job. Repeats of the message have no further effect. */
 async function startFollowing(reply: NewReply, wanted: FollowRequest, tools: EventTools): Promise<boolean> {
   const job = await findJob(reply, wanted, tools);
   const project = projectOf(reply, wanted.project ?? job?.project, tools);
@@ -126,7 +126,7 @@ async function startFollowing(reply: NewReply, wanted: FollowRequest, tools: Eve
       agentJobId: job.id,
       owner: { id: user, name: user },
       checked: false,
-      // The app is in there, since it received this; who else may read it, the event does not say.
+      // The app is a member, since it received this; the event does not say who else may read it.
       asked: { channel, joinable: true, isPublic: false, external, rootTs: place.rootTs, ts },
       mode: tools.replyMode,
       instruction: undefined,
@@ -139,7 +139,7 @@ async function startFollowing(reply: NewReply, wanted: FollowRequest, tools: Eve
   return accepted !== 'claimed';
 }
 
-/** Has somebody answered whose mention starts nothing by itself. */
+/** Starts the answer to a mention that starts nothing by itself. */
 async function startMention(
   reply: NewReply,
   about: ThreadText | ProjectProblem,
@@ -165,7 +165,7 @@ async function accept(
   return kind;
 }
 
-/** What somebody says to the app itself: with a mention of it, or in direct messages with it. */
+/** Returns text addressed to the app itself: by a mention, or in direct messages with it. */
 function readAddressedText(reply: RelevantReply, botUserId: string): ThreadText | undefined {
   if (reply.kind !== 'reply') return undefined;
   const isDirect = reply.channel.startsWith('D') && reply.threadTs === undefined;

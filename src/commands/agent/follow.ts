@@ -7,8 +7,8 @@ import type { Caller, CommandTools } from '../tools.ts';
 import { resolveAgentProject } from './project.ts';
 
 /**
- * Keeps a thread that follows a job: its card becomes it, which is posted here, unless it is `under` a message of a thread
- * that is there. `text` goes to the agent; without `jobId` it makes the job. Returns what to say where that cannot be.
+ * Starts a thread that follows a job: its card is posted here as the root, or `under` a message of an existing thread.
+ * `text` goes to the agent; without `jobId` it creates the job. Returns a message if that is not possible.
  */
 export async function followJob(
   {

@@ -11,7 +11,7 @@ import { INSTRUCT_CALLBACK, instructView } from './instruct-views.ts';
 import { cleanInstruction, instructionProblem } from './modal-fields.ts';
 import { noAgentMessage, resolveAgentProject, soleAgent } from './project.ts';
 
-/** Opens the modal for whoever asked. Returns what to say where no project has an agent; rejects with `UserFacingError`. */
+/** Opens the modal for the caller. Returns a message if no project has an agent; rejects with `UserFacingError`. */
 export async function openInstructModal(caller: Caller, tools: CommandTools): Promise<Message | undefined> {
   const { projects } = tools;
   const missing = noAgentMessage(projects, caller.channel.id);
@@ -42,7 +42,7 @@ export const instructModal: Modal = {
       : await readJobField(values.job, (typed) => findAgentJob(typed, project, caller, tools));
     const problems = {
       ...('problem' in read && { job: read.problem }),
-      // A job can be followed without a word to it.
+      // A job can be followed without an instruction.
       ...((isBlankId(values.job) || text !== '') && textProblem(text, tools)),
     };
     if ('problem' in read || Object.keys(problems).length > 0) return { kind: 'problems', problems };

@@ -7,7 +7,7 @@ import { projectFields } from './modal-fields.ts';
 
 export const INSTRUCT_CALLBACK = 'agent.start';
 
-/** Asks for a new job's instruction, or for the id of a job to follow. `project` is chosen at first. */
+/** Asks for a new job's instruction, or for the id of a job to follow. `project` is preselected. */
 export function instructView(
   { projects, project }: { projects: readonly Project[]; project: string | undefined },
   { channel }: Pick<Caller, 'channel'>,

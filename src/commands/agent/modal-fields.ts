@@ -11,12 +11,12 @@ import { type Choice, choiceField } from '../../slack/modals.ts';
 import { cutShown, lengthOf } from '../../slack/text.ts';
 import type { CommandTools } from '../tools.ts';
 
-// What modals share in which somebody instructs the agent.
+// Shared by the modals for instructions to the agent.
 
-/** What is chosen where a new job is wanted; no run is called so. */
+/** The value for a new job; no run has this id. */
 export const NEW_JOB = 'new';
 
-/** Returns the choice among threads: each is named by its job, and those that look the same by their owner too. */
+/** Returns the options for threads: each is named by its job, and by its owner as well if names are equal. */
 export function threadChoices(threads: readonly ThreadRun[]): Choice[] {
   const labels = threads.map(labelOf);
   return threads.map((thread, index) => {
@@ -34,7 +34,7 @@ function withOwner(label: string, { owner }: ThreadRun): string {
   return `${cutShown(label, SLACK_LIMITS.optionText - whose.length)}${whose}`;
 }
 
-/** Returns the field for the project of a new job; none where there is one project alone. `initial` is chosen at first. */
+/** Returns the field for the project of a new job; none if there is only one project. `initial` is preselected. */
 export function projectFields(
   projects: readonly Project[],
   initial: string | undefined,
@@ -55,7 +55,7 @@ export function projectFields(
   ];
 }
 
-/** What goes out, as it is shown and when it is submitted: nothing that whoever submits it cannot see. */
+/** Cleans an instruction both when it is shown and when it is submitted, so nothing invisible is sent. */
 export const cleanInstruction = (text: string) => cleanText(text).trim();
 
 /** Checked while the text can still be changed, or sent later; the thread's own job decides. */

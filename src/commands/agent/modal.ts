@@ -25,16 +25,16 @@ import { auditThread } from './threads.ts';
 
 const CALLBACK_ID = 'agent.send_message.text';
 
-/** Where a message can go. */
+/** Possible targets of a message. */
 export interface SendTargets {
-  /** Those that follow a job and take instructions; `here` is that of the message. */
+  /** Threads that follow a job and take instructions; `here` is that of the message. */
   threads: readonly ThreadRun[];
   here: ThreadRun | undefined;
-  /** The projects that a new job in the thread of the message can be in, where one can; `project` is chosen at first. */
+  /** Possible projects of a new job in the message's thread, if one can start there; `project` is preselected. */
   newJob?: { projects: readonly Project[]; project: string | undefined } | undefined;
 }
 
-/** What the modal was opened about: a message, and where it goes where there is no choice. */
+/** The subject of the modal: a message, and its target if there is only one. */
 const sendAbout = z.object({
   v: z.literal(1),
   ts: z.string(),
@@ -49,7 +49,7 @@ const targetChoices = ({ threads, here, newJob }: SendTargets): Choice[] =>
     ...threadChoices([...(here ? [here] : []), ...threads.filter((thread) => thread !== here)]),
   ].slice(0, SLACK_LIMITS.selectOptions);
 
-/** Opens the modal about a message; `text` is what it says. */
+/** Opens the modal about a message with the content `text`. */
 export async function openSendModal(
   { ts, threadTs: rootTs = ts }: Pick<ShortcutMessage, 'ts' | 'threadTs'>,
   targets: SendTargets & { text: string },
@@ -62,7 +62,7 @@ export async function openSendModal(
   await tools.openModal(caller, sendModalView(targets), JSON.stringify(about));
 }
 
-/** Asks which job gets a message, where there are several, and for the last touch to its text. */
+/** Asks for the target job, if there are several, and lets the person edit the text. */
 export function sendModalView({ text, ...targets }: SendTargets & { text: string }): ModalView {
   const { here, newJob } = targets;
   const choices = targetChoices(targets);
@@ -105,7 +105,7 @@ const soleTarget = ({ label, value }: Choice): Part[] =>
     ? ["This starts a new job, shown in this message's thread."]
     : ['It goes to ', { bold: label }, '.'];
 
-/** Cut by what Slack counts, and not in the middle of a character. */
+/** Cut by Slack's count, and not in the middle of a character. */
 const cutCodeUnits = (text: string) =>
   `${text.slice(0, SLACK_LIMITS.inputInitialValue - 1).replace(/\p{Cs}$/u, '')}…`;
 
@@ -123,7 +123,7 @@ export const sendModal: Modal = {
   },
 };
 
-/** Sends it to a job that a thread follows. */
+/** Sends it to the job of a followed thread. */
 async function sendTo(
   threadId: string,
   text: string,

@@ -5,7 +5,7 @@ import { type Project, projectsWithId, resolveProject } from '../../projects.ts'
 import { type Message, message } from '../../slack/blocks.ts';
 import type { CommandTools } from '../tools.ts';
 
-/** Returns what to say where no project has an agent; nothing where one has. */
+/** Returns a message if no project has an agent; else undefined. */
 export function noAgentMessage(projects: readonly Project[], channel: string): Message | undefined {
   if (projectsWithId(projects).length > 0) return undefined;
   const here = resolveAgentProject(projects, { channel });
@@ -14,16 +14,16 @@ export function noAgentMessage(projects: readonly Project[], channel: string): M
   return projectMessage(problem ?? { kind: 'noId', name }, '/docs-agent new …', 'new');
 }
 
-/** The project of a new job that a modal did not ask for, since no other one has an agent. */
+/** The project of a new job if only one has an agent, so that the modal had no field for it. */
 export function soleAgent(projects: readonly Project[]): string | undefined {
   const [only, ...others] = projectsWithId(projects);
   return others.length === 0 ? only?.name : undefined;
 }
 
-/** Which project's agent is meant, by the name in the settings; else what stands in the way. */
+/** The agent's project, by its name in the settings, or the problem. */
 type AgentProject = { kind: 'project'; name: string } | { kind: 'unclear'; problem: ProjectProblem };
 
-/** The project of a job that somebody follows or starts from this channel. Only one with an id has an agent. */
+/** Returns the project of a job followed or started here. Only a project with an id has an agent. */
 export function resolveAgentProject(
   projects: readonly Project[],
   request: { named?: string | undefined; channel: string },
@@ -47,7 +47,7 @@ export function resolveAgentProject(
   }
 }
 
-/** Goes on with the name in the settings of a project that somebody typed; says so when there is none. */
+/** Continues with the settings' name of a typed project; answers with a message if there is none. */
 export async function withProject(
   named: string | undefined,
   { projects }: Pick<CommandTools, 'projects'>,

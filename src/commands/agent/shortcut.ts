@@ -12,7 +12,7 @@ import { openSendModal, type SendTargets } from './modal.ts';
 import { noAgentMessage, resolveAgentProject } from './project.ts';
 import { findThreads } from './threads.ts';
 
-/** The longest that names may hold up a modal, whose trigger ends soon; without them it says "@someone". */
+/** Maximum delay of a modal by look-ups of names, since its trigger expires soon; then it shows "@someone". */
 const NAMES_TIMEOUT_MS = 300;
 
 /** "Send to the docs agent" in the menu of any message. */

@@ -14,12 +14,12 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 
-/** More lines than this help nobody, and with a button each a message has 50 blocks at most; the rest is counted. */
+/** More lines do not help, and with a button each a message has at most 50 blocks; the rest is counted. */
 const MAX_LINES = 15;
 
 /**
- * Returns the threads that follow a job, match and may be seen by this person: the preferred ones, then the others, the
- * latest first, `max` of them. `rest` counts those beyond. Rejects with `UserFacingError`.
+ * Returns matching threads that follow a job and are visible to this person: preferred ones first, then latest first,
+ * at most `max`. `rest` counts the others. Rejects with `UserFacingError`.
  */
 export async function findThreads(
   caller: Caller,
@@ -43,7 +43,7 @@ export async function findThreads(
 export const auditThread = ({ agentJobId: job }: ThreadRun, result: string, { audit }: CommandTools) =>
   audit({ subject: job ?? 'new job', job, result });
 
-/** The followed threads that this person may see; with `project`, those of that one. */
+/** Returns the followed threads that this person may see; with `project`, only those of that project. */
 export async function listThreads(
   project: string | undefined,
   caller: Caller,
@@ -60,7 +60,7 @@ export async function listThreads(
   return message(rest > 0 ? [...lines, [`and ${formatCount(rest)} more`]] : lines);
 }
 
-/** Stops following: the one thread in this channel, or the one that follows this job wherever it is. */
+/** Stops following: the only thread in this channel, or the one that follows this job in any channel. */
 export async function stopFollowing(
   { jobId, project }: { jobId: string | undefined; project: string | undefined },
   caller: Caller,

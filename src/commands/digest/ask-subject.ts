@@ -6,14 +6,14 @@ import { parseJson } from '../../runtime/json.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 
-/** What the dialogs of [Ask the agent] are about: the button's line, then one entry of it, or a page that was typed. */
+/** The subject of the modals of [Ask the agent]: the button's line, then one of its entries, or a typed page. */
 const askAbout = askButton.extend({ entry: z.string().optional(), path: z.string().optional() });
 export type AskAbout = z.infer<typeof askAbout>;
 
 export const readAbout = (about: string | undefined): AskAbout | undefined =>
   askAbout.safeParse(parseJson(about)).data;
 
-/** Returns a digest, if it is known and this person may see it. */
+/** Returns a digest, if it exists and this person may see it. */
 export async function loadDigest(
   digest: string,
   caller: Caller,
@@ -23,7 +23,7 @@ export async function loadDigest(
   return found.kind === 'found' ? found.run : undefined;
 }
 
-/** Returns the entry that was chosen or typed; nothing when the digest does not have it. */
+/** Returns the chosen or typed entry; undefined if the digest does not have it. */
 export function findEntry(run: EditionRun, { about, entry, path }: AskAbout): AskEntry | undefined {
   const entries = entriesOf(run, about);
   if (path === undefined) return entries.find((one) => entryId(one) === entry);
@@ -31,10 +31,10 @@ export function findEntry(run: EditionRun, { about, entry, path }: AskAbout): As
   return listed ?? { kind: 'named', path };
 }
 
-/** So that it fits into a modal's own memory, however it is written. */
+/** Short enough for a modal's metadata, in any encoding. */
 const MAX_PATH = 300;
 
-/** Returns the path of a page as somebody typed it, or pasted its address. */
+/** Returns the path of a typed page or pasted address. */
 export function readPage(
   typed: string,
 ): { kind: 'page'; path: string } | { kind: 'unclear'; problem: string } {

@@ -25,7 +25,7 @@ const TITLE = 'Ask the docs agent';
 
 const NEW_JOB_PLACE = 'A new job gets its own thread in the channel of the digest.';
 
-/** Returns the first modal: what the agent is asked about. Under the tables, that may be any page. */
+/** Returns the first modal, which asks for the subject. Under the tables, that may be any page. */
 export function subjectView(run: EditionRun, about: AskButton['about']): ModalView {
   const entries = entriesOf(run, about).slice(0, SLACK_LIMITS.selectOptions);
   const isAnyPage = about === 'pages';
@@ -36,7 +36,7 @@ export function subjectView(run: EditionRun, about: AskButton['about']): ModalVi
       optional: isAnyPage,
       choices: entries.map((entry) => ({ label: labelOf(entry), value: entryId(entry) })),
     });
-  // One page is no choice: it stands in the field.
+  // A single page is no choice: the field contains it.
   const [only, ...others] = entries;
   const initial = isAnyPage && only !== undefined && others.length === 0 ? subjectOf(only).name : '';
   const other = textField({
@@ -61,15 +61,15 @@ const isPath = (path: string) => {
   return read.kind === 'page' && read.path === path;
 };
 
-/** The numbers stay readable, however long a path is. */
+/** The numbers stay readable even after a long path. */
 function labelOf(entry: AskEntry): string {
   const numbers = ` · ${entryNumbers(entry)}`;
-  // Isolated once it is cut.
+  // Isolated after it is cut.
   const subject = singleLine(subjectText(subjectOf(entry)));
   return `${bidiIsolate(subject, SLACK_LIMITS.optionText - numbers.length)}${numbers}`;
 }
 
-/** Returns the second modal: the instruction, written from the numbers, and which job gets it. */
+/** Returns the second modal: the instruction, written from the numbers, and the target job. */
 export function instructionView(
   run: EditionRun,
   entry: AskEntry,

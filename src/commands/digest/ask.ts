@@ -19,7 +19,7 @@ import { ASK_CALLBACK, instructionView, SUBJECT_CALLBACK, subjectView } from './
 
 const HOUR_MS = 3_600_000;
 
-/** [Ask the agent] under a digest: which entry, unless there is one alone, then with which words, and which job. */
+/** [Ask the agent] under a digest: asks for the entry, unless there is only one, then for the text and the job. */
 export const askAgentButton = defineButton({
   action: digestActions.askAgent,
   may: 'agent',
@@ -42,7 +42,7 @@ export const askAgentButton = defineButton({
   },
 });
 
-/** Which page or search it is about. */
+/** Asks for the page or search. */
 const askSubjectModal: Modal = {
   callbackId: SUBJECT_CALLBACK,
   may: 'agent',
@@ -65,7 +65,7 @@ const askSubjectModal: Modal = {
 const missingEntry = ({ about }: AskAbout) =>
   about === 'pages' ? { path: 'Choose a page, or type its path here.' } : { entry: 'Choose one.' };
 
-/** With which words, and which job gets them. */
+/** Asks for the text and the target job. */
 const askModal: Modal = {
   callbackId: ASK_CALLBACK,
   may: 'agent',
@@ -98,7 +98,7 @@ const askModal: Modal = {
   },
 };
 
-/** Says until when; what was written stays in the modal. */
+/** Says until when; the text stays in the modal. */
 function tooManyAsksText(max: number, oldest: AskRun | undefined, { limits, now }: CommandTools): string {
   const watchedMs = oldest ? oldest.sinceMs + limits.watchHours * HOUR_MS - now() : 0;
   const until = watchedMs > 0 ? `, or in ${formatDuration(watchedMs)}, when I stop watching the oldest` : '';
@@ -122,7 +122,7 @@ async function loadThread(
   return found.run.state === 'ended' || found.run.project !== project ? 'gone' : found.run;
 }
 
-/** Everything else follows from this one run, so that it happens once, whatever dies. */
+/** Everything else follows from this one run, so it happens once, even after a crash. */
 function askOf(
   { id: edition, project, channel }: EditionRun,
   entry: AskEntry,
@@ -131,7 +131,7 @@ function askOf(
   { replyMode, now }: CommandTools,
 ): AskRun {
   const { teamId, user } = caller;
-  // Of another conversation than the one that it was asked in, the name is not known.
+  // The name of another conversation is unknown.
   const conversation = caller.channel.id === channel ? caller.channel : { id: channel, name: '' };
   return newAsk(
     {
@@ -149,7 +149,7 @@ function askOf(
   );
 }
 
-/** Returns why no agent of the digest's project can be asked; nothing when one can. */
+/** Returns why the agent of the digest's project cannot be asked; undefined if it can. */
 function projectProblem({ project, channel }: EditionRun, { projects }: CommandTools): Message | undefined {
   const resolved = resolveAgentProject(projects, { named: project, channel });
   return resolved.kind === 'project'
@@ -167,5 +167,5 @@ const notFollowed: SubmitResult = {
   message: message([['That job is no longer followed, so nothing was sent.']]),
 };
 
-/** Its dialogs, in their order. */
+/** Its modals, in order. */
 export const askModals: readonly Modal[] = [askSubjectModal, askModal];

@@ -8,7 +8,7 @@ import { openChangeModal } from './modal.ts';
 import { loadSchedule } from './schedules.ts';
 import { sendNow, sendPreview } from './send.ts';
 
-/** The buttons of a schedule that change nothing of it but what is posted. */
+/** Buttons that open or post something and leave the schedule unchanged. */
 const openingButton = (
   action: string,
   run: (schedule: ScheduleRun, caller: Caller, tools: CommandTools) => Promise<Message | undefined>,

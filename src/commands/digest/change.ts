@@ -8,7 +8,7 @@ import { retryStale } from '../clicks.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { loadSchedule } from './schedules.ts';
 
-/** Does to a schedule what a button or a subcommand says, and returns what came of it. */
+/** Applies a button or subcommand to a schedule, and returns the reply. */
 export async function applyToSchedule(
   name: ScheduleTransition,
   id: string,
@@ -38,7 +38,7 @@ const results: Record<ScheduleTransition, string> = {
 
 type Saved = { kind: 'saved' | 'unchanged'; schedule: ScheduleRun } | { kind: 'none'; message: Message };
 
-/** Saves what `change` makes of a schedule, with `result` in the audit log; `unchanged` where it makes nothing of it. */
+/** Saves the schedule after `change`, with `result` in the audit log; replies `unchanged` if there is no change. */
 export async function saveSchedule(
   id: string,
   caller: Caller,
@@ -83,7 +83,7 @@ function changedMessage(name: ScheduleTransition, schedule: ScheduleRun): Messag
   }
 }
 
-/** Why nothing was done: it is so already, or cannot be yet. */
+/** Why nothing was done: it is done already, or not possible yet. */
 function unchangedMessage(name: ScheduleTransition, schedule: ScheduleRun, { user }: Caller): Message {
   if (name === 'takeOver')
     return message([
@@ -98,5 +98,5 @@ function unchangedMessage(name: ScheduleTransition, schedule: ScheduleRun, { use
   return goesOnMessage(schedule);
 }
 
-/** To somebody who wants of a schedule what only goes once its first message is there. */
+/** The reply to actions that need the schedule's first message. */
 export const beingSetUp = message([['This digest is still being set up. Try again in a moment.']]);

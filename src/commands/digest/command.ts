@@ -17,7 +17,7 @@ import { sendNow, sendPreview, sendRange } from './send.ts';
 
 const flags = { project: projectFlag };
 
-/** A subcommand for the schedule of the channel where it is typed. */
+/** A subcommand for the schedule of the present channel. */
 const ofSchedule = (
   verb: string,
   action: Parameters<typeof withSchedule>[1],
@@ -98,7 +98,7 @@ export const setUpButton = defineButton({
   run: (_value, caller, tools) => create({ project: undefined }, caller, tools),
 });
 
-/** Goes on with the name of a project that somebody typed, as the settings have it. */
+/** Continues with the settings' name of a typed project. */
 async function withKnownProject(
   named: string | undefined,
   caller: Caller,
@@ -111,7 +111,7 @@ async function withKnownProject(
   return run(resolved.kind === 'project' ? resolved.project.name : undefined);
 }
 
-/** What cannot be taken back asks first. */
+/** An action that cannot be undone asks first. */
 const confirmRemoval = (schedule: ScheduleRun): Message =>
   message(
     [

@@ -41,7 +41,7 @@ import { projectsWithNumbers, resolveDigestProject, siteOf } from './project.ts'
 
 const CALLBACK_ID = 'digest.schedule';
 
-/** The longest that somebody's zone may hold up a modal, whose trigger ends soon; without it the modal begins with UTC. */
+/** Maximum delay of a modal by the look-up of a time zone, since its trigger expires soon; then it begins with UTC. */
 const ZONE_TIMEOUT_MS = 400;
 
 const sectionLabels: Record<Section, string> = {
@@ -52,7 +52,7 @@ const sectionLabels: Record<Section, string> = {
 
 const UNUSUAL_DAYS = 'unusual';
 
-/** Opens the modal for a new schedule; `project` is chosen at first. */
+/** Opens the modal for a new schedule; `project` is preselected. */
 export async function openCreateModal(
   project: Project | undefined,
   caller: Caller,
@@ -62,7 +62,7 @@ export async function openCreateModal(
   await tools.openModal(caller, createModalView({ project, zone }, caller, tools));
 }
 
-/** Asks for all of a new schedule. */
+/** Asks for the settings of a new schedule. */
 export function createModalView(
   { project, zone }: { project: Project | undefined; zone: string | undefined },
   { channel }: Pick<Caller, 'channel'>,
@@ -92,7 +92,7 @@ export function createModalView(
   });
 }
 
-/** Asks what of a schedule is to be changed. */
+/** Asks for changes of a schedule. */
 export const changeModalView = (schedule: ScheduleRun): ModalView =>
   formView({
     title: 'Change a digest',
@@ -102,7 +102,7 @@ export const changeModalView = (schedule: ScheduleRun): ModalView =>
     fields: commonFields(schedule),
   });
 
-/** What a form to change carries: the schedule, and what it was when the form was shown. */
+/** The metadata of the change modal: the schedule, and its settings when the modal was opened. */
 const changeAbout = z.object({
   schedule: z.string(),
   shown: scheduleRun.pick({ timetable: true, sections: true, alerts: true }).optional(),
@@ -120,7 +120,7 @@ export async function openChangeModal(
   await tools.openModal(caller, changeModalView(schedule), JSON.stringify(about));
 }
 
-/** Returns what somebody chose, laid over what others have changed since the form was shown. */
+/** Returns the person's choices, applied over others' changes since the modal was opened. */
 function mergeChoices(latest: Choices, shown: Choices | undefined, chosen: Choices): Choices {
   if (shown === undefined) return chosen;
   const merge = <T>(read: (choices: Choices) => T): T => read(read(chosen) === read(shown) ? latest : chosen);
@@ -188,12 +188,12 @@ export const scheduleModal: Modal = {
     const chosen = readTimetable(values, tools.now());
     const { ticked } = details;
     const sections = SECTIONS.filter((section) => ticked.sections?.includes(section) === true);
-    // A modal that was opened before an update has a field of its own for them.
+    // A modal that was opened before an update has a separate field for them.
     const alerts = [ticked.sections, ticked.alerts].some((values) => values?.includes(UNUSUAL_DAYS) === true);
     if (details.about !== undefined) {
       if (chosen.kind === 'problems') return chosen;
       const about = changeAbout.safeParse(parseJson(details.about)).data;
-      // A modal that was opened before an update carries the id alone.
+      // A modal that was opened before an update has only the id.
       return change(
         about ?? { schedule: details.about },
         { timetable: chosen.timetable, sections, alerts },
@@ -235,7 +235,7 @@ function readTimetable(
 const CANNOT_SEE =
   "I can't see you in that channel. Choose one that you are in; in a private one, first type /invite @Docket.";
 
-/** Whether somebody may have a digest posted there. Only channels have ids that begin so. */
+/** Whether a person may have digests posted there. Only channel ids begin so. */
 async function mayUse(channel: string, { user, ...caller }: Caller, tools: CommandTools): Promise<boolean> {
   if (!/^[CG]/.test(channel)) return false;
   if (channel === caller.channel.id) return true;
@@ -307,7 +307,7 @@ async function change(
   };
 }
 
-/** Both changes together would come before the numbers of the week are final. */
+/** The two changes together would put the digest before the week's numbers are final. */
 const clashProblem = ({ timetable }: ScheduleRun) =>
   problem(
     'time',

@@ -6,16 +6,16 @@ import type { CommandTools } from '../tools.ts';
 
 type Tools = Pick<CommandTools, 'projects'>;
 
-/** The projects whose numbers can be read: the platform wants an id for that. */
+/** Projects with readable numbers: the platform requires an id. */
 export const projectsWithNumbers = ({ projects }: Tools): Project[] => projectsWithId(projects);
 
-/** Whose numbers are meant; `ask`: several fit. */
+/** The project of a digest; `ask`: several fit. */
 export type DigestProject =
   | { kind: 'project'; project: Project }
   | { kind: 'ask'; among: Project[] }
   | { kind: 'refused'; message: Message };
 
-/** Returns the project that somebody named, else their channel's, else the only one that has numbers. */
+/** Returns the named project, else the channel's, else the only one with numbers. */
 export function resolveDigestProject(
   named: string | undefined,
   channel: string,
@@ -48,7 +48,7 @@ const noNumbers = message([
   ],
 ]);
 
-/** To somebody who has to say which project they mean; `command` is what they typed, but for its `--project`. */
+/** Asks for the project; `command` is the typed text, without `--project`. */
 export function askProjectMessage(among: readonly Project[], command: string): Message {
   const [first = ''] = among.map(({ name }) => name);
   const names = among.slice(0, 10).map(({ name }) => name);
@@ -58,12 +58,12 @@ export function askProjectMessage(among: readonly Project[], command: string): M
   ]);
 }
 
-/** What a digest of a project is about, for people to read. */
+/** The subject of a project's digest, for display. */
 export function siteOf(
   { name, domains }: Project,
   { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
 ) {
   const domain = defaultDomain(projects, { named: name, channel: '' }, docsDomain);
-  // The project of the environment has a name that nobody chose.
+  // The environment's project has a name that nobody chose.
   return domain ?? (domains === undefined ? 'your docs' : name);
 }

@@ -16,10 +16,10 @@ import { formatCount } from '../../slack/text.ts';
 import { notVisibleMessage } from '../clicks.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 
-/** More than these help nobody, and each takes three of the 50 blocks of a message; the rest is counted. */
+/** More do not help, and each takes three of a message's 50 blocks; the rest is counted. */
 const MAX_LISTED = 15;
 
-/** Returns the schedules that match and that this person may see: those of this channel first, then as they are due. */
+/** Returns matching schedules that this person may see: this channel's first, then by due time. */
 async function findSchedules(
   caller: Caller,
   { intake, isPublic }: CommandTools,
@@ -37,7 +37,7 @@ async function findSchedules(
 const matchesProject = (project: string | undefined) => (run: ScheduleRun) =>
   project === undefined || run.project === project;
 
-/** Returns what is scheduled, as far as this person may see it; with `project`, for that one. */
+/** Lists the schedules that this person may see; with `project`, only those of that project. */
 export async function listSchedules(
   project: string | undefined,
   caller: Caller,
@@ -73,7 +73,7 @@ function scheduleList(
 }
 
 /**
- * Goes on with the schedule of this channel. Where there are several, the person chooses one with the button of the same
+ * Continues with the schedule of this channel. If there are several, the person chooses one by a button of the same
  * `action`.
  */
 export async function withSchedule(
@@ -102,7 +102,7 @@ const noneHere = message([
   ],
 ]);
 
-/** Returns the schedule of a button, or what to say when there is none for this person. */
+/** Returns the schedule of a button, or a message if this person has none there. */
 export async function loadSchedule(
   id: string,
   caller: Caller,

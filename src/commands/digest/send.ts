@@ -25,7 +25,7 @@ import { UserFacingError } from '../user-facing-error.ts';
 import { beingSetUp, saveSchedule } from './change.ts';
 import { siteOf } from './project.ts';
 
-/** Digests of one person's own that may be on their way at once; each costs up to 20 of an hour's requests. */
+/** Maximum pending digests that one person requested; each costs up to 20 of the hour's requests. */
 const MAX_ASKED = 2;
 
 /** Posts the digest of the last complete week now; once, like any other of that week. */
@@ -37,7 +37,7 @@ export async function sendNow(schedule: ScheduleRun, caller: Caller, tools: Comm
   if (nowMs < settledMs) return notSettledMessage(week, settledMs);
   const sent = await sendWeekly(schedule, week, caller, tools);
   const isThere = sent.kind === 'there';
-  // From now on the schedule waits for the week after, and takes over how this one ends.
+  // The schedule now waits for the following week, and records this digest's result.
   const posting = { run: sent.edition.id, week: week.name, by: isThere ? undefined : caller.user.id };
   if (!isThere || schedule.lastWeek !== week.name)
     await saveSchedule(schedule.id, caller, tools, {
@@ -71,7 +71,7 @@ async function sendWeekly(
   return sent;
 }
 
-/** Sends the digest of the last complete week, as a schedule has it, to this person alone. */
+/** Sends the schedule's digest of the last complete week to this person only. */
 export async function sendPreview(
   { project, site, channel, sections }: ScheduleRun,
   caller: Caller,
@@ -83,7 +83,7 @@ export async function sendPreview(
   return previewMessage({ site, range });
 }
 
-/** Posts a digest of these dates here; where the app cannot be, it goes to the person's direct messages. */
+/** Posts a digest of these dates here; if the app cannot post here, it uses the person's direct messages. */
 export async function sendRange(
   { range, today }: { range: DayRange; today?: EditionRun['today'] },
   project: Project,
@@ -107,13 +107,13 @@ export async function sendRange(
   return readingMessage({ site, range }, joinable);
 }
 
-/** Rejects with `UserFacingError` when as many of this person are on their way as may be. */
+/** Rejects with `UserFacingError` if this person has the maximum of pending digests. */
 async function acceptAsked(
   { edition, figures }: PlannedEdition,
   caller: Caller,
   tools: CommandTools,
 ): Promise<void> {
-  // A quota counts runs of one job: what is read for a person, and what is posted for them.
+  // A quota counts runs of one job: figures and digests of a person separately.
   const quota = (of: string) => [{ name: [of, caller.teamId, caller.user.id].join(':'), max: MAX_ASKED }];
   const [own, ...others] = figures;
   if (own === undefined) throw new Error('a digest needs figures');
@@ -123,14 +123,14 @@ async function acceptAsked(
   if (acceptance.kind === 'full') await refuseFull(edition, tools);
 }
 
-/** Has figures collected that are not there yet. */
+/** Starts collecting missing figures. */
 async function collect(
   figures: readonly FiguresRun[],
   caller: Caller,
   tools: CommandTools,
   quotas: readonly Quota[] = [],
 ): Promise<void> {
-  // Nobody is answered about figures.
+  // Figures have no answer to a person.
   const request = { ...caller, responseUrl: undefined };
   for (const wanted of figures) {
     const acceptance = await tools.intake.start(wanted, request, quotas);

@@ -11,7 +11,7 @@ const limits = { versionLength: 100, paths: 100, pathLength: 500 };
 /** A problem is plain text with its fix, short enough for `SLACK_LIMITS.modalFieldError`. */
 type ReadOption<Value> = Parsed<Value, string>;
 
-/** Reads the label of an export: one line of 1 to 100 code points, trimmed. */
+/** Parses the label of an export: one line of 1 to 100 code points, trimmed. */
 export function readVersion(text: string): ReadOption<string> {
   const version = stripInvisible(text)
     .replace(/[\u00A0\u2007\u202F]/gu, ' ')
@@ -29,13 +29,13 @@ export function readVersion(text: string): ReadOption<string> {
     : ok(version);
 }
 
-/** Control characters, separators of lines, and halves of a character. */
+/** Control characters, line separators, and unpaired surrogates. */
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
 
 /**
- * Reads page paths with commas or line breaks between them: at most 100, each once, in their order, each with a
- * slash before it and none behind it; the home page is `/`. Of a page's address, or Slack's link to it, host and path
- * stay: `pathsOn` takes the host away once the domain is known. Query and fragment are dropped.
+ * Parses page paths separated by commas or line breaks: at most 100, without duplicates, in order, each with a leading
+ * slash and no trailing one; the home page is `/`. A page's address, or Slack's link to it, keeps its host and path:
+ * `pathsOn` removes the host once the domain is known. Query and fragment are dropped.
  */
 export function readPaths(text: string): ReadOption<string[]> {
   const pieces = stripInvisible(text).match(/(?:<[^<>\s]*>|[^,،，、\r\n])+/gu) ?? [];
@@ -58,7 +58,7 @@ export function readPaths(text: string): ReadOption<string[]> {
 
 const trimmed = (piece: string) => unquoted(piece.trim()).trim();
 
-/** The path in what was typed, with its slash; nothing where only a host, a query or another scheme is. */
+/** Returns the path in a text, with its slash; undefined for only a host, only a query, or another scheme. */
 function pageIn(piece: string): { origin: string; path: string } | undefined {
   const address = /^<(https?:[^<>|\s]+)(?:\|[^<>]*)?>$/iu.exec(piece)?.[1] ?? piece;
   const [, origin = '', ofPage] = /^(https?:\/\/[^/?#\s]+)([^?#]*)/iu.exec(address) ?? [];
@@ -69,7 +69,7 @@ function pageIn(piece: string): { origin: string; path: string } | undefined {
   return looksLikeHost(path) || /^[a-z][a-z0-9+.-]*:/iu.test(path) ? undefined : { origin, path: `/${path}` };
 }
 
-/** Returns the paths of pages that `readPaths` read; of a page with another host than the domain, what is wrong. */
+/** Returns the paths of pages that `readPaths` parsed, or the problem if a page's host is not the domain. */
 export function pathsOn(domain: string, pages: readonly string[]): ReadOption<string[]> {
   const foreign = pages.find((page) => !page.startsWith('/') && hostOfUrl(page) !== domain);
   if (foreign === undefined)
@@ -77,7 +77,7 @@ export function pathsOn(domain: string, pages: readonly string[]): ReadOption<st
   return { kind: 'unclear', problem: `“${displayText(foreign)}” isn't a page of ${cut(domain, 80)}.` };
 }
 
-/** `docs.acme.com/guides`: with a slash before it, it would be a path that nobody meant. */
+/** `docs.acme.com/guides`: with a leading slash it would be a wrong path. */
 const looksLikeHost = (path: string) => readDomain(path.split('/')[0] ?? '').kind === 'domain';
 
 function pathProblem(path: string, piece: string): string | undefined {
@@ -98,13 +98,13 @@ const notAPath = (piece: string) =>
 
 const displayText = (piece: string) => cut(singleLine(piece.toWellFormed()), 50);
 
-/** Reads an option when it was typed. */
+/** Parses an option if it was typed. */
 const whenTyped =
   <Value>(read: (typed: string) => Parsed<Value>) =>
   (typed: string | undefined): Parsed<Value | undefined> =>
     typed === undefined ? ok(undefined) : read(typed);
 
-/** The options of an export, which may stand anywhere behind the command. */
+/** The options of an export, at any place after the command. */
 export const exportFlags = {
   project: projectFlag,
   version: { takes: 'value', usage: 'label', example: '"spring release"', read: whenTyped(readVersion) },

@@ -16,7 +16,7 @@ import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { acceptWithinQuotas, alreadyRunningReply } from './start.ts';
 
-/** The buttons that set a run going again, or lay it to rest. */
+/** The buttons that restart or end a run. */
 export const runButtons = (
   ['startAgain', 'leave', 'tryAgain', 'checkNow', 'newLink', 'notify', 'refresh'] as const
 ).map((name) =>
@@ -28,7 +28,7 @@ export const runButtons = (
   }),
 );
 
-/** A link of one's own, where the thread has none. */
+/** A link for one person, if the thread has none. */
 export const ownLinkButton = defineButton({
   action: exportActions.ownLink,
   may: 'export',
@@ -66,7 +66,7 @@ function applyTransition(
     const isCurrent = isOfAttempt && (forAttempt.includes(name) || button.resumed === run.resumed);
     const next = isCurrent ? transitions[name](run, caller.user, tools.now()) : undefined;
     if (next === undefined) return unchangedMessage(name, run, button.attempt, caller);
-    // Only a start keeps others from starting the same, and is one more.
+    // Only a start blocks other identical ones, and counts toward the quotas.
     const acceptance = await (next.state === 'postingCard'
       ? acceptWithinQuotas('resume', next, caller, tools)
       : tools.intake.resume(next, caller, false));
@@ -77,13 +77,13 @@ function applyTransition(
   });
 }
 
-/** What is wanted of a start, also where that was watched again since. */
+/** These apply to a start even if its watch was resumed later. */
 const forAttempt: readonly TransitionName[] = ['refresh', 'notify'];
 
-/** What can be had of an export job whose run nobody remembers. */
+/** What is still possible for an export job without a record. */
 const rejoinable: readonly TransitionName[] = ['checkNow', 'newLink', 'refresh'];
 
-/** Watches the export job that a button names when its record is gone, from where the button was clicked. */
+/** If a button's record is missing, watches its export job, with messages in the conversation of the click. */
 async function rejoin(
   { job, project, domain, special, privately = false }: RunButton,
   caller: Caller,
@@ -99,7 +99,7 @@ async function rejoin(
   const acceptance = await acceptWithinQuotas('start', joined, caller, tools);
   if (acceptance.kind !== 'claimed') return undefined;
   const other = await tools.intake.loadKnown(acceptance.by, exportRun, caller);
-  // A double click: whoever clicked sees the card.
+  // A double click: the person sees the card.
   return other?.requester.id === caller.user.id
     ? undefined
     : alreadyRunningReply(acceptance.by, domain, caller, tools);
@@ -136,7 +136,7 @@ export function notFoundMessage(domain: string): Message {
   return message([['I no longer remember this export. To start a new one, type ', command, '.']]);
 }
 
-/** Why a click changed nothing; silence where what was wanted is so anyway. */
+/** Why a click changed nothing; undefined if the wanted state is there already. */
 function unchangedMessage(
   name: TransitionName,
   run: ExportRun,

@@ -16,7 +16,7 @@ import { exportModalView, fitsModal } from './modal.ts';
 import { askWhetherMeant, exportButtons, startExport, watchExport } from './start.ts';
 import { type ExportRequest, refusalText, resolveTarget } from './target.ts';
 
-/** More running exports than this help nobody; the rest is counted. */
+/** More running exports do not help; the rest is counted. */
 const MAX_LINES = 15;
 
 const startExample = '/docs-export docs.acme.com';
@@ -86,7 +86,7 @@ export const exportCommand = defineCommand({
 
 const noCancelMessage = message([["Exports can't be cancelled once started; an unwanted one does no harm."]]);
 
-/** [Export a site]: a modal asks for all of it. */
+/** [Export a site]: opens a modal for all options. */
 export const exportSiteButton = defineButton({
   action: exportActions.ask,
   may: 'export',
@@ -108,7 +108,7 @@ async function watchTyped(
   );
 }
 
-/** [Use it] under a domain that was not quite one, its choices under one that is not known, [Export …] under a mention. */
+/** [Use it] under an unclear domain, the choices under an unknown one, [Export …] under a mention. */
 export const domainButtons = [exportActions.useDomain, exportActions.useTyped].map((action) =>
   defineButton({
     action,
@@ -125,7 +125,7 @@ export const domainButtons = [exportActions.useDomain, exportActions.useTyped].m
   }),
 );
 
-/** [Start another] for somebody whose export runs already. */
+/** [Start another] for a person whose export is already running. */
 export const startAnotherButton = defineButton({
   action: exportActions.startAnother,
   may: 'export',
@@ -140,7 +140,7 @@ export const startAnotherButton = defineButton({
     ),
 });
 
-/** `chosen`: whoever asks has seen the known domain that is like this one. */
+/** `chosen`: the person has seen the similar known domain. */
 async function start(
   request: ExportRequest,
   caller: Caller,
@@ -184,7 +184,7 @@ const tooManyPaths = message([
   ],
 ]);
 
-/** What runs: the person's own exports, and those whose threads this person can read from here. */
+/** Running exports: the person's own, and those whose threads they can read from here. */
 export async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
   const quotas = exportQuotas(caller.teamId, caller.user.id, caller.channel.id);
   const some = await tools.intake.listSome(exportRun, 'export', quotas, MAX_OTHERS, caller);

@@ -14,11 +14,11 @@ const CALLBACK_ID = 'export.start';
 
 const formatPaths = (paths: string[]) => paths.join(', ');
 
-/** Whether everything that was asked for can be shown in the modal: what is left out would be forgotten. */
+/** Whether the modal can show the whole request: anything left out would be lost. */
 export const fitsModal = ({ paths = [] }: Pick<ExportRequest, 'paths'>) =>
   formatPaths(paths).length <= SLACK_LIMITS.inputInitialValue;
 
-/** Asks for what a command without a domain, or without a clear project, left open. */
+/** Asks for the options that a command without a domain, or without a clear project, left open. */
 export function exportModalView(
   request: Partial<ExportRequest>,
   { user, channel }: Pick<Caller, 'user' | 'channel'>,
@@ -60,10 +60,10 @@ export function exportModalView(
   });
 }
 
-/** Only channels have a name that everybody reads; what is asked elsewhere may go to the person's direct messages. */
+/** Only channels have a name for everybody; requests in other places may use the person's direct messages. */
 function placeParts(channelId: string): Part[] {
   if (channelId.startsWith('C')) return ['Progress shows in ', { channel: channelId }, '.'];
-  // On Home there is no conversation.
+  // Home has no conversation.
   return channelId === ''
     ? ['Progress shows in your direct messages with me.']
     : ['Progress shows in this conversation, or in your direct messages with me.'];
@@ -85,7 +85,7 @@ const knownDomains = (projects: readonly Project[]) => [
   ...new Set(projects.flatMap(({ domains }) => domains ?? [])),
 ];
 
-/** The one domain that can be exported here: then there is nothing to choose. */
+/** The only domain that can be exported here, so that there is no choice. */
 function soleDomain({ projects }: Pick<CommandTools, 'projects'>): string | undefined {
   const [only, ...others] = knownDomains(projects);
   return others.length === 0 && projects.every(({ domains }) => domains !== undefined) ? only : undefined;
@@ -115,7 +115,7 @@ function domainField(
   });
 }
 
-/** Only where a domain alone does not decide the project. */
+/** Only if the domain does not determine the project. */
 function projectField(named: string | undefined, { projects }: Pick<CommandTools, 'projects'>): InputBlock[] {
   const domains = projects.flatMap((project) => project.domains ?? []);
   const isUnambiguous =
@@ -165,7 +165,7 @@ export const exportModal: Modal = {
       project: target.project.name,
       version: version?.kind === 'ok' ? version.value : undefined,
       paths: target.paths,
-      // Without the choice it is for one person alone.
+      // Without the choice only one person gets the link.
       privately: values.link !== 'thread',
     };
     const reply =
@@ -176,7 +176,7 @@ export const exportModal: Modal = {
   },
 };
 
-/** `refusedAt` is the field where a domain and a project can be made to fit. */
+/** `refusedAt` is the field in which domain and project can be corrected. */
 function fieldProblem(
   target: Exclude<ResolvedTarget, { kind: 'ok' }>,
   refusedAt: 'domain' | 'project',

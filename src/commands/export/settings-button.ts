@@ -20,7 +20,7 @@ const linkOnItsWay = message([["I'm still making the new link. Once it appears, 
 
 const storeUnavailable = message([["My database isn't answering. Try again in a minute."]]);
 
-/** What a deployment of one's own needs to serve the bundle. The modal has the link: only those open it who have it. */
+/** The settings for a self-hosted deployment. Its modal has the link, so only people with the link may open it. */
 export const settingsButton = defineButton({
   action: exportActions.settings,
   may: 'export',
@@ -29,7 +29,7 @@ export const settingsButton = defineButton({
     const found = await tools.intake.loadVisible(runId, exportKind, caller);
     if (found.kind === 'notVisible') return notVisible;
     const run = found.kind === 'found' ? found.run : undefined;
-    // While a further link is made, and when it cannot be had, the one before is the latest.
+    // While a further link is made, or if it fails, the previous one is the latest.
     const done = run?.ending?.kind === 'done' ? run.ending : run?.earlier?.ending;
     if (run === undefined || done === undefined) return noLink;
     if (done.privately && run.requester.id !== caller.user.id)
@@ -44,10 +44,10 @@ export const settingsButton = defineButton({
   },
 });
 
-/** The `staticExport` section, ready to copy, and what works where. */
+/** The `staticExport` section, ready to copy, and the features of each setup. */
 export function settingsView(run: ExportRun, bundleUrl: string, endsAtMs: number | undefined): ModalView {
   const version = run.version === undefined ? {} : { version: run.version };
-  // In quotes: readers of YAML 1.1 take labels such as 2026-09-01, yes or 1_000 for something else.
+  // In quotes: YAML 1.1 readers misread labels such as 2026-09-01, yes or 1_000.
   const section = stringify(
     { staticExport: { enabled: true, bundleUrl, ...version } },
     { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' },

@@ -27,7 +27,7 @@ import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
 import type { ExportRequest } from './target.ts';
 
-/** Returns the button that exports this domain as somebody asked; none where that takes more than a button carries. */
+/** Returns the button that exports this domain as requested; none if the request does not fit into a button. */
 export function exportButtons(
   label: string,
   domain: string,
@@ -55,8 +55,8 @@ export const askWhetherMeant = (
 };
 
 /**
- * Keeps the export, or answers what to say instead: somebody else's is busy with the same. `another` starts beside that
- * one, which keeps the claim: later requests are pointed to it.
+ * Starts the export, or replies that another person's run has the same export. `another` starts beside that run, which
+ * keeps the claim: later requests are pointed to it.
  */
 export async function startExport(
   target: ExportTarget,
@@ -72,7 +72,7 @@ export async function startExport(
   return alreadyRunningReply(acceptance.by, target.domain, caller, tools);
 }
 
-/** What to say when somebody asks for an export that another run is busy with. */
+/** The reply if another run has the same export. */
 export async function alreadyRunningReply(
   runId: string,
   domain: string,
@@ -94,8 +94,8 @@ export async function alreadyRunningReply(
 }
 
 /**
- * Keeps an export: `start` one that is new, `resume` one that starts once more. Rejects with `UserFacingError` when as
- * many as may run at once run already.
+ * Stores an export: `start` a new one, `resume` a restarted one. Rejects with `UserFacingError` if the maximum of
+ * exports is running.
  */
 export async function acceptWithinQuotas(
   how: 'start' | 'resume',
@@ -116,7 +116,7 @@ export async function acceptWithinQuotas(
   throw new UserFacingError(quotaMessage(run, scope, quotas[acceptance.quota]?.max ?? 0, caller, thread));
 }
 
-/** What an export counts toward while it runs: whoever asked for it first, then where. */
+/** The quotas of a running export: its first requester's, then the conversation's. */
 const quotasOf = (
   { teamId, requester, asked }: ExportRun,
   { limits: { exportsPerPerson, exportsPerChannel } }: Pick<CommandTools, 'limits'>,
@@ -145,7 +145,7 @@ function quotaMessage(
   return message([[...full, '; start more when one has ended.']], buttons);
 }
 
-/** Joins an export job that exists, wherever it was started. */
+/** Watches an existing export job, wherever it was started. */
 export async function watchExport(
   { jobId, project: named }: { jobId: string; project: string | undefined },
   caller: Caller,
@@ -160,7 +160,7 @@ export async function watchExport(
   const project = resolved.project.name;
   const known = await tools.intake.byAlias(jobAlias(caller.teamId, project, jobId), caller);
   const found = known === undefined ? undefined : await tools.intake.loadKnown(known, exportRun, caller);
-  // Somebody may have taken it for the id of another export, before the platform said that it knows none.
+  // A person may have entered it as another export's id, before the platform answered that it knows none.
   const other = found?.jobId === jobId ? found : undefined;
   if (other !== undefined && other.state !== 'ended')
     return alreadyRunningReply(other.id, other.domain, caller, tools);

@@ -6,19 +6,19 @@ import { sanitizeUserText } from '../../slack/text.ts';
 import type { CommandTools } from '../tools.ts';
 import { pathsOn } from './args.ts';
 
-/** An export as somebody asks for it; `domain` and `project` are as typed. */
+/** A requested export; `domain` and `project` are as typed. */
 export interface ExportRequest {
   domain: string | undefined;
   project: string | undefined;
   version: string | undefined;
-  /** As `readPaths` reads them. */
+  /** As `readPaths` returns them. */
   paths: string[] | undefined;
   privately: boolean;
 }
 
-/** What to export, in which project; or what is still missing or wrong. */
+/** The target and its project, or the missing or wrong part. */
 export type ResolvedTarget =
-  /** `meant`: a known domain that is one or two letters away, where this one is not known. */
+  /** The domain is unknown; `meant` is a known one that is one or two letters away. */
   | {
       kind: 'ok';
       domain: string;
@@ -30,7 +30,7 @@ export type ResolvedTarget =
   | { kind: 'badDomain'; typed: string; suggested: string | undefined }
   | { kind: 'foreignPage'; problem: string }
   | { kind: 'unknownProject'; named: string; known: string[] }
-  /** `named`: the project that was asked for. */
+  /** `named`: the requested project. */
   | {
       kind: 'domainRefused';
       domain: string;
@@ -40,7 +40,7 @@ export type ResolvedTarget =
     }
   | { kind: 'ask'; domain: string; among: Project[] };
 
-/** Finds out what is meant, before anything outside is asked. */
+/** Resolves the target, before any call to the outside. */
 export function resolveTarget(
   { domain: typed, project: named, paths: pages }: Pick<ExportRequest, 'domain' | 'project' | 'paths'>,
   channel: string,
@@ -78,7 +78,7 @@ export function resolveTarget(
   return { ...resolved, domain, named, meant: nearestDomain(domain, resolved.known) };
 }
 
-/** Of more letters, one host name is rarely a misspelling of another. */
+/** With more differing letters, one host name is rarely a misspelling of another. */
 const MAX_SLIPS = 2;
 
 function nearestDomain(domain: string, known: readonly string[]): string | undefined {
@@ -88,7 +88,7 @@ function nearestDomain(domain: string, known: readonly string[]): string | undef
   return near.toSorted(([, one], [, other]) => one - other)[0]?.[0];
 }
 
-/** What is wrong with a project or a domain, with what can be had instead. */
+/** The problem of a project or a domain, with the alternatives. */
 export function refusalText(
   target: Extract<ResolvedTarget, { kind: 'unknownProject' | 'domainRefused' }>,
 ): string {

@@ -42,7 +42,7 @@ export const watchView = (run: ExportRun) =>
     ],
   });
 
-/** The export goes on with the job that somebody found. */
+/** The export continues with the job that the person entered. */
 export const watchModal: Modal = {
   callbackId: CALLBACK_ID,
   may: 'export',
@@ -69,10 +69,10 @@ async function watch(
   tools: CommandTools,
 ): Promise<Message | undefined | 'stale'> {
   const found = await loadUnclear(button, caller, tools);
-  // Whoever submits it again has what they want; with another id, they are told that it came too late.
+  // A second submit with the same id succeeds; with another id, the reply says that it is too late.
   if (found.kind === 'message') return found.message ?? (found.run?.jobId === jobId ? undefined : tooLate);
   const { run } = found;
-  // Another export may be the one that was found.
+  // The entered job may belong to another export.
   const watched = await tools.intake.byAlias(jobAlias(caller.teamId, run.project, jobId), caller);
   if (watched !== undefined && watched !== run.id) {
     const other = await tools.intake.loadKnown(watched, exportRun, caller);
@@ -89,7 +89,7 @@ async function watch(
 
 const tooLate = message([['You already answered this: see the latest message in this thread.']]);
 
-/** The run of a button while its question is open, and this person may see it. */
+/** Returns the run of a button while its question is open, and if this person may see it. */
 async function loadUnclear(
   { run: id, attempt, domain }: RunButton,
   caller: Caller,

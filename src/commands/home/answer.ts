@@ -9,8 +9,8 @@ import { defineButton } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 
 /**
- * [Answer] on Home: asks a question again, whose first message may be gone. Its buttons are those of that message; what
- * is answered by now is shown instead.
+ * [Answer] on Home: shows a question again, whose first message may be gone, with the same buttons. If it was answered
+ * already, shows the answer.
  */
 export const answerHomeButton = defineButton({
   action: homeActions.answer,
@@ -37,14 +37,14 @@ async function askAgain(
   return waits ? needs.question(run, need) : needs.answered(run, need);
 }
 
-/** Returns a run as its feature reads it; nothing where Home lists no such runs. */
+/** Returns a run as its feature parses it; undefined if Home lists no such runs. */
 function readRun(loaded: RunBase) {
   const kind = features.find(({ homeRuns }) => homeRuns?.job === loaded.job)?.homeRuns;
   const run = kind?.record.safeParse(loaded).data;
   return kind && run && { ...kind, run };
 }
 
-/** What Home lists, of whichever feature; what it does not list is visible to nobody. */
+/** Any run that Home lists, of every feature; all other runs are visible to nobody. */
 const anyKind: VisibleKind<RunBase> = {
   record: runBase.loose(),
   visible(loaded) {

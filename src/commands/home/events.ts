@@ -3,7 +3,7 @@ import type { EventListener } from '../registry.ts';
 
 const homeOpened = z.object({ tab: z.literal('home'), user: z.string() });
 
-/** Brings the Home tab up to date for whoever opens it. Slack sends the event for the app's other tabs, too. */
+/** Refreshes the Home tab for the person who opens it. Slack also sends the event for the app's other tabs. */
 export const homeEvents: readonly EventListener[] = [
   {
     event: 'app_home_opened',

@@ -11,7 +11,7 @@ const newerLinkExists = message([['You have a newer link to this export: look fo
 
 const alreadyHandled = message([['You already asked for it again: see the latest message about it here.']]);
 
-/** [New link] and [Get the link] in the direct message with one's own link. A second click finds it being made. */
+/** [New link] and [Get the link] in a direct message. A second click finds the link in progress. */
 const newLinkButton = defineButton({
   action: linkActions.again,
   may: 'export',

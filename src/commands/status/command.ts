@@ -9,7 +9,7 @@ import { defineButton, type Registry } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
 
-/** The longest that Redis may hold up an answer; two permission look-ups may come before it, within Slack's 3 s. */
+/** Maximum delay of an answer by Redis; two permission look-ups may precede it, within Slack's 3 s. */
 const REDIS_TIMEOUT_MS = 900;
 
 const AUDIT_LINES = { usual: 15, most: 50 };
@@ -52,7 +52,7 @@ export const statusCommand = defineCommand({
   ],
 });
 
-/** Replaces the status with all that there is to see: nobody else sees either. */
+/** Replaces the status with all details; both are ephemeral. */
 const detailsButton = defineButton({
   action: statusActions.details,
   may: 'status',

@@ -3,7 +3,7 @@ import { overviewMessage } from '../../jobs/help-view.ts';
 import { welcomeActions } from '../../jobs/welcome/record.ts';
 import { defineButton } from '../registry.ts';
 
-/** [How it works]: what help says. */
+/** [How it works]: shows help. */
 export const howButton = defineButton({
   action: welcomeActions.how,
   may: 'status',

@@ -5,7 +5,7 @@ import type { EventListener } from '../registry.ts';
 
 const joined = z.object({ user: z.string(), channel: z.string() });
 
-/** Has a channel greeted that the app was added to. Slack sends the event for everybody who joins. */
+/** Greets a channel to which the app was added. Slack sends the event for everybody who joins. */
 export const welcomeEvents: readonly EventListener[] = [
   {
     event: 'member_joined_channel',

@@ -5,7 +5,7 @@ const id = z.string().regex(/^[A-Z0-9]{2,30}$/);
 const idChanged = z.object({ old_channel_id: id, new_channel_id: id });
 const revoked = z.object({ tokens: z.object({ bot: z.array(z.string()).min(1) }) });
 
-/** Takes what changes for the app in its workspace. */
+/** Handles changes of the app's workspace. */
 export const workspaceEvents: readonly EventListener[] = [
   {
     event: 'channel_id_changed',
