@@ -34,9 +34,7 @@ export interface CommandTools
   replyMode: 'auto' | 'all' | 'mention';
   /** Returns a presigned link by its name; undefined after it has expired. A secret. */
   loadLink: (name: string) => Promise<string | undefined>;
-  /**
-   * Opens a modal, or replaces the clicked one; `about` returns with its submission. Rejects with `UserFacingError`.
-   */
+  /** Opens a modal or replaces the clicked one; its submission has `about`. Rejects with `UserFacingError`. */
   openModal: (caller: Caller, view: ModalView, about?: string) => Promise<void>;
   /** Returns a person's time zone, an IANA name; undefined if Slack shows none. */
   personZone: (userId: string) => Promise<string | undefined>;

@@ -1,7 +1,7 @@
 import { docsProblemNames } from '../docs-api/problems.ts';
 import type { Log } from '../runtime/log.ts';
 
-/** What an operator has to fix. `error`: requests are refused, or work stands still. */
+/** A problem for an operator. `error`: requests are refused, or work has stopped. */
 export interface Problem {
   name: string;
   level: 'error' | 'warn';
@@ -16,7 +16,7 @@ const SLACK_TEXTS = {
     'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
 } as const;
 
-/** The first word of each name is the side that is called. */
+/** The first word of each name is the called side. */
 export const callProblems = [
   ...docsProblemNames,
   ...(Object.keys(SLACK_TEXTS) as (keyof typeof SLACK_TEXTS)[]),
@@ -31,10 +31,10 @@ export const slackProblem = (name: keyof typeof SLACK_TEXTS): CallProblem => ({
   text: SLACK_TEXTS[name],
 });
 
-/** A problem that no call has confirmed for so long is over: nobody knows any more. */
+/** A problem without confirmation for this long is over, since its state is unknown. */
 const FORGET_MS = 10 * 60_000;
 
-/** A call of one kind. `of`: what a success proves something about, such as a project. */
+/** A call of one kind. `of`: the subject that a success proves something about, such as a project. */
 export interface CallKind {
   of: string;
   operation: string;
@@ -47,22 +47,22 @@ interface Failure extends CallKind, CallProblem {
 }
 
 /**
- * The problems that calls have now. A failure is one at once where somebody waits for the call, and else when calls of its
- * kind have failed for `afterMs`; it is over with the first success. Each is logged once.
+ * The present problems of calls. A failure is one at once if a person waits for the call, else after calls of its kind
+ * have failed for `afterMs`. The first success ends it. Each is logged once.
  */
 export function createCallProblems(parts: { log: Log; now: () => number; afterMs: number }) {
   const { log, now, afterMs } = parts;
   const failures = new Map<string, Failure>();
   const keyOf = ({ of, operation }: CallKind) => `${of} ${operation}`;
 
-  /** The failures that are problems now. */
+  /** Returns the failures that are problems now. */
   function current(side = ''): Failure[] {
     for (const [key, { seenMs }] of failures) if (now() - seenMs >= FORGET_MS) failures.delete(key);
     return [...failures.values()].filter(({ name, isProblem }) => isProblem && name.startsWith(side));
   }
 
   return {
-    /** Keeps a failure; `code` says more of it in the log. */
+    /** Records a failure; `code` is a detail for the log. */
     failed(kind: CallKind, problem: CallProblem, isWaitedFor: boolean, code: string | number | undefined) {
       const { name, text } = problem;
       const before = failures.get(keyOf(kind));
@@ -84,7 +84,7 @@ export function createCallProblems(parts: { log: Log; now: () => number; afterMs
       for (const name of before)
         if (current(name).length === 0) log.info({ problem: name }, 'a problem is over');
     },
-    /** Returns those of one side, or all. */
+    /** Returns the problems of one side, or all. */
     current: (side = ''): Problem[] => {
       const byText = new Map(current(side).map(({ name, text }) => [text, name]));
       return [...byText].map(([text, name]) => ({ name, level: 'error', text }));

@@ -3,13 +3,13 @@ import type { Problem } from './call-problems.ts';
 import type { PartState } from './health.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
 
-/** What `/healthz` and `/readyz` answer from; each role adds what it knows. */
+/** The data behind `/healthz` and `/readyz`; each role adds its checks. */
 export type HealthChecks = ReturnType<typeof createHealthChecks>;
 
 const worstFirst: PartState[] = ['down', 'unknown', 'up'];
 
 /**
- * Serves `GET /healthz` and `GET /readyz`. The latter is 200 also while Redis, Slack or the platform is down: Docket
+ * Serves `GET /healthz` and `GET /readyz`. The latter is 200 even if Redis, Slack or the platform is down, since Docket
  * can still answer people with that.
  */
 export function createHealthChecks(server: HttpServer, now: () => number) {
@@ -44,16 +44,16 @@ export function createHealthChecks(server: HttpServer, now: () => number) {
     /** Adds a check of a part; of several, the worst state counts. `state` is quick and never rejects. */
     addPart: (name: string, state: () => Promise<PartState> | PartState) =>
       void parts.set(name, [...(parts.get(name) ?? []), state]),
-    /** Adds a check for what an operator has to fix. `find` returns problems, with the fix, while they last. */
+    /** Adds a check for operators. `find` returns the present problems, with their fixes. */
     addProblems,
-    /** Adds one whose name is fixed. */
+    /** Adds one with a fixed name. */
     addProblem: (name: string, level: Problem['level'], find: () => string | undefined) =>
       addProblems(() => {
         const text = find();
         return text === undefined ? [] : [{ name, level, text }];
       }),
     problems: findProblems,
-    /** Adds a check for what only a restart fixes: while one returns true, `/healthz` answers 503. */
+    /** Adds a check for a state that only a restart fixes: while one returns true, `/healthz` answers 503. */
     addStuck: (find: () => boolean) => void stuck.push(find),
     /** Makes `/readyz` answer 200 from now on. */
     markReady() {
@@ -66,8 +66,8 @@ export function createHealthChecks(server: HttpServer, now: () => number) {
 const PING_MS = 300;
 
 /**
- * Returns whether Redis answers over this connection; never rejects. Only a ready one is pinged: else the ping would
- * wait in the connection's queue.
+ * Returns whether Redis answers over this connection; never rejects. Only a ready connection is pinged: else the ping
+ * would wait in its queue.
  */
 export async function redisState(status: string, ping: () => Promise<unknown>): Promise<PartState> {
   if (status !== 'ready') return 'down';

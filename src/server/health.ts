@@ -3,7 +3,7 @@ import { type Dependency, dependencies, type HealthSnapshot, type HealthStore } 
 /** State of a dependency, as of the last call to it; `unknown` before the first. */
 export type PartState = 'up' | 'down' | 'unknown';
 
-/** The outcome of this process' last call to each dependency. */
+/** The result of this process' last call to each dependency. */
 export type Health = ReturnType<typeof createHealth>;
 
 export function createHealth(now: () => number) {
@@ -17,7 +17,7 @@ export function createHealth(now: () => number) {
   }
 
   return {
-    /** Keeps the outcome of a call, with the problems that there are then. `answered`: there was an answer, even if it was a refusal, but of the token. */
+    /** Records a call. `answered`: any answer, even a refusal, unless Slack refused the token. */
     record(part: Dependency, answered: boolean, refused = false, problems: string[] = []) {
       const before = snapshots.get(part);
       const state = {
@@ -38,12 +38,12 @@ export function createHealth(now: () => number) {
   };
 }
 
-/** An unchanged state is saved again no more often than this. */
+/** An unchanged state is saved again at most this often. */
 const SHARE_INTERVAL_MS = 3000;
 
 /**
- * Saves each state for the other processes. One write at a time for each dependency: while Redis is away, states do
- * not pile up, and the next call saves the latest.
+ * Saves each state for the other processes. Only one write per dependency runs at a time: while Redis is away, states
+ * do not pile up, and the next call saves the latest.
  */
 export function shareHealth(health: Health, store: HealthStore, onError: (error: Error) => void): void {
   const sharedAtMs = new Map<Dependency, number>();

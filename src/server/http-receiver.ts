@@ -25,7 +25,7 @@ export interface HttpParts {
   server: HttpServer;
   now: () => number;
   metrics: Pick<Metrics, 'refusals'>;
-  /** Returns a reference, which all lines carry that a request causes. */
+  /** Returns a reference for all log lines of a request. */
   newRef: () => string;
   log: Log;
 }
@@ -34,8 +34,8 @@ export type HttpReceiver = Receiver & Pick<RefusedRequests, 'problem'>;
 
 /**
  * Receives Slack's requests at `POST /slack/events`. Unlike Bolt's own receiver it checks the signature's headers
- * before it reads a body, limits bodies, refuses timestamps in the future, and answers requests that it cannot read.
- * It acknowledges only when the listeners have finished, so that what is acknowledged is kept.
+ * before it reads a body, limits bodies, refuses timestamps in the future, and answers unreadable requests. It
+ * acknowledges only after the listeners have finished, so that every acknowledged request is stored.
  */
 export function createHttpReceiver(parts: HttpParts): HttpReceiver {
   const { signingSecret, server, now, metrics, newRef, log } = parts;
@@ -129,7 +129,7 @@ interface Signature {
   value: string;
 }
 
-/** Reads the headers. Returns `undefined` when one is missing or malformed. */
+/** Parses the headers. Returns undefined if one is missing or malformed. */
 function readSignature(headers: IncomingHttpHeaders): Signature | undefined {
   const timestamp = String(headers['x-slack-request-timestamp']);
   const value = String(headers['x-slack-signature']);
@@ -137,18 +137,18 @@ function readSignature(headers: IncomingHttpHeaders): Signature | undefined {
   return { timestampS: Number(timestamp), value };
 }
 
-/** Returns how many seconds a request is ahead of our clock (behind when negative); `undefined` within tolerance. */
+/** Returns by how many seconds a request is ahead of our clock (negative: behind); undefined within tolerance. */
 function clockSkew({ timestampS }: Signature, nowMs: number): number | undefined {
   const aheadS = timestampS - nowMs / 1000;
   return Math.abs(aheadS) > CLOCK_TOLERANCE_S ? Math.round(aheadS) : undefined;
 }
 
-/** Returns whether the secret signed the body, at whatever time. */
+/** Returns whether the secret signed the body, at any time. */
 const isSigned = ({ timestampS, value }: Signature, body: string, signingSecret: string): boolean =>
   isValidSlackRequest({
     signingSecret,
     body,
     headers: { 'x-slack-signature': value, 'x-slack-request-timestamp': timestampS },
-    // Bolt refuses old requests only, and does not say which of both was wrong.
+    // Bolt refuses only old requests, and does not say whether the age or the signature was wrong.
     nowMilliseconds: timestampS * 1000,
   });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 
-/** Answers one request. When it rejects, the server answers 500. */
+/** Answers one request. If it rejects, the server answers 500. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
@@ -20,18 +20,18 @@ export class PortError extends Error {
 /** How long open requests may take when Docket stops; Slack waits no longer for an answer. */
 const DRAIN_MS = 3000;
 
-/** When a request takes longer to arrive, it is cut off: Slack waits 3 s for the answer. */
+/** A request that takes longer to arrive is cut off: Slack waits 3 s for the answer. */
 const RECEIVE_TIMEOUT_MS = 5000;
 
 export interface HttpServerOptions {
-  /** The address to listen on; all of this machine's when it is left out. */
+  /** The address to listen on; all of this machine's if it is left out. */
   host?: string | undefined;
   /** How long a connection without a request stays open. */
   keepAliveMs?: number;
   receiveTimeoutMs?: number;
 }
 
-/** Starts a server that listens. Throws `PortError` when it cannot listen there. */
+/** Starts a listening server. Throws `PortError` if it cannot listen there. */
 export async function startHttpServer(
   setting: PortSetting,
   port: number,
@@ -46,7 +46,7 @@ export async function startHttpServer(
     requestTimeout: receiveTimeoutMs,
     connectionsCheckingInterval: receiveTimeoutMs / 5,
   };
-  // Nothing of a request is logged: anybody can choose its address.
+  // No part of a request is logged: anybody can choose its address.
   const server = createServer(limits, async (request, response) => {
     const [path] = (request.url ?? '').split('?', 1);
     const handler = routes.get(`${request.method} ${path}`);
@@ -74,7 +74,7 @@ export async function startHttpServer(
 
   return {
     port: bound,
-    /** Answers requests with this method and path, such as `GET /healthz`, whatever their query. */
+    /** Answers requests with this method and path, such as `GET /healthz`, with any query. */
     route: (name: `${'GET' | 'POST'} /${string}`, handler: HttpHandler) => void routes.set(name, handler),
     /** Stops listening, waits up to 3 s for open requests, and cuts off the rest. Safe to call twice. */
     close() {
@@ -84,7 +84,7 @@ export async function startHttpServer(
   };
 }
 
-/** Has a server listen, on all addresses unless `host` is given. Returns its port. Throws `PortError`. */
+/** Makes a server listen, on all addresses unless `host` is given. Returns its port. Throws `PortError`. */
 export async function listen(
   server: Server,
   setting: PortSetting,
@@ -113,21 +113,21 @@ export async function listen(
   }
 }
 
-/** Returns whether a request has a body, as its headers say. */
+/** Returns whether a request has a body, by its headers. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
-/** How long a refused connection stays open, so that its answer arrives: closing it discards what was not read. */
+/** How long a refused connection stays open, so that its answer arrives: closing it discards unread data. */
 const LINGER_MS = 500;
 
-/** Answers with an error, reads nothing more and closes the connection: the rest of a body could cost without end. */
+/** Answers with an error, reads nothing more and closes the connection: the rest of a body could be endless. */
 export function refuse(response: ServerResponse, status: number, text = ''): void {
   const { req: request, socket } = response;
   const type = text === '' ? {} : { 'content-type': 'text/plain; charset=utf-8' };
   response.writeHead(status, { connection: 'close', 'content-length': Buffer.byteLength(text), ...type });
   response.flushHeaders();
   if (text !== '') response.write(text);
-  // It is not ended: Node would read on.
+  // It is not ended: Node would continue to read.
   request.pause();
   socket?.pause();
   setTimeout(() => socket?.destroy(), LINGER_MS).unref();

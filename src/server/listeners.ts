@@ -1,8 +1,8 @@
 import type { App } from '@slack/bolt';
 
 /**
- * Runs the listeners until they have finished. Returns with what they acknowledged, and `undefined` when none of them did.
- * Rejects as they do.
+ * Runs the listeners until they have finished. Returns their acknowledgement, or undefined if none acknowledged.
+ * Rejects if they do.
  */
 export async function runListeners(
   app: App,
@@ -11,7 +11,7 @@ export async function runListeners(
   let acknowledgement: { payload?: unknown } | undefined;
   await app.processEvent({
     body,
-    // Bolt acknowledges events before their listeners have run: it is only recorded here, and sent by the receiver.
+    // Bolt acknowledges events before their listeners have run: this only records it, and the receiver sends it.
     async ack(payload: unknown) {
       acknowledgement ??= { payload };
     },

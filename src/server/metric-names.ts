@@ -11,7 +11,7 @@ import { limitNames } from '../store/rate-limit.ts';
 import { redisProblemKinds } from '../store/redis/problems.ts';
 import { callProblems } from './call-problems.ts';
 
-/** Everything that labels can say; without a registry, of a process that takes no requests. */
+/** All values of the labels; without a registry, for a process that takes no requests. */
 export const metricNames = (registry?: Registry): MetricNames => ({
   requests: registry === undefined ? [] : requestNames(registry),
   jobs: jobs.map(({ name }) => name),

@@ -7,7 +7,7 @@ import { type HttpServer, refuse } from './http-server.ts';
 const REFUSAL =
   'Only this machine may read the metrics, and whoever METRICS_ADDRESS names; not through a proxy.\n';
 
-/** Serves `GET /metrics` to this machine and to these addresses, but to nobody through a proxy. */
+/** Serves `GET /metrics` to this machine and to these addresses, but never through a proxy. */
 export function serveMetrics(
   server: Pick<HttpServer, 'route'>,
   metrics: Pick<Metrics, 'expose' | 'contentType'>,

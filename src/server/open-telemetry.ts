@@ -5,17 +5,17 @@ import { withTimeout } from '../runtime/with-timeout.ts';
 
 export interface OpenTelemetry {
   tracing: Tracing;
-  /** Has BullMQ carry the trace from whoever adds a job to whoever works on it. */
+  /** Lets BullMQ carry the trace from the process that adds a job to the one that runs it. */
   telemetry?: QueueTelemetry;
   close(): Promise<void>;
 }
 
-/** How long the last spans may hold up the end of the process. */
+/** Maximum delay of the process' end by the last spans. */
 const FLUSH_MS = 500;
 
 const off: OpenTelemetry = { tracing: noTracing, close: async () => {} };
 
-/** Not among Docket's packages: whoever traces adds them. */
+/** Not among Docket's packages: operators who want traces add them. */
 async function loadPackages() {
   const [{ BullMQOtel }, api, { OTLPTraceExporter }, { resourceFromAttributes }, sdk] = await Promise.all([
     import('bullmq-otel'),
@@ -28,8 +28,8 @@ async function loadPackages() {
 }
 
 /**
- * Sends traces to the collector at this address, once for a process: OpenTelemetry's registry is one for all. Without an
- * address, or without its packages, nothing of it is loaded and nothing is traced.
+ * Sends traces to the collector at this address, once per process, since OpenTelemetry's registry is global. Without an
+ * address, or without its packages, nothing is loaded or traced.
  */
 export async function startOpenTelemetry(
   endpoint: string | undefined,

@@ -6,7 +6,7 @@ import { connectForRequests } from '../store/redis/connections.ts';
 import { isFromThisMachine } from './direct-request.ts';
 import { hasBody, listen, refuse } from './http-server.ts';
 
-/** The packages of the dashboard are not there. The message names the fix. */
+/** The dashboard's packages are missing. The message names the fix. */
 export class DashboardMissing extends Error {
   override readonly name = 'DashboardMissing';
 }
@@ -14,7 +14,7 @@ export class DashboardMissing extends Error {
 const MISSING =
   'QUEUE_DASHBOARD_PORT needs a package that does not come with Docket. Run npm install --no-save @bull-board/express@9.10.1, or unset it.';
 
-/** Most installations have no use for them, and they are a seventh of all packages. */
+/** Most installations do not need them, and they are a seventh of all packages. */
 async function loadBoard() {
   const [{ createBullBoard }, { BullMQAdapter }, { ExpressAdapter }] = await Promise.all([
     import('@bull-board/api'),
@@ -25,8 +25,8 @@ async function loadBoard() {
 }
 
 /**
- * Serves a dashboard of the queues to this machine, which can be read and nothing else. Throws `DashboardMissing`, and
- * `PortError` when the port is taken. Returns its port.
+ * Serves a read-only dashboard of the queues to this machine. Throws `DashboardMissing`, and `PortError` if the port is
+ * taken. Returns its port.
  */
 export async function startQueueDashboard(
   port: number,

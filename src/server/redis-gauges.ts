@@ -17,7 +17,7 @@ import { askTime } from '../store/redis/clock.ts';
 import type { Stores } from '../store/stores.ts';
 import { redisState } from './health-checks.ts';
 
-/** How long a scrape waits for Redis; what has not come by then is left out of it. */
+/** How long a scrape waits for Redis; later values are left out. */
 const READ_MS = 1000;
 
 export interface RedisGaugeParts {
@@ -28,17 +28,17 @@ export interface RedisGaugeParts {
   projects: readonly Project[];
   limits: Limits;
   timing: Timing;
-  /** Empty while Slack has not said. */
+  /** Empty until Slack has answered. */
   teamId: () => string;
   now: () => number;
 }
 
-/** Shows what Redis knows: read at each scrape, the same in each process, and left out while Redis does not answer. */
+/** Shows values from Redis: read at each scrape, the same in each process, and left out if Redis does not answer. */
 export function addRedisGauges(parts: RedisGaugeParts): void {
   const { metrics, redis } = parts;
   let reading: Promise<() => void> | undefined;
 
-  /** Reads once at a time: while Redis hangs, scrapes must not pile up commands. */
+  /** One read at a time: while Redis hangs, scrapes must not pile up commands. */
   function read() {
     reading ??= readAll(parts).finally(() => {
       reading = undefined;
@@ -64,7 +64,7 @@ const gaugesOf = (metrics: Metrics) => [
   metrics.rejectedKeys,
 ];
 
-/** Returns what shows all that was read. */
+/** Returns a function that shows all values read. */
 async function readAll(parts: RedisGaugeParts): Promise<() => void> {
   const { metrics, queues, projects, stores, now } = parts;
   const { messages, rejectedKeys } = stores;
@@ -91,7 +91,7 @@ async function readAll(parts: RedisGaugeParts): Promise<() => void> {
   };
 }
 
-/** For how long the oldest entry that a queue works on has been due, in milliseconds. */
+/** Returns how long the oldest due entry of each queue has waited, in milliseconds. */
 async function oldestByQueue({ due }: Pick<Stores, 'due'>): Promise<Map<string, number>> {
   const [runs, messages] = await Promise.all([due.runsDueFor(), due.dueForMs('messages')]);
   const oldest = new Map<string, number>([['slack-outbox', messages]]);
@@ -100,7 +100,7 @@ async function oldestByQueue({ due }: Pick<Stores, 'due'>): Promise<Map<string, 
   return oldest;
 }
 
-/** Every rate limit but those of one conversation or one person. */
+/** Every rate limit except those of one conversation or one person. */
 function limitsOf({ projects, limits, timing, teamId }: RedisGaugeParts, keyIds: string[]): RateLimit[] {
   const team = teamId();
   const ofSlack = [
@@ -124,7 +124,7 @@ function limitsOf({ projects, limits, timing, teamId }: RedisGaugeParts, keyIds:
   ];
 }
 
-/** The most of each kind of limit that is in use, and everybody who waits. */
+/** Returns the highest use of each kind of limit, and the number of waiting requests. */
 async function usagesOf(limits: readonly RateLimit[], { rateLimiter }: Pick<Stores, 'rateLimiter'>) {
   const usages = new Map<string, { ratio: number; waiting: number }>();
   const read = await Promise.all(limits.map((limit) => rateLimiter.usage(limit)));

@@ -2,10 +2,10 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Problem } from './call-problems.ts';
 
-/** Reports refused requests to the operator: perhaps all of Slack's are. */
+/** Reports refused requests to the operator: all of Slack's may be affected. */
 export type RefusedRequests = ReturnType<typeof createRefusedRequests>;
 
-/** Each kind is logged no more often than this: anybody can send unsigned requests. */
+/** Each kind is logged at most this often: anybody can send unsigned requests. */
 const LOG_MS = 60_000;
 
 /** A request that Slack did not send must not count as a problem for longer. */
@@ -15,7 +15,7 @@ export function createRefusedRequests(log: Log, now: () => number, metrics: Pick
   let latest: { problem: Problem; atMs: number } | undefined;
   const loggedAtMs = new Map<string, number>();
 
-  /** Keeps the problem, and logs it unless its kind was logged within `LOG_MS`. */
+  /** Records the problem, and logs it unless its kind was logged within `LOG_MS`. */
   function report(problem: Problem) {
     const { name, level, text } = problem;
     latest = { problem, atMs: now() };
@@ -25,7 +25,7 @@ export function createRefusedRequests(log: Log, now: () => number, metrics: Pick
   }
 
   return {
-    /** Reports a request of Slack's whose timestamp is this far ahead of our clock (behind when negative). */
+    /** Reports a Slack request whose timestamp is this far ahead of our clock (negative: behind). */
     clockSkewed(aheadS: number) {
       metrics.refusals.add({ reason: 'clock' });
       const where = aheadS > 0 ? 'ahead of' : 'behind';
@@ -38,11 +38,11 @@ export function createRefusedRequests(log: Log, now: () => number, metrics: Pick
         'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.';
       report({ name: 'signature', level: 'warn', text });
     },
-    /** Ends the problem: a request was in order, so Slack's are. */
+    /** Ends the problem: a valid request proves that Slack's requests are valid. */
     accepted() {
       latest = undefined;
     },
-    /** Returns the problem with its fix; `undefined` once a request was in order, or 10 minutes after a refusal. */
+    /** Returns the problem with its fix; undefined after a valid request, or 10 minutes after a refusal. */
     problem: (): Problem | undefined =>
       latest && now() - latest.atMs < PROBLEM_MS ? latest.problem : undefined,
   };

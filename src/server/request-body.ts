@@ -3,13 +3,13 @@ import type { IncomingMessage } from 'node:http';
 /** A long message with blocks, escaped and encoded, exceeds 600 kB. */
 const MAX_BYTES = 2_000_000;
 
-/** Most bytes of all bodies that are being received. */
+/** Maximum bytes of all bodies in progress together. */
 const MAX_OPEN_BYTES = 32_000_000;
 
-/** Rough cost of a chunk beside its bytes: a body can be sent in millions of chunks. */
+/** Approximate memory of a chunk without its bytes: a body can arrive in millions of chunks. */
 const CHUNK_OVERHEAD_BYTES = 200;
 
-/** A body was not read to its end; `status` is the HTTP status to answer with. */
+/** A body was not read completely; `status` is the HTTP status of the answer. */
 export class BodyRefused extends Error {
   override readonly name = 'BodyRefused';
   readonly status: number;
@@ -26,9 +26,9 @@ interface OpenBody {
 }
 
 /**
- * Returns a function that reads a whole body. It rejects with `BodyRefused` when the body is too long or cut off. When
- * all open bodies together are too long, the longest one is refused: what Slack sends is short. The server limits how
- * long a body may take.
+ * Returns a function that reads a whole body. It rejects with `BodyRefused` if the body is too long or cut off. If all
+ * open bodies together are too long, the longest one is refused, since Slack's are short. The server limits the time
+ * for a body.
  */
 export function createBodyReader(maxBytes = MAX_BYTES, maxOpenBytes = MAX_OPEN_BYTES) {
   const openBodies = new Set<OpenBody>();

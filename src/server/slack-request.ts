@@ -5,10 +5,10 @@ import { parseJson } from '../runtime/json.ts';
 export type SlackRequest =
   | { kind: 'listeners'; body: Record<string, unknown> }
   | { kind: 'challenge'; challenge: string }
-  /** Slack holds events back since there are too many. */
+  /** Slack holds events back because there are too many. */
   | { kind: 'rate limited' };
 
-/** Reads a body, sent as JSON or as a form. Returns `undefined` when it is neither. */
+/** Parses a body, sent as JSON or as a form. Returns undefined if it is neither. */
 export function parseBody(contentType: string | undefined, sent: string): SlackRequest | undefined {
   const [mediaType = ''] = (contentType ?? '').split(';', 1);
   if (mediaType.trim().toLowerCase() !== 'application/x-www-form-urlencoded')
@@ -17,7 +17,7 @@ export function parseBody(contentType: string | undefined, sent: string): SlackR
   return parseRequest(payload === undefined ? form : parseJson(String(payload)));
 }
 
-/** Reads a parsed body. Returns `undefined` when it is no object; Bolt and the listeners read the rest. */
+/** Reads a parsed body. Returns undefined if it is not an object; Bolt and the listeners read the rest. */
 export function parseRequest(body: unknown): SlackRequest | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const read: Record<string, unknown> = { ...body };

@@ -9,18 +9,18 @@ import { createOutgoing, type Proxies } from '../runtime/outgoing.ts';
 import type { Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 
-/** What Slack sends over a connection: a command, a click or an event. */
+/** A message from Slack over a connection: a command, a click or an event. */
 export interface Envelope {
   body: Record<string, unknown>;
   acceptsPayload: boolean;
-  /** Acknowledges over the connection that it arrived on. Rejects when that one is closed. */
+  /** Acknowledges over the connection that it arrived on. Rejects if that is closed. */
   acknowledge(payload?: unknown): Promise<void>;
 }
 
 export interface SocketLinkParts {
   appToken: string;
   apiUrl: string;
-  /** The proxies on the way; none by default. */
+  /** The outgoing proxies; none by default. */
   proxies?: Proxies;
   timing: Pick<Timing, 'slackCallMs' | 'socketHelloMs' | 'socketPongMs' | 'socketPingMs'>;
   /** Handles an envelope, acknowledgement included; never rejects. */
@@ -31,12 +31,12 @@ export interface SocketLinkParts {
 /** One connection to Slack. It never reconnects. */
 export type SocketLink = ReturnType<typeof openSocketLink>;
 
-/** How long what was written may take to be sent before the connection is torn down. */
+/** How long written data may take to be sent before the connection is destroyed. */
 const FLUSH_MS = 200;
 
 /**
- * Connects with Slack's own client. Version 3.1.0 reconnects by rejections that nobody can catch, and leaves a timer of
- * 30 s behind when it closes (slackapi/node-slack-sdk#2656, #2771). So each client lives for one connection, which is
+ * Connects with Slack's own client. Version 3.1.0 reconnects by rejections that cannot be caught, and leaves a timer of
+ * 30 s behind when it closes (slackapi/node-slack-sdk#2656, #2771). So each client serves one connection, which is
  * closed by closing its TCP sockets.
  */
 export function openSocketLink({ appToken, apiUrl, proxies, timing, handle, log }: SocketLinkParts) {
@@ -49,7 +49,7 @@ export function openSocketLink({ appToken, apiUrl, proxies, timing, handle, log 
     clientPingTimeout: timing.socketPongMs,
     serverPingTimeout: timing.socketPingMs,
     dispatcher: agent,
-    // An object of its own: the client writes into it.
+    // A separate object, because the client writes into it.
     clientOptions: {
       slackApiUrl: apiUrl,
       allowAbsoluteUrls: false,
@@ -72,17 +72,17 @@ export function openSocketLink({ appToken, apiUrl, proxies, timing, handle, log 
   const retireRequested = new Promise<string>((resolve) => client.once(RETIRE, resolve));
   const ended = Promise.race([retireRequested, closed.then(() => 'closed')]);
   const opened = new Promise<void>((resolve, reject) => {
-    // Not when `start` resolves: a request to disconnect that follows Slack's `hello` at once would come before.
+    // Not when `start` resolves: a request to disconnect right after Slack's `hello` would arrive earlier.
     client.once('connected', () => resolve());
     const fail = (why: string) => reject(new Error(`Slack did not take the connection: ${why}`));
     void ended.then(fail);
-    // It rejects with `undefined` when the connection breaks before Slack's `hello`.
+    // It rejects with `undefined` if the connection breaks before Slack's `hello`.
     client.start().catch((error: unknown) => (error ? reject(error) : fail('closed')));
   });
   return {
-    /** Rejects when Slack does not take the connection. */
+    /** Rejects if Slack does not take the connection. */
     opened: withTimeout(timing.socketHelloMs, opened),
-    /** Resolves with Slack's reason when it asks for a new connection, or with `closed` when this one is closed. */
+    /** Resolves with Slack's reason if it asks for a new connection, or with `closed` if this one is closed. */
     ended,
     /** Resolves when it is closed; until then it receives envelopes. */
     closed,
@@ -90,7 +90,7 @@ export function openSocketLink({ appToken, apiUrl, proxies, timing, handle, log 
     async idle() {
       while (work.size > 0) await Promise.all(work);
     },
-    /** Closes it at once, in whatever state it is. What was written is still sent. */
+    /** Closes it at once, in any state. Written data are still sent. */
     close() {
       void agent.destroy().catch(() => {});
       for (const socket of sockets) {
@@ -101,7 +101,7 @@ export function openSocketLink({ appToken, apiUrl, proxies, timing, handle, log 
   };
 }
 
-/** The event of the client, which types it as `any`. */
+/** The client's event, which the client types as `any`. */
 interface SlackEvent {
   ack: (payload?: unknown) => Promise<void>;
   body: Record<string, unknown>;
@@ -124,7 +124,7 @@ class DrainingClient extends SocketModeClient {
   }
 }
 
-/** Returns an agent that adds its open sockets to `sockets`, also after they have become WebSockets. */
+/** Returns an agent that adds its open sockets to `sockets`, even after they have become WebSockets. */
 function createAgent(sockets: Set<Socket>, proxies: Proxies | undefined): Dispatcher {
   const track =
     (connect: buildConnector.connector): buildConnector.connector =>
@@ -138,7 +138,7 @@ function createAgent(sockets: Set<Socket>, proxies: Proxies | undefined): Dispat
   return createOutgoing(proxies, {
     maxResponseSize: 1_000_000,
     connect: buildConnector({ allowH2: false }),
-    // Of a way through a proxy, `connect` is the agent's own.
+    // Through a proxy, `connect` is the agent's own.
     factory: (origin, options: Pool.Options) =>
       new Pool(origin, {
         ...options,
@@ -147,7 +147,7 @@ function createAgent(sockets: Set<Socket>, proxies: Proxies | undefined): Dispat
   });
 }
 
-/** Below a warning the client logs all that people write; what it warns of, we log ourselves. */
+/** Below a warning the client logs people's messages; we log its warnings' causes ourselves. */
 function createQuietLogger(log: Log): Logger {
   const logDebug = (...parts: unknown[]) => log.debug({ by: 'socket-mode' }, parts.map(String).join(' '));
   const nothing = () => {};

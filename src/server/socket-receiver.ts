@@ -8,20 +8,20 @@ import { runListeners } from './listeners.ts';
 import { parseRequest } from './slack-request.ts';
 import { type Envelope, openSocketLink, type SocketLink, type SocketLinkParts } from './socket-link.ts';
 
-/** While one is being renewed, the other receives the envelopes. Slack allows an app ten. */
+/** While one is renewed, the other receives the envelopes. Slack allows an app ten. */
 const CONNECTIONS = 2;
 
-/** How long the start waits for the first connection before it goes on without one. */
+/** How long the start waits for the first connection before it continues without one. */
 const START_MS = 2000;
-/** How long a renewed connection is kept for envelopes that are being handled: Slack waits 3 s. */
+/** How long a renewed connection is kept for envelopes in progress: Slack waits 3 s. */
 const RETIRE_MS = 3000;
-/** How long envelopes that are being handled may hold up the end of the process. */
+/** Maximum delay of the process' end by envelopes in progress. */
 const DRAIN_MS = 1600;
 
 export interface SocketParts extends Omit<SocketLinkParts, 'handle' | 'timing'> {
   timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'> & SocketLinkParts['timing'];
   random: () => number;
-  /** Returns a reference, which all lines carry that a request causes. */
+  /** Returns a reference for all log lines of a request. */
   newRef: () => string;
 }
 
@@ -33,9 +33,9 @@ export interface SocketReceiver extends Receiver {
 }
 
 /**
- * Receives requests over Socket Mode. Unlike Bolt's own receiver it acknowledges an envelope only when its listeners
- * have finished, so that what is acknowledged is kept. When it does not acknowledge, Slack shows the person an error or
- * sends the event again.
+ * Receives requests over Socket Mode. Unlike Bolt's own receiver it acknowledges an envelope only after its listeners
+ * have finished, so that every acknowledged request is stored. If it does not acknowledge, Slack shows the person an
+ * error or sends the event again.
  */
 export function createSocketReceiver({ random, newRef, ...parts }: SocketParts): SocketReceiver {
   const { timing, log } = parts;
@@ -57,7 +57,7 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
     }
   }
 
-  /** Keeps one connection up as long as Docket runs. */
+  /** Keeps one connection open while Docket runs. */
   async function maintainConnection(line: number) {
     // A connection that Slack wants renewed receives envelopes until the next one is open.
     const retired = new Set<SocketLink>();
@@ -73,7 +73,7 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
         const openedAtMs = performance.now();
         await serve(link, line);
         retired.add(link);
-        // One that lasted counts as no failure: Slack renews each every few hours.
+        // A connection that lasted is no failure: Slack renews each every few hours.
         if (performance.now() - openedAtMs > timing.retryMaxMs) failures = -1;
       } catch (error) {
         void retire(link);
@@ -138,7 +138,7 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
   };
 }
 
-/** Runs the listeners, then acknowledges with their payload. Throws when none of them acknowledged. */
+/** Runs the listeners, then acknowledges with their payload. Throws if none of them acknowledged. */
 async function acknowledgeAfter(app: App, envelope: Envelope): Promise<void> {
   const request = parseRequest(envelope.body);
   if (request === undefined) throw new Error('a body that Docket cannot read');

@@ -19,9 +19,9 @@ export interface Message<B extends MessageBlock = MessageBlock> {
 }
 
 /**
- * A piece of a line. Plain strings are shown as they are: they can neither mention anyone nor become markup.
- * `mention` notifies the user; `channel` notifies nobody, and Slack shows its name only to those who may know it.
- * `link` is an http(s) address. `time` is shown in each reader's own zone; `format` is one of Slack's date formats.
+ * A piece of a line. Plain strings appear unchanged: they can neither mention anyone nor become markup. `mention`
+ * notifies the user; `channel` notifies nobody, and Slack shows its name only to those who may know it. `link` is an
+ * http(s) address. `time` appears in each reader's own zone; `format` is one of Slack's date formats.
  */
 export type Part =
   | string
@@ -40,44 +40,44 @@ export interface ButtonParts {
   /** An http(s) address, or a placeholder from `linkPlaceholder`. */
   url?: string;
   style?: 'primary' | 'danger';
-  /** What the person is asked first. */
+  /** The confirmation that the person sees first. */
   confirm?: { title: string; text: string; yes: string; no: string; style?: 'danger' };
 }
 
-/** What is seldom needed, behind the dots after the buttons. */
+/** Rare actions, in the overflow menu after the buttons. */
 export interface MenuParts {
   /** Each does what the button of the same `action` does. */
   entries: Pick<ButtonParts, 'label' | 'action'>[];
-  /** What those buttons would carry. Kept as the id of the block: an entry itself takes few characters. */
+  /** The value of those buttons. It is the block's id, since an entry holds few characters. */
   value: string;
 }
 
-/** A message from above to below. */
+/** A message from top to bottom. */
 export interface Layout {
-  /** In full size: the state in bold and what it is about, then what follows from it. */
+  /** In full size: the state in bold with its subject, then the consequences. */
   lines: Part[][];
   /** Small print: who, when, ids. */
   small?: Part[][];
   buttons?: ButtonParts[];
   menu?: MenuParts | undefined;
   /**
-   * What a phone shows and a screen reader says: subject, state and number in words, the first 120 characters enough.
-   * The lines when left out.
+   * The text for phones and screen readers: subject, state and number in words, complete within 120 characters. By
+   * default, the lines.
    */
   text?: Part[][];
 }
 
-/** The `action_id` of every menu: which button an entry stands for is its value. */
+/** The `action_id` of every menu: an entry's value names its button. */
 export const MENU_ACTION = 'menu';
 
-/** Most bytes of a `text`; the rest is for the preface of a message that was moved to a direct message. */
+/** Maximum bytes of a `text`; the rest is for the preface of a message moved to a direct message. */
 const MAX_TEXT_BYTES = SLACK_LIMITS.editedTextBytes - 1000;
 
 /** Returns a message of lines, then a row of buttons. */
 export const message = (lines: Part[][], buttons: ButtonParts[] = []): Message<KnownBlock> =>
   layout({ lines, buttons });
 
-/** Returns a message with small print and a menu as well. */
+/** Returns a message that also has small print and a menu. */
 export function layout({ lines, small = [], buttons = [], menu, text }: Layout): Message<KnownBlock> {
   const elements = joinLines(lines)
     .filter((part) => !isEmpty(part))
@@ -88,7 +88,7 @@ export function layout({ lines, small = [], buttons = [], menu, text }: Layout):
   return { text: toText(text ?? [...lines, ...small]), blocks };
 }
 
-/** Returns a message of several parts, from above to below. `text` is said in place of all of them. */
+/** Returns a message of several parts, from top to bottom. `text` replaces all of their texts. */
 export function compose(text: Part[][], parts: (Message | MessageBlock)[]): Message {
   const blocks = parts.flatMap((part) => ('blocks' in part ? part.blocks : [part]));
   const ofType = (type: MessageBlock['type']) => blocks.filter((block) => block.type === type);
@@ -98,9 +98,9 @@ export function compose(text: Part[][], parts: (Message | MessageBlock)[]): Mess
   return { text: toText(text), blocks: checkLimit('messageBlocks', blocks) };
 }
 
-/** Returns small lines, for what explains the rest. */
+/** Returns small lines, which explain the rest. */
 export function contextBlock(lines: Part[][]): ContextBlock {
-  // What other people wrote stands in plain text, apart from links, names and ids, which need markup.
+  // Other people's text is plain text; only links, names and ids need markup.
   const runs: { type?: 'plain_text' | 'mrkdwn'; text: string }[] = [];
   for (const part of joinLines(lines)) {
     const code = codeOf(part);
@@ -118,30 +118,30 @@ export function contextBlock(lines: Part[][]): ContextBlock {
   }
   const shown = runs.filter(({ text }) => text.trim() !== '');
   for (const { text } of shown) checkLimit('textObject', text);
-  // Without these, `:x:` in somebody's name would be a picture, and addresses and names of channels would be links.
+  // Without these, `:x:` in a person's name would be a picture, and addresses and channel names would be links.
   const elements = shown.map(({ type = 'plain_text', text }) =>
     type === 'mrkdwn' ? { type, text, verbatim: true } : { type, text, emoji: false },
   );
   return { type: 'context', elements: checkLimit('contextElements', elements) };
 }
 
-/** Reads the same in plain text and in markup, so that it needs no element of its own. */
+/** Looks the same in plain text and in markup, so it needs no element of its own. */
 const WORDS_ALONE = /^(?:[\p{L}\p{N} ·,()'\n-]|\.(?=\s|$))*$/u;
 
-/** Returns an id or a command in `mrkdwn`; `undefined` for what could be markup itself. */
+/** Returns an id or a command in `mrkdwn`; undefined if it could be markup itself. */
 function codeOf(part: Part): string | undefined {
   const isPlainCode = typeof part !== 'string' && 'code' in part && /^[\w./: -]+$/u.test(part.code);
   return isPlainCode ? `\`${part.code}\`` : undefined;
 }
 
-/** Returns the text of a part that is no more than that; `undefined` for others. */
+/** Returns the text of a plain part; undefined for others. */
 function plainText(part: Part): string | undefined {
   if (typeof part === 'string') return part;
   if ('bold' in part) return part.bold;
   return 'code' in part ? part.code : undefined;
 }
 
-/** Returns an image that was uploaded to Slack, which refuses it until it is ready. `alt` says what it shows. */
+/** Returns an image that was uploaded to Slack, which refuses it until it is ready. `alt` describes it. */
 export function imageBlock({ fileId, alt }: { fileId: string; alt: string }): ImageBlock {
   return { type: 'image', slack_file: { id: fileId }, alt_text: checkLimit('imageAlt', alt) };
 }
@@ -151,10 +151,10 @@ const joinLines = (lines: Part[][]): Part[] =>
 
 const toText = (lines: Part[][]) => cutBytes(joinLines(lines).map(toMrkdwn).join(''), MAX_TEXT_BYTES);
 
-/** Fields of blocks that people read; Slack counts them. */
+/** Fields of blocks with visible text, which Slack counts. */
 const shownFields = new Set(['text', 'title', 'alt_text', 'label', 'name', 'fallback']);
 
-/** Returns all that people read in blocks, as Slack counts it: escaped. */
+/** Returns all visible text in blocks, as Slack counts it: escaped. */
 function shownText(value: unknown, field = ''): string {
   if (typeof value === 'string') return shownFields.has(field) ? escapeText(value) : '';
   if (Array.isArray(value)) return value.map((item) => shownText(item, field)).join('');
@@ -258,8 +258,8 @@ export function withPreface(original: Message, preface: Part[]): Message {
 }
 
 /**
- * Returns the message with its link placeholders replaced. When a link has expired, its button is left out. When its
- * address is longer than Slack's limit for buttons, a line with the link stands for the button.
+ * Returns the message with its link placeholders replaced. If a link has expired, its button is left out. If its
+ * address is too long for a Slack button, a line with the link replaces the button.
  */
 export async function fillLinks(
   original: Message,
@@ -293,7 +293,7 @@ function linkBlock(label: string, url: string): MessageBlock {
   };
 }
 
-/** Returns a message as text alone, for when Slack refuses its blocks: the text, and the links of blocks and buttons. */
+/** Returns a message as text alone, for blocks that Slack refuses: the text, and the links of blocks and buttons. */
 export function textOnly(original: Message): string {
   const links = original.blocks.flatMap((block) => {
     if (block.type === 'actions')

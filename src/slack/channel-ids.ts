@@ -1,6 +1,6 @@
 /**
- * Slack gives a channel another id when it becomes shared. Docket goes on with the id that it knows: threads, schedules
- * and messages stay as they are, and ids are replaced where requests come in, and where calls go out.
+ * Slack gives a channel another id when it becomes shared. Docket continues with the id that it knows: threads,
+ * schedules and messages stay unchanged, and ids are replaced in incoming requests and outgoing calls.
  */
 export type ChannelIds = ReturnType<typeof createChannelIds>;
 
@@ -20,13 +20,13 @@ export function createChannelIds() {
   }
 
   return {
-    /** Returns the text with the ids that Slack takes now. */
+    /** Returns the text with Slack's present ids. */
     toSlack: (text: string) => replaceIds(text, toPresent),
     /** Returns the text with the ids that Docket knows. */
     fromSlack: (text: string) => replaceIds(text, toKnown),
-    /** Loads them anew. Returns whether they have changed; false when they cannot be loaded. */
+    /** Reloads them. Returns whether they have changed; false if they cannot be loaded. */
     refresh: () => refresh().catch(() => false),
-    /** Loads them now and again every `everyMs`: any process may hear of a change. */
+    /** Loads them now and again every `everyMs`, since any process may record a change. */
     async begin(from: () => Promise<Record<string, string>>, everyMs: number) {
       if (load !== undefined) return;
       load = from;
@@ -38,8 +38,8 @@ export function createChannelIds() {
 }
 
 /**
- * What may be the id of a conversation. Ids are capital letters and digits: they look the same in JSON and in forms,
- * where an encoded character before one (`%3D`) is not a part of it.
+ * Possible conversation ids. They are capital letters and digits, so they look the same in JSON and in forms, except
+ * that an encoded character before one (`%3D`) is not part of it.
  */
 const ENCODED_OR_ID = /%[0-9A-F]{2}|[CDG][A-Z0-9]{2,}/g;
 

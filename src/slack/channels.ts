@@ -12,8 +12,8 @@ export interface ChannelsParts {
 }
 
 /**
- * Returns `slack.channel` under its rate limit. Requests at the same time share one call. When no slot is free, it
- * rejects with a `SlackApiError` of kind `limited`, whose `retryAfterMs` says when to retry.
+ * Returns `slack.channel` under its rate limit. Concurrent requests share one call. If no slot is free, it rejects with
+ * a `SlackApiError` of kind `limited`, whose `retryAfterMs` is the time of the retry.
  */
 export function createChannels({ slack, rateLimiter, teamId, timing }: ChannelsParts): SlackApi['channel'] {
   const pending = new Map<string, ReturnType<SlackApi['channel']>>();

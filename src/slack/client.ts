@@ -14,17 +14,17 @@ import { personOf } from './person.ts';
 import { type FileInfo, type FileResponse, fileInfoOf, uploadBytes } from './upload.ts';
 import { createSlackWeb, type SlackWebOptions } from './web-calls.ts';
 
-/** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a slash at its end. */
+/** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a final slash. */
 export interface Identity {
   teamId: string;
-  /** The Enterprise Grid that the workspace belongs to; missing when it belongs to none. */
+  /** The Enterprise Grid of the workspace; missing if there is none. */
   enterpriseId?: string;
   botUserId: string;
   botId: string;
   url: string;
 }
 
-/** Of 1,000 people each: private channels are smaller. */
+/** Pages of 1,000 people each: private channels are smaller. */
 const MEMBER_PAGES = 5;
 
 export interface PostedMessage {
@@ -58,7 +58,7 @@ export function createSlackApi(options: SlackWebOptions) {
     typeof content === 'string' ? { text: content } : { text: content.text, blocks: content.blocks };
 
   return {
-    /** Returns for how many milliseconds every call still rejects with kind `token`, since Slack refuses the token. */
+    /** Returns for how many milliseconds calls still reject with kind `token`, because Slack refuses it. */
     refusedForMs: gate.waitMs,
 
     missingScopes,
@@ -66,8 +66,8 @@ export function createSlackApi(options: SlackWebOptions) {
     identity,
 
     /**
-     * Returns for how many milliseconds work pauses whose messages Slack would refuse with the token. Tries the token when
-     * that is due; never rejects.
+     * Returns for how many milliseconds jobs pause because Slack would refuse their messages with the token. Tries the
+     * token when that is due; never rejects.
      */
     async pausedForMs(): Promise<number> {
       if (gate.isRefused() && gate.waitMs() === 0) await identity().catch(() => {});
@@ -85,7 +85,7 @@ export function createSlackApi(options: SlackWebOptions) {
       return personOf(userId, user, own);
     },
 
-    /** Returns the person's time zone, an IANA name; `undefined` where Slack shows none. */
+    /** Returns the person's time zone, an IANA name; undefined if Slack shows none. */
     async personZone(userId: string): Promise<string | undefined> {
       const { user } = await call('users.info', () => web.users.info({ user: userId })).catch(
         nobodyIfPermanent,
@@ -93,7 +93,7 @@ export function createSlackApi(options: SlackWebOptions) {
       return user === undefined || user === 'nobody' ? undefined : user.tz || undefined;
     },
 
-    /** Returns user ids; `undefined` when the workspace has no such user group. */
+    /** Returns user ids; undefined if the workspace has no such user group. */
     async groupMembers(groupId: string): Promise<string[] | undefined> {
       try {
         const response = await call('usergroups.users.list', () =>
@@ -106,25 +106,25 @@ export function createSlackApi(options: SlackWebOptions) {
       }
     },
 
-    /** Returns the user groups in use; `handle` is without its `@`. */
+    /** Returns the active user groups; `handle` has no `@`. */
     async groups(): Promise<{ id: string; handle: string }[]> {
       const response = await call('usergroups.list', () => web.usergroups.list({}));
       return (response.usergroups ?? []).flatMap(({ id, handle }) => (id && handle ? [{ id, handle }] : []));
     },
 
     /**
-     * Returns facts of a conversation. `shared`: people of other organizations are in it, or invited. `isPublic`: every
-     * full member may read it. Rejects with kind `place` when the bot may not see it.
+     * Returns facts about a conversation. `shared`: people of other organizations are members, or invited. `isPublic`:
+     * every full member may read it. Rejects with kind `place` if the bot may not see it.
      */
     async channel(channelId: string): Promise<{ shared: boolean; isPublic: boolean }> {
-      // A direct message of the bot's has one person in it; asking Slack would need another scope.
+      // The bot's direct message has one other member; asking Slack would need another scope.
       if (channelId.startsWith('D')) return { shared: false, isPublic: false };
       const channel = await conversation(channelId);
       const invited = channel.is_pending_ext_shared === true || (channel.pending_shared?.length ?? 0) > 0;
       return { shared: channel.is_ext_shared === true || invited, isPublic: isPublic(channel) };
     },
 
-    /** Returns the ids of the first members of a conversation, up to `MEMBER_PAGES` pages. Rejects as `channel` does. */
+    /** Returns the first members' ids, up to `MEMBER_PAGES` pages. Rejects as `channel` does. */
     async members(channelId: string): Promise<string[]> {
       const members: string[] = [];
       let cursor: string | undefined;
@@ -139,7 +139,7 @@ export function createSlackApi(options: SlackWebOptions) {
       return members;
     },
 
-    /** Returns the name without its `#`. Rejects with kind `place` when it is not public: not everybody may know it. */
+    /** Returns the name without its `#`. Rejects with kind `place` if it is private: not everybody may know it. */
     async channelName(channelId: string): Promise<string> {
       const channel = channelId.startsWith('D') ? undefined : await conversation(channelId);
       if (!channel?.name || !isPublic(channel))
@@ -148,8 +148,8 @@ export function createSlackApi(options: SlackWebOptions) {
     },
 
     /**
-     * Opens a modal, within 3 s of the click or command that the trigger id is from. Rejects with kind `missing` when
-     * the trigger id has expired, and `unclear` when Slack did not answer within `timeoutMs`.
+     * Opens a modal, within 3 s of the trigger's click or command. Rejects with kind `missing` if the trigger id has
+     * expired, and `unclear` if Slack did not answer within `timeoutMs`.
      */
     async openModal(triggerId: string, view: ModalView, timeoutMs?: number): Promise<void> {
       await call('views.open', () => web.views.open({ trigger_id: triggerId, view }), timeoutMs);
@@ -160,7 +160,7 @@ export function createSlackApi(options: SlackWebOptions) {
       await call('views.update', () => web.views.update({ view_id: viewId, view }), timeoutMs);
     },
 
-    /** Replaces a person's Home tab. Rejects with code `not_enabled` when the app has none. */
+    /** Replaces a person's Home tab. Rejects with code `not_enabled` if the app has none. */
     async publishHome(userId: string, view: HomeView): Promise<void> {
       await call('views.publish', () => web.views.publish({ user_id: userId, view }));
     },
@@ -201,15 +201,15 @@ export function createSlackApi(options: SlackWebOptions) {
       await callInTime('chat.update', isTooLate, () => web.chat.update(message));
     },
 
-    /** Deletes a message of ours. Rejects with kind `missing` when it is gone. */
+    /** Deletes one of our messages. Rejects with kind `missing` if it does not exist. */
     async remove({ channel, ts }: PostedMessage): Promise<void> {
       await call('chat.delete', () => web.chat.delete({ channel, ts }));
     },
 
     /**
      * Posts a message that one person sees until their client is reloaded. It cannot be edited, and Slack does not say
-     * whether it arrived: in a thread without any reply it never does. Rejects with kind `place` when the person or the
-     * bot is not in the conversation.
+     * whether it arrived: in a thread without replies it never does. Rejects with kind `place` if the person or the bot
+     * is not in the conversation.
      */
     async postEphemeralTo(
       { channel, user, threadTs }: { channel: string; user: string; threadTs?: string },
@@ -220,12 +220,12 @@ export function createSlackApi(options: SlackWebOptions) {
     },
 
     /**
-     * Begins the upload of a file: `uploadBytes` takes its bytes, and `completeUpload` finishes it. Whoever knows
-     * `uploadUrl` may upload in our name. Rejects with kind `refused` where the workspace takes no files (any more).
+     * Begins the upload of a file: `uploadBytes` takes its bytes, and `completeUpload` finishes it. Anybody who knows
+     * `uploadUrl` may upload in our name. Rejects with kind `refused` if the workspace takes no files.
      */
     async getUploadAddress(file: {
       filename: string;
-      /** How many. */
+      /** Size of the file. */
       bytes: number;
     }): Promise<{ fileId: string; uploadUrl: string }> {
       const { filename, bytes: length } = file;
@@ -241,8 +241,8 @@ export function createSlackApi(options: SlackWebOptions) {
     uploadBytes,
 
     /**
-     * Finishes the upload of a file. It is shared in the channel or thread a little later, and without a channel
-     * nowhere. Where the outcome is not known, `fileInfo` tells it.
+     * Finishes the upload of a file. The file is shared in the channel or thread a little later; without a channel it
+     * is not shared. If the outcome is unknown, `fileInfo` shows it.
      */
     async completeUpload(file: {
       fileId: string;
@@ -261,28 +261,28 @@ export function createSlackApi(options: SlackWebOptions) {
       );
     },
 
-    /** Returns what is known of a file. Rejects with kind `missing` when its upload was never finished. */
+    /** Returns the known facts about a file. Rejects with kind `missing` if its upload was never finished. */
     async fileInfo(fileId: string): Promise<FileInfo> {
       const response = await call('files.info', () => web.files.info({ file: fileId }));
       if (!response.file) throw new SlackApiError('unclear', 'files.info', 'no_file');
       return fileInfoOf(response.file as FileResponse);
     },
 
-    /** Adds a reaction of the bot's, by its name without colons. Resolves also when it is there already. */
+    /** Adds a reaction by the bot; its name has no colons. Also resolves if it exists already. */
     async addReaction({ channel, ts: timestamp }: PostedMessage, name: string): Promise<void> {
       await call('reactions.add', () => web.reactions.add({ channel, timestamp, name })).catch(
         ignoreCode('already_reacted'),
       );
     },
 
-    /** Removes a reaction of the bot's. Resolves also when it is not there. */
+    /** Removes a reaction of the bot. Also resolves if it does not exist. */
     async removeReaction({ channel, ts: timestamp }: PostedMessage, name: string): Promise<void> {
       await call('reactions.remove', () => web.reactions.remove({ channel, timestamp, name })).catch(
         ignoreCode('no_reaction'),
       );
     },
 
-    /** Returns epoch milliseconds, no later than Slack's clock now; 0 when its responses have no time. */
+    /** Returns epoch milliseconds, no later than Slack's clock now; 0 if its responses have no time. */
     async serverTimeMs(): Promise<number> {
       if (clock.nowMs() === undefined) await call('auth.test', () => web.auth.test());
       return clock.nowMs() ?? 0;
@@ -303,13 +303,13 @@ export function createSlackApi(options: SlackWebOptions) {
   };
 }
 
-/** Returns `nobody` when Slack does not show us a person, which no retry changes; rethrows other errors. */
+/** Returns `nobody` if Slack does not show us a person, which no retry changes; rethrows other errors. */
 function nobodyIfPermanent(error: unknown): { user: 'nobody' } {
   if (error instanceof SlackApiError && error.kind === 'place') return { user: 'nobody' };
   throw error;
 }
 
-/** Returns whether a conversation is public; when Slack does not say, it counts as private. */
+/** Returns whether a conversation is public; if Slack does not say, it counts as private. */
 const isPublic = (channel: { is_private?: boolean; is_im?: boolean; is_mpim?: boolean }) =>
   channel.is_private === false && !channel.is_im && !channel.is_mpim;
 

@@ -8,7 +8,7 @@ export interface ConversationReadersParts extends RememberParts, Pick<SlackApi, 
   log: Pick<Log, 'info'>;
 }
 
-/** Who may read a conversation. Neither rejects: where Slack does not answer in time, the answer is no. */
+/** Who may read a conversation. Neither rejects: if Slack does not answer in time, the result is false. */
 export interface ConversationReaders {
   /** Whether every full member of the workspace may. */
   isPublic(channelId: string): Promise<boolean>;
@@ -16,9 +16,9 @@ export interface ConversationReaders {
   isMember(channelId: string, userId: string): Promise<boolean>;
 }
 
-/** Returns loadCached look-ups of who may read a conversation. */
+/** Returns cached look-ups of who may read a conversation. */
 export function createConversationReaders(parts: ConversationReadersParts): ConversationReaders {
-  /** Returns what Slack says of a channel; `otherwise` where it does not say, or never will. */
+  /** Returns Slack's facts about a channel; `otherwise` if Slack does not answer, or never will. */
   function lookUp<T>(load: (id: string) => Promise<T>, otherwise: T) {
     const loadCached = cached(parts, async (id) => {
       try {

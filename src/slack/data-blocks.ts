@@ -7,8 +7,8 @@ import { formatCount, singleLine } from './text.ts';
 const EMPTY_CELL = '–';
 
 /**
- * Returns a table. Cells are plain text of one line, numbers with separators; columns of numbers alone stand to the
- * right. What other people wrote is harmless in it; cut it before.
+ * Returns a table. Cells are plain text of one line, numbers with separators; columns with only numbers are
+ * right-aligned. Other people's text is harmless in it; cut it first.
  */
 export function tableBlock(header: string[], rows: (string | number)[][]): TableBlock {
   const cell = (value: string | number) => ({
@@ -28,10 +28,10 @@ export function tableBlock(header: string[], rows: (string | number)[][]): Table
 
 export interface ChartParts {
   title: string;
-  /** `bar` when left out. */
+  /** The default is `bar`. */
   kind?: 'bar' | 'line';
   series: { name: string; values: number[] }[];
-  /** One for each value, each different from all others. */
+  /** One for each value, all different. */
   labels: string[];
   xTitle?: string;
   yTitle?: string;

@@ -25,23 +25,21 @@ export interface DeliveryParts extends RetryParts {
   people: PeopleStore;
   ownPosts: OwnPostStore;
   rateLimiter: RateLimitStore;
-  /** Called when Slack shows what was wanted since `lagMs`. */
+  /** Called when Slack shows the wanted form; `lagMs` is how long that was pending. */
   onShown?: (urgency: Urgency, lagMs: number) => void;
   now: () => number;
 }
 
-/** Progress and lowPriority posts leave a share of the slots to endings and clicks. */
+/** Progress and low-priority posts leave a share of the slots to endings and clicks. */
 const priorityOf = (wanted: WantedMessage): 'interactive' | 'low' =>
   ['progress', 'lowPriority'].includes(urgencyOf(wanted)) ? 'low' : 'interactive';
 
-/** Returns whether a message is posted again when somebody deleted it. */
+/** Returns whether a message is posted again after a person deleted it. */
 const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
-
-/** For so long, what is posted for the first time is looked for first: digests are caught up for as long. */
 
 const forgetPost = { postedAtMs: undefined, checkAtMs: undefined };
 
-/** Returns what is over once a message is there. A refusal stays known where it moved the message. */
+/** Returns the changes after a post. A refusal that moved the message stays recorded. */
 const afterPost = ({ movedTo }: MessageRecord): DeliveryChanges => ({
   ...forgetPost,
   failures: undefined,
@@ -51,7 +49,7 @@ const afterPost = ({ movedTo }: MessageRecord): DeliveryChanges => ({
 
 const forgetEdits = { ts: undefined, deliveredHash: undefined, editUnclearUntilMs: undefined };
 
-/** Returns in which of its forms a message is to be sent, after what Slack has refused of it. */
+/** Returns the form in which to send a message, after Slack's refusals. */
 function formOf(record: MessageRecord): 'own' | 'fallback' | 'text' {
   const { wanted, textOnly, refusedHash, refusedFallbackHash } = record;
   if (wanted.fallback === undefined) return textOnly ? 'text' : 'own';
@@ -59,7 +57,7 @@ function formOf(record: MessageRecord): 'own' | 'fallback' | 'text' {
   return refusedFallbackHash === wanted.hash ? 'text' : 'fallback';
 }
 
-/** Returns what to record when Slack has refused the blocks of a message; `undefined` when it was sent without. */
+/** Returns the changes to record after Slack refused a message's blocks; undefined if it was sent without blocks. */
 function afterRefusal(record: MessageRecord): DeliveryChanges | undefined {
   const { fallback, hash } = record.wanted;
   const form = formOf(record);
@@ -68,26 +66,26 @@ function afterRefusal(record: MessageRecord): DeliveryChanges | undefined {
   return form === 'own' ? { refusedHash: hash } : { refusedFallbackHash: hash };
 }
 
-/** A failed call: the record as it was marked before the call, and the changes to make by the kind of failure. */
+/** A failed call: the record as it was marked before the call, and the changes for each kind of failure. */
 interface FailedCall {
   record: MessageRecord;
   error: unknown;
-  /** For a call that did not happen: takes the mark back. */
+  /** For a call that did not happen: removes the mark. */
   undone: DeliveryChanges;
   /** For a call that may have happened. */
   unclear: DeliveryChanges;
 }
 
 /**
- * Brings Slack up to date with one message. Returns in how many milliseconds it has to be called again, and nothing when
- * Slack shows the message as it is wanted. Safe to repeat at any point.
+ * Delivers the wanted form of one message. Returns the milliseconds until its next call, or undefined if Slack shows
+ * the wanted form. Safe to repeat at any point.
  */
 export type Deliver = (key: string) => Promise<number | undefined>;
 
 /**
- * Returns what brings Slack up to date with one message: posts it once, then edits it. Two deliveries of one key may
- * overlap when a process was taken for dead. They cannot post twice: a mark is written before every call, and only
- * while the record is as it was read, so the second delivery loads the record again.
+ * Returns the delivery of one message: posts it once, then edits it. Two deliveries of one key may overlap if a process
+ * was taken for dead. They cannot post twice: a mark is written before every call, but only if the record is unchanged
+ * since it was read, so the second delivery loads the record again.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
   const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;
@@ -137,7 +135,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return save(key, record, { ...forgetEdits, deliveredHash: wanted.hash, failures: undefined }, undefined);
   }
 
-  /** Posts the message. When an earlier post had no answer, searches for it first. */
+  /** Posts the message. If an earlier post had no answer, searches for it first. */
   async function post(key: string, record: MessageRecord): Promise<number | undefined> {
     const { wanted } = record;
     const isUnwanted = wanted.retracted && record.postedAtMs === undefined;
@@ -178,7 +176,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const marked = { ...record, ...mark };
     // A failed retry says nothing about whether an earlier attempt succeeded.
     const undone = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
-    // Redis was slow, or the process froze: the mark no longer covers the length of a call, and others may search too soon.
+    // Redis was slow, or the process froze: the mark no longer covers the call's duration, so others may search too
+    // early.
     const isTooLate = () => now() - markedAtMs > timing.callMarginMs;
     if (isTooLate()) return save(key, marked, undone, 0);
     try {
@@ -196,7 +195,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return undefined;
   }
 
-  /** Edits the message. When an edit had no answer, edits once more after it can no longer arrive. */
+  /** Edits the message. If an edit had no answer, edits once more after it can no longer arrive. */
   async function edit(key: string, record: MessageRecord): Promise<number | undefined> {
     const { wanted, channel, ts, editUnclearUntilMs = 0 } = record;
     if (channel === undefined || ts === undefined) throw new Error('an edit of what is not posted');
@@ -237,7 +236,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (behindSinceMs !== undefined) parts.onShown?.(urgencyOf(wanted), now() - behindSinceMs);
   }
 
-  /** Saves the changes. Returns `inMs`, or 0 when another process has changed the record. */
+  /** Saves the changes. Returns `inMs`, or 0 if another process has changed the record. */
   async function save(
     key: string,
     record: MessageRecord,
@@ -247,7 +246,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return (await messages.updateIfUnchanged(key, record, changes)) ? inMs : 0;
   }
 
-  /** Saves how a failed call is to be retried, or gives up. Returns as `Deliver` does. */
+  /** Saves the retry of a failed call, or gives up. Returns the same as `Deliver`. */
   async function handleFailure(
     key: string,
     { record, error, undone, unclear }: FailedCall,
@@ -264,7 +263,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     switch (kind) {
       case 'missing':
         if (method !== 'chat.update') return giveUp(key, record, code, undone);
-        // Somebody deleted it.
+        // A person deleted it.
         return save(key, record, { deleted: true, ...forgetEdits }, 0);
       case 'blocks': {
         const form = formOf(record);
@@ -281,8 +280,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
 
   /**
    * Handles a permanent refusal: moves the message to a direct message, once, or else records the refusal. An earlier
-   * post that is in doubt stays so: whatever is wanted next is posted only after a search. A message that moves may be in
-   * both places, since nobody can look into the first one.
+   * post of unknown outcome stays unknown: the next form is posted only after a search. A moved message may be in both
+   * places, since the first one cannot be read.
    */
   async function giveUp(
     key: string,
@@ -294,13 +293,13 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (ts === undefined && wanted.fallbackRecipient !== undefined && movedTo === undefined) {
       return save(key, record, { movedTo: wanted.fallbackRecipient, refusal: code, ...forgetPost }, 0);
     }
-    // Nobody waits for it, or whoever it concerns is told otherwise.
+    // It has low priority, or the person is informed in another way.
     log[wanted.lowPriority ? 'warn' : 'error']({ message: key, code }, 'a message cannot be delivered');
     const known = { refusal: code, deliveredHash: wanted.hash, ...undone, editUnclearUntilMs: undefined };
     return save(key, record, known, undefined);
   }
 
-  /** Returns where to post; `undefined` while the root of its thread is not posted yet. */
+  /** Returns where to post; undefined while the root of its thread is not posted yet. */
   async function resolveTarget(
     record: MessageRecord,
   ): Promise<{ channel: string; threadTs?: string } | undefined> {

@@ -34,7 +34,7 @@ export class SlackApiError extends Error {
   readonly code: string;
   /** How long Slack asked us to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** The refused places in the blocks, as JSON pointers, when Slack names them. */
+  /** The refused places in the blocks, as JSON pointers, if Slack names them. */
   readonly pointers: string[];
   /** The scopes that the app lacks, as Slack names them: any one of them is enough. */
   readonly needed: string | undefined;
@@ -106,7 +106,7 @@ const kindOfCode: Record<string, SlackErrorKind> = {
   token_revoked: 'token',
   token_expired: 'token',
   missing_scope: 'token',
-  // Failures inside Slack: it says that the call may or may not have finished.
+  // Failures inside Slack: by its documentation, the call may or may not have finished.
   internal_error: 'unclear',
   fatal_error: 'unclear',
   service_unavailable: 'unclear',
@@ -127,14 +127,14 @@ const notSent = new Set([
   TOO_LATE,
 ]);
 
-/** Returns whatever the Web API client threw as a typed error. */
+/** Returns any error of the Web API client as a typed error. */
 export function toSlackApiError(method: string, error: unknown): SlackApiError {
   if (error instanceof SlackApiError) return error;
   if (error instanceof WebAPIRateLimitedError) {
     return new SlackApiError('limited', method, 'ratelimited', { retryAfterMs: error.retryAfter * 1000 });
   }
   if (error instanceof WebAPIPlatformError) {
-    // The client passes a response that is not JSON as if it were Slack's error code.
+    // If a response is not JSON, the client passes it as if it were Slack's error code.
     const code = /^[a-z0-9_]{1,80}$/.test(error.data.error) ? error.data.error : 'unreadable';
     const pointers = error.data.response_metadata?.messages ?? [];
     const needed = parseScopes((error.data as { needed?: unknown }).needed);
@@ -153,11 +153,11 @@ export function toSlackApiError(method: string, error: unknown): SlackApiError {
   return new SlackApiError(notSent.has(code) ? 'unreachable' : 'unclear', method, code);
 }
 
-/** Returns names of scopes, separated by commas; `undefined` for anything else. */
+/** Returns names of scopes, separated by commas; undefined for anything else. */
 const parseScopes = (value: unknown) =>
   typeof value === 'string' && /^[a-z:._,-]{1,200}$/.test(value) ? value : undefined;
 
-/** Returns the system's error code, also from below wrapping errors. */
+/** Returns the system's error code, even from a wrapped error. */
 function causeCode(error: unknown): string {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;

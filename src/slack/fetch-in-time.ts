@@ -2,12 +2,12 @@ import { fetch, getGlobalDispatcher, type RequestInit, type Response } from 'und
 import { beforeSending } from '../runtime/outgoing.ts';
 
 /**
- * Says whether others may already take a call for lost, so that it must not be made any more. Asked right before its request
- * leaves, since a process may freeze at any moment, also while it connects.
+ * Returns whether other processes may already treat a call as lost, so that it must not be made. Called right before
+ * the request leaves, since a process may freeze at any moment, even while it connects.
  */
 export type IsTooLate = () => boolean;
 
-/** What errors of requests that were too late have as their code: certainly nothing of them was sent. */
+/** The error code of requests that were too late: certainly nothing was sent. */
 export const TOO_LATE = 'too_late';
 
 /** Fetches as the global `fetch` does. A request that is too late is not sent: the cause of the error has that code. */

@@ -3,14 +3,14 @@ import { backoffMs, type Timing } from '../runtime/timing.ts';
 import type { Identity, SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
 
-/** Fewer failures in a row may pass by themselves. */
+/** Fewer consecutive failures may pass by themselves. */
 const FAILURES_BEFORE_ERROR = 3;
 
 /** Returns whether Slack refused the bot, which no retry changes. */
 const isRefused = (error: unknown) =>
   error instanceof SlackApiError && (error.kind === 'token' || error.kind === 'refused');
 
-/** Loads the bot's identity, and retries until Slack answers. Docket starts without it, and refuses commands then. */
+/** Loads the bot's identity, and retries until Slack answers. Until then, Docket refuses commands. */
 export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>, log: Log) {
   let identity: Identity | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -31,7 +31,7 @@ export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs
   }
 
   return {
-    /** Returns `undefined` until Slack has answered. */
+    /** Returns undefined until Slack has answered. */
     current: () => identity,
     /** Resolves after the first answer, good or bad. */
     start: () => load(1),

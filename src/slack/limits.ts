@@ -1,6 +1,6 @@
 /**
  * Limits above which Slack refuses or cuts, each with its source: a page below https://docs.slack.dev/reference/ unless
- * it says otherwise. Lengths count UTF-16 code units, as JavaScript's `length` does.
+ * stated otherwise. Lengths count UTF-16 code units, as JavaScript's `length` does.
  */
 export const SLACK_LIMITS = {
   /** `text` of a message, which is cut: methods/chat.postMessage, "Truncating content". */
@@ -8,7 +8,7 @@ export const SLACK_LIMITS = {
   /** `text` of an edited message, in bytes of UTF-8 and as it is escaped: methods/chat.update, `msg_too_long`. */
   editedTextBytes: 4000,
   /**
-   * All blocks of a message together, `& < >` as they are escaped. On no page; `msg_blocks_too_long` came from 13,172
+   * All blocks of a message together, with `& < >` escaped. Not documented; `msg_blocks_too_long` came from 13,172
    * characters on: https://github.com/slackapi/bolt-js/issues/2509.
    */
   messageBlocksText: 13_000,
@@ -62,13 +62,13 @@ export const SLACK_LIMITS = {
   /** views/modal-views */
   modalTitle: 24,
   modalPrivateMetadata: 3000,
-  /** A problem at a field of a modal. On no page; as short as Slack wants a placeholder there to be. */
+  /** A problem at a modal's field. Not documented; as short as Slack's limit for a placeholder there. */
   modalFieldError: 150,
 } as const;
 
 /**
- * Returns the text or the list. When Slack would refuse its length, throws `RangeError`, which does not repeat it: a
- * defect of ours.
+ * Returns the text or the list. If Slack would refuse its length, throws `RangeError` without its content: a defect of
+ * ours.
  */
 export function checkLimit<T extends string | readonly unknown[]>(
   limit: keyof typeof SLACK_LIMITS,

@@ -2,12 +2,12 @@ import type { Logger } from '@slack/web-api';
 import { LogLevel } from '@slack/web-api';
 import type { Log } from '../runtime/log.ts';
 
-/** Lines of the client that quote whole requests and responses, links included. */
+/** Lines of the client that quote whole requests and responses, including links. */
 const wholeBody = /^http request (body|result|headers)/;
 
 /**
- * Returns our log as the logger of Slack's packages. What they log below a warning is traced; their errors are logged
- * as warnings, since the caller decides whether it is an error.
+ * Returns our log as the logger of Slack's packages. Their lines below a warning are traced; their errors are logged as
+ * warnings, since the caller decides whether it is an error.
  */
 export function createSlackLogger(log: Log): Logger {
   const text = (parts: unknown[]) => parts.map(String).join(' ');

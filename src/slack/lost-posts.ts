@@ -12,24 +12,24 @@ export interface LostPost {
   place: { channel: string; threadTs?: string };
   /** The earliest time at which it was posted, by Slack's clock. */
   sinceMs: number;
-  /** The search must start no earlier than this: by then, a post that took effect is found. */
+  /** The earliest start of the search: from then on, a post that took effect is found. */
   fromMs: number;
 }
 
-/** The result of a search: its next page can be read in `waitMs`, or it is known whether the message is there. */
+/** The result of a search: the next page can be read in `waitMs`, or whether the message is there. */
 export type SearchResult =
   | { kind: 'wait'; waitMs: number }
   | { kind: 'known'; found: FoundMessage | undefined };
 
-/** What is read of a place, page by page, for all posts that are searched for in it. */
+/** The pages of a place, read for all posts that are searched for in it. */
 interface HistoryRead {
-  /** When the first page was asked for: posts that had taken effect by then are on these pages. */
+  /** When the first page was requested: posts that had taken effect until then are on these pages. */
   startedAtMs?: number;
   sinceMs: number;
   cursor?: string | undefined;
   found: Map<string, FoundMessage>;
   isComplete: boolean;
-  /** The page that is being read; resolves with how long to wait for the next one. */
+  /** The page being read; resolves with the wait before the next one. */
   page?: Promise<number> | undefined;
   usedAtMs: number;
 }
@@ -37,7 +37,7 @@ interface HistoryRead {
 /** The first post searched for is not always the first that was posted. */
 const MARGIN_MS = 60_000;
 
-/** A complete read serves other posts for so long, and one that nobody asks for is dropped after it. */
+/** How long a complete read serves other posts, and an unused read is kept. */
 const CACHE_MS = 60_000;
 const UNUSED_MS = 10 * 60_000;
 
@@ -49,8 +49,8 @@ export interface SearchParts {
 }
 
 /**
- * Returns a search for posts whose answers were lost. Each page takes a slot, and the next attempt goes on behind it. After
- * an outage there are many posts of one place: one read finds all whose `fromMs` had passed when it began.
+ * Returns a search for posts whose answers were lost. Each page takes a slot, and the next attempt continues after it.
+ * After an outage many posts of one place are missing: one read finds all whose `fromMs` had passed when it began.
  */
 export function createLostPostSearch({
   slack,
@@ -76,7 +76,7 @@ export function createLostPostSearch({
     }
   };
 
-  /** Returns a read that is going to find the post if it is there. */
+  /** Returns a read that will find the post if it is there. */
   function readFor({ place, sinceMs, fromMs }: LostPost): HistoryRead {
     const atMs = now();
     for (const [name, all] of reads) {
@@ -96,7 +96,7 @@ export function createLostPostSearch({
     return read;
   }
 
-  /** Reads one page when a slot is free for it. Returns how long to wait before the next one. */
+  /** Reads one page if a slot is free for it. Returns how long to wait before the next one. */
   async function readNext(read: HistoryRead, { teamId, place }: LostPost): Promise<number> {
     const rateLimit = readRateLimit(place.threadTs === undefined ? 'history' : 'replies', teamId, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: placeKeyOf(place) });

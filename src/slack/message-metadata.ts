@@ -4,7 +4,7 @@ export interface DeliveryMetadata {
   hash: string;
 }
 
-/** A message of ours that Slack has, and the hash of what was posted. */
+/** One of our messages in Slack, and the hash of its posted form. */
 export interface FoundMessage {
   channel: string;
   ts: string;
@@ -37,7 +37,7 @@ interface PageResponse {
   response_metadata?: { next_cursor?: string };
 }
 
-/** What one page shows: our messages by the key in their metadata, and where the next page begins. */
+/** The content of one page: our messages by the key in their metadata, and the cursor of the next page. */
 export interface MessagePage {
   found: [key: string, message: FoundMessage][];
   nextCursor: string | undefined;

@@ -12,7 +12,7 @@ import { checkLimit, SLACK_LIMITS } from './limits.ts';
 const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
 
 /**
- * Returns a modal that shows a message, titled as the modal before it unless that title is too long. Charts and tables
+ * Returns a modal that shows a message, with the title of the previous modal unless that is too long. Charts and tables
  * are left out, since modals take none.
  */
 export const noticeView = (title: string, { blocks }: Message) =>
@@ -21,7 +21,7 @@ export const noticeView = (title: string, { blocks }: Message) =>
     blocks.filter((block) => block.type !== 'data_visualization' && block.type !== 'table'),
   );
 
-/** Returns a modal that is only read. */
+/** Returns a modal without fields. */
 export function reportView(title: string, blocks: KnownBlock[]): ModalView {
   return {
     type: 'modal',
@@ -56,7 +56,7 @@ export function formView(form: {
   };
 }
 
-/** What all fields have. `block` names the field in the submitted values and in problems. */
+/** The common parts of all fields. `block` names the field in the submitted values and in problems. */
 interface FieldParts {
   block: string;
   label: string;
@@ -90,13 +90,13 @@ export function textField(
   });
 }
 
-/** One option of a choice; `value` is what is submitted. Both take `SLACK_LIMITS.optionText` characters. */
+/** One option of a choice; `value` is submitted. Both take `SLACK_LIMITS.optionText` characters. */
 export interface Choice {
   label: string;
   value: string;
 }
 
-/** Other people's words may be in it: `:x:` in them is no picture. */
+/** It may contain other people's words, in which `:x:` is no picture. */
 const toOption = ({ label, value }: Choice): PlainTextOption => ({
   text: { ...plainText(label), emoji: false },
   value,
@@ -112,7 +112,7 @@ export function choiceField(
   return inputBlock(field, { type, action_id: 'choice', options, ...(chosen && { initial_option: chosen }) });
 }
 
-/** Returns a field with a choice among many, which stand in groups under a label each. */
+/** Returns a field with a choice among many, in groups with a label each. */
 export function groupedChoiceField(
   field: FieldParts & { groups: readonly { label: string; choices: readonly Choice[] }[]; initial?: string },
 ): InputBlock {
@@ -129,7 +129,7 @@ export function groupedChoiceField(
   });
 }
 
-/** Returns a field where any number of choices may be ticked, none included. */
+/** Returns a field in which any number of choices may be ticked, or none. */
 export function checkboxField(
   field: FieldParts & { choices: readonly Choice[]; initial: readonly string[] },
 ): InputBlock {
@@ -147,7 +147,7 @@ export function checkboxField(
   );
 }
 
-/** Returns a field for a time of day, `HH:MM` of 24 hours. */
+/** Returns a field for a time of day, 24-hour `HH:MM`. */
 export const timeField = (field: FieldParts & { initial: string }): InputBlock =>
   inputBlock(field, { type: 'timepicker', action_id: 'time', initial_time: field.initial });
 

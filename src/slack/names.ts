@@ -10,8 +10,8 @@ export class NamesUnknown extends Error {
 }
 
 /**
- * Most people, channels and groups, of each kind, that are looked up for one message. Slack allows about 100 look-ups
- * of people a minute, which permissions need too.
+ * Maximum people, channels and groups, of each kind, looked up for one message. Slack allows about 100 look-ups of
+ * people a minute, which permissions need as well.
  */
 const MAX_LOOKUPS = 20;
 
@@ -27,9 +27,9 @@ const undefinedIfPermanent = (error: unknown) => {
 };
 
 /**
- * Returns a function that looks up the names of what a message mentions, all at once and within `timeoutMs`. Names that
- * Slack does not know, and those after the first `MAX_LOOKUPS`, are missing. Rejects with `NamesUnknown` when a retry
- * may find more.
+ * Returns a function that looks up the names for a message's mentions, all at once and within `timeoutMs`. Names that
+ * Slack does not know, and those after the first `MAX_LOOKUPS`, are missing. Rejects with `NamesUnknown` if a retry may
+ * find more.
  */
 export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<Names> {
   const person = cached(parts, async (id) => {

@@ -4,9 +4,9 @@ import type { MessageStore, WantedMessage } from '../store/messages.ts';
 import type { Message } from './blocks.ts';
 
 /**
- * A message and where it belongs. `key` names it for good: publishing the same key again edits the message.
- * `fallback` is shown where Slack refuses the blocks of `message`, whose text is shown alone where it refuses those,
- * too. What is published next is tried with its own blocks again.
+ * A message and its place. `key` names it for good: publishing the same key again edits the message. `fallback` is
+ * shown if Slack refuses the blocks of `message`; if Slack refuses those as well, only its text is. The next published
+ * form is tried with its own blocks again.
  */
 export interface OutboxMessage
   extends Pick<
@@ -24,12 +24,13 @@ export interface OutboxMessage
   key: string;
   message: Message;
   fallback?: Message;
-  /** Counts from 1: with the next one, what Slack refused is tried again, though it is to look the same. */
+  /** Counts from 1: the next number retries what Slack refused, even if the form is the same. */
   attempt?: number;
 }
 
 /**
- * Records what Slack is to show; the only way to post anything. `delivery.ts` brings Slack up to date. `version` grows: a late call with an older one changes nothing.
+ * Records the wanted form of messages; the only way to post. `delivery.ts` delivers it. `version` grows: a late call
+ * with an older one has no effect.
  */
 export type Outbox = ReturnType<typeof createOutbox>;
 
@@ -44,7 +45,7 @@ export interface OutboxParts {
 export function createOutbox(parts: OutboxParts) {
   const { messages, enqueueMessage, timing, now } = parts;
   return {
-    /** Records how a message is to look. */
+    /** Records the wanted form of a message. */
     async publish(
       teamId: string,
       { key, place, kind, message, attempt = 1, ...rest }: OutboxMessage,

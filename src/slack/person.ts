@@ -10,9 +10,9 @@ export function personOf(
   const guest = user.is_restricted === true || user.is_ultra_restricted === true;
   const active = user.is_bot !== true && user.deleted !== true;
   const full = active && !guest && user.is_stranger !== true;
-  // Somebody of another organization in a shared channel is not `is_stranger`, but has another team.
+  // A person of another organization in a shared channel is not `is_stranger`, but has another team.
   const here = [user.team_id, ...(user.enterprise_user?.teams ?? [])].includes(own.teamId);
-  // The person's own, never that of a workspace: anybody may write in a channel that is shared with it.
+  // The person's own, never a workspace's: anybody may write in a channel that is shared with it.
   const theirGrid = user.enterprise_user?.enterprise_id;
   const gridMember = full && own.enterpriseId !== undefined && theirGrid === own.enterpriseId;
   const name = [user.profile?.display_name, user.profile?.real_name, user.name].find(Boolean) ?? userId;

@@ -2,10 +2,10 @@ import type { Timing } from '../runtime/timing.ts';
 import type { RateLimit, RateLimitStore } from '../store/rate-limit.ts';
 import { SlackApiError } from './errors.ts';
 
-/** The pause after a 429 of Slack's that has no `Retry-After`. */
+/** The pause after a 429 from Slack without `Retry-After`. */
 export const DEFAULT_RETRY_AFTER_MS = 30_000;
 
-/** The burst grows with the count: a bench that lifts a limit is not held up by the usual burst. */
+/** The burst grows with the count, so the usual burst does not limit a bench that raises the count. */
 const perMinute = (name: string, count: number, burst: number): RateLimit => ({
   name,
   count,
@@ -31,14 +31,14 @@ export const editRateLimit = (
   interactiveShare: 0.5,
 });
 
-/** `conversations.info`, `.history` and `.replies` are tier 3, each with a count of its own. */
+/** `conversations.info`, `.history` and `.replies` are tier 3, each with its own count. */
 export const readRateLimit = (
   method: 'info' | 'history' | 'replies',
   teamId: string,
   { readsPerMinute }: Pick<Timing, 'readsPerMinute'>,
 ) => perMinute(`${method}:${teamId}`, readsPerMinute, 8);
 
-/** `files.getUploadURLExternal`, `.completeUploadExternal` and `files.info` are tier 4: 100 a minute, each for itself. */
+/** `files.getUploadURLExternal`, `.completeUploadExternal` and `files.info` are tier 4: 100 a minute each. */
 export const fileRateLimit = (
   method: 'begin' | 'complete' | 'info',
   teamId: string,
@@ -46,13 +46,13 @@ export const fileRateLimit = (
 ) => perMinute(`files-${method}:${teamId}`, fileCallsPerMinute, 8);
 
 /**
- * Weekly digests of a workspace, two posts each. Many are due at the same minute, and `chat.postMessage` takes some
- * hundred a minute of the whole workspace: what is left is for those who ask.
+ * Weekly digests of a workspace, two posts each. Many are due at the same minute, and `chat.postMessage` takes a few
+ * hundred a minute for the whole workspace: the rest is for people's requests.
  */
 export const digestRateLimit = (teamId: string, { digestsPerMinute }: Pick<Timing, 'digestsPerMinute'>) =>
   perMinute(`digests:${teamId}`, digestsPerMinute, 4);
 
-/** Returns an error handler that holds the limit when Slack says that it is reached. It always rethrows. */
+/** Returns an error handler that holds the limit if Slack says that it is reached. It always rethrows. */
 export const holdWhenLimited =
   (rateLimiter: Pick<RateLimitStore, 'hold'>, rateLimit: RateLimit) => async (error: unknown) => {
     if (error instanceof SlackApiError && error.kind === 'limited') {

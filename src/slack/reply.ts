@@ -3,22 +3,22 @@ import { z } from 'zod';
 import type { Identity } from './client.ts';
 import { findMentions, type MessageText, messageToMarkdown, ownWords } from './markdown/message.ts';
 
-/** What a person wrote in a channel or a thread. */
+/** A person's message in a channel or a thread. */
 export interface UserMessage {
   channel: string;
   /** With channel and team the identity of the message: an @mention arrives as two events with the same `ts`. */
   ts: string;
-  /** The `ts` of the thread's root; missing when the message is no reply. */
+  /** The `ts` of the thread's root; missing if the message is not a reply. */
   threadTs?: string;
-  /** Who wrote the root, when Slack says so. */
+  /** The author of the root, if Slack names them. */
   parentUser?: string;
   user: string;
   /** The workspace of the person. */
   team?: string;
-  /** From another organization, or, in a channel shared with one, not known to be from ours. */
+  /** From another organization, or possibly so in a channel shared with one. */
   external: boolean;
   mentionsBot: boolean;
-  /** It mentions somebody but the bot and its author: a person, a user group, or everybody here. */
+  /** It mentions others than the bot and its author: a person, a user group, or everybody here. */
   mentionsOthers: boolean;
   /** The fields of the event that `messageToMarkdown` reads. */
   content: MessageText;
@@ -42,7 +42,7 @@ export type IgnoreReason =
 
 export type Reply =
   | ({ kind: 'reply' } & UserMessage)
-  /** A person changed the wording, at `editedTs`; the fields are those of the message as it is now. */
+  /** A person changed the wording, at `editedTs`; the fields are those of the present message. */
   | ({ kind: 'edited'; editedTs: string } & UserMessage)
   | ({ kind: 'deleted' } & Pick<UserMessage, 'channel' | 'ts' | 'threadTs' | 'parentUser'>)
   | { kind: 'ignored'; why: IgnoreReason };
@@ -78,7 +78,7 @@ const messageEvent = messageFields.extend({
   deleted_ts: id,
 });
 
-// Teams and authorizations here are those of the installation, not of the author.
+// Teams and authorizations here belong to the installation, not to the author.
 const envelopeFields = z.object({
   team_id: id,
   context_team_id: id,
@@ -92,14 +92,14 @@ type Envelope = z.infer<typeof envelopeFields>;
 
 type BotIdentity = Pick<Identity, 'botUserId' | 'teamId' | 'enterpriseId'>;
 
-/** Subtypes of what a person wrote. A file alone, `/me`, and "also send to #channel" are among them. */
+/** Subtypes of people's messages. A file alone, `/me`, and "also send to #channel" are among them. */
 const PERSON_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
 
 /**
- * Reads a `message` or `app_mention` event; `envelope` is the request's body around it, `own` the bot's identity.
- * Accepts any input, and ignores what no person wrote, which Slack does not mark reliably: its own lines come from
- * `USLACK` or `USLACKBOT` without a subtype, a bot's posts have a `user`, and previews of links and edits of a bot are
- * `message_changed` as well.
+ * Parses a `message` or `app_mention` event; `envelope` is the request's body around it, `own` the bot's identity.
+ * Accepts any input, and ignores messages that no person wrote. Slack does not mark those reliably: its own lines come
+ * from `USLACK` or `USLACKBOT` without a subtype, a bot's posts have a `user`, and previews of links and edits of a bot
+ * are `message_changed` as well.
  */
 export function readReply(event: unknown, envelope: unknown, own: BotIdentity): Reply {
   const read = messageEvent.safeParse(event);
@@ -123,7 +123,7 @@ function readMessage(message: MessageFields, channel: string, around: Envelope, 
   if (!PERSON_SUBTYPES.has(message.subtype)) return ignored('another subtype');
   if (!ts || !user) return ignored('unreadable');
   const content = contentOf(message);
-  // Whom a forwarded message mentions is not meant by who forwards it.
+  // The mentions in a forwarded message are not those of the person who forwards it.
   const mentions = findMentions(ownWords(content));
   const others = mentions.users.filter((other) => other !== botUserId && other !== user);
   const team = message.user_team ?? message.team ?? message.source_team;
@@ -206,7 +206,7 @@ function isSameWording(previous: MessageFields, message: MessageFields): boolean
   return wording(previous) === wording(message);
 }
 
-/** Returns what would be sent to the agent, with ids for names; link previews are not part of it. */
+/** Returns the text for the agent, with ids for names; link previews are not part of it. */
 function wording(message: MessageFields): string {
   const ids = { get: (id: string) => id };
   return messageToMarkdown(contentOf(message), { users: ids, channels: ids, groups: ids });
@@ -222,8 +222,8 @@ export function installedTeamId(envelope: unknown): string | undefined {
 }
 
 /**
- * Returns false for channels that are not shared. In others, whoever is not proven to be from the workspace of the app
- * or its Enterprise Grid counts as external.
+ * Returns false for channels that are not shared. In others, a person counts as external unless proven to be from the
+ * workspace of the app or its Enterprise Grid.
  */
 function isExternal(
   { team, user_team, source_team }: MessageFields,

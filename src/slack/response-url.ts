@@ -1,9 +1,9 @@
 import { type Message, message } from './blocks.ts';
 
-/** A message that one person sees. With `replace_original` it replaces the message that was clicked. */
+/** A message to one person. With `replace_original` it replaces the clicked message. */
 export interface EphemeralMessage extends Message {
   replace_original?: true;
-  /** Removes the message that was clicked instead, where nobody else sees it. */
+  /** Deletes the clicked message instead, if nobody else sees it. */
   delete_original?: true;
 }
 
@@ -13,7 +13,7 @@ export const replaceOriginal = (text: string): EphemeralMessage => ({
   replace_original: true,
 });
 
-/** The answer to a question that is settled, where something else shows what came of it. */
+/** The answer to a settled question, if something else shows the result. */
 export const removeOriginal: EphemeralMessage = { ...message([['Done.']]), delete_original: true };
 
 /** Sends an ephemeral message to a `response_url`. Returns whether Slack accepted it; never rejects. */

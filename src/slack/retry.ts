@@ -7,13 +7,13 @@ export interface RetryParts {
   timing: Timing;
   random: () => number;
   log: Log;
-  /** Called for each failed call that is made again. */
+  /** Called for each failed call that is repeated. */
   onRetry?: () => void;
 }
 
 /**
- * Returns when to retry a failed call, and how many have failed in a row with it; `undefined` when Slack refuses it for
- * good. `before` is how many failed before it; `about` is for the log.
+ * Returns when to retry a failed call, and the number of consecutive failures; undefined if Slack refuses it for good.
+ * `before` is the number of earlier failures; `about` is for the log.
  */
 export function retryOf(
   { kind, code, method, retryAfterMs }: SlackApiError,
@@ -21,7 +21,7 @@ export function retryOf(
   about: object,
   { timing, random, log, onRetry }: RetryParts,
 ): { inMs: number; failures: number } | undefined {
-  // Another call finds out whether the token works again.
+  // Another call checks whether the token works again.
   if (kind === 'token' && retryAfterMs !== undefined) return { inMs: retryAfterMs, failures: before };
   const isLimited = kind === 'limited';
   if (!isLimited && kind !== 'unclear' && kind !== 'unreachable' && kind !== 'token') return undefined;

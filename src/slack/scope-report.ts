@@ -1,7 +1,7 @@
 import type { Log } from '../runtime/log.ts';
 import { lacksScope, type SlackApiError } from './errors.ts';
 
-/** Returns a function that logs a missing scope, once for each method: it stays so until an operator acts. */
+/** Returns a function that logs a missing scope, once per method: it lasts until an operator acts. */
 export function createScopeReporter(log: Pick<Log, 'error'>): (error: SlackApiError) => void {
   const reported = new Set<string>();
   return (error) => {

@@ -1,6 +1,6 @@
 /**
- * Returns Slack's clock, from the `Date` of its responses. It goes on by `monotonicMs`, since the machine's time of day
- * may be wrong and may be changed meanwhile.
+ * Returns Slack's clock, from the `Date` of its responses. `monotonicMs` advances it, since the machine's time of day
+ * may be wrong or change.
  */
 export function createSlackClock(monotonicMs: () => number) {
   let last: { atMs: number; upMs: number } | undefined;
@@ -10,7 +10,7 @@ export function createSlackClock(monotonicMs: () => number) {
       const atMs = Date.parse(date ?? '');
       if (!Number.isNaN(atMs)) last = { atMs, upMs: monotonicMs() };
     },
-    /** Returns epoch milliseconds, no later than Slack's clock now; `undefined` before the first response. */
+    /** Returns epoch milliseconds, no later than Slack's clock now; undefined before the first response. */
     nowMs: () => last && Math.floor(last.atMs + monotonicMs() - last.upMs),
   };
 }

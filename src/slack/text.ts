@@ -2,7 +2,7 @@ import { stripInvisible } from './visible.ts';
 
 /**
  * Returns text of people or the docs platform as one line of a message: white space folded, without control and
- * invisible characters, which could hide or reorder what follows.
+ * invisible characters, which could hide or reorder the text after them.
  */
 export function singleLine(text: string): string {
   return stripInvisible(text.replace(/(?!\s)\p{Cc}/gu, ''))
@@ -14,12 +14,12 @@ export function singleLine(text: string): string {
 export const visibleText = (text: string): string =>
   stripInvisible(text.replaceAll('\t', '  ').replace(/(?!\n)\p{Cc}/gu, '')).trim();
 
-/** Letters and digits of the scripts that are written from right to left; Unicode keeps these blocks for them. */
+/** Letters and digits of right-to-left scripts; Unicode reserves these blocks for them. */
 const rightToLeft = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
 
 /**
- * Returns other people's words, made one line by `singleLine`, as they stand among numbers and words of ours: those from
- * right to left are isolated, or they would take the numbers beside them along. Cut as `cutShown` does.
+ * Returns other people's words, made one line by `singleLine`, for use among our own numbers and words. Right-to-left
+ * words are isolated, or they would reorder the numbers next to them. Cut as by `cutShown`.
  */
 export const bidiIsolate = (words: string, max = Infinity): string =>
   rightToLeft.test(words) ? `\u2068${cutShown(words, max - 2)}\u2069` : cutShown(words, max);
@@ -28,41 +28,41 @@ export const bidiIsolate = (words: string, max = Infinity): string =>
 export const sanitizeUserText = (text: string, max: number): string =>
   bidiIsolate(cut(singleLine(text), max));
 
-/** Returns how many characters people see in a text: its code points. */
+/** Returns the number of characters that people see in a text: its code points. */
 export const lengthOf = (text: string) => Array.from(text).length;
 
-/** Returns at most `max` code points, the last one an ellipsis when something was cut. Cut before escaping. */
+/** Returns at most `max` code points, the last one an ellipsis if it was cut. Cut before escaping. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   const points = Array.from(text.slice(0, 2 * max + 1));
   return points.length <= max ? text : `${points.slice(0, max - 1).join('')}…`;
 }
 
-/** The same, cut after a word where one ends in its second half. */
+/** The same, cut after a word if one ends in its second half. */
 export function cutAtWord(text: string, max: number): string {
   const short = cut(text, max);
   const end = short.lastIndexOf(' ');
   return short === text || end < max / 2 ? short : `${short.slice(0, end).replace(/[\s,;:–—-]$/u, '')}…`;
 }
 
-/** Returns a state or a sentence of ours to stand within another one. */
+/** Returns a state or a sentence of ours for use within another one. */
 export const lowerFirst = (text: string) => text.slice(0, 1).toLowerCase() + text.slice(1);
 
 export const upperFirst = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** Returns text escaped for a `mrkdwn` string: Slack wants these three and no others. Disarms `<!here>` and `<@U…>`. */
+/** Returns text escaped for a `mrkdwn` string: Slack requires exactly these three. Disarms `<!here>` and `<@U…>`. */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Returns at most `max` characters as Slack counts them in blocks: code units, `& < >` as they are escaped. */
+/** Returns at most `max` characters as Slack counts them in blocks: code units, with `& < >` escaped. */
 export function cutShown(text: string, max: number): string {
   let kept = '';
   let room = max;
   for (const point of text) {
     room -= escapeText(point).length;
     if (room < 0) return `${kept}…`;
-    // What is cut leaves room for the ellipsis.
+    // The cut leaves room for the ellipsis.
     if (room > 0) kept += point;
   }
   return text;

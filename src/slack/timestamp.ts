@@ -1,5 +1,5 @@
 /**
- * Returns when Slack took the message that has this `ts`, in epoch milliseconds; what is finer stays as a fraction, so
- * that messages keep their order. NaN for what is no `ts`.
+ * Returns the time of a message's `ts` in epoch milliseconds, with a fraction, so that messages keep their order. NaN
+ * if it is not a `ts`.
  */
 export const tsToMs = (ts: string) => Number(ts) * 1000;

@@ -14,7 +14,7 @@ export function createTokenGate({ timing, monotonicMs }: TokenGateParts) {
   const pauseMs = (times: number) => backoffMs(timing, times, 0.5);
 
   return {
-    /** Returns for how many milliseconds no call is let through; 0 when the token works or the next try is due. */
+    /** Returns for how many milliseconds no call may pass; 0 if the token works or the next try is due. */
     waitMs,
 
     /** Returns whether the token was refused and has not worked since. */
@@ -36,7 +36,7 @@ export function createTokenGate({ timing, monotonicMs }: TokenGateParts) {
       } catch (error) {
         const outcome = outcomeOf(error);
         const times = (before?.times ?? 0) + 1;
-        // Of calls at the same time, the first refusal counts.
+        // Of concurrent calls, the first refusal counts.
         if (outcome === 'refused' && refused === before)
           refused = { times, untilMs: monotonicMs() + pauseMs(times) };
         else if (outcome === 'works') refused = undefined;

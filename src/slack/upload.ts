@@ -1,11 +1,11 @@
 import { SlackApiError, toSlackApiError } from './errors.ts';
 
-/** What errors call it; it is no method of the Web API. */
+/** Its name in errors; it is not a method of the Web API. */
 const METHOD = 'files.upload';
 
 /**
- * Sends the bytes of a file to the address that Slack gave for them, once. Whoever knows the address may upload, so it
- * stands in no error. Rejects with `SlackApiError`; a file that may have arrived is begun again with another address.
+ * Sends the bytes of a file to the address from Slack, once. Anybody who knows the address may upload, so no error
+ * contains it. Rejects with `SlackApiError`; a file that may have arrived is uploaded again to another address.
  */
 export async function uploadBytes(uploadUrl: string, bytes: Uint8Array, timeoutMs: number): Promise<void> {
   const response = await fetch(uploadUrl, {
@@ -33,19 +33,19 @@ interface Share {
   thread_ts?: string;
 }
 
-/** What `files.info` says of a file, as far as it is used here. */
+/** The parts of `files.info` that are used here. */
 export interface FileResponse {
   mimetype?: string;
   shares?: { public?: Record<string, Share[]>; private?: Record<string, Share[]> };
 }
 
-/** `ready`: Slack has looked at the file, so that blocks may show it. `sharedIn`: the messages that it stands in. */
+/** `ready`: Slack has processed the file, so blocks may show it. `sharedIn`: the messages that contain it. */
 export interface FileInfo {
   ready: boolean;
   sharedIn: { channel: string; ts: string; threadTs?: string }[];
 }
 
-/** Returns what is known of a file. */
+/** Returns the known facts about a file. */
 export function fileInfoOf({ mimetype, shares }: FileResponse): FileInfo {
   const sharedIn = [shares?.public, shares?.private]
     .flatMap((places) => Object.entries(places ?? {}))

@@ -13,7 +13,7 @@ const pictograph = String.raw`\p{Extended_Pictographic}[\uFE0E\uFE0F]?\p{Emoji_M
 
 /** Invisible characters that emoji and scripts need, from Unicode's UTS 51 and UAX 31. */
 const keepPattern = [
-  // The flags of England, Scotland and Wales are the only tag sequences that are recommended for interchange.
+  // Only the tag sequences of the flags of England, Scotland and Wales are recommended for interchange.
   String.raw`\u{1F3F4}\u{E0067}\u{E0062}(?:\u{E0065}\u{E006E}\u{E0067}|\u{E0073}\u{E0063}\u{E0074}|\u{E0077}\u{E006C}\u{E0073})\u{E007F}`,
   String.raw`${pictograph}(?:\u200D${pictograph})*`,
   String.raw`[#*0-9]\uFE0F\u20E3`,
@@ -23,15 +23,15 @@ const keepPattern = [
 
 const invisiblePattern = String.raw`\p{Default_Ignorable_Code_Point}|\p{Noncharacter_Code_Point}|[\uFFF9-\uFFFB]`;
 
-/** Most texts: nothing in them is invisible in that sense. */
+/** Most texts: they contain no invisible characters. */
 const onlyAscii = /^[\0-\x7F]*$/;
 
 const invisibleOrKept = new RegExp(`(${keepPattern})|${invisiblePattern}`, 'gu');
 
 /**
  * Returns text without invisible characters: tag characters, variation selectors, zero-width characters, those that
- * change the direction of text, and whatever else Unicode calls ignorable. They can carry text to a program that no
- * person sees. What emoji and scripts need stays: the characters within emoji and flags, one variation selector after
+ * change the direction of text, and all others that Unicode calls ignorable. They can carry text to a program that no
+ * person sees. Characters that emoji and scripts need stay: those within emoji and flags, one variation selector after
  * an emoji, and one joiner after a letter of a script that joins. It is idempotent.
  */
 export function stripInvisible(text: string): string {

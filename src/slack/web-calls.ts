@@ -12,8 +12,8 @@ import { createSlackClock } from './slack-clock.ts';
 import { createTokenGate } from './token-gate.ts';
 
 /**
- * The methods in use and the bot scopes they need, from Slack's method pages. `manifest.yml` asks for these,
- * `commands` for the slash commands, and nothing else.
+ * The methods in use and the bot scopes they need, from Slack's method pages. `manifest.yml` requests these, `commands`
+ * for the slash commands, and nothing else.
  */
 export const methodScopes = {
   'auth.test': [],
@@ -39,14 +39,14 @@ export const methodScopes = {
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
 } as const;
 
-/** One call that was made, for health and metrics. */
+/** One finished call, for health and metrics. */
 export interface SlackCall {
   method: keyof typeof methodScopes;
   /** Whether Slack answered and accepted the token. */
   answered: boolean;
   /** Whether it refused the token. */
   refused: boolean;
-  /** Missing when the call had a result. */
+  /** Missing if the call had a result. */
   error?: SlackErrorKind;
   durationMs: number;
 }
@@ -55,7 +55,7 @@ export interface SlackWebOptions {
   token: string;
   apiUrl: string;
   timing: Pick<Timing, 'slackCallMs' | 'retryMinMs' | 'retryMaxMs'>;
-  /** Left out where no channel has another id than Docket knows. */
+  /** Left out if every channel has the id that Docket knows. */
   channelIds?: Pick<ChannelIds, 'toSlack' | 'fromSlack' | 'refresh'>;
   log: Log;
   /** Returns the time of a monotonic clock, in milliseconds. */
@@ -67,7 +67,7 @@ export interface SlackWebOptions {
 /** More than a page of 100 long messages has. */
 const MAX_ANSWER_BYTES = 16_000_000;
 
-/** What keeps the call that is under way from being sent too late. */
+/** Prevents the present call from being sent too late. */
 const guards = new AsyncLocalStorage<IsTooLate>();
 
 /** Makes calls to Slack's Web API, each sent once. `call` rejects with `SlackApiError`. */
@@ -75,7 +75,7 @@ export function createSlackWeb(options: SlackWebOptions) {
   const { token, apiUrl, timing, channelIds, log, monotonicMs, onCall } = options;
   const gate = createTokenGate({ timing, monotonicMs });
   const clock = createSlackClock(monotonicMs);
-  // The client's own retries would post twice, and its handling of a 429 holds up every other call.
+  // The client's own retries would post twice, and its handling of a 429 delays every other call.
   const web = new WebClient(token, {
     slackApiUrl: apiUrl,
     allowAbsoluteUrls: false,
@@ -83,7 +83,7 @@ export function createSlackWeb(options: SlackWebOptions) {
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     logger: createSlackLogger(log),
-    // A call that waits in the client would begin as a part of the one that ended before it.
+    // A call queued in the client would start in the async context of the call that ended before it.
     maxRequestConcurrency: Number.POSITIVE_INFINITY,
     async fetch(url, sent) {
       const isTooLate = guards.getStore();
@@ -100,7 +100,7 @@ export function createSlackWeb(options: SlackWebOptions) {
   });
 
   const reportScope = createScopeReporter(log);
-  /** The scopes that methods lacked when they were last called. */
+  /** Scopes that methods lacked at their last call. */
   const missingScopes = new Map<string, string>();
 
   async function call<T>(
@@ -115,7 +115,7 @@ export function createSlackWeb(options: SlackWebOptions) {
       try {
         const made = run().catch(async (error: unknown) => {
           const isUnknown = toSlackApiError(method, error).code === 'channel_not_found';
-          // Another process may have heard that the id of the channel has changed.
+          // Another process may have recorded a changed channel id.
           if (isUnknown && (await channelIds?.refresh())) return run();
           throw error;
         });
@@ -140,17 +140,17 @@ export function createSlackWeb(options: SlackWebOptions) {
   return {
     web,
     call,
-    /** Makes a call that is not sent any more once it is too late. */
+    /** Makes a call that is not sent once it is too late. */
     callInTime: <T>(method: keyof typeof methodScopes, isTooLate: IsTooLate, run: () => Promise<T>) =>
       guards.run(isTooLate, () => call(method, run)),
     gate,
     clock,
-    /** Returns the scopes that the app lacks, as far as calls have shown it. */
+    /** Returns the scopes that the app lacks, as far as calls have shown. */
     missingScopes: () => [...new Set(missingScopes.values())],
   };
 }
 
-/** Returns the response with a body that fails once it is too long: an answer must not fill the memory. */
+/** Returns the response with a body that fails if it is too long: an answer must not fill the memory. */
 function limitBody(response: Response): Response {
   if (response.body === null) return response;
   let bytes = 0;

@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, listOf, textOf, textsIn } from './payload.ts';
 import { richTextLines, richTextToMarkdown } from './rich-text.ts';
 import { cleanText } from './spans.ts';
 
-/** Returns the blocks of a message as Markdown, separated by empty lines. A block of unknown type gives all its texts. */
+/** Returns the blocks of a message as Markdown, separated by empty lines; of unknown types, all texts. */
 export function blocksToMarkdown(blocks: unknown, reading: MarkdownOptions): string {
   return listOf(blocks)
     .map((block) => blockToMarkdown(block, reading))

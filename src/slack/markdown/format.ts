@@ -1,6 +1,6 @@
 import { cleanText } from './spans.ts';
 
-/** Returns a block of code between fences that are longer than any inside; an empty text when the code is blank. */
+/** Returns a code block between fences longer than any inside; an empty text if the code is blank. */
 export function fence(text: string, language = ''): string {
   const code = cleanText(text).replace(/^\n|\n$/g, '');
   if (code.trim() === '') return '';
@@ -38,7 +38,7 @@ export function trimLines(text: string): string {
 
 /**
  * Returns a Slack date in UTC: "2026-09-20 14:00 UTC". Text around the `{date…}` and `{time…}` of Slack's format stays.
- * `timestamp` is in seconds; when it is invalid, the fallback is returned.
+ * `timestamp` is in seconds; if it is invalid, returns the fallback.
  */
 export function formatDate(timestamp: unknown, format: string, fallback: string): string {
   const seconds = typeof timestamp === 'string' && timestamp.trim() === '' ? Number.NaN : Number(timestamp);

@@ -5,7 +5,7 @@ import { cleanText, type Span } from './spans.ts';
 const STYLES = ['bold', 'italic', 'strike'] as const;
 type Style = (typeof STYLES)[number];
 
-/** Part of one line. A `gap` is white space between two parts, next to which no mark of a style may stand. */
+/** Part of one line. A `gap` is white space between two parts; no style mark may be next to it. */
 interface Piece {
   kind: 'plain' | 'link' | 'code' | 'gap' | 'end';
   text: string;
@@ -15,9 +15,9 @@ interface Piece {
 /**
  * Returns styled text as Markdown: `**bold**`, `_italic_`, `~~strike~~`, code, links, bullets typed as `•` as `-`.
  *
- * Other text stays as it was typed: who types Markdown in Slack means it. Only what would break our own marks is
- * escaped: `*`, `_`, `~` in text of that style, brackets in the text of a link, and unpaired backticks when there is
- * code. Text that looks like one of Slack's tokens loses its brackets.
+ * Other text stays as typed, since people who type Markdown in Slack mean it. Only characters that would break our own
+ * marks are escaped: `*`, `_`, `~` in text of that style, brackets in the text of a link, and unpaired backticks if
+ * there is code. Text that looks like one of Slack's tokens loses its brackets.
  */
 export function renderInline(spans: readonly Span[]): string {
   const pieces = mergeSpans(spans).flatMap(piecesOf);
@@ -27,7 +27,7 @@ export function renderInline(spans: readonly Span[]): string {
   return renderPieces(pieces);
 }
 
-/** Joins neighbouring spans of plain text in one style, since a character's neighbours decide whether it is a mark. */
+/** Joins adjacent spans of plain text in one style, since a character's neighbours decide whether it is a mark. */
 function mergeSpans(spans: readonly Span[]): Span[] {
   const result: Span[] = [];
   for (const span of spans) {
@@ -83,7 +83,7 @@ function linkPieces({ text, code }: Span, url: string, styles: Style[]): Piece[]
   return [{ kind: 'link', text: `[${named}](${target})`, styles }];
 }
 
-/** Returns whether the shown text is the address, so that it need not be written twice. */
+/** Returns whether the shown text is the address, so that one copy is enough. */
 function isSameUrl(shown: string, url: string): boolean {
   return ['', 'https://', 'http://', 'mailto:', 'tel:'].some(
     (scheme) => url === scheme + shown || url === `${scheme}${shown}/`,
@@ -193,7 +193,7 @@ function escapePiece({ text, styles }: Piece): string {
 /** A channel's token with a name for it, which not everybody may know. */
 const labelledChannel = /^#[CDG][A-Z0-9]{8,}\|.*$/;
 
-/** Returns text without the brackets of what looks like a token (`<@U…>`, `<#C…>`, `<!here>`): a person typed it. */
+/** Returns text with the brackets removed around apparent tokens (`<@U…>`, `<#C…>`, `<!here>`): a person typed them. */
 export function disarm(text: string): string {
   return text.replace(
     /(?<!<)<+(?=[@#][A-Z0-9]|!(?:here|channel|everyone|subteam|date|group)\b)([^<>\n]*)(>?)/g,

@@ -6,7 +6,7 @@ import { mrkdwnToMarkdown } from './mrkdwn.ts';
 import { authorName, type MarkdownOptions, type Mentions, type Names } from './names.ts';
 import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf } from './payload.ts';
 
-/** The fields of a Slack message that hold what its author wrote, as Slack sent them. */
+/** The fields of a Slack message with its author's text, as Slack sent them. */
 export interface MessageText {
   text?: unknown;
   blocks?: unknown;
@@ -14,13 +14,12 @@ export interface MessageText {
 }
 
 /**
- * Returns what the author wrote, as Markdown for a reader outside Slack: mentions as names, links kept, dates in UTC,
- * code as it is. It is made from `blocks`, what was typed, or from `text` when there are none. Pasted tables are
- * included, and messages that it shares are quoted (see `mayQuote`); other previews and files are not. Empty when there is
- * no text.
+ * Returns the author's text, as Markdown for a reader outside Slack: mentions as names, links kept, dates in UTC, code
+ * unchanged. Its source is `blocks`, the typed text, or `text` if there are none. It includes pasted tables, and quotes
+ * shared messages (see `mayQuote`), but no other previews or files. Empty if there is no text.
  *
- * Plain text is not escaped (see `renderInline`), and only quotes are cut: Slack limits messages to 40,000 characters. The
- * result has no invisible characters (see `stripInvisible`), and no tokens of Slack's outside code.
+ * Plain text is not escaped (see `renderInline`), and only quotes are cut: Slack limits messages to 40,000 characters.
+ * The result has no invisible characters (see `stripInvisible`), and no Slack tokens outside code.
  */
 export function messageToMarkdown(
   message: MessageText,
@@ -39,7 +38,7 @@ export function messageToMarkdown(
     .join('\n\n');
 }
 
-/** Returns a message without those that it shares: the words of its author alone. */
+/** Returns a message without those that it shares: only its author's words. */
 export const ownWords = (message: MessageText): MessageText => ({
   ...message,
   attachments: listOf(message.attachments).filter((one) => isPasted(fieldsOf(one))),
@@ -97,10 +96,10 @@ export function findMentions(message: MessageText): Mentions {
   return { users: [...found.users], channels: [...found.channels], groups: [...found.groups], everybody };
 }
 
-/** Characters from which the kind of a message can be read: a command, an aside or something else. */
+/** Characters that show the kind of a message: a command, an aside or something else. */
 const BEGINNING_LENGTH = 2000;
 
-/** Returns the beginning of a long message: enough to read what kind it is, and cheap to process. */
+/** Returns the beginning of a long message: enough to recognize its kind, and cheap to process. */
 export function beginningOf(message: MessageText): MessageText {
   const text = textOf(message.text);
   return text !== undefined && text.length > BEGINNING_LENGTH
@@ -129,31 +128,31 @@ function isPasted(attachment: Fields): boolean {
   return !UNFURL_FIELDS.some((field) => Boolean(attachment[field]));
 }
 
-/** Slack marks what was forwarded with the first, and the preview of a link to a message with the second alone. */
+/** Slack sets the first on forwarded messages, and only the second on the preview of a link to a message. */
 const isShared = ({ is_share, is_msg_unfurl }: Fields) => Boolean(is_share) || Boolean(is_msg_unfurl);
 
 /**
- * Whoever forwards a message shows it to everybody here. The preview of a link is for those who can see the message:
- * everybody, where its channel has a public name.
+ * A person who forwards a message shows it to everybody here. The preview of a link is only for those who can see the
+ * message: everybody, if its channel has a public name.
  */
 const mayQuote = ({ is_share, channel_id }: Fields, { channels }: Names) =>
   Boolean(is_share) || channels.get(textOf(channel_id) ?? '') !== undefined;
 
-/** Characters of a message that is quoted. */
+/** Maximum characters of a quoted message. */
 const MAX_QUOTE_LENGTH = 2000;
 
-/** Returns a shared message as a quote under its author's name; an empty text when it does not go along. */
+/** Returns a shared message as a quote under its author's name; an empty text if it may not be quoted. */
 function quoteShared(attachment: Fields, names: Names): string {
   if (!isShared(attachment) || !mayQuote(attachment, names)) return '';
   const said = attachmentToMarkdown(attachment, { names }).trim();
-  // What is cut may end within an emoji.
+  // A cut text may end within an emoji.
   const quote = stripInvisible(cut(said, MAX_QUOTE_LENGTH));
   return quote === ''
     ? ''
     : `Message from ${authorName(textOf(attachment.author_name))}:\n\n${quoteLines(quote)}`;
 }
 
-/** Returns the blocks of an attachment, which of a shared message are those of the message. */
+/** Returns the blocks of an attachment; for a shared message, those of the message. */
 const blocksIn = ({ blocks, message_blocks }: Fields): readonly unknown[] => [
   ...listOf(blocks),
   ...listOf(message_blocks).flatMap((one) => listOf(fieldsOf(fieldsOf(one).message).blocks)),

@@ -15,12 +15,12 @@ export function mrkdwnToMarkdown(source: string, reading: MarkdownOptions): stri
     .join('\n\n');
 }
 
-/** Returns text with the three characters that Slack escapes decoded, in one pass so that `&amp;lt;` becomes `&lt;`. */
+/** Decodes the three characters that Slack escapes, in one pass so that `&amp;lt;` becomes `&lt;`. */
 export function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
 }
 
-/** Returns code as it was typed: Slack makes links of addresses in code as well. */
+/** Returns code as it was typed: Slack also turns addresses in code into links. */
 function codeText(source: string, reading: MarkdownOptions): string {
   return source
     .split(/<([^<>\n]+)>/)
@@ -68,7 +68,7 @@ interface InlineToken {
   closes: boolean;
 }
 
-/** Returns one line as spans. A mark counts at the edge of a word, when its partner follows in the same line. */
+/** Returns one line as spans. A mark counts at the edge of a word, if its partner follows in the same line. */
 function spansOf(line: string, reading: MarkdownOptions): Span[] {
   const found = tokenize(line, reading);
   const styledUntil = new Map<InlineToken, InlineToken>();
@@ -118,7 +118,7 @@ function tokenize(line: string, reading: MarkdownOptions): InlineToken[] {
   return found;
 }
 
-/** Returns the span of what stands between `<` and `>`; `undefined` when it is no token of Slack's. */
+/** Returns the span of a token between `<` and `>`; undefined if it is not one of Slack's. */
 function parseToken(body: string, reading: MarkdownOptions): Span | undefined {
   const { names } = reading;
   const bar = body.indexOf('|');

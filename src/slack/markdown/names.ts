@@ -5,7 +5,7 @@ type Lookup = Pick<ReadonlyMap<string, string>, 'get'>;
 /** Longer names are cut, so that none can carry a text. */
 const MAX_NAME_LENGTH = 40;
 
-/** Who and what a message mentions, by id. */
+/** The mentions of a message, by id. */
 export interface Mentions {
   users: string[];
   channels: string[];
@@ -21,7 +21,7 @@ export interface Names {
   groups: Lookup;
 }
 
-/** How a message is read: with which names, and whose mention is left out. */
+/** Options for reading a message: the names, and the user whose mention is left out. */
 export interface MarkdownOptions {
   names: Names;
   withoutMention?: string | undefined;
@@ -30,20 +30,20 @@ export interface MarkdownOptions {
 /** For messages whose mentions were not looked up. */
 export const noNames: Names = { users: new Map(), channels: new Map(), groups: new Map() };
 
-/** Returns `@ana` or `@"Ana Silva"`. When the id has no name, it is the message's label, or else `@someone`. */
+/** Returns `@ana` or `@"Ana Silva"`. If the id has no name, uses the message's label, or else `@someone`. */
 export function userName(names: Names, id: string, label?: string): string {
   return `@${nameOf(names.users.get(id), label) ?? 'someone'}`;
 }
 
 /**
- * Returns `#docs`, or `#some-channel` when the id has no name. The message's label is not used: not everybody may know
+ * Returns `#docs`, or `#some-channel` if the id has no name. The message's label is not used: not everybody may know
  * the name of a private channel.
  */
 export function channelName(names: Names, id: string): string {
   return `#${nameOf(names.channels.get(id)) ?? 'some-channel'}`;
 }
 
-/** Returns `@docs-admins`. When the id has no name, it is the message's label, or else `@some-group`. */
+/** Returns `@docs-admins`. If the id has no name, uses the message's label, or else `@some-group`. */
 export function groupName(names: Names, id: string, label?: string): string {
   return `@${nameOf(names.groups.get(id), label) ?? 'some-group'}`;
 }
@@ -51,7 +51,7 @@ export function groupName(names: Names, id: string, label?: string): string {
 /** Returns `@here`, `@channel` or `@everyone`. */
 export const everybodyName = (range: string) => `@${singleLine(range)}`;
 
-/** Returns the name of whoever wrote a message that is quoted. */
+/** Returns the name of a quoted message's author. */
 export const authorName = (name: string | undefined) => nameOf(name) ?? 'someone';
 
 function nameOf(...candidates: (string | undefined)[]): string | undefined {
@@ -59,8 +59,8 @@ function nameOf(...candidates: (string | undefined)[]): string | undefined {
 }
 
 /**
- * Returns a name that cannot be mistaken for an instruction: letters, numbers and a few signs, cut, and in quotes
- * unless it is one word. People choose their names themselves, and the agent reads them.
+ * Returns a name that cannot look like an instruction: letters, numbers and a few signs, cut, and in quotes unless it
+ * is one word. People choose their names themselves, and the agent reads them.
  */
 function formatName(chosen = ''): string {
   const cleaned = singleLine(cut(chosen, 4 * MAX_NAME_LENGTH))

@@ -1,4 +1,4 @@
-/** Fields of a payload of Slack's: every one may be missing or of another type. */
+/** Fields of a Slack payload: each may be missing or of another type. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns the fields of an object; of anything else, an empty object. */
@@ -10,7 +10,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns a string that is not empty; `undefined` for anything else. */
+/** Returns a string that is not empty; undefined for anything else. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
@@ -36,12 +36,12 @@ const TEXT_FIELDS = new Set([
 /** Types of interactive elements, from Slack's reference of Block Kit. */
 const CONTROL = /button|select|overflow|checkboxes|picker|input|feedback/;
 
-/** Visible texts of an interactive element. Its values, addresses and confirmations are not. */
+/** Visible texts of an interactive element. Its values, addresses and confirmations are not visible. */
 const CONTROL_TEXT_FIELDS = new Set(['text', 'options', 'description']);
 
 /**
- * Returns every visible text in a value of unknown type, in order and each once. Ids, styles and values that only an app
- * sees are left out.
+ * Returns every visible text in a value of unknown type, in order and each once. Ids, styles and values that only an
+ * app sees are left out.
  */
 export function textsIn(value: unknown): string[] {
   const found = new Set<string>();

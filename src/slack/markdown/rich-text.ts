@@ -4,7 +4,7 @@ import { channelName, everybodyName, groupName, type MarkdownOptions, userName }
 import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf, textsIn } from './payload.ts';
 import { type Span, withoutMention } from './spans.ts';
 
-/** Returns a `rich_text` block, of which people's messages consist, as Markdown. Slack escapes nothing in the block. */
+/** Returns a `rich_text` block, the form of people's messages, as Markdown. Slack escapes nothing in the block. */
 export function richTextToMarkdown(block: Fields, reading: MarkdownOptions): string {
   return blocksOf(listOf(block.elements), reading, 0);
 }
@@ -17,7 +17,7 @@ export function richTextLines(block: Fields, reading: MarkdownOptions): string {
 
 const holdsElements = (element: unknown) => Array.isArray(fieldsOf(element).elements);
 
-/** Returns elements as Markdown. Each one that has elements itself is a block; the others between are paragraphs. */
+/** Returns elements as Markdown. Each one with elements of its own is a block; the others between are paragraphs. */
 function blocksOf(elements: readonly unknown[], reading: MarkdownOptions, depth: number): string {
   let result = '';
   let inList = false;
@@ -150,7 +150,7 @@ function spansOf(element: unknown, reading: MarkdownOptions): Span[] {
   return text(fields.type === 'text' && label !== '' ? label : textsIn(element).join(' '));
 }
 
-/** Returns the emoji's character when Slack sends it, as for all but a workspace's own emoji; else `:name:`. */
+/** Returns the emoji's character if Slack sends it, as for all but a workspace's own emoji; else `:name:`. */
 function renderEmoji({ name, unicode }: Fields): string {
   const codes = (textOf(unicode) ?? '').split('-');
   if (codes.every((code) => /^[0-9a-f]{2,6}$/i.test(code) && Number.parseInt(code, 16) <= 0x10ffff)) {

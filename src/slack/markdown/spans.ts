@@ -1,7 +1,7 @@
 import { stripInvisible } from '../visible.ts';
 import type { MarkdownOptions } from './names.ts';
 
-/** A piece of text as Slack styles it. May have several lines; entities are decoded, tokens resolved. */
+/** A piece of text in one Slack style. It may have several lines; entities are decoded, tokens resolved. */
 export interface Span {
   text: string;
   bold?: boolean;
@@ -21,9 +21,7 @@ export function cleanText(text: string): string {
   ).toWellFormed();
 }
 
-/**
- * Returns the spans without any mention of this user, and without the punctuation or space that belonged to it.
- */
+/** Returns the spans without any mention of this user, and without its punctuation or space. */
 export function withoutMention(
   spans: readonly Span[],
   { withoutMention: userId }: Pick<MarkdownOptions, 'withoutMention'>,
