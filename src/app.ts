@@ -22,15 +22,15 @@ import { SchemaMismatch } from './store/schema.ts';
 const READY_MS = 2000;
 
 export interface Docket {
-  /** Where it serves health checks and, unless its role is `worker`, Slack's requests. */
+  /** The port for health checks and, unless the role is `worker`, Slack's requests. */
   port: number;
   /** Stops accepting requests, hands running jobs back and closes everything. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 /**
- * Creates all parts and starts them. Rejects with a typed error that names the fix, or with `Stopping` once `stopping` is
- * aborted while it starts; nothing is left then.
+ * Creates all parts and starts them. Rejects with a typed error that names the fix, or with `Stopping` if `stopping` is
+ * aborted during the start; nothing is left then.
  */
 export async function startApp(
   settings: Settings,
@@ -44,7 +44,7 @@ export async function startApp(
     : await startHttpServer('PORT', settings.port, log, { host, keepAliveMs });
   const { port } = server;
   const closers = createShutdownHooks(log);
-  // No job is taken from then on, also by a worker that is up before the rest.
+  // From then on no job is taken, even by a worker that started before the rest.
   stopping?.addEventListener('abort', closers.stop);
   if (stopping?.aborted) closers.stop();
 
@@ -60,10 +60,10 @@ export async function startApp(
       searchPath: process.env.PATH,
       ...options,
     });
-    // Slack may be away: then commands are refused with that, and `identity` keeps retrying.
+    // If Slack is away, commands are refused with that message, and `identity` keeps retrying.
     await withTimeout(READY_MS, unlessStopping(closers.stopping, parts.identity.start())).catch(() => {});
     closers.stopping.throwIfAborted();
-    // A process loads only what its role needs.
+    // A process loads only the code of its role.
     if (settings.role !== 'web') (await import('./worker.ts')).startWorker(settings, parts);
     if (!isWorker) await (await import('./web.ts')).startWeb(settings, parts);
     if (settings.queueDashboardPort !== undefined) {
@@ -105,7 +105,7 @@ const isOperatorError = (error: unknown): error is Error =>
   operatorErrors.some((kind) => error instanceof kind);
 
 /**
- * Runs Docket until SIGTERM, SIGINT or SIGHUP. When the settings cannot work, prints their problems with the fixes, and
+ * Runs Docket until SIGTERM, SIGINT or SIGHUP. If the settings cannot work, prints their problems with the fixes, and
  * exits with 1.
  */
 export async function main(
@@ -126,7 +126,7 @@ export async function main(
     stopOnSignals(app, stopping, shutdownMs, log);
     await app;
   } catch (error) {
-    // Whoever sent the signal sees to the end.
+    // The signal handler ends the process.
     if (stopping.signal.aborted) return;
     if (isOperatorError(error)) console.error(error.message);
     else
@@ -138,19 +138,19 @@ export async function main(
   }
 }
 
-/** Stops Docket in order on a signal, its Redis included, also while it starts. */
+/** Stops Docket in order on a signal, including its Redis, even during the start. */
 function stopOnSignals(app: Promise<Docket>, stopping: AbortController, shutdownMs: number, log: Log) {
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping.signal.aborted) return;
     log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(1), shutdownMs + 1500).unref();
     stopping.abort(new Stopping());
-    // One that was starting has ended everything by itself.
+    // A Docket that was starting has cleaned up by itself.
     const docket = await app.catch(() => undefined);
     await docket?.stop();
     process.exit(0);
   };
-  // A terminal that closes sends SIGHUP, and npm may pass it on once more. A second Ctrl-C ends at once.
+  // A closing terminal sends SIGHUP, and npm may repeat the signal. A second Ctrl-C ends at once.
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, (received) => void stop(received));
   process.once('SIGINT', (received) => void stop(received));
   process.on('uncaughtException', (error) => {

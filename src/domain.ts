@@ -1,22 +1,22 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
-/** A domain as a person typed it. `suggested` is what they probably meant. */
+/** A domain as a person typed it. `suggested` is the likely correction. */
 export type ParsedDomain =
   | { kind: 'domain'; domain: string }
   | { kind: 'unclear'; typed: string; suggested: string | undefined };
 
-/** Slack's form of a link, `<http://docs.acme.com|docs.acme.com>`: the label is what the person typed. */
+/** Slack's form of a link, `<http://docs.acme.com|docs.acme.com>`: the label is the typed text. */
 const slackLink = /^<(?:https?:\/\/)?([^|>]+)(?:\|([^>]+))?>$/i;
 
 /** Straight and curly quotes and backticks around the word. */
 const quotes = /^["'`“”‘’«»„]+|(?<!["'`“”‘’«»„])["'`“”‘’«»„]+$/gu;
 
-/** Longer than any real address; converting a name to punycode takes the square of its length. */
+/** Longer than any real address; converting a name to punycode takes quadratic time. */
 const MAX_LENGTH = 2000;
 
 /**
- * Reads a domain: a host name of at least two labels, in any script (returned as punycode), without scheme, port or
+ * Parses a domain: a host name of at least two labels, in any script (returned as punycode), without scheme, port or
  * path. A trailing dot, capitals, quotes and Slack's link form are accepted.
  */
 export function readDomain(typed: string): ParsedDomain {
@@ -32,7 +32,7 @@ export function readDomain(typed: string): ParsedDomain {
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 
 function parseHostName(text: string): string | undefined {
-  // domainToASCII would decode `a%2Eb` and cut at `/`, `?` and `#`, so it only gets what can be a host name.
+  // domainToASCII would decode `a%2Eb` and cut at `/`, `?` and `#`, so it only gets possible host names.
   if (!/^[\p{L}\p{M}\p{N}.\-。．｡]+$/u.test(text)) return undefined;
   const ascii = domainToASCII(text.replace(/[.。．｡]$/u, ''));
   const labels = ascii.split('.');

@@ -8,33 +8,33 @@ export interface Person {
   name: string;
   /** A full member of this workspace: active, no guest, nobody from another organization. */
   fullMember: boolean;
-  /** A full member of the Enterprise Grid that this workspace belongs to, as Slack says of this person. */
+  /** A full member of this workspace's Enterprise Grid, as Slack reports. */
   gridMember?: boolean;
-  /** Neither a bot nor deactivated. Whoever is not active has no permission, not even when listed by id. */
+  /** Neither a bot nor deactivated. Inactive people have no permission, even if listed by id. */
   active: boolean;
 }
 
 const PERMISSIONS = ['export', 'agent', 'digest', 'admin', 'status'] as const;
 
-/** What a person may be allowed to do. `status` is for full members and whoever has another permission. */
+/** Permissions of a person. `status` is for full members and people with another permission. */
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Who has a permission: `everyone` (all full members, of the Grid as well), user ids (`U…`, `W…`), group ids (`S…`). */
+/** Who has a permission: `everyone` (all full members, also of the Grid), user ids (`U…`, `W…`), group ids (`S…`). */
 export type Allow = Record<Exclude<Permission, 'status'>, readonly string[]>;
 
-/** Whom the settings say to ask: a person or a user group by id, or a text that is shown as it is. */
+/** The contact in the settings: a person or a user group by id, or a text shown unchanged. */
 export type Contact = { id: string } | { text: string };
 
 export type PermissionResult =
   | { kind: 'allowed'; person: Person }
   /**
-   * `ask`: up to three names of people and user groups that have the permission, as far as Slack named them in time.
-   * `contact`: whom the settings say to ask instead, in words. `outsider`: the person is not proven to be from here, and
-   * not listed by id.
+   * `ask`: up to three names of people and user groups with the permission, if Slack returned them in time. `contact`:
+   * the settings' contact, in words, which replaces them. `outsider`: the person is not proven to be from here, and not
+   * listed by id.
    */
   | { kind: 'refused'; person: Person; ask: string[]; contact?: string; outsider?: true }
   /**
-   * Slack did not say in time who this is, so nothing is allowed. `missingScope`: it will not, until an operator acts.
+   * Slack did not identify the person in time, so nothing is allowed. `missingScope`: it cannot until an operator acts.
    */
   | { kind: 'unknown'; missingScope?: true };
 
@@ -42,7 +42,7 @@ export type Policy = ReturnType<typeof createPolicy>;
 
 export interface PolicyParts {
   person: (userId: string) => Promise<Person>;
-  /** Returns user ids; `undefined` when there is no such group. */
+  /** Returns user ids; undefined if there is no such group. */
   groupMembers: (groupId: string) => Promise<readonly string[] | undefined>;
   groups: () => Promise<readonly { id: string; handle: string }[]>;
   /** Returns whether a look-up failed because the app lacks a scope. */
@@ -56,15 +56,15 @@ export interface PolicyParts {
   log: Pick<Log, 'warn'>;
 }
 
-/** Most names in a refusal, and most people and groups looked up to find them. */
+/** Maximum names in a refusal, and maximum people and groups looked up to find them. */
 const MAX_NAMES = 3;
 const MAX_LOOKUPS = 6;
 
 const isGroup = (entry: string) => entry.startsWith('S');
 
 /**
- * Returns a policy by the lists in `allow`. `everyone` means full members; guests and people of other organizations are
- * allowed only when listed by their own id or as members of a listed user group.
+ * Returns a policy by the lists in `allow`. `everyone` means full members. Guests and people of other organizations
+ * need to be listed by their own id or as members of a listed user group.
  */
 export function createPolicy(parts: PolicyParts) {
   const { allow, timeoutMs, log } = parts;
@@ -89,7 +89,7 @@ export function createPolicy(parts: PolicyParts) {
     return new Set(found);
   }
 
-  /** Looks the person and the groups up at the same time. Rejects when what failed could decide. */
+  /** Looks the person and the groups up concurrently. Rejects if a failed look-up could decide. */
   async function isAllowed(
     userId: string,
     list: readonly string[],
@@ -97,7 +97,7 @@ export function createPolicy(parts: PolicyParts) {
     const groups = list.includes(userId) ? [] : list.filter(isGroup);
     const inGroup =
       groups.length > 0 && anyTrue(groups.map(async (group) => (await members(group)).has(userId)));
-    // Not waited for when the person alone decides.
+    // Not awaited if the person alone decides.
     if (inGroup) inGroup.catch(() => {});
     const who = await person(userId);
     if (!who.active) return { who, allowed: false };
@@ -121,7 +121,7 @@ export function createPolicy(parts: PolicyParts) {
     return active ? name : undefined;
   }
 
-  /** Returns whom to ask in words; nothing where the settings name nobody, or Slack has no name for the id. */
+  /** Returns the contact in words; undefined if the settings have none, or Slack has no name for the id. */
   async function contactText(): Promise<string | undefined> {
     const { contact } = parts;
     if (contact === undefined || 'text' in contact) return contact?.text;
@@ -131,7 +131,7 @@ export function createPolicy(parts: PolicyParts) {
 
   return {
     /**
-     * Returns whether a person has a permission. When the request is `external`, not proven to come from this workspace,
+     * Returns whether a person has a permission. If the request is `external`, not proven to come from this workspace,
      * only members of our Grid and people listed by their own id are allowed.
      */
     async check(
@@ -153,14 +153,14 @@ export function createPolicy(parts: PolicyParts) {
             : { kind: 'refused', person: who, ask: [], ...(outsider && { outsider }) };
         if (found.verdict.kind !== 'refused') return;
         const { contact } = parts;
-        // Nobody is told to ask themselves.
+        // Nobody is pointed to themselves.
         const isSelf = contact !== undefined && 'id' in contact && contact.id === userId;
         const named = findNames(contact && 'text' in contact ? [] : others, found.names);
         found.contact = isSelf ? undefined : await contactText();
         if (found.contact === undefined) await named;
       };
       const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, MAX_LOOKUPS);
-      // When the time limit is reached, a verdict that is there counts: a refusal needs no names.
+      // At the time limit, a present verdict counts: a refusal needs no names.
       await withTimeout(timeoutMs, lookUp()).catch((error: unknown) => {
         if (found.verdict.kind !== 'unknown') return;
         if (parts.lacksScope(error)) found.verdict = { kind: 'unknown', missingScope: true };
@@ -172,14 +172,14 @@ export function createPolicy(parts: PolicyParts) {
       return { ...verdict, ask, ...(contact !== undefined && { contact }) };
     },
 
-    /** Returns all permissions of a person; `undefined` when Slack did not say in time who this is. */
+    /** Returns all permissions of a person; undefined if Slack did not identify them in time. */
     async permissionsOf(userId: string): Promise<Permission[] | undefined> {
       const answers = Promise.all(PERMISSIONS.map((permission) => isAllowed(userId, lists[permission])));
       const known = await withTimeout(timeoutMs, answers).catch(() => undefined);
       return known && PERMISSIONS.filter((_, index) => known[index]?.allowed);
     },
 
-    /** Returns whom the settings say to ask, in words; nothing where Slack has no name for it in time. */
+    /** Returns the settings' contact in words; undefined if Slack has no name for it in time. */
     contactText: (): Promise<string | undefined> =>
       withTimeout(timeoutMs, contactText()).catch(() => undefined),
 
@@ -188,7 +188,7 @@ export function createPolicy(parts: PolicyParts) {
   };
 }
 
-/** Returns true as soon as one answer is true, and false when all are false; else rejects with the error of one. */
+/** Returns true as soon as one answer is true, and false if all are false; else rejects with the error of one. */
 async function anyTrue(answers: Promise<boolean>[]): Promise<boolean> {
   const yes = answers.map(async (answer) => {
     if (!(await answer)) throw new NotTrue();

@@ -1,26 +1,26 @@
-/** A docs project: its API key, and what may be requested in it. */
+/** A docs project: its API key, and the requests it allows. */
 export interface Project {
   /** Its name in the file; `default` without one. */
   name: string;
   /** For agent jobs and analytics. */
   projectId: string | undefined;
-  /** Whose limit of analytics requests it shares; its key's when left out. */
+  /** The organization whose limit of analytics requests it shares; by default, its key's. */
   organization?: string | undefined;
   /** Host names, lower case ASCII. `undefined` allows any: the platform decides. */
   domains: readonly string[] | undefined;
-  /** As it was at the start. */
+  /** The key at the start. */
   apiKey: string;
-  /** The setting that holds the key or names its file: an environment variable, or the path in the settings file. */
+  /** The setting with the key or the name of its file: an environment variable, or the path in the settings file. */
   apiKeyVariable: string;
-  /** The file that holds the key, if one does. */
+  /** The file with the key, if any. */
   apiKeyFile?: string | undefined;
-  /** The day on which the key expires, such as 2026-12-31. */
+  /** Expiry date of the key, such as 2026-12-31. */
   apiKeyExpires?: string | undefined;
   /** Ids of the channels whose default project this is. */
   channels: readonly string[];
 }
 
-/** What a request says about its project. `named` is the value of `--project`; `domain` comes from `readDomain`. */
+/** A request's data about its project. `named` is the value of `--project`; `domain` comes from `readDomain`. */
 interface ProjectQuery {
   named?: string | undefined;
   channel: string;
@@ -29,16 +29,16 @@ interface ProjectQuery {
 
 export type ProjectMatch =
   | { kind: 'project'; project: Project }
-  /** No project has the name of `--project`; `known` are the names of all. */
+  /** No project has the name of `--project`; `known` has all names. */
   | { kind: 'unknownProject'; known: string[] }
-  /** The domain is not listed by the named project, or by any; `known` are the domains that are. */
+  /** The domain is not listed by the named project, or by any; `known` has the listed domains. */
   | { kind: 'domainRefused'; known: string[] }
   /** Several projects fit: the person has to choose. */
   | { kind: 'ask'; among: Project[] };
 
 /**
- * Returns the project of a request: the one it names, else its channel's, else its domain's, else the only one. A
- * project that does not list the given domain does not count, the channel's included.
+ * Returns the project of a request: the named one, else its channel's, else its domain's, else the only one. A project
+ * that does not list the given domain does not count, not even the channel's.
  */
 export function resolveProject(
   projects: readonly Project[],
@@ -60,11 +60,11 @@ export function resolveProject(
     : { kind: 'ask', among: candidates };
 }
 
-/** Those with an id, which the platform wants for agent jobs and for numbers. */
+/** Projects with an id, which the platform requires for agent jobs and analytics. */
 export const projectsWithId = (projects: readonly Project[]): Project[] =>
   projects.filter(({ projectId }) => projectId !== undefined);
 
-/** Returns the domain for a request that gives none, if there is one. `docsDomain` is the setting DOCS_DOMAIN. */
+/** Returns the domain for a request without one, if there is a default. `docsDomain` is the setting DOCS_DOMAIN. */
 export function defaultDomain(
   projects: readonly Project[],
   { named, channel }: Omit<ProjectQuery, 'domain'>,
@@ -79,7 +79,7 @@ export function defaultDomain(
   return only?.length === 1 ? only[0] : undefined;
 }
 
-/** Returns the project that somebody named, in whatever case. */
+/** Returns the project with this name, in any case. */
 export const projectNamed = (projects: readonly Project[], named: string) =>
   projects.find(({ name }) => name.toLowerCase() === named.toLowerCase());
 

@@ -36,18 +36,18 @@ import { createStores } from './store/stores.ts';
 /** How long an answer waits for Slack to say whether a channel is public. */
 const PUBLIC_MS = 500;
 
-/** How long the start waits for Redis to say which schema its data have. */
+/** How long the start waits for Redis to return the schema of its data. */
 const SCHEMA_MS = 2000;
 
 /** Parts that tests replace; everything else comes from the settings. */
 export interface AppParts {
   log: Log;
-  /** What the log leaves out. A key that is read later is added. */
+  /** Secrets that the log hides. A key that is read later is added. */
   secrets?: string[];
   timing?: Partial<Timing>;
   now?: () => number;
   random?: () => number;
-  /** Folders in which redis-server is searched for, as in PATH. */
+  /** Folders in which redis-server is searched, as in PATH. */
   searchPath?: string | undefined;
 }
 
@@ -55,8 +55,8 @@ export interface AppParts {
 export type RoleParts = Awaited<ReturnType<typeof createRoleParts>>;
 
 /**
- * Creates the shared parts, and starts Redis when the settings name none. `server` listens already. Rejects with a
- * typed error that names the fix; what was opened by then is in `closers`.
+ * Creates the shared parts, and starts Redis if the settings name none. `server` listens already. Rejects with a typed
+ * error that names the fix; parts opened before that are in `closers`.
  */
 export async function createRoleParts(
   settings: Settings,
@@ -78,7 +78,7 @@ export async function createRoleParts(
   const report = createThrottledWarn(log, now);
   const checks = createHealthChecks(server, now);
   const health = createHealth(now);
-  // A worker takes no requests, and does not load what they need.
+  // A worker takes no requests, and does not load the code for them.
   const registry = settings.role === 'worker' ? undefined : (await import('./commands/index.ts')).registry;
   const metrics = createMetrics(metricNames(registry), { version: packageJson.version, role: settings.role });
   serveMetrics(server, metrics, settings.metricsAddresses);
@@ -126,7 +126,7 @@ export async function createRoleParts(
   const lookup = {
     timeoutMs: timing.permissionMs,
     cacheMs: timing.permissionCacheMs,
-    // A cached look-up must not expire early or late because a clock is put right.
+    // A cached look-up must not expire early or late because a clock is corrected.
     now: options.now ?? monotonicMs,
   };
 
@@ -162,7 +162,7 @@ export async function createRoleParts(
       contact: settings.contact,
       log,
     }),
-    /** Returns the names of what a message mentions. Rejects with `NamesUnknown`. */
+    /** Returns the names for a message's mentions. Rejects with `NamesUnknown`. */
     names: createNames({ ...slack, ...lookup }),
     /** Who may read a conversation now. */
     readers: createConversationReaders({ ...slack, ...lookup, timeoutMs: PUBLIC_MS, log }),
@@ -170,7 +170,7 @@ export async function createRoleParts(
     /** Returns the time of `clock`. */
     now,
     clock,
-    /** Returns the time of this machine's clock: the timestamps that Slack signs are compared with it. */
+    /** Returns the time of this machine's clock, for comparison with Slack's signed timestamps. */
     machineMs,
     monotonicMs,
     random,
@@ -199,7 +199,7 @@ async function findRedis(
   return { socketPath: redis.socketPath };
 }
 
-/** Throws `SchemaMismatch`. A Redis that is away is checked once it is there: see `connectRole`. */
+/** Throws `SchemaMismatch`. If Redis is away, the check follows once it is back: see `connectRole`. */
 async function checkSchemaAtStart(address: RedisAddress, timing: Timing): Promise<void> {
   const redis = connectForRequests(address, timing, () => {});
   try {
@@ -216,7 +216,7 @@ function throwMismatch(error: unknown) {
   if (error instanceof SchemaMismatch) throw error;
 }
 
-/** Connects a role to Redis and to its queues, and shows what Redis knows; with two in one process, one shows it. */
+/** Connects a role to Redis and its queues, and shows metrics of Redis; with two in one process, one does. */
 export function connectRole(
   connect: (address: RedisAddress, timing: Timing, onError: OnConnectionError) => RedisClient,
   { projects, limits, role }: Settings,
@@ -226,7 +226,7 @@ export function connectRole(
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
-  // Nobody catches a mismatch, so it ends the process. Later, data without a number are those of a Redis that was emptied.
+  // Nobody catches a mismatch, so it ends the process. Later, data without a number mean that Redis was emptied.
   let queuesOfOthers: readonly string[] = queueNames;
   redis.on('ready', () => {
     void checkSchema(redis, queuesOfOthers).catch(throwMismatch);

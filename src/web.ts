@@ -42,16 +42,16 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
   const { redis, queues, stores } = connectRole(connectForRequests, settings, parts);
   const { runs, threads, audit, responseUrls } = stores;
-  // With the role all, its worker does.
+  // In the role `all`, its worker does this.
   if (settings.role === 'web') shareHealth(parts.health, stores.health, parts.onRedisError);
   const { receiver, connected } = await createReceiver(settings, parts);
   const bolt = createBolt(settings, parts, receiver);
 
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
   const { names, readers, policy, newRef } = parts;
-  // Made after the connection to the queues, so that a stop waits for it before it closes that.
+  // Created after the connection to the queues, so that a stop waits for it before it closes that.
   const { wake } = createWaker((run) => enqueueRun(queues, run), closers, log);
-  // An answer does without the link to a message of which nothing is known in time.
+  // An answer leaves out the link to a message that cannot be read in time.
   const outbox = {
     deliveryState: (key: string) =>
       withTimeout(LINK_MS, stores.messages.state(key)).catch((): DeliveryState => ({ kind: 'waiting' })),
@@ -62,7 +62,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     readers,
     wake,
     timeoutMs: timing.intakeMs,
-    // Longer than a run takes while Slack is there; it frees its claim itself when it ends.
+    // Longer than a run takes while Slack is there; the run releases its claim when it ends.
     claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
     monotonicMs,
     metrics: parts.metrics,
@@ -93,7 +93,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       ),
     countOverdue: stores.due.countOverdue,
     contact: policy.contactText,
-    // Everybody as admins are nobody in particular: a message to all would be noise.
+    // `everyone` as admin counts for nobody: a message to all would be noise.
     hasAdmins: settings.allow.admin.some((entry) => entry !== 'everyone'),
     features,
     about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
@@ -189,14 +189,14 @@ function createBolt(settings: Settings, { identity, channelIds, log }: RoleParts
   const processEvent = bolt.processEvent.bind(bolt);
   bolt.processEvent = (event) =>
     processEvent({ ...event, body: JSON.parse(channelIds.fromSlack(JSON.stringify(event.body))) });
-  // What Bolt cannot authorize is acknowledged, or Slack would turn the event subscription off; all else is a defect.
+  // Requests that Bolt cannot authorize are acknowledged, else Slack disables events; other errors are defects.
   bolt.error(async (error) => {
     if (!(error instanceof AuthorizationError)) throw error;
   });
   return bolt;
 }
 
-/** Returns a receiver for Socket Mode when there is a token for it, else for HTTP. */
+/** Returns a receiver for Socket Mode if there is a token for it, else for HTTP. */
 async function createReceiver(settings: Settings, parts: RoleParts) {
   const { timing, random, machineMs, metrics, newRef, log, checks, server } = parts;
   const {
@@ -217,7 +217,7 @@ async function createReceiver(settings: Settings, parts: RoleParts) {
   return { receiver, connected: () => undefined };
 }
 
-/** Waits for Redis so that the first request is not refused, but not for long: a refusal is an answer too. */
+/** Waits for Redis so that the first request is not refused, but only briefly: a refusal is an answer as well. */
 async function waitUntilReady(redis: RedisClient, stopping: AbortSignal): Promise<void> {
   if (redis.status === 'ready') return;
   await once(redis, 'ready', { signal: AbortSignal.any([stopping, AbortSignal.timeout(READY_MS)]) }).catch(

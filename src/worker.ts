@@ -33,10 +33,10 @@ import { createKeyWatch } from './store/rejected-keys.ts';
 import { parseMember } from './store/run-lua.ts';
 import type { RunBase } from './store/runs.ts';
 
-/** How long open connections may hold up the end of the process, once the workers are closed. */
+/** Maximum delay of the process' end by open connections, after the workers are closed. */
 const CLOSE_MS = 300;
 
-/** Starts the part of Docket that works: it calls the docs API and posts to Slack. */
+/** Starts the worker part of Docket: it calls the docs API and posts to Slack. */
 export function startWorker(settings: Settings, parts: RoleParts): void {
   const { identity, timing, now, random, log, closers, onRedisError } = parts;
   const { stopping } = closers;
@@ -171,7 +171,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   closers.add(() => sweeper.stop());
 }
 
-/** Returns the store of rate limits, whose slots are counted. */
+/** Returns a store of rate limits that counts its slots. */
 function countSlots(rateLimiter: RateLimitStore, { slots }: RoleParts['metrics']): RateLimitStore {
   const count = (limit: RateLimit, outcome: 'taken' | 'waited' | 'held') =>
     slots.add({ limit: limitNameOf(limit), outcome });
@@ -189,7 +189,7 @@ function countSlots(rateLimiter: RateLimitStore, { slots }: RoleParts['metrics']
   };
 }
 
-/** Whether an answer came, and not from a gateway that found nobody behind it. */
+/** Whether an answer came from the platform, and not from a gateway without one. */
 const isFromPlatform = (status: number | undefined) =>
   status !== undefined && ![502, 503, 504].includes(status);
 
@@ -207,7 +207,7 @@ function createDocsApis(
       const { operation, status, code } = request;
       const problem = docsProblemOf(request, owner);
       if (problem === undefined) return calls.worked({ of: name, operation });
-      // Somebody asked for it, and it is refused or in doubt. A rate limit is waited for.
+      // A person requested it, and it is refused or unknown. A rate limit is waited for.
       const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem.name !== 'docs_limited';
       calls.failed(
         { of: name, operation },
@@ -234,7 +234,7 @@ function createDocsApis(
         metrics.docsCalls.observe({ operation, outcome: error }, durationMs);
         tracing.called(`docs ${operation}`, durationMs, error);
         if (attempt > 1) metrics.retries.add({ of: 'docs_api' });
-        // Whoever cancels a call, as a stopping worker does, learns nothing of the platform.
+        // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
         if (request.error !== 'aborted') {
           keepOutcome(request);
           const problems = calls.current('docs').map(({ text }) => text);
@@ -247,7 +247,7 @@ function createDocsApis(
     });
     return [name, api] as const;
   });
-  // The answer of a call that is under way then is lost; the next process asks a person, or polls again.
+  // The answer of an open call is then lost; the next process asks a person, or polls again.
   closers.add(() => withTimeout(CLOSE_MS, Promise.all(apis.map(([, api]) => api.close()))));
   return new Map(apis);
 }

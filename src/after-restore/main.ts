@@ -15,7 +15,7 @@ import { connectForRequests } from '../store/redis/connections.ts';
 import { checkSchema, SchemaMismatch } from '../store/schema.ts';
 import { closeOpenWork, type OpenWork, textOf } from './open-work.ts';
 
-/** The command cannot be carried out. The message says what to do. */
+/** The command cannot run. The message says what to do. */
 class AfterRestoreError extends Error {
   override readonly name = 'AfterRestoreError';
 }
@@ -33,7 +33,7 @@ const operatorErrors = [
 /** How long Redis may take to answer. */
 const CONNECT_MS = 5000;
 
-/** Closes the open work in the data of a stopped Docket, prints how much there was, and ends the process. */
+/** Closes the open work in the data of a stopped Docket, prints the counts, and ends the process. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   try {
     const settings = readSettings(env);
@@ -52,7 +52,7 @@ function readSettings(env: NodeJS.ProcessEnv) {
   return readPartialSettings({ ...(file.is === 'read' && file.values), ...env });
 }
 
-/** Docket's own Redis runs meanwhile. Where Docket runs, its folder is locked. */
+/** Docket's own Redis runs during this. If Docket is running, its folder is locked. */
 async function closeEmbedded(dataDir: string, searchPath: string): Promise<OpenWork> {
   const log = { info() {}, warn() {}, error() {} };
   const redis = await startEmbeddedRedis({ dataDir, searchPath, log });

@@ -25,21 +25,21 @@ import { luaScript } from '../store/redis/lua.ts';
 import { createRunStore } from '../store/runs.ts';
 import { createThreadStore } from '../store/threads.ts';
 
-/** What became of the open work of restored data. */
+/** Counts of the closed work in restored data. */
 export interface OpenWork {
   /** Starts and instructions about which people are asked. */
   exportsAsked: number;
   instructionsAsked: number;
   /** Requests to the agent from a digest that end as unclear. */
   asksUnclear: number;
-  /** Digests that are not posted any more, and replies and clicks that are not read any more. */
+  /** Digests that are not posted, and replies and clicks that are not read. */
   digestsSkipped: number;
   eventsSkipped: number;
   /** Messages that are searched in Slack before they are posted. */
   messagesSearched: number;
 }
 
-/** Returns what the command prints. */
+/** Returns the text that the command prints. */
 export const textOf = (work: OpenWork) =>
   [
     `Exports whose start people are asked about: ${work.exportsAsked}`,
@@ -51,7 +51,7 @@ export const textOf = (work: OpenWork) =>
     'Start Docket now.\n',
   ].join('\n');
 
-// A message that is known to be in Slack, or refused by it, is not searched.
+// A message known to be in Slack, or refused by it, is not searched.
 const searchScript = luaScript<0 | 1>(`
 local message, since, now, ttl = KEYS[1], unpack(ARGV)
 for _, field in ipairs({'ts', 'refusal', 'postedAtMs'}) do
@@ -66,12 +66,12 @@ return 1
 /** The messages in a thread about one round. */
 const roundKeys = (threadId: string, n: number) => [`${threadId}.round.${n}`, `${threadId}.end.${n}`];
 
-/** An intent to make a call that is older than any call can be: what came of it is unknown. */
+/** An intent older than any call can be, so the result of its call is unknown. */
 const LONG_AGO_MS = 1;
 
 /**
- * Changes the data of a stopped Docket after they were restored, so that nothing that may have happened since the backup
- * happens again unless a person decides so. Safe to repeat.
+ * Changes restored data of a stopped Docket, so that nothing that may have happened since the backup is repeated unless
+ * a person decides so. Safe to repeat.
  */
 export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   const runs = createRunStore(redis);
@@ -87,7 +87,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     messagesSearched: 0,
   };
 
-  /** Has Docket search for these messages, from that time on, before it posts them. */
+  /** Makes Docket search for these messages, from that time on, before it posts them. */
   async function search(messageKeys: readonly string[], sinceMs: number) {
     for (const key of new Set(messageKeys))
       work.messagesSearched += await searchScript(
@@ -140,7 +140,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     if (run.nextAtMs <= nowMs) work.digestsSkipped += 1;
     const next = activate(run, nowMs);
     await runs.save({ ...next, sinceMs: run.sinceMs, failures: run.failures });
-    // Somebody may have sent it by hand.
+    // A person may have sent it by hand.
     const { name, range } = lastCompleteWeek(next.nextAtMs);
     const edition = { id: weeklyId(run.teamId, run.channel, run.project, name) };
     await search([rootKey(edition), pagesKey(edition)], Date.parse(range.to));
@@ -154,7 +154,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     work.asksUnclear += 1;
   }
 
-  /** A thread whose job is at work is idle until the watch wakes it. */
+  /** A thread whose job is active stays idle until the watch wakes it. */
   async function closeWatch(watch: WatchRun) {
     const { round } = watch;
     for (const id of watch.threads) {
@@ -202,7 +202,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   return work;
 }
 
-/** A damaged record is passed over: Docket leaves it out, too. */
+/** A damaged record is skipped, as Docket does. */
 async function ifFound<T>(loading: Promise<T | undefined>, close: (found: T) => Promise<void>) {
   const found = await loading.catch((error: unknown) => {
     if (!(error instanceof ZodError)) throw error;

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 
-/** An address, or a range of them: `prefix` bits of it count. */
+/** An address, or a range with the first `prefix` bits in common. */
 export interface AddressRange {
   address: string;
   prefix: number;
   family: 'ipv4' | 'ipv6';
 }
 
-/** Reads addresses and CIDR ranges with commas between them. Returns `undefined` when one of them is none. */
+/** Parses addresses and CIDR ranges separated by commas. Returns undefined if one of them is invalid. */
 export function readAddresses(list: string): AddressRange[] | undefined {
   const entries = list.split(',').map((entry) => entry.trim());
   const ranges = entries.filter((entry) => entry !== '').map(readRange);

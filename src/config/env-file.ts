@@ -7,13 +7,13 @@ export type EnvFile =
   | { is: 'unreadable'; problem: string }
   | { is: 'read'; text: string; values: NodeJS.ProcessEnv; warning: string | undefined };
 
-/** What only Node itself reads, at its start. */
+/** Variables that only Node itself reads, at its start. */
 const NODE_ONLY = ['NODE_OPTIONS', 'NODE_USE_SYSTEM_CA'];
 
 /** The bits of a file's mode that let other people on the machine read it. */
 const OTHERS_READ = 0o044;
 
-/** Reads a file of settings, for `npm start` and for what is run beside it. Never throws. */
+/** Reads a file of settings, for `npm start` and for related commands. Never throws. */
 export function readEnvFile(path: string): EnvFile {
   const fail = (problem: string): EnvFile => ({ is: 'unreadable', problem });
   try {

@@ -69,7 +69,7 @@ const allowSchema = z.strictObject(
 const contactProblem =
   'must be a contact: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
 
-/** A text is shown as it is: it mentions nobody. An id is shown as the name that Slack has for it. */
+/** A text is shown unchanged and mentions nobody. An id is shown as its name in Slack. */
 const contact = z.string(contactProblem).transform((typed, context): Contact => {
   const text = typed.length > 400 ? '' : singleLine(typed.toWellFormed());
   if (text === '' || lengthOf(text) > 80 || text.startsWith('<') || isChannelId.test(text))
@@ -111,9 +111,9 @@ const EMPTY = 'is empty. Add settings, or unset DOCKET_CONFIG.';
 const NOT_YAML =
   'is not YAML that Docket reads. Check the indentation, the quotes and the punctuation up to here, and write aliases out.';
 
-/** The settings of the file, with defaults for those that it does not set. */
+/** The settings of the file, with defaults for missing ones. */
 export type ConfigFile = Omit<z.output<typeof fileSchema>, 'projects'> & {
-  /** `undefined` when the project comes from the environment. */
+  /** Undefined if the project comes from the environment. */
   projects: Project[] | undefined;
 };
 
@@ -121,8 +121,8 @@ export type ConfigFile = Omit<z.output<typeof fileSchema>, 'projects'> & {
 export const defaultConfigFile: ConfigFile = { ...fileSchema.parse({}), projects: undefined };
 
 /**
- * Reads the text of the file at `path`. `problems` are one line each, `<path>:<line> <where> <what>. <fix>`, and never
- * repeat a key or a value in the place of a key. When there are any, `file` is `undefined`.
+ * Parses the text of the file at `path`. `problems` are one line each, `<path>:<line> <where> <what>. <fix>`, and never
+ * repeat a key or a value in the place of a key. If there are any, `file` is undefined.
  */
 export function readConfigFile(
   text: string,
@@ -182,7 +182,7 @@ function knownKeysAt([section]: YamlPath): string[] {
   return Object.keys((shapes[String(section)] ?? fileSchema).shape);
 }
 
-/** Returns a path such as `projects.acme.domains[1]`. What is below `apiKey` may be a key, and is left out. */
+/** Returns a path such as `projects.acme.domains[1]`. The part below `apiKey` may be a key, and is left out. */
 function formatPath(path: YamlPath): string {
   const key = path.indexOf('apiKey') + 1;
   return path

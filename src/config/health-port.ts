@@ -1,10 +1,10 @@
 /**
- * Returns host and port at which this process answers health checks, from the environment alone: a health check must not
- * depend on the other settings. An empty variable counts as not set.
+ * Returns host and port of this process' health checks, from the environment alone: a health check must not depend on
+ * the other settings. An empty variable counts as not set.
  */
 export function healthAddressOf(env: NodeJS.ProcessEnv): string {
   const host = env.HOST?.trim() || '127.0.0.1';
-  // Nobody can ask the address that stands for all.
+  // The wildcard address cannot be requested.
   const asked = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return `${asked.includes(':') ? `[${asked}]` : asked}:${healthPortOf(env)}`;
 }

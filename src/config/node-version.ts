@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 
-// Imported before all else: under an older Node, other modules would fail with errors that name no fix.
+// Imported first: under an older Node, other modules would fail with errors that name no fix.
 const majorOf = (text: string) => Number(/\d+/.exec(text)?.[0]);
 const oldest = majorOf(packageJson.engines.node);
 if (majorOf(process.version) < oldest) {

@@ -7,8 +7,8 @@ const PLACEHOLDERS = {
 };
 
 /**
- * Reads settings among which tokens, keys and addresses may be missing; placeholders stand for them. Throws a
- * `SettingsError` with the problems of the others.
+ * Reads settings that may lack tokens, keys and addresses; placeholders replace them. Throws a `SettingsError` with the
+ * problems of the others.
  */
 export function readPartialSettings(env: NodeJS.ProcessEnv): Settings {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));

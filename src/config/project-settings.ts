@@ -6,13 +6,13 @@ import type { YamlPath } from './yaml-file.ts';
 /** Environment variables by name. */
 export type Env = Record<string, string | undefined>;
 
-/** A problem and its place in the file. `text` says what is wrong, then how to fix it, and repeats no value. */
+/** A problem and its place in the file. `text` states the problem, then the fix, and repeats no value. */
 export interface Problem {
   path: YamlPath;
   text: string;
 }
 
-/** Returns the problems of the names, channels and keys of projects, whatever else is wrong in the file. */
+/** Returns the problems of projects' names, channels and keys, independent of other problems in the file. */
 export function projectProblems(file: unknown, env: Env): Problem[] {
   const projects = Object.entries(record(record(file).projects));
   const names = new Map<string, string>();
@@ -73,7 +73,7 @@ function variableProblem(name: string, env: Env): string | undefined {
     : keyProblem(key, env);
 }
 
-/** Returns why a file gives no key, with the fix and without path and key; `undefined` when it does. */
+/** Returns why a file gives no key, with the fix and without path and key; undefined if it does. */
 export function keyFileProblem(path: string, env: Env): string | undefined {
   try {
     const key = readKeyFile(path);
@@ -92,7 +92,7 @@ function keyProblem(key: string, { DOCS_API_KEY_PREFIX: prefix = '' }: Env): str
     : 'names a key that does not begin with DOCS_API_KEY_PREFIX. Use an admin key of the right platform.';
 }
 
-/** Returns the key of a source, else of the environment; an empty one where there is a problem with it. */
+/** Returns the key of a source, else of the environment; empty if there is a problem with it. */
 export function readKey(
   source: KeySource | undefined,
   env: Env,
@@ -117,7 +117,7 @@ function strings(value: unknown): [number, string][] {
   return [...value.entries()].filter((entry): entry is [number, string] => typeof entry[1] === 'string');
 }
 
-/** Where a key is: the name of an environment variable, or the path of a file. */
+/** The source of a key: the name of an environment variable, or the path of a file. */
 interface KeySource {
   kind: 'env' | 'file';
   name: string;
@@ -125,7 +125,7 @@ interface KeySource {
   expires: unknown;
 }
 
-/** Returns the source in `{ env: NAME }` or `{ file: PATH }`, where `expires: DATE` may follow; `undefined` for anything else. */
+/** Returns the source in `{ env: NAME }` or `{ file: PATH }`, also with `expires: DATE`; undefined for others. */
 export function keySourceIn(value: unknown): KeySource | undefined {
   const { expires, ...rest } = record(value);
   const [[kind, name] = [], ...others] = Object.entries(rest);

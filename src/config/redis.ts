@@ -10,14 +10,14 @@ import {
 } from '../store/redis/address.ts';
 import type { Env } from './project-settings.ts';
 
-/** What REDIS_ALLOW may name: problems with which Docket refuses to start otherwise. */
+/** Values of REDIS_ALLOW: problems with which Docket otherwise refuses to start. */
 const redisAllowances = ['plaintext', 'eviction', 'volatile'] as const;
 type RedisAllowance = (typeof redisAllowances)[number];
 
 const isAllowance = (name: string): name is RedisAllowance =>
   redisAllowances.some((allowance) => allowance === name);
 
-/** Reads a list such as `plaintext, eviction`. Returns `undefined` when it names anything else. */
+/** Parses a list such as `plaintext, eviction`. Returns undefined if it contains anything else. */
 export function readAllowances(list: string): RedisAllowance[] | undefined {
   const names = list
     .split(',')
@@ -27,8 +27,8 @@ export function readAllowances(list: string): RedisAllowance[] | undefined {
 }
 
 /**
- * Returns what no log may hold of an address with a password: the whole address, and the password as it is written, as
- * `URL` encodes it and decoded. The address need not be valid.
+ * Returns the parts of an address with a password that no log may contain: the whole address, and the password as
+ * written, as `URL` encodes it, and decoded. The address may be invalid.
  */
 export function secretsInAddress(address: string): string[] {
   const user = address.slice(Math.max(0, address.indexOf('://') + 3), Math.max(0, address.lastIndexOf('@')));
@@ -108,7 +108,7 @@ function pathProblems({ kind, path }: GroupAddress): string[] {
   return [];
 }
 
-/** Returns the text of a PEM file; `undefined` when it cannot be read or holds no certificate. */
+/** Returns the text of a PEM file; undefined if it cannot be read or contains no certificate. */
 export function readCertificate(path: string): string | undefined {
   try {
     const text = readFileSync(path, 'utf8');

@@ -14,7 +14,7 @@ import { date, hostName, portNumber, projectId, seconds, secretFlaw, secureUrl }
 /** The checked settings. Secrets are plain strings here and must not be logged. */
 export type Settings = ReturnType<typeof readSettings>;
 
-/** Returns the values of the settings that no log may hold. */
+/** Returns the secret values of the settings, for the log to hide. */
 export function secretsOf(settings: Settings): string[] {
   const { slackBotToken, slackSigningSecret, slackAppToken, projects } = settings;
   const keys = projects.map(({ apiKey }) => apiKey);
@@ -25,14 +25,14 @@ export function secretsOf(settings: Settings): string[] {
   return [...new Set(secrets.filter((secret): secret is string => Boolean(secret)))];
 }
 
-/** Returns where the Redis of the settings is; `undefined` when Docket brings its own. */
+/** Returns the Redis address in the settings; undefined if Docket runs its own. */
 export function redisAddressOf(settings: Settings): RedisAddress | undefined {
   const { redisUrl: url, redisCa: ca, redisSentinelUser: sentinelUser } = settings;
   if (url === undefined) return undefined;
   return { url, ca, sentinelUser, sentinelPassword: settings.redisSentinelPassword };
 }
 
-/** Returns warnings of settings that look wrong, each with its fix and without its value; Docket starts with them. */
+/** Returns warnings about suspicious settings, each with its fix and without its value; Docket still starts. */
 export function warningsOf({ slackSigningSecret, slackAppToken }: Settings): string[] {
   if (slackAppToken !== undefined || slackSigningSecret === undefined) return [];
   if (/^[0-9a-f]{32}$/i.test(slackSigningSecret)) return [];
@@ -41,7 +41,7 @@ export function warningsOf({ slackSigningSecret, slackAppToken }: Settings): str
   ];
 }
 
-/** Every problem of the settings, one a line, each with its fix and none with a value. */
+/** Every problem of the settings, one per line, each with its fix and none with a value. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   readonly problems: string[];
@@ -136,10 +136,10 @@ const envSchema = z.object({
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}.`).default('info'),
 });
 
-/** Over a socket nothing is signed. */
+/** Socket Mode has no signatures. */
 const socketSchema = envSchema.extend({ SLACK_SIGNING_SECRET: signingSecret.optional() });
 
-/** Returns the problems between two settings, whatever else is wrong. */
+/** Returns the problems between two settings, independent of other problems. */
 function crossProblems(set: Env): string[] {
   const problems = redisProblems(set);
   if ((set.DOCKET_ROLE === 'web' || set.DOCKET_ROLE === 'worker') && set.REDIS_URL === undefined) {
@@ -172,7 +172,7 @@ const SECRET_NAMES = [
   'REDIS_SENTINEL_PASSWORD',
 ] as const;
 
-/** Returns flaws of values that make every other check of them pointless, such as quotes, by variable. */
+/** Returns flaws that make all other checks of a value pointless, such as quotes, by variable. */
 function valueFlaws(set: Env): Map<string, string> {
   const flaws = new Map<string, string>();
   for (const name of Object.keys(envSchema.shape)) {
@@ -188,7 +188,7 @@ function valueFlaws(set: Env): Map<string, string> {
 /** Larger than any list of projects; the file is read at once. */
 const MAX_FILE_BYTES = 1_000_000;
 
-/** Reads the file. The problem never repeats the path: what was set by mistake may be a secret. */
+/** Reads the file. The problem never repeats the path: a wrong value may be a secret. */
 function readText(path: string): { text: string } | { problem: string } {
   try {
     const stats = statSync(path);
@@ -203,7 +203,7 @@ function readText(path: string): { text: string } | { problem: string } {
   }
 }
 
-/** Returns the file's settings and the problems, also with the environment; no `file` when it cannot be used. */
+/** Returns the file's settings and the problems, also with the environment; no `file` if it is unusable. */
 function readFile(set: Env): { file: ConfigFile | undefined; problems: string[] } {
   const path = set.DOCKET_CONFIG;
   if (path === undefined)
@@ -244,7 +244,7 @@ export function readSettings(env: NodeJS.ProcessEnv) {
   const set = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
-  // As everywhere, the name in small letters counts first.
+  // As in other programs, the lowercase name has priority.
   for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'])
     set[name] = set[name.toLowerCase()] ?? set[name];
   const parsed = (set.SLACK_APP_TOKEN === undefined ? envSchema : socketSchema).safeParse(set);
@@ -267,13 +267,13 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     slackBotToken: data.SLACK_BOT_TOKEN,
     /** Verifies requests over HTTP; not needed with `slackAppToken`. */
     slackSigningSecret: data.SLACK_SIGNING_SECRET,
-    /** When set, requests come over Socket Mode. */
+    /** If set, requests come over Socket Mode. */
     slackAppToken: data.SLACK_APP_TOKEN,
     slackApiUrl: data.SLACK_API_URL.endsWith('/') ? data.SLACK_API_URL : `${data.SLACK_API_URL}/`,
     port: data.PORT,
-    /** Where the role `worker` serves health checks. */
+    /** The port of the role `worker` for health checks. */
     healthPort: data.HEALTH_PORT ?? data.PORT,
-    /** The address to listen on; all of this machine's when it is not set. */
+    /** The address to listen on; all of this machine's if it is not set. */
     host: data.HOST,
     /** How long a connection without a request stays open. */
     keepAliveMs: data.KEEP_ALIVE_SECONDS * 1000,
@@ -282,23 +282,23 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     projects: file.projects ?? [defaultProject(set)],
     docsDomain: data.DOCS_DOMAIN,
     redisUrl: data.REDIS_URL,
-    /** Problems of Redis with which Docket starts all the same. */
+    /** Problems of Redis that Docket accepts. */
     redisAllow: data.REDIS_ALLOW,
     /** The certificate of the authority that signed Redis' own, as PEM. */
     redisCa: data.REDIS_CA === undefined ? undefined : readCertificate(data.REDIS_CA),
-    /** Who Docket is to the sentinels, which have users of their own. */
+    /** Docket's user at the sentinels, which have their own users. */
     redisSentinelUser: data.REDIS_SENTINEL_USER,
     redisSentinelPassword: data.REDIS_SENTINEL_PASSWORD,
     dataDir: data.DATA_DIR,
-    /** Proxies on the way to Slack and to the platform. */
+    /** Outgoing proxies to Slack and to the platform. */
     proxies: { httpProxy: data.HTTP_PROXY, httpsProxy: data.HTTPS_PROXY, noProxy: data.NO_PROXY },
-    /** Certificates of further authorities that are trusted, as PEM. */
+    /** Further trusted certificate authorities, as PEM. */
     extraCa: data.NODE_EXTRA_CA_CERTS === undefined ? undefined : readCertificate(data.NODE_EXTRA_CA_CERTS),
-    /** Where traces are sent, if anywhere. */
+    /** The target of traces, if any. */
     traceEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
-    /** Where this machine sees the queues; nowhere by default. */
+    /** The port of the queue dashboard on this machine; none by default. */
     queueDashboardPort: data.QUEUE_DASHBOARD_PORT,
-    /** Who may read /metrics besides this machine. */
+    /** Addresses that may read /metrics, in addition to this machine. */
     metricsAddresses: data.METRICS_ADDRESS,
     logLevel: data.LOG_LEVEL,
   };

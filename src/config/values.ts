@@ -3,7 +3,7 @@ import { isSafeId } from '../docs-api/paths.ts';
 import { isLoopback } from '../docs-api/settings.ts';
 import { readDomain } from '../domain.ts';
 
-// A schema for each kind of value that settings have; its messages say how to fix one.
+// Schemas for the kinds of values in settings; their messages name the fix.
 
 /** Accepts `https`, or `http` to this machine: keys and tokens must not cross a network in the clear. */
 export function secureUrl(fix: string) {
@@ -13,7 +13,7 @@ export function secureUrl(fix: string) {
   }, `must be an https address (http only for this machine). ${fix}`);
 }
 
-/** Accepts host names, and returns them as `readDomain` does. `suggestion` replaces `problem` when it has one. */
+/** Accepts host names, and returns them as `readDomain` does. A `suggestion`, if any, replaces `problem`. */
 export const hostName = (problem: string, suggestion = (_meant: string) => problem) =>
   z.string(problem).transform((typed, context) => {
     const read = readDomain(typed);
@@ -45,10 +45,10 @@ export const seconds = z.coerce
 
 export const date = z.iso.date('must be a date such as 2026-12-31.');
 
-/** Returns whether a text can be the name of an environment variable; a key that was put in its place cannot. */
+/** Returns whether a text can be the name of an environment variable; a key in its place cannot. */
 export const isVariableName = (name: string) => /^[A-Z][A-Z0-9_]{0,99}$/.test(name);
 
-/** Returns why a text cannot be a token, key or secret, with the fix and without the value; `undefined` when it can. */
+/** Returns why a text cannot be a token, key or secret, with the fix and without the value; undefined if it can. */
 export function secretFlaw(secret: string): string | undefined {
   if (/^["'`]|["'`]$/.test(secret))
     return 'has quotes around it. Remove them: docker --env-file keeps them in the value.';

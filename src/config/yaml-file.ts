@@ -3,20 +3,20 @@ import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } fro
 export type YamlPath = readonly PropertyKey[];
 
 export interface YamlFile {
-  /** The content; `undefined` when it is not YAML. */
+  /** The content; undefined if it is not YAML. */
   value: unknown;
-  /** Where the file stops being YAML, or has an alias. */
+  /** The first place that is not YAML, or has an alias. */
   brokenAt: { line: number; column: number } | undefined;
-  /** Returns the line of what is at `path`, counted from 1; when nothing is there, of the nearest thing around it. */
+  /** Returns the line of the value at `path`, counted from 1; if there is none, of the nearest parent. */
   lineOf(path: YamlPath): number;
 }
 
-/** Reads YAML without aliases. Never throws, and repeats nothing of the text: messages of the package may. */
+/** Parses YAML without aliases. Never throws, and repeats no part of the text, as the package's messages may. */
 export function readYaml(text: string): YamlFile {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter });
   const broken = document.errors.map(({ pos }) => pos[0]);
-  // An alias can name what is not there, or make a short file long.
+  // An alias can refer to nothing, or make a short file long.
   visit(document, { Alias: (_, { range }) => void broken.push(range?.[0] ?? 0) });
   if (broken[0] !== undefined) {
     const { line, col } = counter.linePos(broken[0]);

@@ -16,7 +16,7 @@ export const inRoot = (name: string): string => fileURLToPath(new URL(`../../${n
 export const manifestScopes = (): string[] =>
   parse(readFileSync(inRoot('manifest.yml'), 'utf8')).oauth_config.scopes.bot;
 
-/** Checks all that Docket needs. Returns a line for each part; of settings that are wrong, one for each problem. */
+/** Checks everything that Docket needs. Returns a line for each part; for wrong settings, one for each problem. */
 export async function diagnose(variables: NodeJS.ProcessEnv): Promise<Line[]> {
   const file = readEnvFile(inRoot('.env'));
   const env = { ...(file.is === 'read' && file.values), ...variables };

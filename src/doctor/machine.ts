@@ -44,7 +44,7 @@ function checkOwnRedis(dataDir: string, searchPath: string): Line {
   }
 }
 
-/** Tries to listen where Docket would. Where Docket itself already does, all is well. */
+/** Tries to listen on Docket's port. If Docket itself already does, all is well. */
 export async function checkPort(settings: Settings, healthAddress: string): Promise<Line> {
   const name = settings.role === 'worker' ? 'HEALTH_PORT' : 'PORT';
   const port = settings.role === 'worker' ? settings.healthPort : settings.port;

@@ -2,7 +2,7 @@ import '../config/node-version.ts';
 import { diagnose } from './diagnose.ts';
 import { isGood, renderAll } from './lines.ts';
 
-/** Prints a line for each part that Docket needs, and ends the process: with 1 when something is wrong, else with 0. */
+/** Prints a line for each part that Docket needs, and ends the process: with 1 on an error, else with 0. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const lines = await diagnose(env);
   process.stdout.write(renderAll(lines), () => process.exit(isGood(lines) ? 0 : 1));

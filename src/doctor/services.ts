@@ -11,10 +11,10 @@ import { type Line, notChecked, ok, warning, wrong } from './lines.ts';
 /** How long an answer may take. */
 const LIMIT_MS = 5000;
 
-/** What a request came to. `why` holds no part of what was sent. */
+/** The result of a request. `why` contains no sent data. */
 type Answer = { status: number; headers: Headers; body: Record<string, unknown> } | { why: string };
 
-/** Sends one request with a key. Follows no redirect; never rejects. The body is empty when it is no JSON object. */
+/** Sends one request with a key. Follows no redirect; never rejects. The body is empty if it is not a JSON object. */
 async function ask(method: 'GET' | 'POST', url: string, key: string): Promise<Answer> {
   try {
     const response = await fetch(url, {
@@ -43,7 +43,7 @@ function parseObject(text: string): Record<string, unknown> {
 const COPY_BOT = 'Copy it again from your Slack app, "OAuth & Permissions", Bot User OAuth Token.';
 const COPY_APP = 'Create one under "Basic Information", App-Level Tokens, with the scope connections:write.';
 
-/** Checks the bot token, its scopes, and this machine's clock, which Slack's answer tells. */
+/** Checks the bot token, its scopes, and this machine's clock against Slack's answer. */
 export async function checkBotToken(settings: Settings, scopes: readonly string[]): Promise<Line[]> {
   const answer = await ask('POST', `${settings.slackApiUrl}auth.test`, settings.slackBotToken);
   return [judgeBotToken(answer, scopes), judgeClock(answer)];
@@ -61,7 +61,7 @@ function judgeBotToken(answer: Answer, scopes: readonly string[]): Line {
       name,
       `The app lacks ${missing.join(', ')}. Replace its manifest with manifest.yml, and reinstall it in the workspace.`,
     );
-  // Without what a terminal would obey.
+  // Without control characters, which a terminal would obey.
   const team = String(body.team).replace(/\p{C}/gu, '').slice(0, 80);
   return ok(name, `Slack accepts it in the workspace ${team}, with all scopes of manifest.yml.`);
 }
@@ -79,10 +79,10 @@ function slackRefusal(answer: Answer, name: string, fix: string): Line {
   return wrong(name, `Slack does not accept it (${error.replace(/[^\w-]/g, '').slice(0, 60)}). ${fix}`);
 }
 
-/** A machine that keeps its clock set differs less. */
+/** A synchronized machine differs less. */
 const MAX_DIFFERENCE_MS = 5000;
 
-/** Slack's signatures are refused from here on. */
+/** From this difference on, Slack's signatures are refused. */
 const SIGNED_MS = 300_000;
 
 function judgeClock(answer: Answer): Line {
@@ -97,7 +97,7 @@ function judgeClock(answer: Answer): Line {
   return differenceMs >= SIGNED_MS ? wrong('Clock', text) : warning('Clock', text);
 }
 
-/** Checks the token of Socket Mode, or the form of the signing secret. Asking for a connection opens none. */
+/** Checks the token of Socket Mode, or the form of the signing secret. The request opens no connection. */
 export async function checkRequests(settings: Settings): Promise<Line[]> {
   const { slackApiUrl, slackAppToken } = settings;
   if (slackAppToken === undefined) {
@@ -120,7 +120,7 @@ export async function checkProjects(settings: Settings): Promise<Line[]> {
   return await Promise.all(settings.projects.map((project) => checkProject(settings, project)));
 }
 
-/** Asks for one row of a day's views, which changes nothing. */
+/** Requests one row of a day's views, which changes nothing. */
 async function checkProject({ docsApiUrl, projects }: Settings, project: Project): Promise<Line> {
   const { name, projectId, apiKey, apiKeyVariable } = project;
   try {
@@ -155,7 +155,7 @@ function judgeProject(answer: Answer, keyName: string, idName: string, id: strin
     );
   if (status === 403)
     return warning(keyName, `The platform accepts it, but forbids this request (403). ${FORBIDDEN_CAUSES}`);
-  // Errors of its API say what is wrong as JSON.
+  // The platform's API answers errors as JSON.
   const isPlatform = status === 200 || status === 429 || (status >= 400 && status < 500 && 'error' in body);
   if (!isPlatform || Object.keys(body).length === 0)
     return wrong(

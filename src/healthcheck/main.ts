@@ -1,4 +1,4 @@
-// The image's health check: ends with 0 when the Docket of this environment answers that it is alive, and with 1 else.
+// The image's health check: exits with 0 if the Docket of this environment answers that it is alive, else with 1.
 import { get } from 'node:http';
 import { healthAddressOf } from '../config/health-port.ts';
 

@@ -3,11 +3,11 @@ import PromGauge from 'prom-client/lib/gauge.js';
 import PromHistogram from 'prom-client/lib/histogram.js';
 import type Registry from 'prom-client/lib/registry.js';
 
-/** The labels of a metric, each with all the values that it can have. */
+/** The labels of a metric, each with all its possible values. */
 type LabelLists<L extends string> = Record<L, readonly string[]>;
 type Values<L extends string> = Record<L, string>;
 
-/** What stands for a value outside its list: nothing that outsiders choose may make a series of its own. */
+/** Replaces a value outside its list, so that outsiders cannot create series. */
 const OTHER = 'other';
 
 export interface Counter<L extends string> {
@@ -17,7 +17,7 @@ export interface Histogram<L extends string> {
   observe(labels: Values<L>, ms: number): void;
 }
 export interface Gauge<L extends string> {
-  /** Replaces all that it showed; with an empty list it shows nothing. */
+  /** Replaces all previous values; with an empty list it shows nothing. */
   replace(entries: readonly (readonly [Values<L>, number])[]): void;
 }
 
@@ -38,11 +38,11 @@ function combinations<L extends string>(lists: LabelLists<L>): Values<L>[] {
   return all as Values<L>[];
 }
 
-/** Returns makers of metrics in this registry. Times are taken in milliseconds and shown in seconds. */
+/** Returns makers of metrics in this registry. Times are given in milliseconds and shown in seconds. */
 export function metricsIn(registry: Registry) {
   const registers = [registry];
   return {
-    /** Shows 0 for each combination from the start, so that the first one counted is seen as an increase. */
+    /** Shows 0 for each combination from the start, so that the first count appears as an increase. */
     counter<L extends string>(name: string, help: string, lists: LabelLists<L>): Counter<L> {
       const labelNames = Object.keys(lists) as L[];
       const counter = new PromCounter<L>({ name, help, labelNames, registers });
@@ -75,7 +75,7 @@ export function metricsIn(registry: Registry) {
       };
     },
 
-    /** A number that is read when it is shown; `counter` when it only grows. */
+    /** A number that is read when it is shown; `counter` if it only grows. */
     read(type: 'gauge' | 'counter', name: string, help: string, value: () => number | undefined) {
       const common = { name, help, registers };
       if (type === 'gauge')

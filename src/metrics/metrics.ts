@@ -2,7 +2,7 @@ import Registry from 'prom-client/lib/registry.js';
 import { metricsIn } from './kinds.ts';
 import { addProcessMetrics } from './process.ts';
 
-/** Everything that a label can say: names that stand in the program, and nothing that anybody outside chooses. */
+/** All label values: names in the program, and nothing that outsiders choose. */
 export interface MetricNames {
   /** Of commands, buttons, modals, shortcuts and events. */
   requests: readonly string[];
@@ -14,7 +14,7 @@ export interface MetricNames {
   /** Of Slack's Web API, and the kinds of its errors. */
   methods: readonly string[];
   slackErrors: readonly string[];
-  /** Rate limits, without what they are about. */
+  /** Rate limits, without their subjects. */
   limits: readonly string[];
   urgencies: readonly string[];
   problems: readonly string[];
@@ -23,18 +23,18 @@ export interface MetricNames {
 export const requestKinds = ['command', 'button', 'modal', 'shortcut', 'event'] as const;
 export type RequestKind = (typeof requestKinds)[number];
 
-/** `refused`: answered with why not; `failed`: it broke, or was not kept. */
+/** `refused`: answered with the reason; `failed`: an error, or it was not stored. */
 export const requestOutcomes = ['ok', 'refused', 'failed'] as const;
 export type RequestOutcome = (typeof requestOutcomes)[number];
 
 /**
- * `again`: it is stepped again later; `broke`: an unexpected error, after which it is tried again; `gave_up`: too many
- * of them; `handed_back`: the process stops.
+ * `again`: a later step follows; `broke`: an unexpected error, then a retry; `gave_up`: too many errors; `handed_back`:
+ * the process stops.
  */
 export const stepOutcomes = ['done', 'again', 'broke', 'gave_up', 'handed_back'] as const;
 export type StepOutcome = (typeof stepOutcomes)[number];
 
-/** Why a request was not let in or not taken. */
+/** Why a request was refused or not stored. */
 export const refusals = [
   'not_permitted',
   'another_workspace',
@@ -48,7 +48,7 @@ export const refusals = [
 ] as const;
 export type Refusal = (typeof refusals)[number];
 
-/** The metrics of one process. `expose` returns them as Prometheus reads them. */
+/** The metrics of one process. `expose` returns them in Prometheus' format. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 const BRIEF = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
@@ -173,7 +173,7 @@ export function createMetrics(names: MetricNames, { version, role }: { version: 
       {},
     ),
 
-    /** Adds what is done before the metrics are shown; it never rejects, and is quick. */
+    /** Adds a function that runs before the metrics are shown; it never rejects, and is quick. */
     onScrape: (collect: () => Promise<void> | void) => void collectors.push(collect),
     contentType: registry.contentType,
     async expose(): Promise<string> {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { metricsIn } from './kinds.ts';
 
-/** What costs nothing to read of this process, under the names that Prometheus' own libraries give it. */
+/** Cheap values of this process, under the names that Prometheus' own libraries use. */
 export function addProcessMetrics({ read }: ReturnType<typeof metricsIn>): void {
   const startedAtS = Math.round(performance.timeOrigin / 1000);
   read(
@@ -37,7 +37,7 @@ export function addProcessMetrics({ read }: ReturnType<typeof metricsIn>): void 
 
 function openFiles(): number | undefined {
   try {
-    // Without the one that reads the folder.
+    // Without the descriptor that reads the folder.
     return readdirSync('/proc/self/fd').length - 1;
   } catch {
     return undefined;

@@ -1,8 +1,8 @@
 /** Makes the spans of a trace. Without OpenTelemetry it does nothing. */
 export interface Tracing {
-  /** Has a span last as long as `work`, and all that work does hang below it. */
+  /** Runs `work` in a span; spans of that work become its children. */
   span<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** Makes a span of a call that ended just now. */
+  /** Adds the span of a call that has just ended. */
   called(name: string, durationMs: number, outcome: string): void;
 }
 

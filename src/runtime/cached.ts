@@ -1,4 +1,4 @@
-/** Most results kept at a time, so that a large workspace cannot fill the memory. */
+/** Maximum number of cached results, so that a large workspace cannot fill the memory. */
 const MAX_CACHED = 5000;
 
 export interface RememberParts {

@@ -1,4 +1,4 @@
-/** Returns a text parsed as JSON; `undefined` when it is not JSON. */
+/** Parses a text as JSON; returns undefined if it is not JSON. */
 export function parseJson(text: string | null | undefined): unknown {
   try {
     return JSON.parse(text ?? '');

@@ -6,26 +6,26 @@ export type Log = Logger;
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** What follows a scheme. Everything up to the last `@` may be a password: some hold an unescaped slash. */
+/** The text after a scheme. Everything up to the last `@` may be a password: some contain an unescaped slash. */
 const address = /:\/\/[^\s"'\\]*/g;
 const withoutUser = (found: string) => `://${found.slice(Math.max(found.lastIndexOf('@') + 1, 3))}`;
 
 /**
- * Slack tokens, authorization headers, addresses beyond their host, and what Redis quotes of a command that it does
- * not know. Each pattern runs in linear time.
+ * Slack tokens, authorization headers, addresses beyond their host, and the parts of unknown commands that Redis
+ * quotes. Each pattern runs in linear time.
  */
 const secretShapes: [RegExp, string][] = [
-  // No word boundaries: in JSON, the `n` of an escaped line break stands right before the next line.
+  // No word boundaries: in JSON, the `n` of an escaped line break comes right before the next line.
   [/x(?:ox[a-z]|app)-[\w.-]+/g, 'xox…'],
   [/(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 …'],
-  // Presigned links and response addresses carry their secret in path and query.
+  // Presigned links and response addresses have their secret in path and query.
   [/((?:https?|rediss?|wss?):\/\/)([^\s"'\\/?#<>|)]+)[/?#][^\s"\\]*/gi, '$1$2/…'],
   [/(https?|wss?)%3A%2F%2F[\w.~%-]+/gi, '$1%3A%2F%2F…'],
   [/([?&](?:X-[A-Za-z]+-)?(?:Signature|Credential|sig|token|ticket)=)[^&\s"\\]+/gi, '$1…'],
   [/(with args beginning with:)(?:[^"\\]|\\[^n])*/g, '$1 …'],
 ];
 
-/** Returns a line without what must not be in a log: what has the shape of a secret, and the values in `secrets`. */
+/** Returns a line without secrets: anything in the form of one, and the values in `secrets`. */
 export function scrub(line: string, secrets: readonly string[]): string {
   let clean = line;
   for (const secret of secrets) clean = clean.replaceAll(secret, '…');
@@ -34,15 +34,14 @@ export function scrub(line: string, secrets: readonly string[]): string {
   return clean;
 }
 
-/** Returns a line of JSON without the `args` that errors of Redis carry, which hold what people wrote. */
+/** Returns a line of JSON without the `args` of Redis errors, which contain people's text. */
 export function withoutArgs(line: string): string {
   if (!line.includes('"args"')) return line;
   return `${JSON.stringify(JSON.parse(line, (key, value) => (key === 'args' ? undefined : value)))}\n`;
 }
 
 /**
- * Returns a JSON log whose lines are all scrubbed before they are written, also those of libraries.
- * `secrets` may grow later.
+ * Returns a JSON log that scrubs all lines before they are written, also those of libraries. `secrets` may grow later.
  */
 export function createLog(level: LogLevel, secrets: readonly string[], destination?: DestinationStream): Log {
   // The longest first: one may begin with another.
@@ -51,21 +50,21 @@ export function createLog(level: LogLevel, secrets: readonly string[], destinati
   const options = {
     level,
     base: null,
-    // What a line says itself goes before what it is logged in.
+    // A line's own fields override those of its scope.
     mixin: () => ({ ...logScope() }),
     hooks: { streamWrite: (line: string) => scrub(withoutArgs(line), hideable()) },
   };
   return pino(options, destination ?? standardOutput());
 }
 
-/** Most bytes of lines that are kept while they cannot be written: a full disk may have room again. */
+/** Maximum bytes of unwritten lines that are kept: a full disk may have room again. */
 const MAX_UNWRITTEN_BYTES = 1_000_000;
 
-/** When it cannot be written to (a closed terminal, a full disk), Docket runs and ends without a log. */
+/** If it cannot be written (a closed terminal, a full disk), Docket runs and ends without a log. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   output.on('error', () => {});
-  // Every line is written at once; flushing would retry for ever what cannot be written.
+  // Every line is written at once; flushing would retry unwritable lines for ever.
   output.flushSync = () => {};
   return output;
 }

@@ -7,7 +7,7 @@ import {
   setGlobalDispatcher,
 } from 'undici';
 
-/** The proxies on the way out, as `HTTPS_PROXY` and the like name them; empty for none. */
+/** The outgoing proxies, named as by `HTTPS_PROXY` and the like; empty for none. */
 export interface Proxies {
   httpProxy: string;
   httpsProxy: string;
@@ -18,7 +18,7 @@ export interface Proxies {
 const THIS_MACHINE = 'localhost,127.0.0.1,::1';
 
 /**
- * Returns an agent that takes the proxies on the way out. HTTP/1.1 only: undici resends HTTP/2 requests by itself when a
+ * Returns an agent that uses the outgoing proxies. HTTP/1.1 only: undici resends HTTP/2 requests by itself if a
  * connection ends.
  */
 export function createOutgoing(proxies: Proxies | undefined, options: Agent.Options = {}): Dispatcher {
@@ -34,8 +34,8 @@ export function createOutgoing(proxies: Proxies | undefined, options: Agent.Opti
 }
 
 /**
- * Has every connection of this process trust the authorities of `extraCa` (PEM), too, and every `fetch` take the proxies.
- * Node would read both from the environment, but not from `.env`.
+ * Makes every connection of this process also trust the authorities of `extraCa` (PEM), and every `fetch` use the
+ * proxies. Node would read both from the environment, but not from `.env`.
  */
 export function prepareWayOut({ proxies, extraCa = '' }: { proxies: Proxies; extraCa?: string | undefined }) {
   const authorities = extraCa.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
@@ -44,8 +44,8 @@ export function prepareWayOut({ proxies, extraCa = '' }: { proxies: Proxies; ext
 }
 
 /**
- * Returns a dispatcher that calls `check` right before a request is written to a connection that is there. What `check`
- * throws is the error of the request, and nothing of it is sent. A request whose `check` was not called never left.
+ * Returns a dispatcher that calls `check` right before a request is written to an open connection. If `check` throws,
+ * the request fails with that error, and nothing of it is sent. A request whose `check` was not called never left.
  */
 export function beforeSending(dispatcher: Dispatcher, check: () => void): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => {

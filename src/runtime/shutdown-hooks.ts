@@ -1,7 +1,7 @@
 import type { Log } from './log.ts';
 import { Stopping } from './stopping.ts';
 
-/** What a process opened, to be closed in reverse order. */
+/** The open resources of a process, which are closed in reverse order. */
 export type ShutdownHooks = ReturnType<typeof createShutdownHooks>;
 
 export function createShutdownHooks(log: Log) {
@@ -23,12 +23,12 @@ export function createShutdownHooks(log: Log) {
   }
 
   return {
-    /** Aborted with `Stopping` before anything is closed, so that no new call to the outside begins. */
+    /** Aborted with `Stopping` before anything is closed, so that no new outside call begins. */
     stopping: stopping.signal,
     /** Aborts `stopping`. */
     stop,
     add: (close: () => Promise<unknown> | unknown) => void closers.push(close),
-    /** Aborts `stopping` and closes everything, once. A failure is logged and does not hold up the rest. */
+    /** Aborts `stopping` and closes everything, once. A failure is logged and does not stop the rest. */
     closeAll() {
       closed ??= run();
       return closed;

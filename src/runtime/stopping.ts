@@ -1,6 +1,6 @@
 /**
- * The process is to stop. Thrown instead of beginning a call to the docs platform or to Slack, so that call did not
- * happen; the worker hands the job back for another process.
+ * The process is stopping. Thrown instead of a call to the docs platform or to Slack, so that call did not happen; the
+ * worker hands the job back for another process.
  */
 export class Stopping extends Error {
   override readonly name = 'Stopping';
@@ -10,7 +10,7 @@ export class Stopping extends Error {
   }
 }
 
-/** Returns the same parts. Once `stopping` is aborted, their functions throw its reason instead of being called. */
+/** Returns the same parts. Once `stopping` is aborted, their functions throw its reason instead of running. */
 export function rejectWhenStopping<Parts extends object>(stopping: AbortSignal, parts: Parts): Parts {
   const guarded = Object.entries(parts).map(([name, part]) => {
     if (typeof part !== 'function') return [name, part];

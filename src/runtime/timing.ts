@@ -3,25 +3,25 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /**
- * The durations that tests shorten, in milliseconds, and the rate limits of calls to Slack that a bench lifts.
- * `startApp` takes other values than the defaults.
+ * The durations that tests shorten, in milliseconds, and the Slack rate limits that a bench raises. `startApp` accepts
+ * other values than the defaults.
  */
 export const defaultTiming = {
-  /** From the receipt of a request to the moment a write of it is refused; Slack itself waits 3 s. */
+  /** From the receipt of a request until its writes are refused; Slack itself waits 3 s. */
   intakeMs: 1.6 * second,
   /** The longest a permission look-up may take before the person counts as unknown. */
   permissionMs: 0.9 * second,
   /** How long the result of a look-up of a person or a user group is cached. */
   permissionCacheMs: 5 * minute,
-  /** The longest an ephemeral message may take over `response_url` before the click is acknowledged without it. */
+  /** The longest an ephemeral may take over `response_url` before the click is acknowledged without it. */
   ephemeralMs: 0.6 * second,
-  /** The longest that opening a modal may hold up the acknowledgement of a command or a click. */
+  /** Maximum delay of an acknowledgement by opening a modal. */
   modalMs: 0.9 * second,
-  /** Time limit of one Slack Web API call; the outcome of a post older than this without an answer is unclear. */
+  /** Time limit of one Slack Web API call; after this, a post without an answer is unclear. */
   slackCallMs: 10 * second,
   /** Time limit of one call of the docs API. */
   docsCallMs: 15 * second,
-  /** Added to the time limit of a call that got no answer: only after both is its late effect looked for. */
+  /** Added to the time limit of a call without an answer: only after both is its late effect looked for. */
   callMarginMs: 2 * second,
   /** Posts in one conversation, and edits in the workspace, per minute; see `slack/rate-limits.ts`. */
   postsPerMinute: 60,
@@ -32,25 +32,25 @@ export const defaultTiming = {
   fileCallsPerMinute: 80,
   /** Weekly digests that are posted per minute. */
   digestsPerMinute: 60,
-  /** How long a digest waits for the numbers that it is compared with, and a weekly one for its pages: one edit less. */
+  /** How long a digest waits for the numbers to compare with, and a weekly one for its pages: one edit less. */
   digestWaitMs: 1 * minute,
   /** Gap between two edits of one message; Slack advises 3 s. */
   editGapMs: 3 * second,
   /**
-   * How long Redis may leave a command unanswered before its connection is given up: one for requests, one for work, and
+   * How long Redis may leave a command unanswered before its connection is closed: one for requests, one for work, and
    * one on which BullMQ waits up to 10 s for a job; less would reconnect for ever.
    */
   redisRequestSocketMs: 3 * second,
   redisWorkSocketMs: 5 * second,
   redisBlockingSocketMs: 12 * second,
-  /** How often each connection to Redis is pinged, and how often Redis' own settings are checked. */
+  /** Interval of pings on each connection to Redis, and of checks of Redis' own settings. */
   redisPingMs: 1 * second,
   redisCheckMs: 20 * second,
-  /** How long a connection may go without an answer before the process counts as stuck. */
+  /** How long a connection may be without an answer before the process counts as stuck. */
   redisLostMs: 2 * minute,
-  /** How long calls of a kind may fail before that is a problem for operators. */
+  /** How long calls of a kind may fail before operators see a problem. */
   problemAfterMs: 30 * second,
-  /** BullMQ: how long a worker that went silent keeps its job. Longer than a Redis outage plus reconnect. */
+  /** BullMQ: how long a silent worker keeps its job. Longer than a Redis outage plus reconnect. */
   lockMs: 30 * second,
   /** BullMQ: how often it checks for silent workers. */
   stalledMs: 5 * second,
@@ -61,7 +61,7 @@ export const defaultTiming = {
   retryMaxMs: 30 * second,
   /** How long a start that certainly did not happen, or the creation of a link, is retried. */
   giveUpMs: 5 * minute,
-  /** The longest `Retry-After` of a start that is waited for. */
+  /** The longest `Retry-After` for which a start waits. */
   limitWaitMs: 1 * hour,
   /** Bounds of the pause between two polls of a job. */
   pollMinMs: 1 * second,
@@ -86,39 +86,39 @@ export type Timing = typeof defaultTiming;
 export const retention = {
   /** A run and its messages: long enough for every button of a thread that people still read. */
   runMs: 30 * 24 * hour,
-  /** Slack lets a `response_url` be used for 30 minutes. */
+  /** Slack accepts a `response_url` for 30 minutes. */
   responseUrlMs: 30 * minute,
-  /** Dedupe keys of events: longer than anybody repeats one. */
+  /** Dedupe keys of events: longer than any repeat. */
   dedupeMs: 7 * 24 * hour,
-  /** Events of a thread that arrive before the run that posted its root is known, counted from when a worker runs. */
+  /** Events of a thread that arrive before the run of its root is known, counted from the start of a worker. */
   earlyMs: 10 * minute,
   jobErrorsMs: 24 * hour,
-  /** An older health snapshot says nothing of now. */
+  /** An older health snapshot is worthless. */
   healthMs: 1 * hour,
-  /** A key that no call was made with for longer: nobody knows any more. */
+  /** After this time without a call, the state of a key is unknown. */
   rejectedKeyMs: 7 * 24 * hour,
   auditMs: 90 * 24 * hour,
-  /** Home is kept up to date so long after somebody opened it last. */
+  /** Home is refreshed this long after a person last opened it. */
   homeOpenedMs: 30 * 24 * hour,
-  /** The id of a person's direct message conversation never changes; look it up again once a day. */
+  /** The id of a person's direct message conversation never changes; still looked up once a day. */
   directMessageMs: 24 * hour,
   /** Views of finished days: an alert compares with eight weeks before. */
   dayFiguresMs: 9 * 7 * 24 * hour,
   /** Views of pages: the next weekly digest compares with them, up to two days late. */
   pageFiguresMs: 17 * 24 * hour,
-  /** The same for dates that somebody asked for: nothing is compared with them later. */
+  /** The same for dates that a person requested: nothing is compared with them later. */
   askedPageFiguresMs: 2 * 24 * hour,
-  /** How long the last export of a site took. */
+  /** Duration of a site's last export. */
   durationsMs: 90 * 24 * hour,
-  /** What the platform or the workspace lacks is tried again a day later. */
+  /** A feature that the platform or the workspace lacks is tried again a day later. */
   lacksMs: 24 * hour,
-  /** The same trouble alerts admins no more often. */
+  /** The same problem alerts admins at most this often. */
   adminAlertMs: 1 * hour,
 } as const;
 
 /**
- * Returns the pause after so many failures in a row, in milliseconds: it doubles from `retryMinMs` to `retryMaxMs`.
- * `jitter`, 0 to 1, spreads retries of what failed together.
+ * Returns the pause after so many consecutive failures, in milliseconds: it doubles from `retryMinMs` to `retryMaxMs`.
+ * `jitter`, 0 to 1, spreads retries of calls that failed together.
  */
 export function backoffMs(
   { retryMinMs, retryMaxMs }: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>,

@@ -1,9 +1,9 @@
-/** A promise did not end in time. What it does is not cancelled. */
+/** A promise did not settle in time. Its work is not cancelled. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
 }
 
-/** Returns the promise's result. Throws `TimeLimitError` when there is none after `ms` milliseconds. */
+/** Returns the promise's result. Throws `TimeLimitError` if there is none after `ms` milliseconds. */
 export function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new TimeLimitError(`no result within ${Math.round(ms)} ms`));

@@ -1,14 +1,14 @@
 import { existsSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Returns why a value cannot stand in a file of settings as it is: without quotes, which docker would keep. */
+/** Returns why a file of settings cannot contain a value unquoted; docker would keep quotes. */
 export const valueProblem = (value: string): string | undefined =>
   /[\s"'`#\\]|[^\x21-\x7e]/.test(value)
     ? 'It contains a space, a quote or another invalid character. Copy it again.'
     : undefined;
 
 /**
- * Returns the text with a setting: in the place of the line that sets it, else behind the one that is commented out, else
- * at the end. All other lines stay as they are.
+ * Returns the text with a setting: in the line that sets it, else after the commented-out line, else at the end. All
+ * other lines stay.
  */
 export function withSetting(text: string, name: string, value: string): string {
   const line = `${name}=${value}`;
@@ -20,7 +20,7 @@ export function withSetting(text: string, name: string, value: string): string {
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
 }
 
-/** Replaces a file at once by one that its owner alone can read. A link stays one. */
+/** Replaces a file atomically by one that only its owner can read. A link stays one. */
 export function writePrivately(path: string, text: string): void {
   const target = existsSync(path) ? realpathSync(path) : path;
   const part = `${target}.part`;

@@ -7,7 +7,7 @@ const USAGE = `Usage: npm run setup [-- https://the.address.that.slack.reaches]
 Without an address it sets up Socket Mode, which needs none.
 `;
 
-/** Asks for what is missing, or says what to do where there is no terminal; ends the process with 0 when all is good. */
+/** Asks for missing settings, or prints the steps if there is no terminal; exits with 0 if all is well. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const [typed] = process.argv.slice(2);
   const publicUrl = typed === undefined ? undefined : readPublicUrl(typed);

@@ -1,11 +1,11 @@
 import { parse } from 'yaml';
 
-/** The address that manifest.yml has where an operator's own belongs. */
+/** The address in manifest.yml that an operator replaces. */
 const PLACEHOLDER = 'https://docket.example.com';
 
 /**
- * Returns the address of the page on which Slack creates the app of this manifest: for requests to a public https address,
- * or without one over Socket Mode.
+ * Returns the address of Slack's page that creates the app of this manifest: for requests to a public https address, or
+ * without one over Socket Mode.
  */
 export function createAppUrl(yaml: string, publicUrl: string | undefined): string {
   const manifest = parse(publicUrl === undefined ? yaml : yaml.replaceAll(PLACEHOLDER, publicUrl));
@@ -14,7 +14,7 @@ export function createAppUrl(yaml: string, publicUrl: string | undefined): strin
   return `https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(JSON.stringify(filled))}`;
 }
 
-/** Socket Mode has no use for addresses, and Slack would ask one that is made up. */
+/** Socket Mode needs no addresses, and Slack would call an invented one. */
 function withoutAddresses(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(withoutAddresses);
   if (typeof part !== 'object' || part === null) return part;
@@ -22,7 +22,7 @@ function withoutAddresses(part: unknown): unknown {
   return Object.fromEntries(kept.map(([name, value]) => [name, withoutAddresses(value)]));
 }
 
-/** Returns a public address, without `/slack/events` at its end; `undefined` when it is no https address. */
+/** Returns a public address, without `/slack/events` at its end; undefined if it is not an https address. */
 export function readPublicUrl(typed: string): string | undefined {
   const url = URL.parse(typed);
   if (url?.protocol !== 'https:') return undefined;

@@ -10,14 +10,14 @@ import { valueProblem, withSetting, writePrivately } from './env-text.ts';
 import { createAppUrl } from './manifest.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A setting that is asked for when it is missing or has a wrong form. */
+/** A setting to ask for if it is missing or malformed. */
 interface Question {
   variable: string;
-  /** What is asked, and where the answer is found. */
+  /** The question, and where to find the answer. */
   text: string;
   isSecret: boolean;
   isOptional?: boolean;
-  /** Settings with which it is not needed. */
+  /** If one of these settings is set, it is not needed. */
   unless: readonly string[];
   /** Checks an answer. Only the lines about its variable count. */
   check(settings: Settings): Promise<Line[]>;
@@ -70,16 +70,16 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 export interface SetupOptions {
-  /** Variables of the environment; they win over those of `.env`. */
+  /** Variables of the environment; they override those of `.env`. */
   variables: NodeJS.ProcessEnv;
-  /** Where Slack reaches Docket; over Socket Mode when it is left out. */
+  /** Docket's address for Slack; if left out, Socket Mode. */
   publicUrl: string | undefined;
   terminal: Terminal;
 }
 
 /**
- * Asks for each setting that is missing or has a wrong form, checks every answer as the doctor does, and writes it to
- * `.env` at once. Returns whether the doctor finds nothing wrong then. Rejects with `Interrupted`.
+ * Asks for each setting that is missing or malformed, checks every answer as the doctor does, and writes it to `.env`
+ * at once. Returns whether the doctor then finds no error. Rejects with `Interrupted`.
  */
 export async function setUpDocket({ variables, publicUrl, terminal }: SetupOptions): Promise<boolean> {
   const file = readEnvFile(inRoot('.env'));
@@ -114,7 +114,7 @@ export async function setUpDocket({ variables, publicUrl, terminal }: SetupOptio
 
 const isSet = (env: NodeJS.ProcessEnv, variable: string) => Boolean(env[variable]?.trim());
 
-/** Removes answers with a wrong form, so that they are asked for again. Returns the problems of all other settings. */
+/** Removes malformed answers, so that they are asked for again. Returns the problems of all other settings. */
 function dropFlawedAnswers(env: NodeJS.ProcessEnv): string[] {
   const problems = problemsOf(env);
   const flawed = QUESTIONS.filter(({ variable }) => problems.some((text) => text.startsWith(`${variable} `)));
@@ -132,7 +132,7 @@ function problemsOf(env: NodeJS.ProcessEnv): string[] {
   }
 }
 
-/** Asks until an answer is right, or is kept although it was found wrong. Returns `undefined` when it is skipped. */
+/** Asks until an answer is right, or the person keeps a wrong one. Returns undefined if it is skipped. */
 async function askFor(question: Question, env: NodeJS.ProcessEnv, terminal: Terminal) {
   const { variable, text, isSecret, isOptional, check } = question;
   let kept: string | undefined;
@@ -151,7 +151,7 @@ async function askFor(question: Question, env: NodeJS.ProcessEnv, terminal: Term
   }
 }
 
-/** Returns how the app is created in Slack, and what to copy from there. */
+/** Returns how to create the app in Slack, and what to copy from there. */
 export function createAppText(publicUrl: string | undefined): string {
   const overSocket = publicUrl === undefined;
   return `

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
-/** Somebody ended it, by Ctrl-C or Ctrl-D. */
+/** The person pressed Ctrl-C or Ctrl-D. */
 export class Interrupted extends Error {
   override name = 'Interrupted';
 }
@@ -11,7 +11,7 @@ export type Terminal = ReturnType<typeof createTerminal>;
 /** Asks questions over this process' terminal. */
 export function createTerminal() {
   const { stdin: input, stdout } = process;
-  // Also while nothing is asked: what is pasted before its question may be a secret.
+  // Also between questions: text pasted before its question may be a secret.
   let hidden = true;
   const output = new Writable({
     write(part, _encoding, done) {
@@ -22,7 +22,7 @@ export function createTerminal() {
   const lines = createInterface({ input, output, terminal: true, historySize: 0 });
   return {
     say: (text: string) => void stdout.write(`${text}\n`),
-    /** Returns what is typed, without spaces around it. A secret is not shown. Rejects with `Interrupted`. */
+    /** Returns the typed text, trimmed. A secret is not shown. Rejects with `Interrupted`. */
     async ask(question: string, isSecret: boolean): Promise<string> {
       hidden = false;
       const answer = lines.question(`${question}: `).catch(() => {

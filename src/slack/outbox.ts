@@ -28,10 +28,7 @@ export interface OutboxMessage
   attempt?: number;
 }
 
-/**
- * Records the wanted form of messages; the only way to post. `delivery.ts` delivers it. `version` grows: a late call
- * with an older one has no effect.
- */
+/** Records messages for `delivery.ts`; the only way to post. A late call with an older `version` has no effect. */
 export type Outbox = ReturnType<typeof createOutbox>;
 
 export interface OutboxParts {
