@@ -72,7 +72,7 @@ export async function findExportJob(
 export const projectNames = (projects: Tools['projects'], named: string | undefined) =>
   (named === undefined ? projects : [projectNamed(projects, named)]).flatMap((one) => one?.name ?? []);
 
-/** At most so many look-ups at once. */
+/** Maximum number of projects searched at once. */
 const MAX_PROJECTS = 5;
 
 /** Returns the matching agent job, among those followed where this person may see it. */

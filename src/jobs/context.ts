@@ -59,7 +59,7 @@ export interface JobContext {
   deliverMessage: Deliver;
   postEphemeral: PostEphemeral;
   policy: Omit<Policy, 'contactText'>;
-  /** Records since when Slack has not said whether the owner of a run has permission; without a time, Slack has said so. */
+  /** Records since when Slack cannot say whether a run's owner has permission; without a time, it can. */
   ownerLookups: { record: (runId: string, sinceMs: number | undefined) => void };
   isPublic: IsPublic;
   /** Returns names for the mentions in a message. Rejects with `NamesUnknown` if Slack does not answer. */

@@ -37,7 +37,7 @@ export function nextFailure(
   return { kind, inARow, nextMs: parts.now() + Math.max(retryAfterMs ?? 0, pauseMs) };
 }
 
-/** Returns the pause after so many consecutive failures, the last of which was `error`. */
+/** Returns the pause after this many consecutive failures, the last of which was `error`. */
 export const failurePauseMs = (
   failures: number,
   { retryAfterMs = 0 }: { retryAfterMs?: number | undefined },

@@ -35,7 +35,7 @@ export interface WorkerParts<Context> {
   connection: RedisClient;
   /** Once it is aborted, no job is taken, and each running one is handed back before its next outside call. */
   stopping: AbortSignal;
-  /** For so many milliseconds only messages to Slack are delivered; never rejects. */
+  /** Returns for how many milliseconds only messages to Slack are delivered; never rejects. */
   pausedForMs: () => Promise<number>;
   /** Creates a short reference for people and the log. */
   newRef: () => string;

@@ -117,7 +117,7 @@ export const retention = {
 } as const;
 
 /**
- * Returns the pause after so many consecutive failures, in milliseconds: it doubles from `retryMinMs` to `retryMaxMs`.
+ * Returns the pause after this many consecutive failures, in milliseconds: it doubles from `retryMinMs` to `retryMaxMs`.
  * `jitter`, 0 to 1, spreads retries of calls that failed together.
  */
 export function backoffMs(

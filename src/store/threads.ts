@@ -295,7 +295,7 @@ export function createThreadStore(redis: RedisClient) {
       await Promise.all(claims.map((claim) => redis.pexpire(keys.early(claim), retention.earlyMs)));
     },
 
-    /** Takes it from the list of followed threads and from what it counted toward. Its claim is freed by `RunStore.save`. */
+    /** Removes it from the followed threads and from its quota. `RunStore.save` releases its claim. */
     async unfollow(teamId: string, runId: string, quota: string) {
       await redis
         .multi()

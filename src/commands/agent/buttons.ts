@@ -95,7 +95,7 @@ function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): Ep
   }
 }
 
-/** The effect of an answer on this person's later replies; undefined if there is none. */
+/** The effect of an answer on this person's later replies; empty if there is none. */
 function mentionHint(thread: ThreadRun, { id }: Person, whom: string): string {
   if (thread.mode === 'all' || isSoleAuthor(thread, id)) return '';
   return ` From now on, mention @Docket when your reply is for ${whom}.`;

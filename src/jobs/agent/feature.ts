@@ -10,10 +10,10 @@ import { threadNeeds } from './thread/needs.ts';
 import { listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
 import { threadLine, threadPermalink } from './thread/view.ts';
 
-/** At most so many of the workspace's latest threads are checked when work that waits for a key is counted. */
+/** Maximum number of followed threads checked when work that waits for a key is counted; latest first. */
 const MAX_FOLLOWED = 300;
 
-/** At most so many threads of one person are loaded for their Home. */
+/** Maximum number of one person's threads loaded for their Home. */
 const MAX_OWN = 300;
 
 /**

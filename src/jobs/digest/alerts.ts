@@ -15,7 +15,7 @@ const MIN_USUAL = 20;
 /** A day is unusual from this many standard deviations and this share of the usual views. */
 const DEVIATIONS = 4;
 const MIN_SHARE = 0.4;
-/** A week needs less of both: low views on most of its days are no chance. */
+/** A week needs less of both: low views on most of its days are not chance. */
 const LASTING_DEVIATIONS = 1.5;
 const LASTING_SHARE = 0.25;
 /** Standard deviation divided by the median of the deviations. */

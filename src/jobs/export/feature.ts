@@ -71,7 +71,7 @@ export const exportFeature: Feature = {
   },
 };
 
-/** At most so many exports of other people in other channels are checked for one list. */
+/** Maximum number of other people's exports in other channels checked for one list. */
 export const MAX_OTHERS = 50;
 
 /**

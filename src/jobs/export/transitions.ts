@@ -22,7 +22,7 @@ export const withFailure = (run: ExportRun, trouble: NonNullable<ExportRun['poll
   nextPollAtMs: trouble.nextMs,
 });
 
-/** After so many polls, a number below one counts as a fraction; before, as less than one percent. */
+/** After this many polls, a number below one counts as a fraction; before, as less than one percent. */
 const UNSURE_SNAPSHOTS = 3;
 
 /** Returns a job's progress. In percent, only its first polls give a number below one; as a fraction, all do. */

@@ -90,7 +90,7 @@ export type WatchEnding = WatchRun['endings'][number];
 /** Endings that some thread may not have copied yet; more are never open at once. */
 export const ENDINGS_KEPT = 20;
 
-/** Only so many sends are protected against a second record after a crash. */
+/** Maximum number of sends protected against a second record after a crash. */
 export const SENDS_KEPT = 40;
 
 /** Returns the run id of a job's watch, the same for all threads. */

@@ -10,10 +10,10 @@ import type { DigestFile, EditionRun } from './record.ts';
 /** If Slack cannot be reached for this long, the file is left out. */
 const GIVE_UP_MS = 3_600_000;
 
-/** A file is left out after so many consecutive "refused" or "missing" answers, or begun completions. */
+/** A file is left out after this many consecutive "refused" or "missing" answers, or begun completions. */
 const MAX_FAILURES = 6;
 
-/** After so many checks, each pause twice the previous one, a file of unclear completion counts as missing. */
+/** After this many checks, each pause twice the previous one, a file of unclear completion counts as missing. */
 const UNCLEAR_CHECKS = 4;
 
 export const wantedFile: DigestFile = { state: 'wanted', failures: 0, attempt: 1 };

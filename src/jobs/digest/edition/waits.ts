@@ -14,7 +14,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** A requester is informed of waits longer than this. */
 const MIN_TOLD_MS = 30_000;
 
-/** So many consecutive failures are no chance. */
+/** This many consecutive failures are not chance. */
 const MIN_FAILURES = 3;
 
 /** Whether to report a failure: a transient one may pass by itself. */
@@ -32,7 +32,7 @@ export function stuckBy(
   return cause !== undefined && lateMs >= (isRefusal(cause) ? 0 : HOUR_MS) ? cause : undefined;
 }
 
-/** Returns when the limits will have allowed so many requests, in whole minutes. */
+/** Returns when the limits will have allowed this many `requests`, in whole minutes. */
 async function doneAtMs(
   figures: FiguresRun,
   requests: number,

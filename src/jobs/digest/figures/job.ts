@@ -29,7 +29,7 @@ const PROJECT_GIVE_UP_MS = HOUR_MS;
 /** How long a person's request waits for the hourly limit. */
 const URGENT_LIMIT_MS = 2 * HOUR_MS;
 
-/** After so many consecutive failures, an optional part is left out. */
+/** After this many consecutive failures, an optional part is left out. */
 const MAX_PART_FAILURES = 3;
 
 /** The longest wait before the next request, whatever the platform says: its limit is hourly. */
