@@ -43,12 +43,9 @@ export async function leftoverKeys(client: Redis, lasting: readonly LastingRun[]
   const jobs: string[] = [];
   const left: string[] = [];
   const ofLasting = (text: string) => lasting.some(({ id }) => text.includes(id));
-  // What no longer counts toward a quota leaves it with the next request.
-  const isQuotaOfLasting = async (key: string) =>
-    key.startsWith(keys.quota('')) && (await entriesOf(client, key)).some(ofLasting);
   for (const key of others.filter((key) => !DELAYED.test(key)))
-    if (ofLasting(key) || (await entriesOf(client, key)).every(ofLasting)) jobs.push(key);
-    else if (!(await isQuotaOfLasting(key))) left.push(key);
+    if (!ofLasting(key) && !(await entriesOf(client, key)).every(ofLasting)) left.push(key);
+    else jobs.push(key);
   for (const key of others.filter((key) => DELAYED.test(key))) {
     const queue = key.slice(0, -'delayed'.length);
     if (!(await entriesOf(client, key)).every((id) => jobs.includes(queue + id))) left.push(key);
