@@ -149,6 +149,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (record.postedAtMs !== undefined) {
       const { checkAtMs = 0, postedAtMs: sinceMs } = record;
       const waitMs = checkAtMs - now();
+      // Further away than it can be: another process planned it, with a clock that was ahead or longer limits.
+      if (waitMs > effectMs) return save(key, record, { checkAtMs: now() + effectMs }, effectMs);
       if (waitMs > 0) return waitMs;
       const { teamId } = wanted;
       const result = await search({ teamId, key, place: target, sinceMs, fromMs: checkAtMs });
