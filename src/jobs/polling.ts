@@ -48,12 +48,12 @@ function estimateEndMs(snapshots: readonly Snapshot[]): number | undefined {
  * was set back. The platform may set the length of a failure.
  */
 export function pollInMs(
-  { nextPollAtMs, trouble }: { nextPollAtMs: number; trouble?: unknown },
+  { nextPollAtMs, pollFailure }: { nextPollAtMs: number; pollFailure?: unknown },
   nowMs: number,
   { pollMaxMs }: Pick<Timing, 'pollMaxMs'>,
 ): number {
   const inMs = nextPollAtMs - nowMs;
-  return trouble === undefined && inMs > pollMaxMs ? 0 : Math.max(0, inMs);
+  return pollFailure === undefined && inMs > pollMaxMs ? 0 : Math.max(0, inMs);
 }
 
 /** Returns the rate limit for one kind of poll with one API key. `keyId` identifies the key without revealing it. */
@@ -75,14 +75,14 @@ export const pollRateLimit = (
  * are not the platform's.
  */
 export async function failureOfPoll(
-  run: { id: string; teamId: string; project: string; trouble?: PollFailure | undefined },
+  run: { id: string; teamId: string; project: string; pollFailure?: PollFailure | undefined },
   error: unknown,
   rateLimit: RateLimit,
   context: JobContext,
 ): Promise<{ trouble: PollFailure; adminsTold?: boolean } | undefined> {
   if (!(error instanceof DocsApiError)) throw error;
   if (error.kind === 'aborted') return undefined;
-  const trouble = nextFailure(run.trouble, error, context);
+  const trouble = nextFailure(run.pollFailure, error, context);
   // The limit belongs to the key and is no failure of other jobs, which wait for a slot.
   if (trouble.kind === 'limit') await context.rateLimiter.hold(rateLimit, trouble.nextMs - context.now());
   if (trouble.kind !== 'key' && error.kind !== 'forbidden') return { trouble };
