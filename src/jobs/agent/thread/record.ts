@@ -306,8 +306,8 @@ export const acceptsInstructions = ({ notFound: gone, seen }: ThreadRun) =>
  * Whether this is an owner whose replies are instructions because nobody else has written here. Such a person is asked
  * about each reply separately, and each answer is about that reply alone.
  */
-export const isSoleAuthor = ({ mode, owner, hasOtherAuthors: crowd }: ThreadRun, userId: string) =>
-  mode === 'auto' && owner.id === userId && !crowd;
+export const isSoleAuthor = ({ mode, owner, hasOtherAuthors }: ThreadRun, userId: string) =>
+  mode === 'auto' && owner.id === userId && !hasOtherAuthors;
 
 /** Returns the data that decides who may see a thread. */
 export const visibleThread = ({ owner, ...thread }: ListedThread): Visible => ({
