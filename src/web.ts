@@ -118,7 +118,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     now,
   };
   const updateHome = async (teamId: string, userId: string) => {
-    await stores.homes.markOpened(teamId, userId);
+    await stores.people.markHomeOpened(teamId, userId);
     await enqueueHome(queues, { teamId, userId, openedAtMs: now() });
   };
   bind(bolt, {

@@ -26,10 +26,10 @@ import { createDelivery } from './slack/delivery.ts';
 import { SlackApiError } from './slack/errors.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { postEphemeral } from './slack/response-url.ts';
+import { createKeyWatch } from './store/alerts.ts';
 import type { Urgency } from './store/messages.ts';
 import { limitNameOf, type RateLimit, type RateLimitStore } from './store/rate-limit.ts';
 import { connectForWork } from './store/redis/connections.ts';
-import { createKeyWatch } from './store/rejected-keys.ts';
 import { parseMember } from './store/run-lua.ts';
 import type { RunBase } from './store/runs.ts';
 
@@ -120,7 +120,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
       didNotHappen: (error) => error instanceof SlackApiError && error.kind !== 'unclear',
     }),
     async refreshHomes(teamId, userIds) {
-      const opened = await stores.homes.whoOpened(teamId, userIds);
+      const opened = await stores.people.whoOpenedHome(teamId, userIds);
       const openedAtMs = now();
       await Promise.all(opened.map((userId) => enqueueHome(queues, { teamId, userId, openedAtMs })));
     },

@@ -47,7 +47,7 @@ import { groupName, noNames, userName } from '../src/slack/markdown/names.ts';
 import { readReply } from '../src/slack/reply.ts';
 import { cut, cutBytes, cutShown, escapeText, singleLine } from '../src/slack/text.ts';
 import { stripInvisible } from '../src/slack/visible.ts';
-import { idOf } from '../src/store/ids.ts';
+import { idOf } from '../src/store/keys.ts';
 import { aCaller, aProject } from './support/commands/builders.ts';
 import { aSchedule } from './support/jobs/digest/builders.ts';
 import { isQuick, RATIO, type Reader, ratioOf } from './support/readers/cost.ts';

@@ -4,14 +4,14 @@ import { withTimeout } from '../runtime/with-timeout.ts';
 import { message } from '../slack/blocks.ts';
 import type { SlackApi } from '../slack/client.ts';
 import { checkLimit } from '../slack/limits.ts';
-import type { ResponseUrlStore } from '../store/response-urls.ts';
+import type { ValueStores } from '../store/values.ts';
 import type { ModalOrigin } from './registry.ts';
 import type { Caller } from './tools.ts';
 import { UserFacingError } from './user-facing-error.ts';
 
 export interface ModalOpenerParts {
   slack: Pick<SlackApi, 'openModal' | 'updateModal'>;
-  responseUrls: ResponseUrlStore;
+  responseUrls: ValueStores['responseUrls'];
   /** The time limit of the call; shorter if the request has already taken long. */
   timeoutMs: number;
   monotonicMs: () => number;

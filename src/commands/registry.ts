@@ -8,9 +8,9 @@ import { MENU_ACTION, type Message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { MessageText } from '../slack/markdown/message.ts';
 import type { EphemeralMessage } from '../slack/response-url.ts';
-import type { ChannelIdStore } from '../store/channel-ids.ts';
 import type { RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
+import type { ValueStores } from '../store/values.ts';
 import type { SlashCommand } from './command.ts';
 import type { Caller, CommandTools } from './tools.ts';
 import type { Waker } from './waker.ts';
@@ -147,7 +147,7 @@ export interface EventTools {
   /** Refreshes a person's Home tab. */
   updateHome: (teamId: string, userId: string) => Promise<void>;
   /** Records Slack's new id of a channel that Docket knows. */
-  changeChannelId: ChannelIdStore['change'];
+  changeChannelId: ValueStores['channelIds']['change'];
   /** Checks whether Slack accepts the token again; until then, no other call is made. */
   checkToken: () => Promise<void>;
   projects: readonly Project[];

@@ -1,4 +1,4 @@
-import { idOf } from '../store/ids.ts';
+import { idOf } from '../store/keys.ts';
 
 /** A person's request, which becomes a run. */
 export interface RunRequest {

@@ -8,7 +8,7 @@ import type {
   PlainTextElement,
   RichTextElement,
 } from '@slack/types';
-import type { MessageBlock } from '../store/blocks.ts';
+import type { MessageBlock } from '../store/messages.ts';
 import { checkLimit, SLACK_LIMITS } from './limits.ts';
 import { bidiIsolate, cutBytes, escapeText } from './text.ts';
 

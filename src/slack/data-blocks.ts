@@ -1,5 +1,5 @@
 import type { TableBlock } from '@slack/types';
-import type { ChartBlock } from '../store/blocks.ts';
+import type { ChartBlock } from '../store/messages.ts';
 import { checkLimit } from './limits.ts';
 import { formatCount, singleLine } from './text.ts';
 

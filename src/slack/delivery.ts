@@ -1,5 +1,4 @@
 import { Stopping } from '../runtime/stopping.ts';
-import type { LinkStore } from '../store/links.ts';
 import {
   type DeliveryChanges,
   type MessageRecord,
@@ -9,8 +8,8 @@ import {
   type WantedMessage,
 } from '../store/messages.ts';
 import type { OwnPostStore } from '../store/own-posts.ts';
-import type { PeopleStore } from '../store/people.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
+import type { ValueStores } from '../store/values.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
@@ -21,8 +20,8 @@ import { type RetryParts, retryOf } from './retry.ts';
 export interface DeliveryParts extends RetryParts {
   slack: SlackApi;
   messages: MessageStore;
-  links: LinkStore;
-  people: PeopleStore;
+  links: ValueStores['links'];
+  people: ValueStores['people'];
   ownPosts: OwnPostStore;
   rateLimiter: RateLimitStore;
   /** Called when Slack shows the wanted form; `lagMs` is how long that was pending. */

@@ -1,42 +1,88 @@
 import { z } from 'zod';
+import { parseJson } from '../runtime/json.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
+import { luaScript, updateHash } from './redis/lua.ts';
 
 /** Alerts that all processes together send at most once an hour. */
 export type AlertStore = ReturnType<typeof createAlertStore>;
 
-const userIds = z.array(z.string());
+const userIds = z.array(z.string()).optional().catch(undefined);
+
+const beginScript = luaScript<[since: string, people: string | null, waits: string | null]>(`
+local alert, now, ttl = KEYS[1], unpack(ARGV)
+if redis.call('HSETNX', alert, 'since', now) == 1 then redis.call('PEXPIRE', alert, ttl) end
+return redis.call('HMGET', alert, 'since', 'people', 'waits')
+`);
 
 export function createAlertStore(redis: RedisClient) {
   return {
-    /** Begins an alert, unless it began within the hour. Returns when it began (epoch milliseconds). */
-    async begin(name: string, nowMs: number): Promise<number> {
-      await redis.set(keys.alert(name), nowMs, 'PX', retention.adminAlertMs, 'NX');
-      return Number((await redis.get(keys.alert(name))) ?? nowMs);
+    /**
+     * Begins an alert, unless it began within the hour. Returns when it began (epoch milliseconds), and what is stored
+     * of it: its recipients (user ids), and the waiting work at its beginning.
+     */
+    async begin(name: string, nowMs: number) {
+      const answer = await beginScript(redis, [keys.alert(name)], [nowMs, retention.adminAlertMs]);
+      const [since, people, waits] = answer;
+      return { sinceMs: Number(since), people: userIds.parse(parseJson(people)), waits: waits ?? undefined };
     },
-    /** Stores the alert's recipients (user ids), for the rest of its hour or `forMs`, whichever is shorter. */
-    async setPeople(name: string, people: readonly string[], forMs: number) {
-      const leftMs = await redis.pttl(keys.alert(name));
-      // An expired alert begins again, with a new list of people.
-      if (leftMs <= 0) return;
-      await redis.set(keys.alertPeople(name), JSON.stringify(people), 'PX', Math.min(leftMs, forMs));
+    /** Stores a part of an alert for the rest of its hour. */
+    async keep(name: string, part: 'people' | 'waits', value: string | readonly string[]) {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      await updateHash(redis, keys.alert(name), { [part]: text });
     },
-    /** Returns the waiting work that the first call of `find` in the alert's hour returned; empty if it fails. */
-    async keepWaits(name: string, find: () => Promise<string>): Promise<string> {
-      const key = keys.alertWaits(name);
-      const kept = await redis.get(key);
-      if (kept !== null) return kept;
-      const found = await find().catch(() => '');
-      const leftMs = await redis.pttl(keys.alert(name));
-      if (leftMs <= 0) return found;
-      await redis.set(key, found, 'PX', leftMs, 'NX');
-      return (await redis.get(key)) ?? found;
+  };
+}
+
+/** API keys that the platform rejects, by their ids, and since when (epoch milliseconds); shared by all processes. */
+export type RejectedKeyStore = ReturnType<typeof createRejectedKeyStore>;
+
+export function createRejectedKeyStore(redis: RedisClient) {
+  return {
+    /** Records that a key is rejected. Returns since when. */
+    async reject(keyId: string, nowMs: number): Promise<number> {
+      const key = keys.rejectedKey(keyId);
+      await redis.set(key, nowMs, 'PX', retention.rejectedKeyMs, 'NX');
+      await redis.pexpire(key, retention.rejectedKeyMs);
+      return Number((await redis.get(key)) ?? nowMs);
     },
-    /** Returns its recipients; undefined if they are unknown or have expired. */
-    async people(name: string): Promise<string[] | undefined> {
-      const json = await redis.get(keys.alertPeople(name));
-      return json === null ? undefined : userIds.parse(JSON.parse(json));
+    /** Records that a key works. */
+    async accept(keyId: string) {
+      await redis.del(keys.rejectedKey(keyId));
     },
+    /** Returns since when each of these is rejected; undefined for one that is not, as far as is known. */
+    async since(keyIds: readonly string[]): Promise<(number | undefined)[]> {
+      if (keyIds.length === 0) return [];
+      const found = await redis.mget(keyIds.map(keys.rejectedKey));
+      return found.map((ms) => (ms === null ? undefined : Number(ms)));
+    },
+  };
+}
+
+/**
+ * An unchanged state is saved again at most this often: a rejected key must not expire in between, and the last state
+ * from a crashed process must not stay for long.
+ */
+const REPEAT_MS = 3_600_000;
+
+/** Returns a function that takes whether a call's key was accepted, and saves changes. */
+export function createKeyWatch(
+  store: Pick<RejectedKeyStore, 'reject' | 'accept'>,
+  now: () => number,
+  onError: (error: Error) => void,
+) {
+  const kept = new Map<string, { accepted: boolean; atMs: number }>();
+
+  return (keyId: string, accepted: boolean): void => {
+    const last = kept.get(keyId);
+    if (last?.accepted === accepted && now() - last.atMs < REPEAT_MS) return;
+    kept.set(keyId, { accepted, atMs: now() });
+    const write = accepted ? store.accept(keyId) : store.reject(keyId, now());
+    write.catch((error: Error) => {
+      // The next call saves it.
+      kept.delete(keyId);
+      onError(error);
+    });
   };
 }

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /**
  * Every Redis key, built only here. All share one hash tag, so that one script can use several and Redis Cluster keeps
  * them together. BullMQ's keys start with `PREFIX:` as well. It changes only at the start: see `setTagName`.
@@ -70,10 +72,6 @@ export const keys = {
   /** A feature that the workspace or the platform lacks, until the next try. */
   lacks: (what: string) => `${PREFIX}:lacks:${what}`,
   alert: (name: string) => `${PREFIX}:alert:${name}`,
-  /** The recipients of an alert. */
-  alertPeople: (name: string) => `${PREFIX}:alert-people:${name}`,
-  /** The waiting work at the beginning of an alert. */
-  alertWaits: (name: string) => `${PREFIX}:alert-waits:${name}`,
   /** Since when the platform rejects an API key. */
   rejectedKey: (keyId: string) => `${PREFIX}:rejected-key:${keyId}`,
   /** Parts of rate limits, both with spaced slots and with a window. */
@@ -94,3 +92,6 @@ export const keys = {
   sweep: () => `${PREFIX}:sweep`,
   jobErrors: (bullJobId: string) => `${PREFIX}:job-errors:${bullJobId}`,
 };
+
+/** Ids and claims that are the same for the same parts. */
+export const idOf = (...parts: string[]) => hash('sha256', parts.join('\n')).slice(0, 24);

@@ -1,11 +1,28 @@
+import type { Block, KnownBlock } from '@slack/types';
 import { z } from 'zod';
 import { logScope } from '../runtime/log-scope.ts';
 import { retention } from '../runtime/timing.ts';
-import type { MessageBlock } from './blocks.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { lastingScript, luaScript } from './redis/lua.ts';
-import { updateHash } from './redis/update-hash.ts';
+import { lastingScript, luaScript, updateHash } from './redis/lua.ts';
+
+/**
+ * A chart of series over the same points, which `@slack/types` does not know:
+ * https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block
+ */
+export interface ChartBlock extends Block {
+  type: 'data_visualization';
+  title: string;
+  chart: {
+    type: 'bar' | 'line';
+    series: { name: string; data: { label: string; value: number }[] }[];
+    /** Each category has one point in every series. */
+    axis_config: { categories: string[]; x_label?: string; y_label?: string };
+  };
+}
+
+/** A block of a message. */
+export type MessageBlock = KnownBlock | ChartBlock;
 
 /**
  * The place of a message: the thread under a person's message, a conversation, a person's direct messages, or the

@@ -4,7 +4,7 @@ import { readCommand } from '../../src/commands/args.ts';
 import { helpMessage, usageOf } from '../../src/commands/command.ts';
 import { registry } from '../../src/commands/index.ts';
 import { TASKS } from '../../src/jobs/help-view.ts';
-import type { MessageBlock } from '../../src/store/blocks.ts';
+import type { MessageBlock } from '../../src/store/messages.ts';
 
 describe.each(registry.commands.map((command) => [command.name, command] as const))('%s', (name, command) => {
   const { text, blocks } = helpMessage(command);

@@ -3,7 +3,7 @@ import { createModalOpener } from '../../src/commands/open-modal.ts';
 import type { UserFacingError } from '../../src/commands/user-facing-error.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { noticeView } from '../../src/slack/modals.ts';
-import { createResponseUrlStore } from '../../src/store/response-urls.ts';
+import { createValueStores } from '../../src/store/values.ts';
 import { aCaller } from '../support/commands/builders.ts';
 import { redisForTests } from '../support/redis.ts';
 import { keptLog } from '../support/runtime/log.ts';
@@ -24,7 +24,7 @@ function openerWith(changes: Partial<Parts> = {}) {
       openModal: async (...what) => void opened.push(what),
       updateModal: async (...what) => void opened.push(['update', ...what]),
     },
-    responseUrls: createResponseUrlStore(redis.client),
+    responseUrls: createValueStores(redis.client).responseUrls,
     timeoutMs: 1200,
     monotonicMs: () => 500,
     log,
@@ -50,7 +50,7 @@ test.each([
   ['breaks', { put: () => Promise.reject(new Error('away')) }],
   ['does not answer', { put: () => new Promise<never>(() => {}) }],
 ])('opens it all the same while the store of addresses %s', async (_, broken) => {
-  const responseUrls = { ...createResponseUrlStore(redis.client), ...broken };
+  const responseUrls = { ...createValueStores(redis.client).responseUrls, ...broken };
   const { open, opened, log } = openerWith({ responseUrls });
   await open(aCaller(), view);
   expect(opened).toHaveLength(1);

@@ -4,7 +4,7 @@ import type { KnownBlock, PlainTextElement } from '@slack/types';
 import { createElement, Fragment, type ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { type Block, Message, type MessageProps } from 'slack-blocks-to-jsx';
-import type { MessageBlock } from '../../src/store/blocks.ts';
+import type { MessageBlock } from '../../src/store/messages.ts';
 import { NOW_MS } from '../support/builders.ts';
 import type { GalleryState } from './state.ts';
 import { channels, dateText, people } from './words.ts';

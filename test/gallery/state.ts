@@ -1,7 +1,7 @@
 import type { HomeView, ModalView } from '@slack/types';
 import type { Message } from '../../src/slack/blocks.ts';
 import type { OutboxMessage } from '../../src/slack/outbox.ts';
-import type { MessageBlock } from '../../src/store/blocks.ts';
+import type { MessageBlock } from '../../src/store/messages.ts';
 
 /** Words of a message that a person has to find at once: the state, and what it is about. */
 export interface Says {

@@ -6,11 +6,10 @@ import type { Deliver } from '../../src/slack/delivery.ts';
 import { createDelivery } from '../../src/slack/delivery.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
 import { keys } from '../../src/store/keys.ts';
-import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore, type WantedMessage } from '../../src/store/messages.ts';
 import { createOwnPostStore } from '../../src/store/own-posts.ts';
-import { createPeopleStore } from '../../src/store/people.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
+import { createValueStores } from '../../src/store/values.ts';
 import { redisForTests } from '../support/redis.ts';
 import { keptLog } from '../support/runtime/log.ts';
 import { aMessage } from '../support/store/builders.ts';
@@ -55,8 +54,8 @@ beforeEach(async () => {
   deliver = createDelivery({
     slack: slack as SlackApi,
     messages: createMessageStore(redis.client),
-    links: createLinkStore(redis.client),
-    people: createPeopleStore(redis.client),
+    links: createValueStores(redis.client).links,
+    people: createValueStores(redis.client).people,
     ownPosts: createOwnPostStore(redis.client),
     rateLimiter: { ...pace, takeSlot: (of, turn) => pace.takeSlot({ ...of, ...hourly }, turn) },
     now: () => nowMs,

@@ -6,7 +6,7 @@ import type { ButtonParts } from '../../src/slack/blocks.ts';
 import type { ChartParts } from '../../src/slack/data-blocks.ts';
 import { checkLimit, SLACK_LIMITS } from '../../src/slack/limits.ts';
 import { choiceField, textField } from '../../src/slack/modals.ts';
-import type { ChartBlock } from '../../src/store/blocks.ts';
+import type { ChartBlock } from '../../src/store/messages.ts';
 
 type Check = (length: number) => void;
 

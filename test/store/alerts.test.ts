@@ -1,6 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
 import { retention } from '../../src/runtime/timing.ts';
-import { type AlertStore, createAlertStore } from '../../src/store/alerts.ts';
+import {
+  type AlertStore,
+  createAlertStore,
+  createKeyWatch,
+  createRejectedKeyStore,
+} from '../../src/store/alerts.ts';
 import { keys } from '../../src/store/keys.ts';
 import { redisForTests } from '../support/redis.ts';
 
@@ -10,49 +15,96 @@ beforeAll(() => {
   alerts = createAlertStore(redis.client);
 });
 
-test('an alert has begun when it was first given, however often it is given', async () => {
-  expect(await alerts.begin('key', 1000)).toBe(1000);
-  expect(await alerts.begin('key', 2000)).toBe(1000);
-  expect(await alerts.begin('other', 3000)).toBe(3000);
-});
+const begin = async (name: string, nowMs: number) => (await alerts.begin(name, nowMs)).sinceMs;
 
-test('it lasts an hour from its beginning, and giving it again does not prolong it', async () => {
-  await alerts.begin('key', 1000);
+test('an alert begins once an hour', async () => {
+  expect(await begin('key', 1000)).toBe(1000);
+  expect(await begin('key', 2000)).toBe(1000);
+  expect(await begin('other', 3000)).toBe(3000);
   const livesMs = await redis.client.pttl(keys.alert('key'));
   expect(livesMs).toBeLessThanOrEqual(retention.adminAlertMs);
   expect(livesMs).toBeGreaterThan(retention.adminAlertMs - 30_000);
-  await redis.client.pexpire(keys.alert('key'), 60_000);
-  await alerts.begin('key', 2000);
-  expect(await redis.client.pttl(keys.alert('key'))).toBeLessThanOrEqual(60_000);
-});
-
-test('once it is over, it begins again', async () => {
-  await alerts.begin('key', 1000);
   await redis.client.pexpire(keys.alert('key'), 0);
-  expect(await alerts.begin('key', 5000)).toBe(5000);
+  expect(await begin('key', 5000)).toBe(5000);
 });
 
-test('of many who give it at once, all hear of one beginning', async () => {
-  const begun = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => alerts.begin('key', 1000 + index)),
-  );
+test('an alert that many processes begin at once has one beginning', async () => {
+  const begun = await Promise.all(Array.from({ length: 20 }, (_, index) => begin('key', 1000 + index)));
   expect(new Set(begun).size).toBe(1);
 });
 
-test('it remembers whom it is for, as long as it is told and no longer than it lasts itself', async () => {
-  expect(await alerts.people('key')).toBeUndefined();
-  await alerts.begin('key', 1000);
-  await alerts.setPeople('key', ['U0ANA'], 60_000);
-  expect(await alerts.people('key')).toEqual(['U0ANA']);
-  expect(await alerts.people('other')).toBeUndefined();
-  expect(await redis.client.pttl(keys.alertPeople('key'))).toBeLessThanOrEqual(60_000);
-  await redis.client.pexpire(keys.alert('key'), 30_000);
-  await alerts.setPeople('key', [], retention.adminAlertMs);
-  expect(await alerts.people('key')).toEqual([]);
-  expect(await redis.client.pttl(keys.alertPeople('key'))).toBeLessThanOrEqual(30_000);
+test('its recipients and the waiting work are stored as long as the alert', async () => {
+  await alerts.keep('key', 'people', ['U0ANA']);
+  expect(await alerts.begin('key', 1000)).toEqual({ sinceMs: 1000, people: undefined, waits: undefined });
+  await alerts.keep('key', 'people', ['U0ANA']);
+  await alerts.keep('key', 'waits', '');
+  expect(await alerts.begin('key', 2000)).toEqual({ sinceMs: 1000, people: ['U0ANA'], waits: '' });
 });
 
-test('one that has not begun remembers nobody', async () => {
-  await alerts.setPeople('key', ['U0ANA'], 60_000);
-  expect(await alerts.people('key')).toBeUndefined();
+test('a key is rejected since it first was, until it works', async () => {
+  const store = createRejectedKeyStore(redis.client);
+  expect(await store.reject('one', 1000)).toBe(1000);
+  expect(await store.reject('one', 5000)).toBe(1000);
+  expect(await store.since(['other', 'one'])).toEqual([undefined, 1000]);
+  expect(await store.since([])).toEqual([]);
+  await store.accept('one');
+  expect(await store.since(['one'])).toEqual([undefined]);
+});
+
+test('it is forgotten a week after the last call', async () => {
+  const store = createRejectedKeyStore(redis.client);
+  await store.reject('one', 1000);
+  await redis.client.pexpire(keys.rejectedKey('one'), 5000);
+  await store.reject('one', 2000);
+  expect(await redis.client.pttl(keys.rejectedKey('one'))).toBeGreaterThan(retention.rejectedKeyMs - 60_000);
+});
+
+test('of many calls only what is new is kept, and what stays as it is once an hour', async () => {
+  let nowMs = 1000;
+  const kept: string[] = [];
+  const watch = createKeyWatch(
+    {
+      async reject(keyId) {
+        kept.push(`${keyId} rejected`);
+        return nowMs;
+      },
+      async accept(keyId) {
+        kept.push(`${keyId} accepted`);
+      },
+    },
+    () => nowMs,
+    () => {},
+  );
+  for (const accepted of [true, true, false, false]) watch('one', accepted);
+  watch('two', false);
+  expect(kept.splice(0)).toEqual(['one accepted', 'one rejected', 'two rejected']);
+  nowMs += 3_600_000;
+  watch('one', false);
+  watch('one', true);
+  watch('one', true);
+  nowMs += 3_600_000;
+  watch('one', true);
+  watch('one', true);
+  expect(kept).toEqual(['one rejected', 'one accepted', 'one accepted']);
+});
+
+test('what could not be kept is kept after the next call', async () => {
+  const problems: Error[] = [];
+  let calls = 0;
+  const watch = createKeyWatch(
+    {
+      reject: async () => 0,
+      accept() {
+        calls += 1;
+        return calls === 1 ? Promise.reject(new Error('Redis is away')) : Promise.resolve();
+      },
+    },
+    () => 0,
+    (problem) => problems.push(problem),
+  );
+  watch('one', true);
+  await expect.poll(() => problems.length).toBe(1);
+  watch('one', true);
+  watch('one', true);
+  expect(calls).toBe(2);
 });

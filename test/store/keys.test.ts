@@ -4,18 +4,15 @@ import { createAlertStore } from '../../src/store/alerts.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import { createCallOnceStore } from '../../src/store/calls.ts';
 import { createDueStore } from '../../src/store/due.ts';
-import { createDurationStore } from '../../src/store/durations.ts';
 import { createHealthStore } from '../../src/store/health.ts';
 import { createJobErrorStore } from '../../src/store/job-errors.ts';
 import { keys, PREFIX, setTagName } from '../../src/store/keys.ts';
-import { createLinkStore } from '../../src/store/links.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createOwnPostStore } from '../../src/store/own-posts.ts';
-import { createPeopleStore } from '../../src/store/people.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
-import { createResponseUrlStore } from '../../src/store/response-urls.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
+import { createValueStores } from '../../src/store/values.ts';
 import { redisForTests } from '../support/redis.ts';
 import { aMessage, aThread, place } from '../support/store/builders.ts';
 
@@ -85,19 +82,18 @@ test('whatever the stores write ends some day, except for settings, threads that
   await steps.begin('r1', 'start', 'token', 1000);
   await steps.finish('r1', 'start', { jobId: 'se_1' });
   await steps.finish('r1', 'never-begun', 1);
-  await createLinkStore(client).put('l1', 'https://bundles.example/1', deadlineMs);
+  await createValueStores(client).links.put('l1', 'https://bundles.example/1', deadlineMs);
   // The third gets a reservation.
   for (const of of ['a', 'b', 'c'])
     await pace.takeSlot({ name: 'post:C1', count: 60, windowMs: 60_000, burst: 2 }, { id: of });
   await pace.hold({ name: 'edit:T1', count: 60, windowMs: 60_000, burst: 2 }, 1000);
   await createJobErrorStore(client).add('export:1');
-  await createDurationStore(client).save('acme', 1000);
+  await createValueStores(client).durations.save('acme', 1000);
   await createHealthStore(client).save('docs', { answered: true, atMs: 1000 });
-  await createPeopleStore(client).setDirectMessage('T1', 'U1', 'D1');
+  await createValueStores(client).people.setDirectMessage('T1', 'U1', 'D1');
   await runs.alias('export T1 acme se_1', 'r1');
   await createAlertStore(client).begin('key:T1:acme', 1000);
-  await createAlertStore(client).setPeople('key:T1:acme', ['U1'], 1000);
-  await createResponseUrlStore(client).put('1.2.a', 'https://hooks.example/1');
+  await createValueStores(client).responseUrls.put('1.2.a', 'https://hooks.example/1');
   const user = { id: 'U1', name: 'ana' };
   const line = { user, channel: 'C1', what: 'export', subject: 'docs.acme.com', result: 'accepted' };
   await createAuditStore(client).add('T1', { ...line, atMs: deadlineMs });
@@ -132,7 +128,6 @@ test('whatever the stores write ends some day, except for settings, threads that
       keys.responseUrl('r1'),
       keys.responseUrl('1.2.a'),
       keys.alert('key:T1:acme'),
-      keys.alertPeople('key:T1:acme'),
       keys.audit('T1'),
       keys.step('r1', 'start'),
       keys.step('r1', 'never-begun'),

@@ -16,7 +16,7 @@ import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
 import { tsToMs } from '../../slack/timestamp.ts';
-import { idOf } from '../../store/ids.ts';
+import { idOf } from '../../store/keys.ts';
 import { handledMessage, notVisibleMessage } from '../clicks.ts';
 import { defineButton } from '../registry.ts';
 import { followJob } from './follow.ts';

@@ -9,7 +9,7 @@ import { retention } from '../../runtime/timing.ts';
 import { beginningOf, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { type Reply, readReply } from '../../slack/reply.ts';
-import { idOf } from '../../store/ids.ts';
+import { idOf } from '../../store/keys.ts';
 import type { Acceptance, Quota, RunBase } from '../../store/runs.ts';
 import { choose, type FoundJob, fittingThreads, projectNames, readListed, toJob } from '../job-ids.ts';
 import type { EventListener, EventTools } from '../registry.ts';

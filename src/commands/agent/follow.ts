@@ -2,7 +2,7 @@ import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { newOwnThread, threadQuotas } from '../../jobs/agent/thread/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { idOf } from '../../store/ids.ts';
+import { idOf } from '../../store/keys.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { resolveAgentProject } from './project.ts';
 

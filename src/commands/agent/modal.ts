@@ -9,7 +9,7 @@ import { parseJson } from '../../runtime/json.ts';
 import { message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { type Choice, choiceField, formView, textField } from '../../slack/modals.ts';
-import { idOf } from '../../store/ids.ts';
+import { idOf } from '../../store/keys.ts';
 import type { Modal, ShortcutMessage, SubmitResult } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { followJob } from './follow.ts';

@@ -8,7 +8,7 @@ import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { formatCount, formatDuration } from '../../slack/text.ts';
-import { idOf } from '../../store/ids.ts';
+import { idOf } from '../../store/keys.ts';
 import { cleanInstruction, instructionProblem, NEW_JOB } from '../agent/modal-fields.ts';
 import { resolveAgentProject } from '../agent/project.ts';
 import { findThreads } from '../agent/threads.ts';

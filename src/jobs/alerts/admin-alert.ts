@@ -1,7 +1,6 @@
 import { cached } from '../../runtime/cached.ts';
 import type { Log } from '../../runtime/log.ts';
 import { Stopping } from '../../runtime/stopping.ts';
-import { retention } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { AlertStore } from '../../store/alerts.ts';
@@ -42,10 +41,6 @@ export type SendAdminAlert = (teamId: string, alert: AdminAlert) => Promise<bool
 /** More admins than this get no alert: a direct message to everybody would be noise. */
 const MAX_RECIPIENTS = 10;
 
-/** How long the list of admins is cached, and how long if it is incomplete. */
-const ADMINS_TTL_MS = retention.adminAlertMs;
-const PARTIAL_ADMINS_TTL_MS = 60_000;
-
 /**
  * Returns a function that sends an alert to the admins by direct message. All processes together send it at most once
  * an hour, or once ever. It returns whether there are any admins.
@@ -55,17 +50,23 @@ export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertPart
   const lookUp = cached({ timeoutMs: Infinity, cacheMs: 0, now }, async (alert) => {
     const { ids, complete } = await admins();
     const recipients = ids.slice(0, MAX_RECIPIENTS);
-    await alerts.setPeople(alert, recipients, complete ? ADMINS_TTL_MS : PARTIAL_ADMINS_TTL_MS);
+    if (complete) await alerts.keep(alert, 'people', recipients);
     return recipients;
   });
 
+  async function keepWaits({ name, waits }: WaitingAlert): Promise<string> {
+    const found = await waits().catch(() => '');
+    await alerts.keep(name, 'waits', found);
+    return found;
+  }
+
   return async (teamId: string, alert: AdminAlert | WaitingAlert): Promise<boolean> => {
     const { name, messageKeyPrefix, once = false } = alert;
-    const sinceMs = await alerts.begin(name, now());
-    const recipients = (await alerts.people(name)) ?? (await lookUp(name));
+    const { sinceMs, people, waits } = await alerts.begin(name, now());
+    const recipients = people ?? (await lookUp(name));
     if (recipients.length === 0) return false;
     const message =
-      'waits' in alert ? alert.message(await alerts.keepWaits(name, alert.waits), sinceMs) : alert.message;
+      'waits' in alert ? alert.message(waits ?? (await keepWaits(alert)), sinceMs) : alert.message;
     for (const user of recipients) {
       const key = once ? `${messageKeyPrefix}.${user}` : `${messageKeyPrefix}.${sinceMs}.${user}`;
       await outbox.publish(teamId, { key, place: { user }, kind: 'ending', message }, 1);

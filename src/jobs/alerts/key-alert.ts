@@ -3,7 +3,7 @@ import type { DocsApiError } from '../../docs-api/errors.ts';
 import { FORBIDDEN_CAUSES } from '../../docs-api/problems.ts';
 import type { Project } from '../../projects.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
-import type { RejectedKeyStore } from '../../store/rejected-keys.ts';
+import type { RejectedKeyStore } from '../../store/alerts.ts';
 import { type AdminAlertParts, createAdminAlert } from './admin-alert.ts';
 import { forbiddenAlertMessage, keyAlertMessage, type RejectedKey } from './key-alert-view.ts';
 

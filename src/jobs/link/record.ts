@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idOf } from '../../store/ids.ts';
+import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import { site } from '../export/phrases.ts';
 import { type ExportRun, jobIdOf } from '../export/record.ts';

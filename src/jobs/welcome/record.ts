@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idOf } from '../../store/ids.ts';
+import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 
 /** The welcome of one channel. While its record exists, adding the app again causes no second one. */

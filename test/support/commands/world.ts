@@ -7,9 +7,9 @@ import { type ThreadRun, threadRun } from '../../../src/jobs/agent/thread/record
 import { exportRun } from '../../../src/jobs/export/record.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { noNames } from '../../../src/slack/markdown/names.ts';
-import { createLinkStore } from '../../../src/store/links.ts';
 import { createRunStore, type RunBase } from '../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../src/store/threads.ts';
+import { createValueStores } from '../../../src/store/values.ts';
 import { NOW_MS } from '../builders.ts';
 import { unread } from '../metrics.ts';
 import { redisForTests, type TestRedis } from '../redis.ts';
@@ -18,7 +18,7 @@ import { aProject } from './builders.ts';
 /** What commands work with: real stores; what they open, audit and wake is kept for the test to read. */
 export function createCommandWorld(redis: TestRedis, changes: Partial<CommandTools> = {}) {
   const runs = createRunStore(redis.client);
-  const links = createLinkStore(redis.client);
+  const links = createValueStores(redis.client).links;
   const threads = createThreadStore(redis.client);
   const opened: ModalView[] = [];
   const audited: Parameters<CommandTools['audit']>[0][] = [];

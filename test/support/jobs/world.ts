@@ -9,14 +9,13 @@ import { defaultTiming, type Timing } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
 import { createCallOnceStore } from '../../../src/store/calls.ts';
-import { createDurationStore } from '../../../src/store/durations.ts';
 import { createFiguresStore } from '../../../src/store/figures.ts';
-import { createLinkStore } from '../../../src/store/links.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
+import { createValueStores } from '../../../src/store/values.ts';
 import { NOW_MS } from '../builders.ts';
 import { anOutbox } from '../slack/world.ts';
 
@@ -46,9 +45,9 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     runs,
     threads: createThreadStore(redis),
     messages: createMessageStore(redis),
-    durations: createDurationStore(redis),
+    durations: createValueStores(redis).durations,
     figures: createFiguresStore(redis),
-    links: createLinkStore(redis),
+    links: createValueStores(redis).links,
     audit: createAuditStore(redis),
     rateLimiter: createRateLimitStore(redis),
     ownPosts: createOwnPostStore(redis),

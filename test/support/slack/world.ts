@@ -6,11 +6,10 @@ import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createSlackApi } from '../../../src/slack/client.ts';
 import { createDelivery } from '../../../src/slack/delivery.ts';
 import { createOutbox, type Outbox, type OutboxParts } from '../../../src/slack/outbox.ts';
-import { createLinkStore } from '../../../src/store/links.ts';
 import { createMessageStore, type WantedMessage } from '../../../src/store/messages.ts';
 import { createOwnPostStore } from '../../../src/store/own-posts.ts';
-import { createPeopleStore } from '../../../src/store/people.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
+import { createValueStores } from '../../../src/store/values.ts';
 import type { TestRedis } from '../redis.ts';
 import { aMessage } from '../store/builders.ts';
 
@@ -45,8 +44,8 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
         return isUpdated;
       },
     },
-    links: createLinkStore(redis),
-    people: createPeopleStore(redis),
+    links: createValueStores(redis).links,
+    people: createValueStores(redis).people,
     ownPosts: createOwnPostStore(redis),
     rateLimiter: {
       ...rateLimiter,

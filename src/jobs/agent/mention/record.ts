@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idOf } from '../../../store/ids.ts';
+import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
 import type { VisibleKind } from '../../visibility.ts';
 import { newReply } from '../thread/event.ts';

@@ -1,5 +1,5 @@
 import { formatCount } from '../../../slack/text.ts';
-import { idOf } from '../../../store/ids.ts';
+import { idOf } from '../../../store/keys.ts';
 import type { AskButton } from '../buttons.ts';
 import { pathText, queryText, timesText, viewsText } from '../edition/phrases.ts';
 import type { EditionRun } from '../edition/record.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idOf } from '../../../store/ids.ts';
+import { idOf } from '../../../store/keys.ts';
 import { type Quota, runBase } from '../../../store/runs.ts';
 import { roundEnding } from '../../agent/watch/record.ts';
 import { person } from '../edition/record.ts';

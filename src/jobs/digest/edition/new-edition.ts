@@ -1,4 +1,4 @@
-import { idOf } from '../../../store/ids.ts';
+import { idOf } from '../../../store/keys.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
 import { type FiguresRun, newFiguresRun } from '../figures/record.ts';
 import type { DayRange, Section } from '../model.ts';

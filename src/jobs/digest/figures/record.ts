@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PagesOf } from '../../../store/figures.ts';
-import { idOf } from '../../../store/ids.ts';
+import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
 import { pollFailure } from '../../poll-record.ts';
 import {
