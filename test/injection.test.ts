@@ -10,7 +10,7 @@ import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';
 import { threadLine, threadMessages } from '../src/jobs/agent/thread/view.ts';
 import { scheduleNeeds } from '../src/jobs/digest/schedule/needs.ts';
 import { scheduleLine } from '../src/jobs/digest/schedule/view.ts';
-import { exportNeeds } from '../src/jobs/export/needs.ts';
+import { exportNeeds } from '../src/jobs/export/feature.ts';
 import { exportLine } from '../src/jobs/export/progress-view.ts';
 import type { Ending, ExportRun } from '../src/jobs/export/record.ts';
 import { runningMessage } from '../src/jobs/export/reply-view.ts';

@@ -11,7 +11,7 @@ import { type ScheduleRun, scheduleRun, testKey } from '../jobs/digest/schedule/
 import { activate } from '../jobs/digest/schedule/transitions.ts';
 import { lastCompleteWeek } from '../jobs/digest/weeks.ts';
 import { type ExportRun, exportRun } from '../jobs/export/record.ts';
-import { startStep } from '../jobs/export/start-step.ts';
+import { startStep } from '../jobs/export/steps.ts';
 import { cardKey, exportMessages, privateKey } from '../jobs/export/view.ts';
 import { type LinkRun, linkRun } from '../jobs/link/record.ts';
 import { linkKey } from '../jobs/link/view.ts';

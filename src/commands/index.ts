@@ -1,6 +1,6 @@
 import { agentCommands } from './agent/registry.ts';
 import { digestCommands } from './digest/registry.ts';
-import { exportCommands } from './export/registry.ts';
+import { exportCommands } from './export/command.ts';
 import { answerHomeButton } from './home/answer.ts';
 import { homeEvents } from './home/events.ts';
 import { linkCommands } from './link/buttons.ts';

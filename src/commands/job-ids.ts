@@ -1,6 +1,6 @@
 import { type ListedThread, listedThread, visibleThread } from '../jobs/agent/thread/record.ts';
 import { MAX_OTHERS } from '../jobs/export/feature.ts';
-import { site } from '../jobs/export/phrases.ts';
+import { site } from '../jobs/export/progress-view.ts';
 import { exportQuotas, exportRun, jobAlias } from '../jobs/export/record.ts';
 import { mayBePart, mayMean, readTypedJob, type TypedJob, unknownJobs } from '../jobs/typed-job.ts';
 import { filterVisible } from '../jobs/visibility.ts';

@@ -1,7 +1,14 @@
 import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
-import { exportActions, type RunButton, runButton } from '../../jobs/export/buttons.ts';
-import { site } from '../../jobs/export/phrases.ts';
-import { type ExportRun, exportKind, exportRun, newExportRun } from '../../jobs/export/record.ts';
+import { site } from '../../jobs/export/progress-view.ts';
+import {
+  type ExportRun,
+  exportActions,
+  exportKind,
+  exportRun,
+  newExportRun,
+  type RunButton,
+  runButton,
+} from '../../jobs/export/record.ts';
 import { earlierAttemptMessage, unchangedProgressMessage } from '../../jobs/export/reply-view.ts';
 import {
   isMentioned,

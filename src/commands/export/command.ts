@@ -1,20 +1,34 @@
 import { z } from 'zod';
-import { badDomainMessage } from '../../jobs/export/ask-view.ts';
-import { exportActions, useDomain } from '../../jobs/export/buttons.ts';
 import { MAX_OTHERS, runningExports } from '../../jobs/export/feature.ts';
-import { exportQuotas, exportRun } from '../../jobs/export/record.ts';
+import { exportActions, exportQuotas, exportRun, useDomain } from '../../jobs/export/record.ts';
+import { badDomainMessage } from '../../jobs/export/reply-view.ts';
 import type { TypedJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { invalid } from '../args.ts';
 import { defineCommand, subcommand } from '../command.ts';
 import { findExportJob, withJob } from '../job-ids.ts';
 import { jobIdArg, optional, projectFlag } from '../params.ts';
-import { defineButton } from '../registry.ts';
+import { defineButton, type Registry } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { exportFlags } from './args.ts';
-import { exportModalView, fitsModal } from './modal.ts';
-import { askWhetherMeant, exportButtons, startExport, watchExport } from './start.ts';
-import { type ExportRequest, refusalText, resolveTarget } from './target.ts';
+import { ownLinkButton, runButtons } from './buttons.ts';
+import {
+  exportModal,
+  exportModalView,
+  fitsModal,
+  settingsButton,
+  watchItButton,
+  watchModal,
+} from './modal.ts';
+import {
+  askWhetherMeant,
+  type ExportRequest,
+  exportButtons,
+  refusalText,
+  resolveTarget,
+  startExport,
+  watchExport,
+} from './start.ts';
 
 /** More running exports do not help; the rest is counted. */
 const MAX_LINES = 15;
@@ -87,7 +101,7 @@ export const exportCommand = defineCommand({
 const noCancelMessage = message([["Exports can't be cancelled once started; an unwanted one does no harm."]]);
 
 /** [Export a site]: opens a modal for all options. */
-export const exportSiteButton = defineButton({
+const exportSiteButton = defineButton({
   action: exportActions.ask,
   may: 'export',
   value: z.object({ v: z.literal(1) }),
@@ -109,7 +123,7 @@ async function watchTyped(
 }
 
 /** [Use it] under an unclear domain, the choices under an unknown one, [Export …] under a mention. */
-export const domainButtons = [exportActions.useDomain, exportActions.useTyped].map((action) =>
+const domainButtons = [exportActions.useDomain, exportActions.useTyped].map((action) =>
   defineButton({
     action,
     may: 'export',
@@ -195,3 +209,18 @@ export async function exportStatus(caller: Caller, tools: CommandTools): Promise
     ]);
   return message(lines);
 }
+
+export const exportCommands = {
+  commands: [exportCommand],
+  buttons: [
+    exportSiteButton,
+    ...domainButtons,
+    startAnotherButton,
+    ownLinkButton,
+    settingsButton,
+    watchItButton,
+    ...runButtons,
+  ],
+  urlActions: [exportActions.download, exportActions.openThread],
+  modals: [exportModal, watchModal],
+} satisfies Partial<Registry>;

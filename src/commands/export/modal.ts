@@ -1,16 +1,42 @@
-import type { InputBlock, ModalView } from '@slack/types';
+import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
+import { stringify } from 'yaml';
+import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
+import { site } from '../../jobs/export/progress-view.ts';
+import {
+  type ExportRun,
+  exportActions,
+  exportKind,
+  exportRun,
+  jobAlias,
+  type RunButton,
+  runButton,
+} from '../../jobs/export/record.ts';
+import { adoptJobId } from '../../jobs/export/transitions.ts';
 import type { Project } from '../../projects.ts';
-import { message, type Part } from '../../slack/blocks.ts';
+import { parseJson } from '../../runtime/json.ts';
+import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { choiceField, formView, textField } from '../../slack/modals.ts';
+import { choiceField, formView, preformatted, reportView, textField } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
-import type { Modal } from '../registry.ts';
+import { retryStale } from '../clicks.ts';
+import { findExportJob, readJobField } from '../job-ids.ts';
+import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
 import type { Caller, CommandTools } from '../tools.ts';
+import { UserFacingError } from '../user-facing-error.ts';
 import { readPaths, readVersion } from './args.ts';
-import { askWhetherMeant, startExport } from './start.ts';
-import { type ExportRequest, type ResolvedTarget, refusalText, resolveTarget } from './target.ts';
+import { handledByMessage, notFoundMessage, notVisible } from './buttons.ts';
+import {
+  alreadyRunningReply,
+  askWhetherMeant,
+  type ExportRequest,
+  type ResolvedTarget,
+  refusalText,
+  resolveTarget,
+  startExport,
+} from './start.ts';
 
-const CALLBACK_ID = 'export.start';
+const START_MODAL = 'export.start';
+const WATCH_MODAL = 'export.watch';
 
 const formatPaths = (paths: string[]) => paths.join(', ');
 
@@ -30,7 +56,7 @@ export function exportModalView(
   return formView({
     title: 'Export a docs site',
     submit: 'Export',
-    callback: CALLBACK_ID,
+    callback: START_MODAL,
     intro: message([
       ...(sole === undefined ? [] : [[{ bold: sole }]]),
       placeParts(channel.id),
@@ -138,7 +164,7 @@ function projectField(named: string | undefined, { projects }: Pick<CommandTools
 }
 
 export const exportModal: Modal = {
-  callbackId: CALLBACK_ID,
+  callbackId: START_MODAL,
   may: 'export',
 
   async submit(values, caller, tools) {
@@ -206,3 +232,170 @@ function fieldProblem(
     }
   }
 }
+
+/** [It's there: watch it]: slash commands do not work in threads, so a modal asks for the id. */
+export const watchItButton = defineButton({
+  action: exportActions.watchIt,
+  may: 'export',
+  value: runButton,
+  async run(button, caller, tools) {
+    const found = await loadUnclear(button, caller, tools);
+    if (found.kind === 'message') return found.message;
+    await tools.openModal(caller, watchView(found.run), JSON.stringify(button));
+    return undefined;
+  },
+});
+
+export const watchView = (run: ExportRun) =>
+  formView({
+    title: 'Watch the export',
+    submit: 'Watch it',
+    callback: WATCH_MODAL,
+    intro: message([[`The export of ${site(run)} that you found in the platform's dashboard.`]]),
+    fields: [
+      textField({
+        block: 'job',
+        label: 'Job ID',
+        hint: "Paste the ID, or the address of the export's page in the dashboard.",
+      }),
+    ],
+  });
+
+/** The export continues with the job that the person entered. */
+export const watchModal: Modal = {
+  callbackId: WATCH_MODAL,
+  may: 'export',
+
+  async submit(values, caller, tools, details) {
+    const button = runButton.safeParse(parseJson(details.about));
+    if (!button.success) return { kind: 'message', message: notFoundMessage('') };
+    const found = await loadUnclear(button.data, caller, tools);
+    const read = await readJobField(values.job ?? '', (typed) =>
+      findExportJob(typed, found.run?.project, caller, tools),
+    );
+    if ('problem' in read) return { kind: 'problems', problems: { job: read.problem } };
+    const refusal = await retryStale('export', () => watch(button.data, read.job.id, caller, tools));
+    return refusal === undefined
+      ? { kind: 'closed' }
+      : ({ kind: 'message', message: refusal } satisfies SubmitResult);
+  },
+};
+
+async function watch(
+  button: RunButton,
+  jobId: string,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined | 'stale'> {
+  const found = await loadUnclear(button, caller, tools);
+  // A second submit with the same id succeeds; with another id, the reply says that it is too late.
+  if (found.kind === 'message') return found.message ?? (found.run?.jobId === jobId ? undefined : tooLate);
+  const { run } = found;
+  // The entered job may belong to another export.
+  const watched = await tools.intake.byAlias(jobAlias(caller.teamId, run.project, jobId), caller);
+  if (watched !== undefined && watched !== run.id) {
+    const other = await tools.intake.loadKnown(watched, exportRun, caller);
+    if (other !== undefined && other.state !== 'ended')
+      return alreadyRunningReply(watched, site(run), caller, tools);
+  }
+  const next = adoptJobId(run, jobId, caller.user, tools.now());
+  if (next === undefined) return 'stale';
+  const acceptance = await tools.intake.resume(next, caller, false);
+  if (acceptance.kind === 'stale') return 'stale';
+  await tools.audit({ subject: site(run), job: jobId, result: 'accepted' });
+  return undefined;
+}
+
+const tooLate = message([['You already answered this: see the latest message in this thread.']]);
+
+/** Returns the run of a button while its question is open, and if this person may see it. */
+async function loadUnclear(
+  { run: id, attempt, domain }: RunButton,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<
+  { kind: 'run'; run: ExportRun } | { kind: 'message'; message: Message | undefined; run?: ExportRun }
+> {
+  const found = await tools.intake.loadVisible(id, exportKind, caller);
+  if (found.kind !== 'found')
+    return { kind: 'message', message: found.kind === 'notFound' ? notFoundMessage(domain) : notVisible };
+  const { run } = found;
+  if (run.state === 'unknown' && run.attempt === attempt) return { kind: 'run', run };
+  return { kind: 'message', message: handledByMessage(run, attempt, caller), run };
+}
+
+const noLink = message([
+  [
+    'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
+  ],
+]);
+
+const newLinkOnItsWay = message([
+  ["I'm still making the new link. Once it appears, open the settings again."],
+]);
+
+const storeUnavailable = message([["My database isn't answering. Try again in a minute."]]);
+
+/** The settings for a self-hosted deployment. Its modal has the link, so only people with the link may open it. */
+export const settingsButton = defineButton({
+  action: exportActions.settings,
+  may: 'export',
+  value: runButton,
+  async run({ run: runId }, caller, tools) {
+    const found = await tools.intake.loadVisible(runId, exportKind, caller);
+    if (found.kind === 'notVisible') return notVisible;
+    const run = found.kind === 'found' ? found.run : undefined;
+    // While a further link is made, or if it fails, the previous one is the latest.
+    const done = run?.ending?.kind === 'done' ? run.ending : run?.earlier?.ending;
+    if (run === undefined || done === undefined) return noLink;
+    if (done.privately && run.requester.id !== caller.user.id)
+      return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);
+    const url = await tools.loadLink(done.link).catch(() => {
+      throw new UserFacingError(storeUnavailable);
+    });
+    if (url === undefined) return run.state === 'bundling' ? newLinkOnItsWay : noLink;
+    await tools.openModal(caller, settingsView(run, url, done.linkEndsAtMs));
+    await tools.audit({ subject: site(run), job: run.jobId, result: 'shown' });
+    return undefined;
+  },
+});
+
+/** The `staticExport` section, ready to copy, and the features of each setup. */
+export function settingsView(run: ExportRun, bundleUrl: string, endsAtMs: number | undefined): ModalView {
+  const version = run.version === undefined ? {} : { version: run.version };
+  // In quotes: YAML 1.1 readers misread labels such as 2026-09-01, yes or 1_000.
+  const section = stringify(
+    { staticExport: { enabled: true, bundleUrl, ...version } },
+    { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' },
+  );
+  const until =
+    endsAtMs === undefined
+      ? ['The deployment loads the bundle when it starts.']
+      : [
+          'The deployment loads the bundle when it starts; the link works until ',
+          { time: endsAtMs, format: LINK_END_FORMAT },
+          '.',
+        ];
+  const blocks: KnownBlock[] = [
+    ...message([
+      [{ bold: `For the configuration of the deployment that serves ${site(run)}` }],
+      [...until, ' Anyone who has it can download the bundle. Export again when new content is published.'],
+    ]).blocks,
+    preformatted(section.trimEnd()),
+    ...message([[{ bold: 'What works where' }], ...features]).blocks,
+  ];
+  return reportView('Deployment settings', blocks);
+}
+
+/** From the platform's description of static exports; a table is wider than a phone. */
+const features: Part[][] = [
+  [{ bold: 'Cloud' }, ': everything works.'],
+  [
+    { bold: 'Client-hosted' },
+    ': documentation search, AI assistant and web analytics are configurable; the rest works.',
+  ],
+  [
+    { bold: 'Air-gapped' },
+    ': no documentation search, AI assistant or web analytics; the API playground is configurable; static export bundles work.',
+  ],
+];

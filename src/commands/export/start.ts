@@ -1,31 +1,129 @@
-import { misspeltMessage } from '../../jobs/export/ask-view.ts';
-import { exportActions, type UseDomain } from '../../jobs/export/buttons.ts';
-import { cardPermalink } from '../../jobs/export/permalink.ts';
-import { site } from '../../jobs/export/phrases.ts';
+import { readDomain } from '../../domain.ts';
+import { cardPermalink } from '../../jobs/export/feature.ts';
+import { site } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
   type ExportTarget,
+  exportActions,
   exportQuotas,
   exportRun,
   jobAlias,
   newExportRun,
+  type UseDomain,
 } from '../../jobs/export/record.ts';
-import { runningMessage } from '../../jobs/export/reply-view.ts';
+import { misspeltMessage, runningMessage } from '../../jobs/export/reply-view.ts';
 import { canSee } from '../../jobs/visibility.ts';
 import {
   chooseProjectMessage,
+  listNames,
   MAX_LISTED_NAMES,
   personName,
   unknownProjectText,
 } from '../../jobs/wording-view.ts';
-import { resolveProject } from '../../projects.ts';
+import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
+import { editDistance } from '../../runtime/edit-distance.ts';
 import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { cut, formatCount } from '../../slack/text.ts';
+import { cut, formatCount, sanitizeUserText } from '../../slack/text.ts';
 import type { Acceptance, Quota } from '../../store/runs.ts';
 import type { Caller, CommandTools } from '../tools.ts';
 import { UserFacingError } from '../user-facing-error.ts';
-import type { ExportRequest } from './target.ts';
+import { pathsOn } from './args.ts';
+
+/** A requested export; `domain` and `project` are as typed. */
+export interface ExportRequest {
+  domain: string | undefined;
+  project: string | undefined;
+  version: string | undefined;
+  /** As `readPaths` returns them. */
+  paths: string[] | undefined;
+  privately: boolean;
+}
+
+/** The target and its project, or the missing or wrong part. */
+export type ResolvedTarget =
+  /** The domain is unknown; `meant` is a known one that is one or two letters away. */
+  | {
+      kind: 'ok';
+      domain: string;
+      project: Project;
+      paths: string[] | undefined;
+      meant?: string | undefined;
+    }
+  | { kind: 'noDomain' }
+  | { kind: 'badDomain'; typed: string; suggested: string | undefined }
+  | { kind: 'foreignPage'; problem: string }
+  | { kind: 'unknownProject'; named: string; known: string[] }
+  /** `named`: the requested project. */
+  | {
+      kind: 'domainRefused';
+      domain: string;
+      named: string | undefined;
+      known: string[];
+      meant?: string | undefined;
+    }
+  | { kind: 'ask'; domain: string; among: Project[] };
+
+/** Resolves the target, before any call to the outside. */
+export function resolveTarget(
+  { domain: typed, project: named, paths: pages }: Pick<ExportRequest, 'domain' | 'project' | 'paths'>,
+  channel: string,
+  { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
+): ResolvedTarget {
+  const domainText = typed ?? defaultDomain(projects, { named, channel }, docsDomain);
+  if (domainText === undefined) {
+    const resolved = resolveProject(projects, { named, channel });
+    return resolved.kind === 'unknownProject' ? { ...resolved, named: named ?? '' } : { kind: 'noDomain' };
+  }
+  const parsed = readDomain(domainText);
+  if (parsed.kind === 'unclear')
+    return parsed.typed.trim() === ''
+      ? { kind: 'noDomain' }
+      : { kind: 'badDomain', typed: parsed.typed, suggested: parsed.suggested };
+  const { domain } = parsed;
+  const paths = pages && pathsOn(domain, pages);
+  if (paths?.kind === 'unclear') return { kind: 'foreignPage', problem: paths.problem };
+  const resolved = resolveProject(projects, { named, channel, domain });
+  if (resolved.kind === 'project') {
+    const known = [
+      ...(docsDomain === undefined ? [] : [docsDomain]),
+      ...projects.flatMap(({ domains }) => domains ?? []),
+    ];
+    return {
+      kind: 'ok',
+      domain,
+      project: resolved.project,
+      paths: paths?.value,
+      meant: nearestDomain(domain, known),
+    };
+  }
+  if (resolved.kind === 'unknownProject') return { ...resolved, named: named ?? '' };
+  if (resolved.kind === 'ask') return { ...resolved, domain };
+  return { ...resolved, domain, named, meant: nearestDomain(domain, resolved.known) };
+}
+
+/** With more differing letters, one host name is rarely a misspelling of another. */
+const MAX_SLIPS = 2;
+
+function nearestDomain(domain: string, known: readonly string[]): string | undefined {
+  if (known.includes(domain)) return undefined;
+  const slips = new Map(known.map((one) => [one, editDistance(domain, one)]));
+  const near = [...slips].filter(([, count]) => count <= MAX_SLIPS);
+  return near.toSorted(([, one], [, other]) => one - other)[0]?.[0];
+}
+
+/** The problem of a project or a domain, with the alternatives. */
+export function refusalText(
+  target: Extract<ResolvedTarget, { kind: 'unknownProject' | 'domainRefused' }>,
+): string {
+  if (target.kind === 'unknownProject') return unknownProjectText(target.named, target.known);
+  const { domain, known } = target;
+  if (known.length === 0) return `${domain} isn't set up for exports, and no other domain is.`;
+  const named = sanitizeUserText(target.named ?? '', 60);
+  return named === ''
+    ? `${domain} isn't set up for exports. Set up here: ${listNames(known)}.`
+    : `${domain} isn't in project ${named}. Its domains: ${listNames(known)}.`;
+}
 
 /** Returns the button that exports this domain as requested; none if the request does not fit into a button. */
 export function exportButtons(

@@ -1,17 +1,29 @@
-import type { Part } from '../../slack/blocks.ts';
-import { formatCount } from '../../slack/text.ts';
-import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
-import { filterVisible, type Viewer } from '../visibility.ts';
-import { exportSiteButton } from './ask-view.ts';
-import { exportNeeds } from './needs.ts';
-import { cardPermalink } from './permalink.ts';
-import { exportLine } from './progress-view.ts';
+import { message, type Part } from '../../slack/blocks.ts';
+import { formatCount, messageUrl } from '../../slack/text.ts';
+import { defineHomeRuns, type Feature, type FeatureContext, type RunNeeds } from '../feature.ts';
+import { canSee, filterVisible, type Viewer } from '../visibility.ts';
+import { exportLine, site } from './progress-view.ts';
 import { type ExportRun, exportKind, exportQuotas, exportRun } from './record.ts';
+import { exportSiteButton } from './reply-view.ts';
+import { answeredMessage, cardKey, questionMessage } from './view.ts';
 
 /** `/docs-status` only counts further running exports. */
 const MAX_STATUS_LINES = 5;
 
 const title: Part = { bold: 'Exports you can see here' };
+
+/** If the platform never clearly answered a start, the requester has to decide. */
+export const exportNeeds: RunNeeds<ExportRun> = {
+  of: (run) => (run.state === 'unknown' ? [{ user: run.requester.id, id: startOf(run.attempt) }] : []),
+  line: (run) => ['⚠️ ', { bold: 'Start unclear' }, ` · Did the export of ${site(run)} start?`],
+  question: questionMessage,
+  answered: (run, { id }) =>
+    run.answer && startOf(run.answer.attempt) === id
+      ? answeredMessage(run, run.answer)
+      : message([[`The question about ${site(run)} was already answered: its thread shows the result.`]]),
+};
+
+const startOf = (attempt: number) => `start ${attempt}`;
 
 export const exportFeature: Feature = {
   command: '/docs-export',
@@ -103,3 +115,15 @@ export async function runningExports(
 }
 
 const OTHERS_TEXT = 'More exports are running elsewhere. Type this command in their channel to see them.';
+
+/** Returns the address of a run's card, for people who can open it; undefined if it is unknown. */
+export async function cardPermalink(
+  run: ExportRun,
+  viewer: Viewer,
+  { outbox, isPublic }: Pick<FeatureContext, 'outbox' | 'isPublic'>,
+  workspaceUrl: string | undefined,
+): Promise<string | undefined> {
+  if (workspaceUrl === undefined || !(await canSee(run, viewer, isPublic))) return undefined;
+  const card = await outbox.deliveryState(cardKey(run));
+  return card.kind === 'shown' ? messageUrl(workspaceUrl, card) : undefined;
+}

@@ -1,18 +1,27 @@
+import { DocsApiError } from '../../docs-api/errors.ts';
+import { SlackApiError } from '../../slack/errors.ts';
+import { createBundleLink, shouldRetryLink } from '../bundle-link.ts';
 import { deliveryCheckMs, loadCardState, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
 import { lookUpJob, pollRateLimit } from '../polling.ts';
+import { growingPauseMs, nextFailure } from '../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
-import { createDownloadLink } from './bundle-step.ts';
-import { retractedMessage } from './ending-view.ts';
-import { exportNeeds } from './needs.ts';
-import { site } from './phrases.ts';
-import { pollExportJob } from './poll-step.ts';
-import { type DoneEnding, type ExportRun, exportRun, isRetracted, jobAlias } from './record.ts';
+import { exportNeeds } from './feature.ts';
+import { site } from './progress-view.ts';
+import {
+  type DoneEnding,
+  type Ending,
+  type ExportRun,
+  exportRun,
+  isRetracted,
+  jobAlias,
+  jobIdOf,
+} from './record.ts';
 import { noPlaceMessage } from './reply-view.ts';
-import { awaitAnswer, startExport } from './start-step.ts';
-import { advance, endRun, isUnconfirmedJobId } from './transitions.ts';
-import { cardKey, exportMessages, privateKey } from './view.ts';
+import { awaitAnswer, pollExportJob, startExport } from './steps.ts';
+import { advance, endRun, isUnconfirmedJobId, withFailure } from './transitions.ts';
+import { cardKey, exportMessages, privateKey, retractedMessage } from './view.ts';
 
 /** A step waits for the platform most of the time, and thousands may be due within seconds. */
 const CONCURRENCY = 100;
@@ -139,4 +148,57 @@ function markExpiredLinks(run: ExportRun, nowMs: number): ExportRun {
     ...(ending?.kind === 'done' && { ending: markExpired(ending) }),
     ...(earlier && { earlier: { ...earlier, ending: markExpired(earlier.ending) } }),
   };
+}
+
+/** Requests a download link for the completed export. */
+async function createDownloadLink(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
+  const { now } = context;
+  if (now() < run.nextPollAtMs) return runAgainIn(run.nextPollAtMs - now());
+  const endWithoutLink = (details: Omit<Extract<Ending, { kind: 'noLink' }>, 'kind'>) =>
+    saveAs(endRun(run, { kind: 'noLink', ...details }, now()));
+  const docs = context.docs(run.project);
+  if (docs === undefined) return endWithoutLink({ why: 'project' });
+  const { alone } = run;
+  if (alone === undefined) return decideRecipient(run, context);
+  try {
+    const link = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
+    const created = await createBundleLink(docs, jobIdOf(run), link, context);
+    return saveAs(endRun(run, { kind: 'done', ...created, privately: alone }, now()));
+  } catch (error) {
+    if (!(error instanceof DocsApiError)) throw error;
+    if (error.kind === 'aborted') return runAgainIn(0);
+    const trouble = nextFailure(run.pollFailure, error, context);
+    if (trouble.kind === 'key')
+      return endWithoutLink({ why: 'key', adminsTold: await context.alertAdmins(run.teamId, run.project) });
+    if (shouldRetryLink(error, trouble.nextMs, run.sinceMs, context))
+      return saveAs(withFailure(run, trouble), { inMs: trouble.nextMs - now() });
+    if (error.kind === 'forbidden') await context.alertAdmins(run.teamId, run.project, error);
+    return endWithoutLink({ reason: error.platformMessage });
+  }
+}
+
+/**
+ * Decides whether only the requester gets the link: by the request, or because people of other organizations read the
+ * thread. It is decided for each link, since channels change. If a channel cannot be looked up for long, only the
+ * requester gets it.
+ */
+async function decideRecipient(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
+  const { slack, timing, now, log } = context;
+  const decide = (alone: boolean) => saveAs({ ...run, alone });
+  // A direct message that takes the bot's card is between the requester and the bot.
+  const isDirectMessage = run.inDirectMessage || run.asked.channel.startsWith('D');
+  if (isDirectMessage || run.privately) return decide(!isDirectMessage);
+  try {
+    const { shared } = await slack.channel(run.asked.channel);
+    return decide(shared);
+  } catch (error) {
+    if (!(error instanceof SlackApiError)) throw error;
+    // A request that comes back at the time named keeps its place in the line.
+    const retryAfterMs = error.kind === 'limited' ? error.retryAfterMs : undefined;
+    const isTransient = ['limited', 'unreachable', 'unclear'].includes(error.kind);
+    const waitMs = retryAfterMs ?? growingPauseMs(run.sinceMs, context);
+    if (isTransient && now() + waitMs <= run.sinceMs + timing.giveUpMs) return runAgainIn(waitMs);
+    log.warn({ run: run.id, err: error }, 'the channel could not be looked up; it counts as shared');
+    return decide(true);
+  }
 }

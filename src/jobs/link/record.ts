@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
-import { site } from '../export/phrases.ts';
+import { site } from '../export/progress-view.ts';
 import { type ExportRun, jobIdOf } from '../export/record.ts';
 import { type RunRequest, requestRunId } from '../request.ts';
 import type { VisibleKind } from '../visibility.ts';

@@ -1,6 +1,6 @@
 import { layout, type Message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
-import { exportSiteButton } from '../export/ask-view.ts';
+import { exportSiteButton } from '../export/reply-view.ts';
 import { type WelcomeRun, welcomeActions } from './record.ts';
 
 /** Returns the message of a welcome, unless the app is known there. It mentions nobody, and has the lowest priority. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../../src/commands/tools.ts';
-import { cardPermalink } from '../../../src/jobs/export/permalink.ts';
+import { cardPermalink } from '../../../src/jobs/export/feature.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, ben, gus } from '../../support/commands/builders.ts';

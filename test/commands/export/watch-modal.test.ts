@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { watchModal } from '../../../src/commands/export/watch-modal.ts';
+import { watchModal } from '../../../src/commands/export/modal.ts';
 import type { ModalDetails } from '../../../src/commands/registry.ts';
-import { runButtonOf } from '../../../src/jobs/export/phrases.ts';
+import { runButtonOf } from '../../../src/jobs/export/progress-view.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { SLACK_LIMITS } from '../../../src/slack/limits.ts';
 import { aCaller, acme, ben } from '../../support/commands/builders.ts';

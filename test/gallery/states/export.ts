@@ -1,8 +1,5 @@
-import { exportModalView } from '../../../src/commands/export/modal.ts';
-import { settingsView } from '../../../src/commands/export/settings-button.ts';
+import { exportModalView, settingsView, watchView } from '../../../src/commands/export/modal.ts';
 import { askWhetherMeant } from '../../../src/commands/export/start.ts';
-import { watchView } from '../../../src/commands/export/watch-modal.ts';
-import { retractedMessage } from '../../../src/jobs/export/ending-view.ts';
 import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import {
   earlierAttemptMessage,
@@ -10,7 +7,7 @@ import {
   runningMessage,
   unchangedProgressMessage,
 } from '../../../src/jobs/export/reply-view.ts';
-import { exportMessages } from '../../../src/jobs/export/view.ts';
+import { exportMessages, retractedMessage } from '../../../src/jobs/export/view.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, acme, ana, aProject, beta, gus } from '../../support/commands/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';

@@ -8,7 +8,7 @@ import { createKeyAlert, findRejectedKeys } from '../../../src/jobs/alerts/key-a
 import { expiryMessage } from '../../../src/jobs/alerts/key-alert-view.ts';
 import { scheduleNeeds } from '../../../src/jobs/digest/schedule/needs.ts';
 import { scheduleLine } from '../../../src/jobs/digest/schedule/view.ts';
-import { exportNeeds } from '../../../src/jobs/export/needs.ts';
+import { exportNeeds } from '../../../src/jobs/export/feature.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import type { RunNeeds } from '../../../src/jobs/feature.ts';
 import { features } from '../../../src/jobs/features.ts';

@@ -4,9 +4,14 @@ import { checkMessageBlocks, mistakesIn } from '../../../demo/slack/block-kit/ch
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { readDomain } from '../../../src/domain.ts';
-import { exportActions, runButton, useDomain } from '../../../src/jobs/export/buttons.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
-import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
+import {
+  type ExportRun,
+  exportActions,
+  exportRun,
+  runButton,
+  useDomain,
+} from '../../../src/jobs/export/record.ts';
 import { noPlaceMessage, runningMessage } from '../../../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
 import { fillLinks, linkPlaceholder, type Message, message } from '../../../src/slack/blocks.ts';

@@ -1,6 +1,6 @@
 import { type Message, message, type Part } from '../../../slack/blocks.ts';
 import { cut, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
-import { exportOffer } from '../../export/ask-view.ts';
+import { exportOffer } from '../../export/reply-view.ts';
 import { overviewMessage } from '../../help-view.ts';
 import { chooseProjectMessage, notPermittedText, unknownProjectText } from '../../wording-view.ts';
 import { agentActions } from '../thread/buttons.ts';
