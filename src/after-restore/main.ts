@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { readEnvFile } from '../config/env-file.ts';
-import { readPartialSettings } from '../config/partial-settings.ts';
-import { redisAddressOf, SettingsError } from '../config/settings.ts';
+import { readPartialSettings, redisAddressOf, SettingsError } from '../config/settings.ts';
 import { queueNames } from '../jobs/queue.ts';
 import { defaultTiming } from '../runtime/timing.ts';
 import { DataDirUnusable } from '../store/embedded/data-dir.ts';

@@ -1,6 +1,6 @@
 // The image's health check: exits with 0 if the Docket of this environment answers that it is alive, else with 1.
 import { get } from 'node:http';
-import { healthAddressOf } from '../config/health-port.ts';
+import { healthAddressOf } from '../config/env-file.ts';
 
 const TIME_LIMIT_MS = 4000;
 

@@ -1,36 +1,237 @@
 import '../config/node-version.ts';
-import { readPublicUrl } from './manifest.ts';
-import { createAppText, setUpDocket } from './setup.ts';
-import { createTerminal, Interrupted } from './terminal.ts';
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { readEnvFile } from '../config/env-file.ts';
+import { readPartialSettings, type Settings, SettingsError } from '../config/settings.ts';
+import { checkBotToken, checkProjects, checkRequests, type Line, wrong } from '../doctor/checks.ts';
+import { diagnose, inRoot, isGood, manifestScopes, render } from '../doctor/main.ts';
+import { prepareWayOut } from '../runtime/outgoing.ts';
+import { createAppUrl, readPublicUrl } from './manifest.ts';
 
 const USAGE = `Usage: npm run setup [-- https://the.address.that.slack.reaches]
 Without an address it sets up Socket Mode, which needs none.
 `;
+
+/** A setting to ask for if it is missing or malformed. */
+interface Question {
+  variable: string;
+  /** The question, and where to find the answer. */
+  text: string;
+  /** Settings that replace this one. */
+  unless?: readonly string[];
+  isSecret?: boolean;
+  isOptional?: boolean;
+  /** Checks an answer. Only the lines about its variable count. */
+  check(settings: Settings): Promise<Line | Line[]>;
+}
+
+const QUESTIONS: readonly Question[] = [
+  {
+    variable: 'SLACK_BOT_TOKEN',
+    text: 'Bot token ("OAuth & Permissions", after "Install to Workspace"; begins with xoxb-)',
+    isSecret: true,
+    check: (settings) => checkBotToken(settings, manifestScopes()),
+  },
+  {
+    variable: 'SLACK_APP_TOKEN',
+    text: 'App-level token ("Basic Information", App-Level Tokens, with the scope connections:write; begins with xapp-)',
+    unless: ['SLACK_SIGNING_SECRET'],
+    isSecret: true,
+    check: checkRequests,
+  },
+  {
+    variable: 'SLACK_SIGNING_SECRET',
+    text: 'Signing secret ("Basic Information", App Credentials)',
+    unless: ['SLACK_APP_TOKEN'],
+    isSecret: true,
+    check: checkRequests,
+  },
+  {
+    variable: 'DOCS_API_URL',
+    text: "Address of the docs platform's administrative API, without /v1 or /v2",
+    check: checkProjects,
+  },
+  {
+    variable: 'DOCS_API_KEY',
+    text: 'Admin API key (the API keys page of its dashboard)',
+    unless: ['DOCKET_CONFIG', 'DOCS_API_KEY_FILE'],
+    isSecret: true,
+    check: checkProjects,
+  },
+  {
+    variable: 'DOCS_PROJECT_ID',
+    text: "The project's id, for the docs agent and digests (the same page; press Enter to skip)",
+    unless: ['DOCKET_CONFIG'],
+    isOptional: true,
+    check: checkProjects,
+  },
+];
 
 /** Asks for missing settings, or prints the steps if there is no terminal; exits with 0 if all is well. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const [typed] = process.argv.slice(2);
   const publicUrl = typed === undefined ? undefined : readPublicUrl(typed);
   process.exitCode = 1;
-  if (typed !== undefined && publicUrl === undefined) process.stderr.write(USAGE);
-  else if (!process.stdin.isTTY || !process.stdout.isTTY)
-    process.stdout.write(
+  if (typed !== undefined && publicUrl === undefined) return void process.stderr.write(USAGE);
+  if (!process.stdin.isTTY || !process.stdout.isTTY)
+    return void process.stdout.write(
       `Setup asks questions, and needs a terminal. By hand: docs/setup.md.\n${createAppText(publicUrl)}`,
     );
-  else process.exitCode = await ask(env, publicUrl);
-}
-
-async function ask(variables: NodeJS.ProcessEnv, publicUrl: string | undefined): Promise<number> {
   const terminal = createTerminal();
   try {
-    return (await setUpDocket({ variables, publicUrl, terminal })) ? 0 : 1;
+    process.exitCode = (await askForSettings(env, publicUrl, terminal)) ? 0 : 1;
   } catch (error) {
-    if (!(error instanceof Interrupted)) throw error;
-    terminal.say('\nStopped. Your answers so far are saved; run npm run setup to continue.');
-    return 130;
+    // Ctrl-C or Ctrl-D.
+    if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
+    terminal.say('\nStopped. Your answers so far are saved; run npm run setup to continue.\n');
+    process.exitCode = 130;
   } finally {
     terminal.close();
   }
+}
+
+/**
+ * Asks for each setting that is missing or malformed, checks every answer as the doctor does, and writes it to `.env`
+ * at once. Returns whether the doctor then finds no error.
+ */
+async function askForSettings(
+  variables: NodeJS.ProcessEnv,
+  publicUrl: string | undefined,
+  terminal: Terminal,
+): Promise<boolean> {
+  const file = readEnvFile(inRoot('.env'));
+  let text = file.is === 'read' ? file.text : readFileSync(inRoot('.env.example'), 'utf8');
+  const env = { ...(file.is === 'read' && file.values), ...variables };
+  const isSet = (variable: string) => Boolean(env[variable]?.trim());
+  // A malformed answer is asked for again.
+  for (const { variable } of QUESTIONS)
+    if (problemsOf(env).some((problem) => problem.startsWith(`${variable} `))) delete env[variable];
+  const problems = file.is === 'unreadable' ? [file.problem] : problemsOf(env);
+  terminal.say(render(problems.map((problem) => wrong('Settings', problem))));
+  if (problems.length > 0) return false;
+  prepareWayOut(readPartialSettings(env));
+
+  const notUsed = publicUrl === undefined ? 'SLACK_SIGNING_SECRET' : 'SLACK_APP_TOKEN';
+  if (!isSet('SLACK_BOT_TOKEN')) terminal.say(createAppText(publicUrl));
+  for (const question of QUESTIONS) {
+    const { variable, unless = [] } = question;
+    if (variable === notUsed || [variable, ...unless].some(isSet)) continue;
+    const value = await askFor(question, env, terminal);
+    if (value === undefined) continue;
+    env[variable] = value;
+    text = withSetting(text, variable, value);
+    writePrivately(inRoot('.env'), text);
+  }
+  terminal.say('\nnpm run doctor:\n');
+  const lines = await diagnose(variables);
+  terminal.say(render(lines));
+  terminal.say(
+    isGood(lines)
+      ? 'Start Docket: npm start. Then in Slack: /invite @Docket\n'
+      : 'Fix what is wrong, and run npm run setup again.\n',
+  );
+  return isGood(lines);
+}
+
+function problemsOf(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readPartialSettings(env);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+}
+
+/** Asks until an answer is right, or the person keeps a wrong one. Returns undefined if it is skipped. */
+async function askFor(question: Question, env: NodeJS.ProcessEnv, terminal: Terminal) {
+  const { variable, text, isSecret = false, isOptional, check } = question;
+  let kept: string | undefined;
+  for (;;) {
+    const typed = await terminal.ask(kept === undefined ? text : `${text}; press Enter to keep it`, isSecret);
+    if (typed === '' && (kept !== undefined || isOptional)) return kept;
+    if (typed === '') continue;
+    const answered = { ...env, [variable]: typed };
+    // docker would keep quotes around a value.
+    const problem = /[\s"'`#\\]|[^\x21-\x7e]/.test(typed)
+      ? 'It contains a space, a quote or another invalid character. Copy it again.'
+      : problemsOf(answered).join(' ');
+    const lines = problem ? [wrong(variable, problem)] : [await check(readPartialSettings(answered))].flat();
+    const own = lines.filter(({ about }) => about === variable);
+    terminal.say(render(own));
+    if (isGood(own)) return typed;
+    kept = problem ? undefined : typed;
+  }
+}
+
+/** Returns how to create the app in Slack, and what to copy from there. */
+function createAppText(publicUrl: string | undefined): string {
+  const overSocket = publicUrl === undefined;
+  return `
+1. Open this page, choose your workspace, and create the app (if you have it: https://api.slack.com/apps):
+
+${createAppUrl(readFileSync(inRoot('manifest.yml'), 'utf8'), publicUrl)}
+
+2. On its page, choose "Install to Workspace".${overSocket ? ' Then "Basic Information", App-Level Tokens, "Generate": with the scope connections:write.' : ''}
+3. Copy the ${overSocket ? 'two tokens' : 'token and the signing secret'} here; what you paste is not shown, and goes to .env, which only you can read.
+${overSocket ? '\nThis sets up Socket Mode, which needs no public address. To use one: npm run setup -- https://docket.example.com\n' : ''}
+`;
+}
+
+/**
+ * Returns the text with a setting: in the line that sets it, else after the commented-out line, else at the end. All
+ * other lines stay.
+ */
+function withSetting(text: string, name: string, value: string): string {
+  const line = `${name}=${value}`;
+  const lines = text.split('\n');
+  const set = lines.findLastIndex((one) => one.split('=', 1)[0]?.replace('export ', '').trim() === name);
+  if (set >= 0) return lines.with(set, line).join('\n');
+  const commented = lines.findLastIndex((one) => one.startsWith(`#${name}=`));
+  if (commented >= 0) return lines.toSpliced(commented + 1, 0, line).join('\n');
+  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
+}
+
+/** Replaces a file atomically by one that only its owner can read. A link stays one. */
+function writePrivately(path: string, text: string): void {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  const part = `${target}.part`;
+  rmSync(part, { force: true });
+  writeFileSync(part, text, { mode: 0o600, flush: true });
+  renameSync(part, target);
+}
+
+type Terminal = ReturnType<typeof createTerminal>;
+
+/** Asks questions over this process' terminal. */
+function createTerminal() {
+  const { stdin: input, stdout } = process;
+  // Also between questions: text pasted before its question may be a secret.
+  let hidden = true;
+  const output = new Writable({
+    write(part, _encoding, done) {
+      if (!hidden) stdout.write(part);
+      done();
+    },
+  });
+  const lines = createInterface({ input, output, terminal: true, historySize: 0 });
+  return {
+    say: (text: string) => void stdout.write(text),
+    /** Returns the typed text, trimmed. A secret is not shown. */
+    async ask(question: string, isSecret: boolean): Promise<string> {
+      hidden = false;
+      const answer = lines.question(`${question}: `);
+      hidden = isSecret;
+      try {
+        return (await answer).trim();
+      } finally {
+        hidden = true;
+        if (isSecret) stdout.write('\n');
+      }
+    },
+    close: () => lines.close(),
+  };
 }
 
 if (import.meta.main) await main(process.env);

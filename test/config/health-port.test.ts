@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { healthAddressOf } from '../../src/config/health-port.ts';
+import { healthAddressOf } from '../../src/config/env-file.ts';
 import { readSettings } from '../../src/config/settings.ts';
 
 const others = {

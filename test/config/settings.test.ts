@@ -365,7 +365,7 @@ describe('.env.example', () => {
 
   test('lists every variable that is read, once, and no other', () => {
     expect(known).toContain('SLACK_BOT_TOKEN');
-    expect(listed.toSorted()).toEqual(known.toSorted());
+    expect(listed.toSorted()).toEqual([...new Set(known)].toSorted());
   });
 
   test('holds no secret', () => {

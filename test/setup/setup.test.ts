@@ -110,7 +110,7 @@ describe.skipIf(!hasScript)('npm run setup in a terminal', () => {
     await shows('Slack accepts it: requests come over Socket Mode');
     await answers('Address of the docs platform', addressOf(1));
     await answers('Admin API key', 'adm_wrong');
-    await shows('The platform rejects it');
+    await shows('the docs platform rejects');
     await answers('press Enter to keep it', platform.apiKey);
     await answers("The project's id", platform.projectId);
     await shows('npm run doctor:');
