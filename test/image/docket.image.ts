@@ -1,18 +1,13 @@
-import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { settingNames } from '../support/deploy/settings.ts';
 import { standIns } from '../support/deploy/stand-ins.ts';
-import { standInBase } from '../support/image/base.ts';
+import { BASE, standInBase } from '../support/image/base.ts';
 import { type Container, type Engine, missingHere, startEngine } from '../support/image/engine.ts';
 import { freePort, startTestRedis } from '../support/redis.ts';
 
-const root = new URL('../../', import.meta.url).pathname;
 const IMAGE = 'docket';
-/** What the Dockerfile names, without the digest that a release may have pinned: the stand-in has another. */
-const BASE = /^ARG BASE=([^@\s]+)/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? '';
-const SUITE = /-(\w+)-slim$/.exec(BASE)?.[1] ?? '';
-
 const missing = missingHere();
 if (missing !== undefined) console.warn(`The image is not tested here. ${missing}`);
 
@@ -20,7 +15,7 @@ let engine: Engine;
 beforeAll(async () => {
   if (missing !== undefined) return;
   engine = await startEngine();
-  const base = standInBase(SUITE, process.versions.node);
+  const base = standInBase(process.versions.node);
   await engine.importBase(base.tar, `docker.io/library/${BASE}`, process.versions.node);
   await engine.build(IMAGE, { BASE, VERSION: '1.2.3', REVISION: 'abcdef' });
 });

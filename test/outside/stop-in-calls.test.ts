@@ -20,13 +20,11 @@ const moments = await momentsOfAnExport(undisturbed);
 await undisturbed.close();
 
 /** The calls under way are answered once the signal is there, or never. */
-const answers = [
-  ['are answered', true],
-  ['get no answer', false],
+const cases = [
+  { phase: 'before', what: 'are answered', isAnswered: true },
+  { phase: 'before', what: 'get no answer', isAnswered: false },
+  { phase: 'after', what: 'get no answer', isAnswered: false },
 ] as const;
-const cases = answers.flatMap(([what, isAnswered]) =>
-  (['before', 'after'] as const).map((phase) => ({ what, isAnswered, phase })),
-);
 
 /** Sends SIGTERM; has the calls go on once it is there, or lets them be lost with the process. Waits for its end. */
 async function stop(

@@ -6,7 +6,7 @@ import { expectNothingTwice, tellStory } from '../support/flows/trouble.ts';
 import { type BotOptions, createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 
 /** When SIGTERM comes, as parts of the time that a start takes here: at once, in all of the start, and after it. */
-const MOMENTS = [0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.3];
+const MOMENTS = [0, 0.2, 0.4, 0.6, 0.75, 0.9, 1, 1.2];
 
 /** A lock that outlives the test: only a job that was handed back is seen again. */
 const timing = { lockMs: 600_000, docsCallMs: 20_000 };

@@ -1,10 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Survives `npm ci`, which empties node_modules. */
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'docket', 'image');
+
+const dockerfile = readFileSync(join(import.meta.dirname, '../../../Dockerfile'), 'utf8');
+
+/** The base that the Dockerfile names, without the digest that a release may have pinned: the stand-in has another. */
+export const BASE = /^ARG BASE=([^@\s]+)/m.exec(dockerfile)?.[1] ?? '';
+const SUITE = /-(\w+)-slim$/.exec(BASE)?.[1] ?? '';
 
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
@@ -21,8 +27,8 @@ const SLIM = [
  * and npm, and the user `node`. It is made where it is not in the cache; this takes half a minute. The real base differs
  * a little: it cleans up after apt by itself, and has an entry point of its own, which the image does without.
  */
-export function standInBase(suite: string, version: string): { tar: string; made: boolean } {
-  const tar = join(cache, `${suite}-node-${version}-${process.arch}.tar`);
+export function standInBase(version: string): { tar: string; made: boolean } {
+  const tar = join(cache, `${SUITE}-node-${version}-${process.arch}.tar`);
   if (existsSync(tar)) return { tar, made: false };
   mkdirSync(cache, { recursive: true });
   const work = mkdtempSync(join(tmpdir(), 'docket-base-'));
@@ -50,7 +56,7 @@ export function standInBase(suite: string, version: string): { tar: string; made
       ...SLIM.map((option) => `--dpkgopt=${option}`),
       ...hooks.map((hook) => `--customize-hook=${hook}`),
       '--format=tar',
-      suite,
+      SUITE,
       unfinished,
     ]);
     renameSync(unfinished, tar);
@@ -83,3 +89,6 @@ function run(command: string, args: string[]): string {
   if (status !== 0) throw new Error(`${command} ${args[0]}: ${stderr}`);
   return stdout;
 }
+
+// Run by itself, it fills the cache: a run of all checks does so while the tests run.
+if (import.meta.main) standInBase(process.versions.node);
