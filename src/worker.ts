@@ -5,9 +5,12 @@ import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
 import { docsProblemOf } from './docs-api/problems.ts';
-import { createAdminAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
-import { createKeyAlert } from './jobs/alerts/key-alert.ts';
-import { createExpiryReminder } from './jobs/alerts/key-expiry.ts';
+import {
+  createAdminAlert,
+  createExpiryReminder,
+  createKeyAlert,
+  findAdmins,
+} from './jobs/alerts/admin-alert.ts';
 import { createCallOnce } from './jobs/call-once.ts';
 import type { JobContext } from './jobs/context.ts';
 import { createOwnerLookups } from './jobs/digest/schedule/owner-lookups.ts';

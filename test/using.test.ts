@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { readCommand } from '../src/commands/args.ts';
-import { usageOf } from '../src/commands/command.ts';
+import { readCommand, usageOf } from '../src/commands/command.ts';
 import { registry } from '../src/commands/index.ts';
 
 const page = readFileSync(new URL('../docs/using.md', import.meta.url), 'utf8');

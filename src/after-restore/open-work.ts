@@ -15,7 +15,7 @@ import { startStep } from '../jobs/export/steps.ts';
 import { cardKey, exportMessages, privateKey } from '../jobs/export/view.ts';
 import { type LinkRun, linkRun } from '../jobs/link/record.ts';
 import { linkKey } from '../jobs/link/view.ts';
-import { type WelcomeRun, welcomeRun } from '../jobs/welcome/record.ts';
+import { type WelcomeRun, welcomeRun } from '../jobs/welcome/job.ts';
 import { retention } from '../runtime/timing.ts';
 import { createCallOnceStore } from '../store/calls.ts';
 import { keys } from '../store/keys.ts';

@@ -23,6 +23,7 @@ import { installedTeamId } from '../slack/reply.ts';
 import { type EphemeralMessage, type PostEphemeral, removeOriginal } from '../slack/response-url.ts';
 import { callerOfAction, callerOfCommand, callerOfModal } from './callers.ts';
 import { type createGate, outdated } from './gate.ts';
+import type { Caller, CommandTools } from './intake.ts';
 import { withOrigin } from './open-modal.ts';
 import {
   type ButtonAction,
@@ -34,7 +35,6 @@ import {
   type Registry,
   type ShortcutMessage,
 } from './registry.ts';
-import type { Caller, CommandTools } from './tools.ts';
 
 export interface BindParts {
   registry: Registry;

@@ -1,6 +1,6 @@
 import type { BlockAction, MessageShortcut, SlashCommand, ViewSubmitAction } from '@slack/bolt';
+import type { Caller } from './intake.ts';
 import type { ModalOrigin } from './registry.ts';
-import type { Caller } from './tools.ts';
 
 /** From the payload of a slash command. `fullMember` is not known yet, so it is false. */
 export function callerOfCommand(body: SlashCommand, receivedAtMs: number): Caller {

@@ -1,11 +1,294 @@
 import { helpButtons, taskLine, taskLines } from '../jobs/help-view.ts';
+import { readTypedJob, type TypedJob } from '../jobs/typed-job.ts';
 import type { Permission } from '../policy.ts';
+import { editDistance } from '../runtime/edit-distance.ts';
 import { layout, type Message, message, type Part } from '../slack/blocks.ts';
-import { readCommand, type Syntax, type Values } from './args.ts';
-import type { Caller, CommandTools } from './tools.ts';
+import { cut, singleLine } from '../slack/text.ts';
+import { stripInvisible } from '../slack/visible.ts';
+import type { Caller, CommandTools } from './intake.ts';
+
+/** The parsed value, or the problem with its fix, in one line. */
+export type Parsed<Value, Problem = string | Part[]> =
+  | { kind: 'ok'; value: Value }
+  | { kind: 'unclear'; problem: Problem };
+
+/**
+ * A positional argument after the verb. `usage` is its form in help: `<job id>`, or `[domain]` if optional. A `token`
+ * comes without its quotes; a `text` is the whole rest, as typed and with Slack's escapes, and comes last. `read` gets
+ * undefined if it is missing.
+ */
+interface Arg<Value = unknown> {
+  usage: string;
+  takes: 'token' | 'text';
+  read(typed: string | undefined): Parsed<Value>;
+}
+
+/**
+ * A flag, anywhere before a `text` or at its end. A `list` may have spaces around its commas. `usage` names its value,
+ * `example` is one; both are empty if it takes none. `read` gets undefined if it was not typed.
+ */
+export interface Flag<Value = unknown> {
+  takes: 'nothing' | 'value' | 'list';
+  usage: string;
+  example: string;
+  read(typed: string | undefined): Parsed<Value>;
+}
+
+/** The syntax of one subcommand. Flags of the same name are the same in all subcommands of a command. */
+interface Syntax {
+  /** The first argument; one subcommand may have none: the default. */
+  verb?: string;
+  args: Readonly<Record<string, Arg>>;
+  flags: Readonly<Record<string, Flag>>;
+  /** A complete valid command, with its name. */
+  example: string;
+  /** The answer to extra arguments; by default, it shows the example. */
+  tooManyArgs?(typed: string, flags: ReadonlyMap<string, string>): Part[];
+}
+
+/** The parsed values of `args` and `flags`, by name. */
+type Values<Params> = {
+  [Name in keyof Params]: Params[Name] extends { read(typed: string | undefined): Parsed<infer Value> }
+    ? Value
+    : never;
+};
+
+export const ok = <Value>(value: Value) => ({ kind: 'ok' as const, value });
+export const invalid = (...problem: Part[]) => ({ kind: 'unclear' as const, problem });
+
+type ReadCommand<S extends Syntax> =
+  | { kind: 'subcommand'; subcommand: S; input: Record<string, unknown> }
+  | { kind: 'help' }
+  | { kind: 'unclear'; problem: Part[] };
+
+/**
+ * Parses the text after a command's name: the subcommand, and the values of its arguments and flags. Returns a problem
+ * in one line, with the fix. Never throws, unless a `read` does.
+ */
+export function readCommand<S extends Syntax>(
+  name: string,
+  subcommands: readonly S[],
+  typed: string,
+): ReadCommand<S> {
+  const text = stripInvisible(typed);
+  if (text.trim().toLowerCase() === 'help') return { kind: 'help' };
+  const known: Syntax['flags'] = Object.assign({}, ...subcommands.map(({ flags }) => flags));
+  const tokens = tokenize(text, known);
+  const first = tokens.find((token) => token.kind === 'plain');
+  const named = subcommands.find(({ verb }) => verb !== undefined && verb === first?.text.toLowerCase());
+  const subcommand = named ?? subcommands.find(({ verb }) => verb === undefined);
+  if (subcommand === undefined) return first ? unknownVerb(name, subcommands, first.text) : { kind: 'help' };
+
+  const own = tokens.filter((token) => named === undefined || token !== first);
+  const { start, end } = rangeOfText(subcommand, own);
+  const read = readFlags([...own.slice(0, start), ...own.slice(end)], known);
+  if (read.kind === 'unclear') return read;
+  const { words, flags } = read;
+  const stray = [...flags.keys()].find((flag) => !Object.hasOwn(subcommand.flags, flag));
+  if (stray !== undefined)
+    return invalid({ code: `--${stray}` }, ` doesn't go with ${subcommand.verb ?? name}. Leave it out: `, {
+      code: subcommand.example,
+    });
+  const args = Object.entries(subcommand.args);
+  if (words.length > countTokenArgs(subcommand)) {
+    const [word = ''] = words;
+    if (subcommand.tooManyArgs) return invalid(...subcommand.tooManyArgs(typed, flags));
+    if (named === undefined && args.length === 0) return unknownVerb(name, subcommands, word);
+    return invalid('Type ', { code: subcommand.example }, ' and nothing else.');
+  }
+
+  const raw = text.slice(own[start]?.start ?? 0, start < end ? own[end - 1]?.end : 0);
+  const input: Record<string, unknown> = {};
+  for (const [arg, { takes, read }] of args) {
+    const parsed = read(takes === 'token' ? words.shift() : raw || undefined);
+    if (parsed.kind === 'unclear') return invalid(...[parsed.problem].flat());
+    input[arg] = parsed.value;
+  }
+  for (const [flag, { read }] of Object.entries(subcommand.flags)) {
+    const parsed = read(flags.get(flag));
+    if (parsed.kind === 'unclear') return invalid({ code: `--${flag}` }, ': ', ...[parsed.problem].flat());
+    input[flag] = parsed.value;
+  }
+  return { kind: 'subcommand', subcommand, input };
+}
+
+const countTokenArgs = ({ args }: Syntax) =>
+  Object.values(args).filter(({ takes }) => takes === 'token').length;
+
+/** Returns the range of the tokens that form the `text` argument. In it, flags count only at its end. */
+function rangeOfText(subcommand: Syntax, tokens: readonly Token[]): { start: number; end: number } {
+  let end = tokens.length;
+  if (Object.values(subcommand.args).every(({ takes }) => takes !== 'text')) return { start: end, end };
+  const isFlag = (token: Token | undefined) =>
+    token?.kind === 'flag' && Object.hasOwn(subcommand.flags, token.name);
+  let missing = countTokenArgs(subcommand);
+  let start = 0;
+  for (; start < end && (missing > 0 || isFlag(tokens[start])); start += 1)
+    if (tokens[start]?.kind === 'plain') missing -= 1;
+  while (end > start && isFlag(tokens[end - 1])) end -= 1;
+  return { start, end };
+}
+
+/** Returns the flags and the other words, or the first problem of a flag. Flags without a value have an empty one. */
+function readFlags(tokens: readonly Token[], known: Syntax['flags']) {
+  const words: string[] = [];
+  const flags = new Map<string, string>();
+  for (const token of tokens) {
+    if (token.kind === 'plain') {
+      words.push(token.text);
+      continue;
+    }
+    const { name, value } = token;
+    const flag = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (flag === undefined) return unknownFlag(name, Object.keys(known));
+    const shown = { code: `--${name}` };
+    if (flags.has(name)) return invalid('Type ', shown, ' only once.');
+    if (flag.takes === 'nothing' && value !== undefined)
+      return invalid(shown, ' takes no value. Type it alone, or leave it out.');
+    if (flag.takes !== 'nothing' && !value?.trim())
+      return invalid(shown, ' needs a value, such as ', { code: `--${name} ${flag.example}` }, '.');
+    flags.set(name, value ?? '');
+  }
+  return { kind: 'read' as const, words, flags };
+}
+
+/** The typed text, formatted for one line. */
+export const asCode = (typed: string, max = 60) => ({ code: cut(singleLine(typed.toWellFormed()), max) });
+
+function unknownVerb(name: string, subcommands: readonly Syntax[], typed: string) {
+  const verbs = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+    subcommands.flatMap(({ verb }) => verb ?? []),
+  );
+  return invalid(
+    "I don't know ",
+    asCode(typed),
+    `. Type ${verbs}; `,
+    { code: `${name} help` },
+    ' explains them.',
+  );
+}
+
+function unknownFlag(name: string, known: string[]) {
+  const typed = asCode(`--${name}`, 42);
+  const meant = nearest(name, known);
+  if (meant !== undefined)
+    return invalid("I don't know ", typed, '. Did you mean ', { code: `--${meant}` }, '?');
+  if (known.length === 0) return invalid("I don't know ", typed, '. Leave it out.');
+  const all = known.flatMap((one, index): Part[] => [index === 0 ? '' : ', ', { code: `--${one}` }]);
+  return invalid("I don't know ", typed, '. Available: ', ...all, '.');
+}
+
+/** Returns the one name with the same beginning, or else one that is a typing error or two away. */
+function nearest(name: string, known: string[]): string | undefined {
+  const longer = known.filter((one) => one.startsWith(name));
+  if (longer.length === 1) return longer[0];
+  const near = known.filter((one) => editDistance(name, one) <= Math.max(1, Math.floor(one.length / 3)));
+  return near.sort((one, other) => editDistance(name, one) - editDistance(name, other))[0];
+}
+
+/** The kind of value of each flag, by name. */
+type Flags = Readonly<Record<string, { takes: 'nothing' | 'value' | 'list' }>>;
+
+/**
+ * An argument, or a flag with its value, without quotes. `start` and `end` are its position in the text. A `name` is in
+ * lower case.
+ */
+type Token = { start: number; end: number } & (
+  | { kind: 'plain'; text: string }
+  | { kind: 'flag'; name: string; value: string | undefined }
+);
+
+/** A flag with the text after its `=`, or a plain token; either may be in quotes. */
+const pattern = /(?=\S)(?:-+(\p{L}[^\s=]*)=?)?("[^"]*"(?=\s|$)|'[^']*'(?=\s|$)|\S+)?/gu;
+
+const comma = /[,،，、]/u;
+
+/**
+ * Splits a slash command's text after `stripInvisible`. Phones and pasted text bring other quotes and dashes, and merge
+ * two dashes into one. Slack escapes `& < >`.
+ */
+export function tokenize(text: string, flags: Flags): Token[] {
+  const tokens: Token[] = [];
+  for (const { 0: typed, 1: name, 2: value, index } of normalized(text).matchAll(pattern)) {
+    const end = index + typed.length;
+    // As it was typed, without its quotes.
+    const own = value && withoutPair(text.slice(end - value.length, end));
+    if (name !== undefined) {
+      tokens.push({ kind: 'flag', name: name.toLowerCase(), value: own, start: index, end });
+      continue;
+    }
+    const flag = tokens.at(-1);
+    if (own !== undefined && flag?.kind === 'flag' && continues(flag, own, flags)) {
+      flag.value = flag.value === undefined ? own : `${flag.value} ${own}`;
+      flag.end = end;
+    } else tokens.push({ kind: 'plain', text: own ?? '', start: index, end });
+  }
+  return tokens;
+}
+
+/** Returns whether a flag takes the next token as its value. */
+function continues({ name, value }: Extract<Token, { kind: 'flag' }>, next: string, flags: Flags): boolean {
+  const takes = Object.hasOwn(flags, name) ? flags[name]?.takes : 'nothing';
+  if (value === undefined) return takes !== 'nothing';
+  return (
+    takes === 'list' && (comma.test(value.trimEnd().slice(-1)) || comma.test(next.trimStart().charAt(0)))
+  );
+}
+
+/** Each character becomes one character, so that positions stay. */
+const normalized = (text: string) =>
+  text
+    .replace(/[“”„«»]/gu, '"')
+    .replace(/[‘’‚]/gu, "'")
+    .replace(/[\u2010-\u2015\u2212]/gu, '-');
+
+function withoutPair(typed: string): string {
+  const [first, last] = [normalized(typed.slice(0, 1)), normalized(typed.slice(-1))];
+  const isQuoted = typed.length > 1 && first === last && (first === '"' || first === "'");
+  return unescaped(isQuoted ? typed.slice(1, -1) : typed);
+}
+
+/** `should_escape: false` in the manifest applies only to mentions and links; these three still come escaped. */
+const unescaped = (text: string) =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+
+/** A token or a text as it was typed; undefined if it was left out. */
+export const optional = <Takes extends 'token' | 'text'>(takes: Takes, usage: string) => ({
+  takes,
+  usage,
+  read: (typed: string | undefined) => ok(typed),
+});
+
+/** `--project`; the command looks up the name. */
+export const projectFlag = {
+  takes: 'value',
+  usage: 'p',
+  example: 'acme',
+  read: (typed) => ok(typed?.trim()),
+} satisfies Flag<string | undefined>;
+
+/** A job of the platform. `example` is a command with its id, `whenMissing` the result without one. */
+export const jobIdArg = <Missing extends Parsed<undefined>>(
+  usage: string,
+  example: string,
+  whenMissing: Missing,
+) => ({
+  takes: 'token' as const,
+  usage,
+  read(typed: string | undefined): Parsed<TypedJob> | Missing {
+    if (isBlankId(typed)) return whenMissing;
+    const job = readTypedJob(typed);
+    if (job !== undefined) return ok(job);
+    return invalid(asCode(typed), " isn't a job ID. Copy the whole ID, such as ", { code: example }, '.');
+  },
+});
+
+/** The usage shows the id in angle brackets, and some people type them. */
+export const isBlankId = (typed: string | undefined): typed is '' | undefined =>
+  /^[\s<>]*$/u.test(typed ?? '');
 
 /** One subcommand: its syntax, its purpose, and its action. Only the caller sees the message that `run` returns. */
-export interface Subcommand extends Syntax {
+interface Subcommand extends Syntax {
   /** The task, as help names it: "Export a site". */
   summary: string;
   /** Help omits it: it only explains why something cannot be done. */

@@ -7,8 +7,7 @@ import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { AuditStore } from '../store/audit.ts';
-import type { Caller, CommandTools } from './tools.ts';
-import { UserFacingError } from './user-facing-error.ts';
+import { type Caller, type CommandTools, UserFacingError } from './intake.ts';
 
 /** The result of a request: its answer, or a message with the reason why there is none. */
 type GateResult<T> = { kind: 'answered'; value: T } | { kind: 'refused' | 'failed'; message: Message };

@@ -1,12 +1,11 @@
 import { agentCommands } from './agent/registry.ts';
 import { digestCommands } from './digest/registry.ts';
 import { exportCommands } from './export/command.ts';
-import { answerHomeButton } from './home/answer.ts';
-import { homeEvents } from './home/events.ts';
+import { answerHomeButton, homeEvents } from './home/home.ts';
 import { linkCommands } from './link/buttons.ts';
 import { mergeRegistries } from './registry.ts';
 import { statusCommands } from './status/command.ts';
-import { welcomeCommands } from './welcome/registry.ts';
+import { welcomeCommands } from './welcome/welcome.ts';
 import { workspaceEvents } from './workspace/events.ts';
 
 /** Everything that people can do, feature by feature. */

@@ -1,17 +1,83 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ModalView } from '@slack/types';
 import { ReplyError } from 'ioredis';
 import { z } from 'zod';
+import type { JobContext } from '../jobs/context.ts';
+import type { RunRequest } from '../jobs/request.ts';
+import type { SystemState } from '../jobs/status/view.ts';
 import { mayAct, type Viewer, type VisibleKind } from '../jobs/visibility.ts';
+import { personName } from '../jobs/wording-view.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { Permission } from '../policy.ts';
 import type { Log } from '../runtime/log.ts';
 import { logScope } from '../runtime/log-scope.ts';
+import type { ShutdownHooks } from '../runtime/shutdown-hooks.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import { message } from '../slack/blocks.ts';
+import { type Message, message } from '../slack/blocks.ts';
 import type { ConversationReaders } from '../slack/conversation-readers.ts';
+import type { Outbox } from '../slack/outbox.ts';
+import type { AuditLines } from '../store/audit.ts';
 import type { ThreadPlace } from '../store/closed-threads.ts';
 import type { Acceptance, Quota, RunBase, RunStore } from '../store/runs.ts';
 import type { InboxEntry, ThreadStore } from '../store/threads.ts';
-import { UserFacingError } from './user-facing-error.ts';
-import type { Waker, WokenRun } from './waker.ts';
+
+/** The person, conversation and request of a call. */
+export interface Caller extends RunRequest {
+  /** Opens one modal, within 3 s. */
+  triggerId: string;
+  /** The modal of the click: its answer replaces the modal. */
+  modalId?: string;
+  /** A secret. Missing for modals whose command was long ago. */
+  responseUrl: string | undefined;
+  /** On the monotonic clock, in milliseconds. */
+  receivedAtMs: number;
+}
+
+export interface CommandTools
+  extends Pick<JobContext, 'projects' | 'limits' | 'names' | 'now'>,
+    ConversationReaders {
+  intake: ReturnType<typeof createIntake>;
+  outbox: Pick<Outbox, 'deliveryState'>;
+  /** The default domain of a request, if no project has a better one. */
+  docsDomain: string | undefined;
+  /** Who gets download links: everybody in the thread, or only the requester, by direct message. */
+  links: 'thread' | 'requester';
+  /** The default for which replies in a thread are instructions; people there can change it. */
+  replyMode: 'auto' | 'all' | 'mention';
+  /** Returns a presigned link by its name; undefined after it has expired. A secret. */
+  loadLink: (name: string) => Promise<string | undefined>;
+  /** Opens a modal or replaces the clicked one; its submission has `about`. Rejects with `UserFacingError`. */
+  openModal: (caller: Caller, view: ModalView, about?: string) => Promise<void>;
+  /** Returns a person's time zone, an IANA name; undefined if Slack shows none. */
+  personZone: (userId: string) => Promise<string | undefined>;
+  /** Adds an audit line about this request; never rejects. `subject` is a domain or a job id. */
+  audit: (line: { subject: string; job?: string | undefined; result: string }) => Promise<void>;
+  /**
+   * Checks a further permission. Rejects with `UserFacingError`, after an audit line, if this person lacks it;
+   * `subject` is the subject of the request.
+   */
+  requirePermission: (permission: Permission, subject: string) => Promise<void>;
+  /** Returns whether this person has a further permission, if Slack answers in time; adds no audit line. */
+  hasPermission: (permission: Permission) => Promise<boolean>;
+  /** Returns the latest lines of the audit log, `count` of each kind. */
+  auditLines: (teamId: string, count: number) => Promise<AuditLines>;
+  systemSnapshot: (caller: Viewer & { teamId: string }, timeoutMs: number) => Promise<SystemState>;
+  /** Slack's user id of the app. */
+  botUserId: string;
+  /** The workspace's address, with a slash at its end. */
+  workspaceUrl: string;
+}
+
+/** An error whose message is for the requester. All other errors show only a reference. */
+export class UserFacingError extends Error {
+  override readonly name = 'UserFacingError';
+  readonly reply: Message;
+
+  constructor(reply: Message) {
+    super(reply.text);
+    this.reply = reply;
+  }
+}
 
 /** When a request arrived, and where its answers go. */
 interface IntakeRequest {
@@ -20,7 +86,7 @@ interface IntakeRequest {
 }
 
 /** The run of a request: `notVisible` is one that this person may not see. */
-export type LoadedRun<R> = { kind: 'found'; run: R } | { kind: 'notFound' } | { kind: 'notVisible' };
+type LoadedRun<R> = { kind: 'found'; run: R } | { kind: 'notFound' } | { kind: 'notVisible' };
 
 export interface IntakeParts {
   runs: RunStore;
@@ -196,4 +262,78 @@ export function createIntake(parts: IntakeParts) {
       return (await mayAct(visible(run), caller, readers)) ? { kind: 'found', run } : { kind: 'notVisible' };
     },
   };
+}
+
+/** The run for a worker to step. */
+type WokenRun = Pick<RunBase, 'job' | 'id'>;
+
+export interface Waker {
+  /** Queues a run for a step, after the present turn. Nothing waits for it: if queueing fails, the sweeper does it. */
+  wake(run: WokenRun): void;
+  /** Resolves when all earlier wakes are queued, or have failed: within 400 ms. */
+  settled(): Promise<void>;
+}
+
+/** Time limit for queueing. */
+const ENQUEUE_TIMEOUT_MS = 400;
+
+/** Returns what wakes the runs of requests, by `enqueue`; a process that stops waits for it. */
+export function createWaker(
+  enqueue: (run: WokenRun) => Promise<void>,
+  closers: Pick<ShutdownHooks, 'add'>,
+  log: Log,
+): Waker {
+  const queueing = new Set<Promise<void>>();
+
+  function keep(queued: Promise<void>) {
+    queueing.add(queued);
+    void queued.finally(() => queueing.delete(queued));
+  }
+
+  async function queue(run: WokenRun) {
+    try {
+      await withTimeout(ENQUEUE_TIMEOUT_MS, enqueue(run));
+    } catch (error) {
+      log.warn({ err: error, run: run.id }, 'saved but not queued; sweeper will retry');
+    }
+  }
+
+  const settled = async () => void (await Promise.all(queueing));
+  closers.add(settled);
+
+  return {
+    // The answer to the request goes first.
+    wake: (run) => keep(nextTurn().then(() => queue(run))),
+    settled,
+  };
+}
+
+/** Answers a click that cannot come from a message that the person can read. `what` is an export or a thread. */
+export const notVisibleMessage = (what: string) =>
+  message([[`This ${what} is somebody else's, in a conversation that you can't see. Ask them.`]]);
+
+const alreadyHandled = message([['Already handled: see the latest message in this thread.']]);
+
+/**
+ * Returns the reply to a click after another one: undefined for the person who clicked first, the first click's effect
+ * for others. Without `first`, no click handled it.
+ */
+export function handledMessage(
+  first: { id: string; name: string; did: string } | undefined,
+  clickerId: string,
+): Message | undefined {
+  if (first === undefined) return alreadyHandled;
+  return first.id === clickerId ? undefined : message([[`${personName(first.name)} already ${first.did}.`]]);
+}
+
+/** Maximum tries of a click on a record that changes concurrently, as a watched one does. */
+const MAX_ATTEMPTS = 5;
+
+/** Returns the result of `attempt`, repeated if the record changed since it was read. `what` is an export or a link. */
+export async function retryStale<T>(what: string, attempt: () => Promise<T | 'stale'>): Promise<T | Message> {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries += 1) {
+    const result = await attempt();
+    if (result !== 'stale') return result;
+  }
+  return message([[`This ${what} is changing too fast right now. Click again.`]]);
 }

@@ -8,7 +8,7 @@ import { listNames, MAX_LISTED_NAMES } from '../jobs/wording-view.ts';
 import { projectNamed } from '../projects.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
 import { cut, formatCount, singleLine } from '../slack/text.ts';
-import type { Caller, CommandTools } from './tools.ts';
+import type { Caller, CommandTools } from './intake.ts';
 
 /** A job of the platform. `project` is set for jobs known here; `about` describes the job. */
 export interface FoundJob {

@@ -5,9 +5,8 @@ import { message } from '../slack/blocks.ts';
 import type { SlackApi } from '../slack/client.ts';
 import { checkLimit } from '../slack/limits.ts';
 import type { ValueStores } from '../store/values.ts';
+import { type Caller, UserFacingError } from './intake.ts';
 import type { ModalOrigin } from './registry.ts';
-import type { Caller } from './tools.ts';
-import { UserFacingError } from './user-facing-error.ts';
 
 export interface ModalOpenerParts {
   slack: Pick<SlackApi, 'openModal' | 'updateModal'>;

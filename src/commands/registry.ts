@@ -12,8 +12,7 @@ import type { RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { ValueStores } from '../store/values.ts';
 import type { SlashCommand } from './command.ts';
-import type { Caller, CommandTools } from './tools.ts';
-import type { Waker } from './waker.ts';
+import type { Caller, CommandTools, Waker } from './intake.ts';
 
 /** The ways in which people reach a feature. */
 export interface Registry {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Flag, ok, readCommand } from '../../src/commands/args.ts';
-import { optional } from '../../src/commands/params.ts';
+import { type Flag, ok, optional, readCommand } from '../../src/commands/command.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { hostileText } from '../support/arbitraries.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { homeEvents } from '../../src/commands/home/events.ts';
+import { homeEvents } from '../../src/commands/home/home.ts';
 import type { EventTools } from '../../src/commands/registry.ts';
 import { type BindChanges, bindForTest, type Payload } from '../support/commands/bind.ts';
 import { anEventListener } from '../support/commands/builders.ts';

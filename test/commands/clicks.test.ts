@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { handledMessage, retryStale } from '../../src/commands/clicks.ts';
+import { handledMessage, retryStale } from '../../src/commands/intake.ts';
 
 test('a click on a record that changed since it was read is tried again, and at last says so', async () => {
   const left = ['stale', 'stale', 'done'] as const;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
-import { readCommand } from '../../src/commands/args.ts';
-import { helpMessage, usageOf } from '../../src/commands/command.ts';
+import { helpMessage, readCommand, usageOf } from '../../src/commands/command.ts';
 import { registry } from '../../src/commands/index.ts';
 import { TASKS } from '../../src/jobs/help-view.ts';
 import type { MessageBlock } from '../../src/store/messages.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createGate, type GateParts } from '../../src/commands/gate.ts';
-import { createIntake } from '../../src/commands/intake.ts';
-import type { CommandTools } from '../../src/commands/tools.ts';
+import { type CommandTools, createIntake } from '../../src/commands/intake.ts';
 import { createPolicy, type PermissionResult, type Person } from '../../src/policy.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { message } from '../../src/slack/blocks.ts';

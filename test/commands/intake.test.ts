@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createIntake, type IntakeParts } from '../../src/commands/intake.ts';
-import { UserFacingError } from '../../src/commands/user-facing-error.ts';
+import { createIntake, type IntakeParts, UserFacingError } from '../../src/commands/intake.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore } from '../../src/store/threads.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createWaker } from '../../src/commands/waker.ts';
+import { createWaker } from '../../src/commands/intake.ts';
 import { createShutdownHooks } from '../../src/runtime/shutdown-hooks.ts';
 import { keptLog } from '../support/runtime/log.ts';
 

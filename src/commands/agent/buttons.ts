@@ -17,7 +17,7 @@ import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
 import { tsToMs } from '../../slack/timestamp.ts';
 import { idOf } from '../../store/keys.ts';
-import { handledMessage, notVisibleMessage } from '../clicks.ts';
+import { handledMessage, notVisibleMessage } from '../intake.ts';
 import { defineButton } from '../registry.ts';
 import { followJob } from './follow.ts';
 import { resolveAgentProject } from './project.ts';

@@ -2,12 +2,18 @@ import type { TypedJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
-import { invalid, ok } from '../args.ts';
-import { defineCommand, helpMessage, subcommand } from '../command.ts';
+import {
+  defineCommand,
+  helpMessage,
+  invalid,
+  jobIdArg,
+  ok,
+  optional,
+  projectFlag,
+  subcommand,
+} from '../command.ts';
+import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { findAgentJob, withJob } from '../job-ids.ts';
-import { jobIdArg, optional, projectFlag } from '../params.ts';
-import type { Caller, CommandTools } from '../tools.ts';
-import { UserFacingError } from '../user-facing-error.ts';
 import { followJob } from './follow.ts';
 import { openInstructModal } from './instruct-modal.ts';
 import { instructionProblem } from './modal-fields.ts';

@@ -3,7 +3,7 @@ import { newOwnThread, threadQuotas } from '../../jobs/agent/thread/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { idOf } from '../../store/keys.ts';
-import type { Caller, CommandTools } from '../tools.ts';
+import type { Caller, CommandTools } from '../intake.ts';
 import { resolveAgentProject } from './project.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { ModalView } from '@slack/types';
 import type { Project } from '../../projects.ts';
 import { message, type Part } from '../../slack/blocks.ts';
 import { formView, textField } from '../../slack/modals.ts';
-import type { Caller } from '../tools.ts';
+import type { Caller } from '../intake.ts';
 import { projectFields } from './modal-fields.ts';
 
 export const INSTRUCT_CALLBACK = 'agent.start';

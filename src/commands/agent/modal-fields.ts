@@ -9,7 +9,7 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cleanText } from '../../slack/markdown/spans.ts';
 import { type Choice, choiceField } from '../../slack/modals.ts';
 import { cutShown, lengthOf } from '../../slack/text.ts';
-import type { CommandTools } from '../tools.ts';
+import type { CommandTools } from '../intake.ts';
 
 // Shared by the modals for instructions to the agent.
 

@@ -10,8 +10,8 @@ import { message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { type Choice, choiceField, formView, textField } from '../../slack/modals.ts';
 import { idOf } from '../../store/keys.ts';
+import type { Caller, CommandTools } from '../intake.ts';
 import type { Modal, ShortcutMessage, SubmitResult } from '../registry.ts';
-import type { Caller, CommandTools } from '../tools.ts';
 import { followJob } from './follow.ts';
 import {
   cleanInstruction,

@@ -3,7 +3,7 @@ import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { unknownProjectText } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import type { CommandTools } from '../tools.ts';
+import type { CommandTools } from '../intake.ts';
 
 /** Returns a message if no project has an agent; else undefined. */
 export function noAgentMessage(projects: readonly Project[], channel: string): Message | undefined {

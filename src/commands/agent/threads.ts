@@ -12,7 +12,7 @@ import { threadLine, threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { filterVisible, isInChannel } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
-import type { Caller, CommandTools } from '../tools.ts';
+import type { Caller, CommandTools } from '../intake.ts';
 
 /** More lines do not help, and with a button each a message has at most 50 blocks; the rest is counted. */
 const MAX_LINES = 15;

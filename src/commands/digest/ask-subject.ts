@@ -4,7 +4,7 @@ import { askButton } from '../../jobs/digest/buttons.ts';
 import { type EditionRun, editionKind } from '../../jobs/digest/edition/record.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { cut, singleLine } from '../../slack/text.ts';
-import type { Caller, CommandTools } from '../tools.ts';
+import type { Caller, CommandTools } from '../intake.ts';
 
 /** The subject of the modals of [Ask the agent]: the button's line, then one of its entries, or a typed page. */
 const askAbout = askButton.extend({ entry: z.string().optional(), path: z.string().optional() });

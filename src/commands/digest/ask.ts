@@ -12,8 +12,8 @@ import { idOf } from '../../store/keys.ts';
 import { cleanInstruction, instructionProblem, NEW_JOB } from '../agent/modal-fields.ts';
 import { resolveAgentProject } from '../agent/project.ts';
 import { findThreads } from '../agent/threads.ts';
+import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
-import type { Caller, CommandTools } from '../tools.ts';
 import { type AskAbout, findEntry, loadDigest, readAbout, readPage } from './ask-subject.ts';
 import { ASK_CALLBACK, instructionView, SUBJECT_CALLBACK, subjectView } from './ask-views.ts';
 

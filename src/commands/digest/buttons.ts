@@ -1,8 +1,8 @@
 import { digestActions, scheduleButton } from '../../jobs/digest/buttons.ts';
 import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
 import type { Message } from '../../slack/blocks.ts';
+import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton } from '../registry.ts';
-import type { Caller, CommandTools } from '../tools.ts';
 import { applyToSchedule } from './change.ts';
 import { openChangeModal } from './modal.ts';
 import { loadSchedule } from './schedules.ts';

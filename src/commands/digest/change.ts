@@ -4,8 +4,7 @@ import { goesOnMessage, scheduleButtons } from '../../jobs/digest/schedule/view.
 import { personName } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, singleLine } from '../../slack/text.ts';
-import { retryStale } from '../clicks.ts';
-import type { Caller, CommandTools } from '../tools.ts';
+import { type Caller, type CommandTools, retryStale } from '../intake.ts';
 import { loadSchedule } from './schedules.ts';
 
 /** Applies a button or subcommand to a schedule, and returns the reply. */

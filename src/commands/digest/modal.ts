@@ -34,8 +34,8 @@ import {
   timeField,
 } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
+import type { Caller, CommandTools } from '../intake.ts';
 import type { Modal, ModalValues, SubmitResult } from '../registry.ts';
-import type { Caller, CommandTools } from '../tools.ts';
 import { saveSchedule } from './change.ts';
 import { projectsWithNumbers, resolveDigestProject, siteOf } from './project.ts';
 

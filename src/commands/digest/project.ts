@@ -2,7 +2,7 @@ import { unknownProjectText } from '../../jobs/wording-view.ts';
 import { defaultDomain, type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, singleLine } from '../../slack/text.ts';
-import type { CommandTools } from '../tools.ts';
+import type { CommandTools } from '../intake.ts';
 
 type Tools = Pick<CommandTools, 'projects'>;
 

@@ -13,8 +13,7 @@ import {
 import { filterVisible } from '../../jobs/visibility.ts';
 import { compose, type Message, message, type Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
-import { notVisibleMessage } from '../clicks.ts';
-import type { Caller, CommandTools } from '../tools.ts';
+import { type Caller, type CommandTools, notVisibleMessage } from '../intake.ts';
 
 /** More do not help, and each takes three of a message's 50 blocks; the rest is counted. */
 const MAX_LISTED = 15;

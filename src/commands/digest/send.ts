@@ -19,9 +19,7 @@ import { conversationOf } from '../../jobs/request.ts';
 import type { Project } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import type { Quota } from '../../store/runs.ts';
-import { retryStale } from '../clicks.ts';
-import type { Caller, CommandTools } from '../tools.ts';
-import { UserFacingError } from '../user-facing-error.ts';
+import { type Caller, type CommandTools, retryStale, UserFacingError } from '../intake.ts';
 import { beingSetUp, saveSchedule } from './change.ts';
 import { siteOf } from './project.ts';
 

@@ -1,9 +1,7 @@
 import { hostOfUrl, readDomain } from '../../domain.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import { stripInvisible } from '../../slack/visible.ts';
-import { type Flag, ok, type Parsed } from '../args.ts';
-import { projectFlag } from '../params.ts';
-import { unquoted } from '../tokens.ts';
+import { type Flag, ok, type Parsed, projectFlag } from '../command.ts';
 
 /** Limits of our own; the platform states none. */
 const limits = { versionLength: 100, paths: 100, pathLength: 500 };
@@ -55,6 +53,10 @@ export function readPaths(text: string): ReadOption<string[]> {
   }
   return ok([...paths]);
 }
+
+/** Removes quotes at the ends of a text, balanced or not. */
+export const unquoted = (text: string) =>
+  text.replace(/^["'“”„«»‘’‚]+|(?<!["'“”„«»‘’‚])["'“”„«»‘’‚]+$/gu, '');
 
 const trimmed = (piece: string) => unquoted(piece.trim()).trim();
 

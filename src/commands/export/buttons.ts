@@ -18,9 +18,8 @@ import {
 } from '../../jobs/export/transitions.ts';
 import { linkRun, newLinkRun } from '../../jobs/link/record.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { handledMessage, notVisibleMessage, retryStale } from '../clicks.ts';
+import { type Caller, type CommandTools, handledMessage, notVisibleMessage, retryStale } from '../intake.ts';
 import { defineButton } from '../registry.ts';
-import type { Caller, CommandTools } from '../tools.ts';
 import { acceptWithinQuotas, alreadyRunningReply } from './start.ts';
 
 /** The buttons that restart or end a run. */

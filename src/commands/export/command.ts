@@ -4,12 +4,10 @@ import { exportActions, exportQuotas, exportRun, useDomain } from '../../jobs/ex
 import { badDomainMessage } from '../../jobs/export/reply-view.ts';
 import type { TypedJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { invalid } from '../args.ts';
-import { defineCommand, subcommand } from '../command.ts';
+import { defineCommand, invalid, jobIdArg, optional, projectFlag, subcommand } from '../command.ts';
+import type { Caller, CommandTools } from '../intake.ts';
 import { findExportJob, withJob } from '../job-ids.ts';
-import { jobIdArg, optional, projectFlag } from '../params.ts';
 import { defineButton, type Registry } from '../registry.ts';
-import type { Caller, CommandTools } from '../tools.ts';
 import { exportFlags } from './args.ts';
 import { ownLinkButton, runButtons } from './buttons.ts';
 import {

@@ -18,11 +18,9 @@ import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, preformatted, reportView, textField } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
-import { retryStale } from '../clicks.ts';
+import { type Caller, type CommandTools, retryStale, UserFacingError } from '../intake.ts';
 import { findExportJob, readJobField } from '../job-ids.ts';
 import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
-import type { Caller, CommandTools } from '../tools.ts';
-import { UserFacingError } from '../user-facing-error.ts';
 import { readPaths, readVersion } from './args.ts';
 import { handledByMessage, notFoundMessage, notVisible } from './buttons.ts';
 import {

@@ -26,8 +26,7 @@ import { type ButtonParts, type Message, message, type Part } from '../../slack/
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cut, formatCount, sanitizeUserText } from '../../slack/text.ts';
 import type { Acceptance, Quota } from '../../store/runs.ts';
-import type { Caller, CommandTools } from '../tools.ts';
-import { UserFacingError } from '../user-facing-error.ts';
+import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { pathsOn } from './args.ts';
 
 /** A requested export; `domain` and `project` are as typed. */

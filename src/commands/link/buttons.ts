@@ -1,6 +1,6 @@
 import { linkActions, linkButton, linkKind, renewLink } from '../../jobs/link/record.ts';
 import { message } from '../../slack/blocks.ts';
-import { retryStale } from '../clicks.ts';
+import { retryStale } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
 
 const notYours = message([["This link isn't yours. Ask for your own in the export's thread."]]);

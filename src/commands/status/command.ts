@@ -1,13 +1,10 @@
-import { auditMessage } from '../../jobs/status/audit-view.ts';
 import { statusActions, statusButton } from '../../jobs/status/buttons.ts';
-import { detailsMessage, statusMessage } from '../../jobs/status/view.ts';
+import { auditMessage, detailsMessage, statusMessage } from '../../jobs/status/view.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
-import { asCode, invalid, ok, type Parsed } from '../args.ts';
-import { defineCommand, subcommand } from '../command.ts';
+import { asCode, defineCommand, invalid, ok, type Parsed, subcommand } from '../command.ts';
+import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
-import type { Caller, CommandTools } from '../tools.ts';
-import { UserFacingError } from '../user-facing-error.ts';
 
 /** Maximum delay of an answer by Redis; two permission look-ups may precede it, within Slack's 3 s. */
 const REDIS_TIMEOUT_MS = 900;

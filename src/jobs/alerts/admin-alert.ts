@@ -1,12 +1,19 @@
+import { keyIdOf } from '../../docs-api/client.ts';
+import type { DocsApiError } from '../../docs-api/errors.ts';
+import { readKeyFile } from '../../docs-api/key-file.ts';
+import { FORBIDDEN_CAUSES } from '../../docs-api/problems.ts';
+import type { Project } from '../../projects.ts';
 import { cached } from '../../runtime/cached.ts';
 import type { Log } from '../../runtime/log.ts';
 import { Stopping } from '../../runtime/stopping.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
-import type { AlertStore } from '../../store/alerts.ts';
+import type { AlertStore, RejectedKeyStore } from '../../store/alerts.ts';
+import { expiryMessage, forbiddenAlertMessage, keyAlertMessage, type RejectedKey } from './view.ts';
 
 /** User ids; `complete` is false if the members of a group could not be read. */
-export interface Admins {
+interface Admins {
   ids: readonly string[];
   complete: boolean;
 }
@@ -19,7 +26,7 @@ export interface AdminAlertParts {
   now: () => number;
 }
 
-export interface AdminAlert {
+interface AdminAlert {
   /** Its name among the alerts of all workspaces. */
   name: string;
   /** The prefix of its message keys. */
@@ -94,4 +101,119 @@ export async function findAdmins(
   if (failed) log.warn({ err: failed.reason }, 'not all admins could be looked up');
   const ids = new Set(known.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
   return { ids: [...ids], complete: failed === undefined };
+}
+
+interface KeyAlertParts extends AdminAlertParts {
+  projects: readonly KeyOwner[];
+  rejectedKeys: Pick<RejectedKeyStore, 'reject'>;
+  /** Returns the waiting work of these projects, such as "3 exports wait"; empty if none. */
+  waits: (teamId: string, projects: readonly string[]) => Promise<string>;
+}
+
+/**
+ * Alerts the admins by direct message, at most once an hour per key: the platform rejects a project's key, or forbids a
+ * request (403) with `error`. Returns whether there are any admins.
+ */
+export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyAlertParts) {
+  const alertAdmins = createAdminAlert(parts);
+
+  return async (teamId: string, project: string, error?: DocsApiError): Promise<boolean> => {
+    const owner = projects.find(({ name }) => name === project);
+    const keyId = keyIdOf(owner ?? { apiKey: '' });
+    const { variable, isFile, names } = keyOf(projects.filter((one) => keyIdOf(one) === keyId));
+    const shown = { variable, isFile, names: projects.length > 1 ? names : [] };
+    if (error?.kind === 'forbidden')
+      return alertAdmins(teamId, {
+        name: `forbidden:${teamId}:${variable}`,
+        messageKeyPrefix: `key-forbidden.${variable}`,
+        message: forbiddenAlertMessage(shown, error.platformMessage, FORBIDDEN_CAUSES),
+      });
+    const sinceMs = await rejectedKeys.reject(keyId, parts.now());
+    return alertAdmins(teamId, {
+      name: `key:${teamId}:${variable}`,
+      messageKeyPrefix: `key-rejected.${variable}`,
+      waits: () => waits(teamId, names),
+      message: (waiting) => keyAlertMessage({ ...shown, sinceMs, waiting }),
+    });
+  };
+}
+
+/** Returns the setting and the projects of a shared key. */
+function keyOf(sharing: readonly KeyOwner[]) {
+  const [first] = sharing;
+  const variable = first?.apiKeyVariable ?? 'The API key';
+  return { variable, isFile: first?.apiKeyFile !== undefined, names: sharing.map(({ name }) => name) };
+}
+
+type KeyOwner = Pick<Project, 'name' | 'apiKey' | 'apiKeyVariable' | 'apiKeyFile'>;
+
+/** Maximum time for counting the waiting work, which delays the alert. */
+const WAITS_MS = 400;
+
+/** Returns those keys of these projects that the platform rejects. */
+export async function findRejectedKeys(
+  projects: readonly KeyOwner[],
+  since: RejectedKeyStore['since'],
+  waits: (projects: readonly string[]) => Promise<string>,
+): Promise<RejectedKey[]> {
+  const keys = [...Map.groupBy(projects, keyIdOf)];
+  const found = await since(keys.map(([keyId]) => keyId));
+  const rejected = keys.flatMap(([, sharing], index) => {
+    const sinceMs = found[index];
+    return sinceMs === undefined ? [] : [{ ...keyOf(sharing), sinceMs }];
+  });
+  return Promise.all(
+    rejected.map(async (key) => ({
+      ...key,
+      names: keys.length > 1 ? key.names : [],
+      waiting: await withTimeout(WAITS_MS, waits(key.names)).catch(() => ''),
+    })),
+  );
+}
+
+interface ExpiryReminderParts extends AdminAlertParts {
+  projects: readonly Project[];
+  /** Undefined until it is known. */
+  teamId: () => string | undefined;
+  log: Pick<Log, 'warn'>;
+}
+
+const DAY_MS = 86_400_000;
+const REMINDER_DAYS = [1, 7, 14];
+
+/** Returns a function that reminds the admins of expiring keys: 14, 7 and 1 days ahead, once each. */
+export function createExpiryReminder({ projects, teamId, log, ...parts }: ExpiryReminderParts) {
+  const alertAdmins = createAdminAlert(parts);
+  const sent = new Set<string>();
+  const keys = [...Map.groupBy(projects, keyIdOf).values()];
+
+  return async (): Promise<void> => {
+    const team = teamId();
+    if (team === undefined) return;
+    for (const sharing of keys) {
+      const dated = sharing.find(({ apiKeyExpires }) => apiKeyExpires !== undefined);
+      const expires = dated?.apiKeyExpires;
+      if (expires === undefined) continue;
+      const leftMs = Date.parse(expires) - parts.now();
+      const days = REMINDER_DAYS.find((ahead) => leftMs <= ahead * DAY_MS);
+      const { variable, isFile, names } = keyOf(sharing);
+      const name = `key-expires.${variable}.${expires}.${days}`;
+      if (leftMs <= 0 || days === undefined || sent.has(name) || isRenewed(dated)) continue;
+      const shown = { variable, isFile, names: projects.length > 1 ? names : [] };
+      const message = expiryMessage(shown, expires);
+      const alert = { name: `${name}:${team}`, messageKeyPrefix: name, message, once: true };
+      const hasAdmins = await alertAdmins(team, alert);
+      sent.add(name);
+      log.warn({ variable, expires, hasAdmins }, 'an API key expires soon');
+    }
+  };
+}
+
+/** Returns whether the file now holds another key: the expiry date belongs to the key at the start. */
+function isRenewed({ apiKey, apiKeyFile }: Partial<Project> = {}): boolean {
+  try {
+    return apiKeyFile !== undefined && readKeyFile(apiKeyFile) !== apiKey;
+  } catch {
+    return false;
+  }
 }

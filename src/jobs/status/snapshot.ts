@@ -1,7 +1,7 @@
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { Dependency, HealthSnapshot, HealthStore } from '../../store/health.ts';
 import type { RedisProblem } from '../../store/redis/problems.ts';
-import type { RejectedKey } from '../alerts/key-alert-view.ts';
+import type { RejectedKey } from '../alerts/view.ts';
 import type { FeatureContext } from '../feature.ts';
 import { features, limitsInUse } from '../features.ts';
 import type { QueueCounts } from '../queue.ts';

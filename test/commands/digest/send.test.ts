@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { digestCommand } from '../../../src/commands/digest/command.ts';
-import { UserFacingError } from '../../../src/commands/user-facing-error.ts';
+import { UserFacingError } from '../../../src/commands/intake.ts';
 import { type EditionRun, editionRun, weeklyId } from '../../../src/jobs/digest/edition/record.ts';
 import { type FiguresRun, figuresRun } from '../../../src/jobs/digest/figures/record.ts';
 import type { Message } from '../../../src/slack/blocks.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readCommand } from '../../../src/commands/args.ts';
+import { readCommand } from '../../../src/commands/command.ts';
 import { exportCommand } from '../../../src/commands/export/command.ts';
 import { isSafeId } from '../../../src/docs-api/paths.ts';
 import { message } from '../../../src/slack/blocks.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { runButtons } from '../../../src/commands/export/buttons.ts';
 import { startAnotherButton } from '../../../src/commands/export/command.ts';
+import type { Caller, CommandTools } from '../../../src/commands/intake.ts';
 import type { ButtonAction } from '../../../src/commands/registry.ts';
-import type { Caller, CommandTools } from '../../../src/commands/tools.ts';
 import { runButtonOf } from '../../../src/jobs/export/progress-view.ts';
 import { type ExportRun, exportActions, type UseDomain } from '../../../src/jobs/export/record.ts';
 import { aCaller, acme, ben } from '../../support/commands/builders.ts';

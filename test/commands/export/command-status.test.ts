@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { exportStatus } from '../../../src/commands/export/command.ts';
-import type { Caller } from '../../../src/commands/tools.ts';
+import type { Caller } from '../../../src/commands/intake.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { aCaller, ben, gus } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Caller } from '../../../src/commands/tools.ts';
+import type { Caller } from '../../../src/commands/intake.ts';
 import { cardPermalink } from '../../../src/jobs/export/feature.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { NOW_MS } from '../../support/builders.ts';

@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/types';
 import { expect, test } from 'vitest';
-import { answerHomeButton } from '../../../src/commands/home/answer.ts';
+import { answerHomeButton } from '../../../src/commands/home/home.ts';
 import { answerButtonOf } from '../../../src/jobs/home/answer.ts';
 import type { RunBase } from '../../../src/store/runs.ts';
 import { aCaller } from '../../support/commands/builders.ts';

@@ -3,9 +3,12 @@ import { registry } from '../../../src/commands/index.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/needs.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
-import type { AdminAlertParts } from '../../../src/jobs/alerts/admin-alert.ts';
-import { createKeyAlert, findRejectedKeys } from '../../../src/jobs/alerts/key-alert.ts';
-import { expiryMessage } from '../../../src/jobs/alerts/key-alert-view.ts';
+import {
+  type AdminAlertParts,
+  createKeyAlert,
+  findRejectedKeys,
+} from '../../../src/jobs/alerts/admin-alert.ts';
+import { expiryMessage } from '../../../src/jobs/alerts/view.ts';
 import { scheduleNeeds } from '../../../src/jobs/digest/schedule/needs.ts';
 import { scheduleLine } from '../../../src/jobs/digest/schedule/view.ts';
 import { exportNeeds } from '../../../src/jobs/export/feature.ts';
@@ -14,10 +17,13 @@ import type { RunNeeds } from '../../../src/jobs/feature.ts';
 import { features } from '../../../src/jobs/features.ts';
 import { answerButtonOf } from '../../../src/jobs/home/answer.ts';
 import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
-import { auditMessage } from '../../../src/jobs/status/audit-view.ts';
-import { detailsMessage, type SystemState, statusMessage } from '../../../src/jobs/status/view.ts';
-import { newWelcome } from '../../../src/jobs/welcome/record.ts';
-import { welcomeMessages } from '../../../src/jobs/welcome/view.ts';
+import {
+  auditMessage,
+  detailsMessage,
+  type SystemState,
+  statusMessage,
+} from '../../../src/jobs/status/view.ts';
+import { newWelcome, welcomeMessages } from '../../../src/jobs/welcome/job.ts';
 import {
   chooseProjectMessage,
   contactsText,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { checkMessageBlocks } from '../../../demo/slack/block-kit/check.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
-import { auditMessage } from '../../../src/jobs/status/audit-view.ts';
+import { auditMessage } from '../../../src/jobs/status/view.ts';
 import type { AuditEntry, AuditLines } from '../../../src/store/audit.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { anAuditEntry } from '../../support/store/builders.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineCommand, type SlashCommand, subcommand } from '../../../src/commands/command.ts';
-import { optional } from '../../../src/commands/params.ts';
+import { defineCommand, optional, type SlashCommand, subcommand } from '../../../src/commands/command.ts';
+import type { Caller } from '../../../src/commands/intake.ts';
 import {
   defineButton,
   type EventListener,
@@ -8,7 +8,6 @@ import {
   type Modal,
   type ModalDetails,
 } from '../../../src/commands/registry.ts';
-import type { Caller } from '../../../src/commands/tools.ts';
 import type { Project } from '../../../src/projects.ts';
 import { type Message, message } from '../../../src/slack/blocks.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect } from 'vitest';
 import { messageEvents } from '../../../src/commands/agent/events.ts';
+import { createWaker } from '../../../src/commands/intake.ts';
 import type { EventTools } from '../../../src/commands/registry.ts';
-import { createWaker } from '../../../src/commands/waker.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { mentionRun } from '../../../src/jobs/agent/mention/record.ts';
 import { createShutdownHooks } from '../../../src/runtime/shutdown-hooks.ts';

@@ -1,7 +1,6 @@
 import type { ModalView } from '@slack/types';
 import { beforeEach } from 'vitest';
-import { createIntake } from '../../../src/commands/intake.ts';
-import type { CommandTools } from '../../../src/commands/tools.ts';
+import { type CommandTools, createIntake } from '../../../src/commands/intake.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { type ThreadRun, threadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { exportRun } from '../../../src/jobs/export/record.ts';

@@ -1,12 +1,12 @@
+import { z } from 'zod';
 import { features } from '../../jobs/features.ts';
 import { answerButton, homeActions } from '../../jobs/home/answer.ts';
 import type { VisibleKind } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { noticeView } from '../../slack/modals.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
-import { notVisibleMessage } from '../clicks.ts';
-import { defineButton } from '../registry.ts';
-import type { Caller, CommandTools } from '../tools.ts';
+import { type Caller, type CommandTools, notVisibleMessage } from '../intake.ts';
+import { defineButton, type EventListener } from '../registry.ts';
 
 /**
  * [Answer] on Home: shows a question again, whose first message may be gone, with the same buttons. If it was answered
@@ -57,3 +57,17 @@ const anyKind: VisibleKind<RunBase> = {
 const notVisible = notVisibleMessage('question');
 
 const gone = message([['I no longer have this question: it was answered, or it is too old.']]);
+
+const homeOpened = z.object({ tab: z.literal('home'), user: z.string() });
+
+/** Refreshes the Home tab for the person who opens it. Slack also sends the event for the app's other tabs. */
+export const homeEvents: readonly EventListener[] = [
+  {
+    event: 'app_home_opened',
+    subscriptions: { app_home_opened: undefined },
+    async handle(event, _envelope, { identity, updateHome }) {
+      const opened = homeOpened.safeParse(event);
+      if (opened.success) await updateHome(identity.teamId, opened.data.user);
+    },
+  },
+];

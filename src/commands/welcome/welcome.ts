@@ -1,12 +1,21 @@
 import { z } from 'zod';
-import { newWelcome } from '../../jobs/welcome/record.ts';
+import { overviewMessage } from '../../jobs/help-view.ts';
+import { newWelcome, welcomeActions } from '../../jobs/welcome/job.ts';
 import { retention } from '../../runtime/timing.ts';
-import type { EventListener } from '../registry.ts';
+import { defineButton, type EventListener, type Registry } from '../registry.ts';
+
+/** [How it works]: shows help. */
+const howButton = defineButton({
+  action: welcomeActions.how,
+  may: 'status',
+  value: z.unknown(),
+  run: async () => overviewMessage,
+});
 
 const joined = z.object({ user: z.string(), channel: z.string() });
 
 /** Greets a channel to which the app was added. Slack sends the event for everybody who joins. */
-export const welcomeEvents: readonly EventListener[] = [
+const welcomeEvents: readonly EventListener[] = [
   {
     event: 'member_joined_channel',
     subscriptions: { member_joined_channel: 'channels:read' },
@@ -20,3 +29,8 @@ export const welcomeEvents: readonly EventListener[] = [
     },
   },
 ];
+
+export const welcomeCommands = {
+  buttons: [howButton],
+  events: welcomeEvents,
+} satisfies Partial<Registry>;
