@@ -1,11 +1,14 @@
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
+import { readKeyFile } from '../docs-api/key-file.ts';
 import { LIMITS } from '../jobs/limits.ts';
 import type { Contact } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import { lengthOf, singleLine } from '../slack/text.ts';
-import { type Env, keySourceIn, type Problem, projectProblems, readKey } from './project-settings.ts';
-import { hostName, isVariableName, projectId } from './values.ts';
-import { readYaml, type YamlPath } from './yaml-file.ts';
+import { date, hostName, isVariableName, projectId, secretFlaw } from './values.ts';
+
+/** Environment variables by name. */
+export type Env = Record<string, string | undefined>;
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a list. Put it in [ ].');
 
@@ -23,21 +26,31 @@ const principalProblem =
 
 const principal = z.string(principalProblem).regex(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
 
-/** No message here may repeat the value: it may be a key. */
-const apiKey = z
-  .unknown()
-  .superRefine((value, context) => {
+/** No message may repeat the value: it may be a key. */
+const apiKey = (env: Env) =>
+  z.unknown().transform((value, context): ProjectKey => {
+    const problem = (text: string) => {
+      context.addIssue(text);
+      return z.NEVER;
+    };
     if (typeof value === 'string')
-      return context.addIssue(
+      return problem(
         'contains the key itself. Put the key in an environment variable, and write { env: NAME } here.',
       );
     const source = keySourceIn(value);
     if (source === undefined || (source.kind === 'env' && !isVariableName(source.name)))
-      context.addIssue(
+      return problem(
         'must name an environment variable in capitals, or a file. Write it like { env: ACME_DOCS_API_KEY } or { file: /run/secrets/acme }.',
       );
-  })
-  .optional();
+    const { kind, name } = source;
+    const expires = date.optional().safeParse(source.expires);
+    if (!expires.success) return problem(`expires ${expires.error.issues[0]?.message}`);
+    const flaw = kind === 'env' ? variableProblem(name, env) : keyFileProblem(name, env);
+    if (flaw !== undefined) return problem(flaw);
+    return kind === 'env'
+      ? { apiKey: env[name] ?? '', apiKeyVariable: name, apiKeyExpires: expires.data }
+      : { ...keyInFile(name, name, env), apiKeyExpires: expires.data };
+  });
 
 const mapProblem = 'must be a map. Below it, write one name: value per line.';
 
@@ -45,16 +58,19 @@ const organization = z
   .string('must be a name in quotes.')
   .regex(/^[\w.-]{1,80}$/, 'must have 1 to 80 letters, digits, dots, dashes or underscores.');
 
-const projectSchema = z.strictObject(
-  {
-    projectId: projectId.optional(),
-    organization: organization.optional(),
-    domains: list(domain).default([]),
-    apiKey,
-    channels: list(channel).default([]),
-  },
-  mapProblem,
-);
+const projectSchema = (env: Env) =>
+  z.strictObject(
+    {
+      projectId: projectId.optional(),
+      organization: organization.optional(),
+      domains: list(domain).default([]),
+      apiKey: apiKey(env).optional(),
+      channels: list(channel).default([]),
+    },
+    mapProblem,
+  );
+
+type GivenProject = z.output<ReturnType<typeof projectSchema>>;
 
 const allowSchema = z.strictObject(
   {
@@ -85,40 +101,39 @@ const isChannelId = /^[CGD](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/;
 
 const limitsSchema = z.strictObject(LIMITS, mapProblem);
 
-const fileSchema = z.strictObject(
-  {
-    projects: z
-      .record(z.string(), projectSchema, 'must be a map. Put each project under its own name.')
-      .refine(
-        (projects) => Object.keys(projects).length > 0,
-        'has no project. Add one, or remove it to use the project of the environment.',
-      )
-      .optional(),
-    allow: allowSchema.prefault({}),
-    links: z
-      .enum(['thread', 'requester'], 'must be thread or requester. The default is thread.')
-      .default('thread'),
-    replies: z
-      .enum(['auto', 'all', 'mention'], 'must be auto, all or mention. The default is auto.')
-      .default('auto'),
-    limits: limitsSchema.prefault({}),
-    contact: contact.optional(),
-  },
-  'must be a map of settings. Begin it with a line such as "projects:".',
-);
+const fileSchema = (env: Env) =>
+  z.strictObject(
+    {
+      projects: z
+        .record(z.string(), projectSchema(env), 'must be a map. Put each project under its own name.')
+        .superRefine((projects, context) => {
+          for (const { path, text } of projectProblems(Object.entries(projects), env))
+            context.addIssue({ code: 'custom', path, message: text });
+        })
+        .transform((projects) => Object.entries(projects).map((entry) => toProject(entry, env)))
+        .optional(),
+      allow: allowSchema.prefault({}),
+      links: z
+        .enum(['thread', 'requester'], 'must be thread or requester. The default is thread.')
+        .default('thread'),
+      replies: z
+        .enum(['auto', 'all', 'mention'], 'must be auto, all or mention. The default is auto.')
+        .default('auto'),
+      limits: limitsSchema.prefault({}),
+      contact: contact.optional(),
+    },
+    'must be a map of settings. Begin it with a line such as "projects:".',
+  );
 
 const EMPTY = 'is empty. Add settings, or unset DOCKET_CONFIG.';
 const NOT_YAML =
   'is not YAML that Docket reads. Check the indentation, the quotes and the punctuation up to here, and write aliases out.';
 
-/** The settings of the file, with defaults for missing ones. */
-export type ConfigFile = Omit<z.output<typeof fileSchema>, 'projects'> & {
-  /** Undefined if the project comes from the environment. */
-  projects: Project[] | undefined;
-};
+/** The settings of the file, with defaults for missing ones. No `projects` if the project comes from the environment. */
+export type ConfigFile = z.output<ReturnType<typeof fileSchema>>;
 
 /** The settings without a file. */
-export const defaultConfigFile: ConfigFile = { ...fileSchema.parse({}), projects: undefined };
+export const defaultConfigFile: ConfigFile = fileSchema({}).parse({});
 
 /**
  * Parses the text of the file at `path`. `problems` are one line each, `<path>:<line> <where> <what>. <fix>`, and never
@@ -130,60 +145,68 @@ export function readConfigFile(
   env: Env,
 ): { file: ConfigFile | undefined; problems: string[] } {
   const { value, brokenAt, lineOf } = readYaml(text);
-  const failWith = (...problems: string[]) => ({ file: undefined, problems });
-  if (brokenAt !== undefined) return failWith(`${path}:${brokenAt.line}:${brokenAt.column} ${NOT_YAML}`);
-  if (value === null) return failWith(`${path}:1 ${EMPTY}`);
+  if (brokenAt !== undefined) return { file: undefined, problems: [`${path}:${brokenAt} ${NOT_YAML}`] };
+  if (value === null) return { file: undefined, problems: [`${path}:1 ${EMPTY}`] };
+  const parsed = fileSchema(env).safeParse(value);
+  const problems = (parsed.error?.issues ?? [])
+    .flatMap(problemsOfIssue)
+    .map(({ path: where, text: what }) => ({ line: lineOf(where), text: [formatPath(where), what] }))
+    .toSorted((one, other) => one.line - other.line)
+    .map(({ line, text: parts }) => [`${path}:${line}`, ...parts].filter(Boolean).join(' '));
+  return { file: parsed.data, problems };
+}
 
-  const parsed = fileSchema.safeParse(value);
-  const found = [...schemaProblems(parsed.error?.issues ?? []), ...projectProblems(value, env)]
-    .map((problem) => ({ ...problem, line: lineOf(problem.path) }))
-    .toSorted((one, other) => one.line - other.line);
-  if (!parsed.success || found.length > 0)
-    return failWith(
-      ...found.map(({ line, path: where, text: what }) =>
-        [`${path}:${line}`, formatPath(where), what].filter(Boolean).join(' '),
-      ),
-    );
-  const { projects, ...rest } = parsed.data;
-  return {
-    file: { ...rest, projects: projects && Object.entries(projects).map((entry) => toProject(entry, env)) },
-    problems: [],
+/**
+ * Parses YAML without aliases: an alias can refer to nothing, or make a short file long. Repeats no part of the text,
+ * as the package's messages may. `lineOf` returns the line of the value at a path, else of the nearest parent.
+ */
+function readYaml(text: string) {
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter });
+  const broken = document.errors.map(({ pos }) => pos[0]);
+  visit(document, { Alias: (_, { range }) => void broken.push(range?.[0] ?? 0) });
+  const lineOf = (path: Path): number => {
+    let found: unknown = document.contents;
+    let line = 1;
+    for (const step of path) {
+      const pair = isMap(found) && found.items.find(({ key }) => isScalar(key) && String(key.value) === step);
+      const next = pair ? pair.key : isSeq(found) ? found.items[Number(step)] : undefined;
+      if (isNode(next) && next.range) line = counter.linePos(next.range[0]).line;
+      found = pair ? pair.value : next;
+    }
+    return line;
   };
+  if (broken[0] === undefined) return { value: document.toJS(), brokenAt: undefined, lineOf };
+  const { line, col } = counter.linePos(broken[0]);
+  return { value: undefined, brokenAt: `${line}:${col}`, lineOf };
 }
 
-function toProject([name, given]: [string, z.infer<typeof projectSchema>], env: Env): Project {
-  const { domains, channels, organization } = given;
-  const key = readKey(keySourceIn(given.apiKey), env);
-  return {
-    name,
-    projectId: given.projectId,
-    domains,
-    channels,
-    ...key,
-    ...(organization && { organization }),
-  };
+type Path = readonly PropertyKey[];
+
+/** A problem and its place in the file. `text` states the problem, then the fix, and repeats no value. */
+interface Problem {
+  path: PropertyKey[];
+  text: string;
 }
 
-function schemaProblems(issues: readonly z.core.$ZodIssue[]): Problem[] {
-  return issues.flatMap((issue): Problem[] => {
-    const { path } = issue;
-    if (issue.code !== 'unrecognized_keys') return [{ path, text: issue.message }];
-    const text = `is not a setting. Known here: ${knownKeysAt(path).join(', ')}.`;
-    return issue.keys.map((key) => ({ path: [...path, key], text }));
-  });
+function problemsOfIssue(issue: z.core.$ZodIssue): Problem[] {
+  const { path } = issue;
+  if (issue.code !== 'unrecognized_keys') return [{ path, text: issue.message }];
+  const text = `is not a setting. Known here: ${knownKeysAt(path).join(', ')}.`;
+  return issue.keys.map((key) => ({ path: [...path, key], text }));
 }
 
-function knownKeysAt([section]: YamlPath): string[] {
+function knownKeysAt([section]: Path): string[] {
   const shapes: Record<string, z.ZodObject> = {
-    projects: projectSchema,
+    projects: projectSchema({}),
     allow: allowSchema,
     limits: limitsSchema,
   };
-  return Object.keys((shapes[String(section)] ?? fileSchema).shape);
+  return Object.keys((shapes[String(section)] ?? fileSchema({})).shape);
 }
 
 /** Returns a path such as `projects.acme.domains[1]`. The part below `apiKey` may be a key, and is left out. */
-function formatPath(path: YamlPath): string {
+function formatPath(path: Path): string {
   const key = path.indexOf('apiKey') + 1;
   return path
     .slice(0, key === 0 ? undefined : key)
@@ -195,4 +218,103 @@ function formatPath(path: YamlPath): string {
       return index === 0 ? name : `.${name}`;
     })
     .join('');
+}
+
+/** Returns the problems of projects' names, channels and keys. */
+function projectProblems(projects: [string, GivenProject][], env: Env): Problem[] {
+  if (projects.length === 0)
+    return [
+      { path: [], text: 'has no project. Add one, or remove it to use the project of the environment.' },
+    ];
+  const hasDefaultKey = (env.DOCS_API_KEY ?? env.DOCS_API_KEY_FILE) !== undefined;
+  const names = new Map<string, string>();
+  const channels = new Map<string, string>();
+  return projects.flatMap(([name, project]): Problem[] => {
+    const problems: Problem[] = [];
+    const add = (text: string, ...path: PropertyKey[]) => problems.push({ path: [name, ...path], text });
+    const same = names.get(name.toLowerCase());
+    names.set(name.toLowerCase(), name);
+    if (!/^[a-z0-9_-]{1,40}$/i.test(name))
+      add('cannot be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.');
+    else if (same !== undefined)
+      add(`differs from ${same} only in capitals, which --project ignores. Choose another.`);
+    for (const [index, id] of project.channels.entries()) {
+      const owner = channels.get(id) ?? name;
+      channels.set(id, owner);
+      if (owner !== name)
+        add(
+          `is already a channel of the project ${owner}. A channel has one default project: keep one.`,
+          'channels',
+          index,
+        );
+    }
+    if (project.apiKey === undefined && !hasDefaultKey)
+      add(
+        'has no apiKey, and DOCS_API_KEY is not set either. Write apiKey: { env: NAME } here, or set DOCS_API_KEY.',
+      );
+    return problems;
+  });
+}
+
+const toProject = (
+  [name, { apiKey: key, organization: shared, ...given }]: [string, GivenProject],
+  env: Env,
+): Project => ({
+  name,
+  projectId: undefined,
+  ...given,
+  ...(key ?? defaultKey(env)),
+  ...(shared !== undefined && { organization: shared }),
+});
+
+type ProjectKey = Pick<Project, 'apiKey' | 'apiKeyVariable' | 'apiKeyFile' | 'apiKeyExpires'>;
+
+/** Returns the key of the environment. */
+export function defaultKey(env: Env): ProjectKey {
+  const { DOCS_API_KEY: key = '', DOCS_API_KEY_FILE: file, DOCS_API_KEY_EXPIRES: apiKeyExpires } = env;
+  return file === undefined
+    ? { apiKey: key, apiKeyVariable: 'DOCS_API_KEY', apiKeyExpires }
+    : { ...keyInFile(file, 'DOCS_API_KEY_FILE', env), apiKeyExpires };
+}
+
+/** The key is empty if there is a problem with the file. */
+const keyInFile = (apiKeyFile: string, apiKeyVariable: string, env: Env): ProjectKey => ({
+  apiKey: keyFileProblem(apiKeyFile, env) === undefined ? readKeyFile(apiKeyFile) : '',
+  apiKeyVariable,
+  apiKeyFile,
+});
+
+function variableProblem(name: string, env: Env): string | undefined {
+  const key = env[name];
+  return key === undefined
+    ? 'names an environment variable that is not set. Set it to an admin API key.'
+    : keyProblem(key, env);
+}
+
+/** Returns why a file gives no key, with the fix and without path and key; undefined if it does. */
+export function keyFileProblem(path: string, env: Env): string | undefined {
+  try {
+    const key = readKeyFile(path);
+    return key === '' ? 'names a file that is empty. Put an admin API key into it.' : keyProblem(key, env);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    return `names a file that cannot be read (${code}). Mend its path, or give Docket's user the right to read it.`;
+  }
+}
+
+function keyProblem(key: string, { DOCS_API_KEY_PREFIX: prefix = '' }: Env): string | undefined {
+  const flaw = secretFlaw(key);
+  if (flaw !== undefined) return `names a key that ${flaw}`;
+  return key.startsWith(prefix)
+    ? undefined
+    : 'names a key that does not begin with DOCS_API_KEY_PREFIX. Use an admin key of the right platform.';
+}
+
+/** Returns the source in `{ env: NAME }` or `{ file: PATH }`, also with `expires: DATE`; undefined for others. */
+function keySourceIn(value: unknown) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const { expires, ...rest }: { expires?: unknown } = value;
+  const [[kind, name] = [], ...others] = Object.entries<unknown>(rest);
+  const isSource = (kind === 'env' || kind === 'file') && typeof name === 'string' && name !== '';
+  return isSource && others.length === 0 ? { kind, name, expires } : undefined;
 }

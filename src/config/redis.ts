@@ -8,23 +8,7 @@ import {
   readGroupAddress,
   readSentinelPath,
 } from '../store/redis/address.ts';
-import type { Env } from './project-settings.ts';
-
-/** Values of REDIS_ALLOW: problems with which Docket otherwise refuses to start. */
-const redisAllowances = ['plaintext', 'eviction', 'volatile'] as const;
-type RedisAllowance = (typeof redisAllowances)[number];
-
-const isAllowance = (name: string): name is RedisAllowance =>
-  redisAllowances.some((allowance) => allowance === name);
-
-/** Parses a list such as `plaintext, eviction`. Returns undefined if it contains anything else. */
-export function readAllowances(list: string): RedisAllowance[] | undefined {
-  const names = list
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
-  return names.every(isAllowance) ? names : undefined;
-}
+import type { Env } from './file.ts';
 
 /**
  * Returns the parts of an address with a password that no log may contain: the whole address, and the password as

@@ -1,15 +1,29 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { readDomain } from '../domain.ts';
-import type { Project } from '../projects.ts';
 import { logLevels } from '../runtime/log.ts';
 import type { RedisAddress } from '../store/redis/address.ts';
-import { readAddresses } from './addresses.ts';
-import { type ConfigFile, defaultConfigFile, readConfigFile } from './file.ts';
-import { type Env, keyFileProblem, readKey } from './project-settings.ts';
-import { isRedisAddress, readAllowances, readCertificate, redisProblems, secretsInAddress } from './redis.ts';
-import { date, hostName, portNumber, projectId, seconds, secretFlaw, secureUrl } from './values.ts';
+import {
+  type ConfigFile,
+  defaultConfigFile,
+  defaultKey,
+  type Env,
+  keyFileProblem,
+  readConfigFile,
+} from './file.ts';
+import { isRedisAddress, readCertificate, redisProblems, secretsInAddress } from './redis.ts';
+import {
+  addresses,
+  commaList,
+  date,
+  hostName,
+  portNumber,
+  projectId,
+  seconds,
+  secretFlaw,
+  secureUrl,
+} from './values.ts';
 
 /** The checked settings. Secrets are plain strings here and must not be logged. */
 export type Settings = ReturnType<typeof readSettings>;
@@ -96,15 +110,14 @@ const envSchema = z.object({
       'must begin with redis:// or rediss://. For several hosts, +sentinel or +cluster comes before the colon.',
     )
     .optional(),
-  REDIS_ALLOW: z
-    .string()
-    .default('')
-    .transform((list, context) => {
-      const allowances = readAllowances(list);
-      if (allowances) return allowances;
-      context.addIssue('may list plaintext, eviction and volatile, separated by commas.');
-      return z.NEVER;
-    }),
+  REDIS_ALLOW: commaList.pipe(
+    z.array(
+      z.enum(
+        ['plaintext', 'eviction', 'volatile'],
+        'may list plaintext, eviction and volatile, separated by commas.',
+      ),
+    ),
+  ),
   REDIS_CA: z.string().optional(),
   REDIS_SENTINEL_USER: z.string().optional(),
   REDIS_SENTINEL_PASSWORD: z.string().optional(),
@@ -122,17 +135,7 @@ const envSchema = z.object({
   HTTPS_PROXY: proxyAddress,
   NO_PROXY: z.string().default(''),
   NODE_EXTRA_CA_CERTS: z.string().optional(),
-  METRICS_ADDRESS: z
-    .string()
-    .default('')
-    .transform((list, context) => {
-      const addresses = readAddresses(list);
-      if (addresses) return addresses;
-      context.addIssue(
-        'must list addresses or ranges separated by commas, such as 10.0.0.7,10.1.0.0/16,fd00::/8.',
-      );
-      return z.NEVER;
-    }),
+  METRICS_ADDRESS: addresses,
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}.`).default('info'),
 });
 
@@ -185,15 +188,9 @@ function valueFlaws(set: Env): Map<string, string> {
   return flaws;
 }
 
-/** Larger than any list of projects; the file is read at once. */
-const MAX_FILE_BYTES = 1_000_000;
-
 /** Reads the file. The problem never repeats the path: a wrong value may be a secret. */
 function readText(path: string): { text: string } | { problem: string } {
   try {
-    const stats = statSync(path);
-    if (!stats.isFile() || stats.size > MAX_FILE_BYTES)
-      return { problem: 'DOCKET_CONFIG is not a file of up to 1 MB. Set it to a YAML file.' };
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)) };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -233,12 +230,6 @@ function projectProblems({ projects }: ConfigFile, set: Env): string[] {
   return problems;
 }
 
-/** Returns the one project that the environment sets. */
-function defaultProject(set: Env): Project {
-  const key = readKey(undefined, set);
-  return { name: 'default', projectId: set.DOCS_PROJECT_ID, domains: undefined, channels: [], ...key };
-}
-
 /** Reads the settings. Throws a `SettingsError` with all problems. An empty variable counts as not set. */
 export function readSettings(env: NodeJS.ProcessEnv) {
   const set = Object.fromEntries(
@@ -254,12 +245,13 @@ export function readSettings(env: NodeJS.ProcessEnv) {
   const problems = [
     ...[...flaws].map(([name, flaw]) => `${name} ${flaw}`),
     ...issues
-      .filter(({ path }) => !flaws.has(path.join('.')))
-      .map(({ path, message }) => `${path.join('.')} ${message}`),
+      .filter(({ path }) => !flaws.has(String(path[0])))
+      .map(({ path, message }) => `${String(path[0])} ${message}`),
     ...fileProblems,
     ...crossProblems(set),
   ];
-  if (!parsed.success || file === undefined || problems.length > 0) throw new SettingsError(problems);
+  if (!parsed.success || file === undefined || problems.length > 0)
+    throw new SettingsError([...new Set(problems)]);
   const { data } = parsed;
   return {
     ...file,
@@ -279,7 +271,15 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     keepAliveMs: data.KEEP_ALIVE_SECONDS * 1000,
     docsApiUrl: data.DOCS_API_URL,
     /** At least one. */
-    projects: file.projects ?? [defaultProject(set)],
+    projects: file.projects ?? [
+      {
+        name: 'default',
+        projectId: data.DOCS_PROJECT_ID,
+        domains: undefined,
+        channels: [],
+        ...defaultKey(set),
+      },
+    ],
     docsDomain: data.DOCS_DOMAIN,
     redisUrl: data.REDIS_URL,
     /** Problems of Redis that Docket accepts. */

@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { isSafeId } from '../docs-api/paths.ts';
 import { isLoopback } from '../docs-api/settings.ts';
@@ -28,6 +29,31 @@ export const projectId = z
     (id) => isSafeId(id) && /^\S{1,200}$/.test(id),
     "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
   );
+
+/** Returns the entries of a list with commas. */
+export const commaList = z
+  .string()
+  .default('')
+  .transform((list) => list.split(',').flatMap((entry) => entry.trim() || []));
+
+const addressProblem =
+  'must list addresses or ranges separated by commas, such as 10.0.0.7,10.1.0.0/16,fd00::/8.';
+
+/** Accepts addresses and CIDR ranges separated by commas. */
+export const addresses = commaList.transform((entries, context) => {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [, address = '', prefix] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(entry) ?? [];
+    const version = isIP(address);
+    const bits = version === 4 ? 32 : 128;
+    if (version === 0 || Number(prefix ?? 0) > bits) {
+      context.addIssue(addressProblem);
+      return z.NEVER;
+    }
+    list.addSubnet(address, Number(prefix ?? bits), version === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+});
 
 const portProblem = 'must be a port number.';
 export const portNumber = z.coerce

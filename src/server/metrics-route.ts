@@ -1,5 +1,4 @@
-import { BlockList } from 'node:net';
-import type { AddressRange } from '../config/addresses.ts';
+import type { BlockList } from 'node:net';
 import type { Metrics } from '../metrics/metrics.ts';
 import { isFromThisMachine, isIndirect, isListed } from './direct-request.ts';
 import { type HttpServer, refuse } from './http-server.ts';
@@ -11,11 +10,8 @@ const REFUSAL =
 export function serveMetrics(
   server: Pick<HttpServer, 'route'>,
   metrics: Pick<Metrics, 'expose' | 'contentType'>,
-  others: readonly AddressRange[],
+  allowed: BlockList,
 ): void {
-  const allowed = new BlockList();
-  for (const { address, prefix, family } of others) allowed.addSubnet(address, prefix, family);
-
   server.route('GET /metrics', async (request, response) => {
     const isNamed = !isIndirect(request) && isListed(allowed, request.socket.remoteAddress);
     if (!isNamed && !isFromThisMachine(request)) return refuse(response, 403, REFUSAL);

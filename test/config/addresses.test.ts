@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { readAddresses } from '../../src/config/addresses.ts';
 import { readSettings } from '../../src/config/settings.ts';
+import { addresses } from '../../src/config/values.ts';
 import { problemsOf, sound } from '../support/config/builders.ts';
 
 test('addresses and ranges are read, with blanks around them', () => {
-  expect(readAddresses(' 10.0.0.7 ,10.1.0.0/16,, fd00::/8,::1')).toEqual([
-    { address: '10.0.0.7', prefix: 32, family: 'ipv4' },
-    { address: '10.1.0.0', prefix: 16, family: 'ipv4' },
-    { address: 'fd00::', prefix: 8, family: 'ipv6' },
-    { address: '::1', prefix: 128, family: 'ipv6' },
-  ]);
-  expect(readAddresses('')).toEqual([]);
+  const list = addresses.parse(' 10.0.0.7 ,10.1.0.0/16,, fd00::/8,::1');
+  for (const address of ['10.0.0.7', '10.1.255.255']) expect(list.check(address, 'ipv4')).toBe(true);
+  for (const address of ['10.0.0.8', '10.2.0.0']) expect(list.check(address, 'ipv4')).toBe(false);
+  for (const address of ['fd12::3', '::1']) expect(list.check(address, 'ipv6')).toBe(true);
+  expect(list.check('::2', 'ipv6')).toBe(false);
+  expect(addresses.parse('').rules).toEqual([]);
 });
 
 test.each([
@@ -25,13 +24,13 @@ test.each([
   '*',
   '10.0.0.1 10.0.0.2',
 ])('what is none is refused: %s', (entry) => {
-  expect(readAddresses(`127.0.0.1,${entry}`)).toBeUndefined();
+  expect(addresses.safeParse(`127.0.0.1,${entry}`).success).toBe(false);
 });
 
 describe('METRICS_ADDRESS', () => {
   test('is empty by default', () => {
-    expect(readSettings(sound).metricsAddresses).toEqual([]);
-    expect(readSettings({ ...sound, METRICS_ADDRESS: '10.0.0.7' }).metricsAddresses).toHaveLength(1);
+    expect(readSettings(sound).metricsAddresses.rules).toEqual([]);
+    expect(readSettings({ ...sound, METRICS_ADDRESS: '10.0.0.7' }).metricsAddresses.rules).toHaveLength(1);
   });
 
   test('says what it may name', () => {

@@ -89,15 +89,13 @@ projects:
   acme:
     apiKey: { env: GONE_KEY }
     domains: [docs.acme.com, "*"]
-  ACME: {}
 limit: {}
 `;
     expect(problemsIn(text)).toEqual([
       'docket.yml:2 replies must be auto, all or mention. The default is auto.',
       'docket.yml:5 projects.acme.apiKey names an environment variable that is not set. Set it to an admin API key.',
       `docket.yml:6 projects.acme.domains[1] ${hostName}`,
-      'docket.yml:7 projects.ACME differs from acme only in capitals, which --project ignores. Choose another.',
-      'docket.yml:8 limit is not a setting. Known here: projects, allow, links, replies, limits, contact.',
+      'docket.yml:7 limit is not a setting. Known here: projects, allow, links, replies, limits, contact.',
     ]);
   });
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readSettings, SettingsError, secretsOf, warningsOf } from '../../src/config/settings.ts';
@@ -66,7 +67,7 @@ describe('settings', () => {
       redisAllow: [],
       redisCa: undefined,
       dataDir: './data',
-      metricsAddresses: [],
+      metricsAddresses: expect.any(BlockList),
       logLevel: 'info',
     });
   });

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readAddresses } from '../../src/config/addresses.ts';
+import { addresses as addressList } from '../../src/config/values.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { startHttpServer } from '../../src/server/http-server.ts';
 import { serveMetrics } from '../../src/server/metrics-route.ts';
@@ -12,7 +12,7 @@ import { someMetrics } from '../support/metrics.ts';
 async function served(addresses = '') {
   const server = await startHttpServer('PORT', 0, createLog('silent', []));
   onTestFinished(() => server.close());
-  serveMetrics(server, someMetrics(), readAddresses(addresses) ?? []);
+  serveMetrics(server, someMetrics(), addressList.parse(addresses));
   /** Asks as somebody at `host` would, and returns the status. */
   const ask = (headers: Record<string, string> = {}, host = '127.0.0.1') =>
     new Promise<number | undefined>((resolve, reject) => {
