@@ -1,7 +1,7 @@
 import './config/node-version.ts';
 import { secretsInAddress } from './config/redis.ts';
 import { readSettings, type Settings, SettingsError, secretsOf, warningsOf } from './config/settings.ts';
-import { DocsApiSettingsError } from './docs-api/errors.ts';
+import { DocsApiSettingsError } from './docs-api/settings.ts';
 import { type AppParts, createRoleParts } from './role.ts';
 import { createLog, type Log } from './runtime/log.ts';
 import { growHeapSlowly } from './runtime/memory.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from './config/settings.ts';
-import type { DocsApiRequest } from './docs-api/caller.ts';
-import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
+import { createDocsApi, type DocsApi, type DocsApiRequest, keyIdOf } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
 import { docsProblemOf } from './docs-api/problems.ts';
@@ -199,7 +198,7 @@ const isFromPlatform = (status: number | undefined) =>
 /** Returns a client of the docs API for each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl, proxies }: Settings,
-  { timing, now, random, log, secrets, closers, health, calls, metrics, tracing }: RoleParts,
+  { timing, log, secrets, closers, health, calls, metrics, tracing }: RoleParts,
   watchKey: ReturnType<typeof createKeyWatch>,
 ): ReadonlyMap<string, DocsApi> {
   const apis = projects.map((project) => {
@@ -230,13 +229,10 @@ function createDocsApis(
       },
       proxies,
       timeoutMs: timing.docsCallMs,
-      now,
-      random,
       log(request) {
-        const { operation, attempt, error = 'ok', durationMs } = request;
+        const { operation, error = 'ok', durationMs } = request;
         metrics.docsCalls.observe({ operation, outcome: error }, durationMs);
         tracing.called(`docs ${operation}`, durationMs, error);
-        if (attempt > 1) metrics.retries.add({ of: 'docs_api' });
         // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
         if (request.error !== 'aborted') {
           keepOutcome(request);

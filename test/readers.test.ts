@@ -10,19 +10,16 @@ import { exportCommand } from '../src/commands/export/command.ts';
 import type { CommandTools } from '../src/commands/intake.ts';
 import { statusCommand } from '../src/commands/status/command.ts';
 import { readConfigFile } from '../src/config/file.ts';
-import { holdsEmailAddress } from '../src/docs-api/email-address.ts';
-import { isSafeId } from '../src/docs-api/paths.ts';
-import { createTextCleaner, parseErrorText } from '../src/docs-api/platform-text.ts';
-import { parseProgress } from '../src/docs-api/progress.ts';
 import {
-  assistantConversationsResponse,
-  bundleResponse,
-  feedbackByPageResponse,
-  pageViewsResponse,
-  searchesResponse,
-} from '../src/docs-api/schemas.ts';
+  assistantConversations,
+  feedbackByPage,
+  holdsEmailAddress,
+  pageViews,
+  searches,
+} from '../src/docs-api/analytics.ts';
+import { bundleLink, isSafeId } from '../src/docs-api/schemas.ts';
 import { parseBaseUrl } from '../src/docs-api/settings.ts';
-import { parseRetryAfter, parseTimestamp } from '../src/docs-api/timestamp.ts';
+import { oneLine, parseErrorText, parseProgress, parseTimestamp } from '../src/docs-api/text.ts';
 import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phrases.ts';
 import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
@@ -73,7 +70,6 @@ const elementsOf = (text: string) =>
       : { type: index % 5 ? 'text' : 'link', text: piece, url: piece, style: styles[index % styles.length] },
   );
 const log = createLog('trace', ['adm_5ecretKey0123', 'adm_5ecret'], { write: () => {} });
-const clean = createTextCleaner(['adm_5ecretKey0123']);
 
 const typedAfter =
   ({ name, subcommands }: SlashCommand, before = ''): Reader =>
@@ -123,31 +119,31 @@ const readers: Record<string, Reader> = {
   pullRequestName: (text) => pullRequestName({ prLink: `https://git.example/${text}`, prText: text }),
   'pullRequestName, host': (text) => pullRequestName({ prLink: `https://${text}`, prText: text }),
   pullRequestButton: (text) => pullRequestButton(`https://${text}`),
-  clean,
-  parseProgress: (text) => parseProgress(text, false, clean),
-  parseErrorText: (text) => parseErrorText({ error: { message: text } }, clean),
-  bundleResponse: (text) =>
-    bundleResponse.schema.safeParse({ bundleUrl: `https://${text}`, expiresAt: text, sizeBytes: text }),
-  pageViewsResponse: (text) =>
-    pageViewsResponse.schema.safeParse({
+  oneLine,
+  parseProgress: (text) => parseProgress(text, false),
+  parseErrorText: (text) => parseErrorText({ error: { message: text } }),
+  bundleLink: (text) =>
+    bundleLink.safeParse({ bundleUrl: `https://${text}`, expiresAt: text, sizeBytes: text }),
+  pageViews: (text) =>
+    pageViews.safeParse({
       totals: { human: text, ai: text },
       views: [{ path: text, human: text, ai: text }],
     }),
-  searchesResponse: (text) =>
-    searchesResponse.schema.parse({
+  searches: (text) =>
+    searches.parse({
       searches: [
         { searchQuery: text, hits: text },
         { searchQuery: text, hits: 1, ctr: text, topClickedPage: text },
       ],
       totalSearches: text,
     }),
-  feedbackByPageResponse: (text) =>
-    feedbackByPageResponse.schema.parse({
+  feedbackByPage: (text) =>
+    feedbackByPage.parse({
       feedback: [{ path: text, thumbsUp: 1, thumbsDown: text }],
       hasMore: text,
     }),
-  assistantConversationsResponse: (text) =>
-    assistantConversationsResponse.schema.safeParse({
+  assistantConversations: (text) =>
+    assistantConversations.safeParse({
       conversations: [{ resolutionStatus: text, queryCategory: text }],
       nextCursor: text,
     }),
@@ -157,7 +153,6 @@ const readers: Record<string, Reader> = {
   'parseTimestamp, digits': (text) => parseTimestamp(`2026-01-01T00:00:${text}`),
   readRange: (text) => readRange(text, Date.UTC(2026, 10, 22)),
   isZone,
-  parseRetryAfter: (text) => parseRetryAfter(text, 0),
   isSafeId,
   idOf,
   singleLine,

@@ -8,11 +8,10 @@ const texts = operatorTexts();
 
 /** Parts of texts that have a row, and what operators do not read in the log or at the start. */
 const WITHOUT_ROW = [
+  'Copy the admin API key again from the API keys page',
   'local found = redis.call',
   "Unset it to use Slack's own.",
   "Set it to the base address of the docs platform's API.",
-  'Use scheme, host and path only; the API key has a setting of its own.',
-  'Use a number of at least 1.',
   'Check the plan (exports need Enterprise)',
   'Put a key that it takes into its file',
   'Set a key that it takes, and restart Docket.',

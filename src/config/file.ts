@@ -1,6 +1,6 @@
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
-import { readKeyFile } from '../docs-api/key-file.ts';
+import { readKeyFile } from '../docs-api/settings.ts';
 import { LIMITS } from '../jobs/limits.ts';
 import type { Contact } from '../policy.ts';
 import type { Project } from '../projects.ts';

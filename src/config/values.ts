@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { isSafeId } from '../docs-api/paths.ts';
+import { isSafeId } from '../docs-api/schemas.ts';
 import { isLoopback } from '../docs-api/settings.ts';
 import { readDomain } from '../domain.ts';
 

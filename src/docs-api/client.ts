@@ -1,7 +1,43 @@
 import { hash } from 'node:crypto';
+import { type Dispatcher, errors } from 'undici';
 import type { z } from 'zod';
-import { type CallOptions, createCaller, type DocsApiOptions } from './caller.ts';
-import { type DocsApiOperation, OPERATIONS } from './operations.ts';
+import { beforeSending, createOutgoing, type Proxies } from '../runtime/outgoing.ts';
+import { connectionCode, DocsApiError, type DocsApiErrorKind, kindOfStatus, refusals } from './errors.ts';
+import { type DocsApiOperation, fillPath, OPERATIONS, type Operation } from './operations.ts';
+import { checkKey, parseBaseUrl, readKeyFile } from './settings.ts';
+import { parseErrorText } from './text.ts';
+
+/** One sent request, for logs and metrics, without id, key and body. */
+export interface DocsApiRequest {
+  operation: DocsApiOperation;
+  durationMs: number;
+  status?: number;
+  /** Missing if the request had a result. */
+  error?: DocsApiErrorKind;
+  /** Why there was no complete response, such as `ENOTFOUND`. */
+  code?: string;
+}
+
+export interface DocsApiOptions {
+  /** Base address, https unless the host is loopback; may have a path. `/v1` or `/v2` at its end is ignored. */
+  baseUrl: string;
+  apiKey: string;
+  /** The file with the key, if any. It is read again after the platform rejects the key. */
+  apiKeyFile?: string | undefined;
+  /** Gets a newly read key before it is used. */
+  onNewKey?: (apiKey: string) => void;
+  /** Limit for a whole call. */
+  timeoutMs: number;
+  /** The outgoing proxies; none by default. */
+  proxies?: Proxies;
+  log?: (request: DocsApiRequest) => void;
+}
+
+interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** Called right before the request leaves, since a process may freeze; if it returns true, nothing is sent. */
+  isTooLate?: (() => boolean) | undefined;
+}
 
 type Operations = typeof OPERATIONS;
 
@@ -10,16 +46,11 @@ type Methods = {
   [Name in keyof Operations]: (
     input: z.input<Operations[Name]['input']>,
     options?: CallOptions,
-  ) => Promise<ReturnType<Operations[Name]['response']['toAnswer']>>;
+  ) => Promise<z.output<Operations[Name]['response']>>;
 };
 
-/**
- * The docs platform's API. Every operation rejects only with `DocsApiError`. Repeatable operations are sent up to three
- * times within `timeoutMs`, all others once.
- */
+/** The docs platform's API. Every operation is sent once, and rejects only with `DocsApiError`. */
 export interface DocsApi extends Methods {
-  /** Time limit of a whole call, in milliseconds. */
-  readonly timeoutMs: number;
   /** The result of `keyIdOf` for its API key; clients with the same key share it. */
   readonly keyId: string;
   /** Closes the connections; running calls end first. */
@@ -30,17 +61,218 @@ export interface DocsApi extends Methods {
 export const keyIdOf = ({ apiKey, apiKeyFile }: Pick<DocsApiOptions, 'apiKey' | 'apiKeyFile'>): string =>
   hash('sha256', apiKeyFile ?? apiKey, 'base64url').slice(0, 16);
 
+/** Longer than a page of results. */
+const MAX_RESPONSE_BYTES = 10_000_000;
+
 /** Returns a client. Throws `DocsApiSettingsError` if an option cannot work. Opens no connection. */
 export function createDocsApi(options: DocsApiOptions): DocsApi {
-  const { call, timeoutMs, close } = createCaller(options);
-  const methods = Object.keys(OPERATIONS).map((name) => [
+  const { apiKeyFile, timeoutMs } = options;
+  const base = parseBaseUrl(options.baseUrl);
+  let { apiKey } = options;
+  checkKey(apiKey);
+  const apiKeys = [apiKey];
+  const common = { connectTimeout: timeoutMs / 2, maxResponseSize: MAX_RESPONSE_BYTES };
+  const keptConnections = createOutgoing(options.proxies, {
+    ...common,
+    pipelining: 1,
+    keepAliveTimeout: 10_000,
+  });
+  // The platform may have closed a kept connection already. Then it is unknown whether a request arrived.
+  const freshConnections = createOutgoing(options.proxies, { ...common, pipelining: 0 });
+  let closing: Promise<unknown> | undefined;
+
+  /** Validates the input, sends the request, and returns the parsed response. */
+  async function call(operation: DocsApiOperation, input: object, callOptions: CallOptions = {}) {
+    const row: Operation = OPERATIONS[operation];
+    const checked = row.input.safeParse(input);
+    const [issue] = checked.error?.issues ?? [];
+    const reason = issue && `${issue.path.join('.')}: ${issue.message}`;
+    if (!checked.success || closing || callOptions.signal?.aborted)
+      throw new DocsApiError(operation, reason ? 'bad_request' : 'aborted', {
+        happened: 'no',
+        what: `not sent: ${reason ?? 'cancelled'}`,
+      });
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), timeoutMs);
+    try {
+      for (;;) {
+        const usedKey = apiKey;
+        const startMs = performance.now();
+        const result = await send(operation, checked.data, limit.signal, callOptions);
+        const isRejected = result instanceof DocsApiError && result.kind === 'key_rejected';
+        if (isRejected) rereadKey();
+        // A request with a rejected key did nothing, so it is repeated with a new one.
+        if (isRejected && apiKey !== usedKey) continue;
+        options.log?.(toLogEntry(operation, performance.now() - startMs, result));
+        if (result instanceof DocsApiError) throw result;
+        return result.answer;
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Returns an error as a value, so that every request is logged in one place. */
+  async function send(
+    operation: DocsApiOperation,
+    input: Record<string, unknown>,
+    limit: AbortSignal,
+    { signal: cancelled, isTooLate }: CallOptions,
+  ): Promise<{ answer: unknown; status: number } | DocsApiError> {
+    const { method, response }: Operation = OPERATIONS[operation];
+    const signal = cancelled ? AbortSignal.any([limit, cancelled]) : limit;
+    let isSent = false;
+    let isLate = false;
+    const dispatcher = beforeSending(method === 'GET' ? keptConnections : freshConnections, () => {
+      signal.throwIfAborted();
+      isLate = isTooLate?.() ?? false;
+      if (isLate) throw new Error('too late');
+      isSent = true;
+    });
+    let status: number | undefined;
+    const failed = (kind: DocsApiErrorKind, what: string, cause?: unknown) =>
+      new DocsApiError(operation, kind, { happened: isSent ? 'unknown' : 'no', status, what, cause });
+    try {
+      const { statusCode, headers, body } = await sendRequest(dispatcher, operation, input, signal);
+      status = statusCode;
+      // Destroying a body that is still arriving makes it emit an error, even after we stopped reading.
+      body.on('error', () => {});
+      if (status < 200 || status >= 300) {
+        const json = await body.text().then(parseJson, () => undefined);
+        return statusError(operation, status, headers['retry-after'], json);
+      }
+      const read = response.safeParse(parseJson(await body.text()));
+      if (read.success) return { answer: read.data, status };
+      const where = read.error.issues[0]?.path.join('.') || 'the body';
+      return failed('unreadable', `status ${status}, but ${where} is missing or not what the API promises`);
+    } catch (cause) {
+      if (isLate) return failed('aborted', 'not sent: too late');
+      if (limit.aborted && isSent) return failed('timeout', 'no whole answer within the time limit');
+      if (limit.aborted) return failed('refused', 'no connection within the time limit');
+      if (signal.aborted || isClosed(cause))
+        return failed('aborted', 'cancelled before the whole answer came');
+      const where = isSent ? 'no whole answer' : 'no connection';
+      return failed(isSent ? kindOfCause(cause) : 'refused', `${where} (${connectionCode(cause)})`, cause);
+    }
+  }
+
+  async function sendRequest(
+    dispatcher: Dispatcher,
+    operation: DocsApiOperation,
+    input: Record<string, unknown>,
+    signal: AbortSignal,
+  ) {
+    const { method, path: template } = OPERATIONS[operation];
+    const { path, rest } = fillPath(template, input);
+    const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+    const query =
+      method === 'GET' ? new URLSearchParams(given.map(([name, value]) => [name, String(value)])) : '';
+    const hasBody = method !== 'GET' && given.length > 0;
+    const response = dispatcher.request({
+      origin: base.origin,
+      path: `${base.prefix}${path}${String(query) && `?${query}`}`,
+      method,
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${apiKey}`,
+        'user-agent': 'docket',
+        ...(hasBody && { 'content-type': 'application/json' }),
+      },
+      body: hasBody ? JSON.stringify(rest) : null,
+      signal,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    // undici ignores a signal until a connection is open, which may take minutes behind a proxy.
+    const interruption = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    return Promise.race([response, interruption]);
+  }
+
+  /** An unreadable file, or one without a key, changes nothing: it may be half written. */
+  function rereadKey(): void {
+    if (apiKeyFile === undefined) return;
+    try {
+      const read = readKeyFile(apiKeyFile);
+      checkKey(read);
+      if (read === apiKey) return;
+      options.onNewKey?.(read);
+      apiKeys.push(read);
+      apiKey = read;
+    } catch {}
+  }
+
+  /** Returns undefined if the text is not JSON. No answer contains our key. The parser's error would quote the text. */
+  function parseJson(text: string): unknown {
+    try {
+      // PHP writes a slash as `\/`.
+      return JSON.parse(
+        apiKeys.reduce(
+          (rest, key) => rest.replaceAll(key, '…').replaceAll(key.replaceAll('/', '\\/'), '…'),
+          text,
+        ),
+      );
+    } catch {
+      return undefined;
+    }
+  }
+
+  const methods = (Object.keys(OPERATIONS) as DocsApiOperation[]).map((name) => [
     name,
-    (input: object, options: CallOptions = {}) => call(name as DocsApiOperation, input, options),
+    (input: object, callOptions?: CallOptions) => call(name, input, callOptions),
   ]);
   return {
     ...(Object.fromEntries(methods) as Methods),
-    timeoutMs,
     keyId: keyIdOf(options),
-    close,
+    async close() {
+      closing ??= Promise.all([keptConnections.close(), freshConnections.close()]);
+      await closing;
+    },
   };
 }
+
+function toLogEntry(
+  operation: DocsApiOperation,
+  durationMs: number,
+  result: { status: number } | DocsApiError,
+): DocsApiRequest {
+  const failed = result instanceof DocsApiError;
+  return {
+    operation,
+    durationMs: Math.round(durationMs),
+    ...(result.status !== undefined && { status: result.status }),
+    ...(failed && { error: result.kind }),
+    // `DocsApiError` keeps only the code of a cause.
+    ...(failed && result.cause instanceof Error && { code: result.cause.message }),
+  };
+}
+
+/** Returns the error of a response that is not 2xx. */
+function statusError(
+  operation: DocsApiOperation,
+  status: number,
+  retryAfter: string | string[] | undefined,
+  json: unknown,
+): DocsApiError {
+  const seconds = /^\d{1,9}(?:\.\d+)?$/u.exec(String(retryAfter).trim())?.[0];
+  return new DocsApiError(operation, kindOfStatus(status), {
+    happened: status in refusals ? 'no' : 'unknown',
+    status,
+    what: `status ${status}`,
+    retryAfterMs: seconds === undefined ? undefined : Math.round(Number(seconds) * 1000),
+    platformMessage: parseErrorText(json),
+  });
+}
+
+/** Returns whether the request was not even tried, since its agent was closed. */
+const isClosed = (cause: unknown) =>
+  cause instanceof errors.ClientClosedError || cause instanceof errors.ClientDestroyedError;
+
+/** Returns the kind of a response that is no HTTP, too large or cut off. */
+const kindOfCause = (cause: unknown): DocsApiErrorKind =>
+  cause instanceof errors.HTTPParserError ||
+  cause instanceof errors.HeadersOverflowError ||
+  cause instanceof errors.ResponseExceededMaxSizeError
+    ? 'unreadable'
+    : 'connection';

@@ -1,4 +1,4 @@
-import type { DocsApiOperation } from './operations.ts';
+import { type DocsApiOperation, isRepeatable, OPERATIONS } from './operations.ts';
 
 /**
  * Why a call has no result.
@@ -7,8 +7,8 @@ import type { DocsApiOperation } from './operations.ts';
  * `not_found` 404, 410 · `unsupported` 405, 501 (the platform lacks the operation) · `conflict` 409 · `rate_limited`
  * 429 · `rejected` any other 4xx · `redirect` 3xx, never followed · `server` 5xx · `timeout` 408 or our own time limit
  * · `refused` no connection took the request (no such host, nobody there, certificate, proxy) · `connection` the
- * connection broke · `unreadable` an answer that breaks the API's contract · `too_large` an answer over the size limit
- * · `aborted` by the caller's signal, or by its `isTooLate`.
+ * connection broke · `unreadable` an answer that breaks the API's contract or is too large · `aborted` by the caller's
+ * signal, or by its `isTooLate`.
  */
 export const docsApiErrorKinds = [
   'bad_request',
@@ -25,19 +25,50 @@ export const docsApiErrorKinds = [
   'refused',
   'connection',
   'unreadable',
-  'too_large',
   'aborted',
 ] as const;
 export type DocsApiErrorKind = (typeof docsApiErrorKinds)[number];
 
-/** Whether the call took effect at the platform. `no` is a proof; only then may a start or a send be repeated. */
-export type Happened = 'no' | 'unknown' | 'yes';
+const TRANSIENT_KINDS: readonly DocsApiErrorKind[] = [
+  'rate_limited',
+  'server',
+  'timeout',
+  'refused',
+  'connection',
+  'unreadable',
+];
 
-export interface DocsApiErrorDetails {
-  operation: DocsApiOperation;
-  kind: DocsApiErrorKind;
-  happened: Happened;
-  retryable: boolean;
+/**
+ * Statuses that prove that nothing happened: the refusals that the platform documents, and those about a request's
+ * method, address or form, before its content is read (RFC 9110: 405, 410, 411, 413, 414, 415).
+ */
+export const refusals: Record<number, DocsApiErrorKind> = {
+  400: 'bad_request',
+  401: 'key_rejected',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'unsupported',
+  410: 'not_found',
+  411: 'rejected',
+  413: 'bad_request',
+  414: 'bad_request',
+  415: 'bad_request',
+  422: 'bad_request',
+  429: 'rate_limited',
+};
+
+/** Statuses that prove nothing, and have a kind of their own. */
+const UNCLEAR: Record<number, DocsApiErrorKind> = { 408: 'timeout', 409: 'conflict', 501: 'unsupported' };
+
+/** Returns the kind of a status that is not 2xx. */
+export const kindOfStatus = (status: number): DocsApiErrorKind =>
+  refusals[status] ?? UNCLEAR[status] ?? (status >= 500 ? 'server' : status >= 400 ? 'rejected' : 'redirect');
+
+interface ErrorFacts {
+  /** Follows the method and the path template in the message; safe for logs. */
+  what: string;
+  /** `no` is a proof that the call had no effect; only then may a start or a send be repeated. */
+  happened: 'no' | 'unknown';
   status?: number | undefined;
   retryAfterMs?: number | undefined;
   platformMessage?: string | undefined;
@@ -52,7 +83,7 @@ export class DocsApiError extends Error {
   override readonly name = 'DocsApiError';
   readonly operation: DocsApiOperation;
   readonly kind: DocsApiErrorKind;
-  readonly happened: Happened;
+  readonly happened: ErrorFacts['happened'];
   /** The same call may succeed later, and repeating it is safe: it did not happen, or its operation is repeatable. */
   readonly retryable: boolean;
   /** HTTP status; missing if there was no answer. */
@@ -65,26 +96,37 @@ export class DocsApiError extends Error {
    */
   declare readonly platformMessage: string | undefined;
 
-  constructor(message: string, details: DocsApiErrorDetails) {
-    super(message, details.cause === undefined ? {} : { cause: details.cause });
-    this.operation = details.operation;
-    this.kind = details.kind;
-    this.happened = details.happened;
-    this.retryable = details.retryable;
-    this.status = details.status;
-    this.retryAfterMs = details.retryAfterMs;
+  constructor(operation: DocsApiOperation, kind: DocsApiErrorKind, facts: ErrorFacts) {
+    const { method, path } = OPERATIONS[operation];
+    super(
+      `${method} ${path}: ${facts.what}`,
+      facts.cause === undefined ? {} : { cause: withoutContent(facts.cause) },
+    );
+    this.operation = operation;
+    this.kind = kind;
+    this.happened = facts.happened;
+    const isSafe = facts.happened === 'no' || isRepeatable(OPERATIONS[operation]);
+    this.retryable = isSafe && TRANSIENT_KINDS.includes(kind);
+    this.status = facts.status;
+    this.retryAfterMs = facts.retryAfterMs;
     // Not enumerable, so that no log writes it: it may repeat the data sent.
-    Object.defineProperty(this, 'platformMessage', { value: details.platformMessage });
+    Object.defineProperty(this, 'platformMessage', { value: facts.platformMessage });
   }
 }
 
-/** A setting of the client that cannot work. `message` names the problem and its fix, and contains no secret. */
-export class DocsApiSettingsError extends Error {
-  override readonly name = 'DocsApiSettingsError';
-  readonly setting: 'baseUrl' | 'apiKey' | 'timeoutMs';
+/** Returns the cause with only its code: a parser's message quotes unreadable text, which may contain a link. */
+function withoutContent(cause: unknown): Error {
+  const error = new Error(connectionCode(cause));
+  if (cause instanceof Error) error.name = cause.name;
+  return error;
+}
 
-  constructor(setting: DocsApiSettingsError['setting'], problem: string, fix: string) {
-    super(`${problem} ${fix}`);
-    this.setting = setting;
-  }
+/** Returns the code of a connection's failure; never a part of the data sent. */
+export function connectionCode(error: unknown): string {
+  const proxy = error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message);
+  if (proxy) return `PROXY_${proxy[1]}`;
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (inner instanceof Error && 'code' in inner && typeof inner.code === 'string')
+    return inner.code.slice(0, 60);
+  return error instanceof Error ? error.name : 'no reason';
 }

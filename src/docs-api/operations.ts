@@ -1,38 +1,39 @@
 import { z } from 'zod';
-import { isSafeId, toPagePath } from './paths.ts';
 import {
-  agentJobResponse,
-  assistantConversationsResponse,
-  bundleResponse,
-  createAgentJobResponse,
-  exportResponse,
-  feedbackByPageResponse,
-  followUpResponse,
+  assistantConversations,
+  feedbackByPage,
   MAX_CURSOR_LENGTH,
-  pageViewsResponse,
-  type ResponseReader,
-  searchesResponse,
-  startExportResponse,
-  visitorsResponse,
+  pageViews,
+  searches,
+  visitors,
+} from './analytics.ts';
+import {
+  agentJob,
+  bundleLink,
+  createdAgentJob,
+  exportJob,
+  instructedAgentJob,
+  isSafeId,
+  startedExport,
 } from './schemas.ts';
 
-/** One operation of the docs platform: its request, the reader of its response, and how often it may be sent. */
-export interface Operation<Input extends z.ZodObject = z.ZodObject, Body = unknown, Answer = unknown> {
+/** One operation of the docs platform: its request, and the schema of a 2xx response. */
+export interface Operation<Input extends z.ZodObject = z.ZodObject, Response extends z.ZodType = z.ZodType> {
   method: 'GET' | 'POST';
   /** Path template, such as `/v1/static-export/jobs/{jobId}`. */
   path: string;
   /** Fields in the template go into the path; the others are the query of a GET, else the JSON body. */
   input: Input;
-  response: ResponseReader<Body, Answer, z.output<Input>>;
+  response: Response;
   /** Whether a call of unknown effect may be repeated. Default: only a GET. */
   repeatable?: boolean;
-  /** How often the client sends a repeatable call by itself, including the first time. Default 3. */
-  attempts?: number;
-  /** Largest response that is read. Default 1 MB. */
-  maxBytes?: number;
 }
 
-const operation = <Input extends z.ZodObject, Body, Answer>(row: Operation<Input, Body, Answer>) => row;
+const operation = <Input extends z.ZodObject, Response extends z.ZodType>(row: Operation<Input, Response>) =>
+  row;
+
+/** Returns a page's path in the platform's form: without slashes at its ends, the home page as `index`. */
+const toPagePath = (path: string) => path.replace(/^\/+|(?<!\/)\/+$/gu, '') || 'index';
 
 const id = z.string().refine(isSafeId, 'cannot be an id');
 const nonEmpty = z.string().min(1);
@@ -51,14 +52,9 @@ const dates = z.object({
  * Page views are in the platform's contract. The other analytics are not: they reject with `not_found` or `unsupported`
  * if the platform lacks them.
  */
-const analytics = {
-  method: 'GET',
-  // Each request takes one of the hour's, which the jobs count; they retry by themselves, for longer.
-  attempts: 1,
-  maxBytes: 10_000_000,
-} as const;
+const analytics = { method: 'GET' } as const;
 
-/** Every operation that Docket calls. A new one is a row here and the reader of its response. */
+/** Every operation that Docket calls. A new one is a row here and the schema of its response. */
 export const OPERATIONS = {
   startExport: operation({
     method: 'POST',
@@ -71,14 +67,14 @@ export const OPERATIONS = {
       /** Pages to export; missing means every page. Not in the platform's contract; sent only when given. */
       paths: z.array(z.string().transform(toPagePath)).readonly().optional(),
     }),
-    response: startExportResponse,
+    response: startedExport,
   }),
 
   getExport: operation({
     method: 'GET',
     path: '/v1/static-export/jobs/{jobId}',
     input: z.object({ jobId: id }),
-    response: exportResponse,
+    response: exportJob,
   }),
 
   /** The platform returns a new link each time. Rejects with `conflict` before the job has completed. */
@@ -86,10 +82,8 @@ export const OPERATIONS = {
     method: 'POST',
     path: '/v1/static-export/jobs/{jobId}/bundle',
     input: z.object({ jobId: id }),
-    response: bundleResponse,
+    response: bundleLink,
     repeatable: true,
-    // The jobs that need a link retry by themselves, for longer.
-    attempts: 1,
   }),
 
   /** Sends an instruction to an existing agent job; the response is the job after the send. */
@@ -97,7 +91,7 @@ export const OPERATIONS = {
     method: 'POST',
     path: '/v2/agent/{projectId}/job/{jobId}/message',
     input: z.object({ projectId: id, jobId: id, prompt: nonEmpty }),
-    response: followUpResponse,
+    response: instructedAgentJob,
   }),
 
   /** The contract names the operation without its path. */
@@ -105,7 +99,7 @@ export const OPERATIONS = {
     method: 'GET',
     path: '/v2/agent/{projectId}/job/{jobId}',
     input: z.object({ projectId: id, jobId: id }),
-    response: agentJobResponse,
+    response: agentJob,
   }),
 
   /** Not in the platform's contract: rejects with `not_found` or `unsupported` if the platform lacks it. */
@@ -113,14 +107,14 @@ export const OPERATIONS = {
     method: 'POST',
     path: '/v2/agent/{projectId}/job',
     input: z.object({ projectId: id, prompt: nonEmpty }),
-    response: createAgentJobResponse,
+    response: createdAgentJob,
   }),
 
   getPageViews: operation({
     ...analytics,
     path: '/v1/analytics/{projectId}/views',
     input: dates.extend({ limit: limitTo(250), offset: z.int().min(0).optional() }),
-    response: pageViewsResponse,
+    response: pageViews,
   }),
 
   /** A range has fewer visitors than the sum of its days. */
@@ -129,7 +123,7 @@ export const OPERATIONS = {
     path: '/v1/analytics/{projectId}/visitors',
     /** `limit` counts the pages in the response, whose visitors are not read. */
     input: dates.extend({ limit: limitTo(250) }),
-    response: visitorsResponse,
+    response: visitors,
   }),
 
   /** Search terms, the most frequent first. */
@@ -137,7 +131,7 @@ export const OPERATIONS = {
     ...analytics,
     path: '/v1/analytics/{projectId}/searches',
     input: dates.extend({ limit: limitTo(100), cursor }),
-    response: searchesResponse,
+    response: searches,
   }),
 
   /** It has neither cursor nor offset: only the first `limit` pages are available. */
@@ -146,7 +140,7 @@ export const OPERATIONS = {
     path: '/v1/analytics/{projectId}/feedback/by-page',
     /** The platform's default limit is 10. */
     input: dates.extend({ limit: limitTo(100) }),
-    response: feedbackByPageResponse,
+    response: feedbackByPage,
   }),
 
   getAssistantConversations: operation({
@@ -154,7 +148,7 @@ export const OPERATIONS = {
     path: '/v1/analytics/{projectId}/assistant',
     /** The platform's default limit is 100. */
     input: dates.extend({ limit: limitTo(1000), cursor }),
-    response: assistantConversationsResponse,
+    response: assistantConversations,
   }),
 };
 
@@ -164,5 +158,12 @@ export type DocsApiOperation = keyof typeof OPERATIONS;
 /** Returns whether an operation may be repeated: other methods than GET only if the row says so. */
 export const isRepeatable = ({ method, repeatable = method === 'GET' }: Operation): boolean => repeatable;
 
-/** Returns how often the client sends an operation by itself, including the first time. */
-export const attemptsOf = (row: Operation): number => (isRepeatable(row) ? (row.attempts ?? 3) : 1);
+/** Fills a path template. Returns the path, and the fields that the template does not name. */
+export function fillPath(template: string, fields: Record<string, unknown>) {
+  const rest = { ...fields };
+  const path = template.replace(/\{(\w+)\}/gu, (_, name: string) => {
+    delete rest[name];
+    return encodeURIComponent(String(fields[name]));
+  });
+  return { path, rest };
+}

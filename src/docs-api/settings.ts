@@ -1,33 +1,28 @@
-import { DocsApiSettingsError } from './errors.ts';
+import { readFileSync } from 'node:fs';
 
-/** The target of requests: `origin` without a final slash, `prefix` empty or beginning with one. */
-export interface BaseUrl {
-  origin: string;
-  prefix: string;
+/** A setting of the client that cannot work. `message` names the problem and its fix, and contains no secret. */
+export class DocsApiSettingsError extends Error {
+  override readonly name = 'DocsApiSettingsError';
 }
 
-/** Parses the base address. Throws `DocsApiSettingsError` without the address, which may contain a password. */
-export function parseBaseUrl(baseUrl: string): BaseUrl {
+/**
+ * Parses the base address: `origin` without a final slash, `prefix` empty or beginning with one. Throws
+ * `DocsApiSettingsError` without the address, which may contain a password.
+ */
+export function parseBaseUrl(baseUrl: string): { origin: string; prefix: string } {
   const url = URL.parse(baseUrl);
-  const unfit = (problem: string, fix: string) => new DocsApiSettingsError('baseUrl', problem, fix);
-  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw unfit(
-      'The address of the docs platform is not an http(s) address.',
-      'Use one such as https://api.example.com.',
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    throw new DocsApiSettingsError(
+      'The address of the docs platform is not an http(s) address. Use one such as https://api.example.com.',
     );
-  }
-  if (url.username || url.password || url.search || url.hash) {
-    throw unfit(
-      'DOCS_API_URL, the address of the docs platform, has a user, a query or a fragment.',
-      'Use scheme, host and path only; the API key has a setting of its own.',
+  if (url.username || url.password || url.search || url.hash)
+    throw new DocsApiSettingsError(
+      'DOCS_API_URL, the address of the docs platform, has a user, a query or a fragment. Use scheme, host and path only; the API key has a setting of its own.',
     );
-  }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw unfit(
-      'The address of the docs platform is not encrypted, so the API key could be read on the way.',
-      'Use https://. Plain http is accepted for loopback hosts only.',
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    throw new DocsApiSettingsError(
+      'The address of the docs platform is not encrypted, so the API key could be read on the way. Use https://. Plain http is accepted for loopback hosts only.',
     );
-  }
   return { origin: url.origin, prefix: withoutVersion(url.pathname) };
 }
 
@@ -44,17 +39,14 @@ export const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1
 /** Throws `DocsApiSettingsError` if the key cannot be in a header. */
 export function checkKey(apiKey: string): void {
   if (/^[\x21-\x7e]+$/u.test(apiKey)) return;
-  throw new DocsApiSettingsError(
-    'apiKey',
+  const problem =
     apiKey === ''
       ? 'The API key is empty.'
-      : 'The API key has a space, a line break or a character outside ASCII.',
-    'Copy the admin API key again from the API keys page of the platform.',
+      : 'The API key has a space, a line break or a character outside ASCII.';
+  throw new DocsApiSettingsError(
+    `${problem} Copy the admin API key again from the API keys page of the platform.`,
   );
 }
 
-/** Throws `DocsApiSettingsError` if the time is too long for a timer: from 2^31 on, those of Node fire at once. */
-export function checkTimeout(timeoutMs: number): void {
-  if (timeoutMs >= 1 && timeoutMs < 2 ** 31) return;
-  throw new DocsApiSettingsError('timeoutMs', `timeoutMs is ${timeoutMs}.`, 'Use a number of at least 1.');
-}
+/** Returns the key in a file, without the white space around it. Throws errors of the file system. */
+export const readKeyFile = (path: string): string => readFileSync(path, 'utf8').trim();

@@ -1,4 +1,4 @@
-import { isSafeId } from '../docs-api/paths.ts';
+import { isSafeId } from '../docs-api/schemas.ts';
 import { MAX_WHOLE_LENGTH } from './wording-view.ts';
 
 /** A job as a person types it: its id, or the beginning; the short form from messages; an address with its id. */

@@ -102,7 +102,7 @@ export function createMetrics(names: MetricNames, { version, role }: { version: 
       },
     ),
     retries: counter('docket_retries_total', 'What was done once more, or will be, since it failed.', {
-      of: ['docs_api', 'slack', 'job'],
+      of: ['slack', 'job'],
     }),
     docsCalls: histogram(
       'docket_docs_api_request_duration_seconds',

@@ -39,91 +39,46 @@ describe('what a status proves', () => {
   });
 });
 
-describe('reads try again', () => {
-  test.each([500, 502, 503, 408])('after %s, three times in all', async (status) => {
-    const server = await answering(status, {});
-    expect(await errorOf(look(clientOf(server.url)))).toMatchObject({ status, retryable: true });
-    expect(server.requests).toHaveLength(3);
-  });
-
-  test.each([400, 401, 403, 404, 409, 422, 429, 501, 301])('but not after %s', async (status) => {
-    const server = await answering(status, {});
-    await errorOf(look(clientOf(server.url)));
-    expect(server.requests).toHaveLength(1);
-  });
-
-  test('and take the answer that comes', async () => {
-    const server = await httpServer((_, response, n) => {
-      response.writeHead(n < 3 ? 503 : 200).end('{"status":"running"}');
-    });
-    const seen: unknown[] = [];
-    const api = clientOf(server.url, { log: (request) => seen.push(request) });
-    expect(await look(api)).toMatchObject({ status: 'running' });
-    expect(seen).toMatchObject([
-      { operation: 'getExport', method: 'GET', attempt: 1, status: 503, error: 'server' },
-      { attempt: 2, status: 503, error: 'server' },
-      { path: '/v1/static-export/jobs/{jobId}', attempt: 3, status: 200 },
-    ]);
-    expect(JSON.stringify(seen)).not.toMatch(/se_1|adm_/);
-  });
-
-  test.each([429, 503])('a short Retry-After with %s is waited for', async (status) => {
-    const server = await httpServer((_, response, n) => {
-      response.writeHead(n === 1 ? status : 200, { 'retry-after': '1' }).end('{"status":"running"}');
-    });
-    const startMs = performance.now();
-    await look(clientOf(server.url));
-    expect(performance.now() - startMs).toBeGreaterThan(950);
-    expect(server.requests).toHaveLength(2);
-  });
-
-  test('a long one is left to the caller', async () => {
-    const server = await answering(503, {}, { 'retry-after': '60' });
-    expect(await errorOf(look(clientOf(server.url)))).toMatchObject({
-      retryAfterMs: 60_000,
-      retryable: true,
-    });
-    expect(server.requests).toHaveLength(1);
-  });
-
-  test('a bundle link is not asked for twice by itself, though it may be', async () => {
-    const server = await answering(503, {});
-    expect(await errorOf(clientOf(server.url).createBundle({ jobId: 'se_1' }))).toMatchObject({
-      retryable: true,
-    });
-    expect(server.requests).toHaveLength(1);
-  });
+test('a read may be repeated, and is sent once', async () => {
+  const server = await answering(503, {}, { 'retry-after': '60' });
+  const seen: unknown[] = [];
+  const api = clientOf(server.url, { log: (request) => seen.push(request) });
+  expect(await errorOf(look(api))).toMatchObject({ status: 503, retryable: true, retryAfterMs: 60_000 });
+  expect(await errorOf(api.createBundle({ jobId: 'se_1' }))).toMatchObject({ retryable: true });
+  expect(server.requests).toHaveLength(2);
+  expect(seen).toMatchObject([
+    { operation: 'getExport', status: 503, error: 'server' },
+    { operation: 'createBundle' },
+  ]);
 });
 
 describe('Retry-After', () => {
-  const now = () => Date.UTC(2026, 8, 14, 14, 30);
   test.each([
     ['90', 90_000],
     ['2.5', 2500],
-    ['Mon, 14 Sep 2026 14:31:00 GMT', 60_000],
-    ['Mon, 14 Sep 2026 14:00:00 GMT', 0],
+    ['Mon, 14 Sep 2026 14:31:00 GMT', undefined],
     ['soon', undefined],
     ['-5', undefined],
   ])('%s is %s ms', async (header, retryAfterMs) => {
     const server = await answering(429, {}, { 'retry-after': header });
-    expect((await errorOf(start(clientOf(server.url, { now })))).retryAfterMs).toBe(retryAfterMs);
+    expect((await errorOf(start(clientOf(server.url)))).retryAfterMs).toBe(retryAfterMs);
   });
 });
 
 describe('2xx answers that cannot be used', () => {
   test.each([
-    ['another shape', '{"id":"se_1"}', 'yes'],
-    ['an empty id', '{"jobId":" "}', 'yes'],
-    ['an id that is an object', '{"jobId":{}}', 'yes'],
-    ['a list', '[]', 'yes'],
-    ['null', 'null', 'yes'],
-    ['nothing', '', 'yes'],
-    ['a page of a proxy', '<html>please log in', 'unknown'],
-    ['half of an object', '{"jobId":"se_', 'unknown'],
-  ])('%s: happened %s', async (_, body, happened) => {
+    ['another shape', '{"id":"se_1"}'],
+    ['an empty id', '{"jobId":" "}'],
+    ['an id that is an object', '{"jobId":{}}'],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['nothing', ''],
+    ['a page of a proxy', '<html>please log in'],
+    ['half of an object', '{"jobId":"se_'],
+  ])('%s leave a start unknown', async (_, body) => {
     const server = await answering(202, body);
     const error = await errorOf(start(clientOf(server.url)));
-    expect(error).toMatchObject({ kind: 'unreadable', status: 202, happened, retryable: false });
+    expect(error).toMatchObject({ kind: 'unreadable', status: 202, happened: 'unknown', retryable: false });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -140,7 +95,7 @@ describe('2xx answers that cannot be used', () => {
       const server = await answering(200, { jobId });
       expect(await errorOf(start(clientOf(server.url)))).toMatchObject({
         kind: 'unreadable',
-        happened: 'yes',
+        happened: 'unknown',
       });
     },
   );
@@ -195,7 +150,6 @@ describe('tolerance', () => {
   test('a status is known in any case', async () => {
     const server = await answering(200, { status: ' Completed ', progress: 1, pageCount: '412', extra: {} });
     expect(await look(clientOf(server.url))).toEqual({
-      jobId: 'se_1',
       status: 'completed',
       rawStatus: 'Completed',
       progress: { fraction: 1 },
@@ -224,13 +178,12 @@ describe('tolerance', () => {
   ])('prLink %j gives %j', async (prLink, given) => {
     const server = await answering(200, { status: 'completed', prLink, source: null, archivedAt: null });
     const job = await clientOf(server.url).getAgentJob({ projectId: 'p', jobId: 'aj_1' });
-    expect(job).toEqual({ id: 'aj_1', status: 'completed', rawStatus: 'completed', ...given });
+    expect(job).toEqual({ status: 'completed', rawStatus: 'completed', ...given });
   });
 
   test('an instruction was taken also when the answer says nothing', async () => {
     const server = await answering(200, {});
     expect(await clientOf(server.url).sendFollowUp({ projectId: 'p', jobId: 'aj_1', prompt: 'x' })).toEqual({
-      id: 'aj_1',
       status: 'unknown',
       rawStatus: '',
     });
@@ -267,7 +220,7 @@ describe('tolerance', () => {
 test('whatever the platform answers, the outcome is a result or a DocsApiError, and the key stays in', async () => {
   const answer = { status: 200, body: '' };
   const server = await httpServer((_, response) => response.writeHead(answer.status).end(answer.body));
-  const api = clientOf(server.url, { random: () => 0 });
+  const api = clientOf(server.url);
   const calls = [
     () => start(api),
     () => api.createBundle({ jobId: 'se_1' }),

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent } from 'undici';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { DocsApi } from '../../src/docs-api/client.ts';
 import { answering, clientOf, errorOf, httpServer, tcpServer } from '../support/docs-api/servers.ts';
 
@@ -56,29 +55,6 @@ describe('a start is sent once', () => {
     expect(server.sockets).toHaveLength(1);
   });
 
-  test('also when it goes out on a kept connection that the server closes at that moment', async () => {
-    const lines: string[] = [];
-    const server = await tcpServer((socket) => {
-      socket.on('data', (data) => {
-        lines.push(String(data).split('\r\n')[0] ?? '');
-        if (lines.length === 1) socket.write(answerOf('{"status":"running"}'));
-        else socket.resetAndDestroy();
-      });
-    });
-    const dispatcher = new Agent({ pipelining: 1, allowH2: false });
-    onTestFinished(() => dispatcher.close());
-    const api = clientOf(server.url, { dispatcher });
-    await look(api);
-    await idle();
-    expect(await errorOf(start(api))).toMatchObject({ kind: 'connection', happened: 'unknown' });
-    await sleep(50);
-    expect(server.sockets).toHaveLength(1);
-    expect(lines).toEqual([
-      'GET /v1/static-export/jobs/se_1 HTTP/1.1',
-      'POST /v1/static-export/jobs HTTP/1.1',
-    ]);
-  });
-
   test('and by default never on a kept connection, so that a closed one cannot leave it unknown', async () => {
     const starts: number[] = [];
     const server = await tcpServer((socket) => {
@@ -114,22 +90,6 @@ describe('reads', () => {
     }
     expect(server.sockets).toHaveLength(1);
   });
-
-  test('survive a kept connection that was closed', async () => {
-    const server = await tcpServer((socket, n) => {
-      let asked = 0;
-      socket.on('data', () => {
-        asked += 1;
-        if (n === 1 && asked > 1) socket.resetAndDestroy();
-        else socket.write(answerOf('{"status":"running"}'));
-      });
-    });
-    const api = clientOf(server.url);
-    await look(api);
-    await idle();
-    expect(await look(api)).toMatchObject({ status: 'running' });
-    expect(server.sockets).toHaveLength(2);
-  });
 });
 
 describe('time limits', () => {
@@ -147,23 +107,7 @@ describe('time limits', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('no headers: a read leaves time for a second try, and all tries share one limit', async () => {
-    const server = await httpServer((_, response, n) => {
-      if (n > 1) response.end('{"status":"running"}');
-    });
-    expect(await look(clientOf(server.url, { timeoutMs: 800 }))).toMatchObject({ status: 'running' });
-
-    const dead = await httpServer(() => {});
-    const startMs = performance.now();
-    expect(await errorOf(look(clientOf(dead.url, { timeoutMs: 800 })))).toMatchObject({
-      kind: 'timeout',
-      retryable: true,
-    });
-    expect(performance.now() - startMs).toBeLessThan(1500);
-    expect(dead.requests).toHaveLength(2);
-  });
-
-  test('a body that stops, or only drips, ends with the limit; a 2xx proves that it happened', async () => {
+  test('a body that stops, or only drips, ends with the limit', async () => {
     for (const everyMs of [0, 20]) {
       const server = await httpServer((_, response) => {
         response.writeHead(202, { 'content-type': 'application/json' }).write('{"jobId":');
@@ -174,7 +118,7 @@ describe('time limits', () => {
       expect(await errorOf(start(clientOf(server.url, { timeoutMs: 300 })))).toMatchObject({
         kind: 'timeout',
         status: 202,
-        happened: 'yes',
+        happened: 'unknown',
       });
       expect(server.requests).toHaveLength(1);
     }
@@ -210,23 +154,13 @@ describe('a signal', () => {
     stop.abort();
     expect(await call).toMatchObject({ kind: 'aborted', happened: 'unknown', retryable: false });
   });
-
-  test('ends the wait before a retry', async () => {
-    const server = await answering(503, {}, { 'retry-after': '2' });
-    const startMs = performance.now();
-    const error = await errorOf(
-      clientOf(server.url).getExport({ jobId: 'se_1' }, { signal: AbortSignal.timeout(100) }),
-    );
-    expect(error.kind).toBe('aborted');
-    expect(performance.now() - startMs).toBeLessThan(1000);
-  });
 });
 
 describe('answers that are too large', () => {
   test('announced: nothing of the body is read', async () => {
-    const server = await answering(202, { jobId: 'x'.repeat(1_000_001) });
+    const server = await answering(202, { jobId: 'x'.repeat(10_000_001) });
     const error = await errorOf(start(clientOf(server.url)));
-    expect(error).toMatchObject({ kind: 'too_large', status: 202, happened: 'yes', retryable: false });
+    expect(error).toMatchObject({ kind: 'unreadable', status: 202, happened: 'unknown', retryable: false });
   });
 
   test('unannounced: reading stops at the limit', async () => {
@@ -234,30 +168,21 @@ describe('answers that are too large', () => {
     const server = await httpServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const pour = setInterval(() => {
-        written += 100_000;
-        response.write('x'.repeat(100_000));
+        written += 1_000_000;
+        response.write('x'.repeat(1_000_000));
       }, 1);
       response.on('close', () => clearInterval(pour));
     });
     const error = await errorOf(look(clientOf(server.url)));
-    expect(error).toMatchObject({ kind: 'too_large', status: 200 });
-    expect(server.requests).toHaveLength(1);
+    expect(error).toMatchObject({ kind: 'unreadable', status: 200 });
     await sleep(50);
     const afterwards = written;
     await sleep(50);
     expect(written).toBe(afterwards);
   });
 
-  test('page views may be larger than the rest', async () => {
-    const totals = { human: 0, ai: 0, total: 0 };
-    const server = await answering(200, { totals, views: [], hasMore: false, filler: 'x'.repeat(2_000_000) });
-    const api = clientOf(server.url);
-    expect(await api.getPageViews({ projectId: 'p' })).toEqual({ totals, views: [], hasMore: false });
-    expect(await errorOf(api.createBundle({ jobId: 'se_1' }))).toMatchObject({ kind: 'too_large' });
-  });
-
   test('an error page of any size is no problem', async () => {
-    const server = await answering(400, { error: 'x'.repeat(2_000_000) });
+    const server = await answering(400, { error: 'x'.repeat(11_000_000) });
     expect(await errorOf(start(clientOf(server.url)))).toMatchObject({
       kind: 'bad_request',
       platformMessage: undefined,
@@ -273,7 +198,7 @@ test('what is no HTTP proves nothing', async () => {
   expect(error).toMatchObject({ kind: 'unreadable', happened: 'unknown', retryable: false });
 });
 
-test('a body that breaks off after a 2xx proves that it happened', async () => {
+test('a body that breaks off after a 2xx leaves a start unknown', async () => {
   const server = await tcpServer((socket) =>
     socket.on('data', () =>
       socket.end('HTTP/1.1 202 Accepted\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{'),
@@ -282,7 +207,7 @@ test('a body that breaks off after a 2xx proves that it happened', async () => {
   expect(await errorOf(start(clientOf(server.url)))).toMatchObject({
     kind: 'connection',
     status: 202,
-    happened: 'yes',
+    happened: 'unknown',
     retryable: false,
   });
 });
@@ -303,14 +228,4 @@ test('a closed client sends nothing', async () => {
   await api.close();
   expect(await errorOf(look(api))).toMatchObject({ kind: 'aborted', happened: 'no' });
   expect(server.requests).toEqual([]);
-});
-
-test('a call that was to be repeated ends when the client is closed meanwhile', async () => {
-  const server = await answering(503, {});
-  const api = clientOf(server.url);
-  const error = errorOf(look(api));
-  await expect.poll(() => server.requests).toHaveLength(1);
-  await api.close();
-  expect(await error).toMatchObject({ kind: 'aborted', happened: 'unknown' });
-  expect(server.requests).toHaveLength(1);
 });

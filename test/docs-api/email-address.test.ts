@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { holdsEmailAddress } from '../../src/docs-api/email-address.ts';
+import { holdsEmailAddress } from '../../src/docs-api/analytics.ts';
 
 test.each([
   'reset password ana@example.com',

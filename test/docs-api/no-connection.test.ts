@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { DocsApiOptions, DocsApiRequest } from '../../src/docs-api/caller.ts';
+import type { DocsApiOptions, DocsApiRequest } from '../../src/docs-api/client.ts';
 import { docsProblemOf } from '../../src/docs-api/problems.ts';
 import { answering, clientOf, errorOf, tcpServer } from '../support/docs-api/servers.ts';
 import { httpsPlatform, proxyTo, trust } from '../support/docs-api/tls.ts';

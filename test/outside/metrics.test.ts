@@ -69,7 +69,6 @@ describe('a bot of all roles', () => {
         grown('docket_request_duration_seconds_count', { name: '/docs-agent', outcome: 'refused' }),
       ).toBe(1);
       expect(grown('docket_retries_total', { of: 'slack' })).toBe(1);
-      expect(grown('docket_retries_total', { of: 'docs_api' })).toBe(1);
       expect(grown('docket_upstream_calls_total', { upstream: 'slack', outcome: 'unanswered' })).toBe(1);
       const wrong = { operation: 'getExport', outcome: 'server' };
       expect(grown('docket_docs_api_request_duration_seconds_count', wrong)).toBe(1);
@@ -100,7 +99,7 @@ describe('a bot of all roles', () => {
 /** What stands in the program beside the names of its registries. */
 const fixedValues = new Set([
   ...['command', 'button', 'modal', 'shortcut', 'event', 'ok', 'refused', 'failed', 'other'],
-  ...['done', 'again', 'broke', 'gave_up', 'handed_back', 'docs', 'slack', 'docs_api', 'job'],
+  ...['done', 'again', 'broke', 'gave_up', 'handed_back', 'docs', 'slack', 'job'],
   ...['answered', 'unanswered', 'taken', 'waited', 'held', 'waiting', 'active', 'delayed'],
   ...['not_permitted', 'another_workspace', 'person_unknown', 'missing_scope', 'slack_away'],
   ...['redis', 'in_doubt', 'unsigned', 'clock'],

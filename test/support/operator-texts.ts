@@ -8,7 +8,6 @@ const root = join(import.meta.dirname, '../..');
 const PRINTED = [
   'src/after-restore/main.ts',
   'src/config/',
-  'src/docs-api/connection-problem.ts',
   'src/docs-api/problems.ts',
   'src/docs-api/settings.ts',
   'src/jobs/digest/schedule/owner-lookups.ts',

@@ -1,4 +1,4 @@
-import { isSafeId } from '../../docs-api/paths.ts';
+import { isSafeId } from '../../docs-api/schemas.ts';
 import { readDomain } from '../../domain.ts';
 import { cutAtWord, singleLine } from '../../slack/text.ts';
 import { mayBeJob, mayMean, readTypedJob, type TypedJob } from '../typed-job.ts';

@@ -1,6 +1,5 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
-import { createError } from '../../docs-api/failures.ts';
-import type { ExportJob } from '../../docs-api/schemas.ts';
+import type { ExportJob, StartedExport } from '../../docs-api/schemas.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { JobContext } from '../context.ts';
 import { done, runAgainIn } from '../job.ts';
@@ -47,10 +46,10 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
   // A start made before the project or permission was lost is still found here.
   const start = async (isTooLate: () => boolean) => {
     if (docs === undefined)
-      throw createError('startExport', 'bad_request', { happened: 'no', what: 'no project' });
+      throw new DocsApiError('startExport', 'bad_request', { happened: 'no', what: 'no project' });
     permission.verdict = await recheckPermission(run.requester.id, run.attemptAtMs, context);
     if (permission.verdict.kind !== 'allowed')
-      throw createError('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
+      throw new DocsApiError('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
     return docs.startExport({ domain, version, paths }, { isTooLate });
   };
   const outcome = await context.callOnce(run.id, startStep(run), start);
@@ -77,7 +76,7 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
 export const startStep = ({ attempt }: Pick<ExportRun, 'attempt'>) => `start.${attempt}`;
 
 /** The platform has answered: makes the run findable by its job id, and watches the job. */
-async function beginWatch(run: ExportRun, job: ExportJob, context: JobContext) {
+async function beginWatch(run: ExportRun, job: StartedExport, context: JobContext) {
   const { runs, now } = context;
   await runs.alias(jobAlias(run.teamId, run.project, job.jobId), run.id);
   const nowMs = now();
@@ -97,7 +96,7 @@ async function beginLateWatch(run: ExportRun, attempt: number, context: JobConte
   const late = await context.steps.result(run.id, startStep({ attempt }));
   if (late === undefined) return undefined;
   const answer = { attempt, by: '', byId: '', action: 'late' as const };
-  return beginWatch({ ...run, answer }, late.value as ExportJob, context);
+  return beginWatch({ ...run, answer }, late.value as StartedExport, context);
 }
 
 async function handleStartError(

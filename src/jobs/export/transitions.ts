@@ -1,5 +1,5 @@
-import type { Progress } from '../../docs-api/progress.ts';
 import type { ExportJob } from '../../docs-api/schemas.ts';
+import type { Progress } from '../../docs-api/text.ts';
 import { addSnapshot } from '../poll-record.ts';
 import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate, isRetracted } from './record.ts';
 

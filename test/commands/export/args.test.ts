@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readCommand } from '../../../src/commands/command.ts';
 import { exportCommand } from '../../../src/commands/export/command.ts';
-import { isSafeId } from '../../../src/docs-api/paths.ts';
+import { isSafeId } from '../../../src/docs-api/schemas.ts';
 import { message } from '../../../src/slack/blocks.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 

@@ -312,11 +312,9 @@ const keyAlerts = {
     atWork,
   ),
 };
-const aForbidden = new DocsApiError('refused', {
-  operation: 'startExport',
-  kind: 'forbidden',
+const aForbidden = new DocsApiError('startExport', 'forbidden', {
   happened: 'no',
-  retryable: false,
+  what: 'refused',
   platformMessage: 'Static export is not enabled for this organization',
 });
 

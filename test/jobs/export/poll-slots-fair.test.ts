@@ -60,7 +60,7 @@ describe('when the platform’s limit is reached', () => {
     docs: () => ({ getExport: answer, keyId }) as DocsApi,
   });
   const refuses = (more: { retryAfterMs?: number } = {}) => {
-    const refusal = failing('rate_limited', 'no', { retryable: true, ...more });
+    const refusal = failing('rate_limited', 'no', more);
     return limited(async ({ jobId }) => {
       asked.push(jobId);
       return refusal();

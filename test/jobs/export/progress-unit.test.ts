@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { parseProgress } from '../../../src/docs-api/progress.ts';
+import { parseProgress } from '../../../src/docs-api/text.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { anExportJob, aRun } from '../../support/jobs/export/builders.ts';
 import { createExportWorld, failing } from '../../support/jobs/export/world.ts';
@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 
 const progressOf = (value: unknown) => {
-  const progress = parseProgress(value, false, (text) => text as never);
+  const progress = parseProgress(value, false);
   return progress === undefined ? {} : { progress };
 };
 

@@ -1,15 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { DocsApiOptions } from '../../../src/docs-api/caller.ts';
-import { createDocsApi, type DocsApi } from '../../../src/docs-api/client.ts';
+import { createDocsApi, type DocsApi, type DocsApiOptions } from '../../../src/docs-api/client.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
 
 export const KEY = 'adm_0123456789abcdef';
 
 /** A client for a test, closed at its end. */
 export function clientOf(baseUrl: string, options: Partial<DocsApiOptions> = {}): DocsApi {
-  const api = createDocsApi({ baseUrl, apiKey: KEY, random: () => 0, timeoutMs: 5000, ...options });
+  const api = createDocsApi({ baseUrl, apiKey: KEY, timeoutMs: 5000, ...options });
   onTestFinished(() => void api.close());
   return api;
 }

@@ -137,7 +137,7 @@ function withSendOf(
   job: AgentJob | undefined,
   { now }: JobContext,
 ): WatchRun {
-  const unknown: AgentJob = { id: thread.agentJobId ?? '', status: 'unknown', rawStatus: '' };
+  const unknown: AgentJob = { status: 'unknown', rawStatus: '' };
   const joined = addThread(watch, thread.id, now());
   const { sentAtMs = 0, creates } = sent;
   return recordSend(joined, thread.id, sendKeyOf(thread, sent), job ?? unknown, sentAtMs, creates);

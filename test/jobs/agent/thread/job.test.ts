@@ -11,7 +11,7 @@ onFreshWorlds((fresh) => {
 });
 
 const refused = (kind: DocsApiErrorKind, operation: 'sendFollowUp' | 'getAgentJob' = 'sendFollowUp') =>
-  new DocsApiError('refused', { operation, kind, happened: 'no', retryable: kind === 'rate_limited' });
+  new DocsApiError(operation, kind, { happened: 'no', what: 'refused' });
 const refusesSends = (error: DocsApiError) => {
   world.docs.sendFollowUp = () => Promise.reject(error);
 };

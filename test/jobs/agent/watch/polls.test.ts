@@ -55,8 +55,11 @@ test('a "too many" of the platform holds the polls of all jobs of that key', asy
   world.context.limits = { ...world.context.limits, exportStatusPerSecond: 1_000_000 };
   world.docs.getAgentJob = async ({ jobId }) => {
     polled.push(jobId);
-    const how = { operation: 'getAgentJob', kind: 'rate_limited', happened: 'no' } as const;
-    throw new DocsApiError('refused', { ...how, retryable: true, retryAfterMs: 60_000 });
+    throw new DocsApiError('getAgentJob', 'rate_limited', {
+      happened: 'no',
+      what: 'refused',
+      retryAfterMs: 60_000,
+    });
   };
   for (const id of ['aj_1', 'aj_2']) await look(await watched(id));
   expect(polled).toEqual(['aj_1']);

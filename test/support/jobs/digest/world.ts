@@ -33,8 +33,6 @@ export async function digestWorld(
   const docs = createDocsApi({
     baseUrl: server.url,
     apiKey: platform.apiKey,
-    now,
-    random: () => 0,
     timeoutMs: 5000,
   });
   onTestFinished(async () => {

@@ -1,4 +1,4 @@
-import type { ExportJob } from '../../../../src/docs-api/schemas.ts';
+import type { StartedExport } from '../../../../src/docs-api/schemas.ts';
 import type { Ending, ExportRun } from '../../../../src/jobs/export/record.ts';
 import { NOW_MS } from '../../builders.ts';
 
@@ -72,7 +72,7 @@ export const ended = (ending: Ending, changes: Partial<ExportRun> = {}) =>
   aRun({ state: 'ended', ending, kept: true, completedAtMs: NOW_MS, ...changes });
 
 /** An export job as the platform reports it. */
-export const anExportJob = (changes: Partial<ExportJob> = {}): ExportJob => {
+export const anExportJob = (changes: Partial<StartedExport> = {}): StartedExport => {
   const status = changes.status ?? 'running';
   return { jobId: 'se_3f9a77bd04c24a06', status, rawStatus: status, ...changes };
 };

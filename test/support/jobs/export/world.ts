@@ -1,5 +1,5 @@
 import type { DocsApi } from '../../../../src/docs-api/client.ts';
-import { DocsApiError, type DocsApiErrorKind, type Happened } from '../../../../src/docs-api/errors.ts';
+import { DocsApiError, type DocsApiErrorKind } from '../../../../src/docs-api/errors.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { exportJob } from '../../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../../src/jobs/export/record.ts';
@@ -81,16 +81,10 @@ export function createExportWorld(redis: TestRedis) {
 /** A call of the docs API that fails. */
 export function failing(
   kind: DocsApiErrorKind,
-  happened: Happened = 'no',
-  more: { retryable?: boolean; retryAfterMs?: number } = {},
+  happened: DocsApiError['happened'] = 'no',
+  more: { retryAfterMs?: number } = {},
 ) {
   return async () => {
-    throw new DocsApiError('GET failed', {
-      operation: 'getExport',
-      kind,
-      happened,
-      retryable: false,
-      ...more,
-    });
+    throw new DocsApiError('getExport', kind, { happened, what: 'failed', ...more });
   };
 }

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+
+/** Maximum length of stored text from the platform, in characters. */
+const MAX_LENGTH = 300;
+
+/**
+ * Returns text of the platform as one line that may be shown to a person: without control and invisible characters, and
+ * cut. Bearer tokens, and the user and the query of links are removed, since a presigned link has its signature there.
+ */
+export function oneLine(text: string): string {
+  const line = text
+    .replace(/\s+/gu, ' ')
+    .replace(/\p{C}/gu, '')
+    .slice(0, MAX_LENGTH * 20)
+    .replace(/\b(https?:\/\/)[^\s/?#@]*@/giu, '$1')
+    .replace(/\b(https?:\/\/[^\s?#"'<>]*)([?#][^\s"'<>]*)?/giu, (_, link, query) =>
+      query ? `${link}?…` : link,
+    )
+    .replace(/\bbearer\s+\S+/giu, 'Bearer …');
+  return cut(line.trim(), MAX_LENGTH);
+}
+
+/** Returns at most `max` characters of a text, the last one an ellipsis if it was cut. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  // One character more than allowed, at two units each: the rest of a long text is never read.
+  const characters = [...text.slice(0, 2 * max + 1)];
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
+}
+
+/** Maximum number of an error's details that are read. */
+const MAX_DETAILS = 3;
+
+/**
+ * Returns the text of an error response (`error`, else `message`, with the messages of its `details`), or of a failed
+ * job's `error`.
+ */
+export function parseErrorText(value: unknown): string | undefined {
+  const inner = fieldOf(value, 'error');
+  const candidates = [value, inner, fieldOf(inner, 'message'), fieldOf(value, 'message')];
+  const text = candidates.map(parseText).find((one) => one !== undefined);
+  const details = [fieldOf(inner, 'details') ?? fieldOf(value, 'details')]
+    .flat()
+    .slice(0, MAX_DETAILS)
+    .flatMap((detail) => parseText(fieldOf(detail, 'message')) ?? []);
+  const rest = [...new Set(details)].filter((detail) => detail !== text).join('; ');
+  return parseText([text, rest].filter(Boolean).join(': '));
+}
+
+/** Returns an own field of a value; undefined if the value is not an object. */
+export function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.getOwnPropertyDescriptor(value, name)?.value
+    : undefined;
+}
+
+const parseText = (value: unknown) => (typeof value === 'string' && oneLine(value)) || undefined;
+
+/** The progress of an export: `fraction`, 0 to 1, or `text`, as the platform wrote it. */
+export interface Progress {
+  fraction?: number;
+  /** The number may also be a percentage below one: it is a fraction only if later ones stay below one as well. */
+  unsure?: true;
+  text?: string;
+}
+
+const MAX_PROGRESS_LENGTH = 80;
+
+const countsSchema = z.object({ done: z.number().nonnegative(), total: z.number().positive() });
+
+/**
+ * Reads `progress`, whose type and unit the contract does not promise. Returns `undefined` for anything but:
+ *
+ * - a number from 0 to 100, a percentage as the one published platform sends it. Strictly between 0 and 1 it counts as
+ *   a fraction that is `unsure`. Exactly 1 is 1 %, and 100 % only when the job has completed;
+ * - text with such a number ("42", "0.42") or a percentage ("42%"); any other text is kept as it is;
+ * - an object with the numbers `done` and `total`.
+ */
+export function parseProgress(value: unknown, completed: boolean): Progress | undefined {
+  if (typeof value === 'number') return parsePercentage(value, completed);
+  if (typeof value === 'string') {
+    const text = cut(oneLine(value), MAX_PROGRESS_LENGTH);
+    const [, number, percent] = /^(\d{1,3}(?:\.\d+)?) ?(%?)$/u.exec(text) ?? [];
+    if (number === undefined) return text === '' ? undefined : { text };
+    if (!percent) return parsePercentage(Number(number), completed) ?? { text };
+    return Number(number) <= 100 ? { fraction: Number(number) / 100 } : { text };
+  }
+  const { data: counts } = countsSchema.safeParse(value);
+  return counts && counts.done <= counts.total ? { fraction: counts.done / counts.total } : undefined;
+}
+
+function parsePercentage(value: number, completed: boolean): Progress | undefined {
+  if (value === 1) return { fraction: completed ? 1 : 0.01 };
+  if (value > 0 && value < 1) return { fraction: value, unsure: true };
+  return value >= 0 && value <= 100 ? { fraction: value / 100 } : undefined;
+}
+
+const FROM_MS = Date.UTC(2000, 0);
+const TO_MS = Date.UTC(2200, 0);
+
+const ISO = /^(\d{4}-?\d{2}-?\d{2})(?:[T ]([\d:.,]+) ?(Z|[+-][\d:]+)?)?$/iu;
+
+/**
+ * Returns epoch milliseconds of an ISO 8601 time (UTC if it has no zone), or of seconds or milliseconds as number or
+ * text. Returns undefined for everything else, and outside 2000–2200.
+ */
+export function parseTimestamp(value: unknown): number | undefined {
+  const text = String(typeof value === 'string' || typeof value === 'number' ? value : '').trim();
+  const number = /^\d{9,14}(?:\.\d+)?$/u.test(text) ? Number(text) : undefined;
+  const ms = number === undefined ? parseIso(text) : number * (number < TO_MS / 1000 ? 1000 : 1);
+  return ms >= FROM_MS && ms < TO_MS ? Math.round(ms) : undefined;
+}
+
+function parseIso(text: string): number {
+  const [, day, time = '00', zone = 'Z'] = ISO.exec(text) ?? [];
+  if (day === undefined) return Number.NaN;
+  try {
+    return Temporal.Instant.from(`${day}T${time}${zone}`).epochMilliseconds;
+  } catch {
+    return Number.NaN;
+  }
+}
