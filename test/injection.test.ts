@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { notifiedBy } from '../demo/slack/notifies.ts';
 import type { Block } from '../demo/slack/workspace.ts';
-import { threadChoices } from '../src/commands/agent/modal-fields.ts';
+import { threadChoices } from '../src/commands/agent/modal.ts';
 import { whichJobMessage } from '../src/commands/job-ids.ts';
 import { mentionMessage } from '../src/jobs/agent/mention/view.ts';
-import { ephemeralMessage } from '../src/jobs/agent/thread/ephemeral-view.ts';
-import { threadNeeds } from '../src/jobs/agent/thread/needs.ts';
+import { ephemeralMessage, threadNeeds } from '../src/jobs/agent/thread/ephemeral-view.ts';
 import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';
 import { threadLine, threadMessages } from '../src/jobs/agent/thread/view.ts';
 import { scheduleNeeds } from '../src/jobs/digest/schedule/needs.ts';

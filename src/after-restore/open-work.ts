@@ -1,7 +1,6 @@
 import { ZodError } from 'zod';
-import { withoutFinal } from '../jobs/agent/thread/compact.ts';
 import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
-import { applySendResult, updateInstruction } from '../jobs/agent/thread/transitions.ts';
+import { applySendResult, updateInstruction, withoutFinal } from '../jobs/agent/thread/transitions.ts';
 import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
 import { type WatchRun, watchRun } from '../jobs/agent/watch/record.ts';
 import { type AskRun, askRun } from '../jobs/digest/ask/record.ts';

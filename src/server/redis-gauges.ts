@@ -1,5 +1,5 @@
 import { keyIdOf } from '../docs-api/client.ts';
-import { followUpLimit } from '../jobs/agent/thread/follow-up-limit.ts';
+import { followUpLimit } from '../jobs/agent/thread/platform-call.ts';
 import { analyticsBudget, analyticsLimit, backgroundLimit } from '../jobs/digest/figures/limits.ts';
 import { jobs } from '../jobs/index.ts';
 import type { Limits } from '../jobs/limits.ts';

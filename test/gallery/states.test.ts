@@ -29,10 +29,13 @@ describe('every state is in the gallery:', () => {
     'csvName',
     'fieldProblem',
     'fitsModal',
+    'instructionProblem',
     'mergeChoices',
+    'newJobIn',
     'problem',
     'readPlace',
     'readTimetable',
+    'textProblem',
   ];
 
   test('each branch of a view that has words of its own is reached', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { threadNeeds } from '../../src/jobs/agent/thread/needs.ts';
+import { threadNeeds } from '../../src/jobs/agent/thread/ephemeral-view.ts';
 import { NOW_MS } from '../support/builders.ts';
 import { anInstruction, aThread, aTrouble } from '../support/jobs/agent/builders.ts';
 import { reads } from '../support/slack/rendering.ts';

@@ -1,7 +1,6 @@
 import { mentionButton, mentionKind } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { agentActions, threadButton } from '../../jobs/agent/thread/buttons.ts';
-import { applyClick, MODE_BY_ACTION } from '../../jobs/agent/thread/clicks.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
 import { newInstruction, type Person } from '../../jobs/agent/thread/instruction.ts';
 import { clickedModeText, LEFT_OUT_TEXT } from '../../jobs/agent/thread/phrases.ts';
@@ -12,6 +11,7 @@ import {
   threadKind,
   threadQuotas,
 } from '../../jobs/agent/thread/record.ts';
+import { applyClick, MODE_BY_ACTION } from '../../jobs/agent/thread/reducer.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
@@ -19,8 +19,7 @@ import { tsToMs } from '../../slack/timestamp.ts';
 import { idOf } from '../../store/keys.ts';
 import { handledMessage, notVisibleMessage } from '../intake.ts';
 import { defineButton } from '../registry.ts';
-import { followJob } from './follow.ts';
-import { resolveAgentProject } from './project.ts';
+import { followJob, resolveAgentProject } from './follow.ts';
 import { auditThread } from './threads.ts';
 
 type Action = ThreadClick['action'];

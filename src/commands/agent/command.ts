@@ -14,10 +14,8 @@ import {
 } from '../command.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { findAgentJob, withJob } from '../job-ids.ts';
-import { followJob } from './follow.ts';
-import { openInstructModal } from './instruct-modal.ts';
-import { instructionProblem } from './modal-fields.ts';
-import { withProject } from './project.ts';
+import { followJob, withProject } from './follow.ts';
+import { instructionProblem, openInstructModal } from './modal.ts';
 import { listThreads, stopFollowing } from './threads.ts';
 
 const followExample = '/docs-agent follow job_41d7';

@@ -13,7 +13,7 @@ import { idOf } from '../../store/keys.ts';
 import type { Acceptance, Quota, RunBase } from '../../store/runs.ts';
 import { choose, type FoundJob, fittingThreads, projectNames, readListed, toJob } from '../job-ids.ts';
 import type { EventListener, EventTools } from '../registry.ts';
-import { resolveAgentProject } from './project.ts';
+import { resolveAgentProject } from './follow.ts';
 
 type RelevantReply = Exclude<Reply, { kind: 'ignored' }>;
 type NewReply = Extract<Reply, { kind: 'reply' }>;

@@ -1,179 +1,162 @@
-import type { ModalView } from '@slack/types';
+import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
-import { instructEntry } from '../../jobs/agent/thread/event.ts';
-import { jobName } from '../../jobs/agent/thread/phrases.ts';
-import { type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
-import { threadPermalink } from '../../jobs/agent/thread/view.ts';
+import { agentActions } from '../../jobs/agent/thread/buttons.ts';
+import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
+import { type ThreadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
+import { stateLabel } from '../../jobs/agent/thread/view.ts';
+import { isTalk, parseThreadText } from '../../jobs/agent/thread-text.ts';
+import { personName } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
-import { parseJson } from '../../runtime/json.ts';
-import { message, type Part } from '../../slack/blocks.ts';
+import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
+import { cleanText } from '../../slack/markdown/spans.ts';
 import { type Choice, choiceField, formView, textField } from '../../slack/modals.ts';
-import { idOf } from '../../store/keys.ts';
+import { cutShown, lengthOf } from '../../slack/text.ts';
+import { isBlankId } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import type { Modal, ShortcutMessage, SubmitResult } from '../registry.ts';
-import { followJob } from './follow.ts';
-import {
-  cleanInstruction,
-  instructionProblem,
-  NEW_JOB,
-  projectFields,
-  threadChoices,
-} from './modal-fields.ts';
-import { soleAgent } from './project.ts';
-import { auditThread } from './threads.ts';
+import { findAgentJob, readJobField } from '../job-ids.ts';
+import { defineButton, type Modal } from '../registry.ts';
+import { followJob, noAgentMessage, resolveAgentProject, soleAgent } from './follow.ts';
 
-const CALLBACK_ID = 'agent.send_message.text';
+const INSTRUCT_CALLBACK = 'agent.start';
 
-/** Possible targets of a message. */
-export interface SendTargets {
-  /** Threads that follow a job and take instructions; `here` is that of the message. */
-  threads: readonly ThreadRun[];
-  here: ThreadRun | undefined;
-  /** Possible projects of a new job in the message's thread, if one can start there; `project` is preselected. */
-  newJob?: { projects: readonly Project[]; project: string | undefined } | undefined;
+/** Opens the modal for the caller. Returns a message if no project has an agent; rejects with `UserFacingError`. */
+export async function openInstructModal(caller: Caller, tools: CommandTools): Promise<Message | undefined> {
+  const { projects } = tools;
+  const missing = noAgentMessage(projects, caller.channel.id);
+  if (missing !== undefined) return missing;
+  const here = resolveAgentProject(projects, { channel: caller.channel.id });
+  const project = here.kind === 'project' ? here.name : undefined;
+  await tools.openModal(caller, instructView({ projects: projectsWithId(projects), project }, caller));
+  return undefined;
 }
 
-/** The subject of the modal: a message, and its target if there is only one. */
-const sendAbout = z.object({
-  v: z.literal(1),
-  ts: z.string(),
-  rootTs: z.string(),
-  to: z.string().optional(),
+/** [Instruct the agent], under help. */
+export const instructButton = defineButton({
+  action: agentActions.instruct,
+  may: 'agent',
+  value: z.object({ v: z.literal(1) }),
+  async run(_value, caller, tools) {
+    return openInstructModal(caller, tools);
+  },
 });
-type SendAbout = z.infer<typeof sendAbout>;
 
-const targetChoices = ({ threads, here, newJob }: SendTargets): Choice[] =>
-  [
-    ...(newJob ? [{ label: 'A new job, in this thread', value: NEW_JOB }] : []),
-    ...threadChoices([...(here ? [here] : []), ...threads.filter((thread) => thread !== here)]),
-  ].slice(0, SLACK_LIMITS.selectOptions);
+export const instructModal: Modal = {
+  callbackId: INSTRUCT_CALLBACK,
+  may: 'agent',
 
-/** Opens the modal about a message with the content `text`. */
-export async function openSendModal(
-  { ts, threadTs: rootTs = ts }: Pick<ShortcutMessage, 'ts' | 'threadTs'>,
-  targets: SendTargets & { text: string },
-  caller: Caller,
-  tools: CommandTools,
-): Promise<void> {
-  const [only, ...others] = targetChoices(targets);
-  const to = others.length === 0 ? only?.value : undefined;
-  const about: SendAbout = { v: 1, ts, rootTs, ...(to !== undefined && { to }) };
-  await tools.openModal(caller, sendModalView(targets), JSON.stringify(about));
+  async submit(values, caller, tools) {
+    const text = cleanInstruction(values.text ?? '');
+    const project = values.project ?? soleAgent(tools.projects);
+    const read = isBlankId(values.job)
+      ? { job: undefined }
+      : await readJobField(values.job, (typed) => findAgentJob(typed, project, caller, tools));
+    const problems = {
+      ...('problem' in read && { job: read.problem }),
+      // A job can be followed without an instruction.
+      ...((isBlankId(values.job) || text !== '') && textProblem(text, tools)),
+    };
+    if ('problem' in read || Object.keys(problems).length > 0) return { kind: 'problems', problems };
+    const refusal = await followJob({ jobId: read.job?.id, text, project }, caller, tools);
+    return refusal === undefined ? { kind: 'closed' } : { kind: 'message', message: refusal };
+  },
+};
+
+function textProblem(text: string, { limits }: CommandTools): Record<string, string> {
+  if (text === '') return { text: 'Write what the agent should do, or paste a job ID below.' };
+  const problem = instructionProblem(text, undefined, limits);
+  return problem === undefined ? {} : { text: problem };
 }
 
-/** Asks for the target job, if there are several, and lets the person edit the text. */
-export function sendModalView({ text, ...targets }: SendTargets & { text: string }): ModalView {
-  const { here, newJob } = targets;
-  const choices = targetChoices(targets);
-  const [first] = choices;
-  const isSole = choices.length === 1;
-  const initial = here?.id ?? (newJob ? NEW_JOB : undefined);
-  const fits = text.length <= SLACK_LIMITS.inputInitialValue;
-  const shown = cleanInstruction(fits ? text : cutCodeUnits(text));
+/** Asks for a new job's instruction, or for the id of a job to follow. `project` is preselected. */
+export function instructView(
+  { projects, project }: { projects: readonly Project[]; project: string | undefined },
+  { channel }: Pick<Caller, 'channel'>,
+): ModalView {
   return formView({
-    title: 'Send to the docs agent',
-    submit: 'Send',
-    callback: CALLBACK_ID,
-    ...(isSole && first && { intro: message([soleTarget(first)]) }),
+    title: 'Instruct the docs agent',
+    submit: 'Start',
+    callback: INSTRUCT_CALLBACK,
+    intro: message([placeParts(channel.id)]),
     fields: [
-      ...(isSole
-        ? []
-        : [choiceField({ block: 'thread', label: 'Job', choices, ...(initial && { initial }) })]),
       textField({
         block: 'text',
-        label: 'Instruction',
-        hint: fits
-          ? "The agent gets this text, and the job's thread shows its first words. Files, previews of private messages and the rest of the conversation are not sent."
-          : 'The message is too long for this form, so its end is missing here.',
+        label: 'What should the agent do?',
+        placeholder: 'Add error handling to the quickstart',
         multiline: true,
-        ...(shown !== '' && { initial: shown }),
+        optional: true,
       }),
-      ...(newJob
-        ? projectFields(
-            newJob.projects,
-            newJob.project,
-            isSole ? {} : { hint: 'Only for a new job.', optional: true },
-          )
-        : []),
+      textField({
+        block: 'job',
+        label: 'Job ID',
+        hint: "Paste an existing job's ID or link, or leave blank for a new job.",
+        optional: true,
+      }),
+      ...projectFields(projects, project),
     ],
   });
 }
 
-const soleTarget = ({ label, value }: Choice): Part[] =>
-  value === NEW_JOB
-    ? ["This starts a new job, shown in this message's thread."]
-    : ['It goes to ', { bold: label }, '.'];
+const placeParts = (channelId: string): Part[] =>
+  channelId.startsWith('C')
+    ? ['The job gets a thread in ', { channel: channelId }, '; replies there instruct the agent.']
+    : ['The job gets a thread; replies there instruct the agent.'];
 
-/** Cut by Slack's count, and not in the middle of a character. */
-const cutCodeUnits = (text: string) =>
-  `${text.slice(0, SLACK_LIMITS.inputInitialValue - 1).replace(/\p{Cs}$/u, '')}…`;
+// Shared with the other modals for instructions to the agent.
 
-export const sendModal: Modal = {
-  callbackId: CALLBACK_ID,
-  may: 'agent',
+/** The value for a new job; no run has this id. */
+export const NEW_JOB = 'new';
 
-  async submit(values, caller, tools, details) {
-    const about = sendAbout.safeParse(parseJson(details.about)).data;
-    const text = cleanInstruction(values.text ?? '');
-    const to = values.thread ?? about?.to;
-    if (to === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
-    if (to !== NEW_JOB) return sendTo(to, text, caller, tools);
-    return about === undefined ? notFollowed : startHere(about, text, values.project, caller, tools);
-  },
-};
-
-/** Sends it to the job of a followed thread. */
-async function sendTo(
-  threadId: string,
-  text: string,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<SubmitResult> {
-  const found = await tools.intake.loadVisible(threadId, threadKind, caller);
-  if (found.kind !== 'found' || found.run.state === 'ended') return notFollowed;
-  const thread = found.run;
-  const problem = instructionProblem(text, thread, tools.limits);
-  if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
-  const { requestId, teamId, user } = caller;
-  const entry = instructEntry({
-    id: idOf('instruct', teamId, requestId),
-    by: { id: user.id, name: user.name },
-    text,
-    atMs: tools.now(),
+/** Returns the options for threads: each is named by its job, and by its owner as well if names are equal. */
+export function threadChoices(threads: readonly ThreadRun[]): Choice[] {
+  const labels = threads.map(labelOf);
+  return threads.map((thread, index) => {
+    const label = labels[index] ?? '';
+    const isOnly = labels.indexOf(label) === labels.lastIndexOf(label);
+    return { label: isOnly ? label : withOwner(label, thread), value: thread.id };
   });
-  const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
-  if (outcome === 'gone') return notFollowed;
-  await auditThread(thread, 'accepted', tools);
-  const permalink = threadPermalink(thread, tools.workspaceUrl);
-  const where: Part[] =
-    permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];
-  return {
-    kind: 'message',
-    message: message([[`It goes to ${jobName(thread)}; the result appears`, ...where]]),
-  };
 }
 
-/** Starts a new job in the thread of the message. Its card there is the answer. */
-async function startHere(
-  { ts, rootTs }: SendAbout,
+const labelOf = (thread: ThreadRun) =>
+  cutShown(`${jobName(thread)} · ${stateLabel(thread)}`, SLACK_LIMITS.optionText);
+
+function withOwner(label: string, { owner }: ThreadRun): string {
+  const whose = cutShown(` · ${personName(owner.name)}`, 25);
+  return `${cutShown(label, SLACK_LIMITS.optionText - whose.length)}${whose}`;
+}
+
+/** Returns the field for the project of a new job; none if there is only one project. `initial` is preselected. */
+export function projectFields(
+  projects: readonly Project[],
+  initial: string | undefined,
+  optional: { hint?: string; optional?: boolean } = {},
+): InputBlock[] {
+  if (projects.length < 2) return [];
+  const choices = projects
+    .slice(0, SLACK_LIMITS.selectOptions)
+    .map(({ name }) => ({ label: name, value: name }));
+  return [
+    choiceField({
+      block: 'project',
+      label: 'Project',
+      choices,
+      ...optional,
+      ...(initial !== undefined && { initial }),
+    }),
+  ];
+}
+
+/** Cleans an instruction both when it is shown and when it is submitted, so nothing invisible is sent. */
+export const cleanInstruction = (text: string) => cleanText(text).trim();
+
+/** Checked while the text can still be changed, or sent later; the thread's own job decides. */
+export function instructionProblem(
   text: string,
-  chosen: string | undefined,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<SubmitResult> {
-  const problem = instructionProblem(text, undefined, tools.limits);
-  if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
-  const project = chosen ?? soleAgent(tools.projects);
-  const started = await followJob({ jobId: undefined, text, project, under: { ts, rootTs } }, caller, tools);
-  if (started === undefined) return { kind: 'closed' };
-  const isAsked = chosen === undefined && projectsWithId(tools.projects).length > 1;
-  return isAsked
-    ? { kind: 'problems', problems: { project: 'Choose a project.' } }
-    : { kind: 'message', message: started };
+  thread: ThreadRun | undefined,
+  { instructionCharacters, instructionsWaiting }: CommandTools['limits'],
+): string | undefined {
+  if (isTalk(parseThreadText(text))) return 'Write what the agent should do.';
+  if (lengthOf(text) > instructionCharacters) return tooLongText(lengthOf(text), instructionCharacters);
+  const isFull = thread !== undefined && waitingOf(thread).length >= instructionsWaiting;
+  return isFull ? tooManyText(instructionsWaiting) : undefined;
 }
-
-const notFollowed: SubmitResult = {
-  kind: 'message',
-  message: message([['That job is no longer followed, so nothing was sent.']]),
-};

@@ -3,9 +3,8 @@ import type { Registry } from '../registry.ts';
 import { followAgainButton, startNewButton, threadButtons, tryAgainButton } from './buttons.ts';
 import { agentCommand } from './command.ts';
 import { messageEvents } from './events.ts';
-import { instructButton, instructModal } from './instruct-modal.ts';
-import { sendModal } from './modal.ts';
-import { sendShortcut } from './shortcut.ts';
+import { instructButton, instructModal } from './modal.ts';
+import { sendModal, sendShortcut } from './shortcut.ts';
 
 export const agentCommands = {
   commands: [agentCommand],

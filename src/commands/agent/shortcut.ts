@@ -1,16 +1,24 @@
+import type { ModalView } from '@slack/types';
+import { z } from 'zod';
 import { mentionMessage } from '../../jobs/agent/mention/view.ts';
-import { acceptsInstructions, type ThreadRun } from '../../jobs/agent/thread/record.ts';
-import { projectsWithId } from '../../projects.ts';
+import { instructEntry } from '../../jobs/agent/thread/event.ts';
+import { jobName } from '../../jobs/agent/thread/phrases.ts';
+import { acceptsInstructions, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
+import { threadPermalink } from '../../jobs/agent/thread/view.ts';
+import { type Project, projectsWithId } from '../../projects.ts';
+import { parseJson } from '../../runtime/json.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
-import { message } from '../../slack/blocks.ts';
+import { message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
-import type { CommandTools } from '../intake.ts';
-import type { MessageShortcut, ShortcutMessage } from '../registry.ts';
-import { openSendModal, type SendTargets } from './modal.ts';
-import { noAgentMessage, resolveAgentProject } from './project.ts';
-import { findThreads } from './threads.ts';
+import { type Choice, choiceField, formView, textField } from '../../slack/modals.ts';
+import { idOf } from '../../store/keys.ts';
+import type { Caller, CommandTools } from '../intake.ts';
+import type { MessageShortcut, Modal, ShortcutMessage, SubmitResult } from '../registry.ts';
+import { followJob, noAgentMessage, resolveAgentProject, soleAgent } from './follow.ts';
+import { cleanInstruction, instructionProblem, NEW_JOB, projectFields, threadChoices } from './modal.ts';
+import { auditThread, findThreads } from './threads.ts';
 
 /** Maximum delay of a modal by look-ups of names, since its trigger expires soon; then it shows "@someone". */
 const NAMES_TIMEOUT_MS = 300;
@@ -61,3 +69,158 @@ const noneFollowed = message([
   ],
   [{ code: '/docs-agent follow <job id>' }],
 ]);
+
+const MODAL_CALLBACK = 'agent.send_message.text';
+
+/** Possible targets of a message. */
+interface SendTargets {
+  /** Threads that follow a job and take instructions; `here` is that of the message. */
+  threads: readonly ThreadRun[];
+  here: ThreadRun | undefined;
+  /** Possible projects of a new job in the message's thread, if one can start there; `project` is preselected. */
+  newJob?: { projects: readonly Project[]; project: string | undefined } | undefined;
+}
+
+/** The subject of the modal: a message, and its target if there is only one. */
+const sendAbout = z.object({
+  v: z.literal(1),
+  ts: z.string(),
+  rootTs: z.string(),
+  to: z.string().optional(),
+});
+type SendAbout = z.infer<typeof sendAbout>;
+
+const targetChoices = ({ threads, here, newJob }: SendTargets): Choice[] =>
+  [
+    ...(newJob ? [{ label: 'A new job, in this thread', value: NEW_JOB }] : []),
+    ...threadChoices([...(here ? [here] : []), ...threads.filter((thread) => thread !== here)]),
+  ].slice(0, SLACK_LIMITS.selectOptions);
+
+/** Opens the modal about a message with the content `text`. */
+async function openSendModal(
+  { ts, threadTs: rootTs = ts }: Pick<ShortcutMessage, 'ts' | 'threadTs'>,
+  targets: SendTargets & { text: string },
+  caller: Caller,
+  tools: CommandTools,
+): Promise<void> {
+  const [only, ...others] = targetChoices(targets);
+  const to = others.length === 0 ? only?.value : undefined;
+  const about: SendAbout = { v: 1, ts, rootTs, ...(to !== undefined && { to }) };
+  await tools.openModal(caller, sendModalView(targets), JSON.stringify(about));
+}
+
+/** Asks for the target job, if there are several, and lets the person edit the text. */
+export function sendModalView({ text, ...targets }: SendTargets & { text: string }): ModalView {
+  const { here, newJob } = targets;
+  const choices = targetChoices(targets);
+  const [first] = choices;
+  const isSole = choices.length === 1;
+  const initial = here?.id ?? (newJob ? NEW_JOB : undefined);
+  const fits = text.length <= SLACK_LIMITS.inputInitialValue;
+  const shown = cleanInstruction(fits ? text : cutCodeUnits(text));
+  return formView({
+    title: 'Send to the docs agent',
+    submit: 'Send',
+    callback: MODAL_CALLBACK,
+    ...(isSole && first && { intro: message([soleTarget(first)]) }),
+    fields: [
+      ...(isSole
+        ? []
+        : [choiceField({ block: 'thread', label: 'Job', choices, ...(initial && { initial }) })]),
+      textField({
+        block: 'text',
+        label: 'Instruction',
+        hint: fits
+          ? "The agent gets this text, and the job's thread shows its first words. Files, previews of private messages and the rest of the conversation are not sent."
+          : 'The message is too long for this form, so its end is missing here.',
+        multiline: true,
+        ...(shown !== '' && { initial: shown }),
+      }),
+      ...(newJob
+        ? projectFields(
+            newJob.projects,
+            newJob.project,
+            isSole ? {} : { hint: 'Only for a new job.', optional: true },
+          )
+        : []),
+    ],
+  });
+}
+
+const soleTarget = ({ label, value }: Choice): Part[] =>
+  value === NEW_JOB
+    ? ["This starts a new job, shown in this message's thread."]
+    : ['It goes to ', { bold: label }, '.'];
+
+/** Cut by Slack's count, and not in the middle of a character. */
+const cutCodeUnits = (text: string) =>
+  `${text.slice(0, SLACK_LIMITS.inputInitialValue - 1).replace(/\p{Cs}$/u, '')}…`;
+
+export const sendModal: Modal = {
+  callbackId: MODAL_CALLBACK,
+  may: 'agent',
+
+  async submit(values, caller, tools, details) {
+    const about = sendAbout.safeParse(parseJson(details.about)).data;
+    const text = cleanInstruction(values.text ?? '');
+    const to = values.thread ?? about?.to;
+    if (to === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
+    if (to !== NEW_JOB) return sendTo(to, text, caller, tools);
+    return about === undefined ? notFollowed : startHere(about, text, values.project, caller, tools);
+  },
+};
+
+/** Sends it to the job of a followed thread. */
+async function sendTo(
+  threadId: string,
+  text: string,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<SubmitResult> {
+  const found = await tools.intake.loadVisible(threadId, threadKind, caller);
+  if (found.kind !== 'found' || found.run.state === 'ended') return notFollowed;
+  const thread = found.run;
+  const problem = instructionProblem(text, thread, tools.limits);
+  if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
+  const { requestId, teamId, user } = caller;
+  const entry = instructEntry({
+    id: idOf('instruct', teamId, requestId),
+    by: { id: user.id, name: user.name },
+    text,
+    atMs: tools.now(),
+  });
+  const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
+  if (outcome === 'gone') return notFollowed;
+  await auditThread(thread, 'accepted', tools);
+  const permalink = threadPermalink(thread, tools.workspaceUrl);
+  const where: Part[] =
+    permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];
+  return {
+    kind: 'message',
+    message: message([[`It goes to ${jobName(thread)}; the result appears`, ...where]]),
+  };
+}
+
+/** Starts a new job in the thread of the message. Its card there is the answer. */
+async function startHere(
+  { ts, rootTs }: SendAbout,
+  text: string,
+  chosen: string | undefined,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<SubmitResult> {
+  const problem = instructionProblem(text, undefined, tools.limits);
+  if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
+  const project = chosen ?? soleAgent(tools.projects);
+  const started = await followJob({ jobId: undefined, text, project, under: { ts, rootTs } }, caller, tools);
+  if (started === undefined) return { kind: 'closed' };
+  const isAsked = chosen === undefined && projectsWithId(tools.projects).length > 1;
+  return isAsked
+    ? { kind: 'problems', problems: { project: 'Choose a project.' } }
+    : { kind: 'message', message: started };
+}
+
+const notFollowed: SubmitResult = {
+  kind: 'message',
+  message: message([['That job is no longer followed, so nothing was sent.']]),
+};

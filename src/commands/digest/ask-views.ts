@@ -15,7 +15,7 @@ import { message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { bidiIsolate, singleLine } from '../../slack/text.ts';
-import { cleanInstruction, NEW_JOB, threadChoices } from '../agent/modal-fields.ts';
+import { cleanInstruction, NEW_JOB, threadChoices } from '../agent/modal.ts';
 import { readPage } from './ask-subject.ts';
 
 export const SUBJECT_CALLBACK = 'digest.ask.subject';

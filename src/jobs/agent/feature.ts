@@ -4,11 +4,10 @@ import { runBase } from '../../store/runs.ts';
 import { defineHomeRuns, type Feature } from '../feature.ts';
 import { isNeedOf } from '../needs.ts';
 import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
-import { instructButton } from './ask-view.ts';
-import { followUpLimit } from './thread/follow-up-limit.ts';
-import { threadNeeds } from './thread/needs.ts';
+import { threadNeeds } from './thread/ephemeral-view.ts';
+import { followUpLimit } from './thread/platform-call.ts';
 import { listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
-import { threadLine, threadPermalink } from './thread/view.ts';
+import { instructButton, threadLine, threadPermalink } from './thread/view.ts';
 
 /** Maximum number of followed threads checked when work that waits for a key is counted; latest first. */
 const MAX_FOLLOWED = 300;

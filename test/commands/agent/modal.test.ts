@@ -1,7 +1,7 @@
 import type { InputBlock } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
-import { sendModal, sendModalView } from '../../../src/commands/agent/modal.ts';
+import { sendModal, sendModalView } from '../../../src/commands/agent/shortcut.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, ben, noDetails } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';

@@ -1,7 +1,7 @@
 import { helpMessage } from '../../../src/commands/command.ts';
 import { registry } from '../../../src/commands/index.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
-import { threadNeeds } from '../../../src/jobs/agent/thread/needs.ts';
+import { threadNeeds } from '../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
 import {
   type AdminAlertParts,

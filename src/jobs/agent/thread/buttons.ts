@@ -33,7 +33,7 @@ export const threadButton = z.object({
   about: z.array(z.string()).default([]),
   attempt: z.number().int().default(1),
 });
-export type ThreadButton = z.infer<typeof threadButton>;
+type ThreadButton = z.infer<typeof threadButton>;
 
 /** Returns a button of this thread that carries as many ids of `about` as fit in its value. */
 export function threadButtonOf(

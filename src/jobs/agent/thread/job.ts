@@ -1,11 +1,42 @@
-import { defineRunJob, markIdle } from '../../run-job.ts';
-import { authorize, postCard } from './card-step.ts';
-import { end } from './end-step.ts';
-import { type Execution, follow } from './follow-step.ts';
-import { threadNeeds } from './needs.ts';
-import { type ThreadRun, threadRun } from './record.ts';
-import { type LoadedThread, saveChanges } from './thread-step.ts';
-import { endThread } from './transitions.ts';
+import { SlackApiError } from '../../../slack/errors.ts';
+import { beginningOf, messageToMarkdown } from '../../../slack/markdown/message.ts';
+import { noNames } from '../../../slack/markdown/names.ts';
+import { threadClaim } from '../../../store/threads.ts';
+import { loadCardState, reportPrivately } from '../../card.ts';
+import type { JobContext } from '../../context.ts';
+import { runAgainIn } from '../../job.ts';
+import { lookUpJob, pollRateLimit } from '../../polling.ts';
+import { lookupRetryMs } from '../../retry.ts';
+import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { contactsText } from '../../wording-view.ts';
+import { parseThreadText } from '../thread-text.ts';
+import { addThread, requestPoll } from '../watch/transitions.ts';
+import { leaveWatch, loadWatch, updateWatch } from '../watch/watches.ts';
+import { noPlaceMessage, threadNeeds, unknownJobMessage } from './ephemeral-view.ts';
+import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
+import { applyInbox } from './inbox.ts';
+import {
+  auditThread,
+  type LoadedThread,
+  publishAndWait,
+  publishThread,
+  recordChanges,
+  saveChanges,
+  type ThreadStepResult,
+} from './publish.ts';
+import {
+  isJobRefused,
+  isRetracted,
+  nextWaitingOf,
+  type ThreadRun,
+  threadQuotas,
+  threadRun,
+} from './record.ts';
+import { checkOpenSend, nextSendAtMs, nextSendable, registerSend, send } from './send.ts';
+import { joinWatch, syncThread } from './sync.ts';
+import { addEphemeral, dropAuthor, endIfNotCreated, endThread, endUnusedLimit } from './transitions.ts';
+import { troubleMessage } from './unsent-view.ts';
+import { cardKey } from './view.ts';
 
 /** Steps mostly wait for the platform, and a step that hangs must not delay other threads. */
 const CONCURRENCY = 200;
@@ -40,3 +71,194 @@ export const threadJob = defineRunJob<ThreadRun, LoadedThread, Execution>({
     return markIdle(run, context);
   },
 });
+
+/** Checks the owner's permission, unless it was checked when the request arrived. */
+async function authorize(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun>> {
+  const { now, policy } = context;
+  if (run.checked) {
+    const answer = await lookUpNamedJob(run, context);
+    if (typeof answer === 'number') return runAgainIn(answer);
+    if (answer === 'unknown') return saveAs(endThread(run, { why: 'refused', code: NO_JOB }));
+    await auditThread(run, 'accepted', context);
+    return saveAs({ ...run, state: 'postingCard', sinceMs: now() });
+  }
+  const external = run.asked.external === true;
+  const verdict = await policy.check(run.owner.id, 'agent', { external });
+  if (verdict.kind === 'unknown') return runAgainIn(lookupRetryMs(context));
+  const { id, name } = verdict.person;
+  const known = { ...run, checked: true, owner: { id, name } };
+  if (verdict.kind === 'allowed') {
+    const visibility = await loadVisibility(run, context);
+    if (visibility.kind === 'wait') return runAgainIn(visibility.inMs);
+    return saveAs({ ...known, asked: { ...run.asked, isPublic: visibility.isPublic } });
+  }
+  await auditThread(run, 'refused: not permitted', context);
+  const about = contactsText(verdict, policy.isOpen('agent'));
+  const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about };
+  return saveAs({ ...endThread(known, { why: 'refused' }), ephemerals: [...run.ephemerals, ephemeral] });
+}
+
+/** The `code` of a request that never became a thread, because the platform knows no such job. */
+const NO_JOB = 'no_job';
+
+/** Looks up the job that a person named; a job that Docket makes needs no look-up. */
+async function lookUpNamedJob({ id, project, agentJobId: jobId }: ThreadRun, context: JobContext) {
+  const projectId = context.projectId(project);
+  const docs = context.docs(project);
+  if (jobId === undefined || projectId === undefined || docs === undefined) return 'known';
+  const rateLimit = pollRateLimit('agent-status', docs.keyId, context.limits.exportStatusPerSecond);
+  const get = () => docs.getAgentJob({ projectId, jobId }, { signal: context.stopping });
+  return lookUpJob(id, rateLimit, get, context);
+}
+
+/** Returns whether the channel is public; false if neither the request nor Slack says so. */
+async function loadVisibility(
+  { asked, id }: ThreadRun,
+  { slack, log }: JobContext,
+): Promise<{ kind: 'known'; isPublic: boolean } | { kind: 'wait'; inMs: number }> {
+  try {
+    const open = asked.isPublic || (await slack.channel(asked.channel)).isPublic;
+    return { kind: 'known', isPublic: open };
+  } catch (error) {
+    if (!(error instanceof SlackApiError)) throw error;
+    if (error.kind === 'limited' && error.retryAfterMs !== undefined)
+      return { kind: 'wait', inMs: error.retryAfterMs };
+    log.warn({ run: id, err: error }, 'a channel could not be looked up; it counts as private');
+    return { kind: 'known', isPublic: false };
+  }
+}
+
+/** Posts the card first: if it cannot be posted, nothing is followed or sent. */
+async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun>> {
+  const { now, threads } = context;
+  await publishThread(run, context);
+  const card = await loadCardState(run, cardKey(run), context);
+  if (card.kind === 'waiting') return runAgainIn(card.inMs);
+  if (card.kind === 'elsewhere') return saveAs({ ...run, inDirectMessage: true });
+  if (card.kind === 'refused') {
+    await auditThread(run, `refused: ${card.code}`, context);
+    return saveAs(endThread(run, { why: 'noPlace', code: card.code }));
+  }
+  const { channel, ts } = card;
+  const place = { channel, rootTs: run.inDirectMessage ? ts : (run.asked.rootTs ?? ts) };
+  const claimed = { ...run, claim: threadClaim({ teamId: run.teamId, ...place }), place };
+  const holder = await threads.follow(claimed, { teamId: run.teamId, ...place });
+  if (holder !== undefined) return saveAs(endThread(run, { why: 'taken' }));
+  return saveAs({ ...claimed, state: 'following', sinceMs: now() });
+}
+
+/** The thread is published this often while instructions are sent one after the other. */
+const PUBLISH_INTERVAL_MS = 2000;
+
+/** Data that the steps of one execution share. */
+interface Execution {
+  publishedAtMs: number;
+}
+
+/** One step of a thread that follows a job: it sends before it publishes. */
+async function follow(
+  { run, inbox, wakes }: LoadedThread,
+  execution: Execution,
+  context: JobContext,
+): Promise<ThreadStepResult> {
+  const { now, policy } = context;
+  const delaysMs: number[] = [];
+  const answerInMs = await checkOpenSend(run, context);
+  if (answerInMs === 'next') return 'next';
+  if (answerInMs > 0) delaysMs.push(answerInMs);
+  const unregistered = run.instructions.find(
+    ({ state, round }) => state === 'working' && round === undefined,
+  );
+  if (unregistered !== undefined) {
+    await registerSend(run, unregistered, undefined, context);
+    return 'next';
+  }
+  // The message about an ended limit is published before another limit replaces it.
+  const hasEndedLimit = run.retry?.expired || run.limit?.expired;
+  if (hasEndedLimit || now() - execution.publishedAtMs > PUBLISH_INTERVAL_MS) {
+    await publishThread(run, context);
+    execution.publishedAtMs = now();
+  }
+
+  const applied = await applyInbox(run, inbox, context);
+  if (applied.pollRequested && run.agentJobId !== undefined)
+    await updateWatch(run, (watch) => requestPoll(watch, now()), context);
+  const sendable = nextSendable(applied.thread, now());
+  // Checked right before the send, since the instruction may have waited for hours.
+  const verdict = sendable && (await policy.check(sendable.by.id, 'agent'));
+  const head = verdict?.kind === 'allowed' ? sendable : undefined;
+  const thread =
+    verdict?.kind === 'refused' && sendable
+      ? dropAuthor(applied.thread, sendable.by.id, contactsText(verdict, policy.isOpen('agent')))
+      : applied.thread;
+  if (applied.consumed > 0 || head !== undefined || thread !== applied.thread) {
+    if (head === undefined) return saveChanges(run, thread, applied.consumed, context);
+    await recordChanges(run, thread, context);
+    return send(thread, head, applied.consumed, context);
+  }
+  const isBlockedBySlack = verdict?.kind === 'unknown' || applied.isBlocked;
+  if (isBlockedBySlack) delaysMs.push(lookupRetryMs(context));
+
+  const latest = await syncWithWatch(run, context);
+  const next = endIfNotCreated(endUnusedLimit(latest));
+  if (next !== run) return saveChanges(run, next, 0, context);
+  if (nextWaitingOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
+  return publishAndWait(run, wakes, delaysMs, context);
+}
+
+/** Returns the thread with the state of its job's watch. A thread without a watch joins it. */
+async function syncWithWatch(run: ThreadRun, context: JobContext): Promise<ThreadRun> {
+  if (run.agentJobId === undefined) return run;
+  if (!run.watched) {
+    const watch = await updateWatch(run, (one) => addThread(one, run.id, context.now()), context);
+    return syncThread(joinWatch(run, watch), watch);
+  }
+  const watch = await loadWatch(run, context);
+  return watch === undefined ? { ...run, watched: false } : syncThread(run, watch);
+}
+
+/** A step of an ended thread. The platform finishes its instructions, but they are no longer shown here. */
+async function end({ run, inbox, wakes }: LoadedThread, context: JobContext): Promise<StepResult<ThreadRun>> {
+  const events = inbox.flatMap((entry) => threadEvent.safeParse(entry).data ?? []);
+  if (inbox.length > 0) return saveAs(addEndedEphemerals(run, events), { consumed: inbox.length });
+  const answerInMs = await checkOpenSend(run, context);
+  if (answerInMs === 'next') return 'next';
+  if (answerInMs > 0) return runAgainIn(answerInMs);
+  await leaveWatch(run, context);
+  const [quota] = threadQuotas(run, context.limits);
+  await context.threads.unfollow(run.teamId, run.id, quota.name);
+  if (run.ended?.why === 'noPlace') {
+    const message = noPlaceMessage(run.asked.joinable, run.ended.code ?? '');
+    const inMs = await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
+    if (inMs > 0) return runAgainIn(inMs);
+  }
+  if (run.ended?.code === NO_JOB) {
+    const message = unknownJobMessage(run.agentJobId ?? '');
+    const inMs = await reportPrivately(run, { name: 'no-job', userId: run.owner.id, message }, context);
+    if (inMs > 0) return runAgainIn(inMs);
+  }
+  const refused = run.sendProblems.find(isJobRefused);
+  if (isRetracted(run) && refused !== undefined) {
+    const message = troubleMessage(run, refused);
+    const inMs = await reportPrivately(run, { name: 'not-made', userId: run.owner.id, message }, context);
+    if (inMs > 0) return runAgainIn(inMs);
+  }
+  return publishAndWait(run, wakes, [], context);
+}
+
+const isSmallTalk = ({ content }: ReplyEvent) =>
+  parseThreadText(messageToMarkdown(beginningOf(content), noNames)).kind === 'smallTalk';
+
+/** Adds ephemerals to people who addressed the agent after the end. */
+function addEndedEphemerals(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadRun {
+  const recipients = entries.flatMap((entry) => {
+    if (entry.kind === 'instruct') return [{ to: entry.by.id, id: entry.id }];
+    return entry.kind === 'reply' && entry.mentionsBot && !isSmallTalk(entry)
+      ? [{ to: entry.user, id: entry.ts }]
+      : [];
+  });
+  return recipients.reduce(
+    (thread, { to, id }) => addEphemeral(thread, { id: `over ${id}`, to, kind: 'over' }),
+    run,
+  );
+}

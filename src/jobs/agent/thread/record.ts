@@ -174,7 +174,7 @@ export const threadRun = runBase.extend({
   askedAtMs: z.record(z.string(), z.number()).default({}),
   /** People who were informed that they may not instruct the agent. */
   refused: z.array(z.string()).default([]),
-  /** `compact.ts` describes their order, and which are kept. */
+  /** `compact` in `transitions.ts` describes their order, and which are kept. */
   instructions: z.array(instruction).default([]),
   /** Edits and deletions that arrived before their message, by its `ts`; oldest first. */
   editsBeforeMessage: z

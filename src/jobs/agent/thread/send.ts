@@ -4,13 +4,11 @@ import { saveAs } from '../../run-job.ts';
 import type { WatchRun } from '../watch/record.ts';
 import { addThread, recordSend, roundOf } from '../watch/transitions.ts';
 import { updateWatch } from '../watch/watches.ts';
-import { auditChanges } from './audit.ts';
-import { followUpLimit, nextLimit, sendKeyOf, slotRequest } from './follow-up-limit.ts';
 import type { Instruction } from './instruction.ts';
-import { makeCall, prepareCall } from './platform-call.ts';
+import { followUpLimit, makeCall, nextLimit, prepareCall, sendKeyOf, slotRequest } from './platform-call.ts';
+import { auditChanges, saveChanges, type ThreadStepResult } from './publish.ts';
 import { nextWaitingOf, type ThreadRun, threadRun, unresolvedSendOf } from './record.ts';
 import { joinWatch, syncThread, withSend } from './sync.ts';
-import { saveChanges, type ThreadStepResult } from './thread-step.ts';
 import { applySendResult, type SendResult, updateInstruction } from './transitions.ts';
 
 /** Returns the instruction that can be sent now. */

@@ -1,5 +1,5 @@
-import { sendKeyOf } from '../../agent/thread/follow-up-limit.ts';
 import type { Instruction } from '../../agent/thread/instruction.ts';
+import { sendKeyOf } from '../../agent/thread/platform-call.ts';
 import { findInstruction, type ThreadRun } from '../../agent/thread/record.ts';
 import { roundEnding, type WatchRun } from '../../agent/watch/record.ts';
 import { roundOf } from '../../agent/watch/transitions.ts';

@@ -1,5 +1,5 @@
-import { instructView } from '../../../../src/commands/agent/instruct-views.ts';
-import { sendModalView } from '../../../../src/commands/agent/modal.ts';
+import { instructView } from '../../../../src/commands/agent/modal.ts';
+import { sendModalView } from '../../../../src/commands/agent/shortcut.ts';
 import type { MentionAnswer } from '../../../../src/jobs/agent/mention/record.ts';
 import { mentionMessage, projectMessage } from '../../../../src/jobs/agent/mention/view.ts';
 import {

@@ -1,0 +1,233 @@
+import { TimeLimitError, withTimeout } from '../../../runtime/with-timeout.ts';
+import { SlackApiError } from '../../../slack/errors.ts';
+import type { JobContext } from '../../context.ts';
+import { done, runAgainIn } from '../../job.ts';
+import { lookupRetryMs, slackRetryMs } from '../../retry.ts';
+import { type LoadedRun, type StepResult, saveAs } from '../../run-job.ts';
+import { ephemeralMessage } from './ephemeral-view.ts';
+import type { Instruction, Person } from './instruction.ts';
+import { leaveLine } from './platform-call.ts';
+import { type Ephemeral, findInstruction, isRetracted, type ThreadRun } from './record.ts';
+import { compactIdle, markFinal, updateInstruction, withoutFinal } from './transitions.ts';
+import { threadMessages } from './view.ts';
+
+/** A thread as a step loads it, with its new events, oldest first. */
+export interface LoadedThread extends LoadedRun<ThreadRun> {
+  inbox: unknown[];
+}
+
+export type ThreadStepResult = StepResult<ThreadRun, LoadedThread>;
+
+/** Ephemerals posted in one step; instructions are sent in between. */
+const EPHEMERALS_PER_STEP = 3;
+
+/** Audits the changes, removes instructions that no longer wait from the line, then returns the save. */
+export async function saveChanges(
+  before: ThreadRun,
+  after: ThreadRun,
+  consumed: number,
+  context: JobContext,
+): Promise<StepResult<ThreadRun>> {
+  await recordChanges(before, after, context);
+  return saveAs(after, { consumed });
+}
+
+/** The part of `saveChanges` before the save, for changes that are saved together with the intent of a send. */
+export async function recordChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
+  await auditChanges(before, after, context);
+  await leaveLine(before, after, context);
+}
+
+/** Publishes all messages of a thread in their present form. */
+export async function publishThread(run: ThreadRun, { outbox }: JobContext): Promise<void> {
+  const published = threadMessages(withoutFinal(run)).map((message) =>
+    outbox.publish(run.teamId, { by: message.fallbackRecipient ?? run.owner.id, ...message }, run.rev),
+  );
+  await Promise.all(published);
+}
+
+/**
+ * Publishes everything, posts ephemerals and sets reactions. Then waits for the shortest of `delaysMs`, or until the
+ * thread is woken.
+ */
+export async function publishAndWait(
+  run: ThreadRun,
+  wakes: number,
+  delaysMs: readonly number[],
+  context: JobContext,
+): Promise<StepResult<ThreadRun>> {
+  const { runs, now } = context;
+  await publishThread(run, context);
+  const ephemerals = await postEphemerals(run, context);
+  if (ephemerals !== run.ephemerals) return saveAs({ ...run, ephemerals });
+  const { thread, retryInMs } = await showReactions(run, context);
+  const next = compactIdle(markFinal(thread), now());
+  if (next !== run) return saveAs(next);
+  const ephemeralsInMs = ephemerals.map(({ notBeforeMs = 0 }) => Math.max(0, notBeforeMs - now()));
+  const waitMs = Math.min(...delaysMs, ...ephemeralsInMs, retryInMs);
+  if (waitMs !== Infinity) return runAgainIn(waitMs);
+  return (await runs.markIdle(run, run.state === 'ended', wakes)) ? done : 'next';
+}
+
+/** Posts some of the due ephemerals. Returns the remaining ones: the same list if none was tried. */
+async function postEphemerals(thread: ThreadRun, context: JobContext): Promise<Ephemeral[]> {
+  const isDue = ({ notBeforeMs = 0 }: Ephemeral) => notBeforeMs <= context.now();
+  let left = thread.ephemerals;
+  for (const ephemeral of thread.ephemerals.filter(isDue).slice(0, EPHEMERALS_PER_STEP)) {
+    const retryInMs = await postEphemeral(thread, ephemeral, context);
+    // If Slack delays one ephemeral, it delays them all.
+    if (retryInMs !== undefined)
+      return left.map((one) => ({ ...one, notBeforeMs: context.now() + retryInMs }));
+    left = left.filter((one) => one !== ephemeral);
+  }
+  return left;
+}
+
+/** Returns the milliseconds until a retry; undefined if the ephemeral is posted, or cannot be. */
+async function postEphemeral(
+  thread: ThreadRun,
+  ephemeral: Ephemeral,
+  context: JobContext,
+): Promise<number | undefined> {
+  const { asked, place } = thread;
+  const { channel } = place ?? asked;
+  // Slack shows no ephemeral in a thread without replies; a thread that was not followed may have none.
+  const threadTs = place?.rootTs ?? (asked.rootTs === asked.ts ? undefined : asked.rootTs);
+  const to = { channel, user: ephemeral.to, ...(threadTs !== undefined && { threadTs }) };
+  const outcome = await context.callOnceInSlack(thread.id, `note.${ephemeral.id}`, () =>
+    context.slack.postEphemeralTo(to, ephemeralMessage(thread, ephemeral)),
+  );
+  if (outcome.kind === 'done' || outcome.kind === 'unknown') return undefined;
+  if (outcome.kind === 'inFlight') return outcome.forMs;
+  const { error } = outcome;
+  if (!(error instanceof SlackApiError)) throw error;
+  context.log.warn({ run: thread.id, code: error.code }, 'Slack refused an ephemeral');
+  return slackRetryMs(error, context);
+}
+
+/**
+ * Returns the reaction for a reply: ⏸ while it is held, 👀 after it was taken and before its round shows a status. From
+ * then on 👀 stays as it is. An instruction that is not a reply has none.
+ */
+function reactionOf({ isReply, state, outcome, round, reaction }: Instruction): Instruction['reaction'] {
+  if (!isReply) return undefined;
+  if (state === 'held') return 'double_vertical_bar';
+  const isDropped = outcome === 'notForAgent' || outcome === 'discarded' || outcome === 'withdrawn';
+  if (state === 'over' && isDropped) return undefined;
+  return round === undefined || reaction === 'eyes' ? 'eyes' : undefined;
+}
+
+/** A step spends at most this long on a reaction: instructions come first. */
+const REACTION_MS = 2000;
+
+/**
+ * Sets the reactions of replies. Repeated calls change nothing. Returns the thread with the new reactions, and when to
+ * retry if Slack is unreachable or limits the calls. A permanent refusal is not retried.
+ */
+async function showReactions(
+  thread: ThreadRun,
+  context: JobContext,
+): Promise<{ thread: ThreadRun; retryInMs: number }> {
+  let shown = thread;
+  for (const one of thread.instructions) {
+    const wanted = isRetracted(thread) ? undefined : reactionOf(one);
+    if (thread.place === undefined || wanted === one.reaction) continue;
+    try {
+      const message = { channel: thread.place.channel, ts: one.id };
+      await withTimeout(REACTION_MS, changeReaction(message, one.reaction, wanted, context));
+    } catch (error) {
+      if (error instanceof TimeLimitError) return { thread: shown, retryInMs: lookupRetryMs(context) };
+      if (!(error instanceof SlackApiError)) throw error;
+      context.log.info({ run: thread.id, ts: one.id, code: error.code }, 'cannot change a reaction');
+      const retryInMs = slackRetryMs(error, context);
+      if (retryInMs !== undefined) return { thread: shown, retryInMs };
+    }
+    shown = updateInstruction(shown, one.id, { reaction: wanted });
+  }
+  return { thread: shown, retryInMs: Infinity };
+}
+
+async function changeReaction(
+  message: { channel: string; ts: string },
+  before: Instruction['reaction'],
+  wanted: Instruction['reaction'],
+  { slack }: JobContext,
+): Promise<void> {
+  if (before !== undefined) await slack.removeReaction(message, before);
+  if (wanted !== undefined) await slack.addReaction(message, wanted);
+}
+
+/**
+ * Adds changes to the audit log: results of instructions, refused people, switches of the mode, the end. Call it before
+ * the save: after a crash a line may be there twice, but is never missing. All lines are sent to Redis when it returns,
+ * so the save need not wait.
+ */
+export async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
+  const { agentJobId, asked, place, teamId } = after;
+  const lines: Promise<void>[] = [];
+  for (const { instruction, result } of diffOutcomes(before, after)) {
+    const { text } = findInstruction(before, instruction.id) ?? instruction;
+    const line = context.audit.add(teamId, {
+      atMs: context.now(),
+      user: instruction.by,
+      channel: place?.channel ?? asked.channel,
+      what: 'instruction',
+      subject: agentJobId ?? 'new agent job',
+      ...(agentJobId !== undefined && { job: agentJobId }),
+      result: `${result} · ${text.length} characters`,
+    });
+    lines.push(line);
+  }
+  const known = new Set(before.ephemerals.map(({ id }) => id));
+  for (const { id, to, kind, about } of after.ephemerals) {
+    if (known.has(id)) continue;
+    const people = [after.owner, ...after.instructions.map(({ by }) => by)];
+    const user = people.find((person) => person.id === to) ?? { id: to, name: to };
+    if (kind === 'notPermitted' || kind === 'noLongerAllowed')
+      lines.push(auditThread(after, 'refused: not permitted', context, user));
+    if (kind === 'mode') lines.push(auditThread(after, `replies: ${about}`, context, user));
+  }
+  const { ended } = after;
+  if (before.ended === undefined && ended) lines.push(auditThread(after, ended.why, context, ended.by));
+  await Promise.all(lines);
+}
+
+export async function auditThread(
+  { teamId, owner, asked, agentJobId }: ThreadRun,
+  result: string,
+  { audit, now }: JobContext,
+  user: Person = owner,
+): Promise<void> {
+  const subject = agentJobId ?? 'new agent job';
+  await audit.add(teamId, { atMs: now(), user, channel: asked.channel, what: 'agent', subject, result });
+}
+
+/** Returns the results of instructions between two states of a thread, in the words of the audit log. */
+function diffOutcomes(before: ThreadRun, after: ThreadRun): { instruction: Instruction; result: string }[] {
+  const known = new Map(before.instructions.map((one) => [one.id, one]));
+  const kept = new Set(after.instructions.map(({ id }) => id));
+  // If very many are dropped at once, `compact` keeps only some of them.
+  const lost = before.instructions.filter((one) => resultOf(one) === undefined && !kept.has(one.id));
+  const changed = after.instructions.flatMap((instruction) => {
+    const result = resultOf(instruction);
+    const earlier = known.get(instruction.id);
+    const previous = earlier?.attempt === instruction.attempt ? resultOf(earlier) : undefined;
+    return result === undefined || result === previous ? [] : [{ instruction, result }];
+  });
+  return [...lost.map((instruction) => ({ instruction, result: 'discarded' })), ...changed];
+}
+
+/** Results by state, or by outcome for finished instructions. Other states have no result. */
+const RESULTS: Partial<Record<Instruction['state'] | NonNullable<Instruction['outcome']>, string>> = {
+  working: 'sent',
+  unknown: 'unclear',
+  failed: 'not sent',
+  sent: 'sent',
+  notForAgent: 'not for the agent',
+  discarded: 'discarded',
+  withdrawn: 'withdrawn',
+  left: 'left unclear',
+  notSent: 'not sent',
+};
+
+const resultOf = ({ state, outcome }: Instruction) => RESULTS[state === 'over' ? (outcome ?? state) : state];
