@@ -10,27 +10,29 @@ export type AlertStore = ReturnType<typeof createAlertStore>;
 
 const userIds = z.array(z.string()).optional().catch(undefined);
 
-const beginScript = luaScript<[since: string, people: string | null, waits: string | null]>(`
+const beginScript = luaScript<[since: string, recipients: string | null]>(`
 local alert, now, ttl = KEYS[1], unpack(ARGV)
 if redis.call('HSETNX', alert, 'since', now) == 1 then redis.call('PEXPIRE', alert, ttl) end
-return redis.call('HMGET', alert, 'since', 'people', 'waits')
+return redis.call('HMGET', alert, 'since', 'recipients')
 `);
 
 export function createAlertStore(redis: RedisClient) {
   return {
     /**
-     * Begins an alert, unless it began within the hour. Returns when it began (epoch milliseconds), and what is stored
-     * of it: its recipients (user ids), and the waiting work at its beginning.
+     * Begins an alert, unless it began within the hour. Returns when it began (epoch milliseconds), and to whom it was
+     * sent (user ids), if it was.
      */
     async begin(name: string, nowMs: number) {
-      const answer = await beginScript(redis, [keys.alert(name)], [nowMs, retention.adminAlertMs]);
-      const [since, people, waits] = answer;
-      return { sinceMs: Number(since), people: userIds.parse(parseJson(people)), waits: waits ?? undefined };
+      const [since, recipients] = await beginScript(
+        redis,
+        [keys.alert(name)],
+        [nowMs, retention.adminAlertMs],
+      );
+      return { sinceMs: Number(since), recipients: userIds.parse(parseJson(recipients)) };
     },
-    /** Stores a part of an alert for the rest of its hour. */
-    async keep(name: string, part: 'people' | 'waits', value: string | readonly string[]) {
-      const text = typeof value === 'string' ? value : JSON.stringify(value);
-      await updateHash(redis, keys.alert(name), { [part]: text });
+    /** Records that an alert was sent, for the rest of its hour. */
+    async markSent(name: string, recipients: readonly string[]) {
+      await updateHash(redis, keys.alert(name), { recipients: JSON.stringify(recipients) });
     },
   };
 }

@@ -33,12 +33,11 @@ test('an alert that many processes begin at once has one beginning', async () =>
   expect(new Set(begun).size).toBe(1);
 });
 
-test('its recipients and the waiting work are stored as long as the alert', async () => {
-  await alerts.keep('key', 'people', ['U0ANA']);
-  expect(await alerts.begin('key', 1000)).toEqual({ sinceMs: 1000, people: undefined, waits: undefined });
-  await alerts.keep('key', 'people', ['U0ANA']);
-  await alerts.keep('key', 'waits', '');
-  expect(await alerts.begin('key', 2000)).toEqual({ sinceMs: 1000, people: ['U0ANA'], waits: '' });
+test('its recipients are stored as long as the alert', async () => {
+  await alerts.markSent('key', ['U0ANA']);
+  expect(await alerts.begin('key', 1000)).toEqual({ sinceMs: 1000, recipients: undefined });
+  await alerts.markSent('key', ['U0ANA']);
+  expect(await alerts.begin('key', 2000)).toEqual({ sinceMs: 1000, recipients: ['U0ANA'] });
 });
 
 test('a key is rejected since it first was, until it works', async () => {

@@ -4,8 +4,6 @@ import {
   type ExportRun,
   exportActions,
   exportKind,
-  exportRun,
-  newExportRun,
   type RunButton,
   runButton,
 } from '../../jobs/export/record.ts';
@@ -41,7 +39,7 @@ export const ownLinkButton = defineButton({
   value: runButton,
   async run(button, caller, tools) {
     const found = await tools.intake.loadVisible(button.run, exportKind, caller);
-    if (found.kind === 'notFound') return rejoin({ ...button, privately: true }, caller, tools);
+    if (found.kind === 'notFound') return notFoundMessage(button.domain);
     if (found.kind === 'notVisible') return notVisible;
     const { run } = found;
     if (run.state === 'bundling') return linkBeingMade;
@@ -65,8 +63,7 @@ function applyTransition(
   return retryStale('export', async () => {
     const found = await tools.intake.loadVisible(button.run, exportKind, caller);
     if (found.kind === 'notVisible') return notVisible;
-    if (found.kind === 'notFound')
-      return rejoinable.includes(name) ? rejoin(button, caller, tools) : notFoundMessage(button.domain);
+    if (found.kind === 'notFound') return notFoundMessage(button.domain);
     const { run } = found;
     const isOfAttempt = button.attempt === run.attempt;
     const isCurrent = isOfAttempt && (forAttempt.includes(name) || button.resumed === run.resumed);
@@ -85,31 +82,6 @@ function applyTransition(
 
 /** These apply to a start even if its watch was resumed later. */
 const forAttempt: readonly TransitionName[] = ['refresh', 'notify'];
-
-/** What is still possible for an export job without a record. */
-const rejoinable: readonly TransitionName[] = ['checkNow', 'newLink', 'refresh'];
-
-/** If a button's record is missing, watches its export job, with messages in the conversation of the click. */
-async function rejoin(
-  { job, project, domain, special, privately = false }: RunButton,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<Message | undefined> {
-  const known = tools.projects.find(({ name }) => name === (project ?? 'default'));
-  if (job === undefined || known === undefined) return notFoundMessage(domain);
-  const joined = newExportRun(
-    { project: known.name, domain: special ? '' : domain, version: undefined, jobId: job, privately },
-    caller,
-    tools,
-  );
-  const acceptance = await acceptWithinQuotas('start', joined, caller, tools);
-  if (acceptance.kind !== 'claimed') return undefined;
-  const other = await tools.intake.loadKnown(acceptance.by, exportRun, caller);
-  // A double click: the person sees the card.
-  return other?.requester.id === caller.user.id
-    ? undefined
-    : alreadyRunningReply(acceptance.by, domain, caller, tools);
-}
 
 const willMention = message([["I'll mention you when it ends."]]);
 

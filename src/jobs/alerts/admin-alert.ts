@@ -31,16 +31,9 @@ interface AdminAlert {
   name: string;
   /** The prefix of its message keys. */
   messageKeyPrefix: string;
-  message: Message;
+  message(): Message | Promise<Message>;
   /** Whether it is sent once ever, instead of once an hour. */
   once?: boolean;
-}
-
-/** An alert that says which work waits because of it. */
-interface WaitingAlert extends Omit<AdminAlert, 'message'> {
-  /** Called when the alert begins; its text stays the same for the hour. */
-  waits: () => Promise<string>;
-  message: (waits: string, sinceMs: number) => Message;
 }
 
 export type SendAdminAlert = (teamId: string, alert: AdminAlert) => Promise<boolean>;
@@ -52,33 +45,21 @@ const MAX_RECIPIENTS = 10;
  * Returns a function that sends an alert to the admins by direct message. All processes together send it at most once
  * an hour, or once ever. It returns whether there are any admins.
  */
-export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts) {
+export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts): SendAdminAlert {
   // Many runs may find the same problem at once.
-  const lookUp = cached({ timeoutMs: Infinity, cacheMs: 0, now }, async (alert) => {
-    const { ids, complete } = await admins();
+  const lookUp = cached({ timeoutMs: Infinity, cacheMs: 0, now }, admins);
+
+  return async (teamId, { name, messageKeyPrefix, message, once = false }) => {
+    const { sinceMs, recipients: sent } = await alerts.begin(name, now());
+    if (sent !== undefined) return sent.length > 0;
+    const { ids, complete } = await lookUp(name);
     const recipients = ids.slice(0, MAX_RECIPIENTS);
-    if (complete) await alerts.keep(alert, 'people', recipients);
-    return recipients;
-  });
-
-  async function keepWaits({ name, waits }: WaitingAlert): Promise<string> {
-    const found = await waits().catch(() => '');
-    await alerts.keep(name, 'waits', found);
-    return found;
-  }
-
-  return async (teamId: string, alert: AdminAlert | WaitingAlert): Promise<boolean> => {
-    const { name, messageKeyPrefix, once = false } = alert;
-    const { sinceMs, people, waits } = await alerts.begin(name, now());
-    const recipients = people ?? (await lookUp(name));
-    if (recipients.length === 0) return false;
-    const message =
-      'waits' in alert ? alert.message(waits ?? (await keepWaits(alert)), sinceMs) : alert.message;
-    for (const user of recipients) {
-      const key = once ? `${messageKeyPrefix}.${user}` : `${messageKeyPrefix}.${sinceMs}.${user}`;
-      await outbox.publish(teamId, { key, place: { user }, kind: 'ending', message }, 1);
-    }
-    return true;
+    const prefix = once ? messageKeyPrefix : `${messageKeyPrefix}.${sinceMs}`;
+    const post = { kind: 'ending' as const, message: await message() };
+    for (const user of recipients)
+      await outbox.publish(teamId, { key: `${prefix}.${user}`, place: { user }, ...post }, 1);
+    if (complete) await alerts.markSent(name, recipients);
+    return recipients.length > 0;
   };
 }
 
@@ -126,14 +107,14 @@ export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyA
       return alertAdmins(teamId, {
         name: `forbidden:${teamId}:${variable}`,
         messageKeyPrefix: `key-forbidden.${variable}`,
-        message: forbiddenAlertMessage(shown, error.platformMessage, FORBIDDEN_CAUSES),
+        message: () => forbiddenAlertMessage(shown, error.platformMessage, FORBIDDEN_CAUSES),
       });
     const sinceMs = await rejectedKeys.reject(keyId, parts.now());
     return alertAdmins(teamId, {
       name: `key:${teamId}:${variable}`,
       messageKeyPrefix: `key-rejected.${variable}`,
-      waits: () => waits(teamId, names),
-      message: (waiting) => keyAlertMessage({ ...shown, sinceMs, waiting }),
+      message: async () =>
+        keyAlertMessage({ ...shown, sinceMs, waiting: await waits(teamId, names).catch(() => '') }),
     });
   };
 }
@@ -200,9 +181,13 @@ export function createExpiryReminder({ projects, teamId, log, ...parts }: Expiry
       const name = `key-expires.${variable}.${expires}.${days}`;
       if (leftMs <= 0 || days === undefined || sent.has(name) || isRenewed(dated)) continue;
       const shown = { variable, isFile, names: projects.length > 1 ? names : [] };
-      const message = expiryMessage(shown, expires);
-      const alert = { name: `${name}:${team}`, messageKeyPrefix: name, message, once: true };
-      const hasAdmins = await alertAdmins(team, alert);
+      const message = () => expiryMessage(shown, expires);
+      const hasAdmins = await alertAdmins(team, {
+        name: `${name}:${team}`,
+        messageKeyPrefix: name,
+        message,
+        once: true,
+      });
       sent.add(name);
       log.warn({ variable, expires, hasAdmins }, 'an API key expires soon');
     }

@@ -27,14 +27,7 @@ import {
   type StateWord,
   shortId,
 } from '../wording-view.ts';
-import {
-  type Ending,
-  type ExportRun,
-  exportActions,
-  fractionOf,
-  isPrivate,
-  type RunButton,
-} from './record.ts';
+import { type Ending, type ExportRun, exportActions, fractionOf, type RunButton } from './record.ts';
 
 /** Returns a button for the run's present state. A late click detects that the run has moved on. */
 export const runButtonOf = (run: ExportRun, label: string, action: string): ButtonParts => ({
@@ -49,25 +42,12 @@ export const runMenuOf = (run: ExportRun, entries: MenuParts['entries']): MenuPa
   value: aboutRun(run, SLACK_LIMITS.blockId),
 });
 
-/** Returns the value of a run's buttons, within `maxLength` characters. */
+/** Returns the value of a run's buttons, within `maxLength` characters: the domain is left out if it does not fit. */
 function aboutRun(run: ExportRun, maxLength: number): string {
-  const required: RunButton = {
-    v: 1,
-    run: run.id,
-    attempt: run.attempt,
-    resumed: run.resumed,
-    domain: bareDomain(run),
-  };
-  const full: RunButton = {
-    ...required,
-    project: run.project,
-    job: run.jobId,
-    special: (run.version ?? run.paths) !== undefined || undefined,
-    privately: isPrivate(run) || undefined,
-  };
-  // The other fields serve only when the record is not found, so they can be left out.
-  const forms = [full, { ...full, domain: '' }, required].map((form) => JSON.stringify(form));
-  return forms.find(({ length }) => length <= maxLength) ?? JSON.stringify({ ...required, domain: '' });
+  const { id, attempt, resumed } = run;
+  const value: RunButton = { v: 1, run: id, attempt, resumed, domain: bareDomain(run) };
+  const text = JSON.stringify(value);
+  return text.length <= maxLength ? text : JSON.stringify({ ...value, domain: '' });
 }
 
 /** The domain in a button's value; empty if only the job is known. */

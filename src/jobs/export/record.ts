@@ -240,14 +240,8 @@ export const runButton = z.object({
   run: z.string(),
   attempt: z.number().int(),
   resumed: z.number().int(),
-  /** Used if the record is not found: the site, the project, and the platform's job id. */
+  /** The site, for the reply if the record is not found. */
   domain: z.string(),
-  project: z.string().optional(),
-  job: z.string().optional(),
-  /** The export had a label or only some pages, so its domain alone would not start the same export. */
-  special: z.boolean().optional(),
-  /** Only the requester gets its link. */
-  privately: z.boolean().optional(),
 });
 export type RunButton = z.infer<typeof runButton>;
 

@@ -285,8 +285,8 @@ async function sentBy(
   const sent: OutboxMessage[] = [];
   const outbox = { publish: async (_: string, one: OutboxMessage) => void sent.push(one) };
   const alerts: AdminAlertParts['alerts'] = {
-    begin: async () => ({ sinceMs: NOW_MS, people: undefined, waits: undefined }),
-    keep: async () => {},
+    begin: async () => ({ sinceMs: NOW_MS, recipients: undefined }),
+    markSent: async () => {},
   };
   const admins = async () => ({ ids: ['U0ANA'], complete: true });
   await send({ admins, alerts, outbox: outbox as unknown as Outbox, now: () => NOW_MS }, waiting);

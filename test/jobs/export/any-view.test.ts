@@ -195,18 +195,4 @@ describe('a domain that a person may ask for', () => {
     expect(messageOf(run, 'end')).toContain(domain);
     expect(exportMessages(run).flatMap(({ message }) => mistakesIn(message.blocks, 'message'))).toEqual([]);
   });
-
-  test('goes with its project and its job into the buttons, for the day when the record is gone', () => {
-    const jobId = `se_${'7'.repeat(509)}`;
-    const run = ended(
-      { kind: 'failed' },
-      { domain: `${'a'.repeat(63)}.example.com`, project: 'acme', jobId },
-    );
-    const [button] = exportMessages(run).flatMap(({ message }) => buttonsIn(message.blocks));
-    expect(runButton.parse(JSON.parse(button?.value ?? ''))).toMatchObject({
-      domain: run.domain,
-      project: 'acme',
-      job: jobId,
-    });
-  });
 });

@@ -173,7 +173,7 @@ async function alertOfAbandoned(run: ScheduleRun, week: string, { sendAdminAlert
   const hasAdmins = await sendAdminAlert(teamId, {
     name: `digest:${id}:${week}`,
     messageKeyPrefix: `${id}.abandoned.${week}`,
-    message: abandonedMessage(run),
+    message: () => abandonedMessage(run),
     once: true,
   });
   const about = { run: id, channel, code: failure?.code, hasAdmins };
