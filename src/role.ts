@@ -8,14 +8,17 @@ import { createPolicy } from './policy.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
 import type { ShutdownHooks } from './runtime/shutdown-hooks.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
-import { createCallProblems, slackProblem } from './server/call-problems.ts';
-import { createHealth } from './server/health.ts';
-import { createHealthChecks, type HealthChecks, redisState } from './server/health-checks.ts';
+import {
+  createCallProblems,
+  createHealth,
+  createHealthChecks,
+  type HealthChecks,
+  redisState,
+  slackProblem,
+} from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
-import { metricNames } from './server/metric-names.ts';
-import { serveMetrics } from './server/metrics-route.ts';
+import { addRedisGauges, metricNames, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
-import { addRedisGauges } from './server/redis-gauges.ts';
 import { createChannelIds } from './slack/channel-ids.ts';
 import { createSlackApi } from './slack/client.ts';
 import { createConversationReaders } from './slack/conversation-readers.ts';
@@ -94,7 +97,7 @@ export async function createRoleParts(
     const outcome = answered ? 'answered' : refused ? 'refused' : 'unanswered';
     metrics.upstreamCalls.add({ upstream: part, outcome });
   });
-  for (const part of dependencies) checks.addPart(part, () => health.states()[part]);
+  for (const part of dependencies) checks.addPart(part, () => health.stateOf(part));
 
   const channelIds = createChannelIds();
   closers.add(() => channelIds.stop());
@@ -137,7 +140,7 @@ export async function createRoleParts(
   checks.addProblems(() =>
     redisWatch.problems().map(({ kind, text }) => ({ name: `redis_${kind}`, level: levelOf(kind), text })),
   );
-  checks.addStuck(redisWatch.stuck);
+  checks.setStuck(redisWatch.stuck);
   await redisWatch.start();
   await checkSchemaAtStart(address, timing);
 

@@ -41,8 +41,6 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
   const { redis, queues, stores } = connectRole(connectForRequests, settings, parts);
   const { runs, threads, audit, responseUrls } = stores;
-  // In the role `all`, its worker does this.
-  if (settings.role === 'web') shareHealth(parts.health, stores.health, parts.onRedisError);
   const { receiver, connected } = await createReceiver(settings, parts);
   const bolt = createBolt(settings, parts, receiver);
 
@@ -173,6 +171,8 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const synced = parts.clock.startSync(redis);
   await waitUntilReady(redis, closers.stopping);
   await withTimeout(TIME_MS, synced).catch(() => {});
+  // In the role `all`, its worker does this.
+  if (settings.role === 'web') shareHealth(parts.health, stores.health, parts.onRedisError);
   closers.add(() => bolt.stop());
   await bolt.start();
 }
@@ -197,7 +197,7 @@ function createBolt(settings: Settings, { identity, channelIds, log }: RoleParts
 
 /** Returns a receiver for Socket Mode if there is a token for it, else for HTTP. */
 async function createReceiver(settings: Settings, parts: RoleParts) {
-  const { timing, random, machineMs, metrics, newRef, log, checks, server } = parts;
+  const { timing, random, machineMs, metrics, newRef, log, checks, server, calls: problems } = parts;
   const {
     slackAppToken: appToken,
     slackSigningSecret: signingSecret,
@@ -211,8 +211,15 @@ async function createReceiver(settings: Settings, parts: RoleParts) {
     return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
-  const receiver = createHttpReceiver({ signingSecret, server, now: machineMs, metrics, newRef, log });
-  checks.addProblems(receiver.problem);
+  const receiver = createHttpReceiver({
+    signingSecret,
+    server,
+    now: machineMs,
+    metrics,
+    problems,
+    newRef,
+    log,
+  });
   return { receiver, connected: () => undefined };
 }
 

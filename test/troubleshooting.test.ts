@@ -16,7 +16,6 @@ const WITHOUT_ROW = [
   'Put a key that it takes into its file',
   'Set a key that it takes, and restart Docket.',
   'Only this machine may read the metrics',
-  'too many bodies at once',
   'no listener took it',
   'more than the app has',
   'Its last log lines, in …:',

@@ -1,14 +1,104 @@
+import { docsProblemNames } from '../docs-api/problems.ts';
+import type { Log } from '../runtime/log.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Dependency, dependencies, type HealthSnapshot, type HealthStore } from '../store/health.ts';
+import { type HttpServer, sendJson } from './http-server.ts';
 
-/** State of a dependency, as of the last call to it; `unknown` before the first. */
-export type PartState = 'up' | 'down' | 'unknown';
+/** State of a part. Of a dependency, as of the last call to it; `unknown` before the first. */
+type PartState = 'up' | 'down' | 'unknown';
+
+const worstFirst: PartState[] = ['down', 'unknown', 'up'];
+
+/** A problem for an operator. `error`: requests are refused, or work has stopped. */
+export interface Problem {
+  name: string;
+  level: 'error' | 'warn';
+  text: string;
+}
+
+type StateCheck = () => Promise<PartState> | PartState;
+type ProblemCheck = () => readonly Problem[];
+
+/** The data behind `/healthz` and `/readyz`; each role adds its checks. */
+export type HealthChecks = ReturnType<typeof createHealthChecks>;
+
+/**
+ * Serves `GET /healthz` and `GET /readyz`. The latter is 200 even if Redis, Slack or the platform is down, since Docket
+ * can still answer people with that.
+ */
+export function createHealthChecks(server: HttpServer, now: () => number) {
+  const parts = new Map<string, StateCheck[]>();
+  const checks: ProblemCheck[] = [];
+  let isStuck = () => false;
+  let ready = false;
+
+  const problems = () => checks.flatMap((find) => find());
+
+  async function worstOf(checksOfPart: StateCheck[]): Promise<PartState> {
+    const states = await Promise.all(checksOfPart.map((check) => check()));
+    return worstFirst.find((state) => states.includes(state)) ?? 'unknown';
+  }
+
+  server.route('GET /healthz', (_, response) => {
+    const alive = !isStuck();
+    sendJson(response, alive ? 200 : 503, { alive });
+  });
+  server.route('GET /readyz', async (_, response) => {
+    const states = [...parts].map(async ([name, ofPart]) => [name, await worstOf(ofPart)] as const);
+    sendJson(response, ready ? 200 : 503, {
+      ready,
+      atMs: now(),
+      parts: Object.fromEntries(await Promise.all(states)),
+      problems: problems(),
+    });
+  });
+
+  return {
+    problems,
+    /** Adds a check of a part; of several, the worst state counts. `state` is quick and never rejects. */
+    addPart: (name: string, state: StateCheck) => void parts.set(name, [...(parts.get(name) ?? []), state]),
+    /** Adds a check for operators. It returns the present problems, with their fixes. */
+    addProblems: (find: ProblemCheck) => void checks.push(find),
+    /** Adds a check for one problem with a fixed name. */
+    addProblem: (name: string, level: Problem['level'], find: () => string | undefined) =>
+      void checks.push(() => {
+        const text = find();
+        return text === undefined ? [] : [{ name, level, text }];
+      }),
+    /** Sets the check for a state that only a restart fixes: while it returns true, `/healthz` answers 503. */
+    setStuck(check: () => boolean) {
+      isStuck = check;
+    },
+    /** Makes `/readyz` answer 200 from now on. */
+    markReady() {
+      ready = true;
+    },
+  };
+}
+
+/** How long `/readyz` waits for Redis. */
+const PING_MS = 300;
+
+/**
+ * Returns whether Redis answers over this connection; never rejects. Only a ready connection is pinged: else the ping
+ * would wait in its queue.
+ */
+export async function redisState(status: string, ping: () => Promise<unknown>): Promise<PartState> {
+  if (status !== 'ready') return 'down';
+  return await withTimeout(PING_MS, ping()).then(
+    () => 'up' as const,
+    () => 'down' as const,
+  );
+}
 
 /** The result of this process' last call to each dependency. */
 export type Health = ReturnType<typeof createHealth>;
 
+type HealthListener = (part: Dependency, seen: HealthSnapshot, changed: boolean) => void;
+
 export function createHealth(now: () => number) {
   const snapshots = new Map<Dependency, HealthSnapshot>();
-  const listeners: Parameters<Health['subscribe']>[0][] = [];
+  const listeners: HealthListener[] = [];
 
   function stateOf(part: Dependency): PartState {
     const last = snapshots.get(part);
@@ -19,58 +109,124 @@ export function createHealth(now: () => number) {
   return {
     /** Records a call. `answered`: any answer, even a refusal, unless Slack refused the token. */
     record(part: Dependency, answered: boolean, refused = false, problems: string[] = []) {
-      const before = snapshots.get(part);
       const state = {
         answered,
         ...(refused && { refused: true as const }),
         ...(problems.length > 0 && { problems }),
       };
+      const before = snapshots.get(part);
       const changed = JSON.stringify({ ...before, atMs: 0 }) !== JSON.stringify({ ...state, atMs: 0 });
       const latest: HealthSnapshot = { ...state, atMs: now() };
       snapshots.set(part, latest);
       for (const listener of listeners) listener(part, latest, changed);
     },
-    states: (): Record<Dependency, PartState> => ({ docs: stateOf('docs'), slack: stateOf('slack') }),
+    stateOf,
     snapshots: (): Partial<Record<Dependency, HealthSnapshot>> => Object.fromEntries(snapshots),
     /** Calls `listener` for every call from now on. */
-    subscribe: (listener: (part: Dependency, seen: HealthSnapshot, changed: boolean) => void) =>
-      void listeners.push(listener),
+    subscribe: (listener: HealthListener) => void listeners.push(listener),
   };
 }
 
 /** An unchanged state is saved again at most this often. */
 const SHARE_INTERVAL_MS = 3000;
 
-/**
- * Saves each state for the other processes. Only one write per dependency runs at a time: while Redis is away, states
- * do not pile up, and the next call saves the latest.
- */
+/** Saves each state for the other processes. After a failure, the next call saves its state again. */
 export function shareHealth(health: Health, store: HealthStore, onError: (error: Error) => void): void {
   const sharedAtMs = new Map<Dependency, number>();
-  const writing = new Set<Dependency>();
-
-  async function share(part: Dependency) {
-    writing.add(part);
-    try {
-      for (;;) {
-        const latest = health.snapshots()[part];
-        if (latest === undefined) return;
-        sharedAtMs.set(part, latest.atMs);
-        await store.save(part, latest);
-        const now = health.snapshots()[part];
-        if (JSON.stringify({ ...now, atMs: 0 }) === JSON.stringify({ ...latest, atMs: 0 })) return;
-      }
-    } catch (error) {
+  const share: HealthListener = (part, seen, changed) => {
+    if (!changed && seen.atMs - (sharedAtMs.get(part) ?? 0) < SHARE_INTERVAL_MS) return;
+    sharedAtMs.set(part, seen.atMs);
+    store.save(part, seen).catch((error: Error) => {
       sharedAtMs.delete(part);
-      onError(error instanceof Error ? error : new Error(String(error)));
-    } finally {
-      writing.delete(part);
-    }
+      onError(error);
+    });
+  };
+  health.subscribe(share);
+  const seen = health.snapshots();
+  for (const part of dependencies) if (seen[part] !== undefined) share(part, seen[part], true);
+}
+
+const SLACK_TEXTS = {
+  slack_token: 'Slack refuses SLACK_BOT_TOKEN: nothing works until you set a new one and restart Docket.',
+  slack_limited:
+    'Slack limits Docket (429), so messages come late. Check what else uses the token of this app.',
+  slack_unreachable:
+    'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
+} as const;
+
+/** Names of all problems of calls. The first word of a dependency's problem is the dependency. */
+export const callProblems = [...docsProblemNames, ...Object.keys(SLACK_TEXTS), 'signature', 'clock'];
+
+/** A problem of calls. Its level is `error` if it is left out. */
+type CallProblem = Pick<Problem, 'name' | 'text'> & Partial<Problem>;
+
+/** Returns the problem of a failed call to Slack. */
+export const slackProblem = (name: keyof typeof SLACK_TEXTS): CallProblem => ({
+  name,
+  text: SLACK_TEXTS[name],
+});
+
+/** A problem without confirmation for this long is over, since its state is unknown. */
+const FORGET_MS = 10 * 60_000;
+
+/** A call of one kind. `of`: the subject that a success proves something about, such as a project. */
+interface CallKind {
+  of: string;
+  operation: string;
+}
+
+interface Failure extends CallKind, Problem {
+  sinceMs: number;
+  seenMs: number;
+  isProblem: boolean;
+}
+
+/** The present problems of calls to Slack and to the platform, and of Slack's requests. */
+export type CallProblems = ReturnType<typeof createCallProblems>;
+
+/**
+ * Collects failures. A failure is a problem at once if a person waits for the call, else after calls of its kind have
+ * failed for `afterMs`. The first success ends it. Each is logged once.
+ */
+export function createCallProblems(parts: { log: Log; now: () => number; afterMs: number }) {
+  const { log, now, afterMs } = parts;
+  const failures = new Map<string, Failure>();
+  const keyOf = ({ of, operation }: CallKind) => `${of} ${operation}`;
+
+  /** Returns the failures that are problems now. */
+  function present(prefix = ''): Failure[] {
+    for (const [key, { seenMs }] of failures) if (now() - seenMs >= FORGET_MS) failures.delete(key);
+    return [...failures.values()].filter(({ name, isProblem }) => isProblem && name.startsWith(prefix));
   }
 
-  health.subscribe((part, { atMs }, changed) => {
-    const due = changed || atMs - (sharedAtMs.get(part) ?? 0) >= SHARE_INTERVAL_MS;
-    if (due && !writing.has(part)) void share(part);
-  });
-  for (const part of dependencies) if (health.snapshots()[part] !== undefined) void share(part);
+  return {
+    /** Records a failure; `code` is a detail for the log. */
+    failed(kind: CallKind, problem: CallProblem, isWaitedFor: boolean, code?: string | number) {
+      const { name, level = 'error', text } = problem;
+      const before = failures.get(keyOf(kind));
+      const sinceMs = before?.sinceMs ?? now();
+      const isProblem = before?.isProblem === true || isWaitedFor || now() - sinceMs >= afterMs;
+      const isNew = isProblem && !present(name).some(({ of }) => of === kind.of);
+      failures.set(keyOf(kind), { ...kind, name, level, text, sinceMs, seenMs: now(), isProblem });
+      if (isNew) log[level]({ problem: name, code }, text);
+    },
+    /** Ends the failures of this kind, and those that any answer disproves. */
+    worked(kind: CallKind) {
+      if (failures.size === 0) return;
+      const before = new Set(present().map(({ name }) => name));
+      for (const [key, { of, name }] of failures)
+        if (
+          key === keyOf(kind) ||
+          (of === kind.of && /^(?:docs_key|docs_unreachable|slack_token)$/.test(name))
+        )
+          failures.delete(key);
+      for (const name of before)
+        if (present(name).length === 0) log.info({ problem: name }, 'a problem is over');
+    },
+    /** Returns the problems whose names begin with `prefix`, each text once. */
+    current: (prefix?: string): Problem[] =>
+      [...new Map(present(prefix).map((problem) => [problem.text, problem])).values()].map(
+        ({ name, level, text }) => ({ name, level, text }),
+      ),
+  };
 }

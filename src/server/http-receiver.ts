@@ -1,15 +1,14 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
 import { type App, isValidSlackRequest, type Receiver } from '@slack/bolt';
 import type { Metrics } from '../metrics/metrics.ts';
+import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
 import { inLogScope } from '../runtime/log-scope.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
+import type { CallProblems } from './health.ts';
 import { type HttpServer, refuse, sendJson } from './http-server.ts';
 import { runListeners } from './listeners.ts';
-import { createRefusedRequests, type RefusedRequests } from './refused-requests.ts';
-import { BodyRefused, createBodyReader } from './request-body.ts';
-import { parseBody } from './slack-request.ts';
 
 /** Slack waits 3 s for the acknowledgement. */
 const ACKNOWLEDGE_MS = 2900;
@@ -20,50 +19,77 @@ const MAX_SSL_CHECK_BYTES = 1000;
 /** Requests this much older or newer than our clock are refused; Slack asks for 5 minutes. */
 const CLOCK_TOLERANCE_S = 300;
 
-export interface HttpParts {
+/** A long message with blocks, escaped and encoded, exceeds 600 kB. */
+const MAX_BYTES = 2_000_000;
+
+/** Maximum bytes of all bodies in progress together. */
+const MAX_OPEN_BYTES = 32_000_000;
+
+/** Approximate memory of a chunk without its bytes: a body can arrive in millions of chunks. */
+const CHUNK_OVERHEAD_BYTES = 200;
+
+interface HttpParts {
   signingSecret: string;
   server: HttpServer;
   now: () => number;
   metrics: Pick<Metrics, 'refusals'>;
+  problems: Pick<CallProblems, 'failed' | 'worked'>;
   /** Returns a reference for all log lines of a request. */
   newRef: () => string;
   log: Log;
 }
 
-export type HttpReceiver = Receiver & Pick<RefusedRequests, 'problem'>;
+/** A body was not read completely; `status` is the HTTP status of the answer. */
+class BodyRefused extends Error {
+  override readonly name = 'BodyRefused';
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`refused with ${status}`);
+    this.status = status;
+  }
+}
 
 /**
  * Receives Slack's requests at `POST /slack/events`. Unlike Bolt's own receiver it checks the signature's headers
  * before it reads a body, limits bodies, refuses timestamps in the future, and answers unreadable requests. It
  * acknowledges only after the listeners have finished, so that every acknowledged request is stored.
  */
-export function createHttpReceiver(parts: HttpParts): HttpReceiver {
-  const { signingSecret, server, now, metrics, newRef, log } = parts;
-  const refused = createRefusedRequests(log, now, metrics);
+export function createHttpReceiver(parts: HttpParts): Receiver {
+  const { signingSecret, server, now, metrics, problems, newRef, log } = parts;
   const readBody = createBodyReader();
+  const kind = { of: 'requests', operation: 'receive' };
   let app: App | undefined;
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
     try {
-      const signature = readSignature(request.headers);
-      if (signature === undefined) {
+      const timestamp = String(request.headers['x-slack-request-timestamp']);
+      const signature = String(request.headers['x-slack-signature']);
+      if (!/^\d{1,12}$/.test(timestamp) || !/^v0=[0-9a-f]{64}$/.test(signature)) {
         if (await isSslCheck(request)) response.writeHead(200).end();
         else refuse(response, 401);
         return;
       }
-      const skewS = clockSkew(signature, now());
+      const aheadS = Math.round(Number(timestamp) - now() / 1000);
       const body = (await readBody(request)).toString();
-      const signed = isSigned(signature, body, signingSecret);
-      if (!signed || skewS !== undefined) {
+      const isSigned = isValidSlackRequest({
+        signingSecret,
+        body,
+        headers: { 'x-slack-signature': signature, 'x-slack-request-timestamp': Number(timestamp) },
+        // Bolt refuses only old requests, and does not say whether the age or the signature was wrong.
+        nowMilliseconds: Number(timestamp) * 1000,
+      });
+      const isInTime = Math.abs(aheadS) <= CLOCK_TOLERANCE_S;
+      if (!isSigned || !isInTime) {
         // Only the body proves whether Slack sent it.
-        if (signed && skewS !== undefined) refused.clockSkewed(skewS);
-        else if (skewS === undefined) refused.unsigned();
+        if (isSigned) reportClock(aheadS);
+        else if (isInTime) reportUnsigned();
         return refuse(response, 401);
       }
       const type = request.headers['content-type'];
-      await inLogScope({ ref: newRef() }, () => handleSigned(type, body, response));
+      await inLogScope({ ref: newRef() }, () => respond(parseBody(type, body), response));
       // After the answer: /docs-status still shows the problem that this request ends.
-      refused.accepted();
+      problems.worked(kind);
     } catch (error) {
       if (!(error instanceof BodyRefused)) throw error;
       refuse(response, error.status);
@@ -76,27 +102,32 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
     return parse((await readBody(request)).toString()).ssl_check === '1';
   }
 
-  async function handleSigned(contentType: string | undefined, sent: string, response: ServerResponse) {
-    const read = parseBody(contentType, sent);
-    switch (read?.kind) {
-      case undefined:
-        log.warn('a signed request has a body that Docket cannot read');
-        return void response.writeHead(400).end();
-      case 'challenge':
-        return sendJson(response, 200, { challenge: read.challenge });
-      case 'rate limited':
-        log.warn('Slack holds events back: there are too many');
-        return void response.writeHead(200).end();
-      case 'listeners':
-        return respondWithListeners(read.body, response);
-    }
+  function reportClock(aheadS: number) {
+    metrics.refusals.add({ reason: 'clock' });
+    const where = aheadS > 0 ? 'ahead of' : 'behind';
+    const text = `Slack's request is ${Math.abs(aheadS)} s ${where} this machine's clock. Set the clock (NTP).`;
+    problems.failed(kind, { name: 'clock', text }, true);
   }
 
-  async function respondWithListeners(body: Record<string, unknown>, response: ServerResponse) {
+  function reportUnsigned() {
+    metrics.refusals.add({ reason: 'unsigned' });
+    const text =
+      'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.';
+    problems.failed(kind, { name: 'signature', level: 'warn', text }, true);
+  }
+
+  async function respond(body: unknown, response: ServerResponse) {
     const status = (code: number) => void response.writeHead(code).end();
+    if (typeof body !== 'object' || body === null) {
+      log.warn('a signed request has a body that Docket cannot read');
+      return status(400);
+    }
+    const read: Record<string, unknown> = { ...body };
+    if (read.type === 'url_verification' && typeof read.challenge === 'string')
+      return sendJson(response, 200, { challenge: read.challenge });
     if (app === undefined) return status(503);
     try {
-      const acknowledgement = await withTimeout(ACKNOWLEDGE_MS, runListeners(app, body));
+      const acknowledgement = await withTimeout(ACKNOWLEDGE_MS, runListeners(app, read, log));
       if (acknowledgement === undefined) {
         log.warn('no listener took a request');
         return status(404);
@@ -114,7 +145,6 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
     init(bolt) {
       app = bolt;
     },
-    problem: refused.problem,
     async start() {
       server.route('POST /slack/events', handle);
     },
@@ -123,32 +153,38 @@ export function createHttpReceiver(parts: HttpParts): HttpReceiver {
   };
 }
 
-/** The signature of a request, from its headers. */
-interface Signature {
-  timestampS: number;
-  value: string;
+/** Parses a body, sent as JSON or as a form; a form may have its JSON in `payload`. */
+function parseBody(contentType: string | undefined, sent: string): unknown {
+  const [mediaType = ''] = (contentType ?? '').split(';', 1);
+  if (mediaType.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return parseJson(sent);
+  const { payload, ...form } = parse(sent);
+  return payload === undefined ? form : parseJson(String(payload));
 }
 
-/** Parses the headers. Returns undefined if one is missing or malformed. */
-function readSignature(headers: IncomingHttpHeaders): Signature | undefined {
-  const timestamp = String(headers['x-slack-request-timestamp']);
-  const value = String(headers['x-slack-signature']);
-  if (!/^\d{1,12}$/.test(timestamp) || !/^v0=[0-9a-f]{64}$/.test(value)) return undefined;
-  return { timestampS: Number(timestamp), value };
-}
+/**
+ * Returns a function that reads a whole body. It rejects with `BodyRefused` if the body is too long or cut off, or if
+ * all open bodies together are too long. The server limits the time for a body.
+ */
+function createBodyReader() {
+  let openBytes = 0;
 
-/** Returns by how many seconds a request is ahead of our clock (negative: behind); undefined within tolerance. */
-function clockSkew({ timestampS }: Signature, nowMs: number): number | undefined {
-  const aheadS = timestampS - nowMs / 1000;
-  return Math.abs(aheadS) > CLOCK_TOLERANCE_S ? Math.round(aheadS) : undefined;
+  return async function readBody(request: IncomingMessage): Promise<Buffer> {
+    if (Number(request.headers['content-length']) > MAX_BYTES) throw new BodyRefused(413);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+        chunks.push(chunk);
+        bytes += chunk.length + CHUNK_OVERHEAD_BYTES;
+        openBytes += chunk.length + CHUNK_OVERHEAD_BYTES;
+        if (bytes > MAX_BYTES) throw new BodyRefused(413);
+        if (openBytes > MAX_OPEN_BYTES) throw new BodyRefused(503);
+      }
+      return Buffer.concat(chunks);
+    } catch (error) {
+      throw error instanceof BodyRefused ? error : new BodyRefused(400);
+    } finally {
+      openBytes -= bytes;
+    }
+  };
 }
-
-/** Returns whether the secret signed the body, at any time. */
-const isSigned = ({ timestampS, value }: Signature, body: string, signingSecret: string): boolean =>
-  isValidSlackRequest({
-    signingSecret,
-    body,
-    headers: { 'x-slack-signature': value, 'x-slack-request-timestamp': timestampS },
-    // Bolt refuses only old requests, and does not say whether the age or the signature was wrong.
-    nowMilliseconds: timestampS * 1000,
-  });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, BlockList, isIPv6 } from 'node:net';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 
@@ -96,19 +96,14 @@ export async function listen(
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EADDRINUSE')
-      throw new PortError(
-        `Port ${port} is taken by another program. Stop that one, or set ${setting} to a free port.`,
-      );
-    if (code === 'EADDRNOTAVAIL')
-      throw new PortError(
-        `HOST is no address of this machine. Set it to one of them, such as 127.0.0.1, or unset it.`,
-      );
-    if (code === 'EACCES')
-      throw new PortError(
-        `Port ${port} may not be listened on by this user. Set ${setting} to 1024 or above.`,
-      );
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const problem = {
+      EADDRINUSE: `Port ${port} is taken by another program. Stop that one, or set ${setting} to a free port.`,
+      EADDRNOTAVAIL:
+        'HOST is no address of this machine. Set it to one of them, such as 127.0.0.1, or unset it.',
+      EACCES: `Port ${port} may not be listened on by this user. Set ${setting} to 1024 or above.`,
+    }[code];
+    if (problem !== undefined) throw new PortError(problem);
     throw error;
   }
 }
@@ -139,3 +134,39 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
     .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
     .end(JSON.stringify(body));
 }
+
+/** Headers in which a proxy names its client. */
+const PROXY_HEADER = /^(?:forwarded|via|x-real-ip|cf-connecting-ip|true-client-ip|x-forwarded-.*)$/;
+
+/**
+ * Returns whether a request came through a proxy, whose address is not the client's, or from a page of another site.
+ * Some proxies add no header, but use HTTP/1.0, which no present client does by itself.
+ */
+export function isIndirect({ headers, httpVersion }: IncomingMessage): boolean {
+  const { origin, host } = headers;
+  if (httpVersion !== '1.1' || Object.keys(headers).some((name) => PROXY_HEADER.test(name))) return true;
+  return origin !== undefined && URL.parse(origin)?.host !== host;
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Returns whether an address is in a list; an IPv4 address in IPv6 form counts as IPv4. */
+export function isListed(list: BlockList, address: string | undefined): boolean {
+  if (address === undefined) return false;
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  return list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
+}
+
+/** This machine's names for itself, with any port. */
+const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+
+/**
+ * Returns whether a request comes from this machine and names it by a loopback name. A page in a local browser whose
+ * name was made to resolve here (DNS rebinding) uses that name, and so does a proxy that keeps the name.
+ */
+export const isFromThisMachine = (request: IncomingMessage): boolean =>
+  isListed(loopback, request.socket.remoteAddress) &&
+  !isIndirect(request) &&
+  LOOPBACK_HOST.test(request.headers.host ?? '');

@@ -3,8 +3,7 @@ import { createServer } from 'node:http';
 import { createQueues } from '../jobs/queue.ts';
 import type { RoleParts } from '../role.ts';
 import { connectForRequests } from '../store/redis/connections.ts';
-import { isFromThisMachine } from './direct-request.ts';
-import { hasBody, listen, refuse } from './http-server.ts';
+import { hasBody, isFromThisMachine, listen, refuse } from './http-server.ts';
 
 /** The dashboard's packages are missing. The message names the fix. */
 export class DashboardMissing extends Error {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { registry } from '../../src/commands/index.ts';
-import { metricNames } from '../../src/server/metric-names.ts';
+import { metricNames } from '../../src/server/metrics.ts';
 import { until } from '../support/flows/reading.ts';
 import { createWorld, type World } from '../support/flows/world.ts';
 import { type Sample, sampleValue, scrape } from '../support/metrics.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
-import { createHealthChecks } from '../../src/server/health-checks.ts';
+import { createHealthChecks } from '../../src/server/health.ts';
 import { startHttpServer } from '../../src/server/http-server.ts';
 import { startTestApp } from '../support/app.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';

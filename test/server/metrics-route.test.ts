@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { addresses as addressList } from '../../src/config/values.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { startHttpServer } from '../../src/server/http-server.ts';
-import { serveMetrics } from '../../src/server/metrics-route.ts';
+import { serveMetrics } from '../../src/server/metrics.ts';
 import { someMetrics } from '../support/metrics.ts';
 
 async function served(addresses = '') {

@@ -19,7 +19,7 @@ const keepers: Record<string, string[]> = {
     'src/server/socket-receiver.ts',
     'src/web.ts',
   ],
-  '@slack/socket-mode': ['src/server/socket-link.ts'],
+  '@slack/socket-mode': ['src/server/socket-receiver.ts'],
   bullmq: ['src/jobs/queue.ts', 'src/jobs/workers.ts'],
 };
 

@@ -1,6 +1,6 @@
 import { registry } from '../../src/commands/index.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { metricNames } from '../../src/server/metric-names.ts';
+import { metricNames } from '../../src/server/metrics.ts';
 
 /** Metrics with the names of the program. */
 export const someMetrics = () => createMetrics(metricNames(registry), { version: '0.0.0', role: 'all' });

@@ -1,26 +1,77 @@
+import type { BlockList } from 'node:net';
+import type { Registry } from '../commands/registry.ts';
 import { keyIdOf } from '../docs-api/client.ts';
+import { docsApiErrorKinds } from '../docs-api/errors.ts';
+import { OPERATIONS } from '../docs-api/operations.ts';
 import { followUpLimit } from '../jobs/agent/thread/platform-call.ts';
 import { analyticsBudget, analyticsLimit, backgroundLimit } from '../jobs/digest/figures/limits.ts';
 import { jobs } from '../jobs/index.ts';
 import type { Limits } from '../jobs/limits.ts';
 import { pollRateLimit } from '../jobs/polling.ts';
 import { type Queues, queueNames } from '../jobs/queue.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { MetricNames, Metrics } from '../metrics/metrics.ts';
 import type { Project } from '../projects.ts';
 import type { Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
+import { slackErrorKinds } from '../slack/errors.ts';
 import { digestRateLimit, editRateLimit, fileRateLimit, readRateLimit } from '../slack/rate-limits.ts';
+import { methodScopes } from '../slack/web-calls.ts';
 import { urgencies } from '../store/messages.ts';
-import { limitNameOf, type RateLimit } from '../store/rate-limit.ts';
+import { limitNameOf, limitNames, type RateLimit } from '../store/rate-limit.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { askTime } from '../store/redis/clock.ts';
+import { redisProblemKinds } from '../store/redis/problems.ts';
 import type { Stores } from '../store/stores.ts';
-import { redisState } from './health-checks.ts';
+import { callProblems, redisState } from './health.ts';
+import { type HttpServer, isFromThisMachine, isIndirect, isListed, refuse } from './http-server.ts';
+
+/** All values of the labels; without a registry, for a process that takes no requests. */
+export const metricNames = (registry?: Registry): MetricNames => ({
+  requests: registry === undefined ? [] : requestNames(registry),
+  jobs: jobs.map(({ name }) => name),
+  queues: queueNames,
+  operations: Object.keys(OPERATIONS),
+  docsErrors: docsApiErrorKinds,
+  methods: Object.keys(methodScopes),
+  slackErrors: slackErrorKinds,
+  limits: limitNames,
+  urgencies,
+  problems: [
+    ...callProblems,
+    ...redisProblemKinds.map((kind) => `redis_${kind}`),
+    ...['digest_owner', 'disk'],
+  ],
+});
+
+const requestNames = ({ commands, buttons, modals, shortcuts, events }: Registry): string[] => [
+  ...commands.map(({ name }) => name),
+  ...buttons.map(({ action }) => action),
+  ...modals.map(({ callbackId }) => callbackId),
+  ...shortcuts.map(({ callbackId }) => callbackId),
+  ...events.map(({ event }) => event),
+];
+
+const REFUSAL =
+  'Only this machine may read the metrics, and whoever METRICS_ADDRESS names; not through a proxy.\n';
+
+/** Serves `GET /metrics` to this machine and to these addresses, but never through a proxy. */
+export function serveMetrics(
+  server: Pick<HttpServer, 'route'>,
+  metrics: Pick<Metrics, 'expose' | 'contentType'>,
+  allowed: BlockList,
+): void {
+  server.route('GET /metrics', async (request, response) => {
+    const isNamed = !isIndirect(request) && isListed(allowed, request.socket.remoteAddress);
+    if (!isNamed && !isFromThisMachine(request)) return refuse(response, 403, REFUSAL);
+    const text = await metrics.expose();
+    response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(text);
+  });
+}
 
 /** How long a scrape waits for Redis; later values are left out. */
 const READ_MS = 1000;
 
-export interface RedisGaugeParts {
+interface RedisGaugeParts {
   metrics: Metrics;
   redis: RedisClient;
   queues: Pick<Queues, 'counts'>;
