@@ -6,7 +6,7 @@ import { defaultTiming } from '../src/runtime/timing.ts';
 import { createDueStore } from '../src/store/due.ts';
 import { keys } from '../src/store/keys.ts';
 import { connectForWork } from '../src/store/redis/connections.ts';
-import { parseMember } from '../src/store/run-lua.ts';
+import { parseMember } from '../src/store/run-scripts.ts';
 import { createRunStore } from '../src/store/runs.ts';
 import { startTestRedis } from '../test/support/redis.ts';
 import { median } from './parts/figures.ts';

@@ -32,7 +32,7 @@ import { createKeyWatch } from './store/alerts.ts';
 import type { Urgency } from './store/messages.ts';
 import { limitNameOf, type RateLimit, type RateLimitStore } from './store/rate-limit.ts';
 import { connectForWork } from './store/redis/connections.ts';
-import { parseMember } from './store/run-lua.ts';
+import { parseMember } from './store/run-scripts.ts';
 import type { RunBase } from './store/runs.ts';
 
 /** Maximum delay of the process' end by open connections, after the workers are closed. */
@@ -45,7 +45,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const { redis, queues, stores: own } = connectRole(connectForWork, settings, parts);
   const { metrics } = parts;
   const stores = { ...own, rateLimiter: countSlots(own.rateLimiter, metrics) };
-  const { threads, messages, rateLimiter, steps } = stores;
+  const { messages, rateLimiter, steps } = stores;
   shareHealth(parts.health, stores.health, onRedisError);
 
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
@@ -162,7 +162,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const sweeper = startSweeper({
     async find() {
       await workers.shortenLocks();
-      await threads.startEarlyExpiry();
       // Another process may have found that Slack refuses the token.
       if ((await stores.health.load()).slack?.refused) await slack.identity().catch(() => {});
       return [remindOfExpiry, ...(await findOverdue())];

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keys } from '../../src/store/keys.ts';
-import { parseMember } from '../../src/store/run-lua.ts';
+import { parseMember } from '../../src/store/run-scripts.ts';
 
 /** Has the sweeper step all runs that are listed, as if they had come to be due: after a clock was moved. */
 export async function wakeRuns(client: Redis): Promise<void> {

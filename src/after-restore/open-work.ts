@@ -22,7 +22,6 @@ import type { RedisClient } from '../store/redis/client.ts';
 import { askTime } from '../store/redis/clock.ts';
 import { luaScript } from '../store/redis/lua.ts';
 import { createRunStore } from '../store/runs.ts';
-import { createThreadStore } from '../store/threads.ts';
 
 /** Counts of the closed work in restored data. */
 export interface OpenWork {
@@ -74,7 +73,6 @@ const LONG_AGO_MS = 1;
  */
 export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   const runs = createRunStore(redis);
-  const threads = createThreadStore(redis);
   const steps = createCallOnceStore(redis);
   const nowMs = await askTime(redis);
   const work: OpenWork = {
@@ -118,7 +116,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
       const sent = updateInstruction(thread, one.id, { state: 'sending', sentAtMs: one.atMs });
       return applySendResult(sent, one, { kind: 'unknown' }, nowMs);
     }, run);
-    if (asked !== run || inbox.length > 0) await threads.save(asked, inbox.length);
+    if (asked !== run || inbox.length > 0) await runs.saveStep(asked, { consumed: inbox.length });
     work.instructionsAsked += waiting.length;
     work.eventsSkipped += inbox.length;
   }
@@ -127,7 +125,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     const others = [`${run.id}.failed`, `${run.id}.late`];
     await search([...editionMessages(run).map(({ key }) => key), pagesKey(run), ...others], run.sinceMs);
     if (run.state === 'collecting') {
-      await runs.abandon(run.job, run.id);
+      await runs.unlist(run.job, run.id, true);
       await redis.del(keys.run(run.id));
       work.digestsSkipped += 1;
     } else if (run.state !== 'ended') await runs.save(withoutFiles(run));
@@ -157,7 +155,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   async function closeWatch(watch: WatchRun) {
     const { round } = watch;
     for (const id of watch.threads) {
-      await ifFound(threads.loadWithInbox(id, threadRun), closeThread);
+      await ifFound(runs.loadWithInbox(id, threadRun), closeThread);
       // The thread may not know the round yet.
       if (round !== undefined) await search(roundKeys(id, round.n), round.sinceMs);
     }
@@ -173,7 +171,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   async function closeRun(job: string, id: string): Promise<void> {
     switch (job) {
       case 'agent-thread':
-        return ifFound(threads.loadWithInbox(id, threadRun), closeThread);
+        return ifFound(runs.loadWithInbox(id, threadRun), closeThread);
       case 'agent-watch':
         return ifFound(runs.load(id, watchRun), closeWatch);
       case 'export':
@@ -194,10 +192,6 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   for (const { job, id } of await runs.active()) await closeRun(job, id);
   for (const key of await redis.zrange(keys.undelivered(), '0', '-1'))
     await search([key], Number(await redis.hget(keys.message(key), 'behindSinceMs')));
-  for (const claim of await redis.smembers(keys.earlyUnseen())) {
-    work.eventsSkipped += await redis.llen(keys.early(claim));
-    await redis.del(keys.early(claim));
-  }
   return work;
 }
 

@@ -17,9 +17,8 @@ import { type Message, message } from '../slack/blocks.ts';
 import type { ConversationReaders } from '../slack/conversation-readers.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
-import type { ThreadPlace } from '../store/closed-threads.ts';
-import type { Acceptance, Quota, RunBase, RunStore } from '../store/runs.ts';
-import type { InboxEntry, ThreadStore } from '../store/threads.ts';
+import type { Acceptance, InboxEntry, Quota, RunBase, RunStore } from '../store/runs.ts';
+import type { ThreadPlace, ThreadStore } from '../store/threads.ts';
 
 /** The person, conversation and request of a call. */
 export interface Caller extends RunRequest {
@@ -91,7 +90,7 @@ type LoadedRun<R> = { kind: 'found'; run: R } | { kind: 'notFound' } | { kind: '
 export interface IntakeParts {
   runs: RunStore;
   readers: ConversationReaders;
-  threads: Pick<ThreadStore, 'appendToInbox' | 'followedIndex' | 'isClosed'>;
+  threads: Pick<ThreadStore, 'followedIndex' | 'isClosed'>;
   wake: Waker['wake'];
   /** From the receipt of a request until its writes are refused, and the maximum duration of a claim. */
   timeoutMs: number;
@@ -194,7 +193,7 @@ export function createIntake(parts: IntakeParts) {
     async appendToInbox(job: string, runId: string, what: InboxEntry, request: IntakeRequest) {
       const run = { job, id: runId };
       const result = await withDeadline(run, request, (deadlineMs) =>
-        threads.appendToInbox(job, runId, what, deadlineMs),
+        runs.appendToInbox(job, runId, what, deadlineMs),
       );
       if (result === 'late') throw lateError();
       if (result !== 'gone') wake(run);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { DueEntry, DueList } from '../store/due.ts';
-import { memberOf } from '../store/run-lua.ts';
+import { memberOf } from '../store/run-scripts.ts';
 import type { JobContext } from './context.ts';
 import type { QueueName } from './queue.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OutboxMessage } from '../slack/outbox.ts';
 import type { AuditEntry } from '../store/audit.ts';
-import type { RunBase } from '../store/runs.ts';
+import type { LoadedRun, RunBase } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
 import type { RunNeeds } from './feature.ts';
 import { done, type Job, type Outcome, runAgainIn } from './job.ts';
@@ -23,18 +23,8 @@ interface Save<R> {
   consumed: number;
 }
 
-/** The step saved the run itself; the next step follows at once with this. */
-interface Saved<Loaded> {
-  kind: 'saved';
-  loaded: Loaded;
-}
-
 /** A step's result: the next step follows at once, the run is saved first, or an outcome. */
-export type StepResult<R, Loaded = never> =
-  | 'next'
-  | Save<R>
-  | ([Loaded] extends [never] ? never : Saved<Loaded>)
-  | Outcome;
+export type StepResult<R> = 'next' | Save<R> | Outcome;
 
 export const saveAs = <R>(
   run: R,
@@ -53,34 +43,21 @@ export async function markIdle(run: RunBase, { runs }: Pick<JobContext, 'runs'>)
   return done;
 }
 
-/** A run as a step loads it. `wakes` counts its wakes, for `markIdle`. */
-export interface LoadedRun<R extends RunBase> {
-  run: R;
-  wakes: number;
-}
-
 interface SteppedRun extends RunBase {
   state?: string;
   needs?: string[] | undefined;
 }
 
 /** A job that takes runs of one kind from accepted to ended, one step at a time. */
-export interface RunJob<R extends SteppedRun, Loaded extends LoadedRun<R>, Execution> {
+export interface RunJob<R extends SteppedRun, Execution = undefined> {
   /** The `job` of its runs. */
   name: R['job'];
   queue: QueueName;
   concurrency: number;
   schema: z.ZodType<R>;
-  /** Loads a run with any further data for a step; without it, the run alone. */
-  load?(runId: string, context: JobContext): Promise<Loaded | undefined>;
-  /**
-   * Saves a run and drops the oldest `consumed` entries of its inbox; without it, the run alone is saved. Returns what
-   * `load` would return now; undefined if `run` was not the latest revision.
-   */
-  save?(run: R, consumed: number, context: JobContext): Promise<Loaded | undefined>;
   /** Every message of a run in its present form, published before each step and before each pause. */
   messages?(run: R): OutboxMessage[];
-  /** Whether the save of a run releases its claim, if there is no `save`. */
+  /** Whether the save of a run releases its claim. */
   hasEnded?(run: R): boolean;
   /** The open questions of a run; the Home tabs of the people asked are refreshed when they change. */
   needs?: RunNeeds<R>['of'];
@@ -88,81 +65,57 @@ export interface RunJob<R extends SteppedRun, Loaded extends LoadedRun<R>, Execu
   /** Creates the data that the steps of one execution share. */
   newExecution?(context: JobContext): Execution;
   /** Does one thing. Safe to repeat at any point, since a process may die at any point. */
-  step(loaded: Loaded, context: JobContext, execution: Execution): Promise<StepResult<R, Loaded>>;
+  step(loaded: LoadedRun<R>, context: JobContext, execution: Execution): Promise<StepResult<R>>;
   /** After repeated errors of our own: ends the run, and shows people `ref`, which the log has as well. */
-  giveUp(loaded: Loaded, context: JobContext, ref: string): Promise<StepResult<R, Loaded>>;
-}
-
-/** The next step follows at once. `loaded`: its input, if the save returned it. */
-interface Next<Loaded> {
-  kind: 'next';
-  loaded: Loaded | undefined;
+  giveUp(loaded: LoadedRun<R>, context: JobContext, ref: string): Promise<StepResult<R>>;
 }
 
 /** Returns the job of one kind of runs. If a run's record is missing or damaged, the run leaves the due list. */
-export function defineRunJob<
-  R extends SteppedRun,
-  Loaded extends LoadedRun<R> = LoadedRun<R>,
-  Execution = undefined,
->(definition: RunJob<R, Loaded, Execution>): Job<{ runId: string }, JobContext> {
+export function defineRunJob<R extends SteppedRun, Execution = undefined>(
+  definition: RunJob<R, Execution>,
+): Job<{ runId: string }, JobContext> {
   const { name, queue, concurrency, schema } = definition;
 
-  /** Loads the run, or returns an outcome if there is none to step. */
-  async function load(runId: string, context: JobContext): Promise<Loaded | Outcome> {
+  /** Loads the run; undefined if there is none to step. */
+  async function load(runId: string, { runs, log }: JobContext): Promise<LoadedRun<R> | undefined> {
     try {
-      // Without a `load`, `Loaded` is the store's type.
-      const loaded = definition.load
-        ? await definition.load(runId, context)
-        : ((await context.runs.loadWithWakes(runId, schema)) as Loaded | undefined);
-      if (loaded !== undefined) return loaded;
+      const loaded = await runs.loadWithInbox(runId, schema);
+      if (loaded === undefined) await runs.unlist(name, runId);
+      return loaded;
     } catch (error) {
       if (!(error instanceof z.ZodError)) throw error;
-      context.log.error({ run: runId, job: name, err: error }, 'the record of a run is damaged');
-      await context.runs.abandon(name, runId);
-      return done;
+      log.error({ run: runId, job: name, err: error }, 'the record of a run is damaged');
+      await runs.unlist(name, runId, true);
+      return undefined;
     }
-    await context.runs.unlist(name, runId);
-    return done;
   }
 
-  /** Steps a run by `makeStep`, and saves the result. */
-  async function stepRun(
-    loaded: Loaded,
-    context: JobContext,
-    makeStep: (loaded: Loaded) => Promise<StepResult<R, Loaded>>,
-  ): Promise<Next<Loaded> | Outcome> {
-    const result = await makeStep(loaded);
-    if (result === 'next') return { kind: 'next', loaded: undefined };
-    if (result.kind === 'saved') return { kind: 'next', loaded: result.loaded };
-    return result.kind === 'save' ? saveAndPublish(result, loaded.run, context) : result;
-  }
-
+  /** Returns the saved run if the next step follows at once, else an outcome. */
   async function saveAndPublish(
     { run, inMs, audit, consumed }: Save<R>,
     before: R,
     context: JobContext,
-  ): Promise<Next<Loaded> | Outcome> {
+  ): Promise<LoadedRun<R> | Outcome> {
     // Before the save: after a crash a line may be in the audit log twice, but is never missing.
     if (audit !== undefined && definition.auditLine) {
       const line = { ...definition.auditLine(run), atMs: context.now(), result: audit };
       await context.audit.add(run.teamId, line);
     }
     // The claim is released before people see the ending, so that they can repeat the request at once.
-    const loaded = definition.save
-      ? await definition.save(run, consumed, context)
-      : ((await context.runs.saveWithWakes(run, definition.hasEnded?.(run) ?? false)) as Loaded | undefined);
+    const release = definition.hasEnded?.(run) ?? false;
+    const saved = await context.runs.saveStep(run, { consumed, release });
     const about = { run: run.id, job: name, rev: run.rev, state: run.state, audit };
-    if (loaded === undefined) {
+    if (saved.kind !== 'saved') {
       // This process may have been taken for dead: then its BullMQ job is gone.
       context.log.info(about, 'run changed concurrently, skipping');
       await context.wake(run);
       return done;
     }
-    const people = usersToRefresh(before, loaded.run);
+    const people = usersToRefresh(before, saved.run);
     if (people.length > 0) await context.refreshHomes(run.teamId, people);
     if (run.state !== before.state) context.log.info(about, 'a run has a new state');
-    if (inMs <= 0) return { kind: 'next', loaded };
-    await publish(loaded.run, context);
+    if (inMs <= 0) return saved;
+    await publish(saved.run, context);
     return runAgainIn(inMs);
   }
 
@@ -171,20 +124,30 @@ export function defineRunJob<
     await Promise.all(messages.map((message) => context.outbox.publish(run.teamId, message, run.rev)));
   }
 
-  async function execute(runId: string, context: JobContext, known?: Loaded): Promise<Outcome> {
+  async function step(
+    loaded: LoadedRun<R>,
+    context: JobContext,
+    execution: Execution,
+  ): Promise<StepResult<R>> {
+    const { run } = loaded;
+    await publish(run, context);
+    const changed = definition.needs && withNeeds(run, definition.needs(run));
+    return changed === undefined ? definition.step(loaded, context, execution) : saveAs(changed);
+  }
+
+  async function execute(runId: string, context: JobContext, known?: LoadedRun<R>): Promise<Outcome> {
     const execution = definition.newExecution?.(context) as Execution;
-    let found = known;
+    let next = known;
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
-      const loaded = found ?? (await load(runId, context));
-      if (!('run' in loaded)) return loaded;
-      const result = await stepRun(loaded, context, async ({ run }) => {
-        await publish(run, context);
-        const changed = definition.needs && withNeeds(run, definition.needs(run));
-        if (changed !== undefined) return saveAs(changed);
-        return definition.step(loaded, context, execution);
-      });
-      if (result.kind !== 'next') return result;
-      found = result.loaded;
+      const loaded = next ?? (await load(runId, context));
+      if (loaded === undefined) return done;
+      next = undefined;
+      const result = await step(loaded, context, execution);
+      if (result === 'next') continue;
+      if (result.kind !== 'save') return result;
+      const saved = await saveAndPublish(result, loaded.run, context);
+      if (!('run' in saved)) return saved;
+      next = saved;
     }
     return runAgainIn(0);
   }
@@ -199,10 +162,12 @@ export function defineRunJob<
 
     async giveUp({ runId }, context, ref) {
       const loaded = await load(runId, context);
-      if (!('run' in loaded)) return;
-      const result = await stepRun(loaded, context, () => definition.giveUp(loaded, context, ref));
+      if (loaded === undefined) return;
+      const result = await definition.giveUp(loaded, context, ref);
+      if (result !== 'next' && result.kind !== 'save') return;
+      const saved = result === 'next' ? undefined : await saveAndPublish(result, loaded.run, context);
       // The remaining work of an ended run.
-      if (result.kind === 'next') await execute(runId, context, result.loaded);
+      if (saved === undefined || 'run' in saved) await execute(runId, context, saved);
     },
   };
 }

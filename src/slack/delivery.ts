@@ -7,8 +7,8 @@ import {
   urgencyOf,
   type WantedMessage,
 } from '../store/messages.ts';
-import type { OwnPostStore } from '../store/own-posts.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
+import type { OwnPostStore } from '../store/threads.ts';
 import type { ValueStores } from '../store/values.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';

@@ -1,8 +1,8 @@
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
-import { LUA_WAKE } from './run-lua.ts';
+import { lastingScript, luaScript } from './redis/lua.ts';
+import { LUA_WAKE } from './run-scripts.ts';
 
 /** The state of a step that must not happen twice. `result` is the call's answer, as JSON. */
 export type CallOnceState =
@@ -25,7 +25,7 @@ if redis.call('HGET', KEYS[1], 'token') == ARGV[1] then return {'begun'} end
 return {'open', redis.call('HGET', KEYS[1], 'since')}
 `);
 
-const finishScript = lastingScript(`${LUA_NOW}${LUA_WAKE}
+const finishScript = lastingScript(`${LUA_WAKE}
 local step, run, active = unpack(KEYS)
 local result, ttl, id = unpack(ARGV)
 redis.call('HSET', step, 'result', result)

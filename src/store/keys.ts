@@ -20,7 +20,7 @@ export const keys = {
   run: (runId: string) => `${PREFIX}:run:${runId}`,
   /** Sorted set of the active runs, scored by due time; see `due.ts`. */
   activeRuns: () => `${PREFIX}:runs:active`,
-  /** Sorted set of the ids of one job's active runs, scored by start time; scripts build this key (`LUA_INDEX`). */
+  /** Sorted set of the ids of one job's active runs, scored by start time; scripts build this key (`LUA_WAKE`). */
   activeRunsOf: (job: string) => `${PREFIX}:runs:active:${job}`,
   /** Sorted set of a person's runs, scored by the time of the last request. */
   runsOf: (teamId: string, userId: string) => `${PREFIX}:runs:of:${teamId}:${userId}`,
@@ -31,8 +31,6 @@ export const keys = {
   inbox: (runId: string) => `${PREFIX}:inbox:${runId}`,
   /** The same for a thread that no run follows yet. */
   early: (claim: string) => `${PREFIX}:early:${claim}`,
-  /** Set of the claims with early events that no worker has seen yet. */
-  earlyUnseen: () => `${PREFIX}:early-unseen`,
   /** Sorted set of the dedupe keys of the events of a thread or a run, scored by the time. */
   seenEvents: (of: string) => `${PREFIX}:told:${of}`,
   /** Sorted sets of our messages in a conversation, by time: keys of those being posted, `ts` of posted ones. */

@@ -3,20 +3,21 @@ import { parseJson } from '../runtime/json.ts';
 import { logScope } from '../runtime/log-scope.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
-import { loadRecords } from './records.ts';
+import { limitKeys, type RateLimit, type SlotRequest, slotArgs } from './rate-limit.ts';
 import type { RedisClient } from './redis/client.ts';
 import { askTime } from './redis/clock.ts';
 import {
   acceptScript,
+  appendScript,
+  loadScript,
   markIdleScript,
   memberOf,
   parseMember,
-  saveArgs,
-  saveKeys,
   saveScript,
+  saveWithSlotScript,
   unlistScript,
   wakeScript,
-} from './run-lua.ts';
+} from './run-scripts.ts';
 
 /** The fields of every run: one accepted request, until its visible outcome. */
 export const runBase = z.object({
@@ -57,11 +58,47 @@ export interface Quota {
   lasting?: boolean;
 }
 
+/** An event, stored as JSON. Of events with the same `dedupeKey`, one is kept within seven days. */
+export interface InboxEntry {
+  event: object;
+  dedupeKey: string;
+}
+
+/** A run as a step loads it: its inbox (oldest first, at most 100 entries), and its number of wakes, for `markIdle`. */
+export interface LoadedRun<R> {
+  run: R;
+  inbox: unknown[];
+  wakes: number;
+}
+
+/**
+ * `consumed`: the save drops that many of the oldest inbox entries. `release` frees the claim. With a `slot` of a limit,
+ * the save takes the slot in the same write, or saves nothing.
+ */
+export interface SaveOptions {
+  consumed?: number;
+  release?: boolean;
+  slot?: SlotRequest & { limit: RateLimit };
+}
+
+type SaveResult<R> =
+  | ({ kind: 'saved' } & LoadedRun<R>)
+  /** The run was not the latest. */
+  | { kind: 'stale' }
+  /** The limit has no slot before `inMs`. `onHold`: because the other side refused. */
+  | { kind: 'limited'; inMs: number; onHold: boolean };
+
 /**
  * Runs of all kinds. A `deadlineMs` is a time of Redis' own clock (`timeMs`): if a frozen Redis reaches a write after
  * it, Redis refuses the write.
  */
 export type RunStore = ReturnType<typeof createRunStore>;
+
+/** Inbox entries that one step takes at most. */
+const INBOX_BATCH = 100;
+
+/** Records per read. */
+const CHUNK = 200;
 
 /** Maximum active runs that a list reads. */
 const SOME_RUNS = 200;
@@ -102,11 +139,8 @@ export function createRunStore(redis: RedisClient) {
       claims ? '1' : '0',
       PERSON_RUNS,
       run.lasting === true ? '1' : '0',
-      keys.run(''),
-      memberOf({ job: run.job, id: '' }),
       logScope()?.ref ?? '',
-      ...quotas.map(({ max }) => max),
-      ...quotas.map(({ lasting }) => (lasting === true ? '1' : '0')),
+      ...quotas.flatMap(({ max, lasting }) => [max, lasting === true ? '1' : '0']),
     ]);
     switch (answer[0]) {
       case 'claimed':
@@ -123,20 +157,49 @@ export function createRunStore(redis: RedisClient) {
   }
 
   async function loadAll<R extends RunBase>(ids: readonly string[], schema: z.ZodType<R>): Promise<R[]> {
-    const records = await loadRecords(redis, ids);
-    return records.flatMap(([, json]) => {
-      const read = schema.safeParse(parseJson(json));
-      return read.success ? [read.data] : [];
-    });
+    const found: R[] = [];
+    for (let from = 0; from < ids.length; from += CHUNK) {
+      const chunk = ids.slice(from, from + CHUNK);
+      const records = await Promise.all(chunk.map((id) => redis.hget(keys.run(id), 'json')));
+      found.push(...records.flatMap((json) => schema.safeParse(parseJson(json)).data ?? []));
+    }
+    return found;
   }
 
-  async function saveWithWakes<R extends RunBase>(
+  async function saveStep<R extends RunBase>(
     run: R,
-    release = false,
-  ): Promise<{ run: R; wakes: number } | undefined> {
+    { consumed = 0, release = false, slot }: SaveOptions = {},
+  ): Promise<SaveResult<R>> {
     const next = { ...run, rev: run.rev + 1 };
-    const wakes = await saveScript(redis, saveKeys(run), [...saveArgs(run, next), release ? '1' : '0']);
-    return wakes === null ? undefined : { run: next, wakes };
+    const touched = [
+      ...[keys.run(run.id), keys.inbox(run.id), keys.claim(run.claim ?? '')],
+      keys.followedIndex(run.teamId),
+    ];
+    const args = [
+      ...[run.rev, JSON.stringify(next), next.rev, run.id, run.lasting === true ? '1' : '0'],
+      ...[retention.runMs, consumed, toIndexEntry(next), INBOX_BATCH, release ? '1' : '0'],
+      hasEnded(next) ? '1' : '0',
+    ];
+    const answer = slot
+      ? await saveWithSlotScript(
+          redis,
+          [...touched, ...limitKeys(slot.limit)],
+          [...args, ...slotArgs(slot.limit, slot)],
+        )
+      : await saveScript(redis, touched, args);
+    switch (answer[0]) {
+      case 'saved':
+        return {
+          kind: 'saved',
+          run: next,
+          wakes: answer[1],
+          inbox: answer[2].map((text) => JSON.parse(text)),
+        };
+      case 'limited':
+        return { kind: 'limited', inMs: answer[1], onHold: answer[2] === 1 };
+      case 'stale':
+        return { kind: 'stale' };
+    }
   }
 
   return {
@@ -165,15 +228,13 @@ export function createRunStore(redis: RedisClient) {
       responseUrl?: string,
     ): Promise<Acceptance> =>
       write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, responseUrl, quotas),
-    /**
-     * Saves the next state of a run and returns it with its new revision; undefined if `run` was not the latest.
-     * `release` frees its claim in the same write.
-     */
+    /** Saves the next state of a run. A saved run comes back as `loadWithInbox` would return it. */
+    saveStep,
+    /** The same outside a step. Returns the run with its new revision; undefined if `run` was not the latest. */
     async save<R extends RunBase>(run: R, release = false): Promise<R | undefined> {
-      return (await saveWithWakes(run, release))?.run;
+      const saved = await saveStep(run, { release });
+      return saved.kind === 'saved' ? saved.run : undefined;
     },
-    /** The same, which returns what `loadWithWakes` would return now. */
-    saveWithWakes,
     /**
      * Marks the run idle until it is woken. `release` frees its claim. Returns false if `run` was not the latest, or
      * was woken since it had `wakes`.
@@ -181,34 +242,42 @@ export function createRunStore(redis: RedisClient) {
     async markIdle(run: RunBase, release: boolean, wakes?: number): Promise<boolean> {
       const claim = release && run.claim !== undefined ? [keys.claim(run.claim)] : [];
       const touched = [keys.run(run.id), keys.activeRuns(), ...claim];
-      const idle = await markIdleScript(redis, touched, [run.rev, run.id, memberOf(run), wakes ?? '']);
-      return idle === 1;
+      const lasting = run.lasting === true ? '1' : '0';
+      const args = [run.rev, run.id, memberOf(run), wakes ?? '', lasting];
+      return (await markIdleScript(redis, touched, args)) === 1;
     },
     /** Makes a run due, even if it is idle or becoming idle. A run without a record stays as it is. */
     async markDue(job: string, runId: string) {
       await wakeScript(redis, [keys.run(runId), keys.activeRuns()], [memberOf({ job, id: runId })]);
     },
-    /** Removes a run without a record from the due list. */
-    async unlist(job: string, runId: string) {
-      const touched = [keys.activeRuns(), keys.run(runId), keys.inbox(runId)];
-      await unlistScript(redis, touched, [memberOf({ job, id: runId }), retention.runMs]);
+    /**
+     * Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run any
+     * more.
+     */
+    appendToInbox(job: string, runId: string, { event, dedupeKey }: InboxEntry, deadlineMs: number) {
+      const touched = [keys.run(runId), keys.seenEvents(runId), keys.inbox(runId), keys.activeRuns()];
+      const args = [JSON.stringify(event), dedupeKey, memberOf({ job, id: runId }), deadlineMs];
+      return appendScript(redis, touched, args);
     },
-    /** Removes a run with a damaged record from the due list; the record stays. */
-    async abandon(job: string, runId: string) {
-      await redis.zrem(keys.activeRuns(), memberOf({ job, id: runId }));
+    /** Removes a run without a record from the due list, or one with a damaged record; that record stays. */
+    async unlist(job: string, runId: string, isDamaged = false) {
+      const touched = [keys.activeRuns(), keys.run(runId), keys.inbox(runId)];
+      const args = [memberOf({ job, id: runId }), retention.runMs, runId, isDamaged ? '1' : '0'];
+      await unlistScript(redis, touched, args);
     },
     /** Throws a `ZodError` for a damaged record. */
     async load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined> {
       return readRun(await redis.hget(keys.run(runId), 'json'), schema);
     },
-    /** The same with its number of wakes, for `markIdle`. */
-    async loadWithWakes<R extends RunBase>(
+    /** The same for a step. */
+    async loadWithInbox<R extends RunBase>(
       runId: string,
       schema: z.ZodType<R>,
-    ): Promise<{ run: R; wakes: number } | undefined> {
-      const [json = null, wakes] = await redis.hmget(keys.run(runId), 'json', 'wakes');
+    ): Promise<LoadedRun<R> | undefined> {
+      const touched = [keys.run(runId), keys.inbox(runId)];
+      const [[json, wakes], entries] = await loadScript(redis, touched, [INBOX_BATCH]);
       const run = readRun(json, schema);
-      return run && { run, wakes: Number(wakes ?? 0) };
+      return run && { run, inbox: entries.map((entry) => JSON.parse(entry)), wakes: Number(wakes ?? 0) };
     },
     /** Returns the runs of a person, newest first. */
     ofPerson: (teamId: string, userId: string): Promise<string[]> =>
@@ -260,5 +329,21 @@ export function createRunStore(redis: RedisClient) {
 }
 
 /** Returns the run of a record; undefined if there is none. Throws a `ZodError` for a damaged record. */
-export const readRun = <R extends RunBase>(json: string | null, schema: z.ZodType<R>): R | undefined =>
+const readRun = <R extends RunBase>(json: string | null, schema: z.ZodType<R>): R | undefined =>
   json === null ? undefined : schema.parse(parseJson(json));
+
+/** Whether the run no longer counts toward its quotas. */
+const hasEnded = (run: RunBase & { state?: unknown }) => run.state === 'ended' || run.state === 'removed';
+
+/**
+ * Fields that the index stores for each followed thread: those that identify it and decide who may see it. So thousands
+ * can be listed without their records.
+ */
+const INDEXED_FIELDS = [
+  ...['id', 'job', 'project', 'agentJobId', 'owner'],
+  ...['asked', 'inDirectMessage', 'place', 'state', 'needs'],
+];
+
+/** Returns the index entry of a run. */
+export const toIndexEntry = (run: object) =>
+  JSON.stringify(Object.fromEntries(Object.entries(run).filter(([name]) => INDEXED_FIELDS.includes(name))));

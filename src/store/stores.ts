@@ -5,11 +5,10 @@ import { createDueStore } from './due.ts';
 import { createFiguresStore } from './figures.ts';
 import { createHealthStore } from './health.ts';
 import { createMessageStore } from './messages.ts';
-import { createOwnPostStore } from './own-posts.ts';
 import { createRateLimitStore } from './rate-limit.ts';
 import type { RedisClient } from './redis/client.ts';
 import { createRunStore } from './runs.ts';
-import { createThreadStore } from './threads.ts';
+import { createOwnPostStore, createThreadStore } from './threads.ts';
 import { createValueStores } from './values.ts';
 
 export type Stores = ReturnType<typeof createStores>;

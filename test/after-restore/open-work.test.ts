@@ -6,7 +6,6 @@ import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
-import { createThreadStore } from '../../src/store/threads.ts';
 import { aThread } from '../support/jobs/agent/builders.ts';
 import { anAsk, anEdition, aSchedule } from '../support/jobs/digest/builders.ts';
 import { redisForTests } from '../support/redis.ts';
@@ -47,15 +46,12 @@ test('a request from a digest that was not handed over ends as unclear', async (
 test('events that no run has read are skipped, and a damaged record is passed over', async () => {
   const thread = aThread();
   await keep(thread);
-  const threads = createThreadStore(redis.client);
   const entry = { event: { kind: 'reply' }, dedupeKey: '1.1' };
-  await threads.appendToInbox('agent-thread', thread.id, entry, Number.MAX_SAFE_INTEGER);
-  const place = { teamId: thread.teamId, channel: 'C0OTHER', rootTs: '9.9' };
-  await threads.appendToThread('agent-thread', place, entry, true);
+  await runs().appendToInbox('agent-thread', thread.id, entry, Number.MAX_SAFE_INTEGER);
   await keep(anAsk({ id: 'damaged' }));
   await redis.client.hset(keys.run('damaged'), 'json', '{}');
-  expect(await closeOpenWork(redis.client)).toMatchObject({ eventsSkipped: 2 });
-  expect(await redis.client.exists(keys.inbox(thread.id), keys.earlyUnseen())).toBe(1);
+  expect(await closeOpenWork(redis.client)).toMatchObject({ eventsSkipped: 1 });
+  expect(await redis.client.exists(keys.inbox(thread.id))).toBe(0);
   expect(await closeOpenWork(redis.client)).toMatchObject({ eventsSkipped: 0, messagesSearched: 0 });
 });
 

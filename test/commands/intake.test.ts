@@ -41,16 +41,15 @@ function intakeWith(changes: Partial<IntakeParts> = {}) {
       return (error as UserFacingError).reply.text;
     },
     given: () => runs.accept(aThread(), Number.MAX_SAFE_INTEGER, 0, undefined),
-    inbox: async () => (await threads.loadWithInbox('t1', thread))?.inbox,
+    inbox: async () => (await runs.loadWithInbox('t1', thread))?.inbox,
   };
 }
 
 test('what Redis comes to too late is refused, and was not kept', async () => {
-  const { appendToInbox } = createThreadStore(redis.client);
+  const { appendToInbox } = createRunStore(redis.client);
   const late = intakeWith({
-    threads: {
-      isClosed: async () => false,
-      followedIndex: async () => [],
+    runs: {
+      ...createRunStore(redis.client),
       appendToInbox: (job, id, what) => appendToInbox(job, id, what, 1),
     },
   });
@@ -64,9 +63,8 @@ test('the deadline is what is left of the time limit, on the clock of Redis', as
   const deadlines: number[] = [];
   const { tell } = intakeWith({
     monotonicMs: () => 2000,
-    threads: {
-      isClosed: async () => false,
-      followedIndex: async () => [],
+    runs: {
+      ...createRunStore(redis.client),
       appendToInbox: async (_job, _id, _what, deadlineMs) => {
         deadlines.push(deadlineMs);
         return 'gone';
@@ -80,12 +78,11 @@ test('the deadline is what is left of the time limit, on the clock of Redis', as
 });
 
 test('what was kept without an answer is reported as in doubt, and is stepped', async () => {
-  const { appendToInbox } = createThreadStore(redis.client);
+  const { appendToInbox } = createRunStore(redis.client);
   const lost = intakeWith({
     timeoutMs: 300,
-    threads: {
-      isClosed: async () => false,
-      followedIndex: async () => [],
+    runs: {
+      ...createRunStore(redis.client),
       appendToInbox: async (...args) => {
         await appendToInbox(...args);
         return new Promise(() => {});

@@ -5,7 +5,7 @@ import { exportJob } from '../../src/jobs/export/job.ts';
 import { done, runAgainIn } from '../../src/jobs/job.ts';
 import { linkJob } from '../../src/jobs/link/job.ts';
 import { type LinkRun, linkRun } from '../../src/jobs/link/record.ts';
-import { defineRunJob, type LoadedRun, type RunJob, saveAs } from '../../src/jobs/run-job.ts';
+import { defineRunJob, type RunJob, saveAs } from '../../src/jobs/run-job.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { OutboxMessage } from '../../src/slack/outbox.ts';
 import { keys } from '../../src/store/keys.ts';
@@ -60,9 +60,9 @@ test.each(cases)('%s whose record is gone is no longer listed', async (_, job, r
 });
 
 /** A job of links whose step is this. */
-type Definition = RunJob<LinkRun, LoadedRun<LinkRun>, { steps: number }>;
+type Definition = RunJob<LinkRun, { steps: number }>;
 const jobOf = (step: Definition['step'], changes: Partial<Definition> = {}) =>
-  defineRunJob<LinkRun, LoadedRun<LinkRun>, { steps: number }>({
+  defineRunJob<LinkRun, { steps: number }>({
     name: 'link',
     queue: 'docs-export',
     concurrency: 1,
@@ -137,7 +137,7 @@ describe('a step that ends with the next state', () => {
     const job = jobOf(async ({ run }) => saveAs(run, { audit: 'sent' }), { auditLine });
     const died = {
       ...context,
-      runs: { ...context.runs, saveWithWakes: () => Promise.reject(new Error('dead')) },
+      runs: { ...context.runs, saveStep: () => Promise.reject(new Error('dead')) },
     };
     await expect(job.run(data, died)).rejects.toThrow('dead');
     expect(await audited()).toEqual(['link sent']);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { createClosedThreads } from '../../src/store/closed-threads.ts';
 import { keys } from '../../src/store/keys.ts';
+import { createThreadStore } from '../../src/store/threads.ts';
 import { redisForTests } from '../support/redis.ts';
 import { place } from '../support/store/builders.ts';
 
 const redis = redisForTests();
 
 test('a thread is closed for ever, in its own conversation alone', async () => {
-  const { close, isClosed } = createClosedThreads(redis.client);
+  const { close, isClosed } = createThreadStore(redis.client);
   expect(await isClosed(place)).toBe(false);
   await close(place);
   await close(place);
@@ -18,7 +18,7 @@ test('a thread is closed for ever, in its own conversation alone', async () => {
 });
 
 test('of a conversation the 10,000 latest messages are remembered, in whatever order they come', async () => {
-  const { close, isClosed } = createClosedThreads(redis.client);
+  const { close, isClosed } = createThreadStore(redis.client);
   const key = keys.closedThreads(place.teamId, place.channel);
   const tsOf = (n: number) => `${1_789_000_000 + n}.000100`;
   const older = Array.from({ length: 9_999 }, (_, n) => [1_789_000_000.0001 + n, tsOf(n)] as const);

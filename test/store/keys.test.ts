@@ -8,10 +8,9 @@ import { createHealthStore } from '../../src/store/health.ts';
 import { createJobErrorStore } from '../../src/store/job-errors.ts';
 import { keys, PREFIX, setTagName } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
-import { createOwnPostStore } from '../../src/store/own-posts.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
-import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
+import { createOwnPostStore, createThreadStore, threadClaim } from '../../src/store/threads.ts';
 import { createValueStores } from '../../src/store/values.ts';
 import { redisForTests } from '../support/redis.ts';
 import { aMessage, aThread, place } from '../support/store/builders.ts';
@@ -107,11 +106,11 @@ test('whatever the stores write ends some day, except for settings, threads that
   await threads.close(elsewhere);
   await threads.appendToThread('agent-thread', place, happened, false);
   await threads.appendToThread('agent-thread', elsewhere, happened, true);
-  await threads.appendToInbox('agent-thread', 't1', happened, deadlineMs);
+  await runs.appendToInbox('agent-thread', 't1', happened, deadlineMs);
   await createOwnPostStore(client).markPosted('T1', 'C1', 'm1', '1.1');
   await createOwnPostStore(client).markPosting('T1', 'C1', 'm2');
-  await threads.save(aThread(), 0, { limit, id: 'a' });
-  await threads.save(aThread({ rev: 2 }), 0, { limit, id: 'b' });
+  await runs.saveStep(aThread(), { slot: { limit, id: 'a' } });
+  await runs.saveStep(aThread({ rev: 2 }), { slot: { limit, id: 'b' } });
   await pace.hold(limit, 1000);
   await createDueStore(client).claimSweep(1000);
 
@@ -153,7 +152,6 @@ test('whatever the stores write ends some day, except for settings, threads that
       keys.seenEvents(threadClaim(elsewhere)),
       keys.seenEvents('t1'),
       keys.early(threadClaim(elsewhere)),
-      keys.earlyUnseen(),
       keys.sweep(),
       keys.posting('T1', 'C1'),
       keys.posted('T1', 'C1'),

@@ -91,9 +91,9 @@ const writes: Record<string, () => Promise<unknown>> = {
       60_000,
       undefined,
     ),
-  'the next state of a thread': () => createThreadStore(connection).save(thread, 0),
+  'the next state of a thread': () => createRunStore(connection).saveStep(thread),
   'an instruction from a dialog': () =>
-    createThreadStore(connection).appendToInbox(
+    createRunStore(connection).appendToInbox(
       'agent-thread',
       thread.id,
       { event: { kind: 'instruct', text: TEXT }, dedupeKey: 'x' },

@@ -7,7 +7,7 @@ import { runsForTests } from '../support/store/world.ts';
 const { redis, runs, accept, holder } = runsForTests();
 
 describe('waking', () => {
-  const open = () => runs.loadWithWakes('r1', note);
+  const open = () => runs.loadWithInbox('r1', note);
 
   test('has an idle run stepped, and is counted', async () => {
     await accept(aNote());

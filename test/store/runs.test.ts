@@ -319,7 +319,7 @@ describe('a damaged record', () => {
     await runs.unlist('export', 'r1');
     expect(await runs.active()).toHaveLength(1);
     expect(await holder()).toBe('r1');
-    await runs.abandon('export', 'r1');
+    await runs.unlist('export', 'r1', true);
     expect(await runs.active()).toEqual([]);
     expect(await redis.client.exists(keys.run('r1'))).toBe(1);
   });

@@ -54,7 +54,7 @@ describe('following', () => {
     }
     await stores.threads.follow(aThread({ id: 'b' }), { ...place, rootTs: '0' });
     expect(await stores.threads.followed('T0ACME')).toEqual(['c', 'a', 'b']);
-    await stores.threads.unfollow('T0ACME', 'a', 'threads');
+    await stores.threads.unfollow('T0ACME', 'a');
     expect(await stores.threads.followed('T0ACME')).toEqual(['c', 'b']);
     expect(await stores.threads.followed('T0OTHER')).toEqual([]);
   });
@@ -66,20 +66,12 @@ describe('following', () => {
     expect(await stores.threads.followedIndex('T0ACME')).toEqual([
       { id: 't1', job: 'agent-thread', project: 'acme', state: 'following' },
     ]);
-    await stores.threads.save({ ...run, agentJobId: 'aj_1' }, 0);
+    await stores.runs.saveStep({ ...run, agentJobId: 'aj_1' });
     expect(await stores.threads.followedIndex('T0ACME')).toMatchObject([{ id: 't1', agentJobId: 'aj_1' }]);
-    await stores.threads.unfollow('T0ACME', 't1', 'threads');
+    await stores.threads.unfollow('T0ACME', 't1');
     expect(await stores.threads.followedIndex('T0ACME')).toEqual([]);
-    await stores.threads.save({ ...run, rev: 2 }, 0);
+    await stores.runs.saveStep({ ...run, rev: 2 });
     expect(await redis.client.exists(keys.followedIndex('T0ACME'))).toBe(0);
-  });
-
-  test('lists what an older process followed, too, and reads its record once', async () => {
-    await following();
-    await redis.client.del(keys.followedIndex('T0ACME'));
-    expect(await stores.threads.followedIndex('T0ACME')).toMatchObject([{ id: 't1' }]);
-    await redis.client.hset(keys.run('t1'), 'json', 'not read any more');
-    expect(await stores.threads.followedIndex('T0ACME')).toMatchObject([{ id: 't1' }]);
   });
 
   test('lists no run that is gone, once somebody wrote in its thread', async () => {

@@ -13,27 +13,32 @@ describe('saving', () => {
     for (const text of ['one', 'two', 'three']) await tell(text);
     const next = aThread({ rev: 2, note: 'second' });
     const found = { run: next, inbox: texts('three'), wakes: 3 };
-    expect(await stores.threads.save(aThread({ note: 'second' }), 2)).toEqual({ kind: 'saved', ...found });
+    expect(await stores.runs.saveStep(aThread({ note: 'second' }), { consumed: 2 })).toEqual({
+      kind: 'saved',
+      ...found,
+    });
     expect(await open()).toEqual(found);
   });
 
   test('with nothing taken forgets nothing', async () => {
     await following();
     await tell('one');
-    await stores.threads.save(aThread(), 0);
+    await stores.runs.saveStep(aThread());
     expect(await heard()).toEqual(texts('one'));
   });
 
   test('of a state that is not the latest changes nothing', async () => {
     await following();
     await tell('one');
-    await stores.threads.save(aThread({ note: 'second' }), 0);
-    expect(await stores.threads.save(aThread({ note: 'other' }), 1)).toEqual({ kind: 'stale' });
+    await stores.runs.saveStep(aThread({ note: 'second' }));
+    expect(await stores.runs.saveStep(aThread({ note: 'other' }), { consumed: 1 })).toEqual({
+      kind: 'stale',
+    });
     expect(await open()).toMatchObject({ run: { note: 'second' }, inbox: texts('one') });
   });
 
   test('of a run that is gone brings nothing back', async () => {
-    expect(await stores.threads.save(aThread(), 0)).toEqual({ kind: 'stale' });
+    expect(await stores.runs.saveStep(aThread())).toEqual({ kind: 'stale' });
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
@@ -43,9 +48,9 @@ describe('saving', () => {
     const own = [keys.run('t1'), keys.inbox('t1'), keys.claim(claim)];
     const ends = () => Promise.all(own.map(async (key) => (await lives(key)) > retention.runMs - 30_000));
     expect(await ends()).toEqual([false, false, false]);
-    await stores.threads.save(aThread({ claim, lasting: false }), 0);
+    await stores.runs.saveStep(aThread({ claim, lasting: false }));
     expect(await ends()).toEqual([true, true, true]);
-    await stores.threads.save(aThread({ claim, rev: 2 }), 0);
+    await stores.runs.saveStep(aThread({ claim, rev: 2 }));
     expect(await Promise.all(own.map(lives))).toEqual([-1, -1, -1]);
   });
 });
@@ -56,24 +61,29 @@ describe('saving with a slot of a limit', () => {
 
   test('counts the use, once for each name', async () => {
     await following();
-    expect(await stores.threads.save(aThread(), 0, spend('a'))).toMatchObject({ kind: 'saved' });
-    expect(await stores.threads.save(aThread({ rev: 2 }), 0, spend('a'))).toMatchObject({ kind: 'saved' });
+    expect(await stores.runs.saveStep(aThread(), { slot: spend('a') })).toMatchObject({ kind: 'saved' });
+    expect(await stores.runs.saveStep(aThread({ rev: 2 }), { slot: spend('a') })).toMatchObject({
+      kind: 'saved',
+    });
     expect(await redis.client.zrange(keys.rateLimit('acme'), '0', '-1')).toEqual(['a']);
   });
 
   test('that is not to be had saves nothing and takes nothing', async () => {
     await following();
     await tell('one');
-    await stores.threads.save(aThread(), 0, spend('a'));
-    const answer = await stores.threads.save(aThread({ rev: 2, note: 'sent' }), 1, spend('b'));
+    await stores.runs.saveStep(aThread(), { slot: spend('a') });
+    const answer = await stores.runs.saveStep(aThread({ rev: 2, note: 'sent' }), {
+      consumed: 1,
+      slot: spend('b'),
+    });
     expect(answer).toEqual({ kind: 'limited', inMs: expect.any(Number), onHold: false });
     expect(await open()).toMatchObject({ run: aThread({ rev: 2 }), inbox: texts('one') });
   });
 
   test('of a state that is not the latest uses and reserves nothing', async () => {
     await following();
-    await stores.threads.save(aThread(), 0, spend('a'));
-    expect(await stores.threads.save(aThread(), 0, spend('b'))).toEqual({ kind: 'stale' });
+    await stores.runs.saveStep(aThread(), { slot: spend('a') });
+    expect(await stores.runs.saveStep(aThread(), { slot: spend('b') })).toEqual({ kind: 'stale' });
     expect(await redis.client.exists(keys.rateLimit('acme:reserved'))).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createOwnPostStore } from '../../../src/store/own-posts.ts';
+import { createOwnPostStore } from '../../../src/store/threads.ts';
 import { aReply, changed, eventsForTests, place, ROOT } from '../../support/commands/events.ts';
 
 const events = eventsForTests();

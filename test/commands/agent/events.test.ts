@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createOwnPostStore } from '../../../src/store/own-posts.ts';
+import { createOwnPostStore } from '../../../src/store/threads.ts';
 import { aMessage, aReply, eventsForTests, ROOT } from '../../support/commands/events.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 

@@ -73,7 +73,7 @@ test('one that was started before is found all the same', async () => {
   await world
     .step(run, {
       ...allowed,
-      runs: { ...world.runs, saveWithWakes: () => Promise.reject(new Error('killed')) },
+      runs: { ...world.runs, saveStep: () => Promise.reject(new Error('killed')) },
     })
     .catch(() => {});
   await world.step(run, contextWith(refused));

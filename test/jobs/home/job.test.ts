@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { homeJob } from '../../../src/jobs/home/job.ts';
-import { toIndexEntry } from '../../../src/store/followed-index.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { createRunStore } from '../../../src/store/runs.ts';
+import { createRunStore, toIndexEntry } from '../../../src/store/runs.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aProject } from '../../support/commands/builders.ts';

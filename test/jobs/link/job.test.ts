@@ -124,10 +124,8 @@ test('a process that dies before it saves makes another link, and the audit log 
   const run = await given();
   const runs = createRunStore(redis.client);
   const platform = makesLinks();
-  const saveWithWakes = async () => Promise.reject(new Error('dead'));
-  await expect(look(run, contextWith(platform, { runs: { ...runs, saveWithWakes } }))).rejects.toThrow(
-    'dead',
-  );
+  const saveStep = async () => Promise.reject(new Error('dead'));
+  await expect(look(run, contextWith(platform, { runs: { ...runs, saveStep } }))).rejects.toThrow('dead');
   await look(run, contextWith(platform));
   expect((await stored(run))?.state).toBe('sent');
   expect((await audited()).length).toBeGreaterThanOrEqual(1);

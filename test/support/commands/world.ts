@@ -84,7 +84,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
       return thread;
     },
     /** What happened to a thread since its last step. */
-    inbox: async ({ id }: Pick<ThreadRun, 'id'>) => (await threads.loadWithInbox(id, threadRun))?.inbox,
+    inbox: async ({ id }: Pick<ThreadRun, 'id'>) => (await runs.loadWithInbox(id, threadRun))?.inbox,
     async given<R extends RunBase>(run: R): Promise<R> {
       await runs.accept(run, (await runs.timeMs()) + 10_000, 60_000, undefined);
       return run;

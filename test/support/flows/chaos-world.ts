@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SentMessage } from '../../../demo/slack/workspace.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { parseMember } from '../../../src/store/run-lua.ts';
+import { parseMember } from '../../../src/store/run-scripts.ts';
 import { createWorld, type World, type WorldOptions } from './world.ts';
 
 /** Whatever happened, nothing is under way any more so long after the last strike. */

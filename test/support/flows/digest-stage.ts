@@ -3,7 +3,7 @@ import type { PageFeedback, Search } from '../../../demo/docs-platform/readers.t
 import type { Chosen } from '../../../demo/slack/choice.ts';
 import type { Ephemeral, SentMessage } from '../../../demo/slack/workspace.ts';
 import { keys } from '../../../src/store/keys.ts';
-import { parseMember } from '../../../src/store/run-lua.ts';
+import { parseMember } from '../../../src/store/run-scripts.ts';
 import { type Stage, type StageOptions, stage } from './stage.ts';
 
 export const HOUR_MS = 3_600_000;

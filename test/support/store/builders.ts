@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { AuditEntry } from '../../../src/store/audit.ts';
-import type { ThreadPlace } from '../../../src/store/closed-threads.ts';
 import type { WantedMessage } from '../../../src/store/messages.ts';
 import { runBase } from '../../../src/store/runs.ts';
+import type { ThreadPlace } from '../../../src/store/threads.ts';
 import { NOW_MS } from '../builders.ts';
 
 export const thread = runBase.extend({ note: z.string() });

@@ -23,9 +23,9 @@ export function threadStoresForTests() {
   const tell = (text: string, underOurs = false) =>
     threads.appendToThread('agent-thread', place, said(text), underOurs);
   const post = (text: string, deadlineMs = inTime) =>
-    threads.appendToInbox('agent-thread', 't1', said(text), deadlineMs);
+    runs.appendToInbox('agent-thread', 't1', said(text), deadlineMs);
   const accept = (run = aThread()) => runs.accept(run, inTime, 60_000, undefined);
-  const open = (id = 't1') => threads.loadWithInbox(id, thread);
+  const open = (id = 't1') => runs.loadWithInbox(id, thread);
   const heard = async (id = 't1') => (await open(id))?.inbox;
   const texts = (...all: string[]) => all.map((text) => ({ text }));
   const lives = (key: string) => redis.client.pttl(key);

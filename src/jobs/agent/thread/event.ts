@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { InboxEntry } from '../../../store/threads.ts';
+import type { InboxEntry } from '../../../store/runs.ts';
 import { clickActions } from './buttons.ts';
 import { person } from './instruction.ts';
 

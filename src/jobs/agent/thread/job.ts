@@ -1,6 +1,7 @@
 import { SlackApiError } from '../../../slack/errors.ts';
 import { beginningOf, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import { noNames } from '../../../slack/markdown/names.ts';
+import type { LoadedRun } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { loadCardState, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
@@ -15,23 +16,8 @@ import { leaveWatch, loadWatch, updateWatch } from '../watch/watches.ts';
 import { noPlaceMessage, threadNeeds, unknownJobMessage } from './ephemeral-view.ts';
 import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
 import { applyInbox } from './inbox.ts';
-import {
-  auditThread,
-  type LoadedThread,
-  publishAndWait,
-  publishThread,
-  recordChanges,
-  saveChanges,
-  type ThreadStepResult,
-} from './publish.ts';
-import {
-  isJobRefused,
-  isRetracted,
-  nextWaitingOf,
-  type ThreadRun,
-  threadQuotas,
-  threadRun,
-} from './record.ts';
+import { auditThread, publishAndWait, publishThread, recordChanges, saveChanges } from './publish.ts';
+import { isJobRefused, isRetracted, nextWaitingOf, type ThreadRun, threadRun } from './record.ts';
 import { checkOpenSend, nextSendAtMs, nextSendable, registerSend, send } from './send.ts';
 import { joinWatch, syncThread } from './sync.ts';
 import { addEphemeral, dropAuthor, endIfNotCreated, endThread, endUnusedLimit } from './transitions.ts';
@@ -42,16 +28,11 @@ import { cardKey } from './view.ts';
 const CONCURRENCY = 200;
 
 /** Steps one followed thread from the request to its end: applies events, sends instructions, publishes messages. */
-export const threadJob = defineRunJob<ThreadRun, LoadedThread, Execution>({
+export const threadJob = defineRunJob<ThreadRun, Execution>({
   name: 'agent-thread',
   queue: 'docs-agent',
   concurrency: CONCURRENCY,
   schema: threadRun,
-  load: (runId, { threads }) => threads.loadWithInbox(runId, threadRun),
-  async save(run, consumed, { threads }) {
-    const result = await threads.save(run, consumed);
-    return result.kind === 'saved' ? result : undefined;
-  },
   needs: threadNeeds.of,
   newExecution: ({ now }) => ({ publishedAtMs: now() }),
   step(loaded, context, execution) {
@@ -157,10 +138,10 @@ interface Execution {
 
 /** One step of a thread that follows a job: it sends before it publishes. */
 async function follow(
-  { run, inbox, wakes }: LoadedThread,
+  { run, inbox, wakes }: LoadedRun<ThreadRun>,
   execution: Execution,
   context: JobContext,
-): Promise<ThreadStepResult> {
+): Promise<StepResult<ThreadRun>> {
   const { now, policy } = context;
   const delaysMs: number[] = [];
   const answerInMs = await checkOpenSend(run, context);
@@ -218,15 +199,17 @@ async function syncWithWatch(run: ThreadRun, context: JobContext): Promise<Threa
 }
 
 /** A step of an ended thread. The platform finishes its instructions, but they are no longer shown here. */
-async function end({ run, inbox, wakes }: LoadedThread, context: JobContext): Promise<StepResult<ThreadRun>> {
+async function end(
+  { run, inbox, wakes }: LoadedRun<ThreadRun>,
+  context: JobContext,
+): Promise<StepResult<ThreadRun>> {
   const events = inbox.flatMap((entry) => threadEvent.safeParse(entry).data ?? []);
   if (inbox.length > 0) return saveAs(addEndedEphemerals(run, events), { consumed: inbox.length });
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
   if (answerInMs > 0) return runAgainIn(answerInMs);
   await leaveWatch(run, context);
-  const [quota] = threadQuotas(run, context.limits);
-  await context.threads.unfollow(run.teamId, run.id, quota.name);
+  await context.threads.unfollow(run.teamId, run.id);
   if (run.ended?.why === 'noPlace') {
     const message = noPlaceMessage(run.asked.joinable, run.ended.code ?? '');
     const inMs = await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);

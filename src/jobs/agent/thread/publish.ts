@@ -3,20 +3,13 @@ import { SlackApiError } from '../../../slack/errors.ts';
 import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
 import { lookupRetryMs, slackRetryMs } from '../../retry.ts';
-import { type LoadedRun, type StepResult, saveAs } from '../../run-job.ts';
+import { type StepResult, saveAs } from '../../run-job.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import type { Instruction, Person } from './instruction.ts';
 import { leaveLine } from './platform-call.ts';
 import { type Ephemeral, findInstruction, isRetracted, type ThreadRun } from './record.ts';
 import { compactIdle, markFinal, updateInstruction, withoutFinal } from './transitions.ts';
 import { threadMessages } from './view.ts';
-
-/** A thread as a step loads it, with its new events, oldest first. */
-export interface LoadedThread extends LoadedRun<ThreadRun> {
-  inbox: unknown[];
-}
-
-export type ThreadStepResult = StepResult<ThreadRun, LoadedThread>;
 
 /** Ephemerals posted in one step; instructions are sent in between. */
 const EPHEMERALS_PER_STEP = 3;

@@ -1,12 +1,12 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { JobContext } from '../../context.ts';
-import { saveAs } from '../../run-job.ts';
+import { type StepResult, saveAs } from '../../run-job.ts';
 import type { WatchRun } from '../watch/record.ts';
 import { addThread, recordSend, roundOf } from '../watch/transitions.ts';
 import { updateWatch } from '../watch/watches.ts';
 import type { Instruction } from './instruction.ts';
 import { followUpLimit, makeCall, nextLimit, prepareCall, sendKeyOf, slotRequest } from './platform-call.ts';
-import { auditChanges, saveChanges, type ThreadStepResult } from './publish.ts';
+import { auditChanges, saveChanges } from './publish.ts';
 import { nextWaitingOf, type ThreadRun, threadRun, unresolvedSendOf } from './record.ts';
 import { joinWatch, syncThread, withSend } from './sync.ts';
 import { applySendResult, type SendResult, updateInstruction } from './transitions.ts';
@@ -37,8 +37,8 @@ export async function send(
   head: Instruction,
   consumed: number,
   context: JobContext,
-): Promise<ThreadStepResult> {
-  const { threads, now, timing, limits, rateLimiter, stopping } = context;
+): Promise<StepResult<ThreadRun>> {
+  const { runs, now, timing, limits, rateLimiter, stopping } = context;
   stopping.throwIfAborted();
   const sentAtMs = now();
   const sendToken = context.newToken();
@@ -49,7 +49,7 @@ export async function send(
   const limit = followUpLimit(thread.project, limits.followUpsPerHour);
   // A new job is not a follow-up, so it takes no slot.
   const slot = head.creates ? undefined : { limit, ...slotRequest(thread, head) };
-  const saved = await threads.save(intent, consumed, slot);
+  const saved = await runs.saveStep(intent, { consumed, ...(slot && { slot }) });
   if (saved.kind === 'limited') {
     const next = nextLimit(thread, saved.onHold ? 'platform' : 'ours', saved.inMs, context);
     return saveAs({ ...thread, limit: next }, { consumed });
@@ -74,9 +74,9 @@ export async function send(
 async function loadIntent(
   runId: string,
   sendToken: string,
-  { threads }: JobContext,
+  { runs }: JobContext,
 ): Promise<ThreadRun | undefined> {
-  const run = (await threads.loadWithInbox(runId, threadRun))?.run;
+  const run = await runs.load(runId, threadRun);
   const isOwn = run?.instructions.some((one) => one.state === 'sending' && one.sendToken === sendToken);
   return isOwn ? run : undefined;
 }
@@ -109,9 +109,9 @@ async function saveSendResult(
     const after = applySendResult(before, sent, result, context.now());
     if (after === before) return undefined;
     await auditChanges(before, after, context);
-    const saved = await context.threads.save(after, 0);
-    if (saved.kind === 'saved') return saved.run;
-    before = (await context.threads.loadWithInbox(thread.id, threadRun))?.run;
+    const saved = await context.runs.save(after);
+    if (saved !== undefined) return saved;
+    before = await context.runs.load(thread.id, threadRun);
   }
   return undefined;
 }
@@ -124,7 +124,7 @@ export async function registerSend(
   context: JobContext,
 ): Promise<void> {
   const watch = await updateWatch(thread, (one) => withSendOf(one, thread, sent, job, context), context);
-  await context.threads.save(registeredIn(thread, sent, watch), 0);
+  await context.runs.save(registeredIn(thread, sent, watch));
 }
 
 /** Returns the watch with a send of a thread. */

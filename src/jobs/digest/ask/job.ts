@@ -60,7 +60,7 @@ export const askJob = defineRunJob({
 
 /** Creates a thread, or instructs one that follows a job. Ids follow from the run's own, so both detect a repeat. */
 async function handOver(run: AskRun, context: JobContext): Promise<StepResult<AskRun>> {
-  const { runs, threads, figures, now } = context;
+  const { runs, figures, now } = context;
   const { id, teamId, project, edition, by, thread, instruction, handover } = run;
   const [digest] = await runs.loadAll([edition], editionRun);
   if (digest?.kind === 'asked') await figures.addRangeAsk(run, run);
@@ -74,7 +74,7 @@ async function handOver(run: AskRun, context: JobContext): Promise<StepResult<As
     if (acceptance.kind === 'full') return refuseFull(run, quota.max, context);
   } else if (handover !== undefined) {
     const entry = instructEntry({ id: instruction, by, text: handover.text, atMs: run.sinceMs });
-    await threads.appendToInbox('agent-thread', thread, entry, NO_DEADLINE);
+    await runs.appendToInbox('agent-thread', thread, entry, NO_DEADLINE);
   }
   await context.wake({ id: thread, job: 'agent-thread' });
   const subject = digest === undefined ? run.subject : await withValue(run.subject, digest, context);
@@ -105,8 +105,8 @@ async function withValue(
 
 /** Polls the thread until the result of the instruction is final. */
 async function follow(run: AskRun, context: JobContext): Promise<StepResult<AskRun>> {
-  const { now, threads } = context;
-  const loaded = await threads.loadWithInbox(run.thread, threadRun);
+  const { now, runs } = context;
+  const loaded = await runs.loadWithInbox(run.thread, threadRun);
   const watch = loaded && (await loadWatch(loaded.run, context));
   const thread = loaded?.run;
   const isCaughtUp = loaded?.inbox.length === 0;

@@ -4,7 +4,7 @@ import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import type { PollFailure } from '../../poll-record.ts';
 import { nextFailure } from '../../retry.ts';
-import { defineRunJob, type LoadedRun, MAX_STEPS, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { defineRunJob, MAX_STEPS, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { isRefusal, type PlatformCause } from '../model.ts';
 import { daysOf, settledAtMs } from '../weeks.ts';
 import { type AnalyticsLimits, limitsOf } from './limits.ts';
@@ -47,7 +47,7 @@ interface Execution {
 }
 
 /** Collects figures within the hourly limit, one request per step, and resumes at the same place. */
-export const figuresJob = defineRunJob<FiguresRun, LoadedRun<FiguresRun>, Execution>({
+export const figuresJob = defineRunJob<FiguresRun, Execution>({
   name: 'digest-figures',
   queue: 'docs-analytics',
   concurrency: 20,

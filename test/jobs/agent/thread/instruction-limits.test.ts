@@ -97,7 +97,7 @@ describe('a thread that is written full', () => {
       untilMs: NOW_MS + 3_600_000,
       refusals: 0,
     };
-    await world.threads.save({ ...(await world.thread()), limit }, 0);
+    await world.runs.saveStep({ ...(await world.thread()), limit });
     for (let index = 1; index <= 300; index += 1)
       await world.receives(wrote(ben, index, `Instruction ${index}`));
     while ((await redis.client.llen(keys.inbox(world.id))) > 0) await world.step();

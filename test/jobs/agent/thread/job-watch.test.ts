@@ -47,7 +47,7 @@ test('the end of a round that came while the thread was away is told all the sam
   await world.follows({ ...run, state: 'postingCard' });
   const thread = { ...(await world.thread()), ...run, state: 'following' as const };
   await watchHearsOf(thread, one.id);
-  await world.threads.save(thread, 0);
+  await world.runs.saveStep(thread);
   reports(completed);
   world.clock.ms += 300_000;
   await world.stepWatch(4);
@@ -79,17 +79,17 @@ describe('what the platform took', () => {
   };
 
   test('is in the thread and in a watch that is due, though the process dies right after', async () => {
-    const { threads, runs, context } = world;
-    const died: typeof threads = {
-      ...threads,
+    const { runs, context } = world;
+    const died: typeof runs = {
+      ...runs,
       async save(run, ...more) {
-        const saved = await threads.save(run, ...more);
+        const saved = await runs.save(run, ...more);
         if ((run as unknown as ThreadRun).instructions.some(({ state }) => state === 'working'))
           throw new Error('died');
         return saved;
       },
     };
-    await expect(threadJob.run({ runId: world.id }, { ...context, threads: died })).rejects.toThrow('died');
+    await expect(threadJob.run({ runId: world.id }, { ...context, runs: died })).rejects.toThrow('died');
     await world.step();
     await isInBoth();
     expect((await runs.active()).map(({ id }) => id)).toContain(world.watch);

@@ -22,11 +22,11 @@ test('a thread that another process saved meanwhile is stepped again, with the s
   await world.receives(clicks(ana, 'onlyMentioned'));
   const woken: string[] = [];
   world.context.wake = async ({ id }) => void woken.push(id);
-  const { save } = world.context.threads;
-  world.context.threads.save = async (run, taken) => {
-    world.context.threads.save = save;
-    await save({ ...(await world.thread()), hasOtherAuthors: true }, 0);
-    return save(run, taken);
+  const { saveStep } = world.context.runs;
+  world.context.runs.saveStep = async (run, options) => {
+    world.context.runs.saveStep = saveStep;
+    await saveStep({ ...(await world.thread()), hasOtherAuthors: true });
+    return saveStep(run, options);
   };
   await world.step();
   expect(woken).toEqual([world.id]);

@@ -24,10 +24,10 @@ const says = (of: string, kind: PermissionResult['kind']) => {
 async function waits(...words: [typeof ana, string][]) {
   await world.follows({ mode: 'all' });
   const limit = { n: 1, kind: 'ours' as const, perHour: 1, sinceMs: NOW_MS, refusals: 0 };
-  await world.threads.save(
-    { ...(await world.thread()), limit: { ...limit, untilMs: NOW_MS + 3_600_000 } },
-    0,
-  );
+  await world.runs.save({
+    ...(await world.thread()),
+    limit: { ...limit, untilMs: NOW_MS + 3_600_000 },
+  });
   await world.receives(...words.map(([by, text], index) => wrote(by, index + 1, text)));
   await world.step();
   expect(world.prompts).toEqual([]);

@@ -59,9 +59,9 @@ async function stored(id: string): Promise<AskRun> {
 const line = async (id: string) => askMessages(await stored(id))[0]?.message.text;
 /** The thread as it is after something happened in it. */
 async function becomes(id: string, changes: (thread: ThreadRun) => Partial<ThreadRun>) {
-  const loaded = await threads.loadWithInbox(id, threadRun);
+  const loaded = await runs.loadWithInbox(id, threadRun);
   if (loaded === undefined) throw new Error('the thread is gone');
-  await threads.save({ ...loaded.run, ...changes(loaded.run) }, loaded.inbox.length);
+  await runs.saveStep({ ...loaded.run, ...changes(loaded.run) }, { consumed: loaded.inbox.length });
 }
 
 describe('killed at any write', () => {
@@ -86,15 +86,14 @@ describe('killed at any write', () => {
         return wrapped;
       };
       const dying = contextWith({
-        runs: dies(runs, ['accept', 'save']),
-        threads: dies(threads, ['appendToInbox']),
+        runs: dies(runs, ['accept', 'saveStep', 'appendToInbox']),
       });
       await step(ask.id, dying).catch(() => {});
       await step(ask.id);
       await step(ask.id);
       const { thread, instruction, state } = await stored(ask.id);
       expect(state).not.toBe('accepted');
-      const loaded = await threads.loadWithInbox(thread, threadRun);
+      const loaded = await runs.loadWithInbox(thread, threadRun);
       const instructed = [
         ...(loaded?.run.instructions ?? []),
         ...((loaded?.inbox ?? []) as { id: string }[]),

@@ -46,7 +46,7 @@ describe('done once', () => {
       runs: {
         ...runs,
         accept: (...all) => strike(() => runs.accept(...all)),
-        saveWithWakes: (...all) => strike(() => runs.saveWithWakes(...all)),
+        saveStep: (...all) => strike(() => runs.saveStep(...all)),
         markIdle: (...all) => strike(() => runs.markIdle(...all)),
       },
       outbox: { publish: (...all) => strike(() => outbox.publish(...all)) },

@@ -113,10 +113,10 @@ export function createAgentWorld(redis: TestRedis) {
     },
     async receives(...entries: ThreadEvent[]) {
       for (const entry of entries)
-        await threads.appendToInbox('agent-thread', id, { event: entry, dedupeKey: newToken() }, ENDLESS);
+        await runs.appendToInbox('agent-thread', id, { event: entry, dedupeKey: newToken() }, ENDLESS);
     },
     async thread(): Promise<ThreadRun> {
-      const opened = await threads.loadWithInbox(id, threadRun);
+      const opened = await runs.loadWithInbox(id, threadRun);
       if (opened === undefined) throw new Error('the thread is gone');
       return opened.run;
     },

@@ -1,0 +1,212 @@
+import { retention } from '../runtime/timing.ts';
+import { LUA_RATE_LIMIT } from './rate-limit.ts';
+import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
+
+interface RunRef {
+  job: string;
+  id: string;
+}
+
+/** The member of a run in the due list. */
+export const memberOf = ({ job, id }: RunRef) => `${job} ${id}`;
+
+export function parseMember(member: string): RunRef {
+  const [job = '', id = ''] = member.split(' ');
+  return { job, id };
+}
+
+/**
+ * `list(active, member)` makes the run due now; `unlist` removes it. `wake(run, active, member)` also lets a running step
+ * see that the run was woken. The active runs of each job are in a set of their own (`keys.activeRunsOf`).
+ */
+export const LUA_WAKE = `${LUA_NOW}
+local function indexOf(active, member)
+  local job, id = string.match(member, '^([^ ]*) (.*)$')
+  return active .. ':' .. job, id
+end
+local function list(active, member)
+  local index, id = indexOf(active, member)
+  redis.call('ZADD', active, now, member)
+  redis.call('ZADD', index, 'NX', now, id)
+end
+local function unlist(active, member)
+  local index, id = indexOf(active, member)
+  redis.call('ZREM', active, member)
+  redis.call('ZREM', index, id)
+end
+local function wake(run, active, member)
+  redis.call('HINCRBY', run, 'wakes', 1)
+  list(active, member)
+end
+`;
+
+/**
+ * `livesFor(ttl, ...)` sets a time to live on those keys that have none; `livesAs(run, key)` gives a key the time to
+ * live of the run's record.
+ */
+export const LUA_TTL = `
+local function livesFor(ttl, ...)
+  for _, key in ipairs({...}) do
+    if redis.call('PTTL', key) == -1 then redis.call('PEXPIRE', key, ttl) end
+  end
+end
+local function livesAs(run, key)
+  local left = redis.call('PTTL', run)
+  if left > 0 then redis.call('PEXPIRE', key, left) else redis.call('PERSIST', key) end
+end
+`;
+
+/** `isFirst(seen, dedupeKey)`: whether this key is new within its time. Needs LUA_NOW. */
+export const LUA_DEDUPE = `
+local function isFirst(seen, dedupeKey)
+  local forMs = ${retention.dedupeMs}
+  redis.call('ZREMRANGEBYSCORE', seen, '-inf', now - forMs)
+  if redis.call('ZADD', seen, 'NX', now, dedupeKey) == 0 then return false end
+  redis.call('PEXPIRE', seen, forMs)
+  return true
+end
+`;
+
+/** `leaveQuotas(run, id)`: the run no longer counts. Its record lists the keys of its quotas. */
+const LUA_QUOTAS = `
+local function leaveQuotas(run, id)
+  for quota in string.gmatch(redis.call('HGET', run, 'quotas') or '', '[^\\n]+') do
+    redis.call('ZREM', quota, id)
+  end
+  redis.call('HDEL', run, 'quotas')
+end
+`;
+
+type AcceptAnswer =
+  | [kind: 'claimed', by: string]
+  | [kind: 'full', by: string, quota: number]
+  | [kind: 'accepted' | 'repeated' | 'late' | 'stale'];
+
+/** KEYS and ARGV end with the run's quotas, each with its maximum and whether it is lasting; then come its people. */
+export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_WAKE}
+local run, active, responseUrl, claim, inbox = unpack(KEYS)
+local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting, ref = unpack(ARGV)
+local stored = redis.call('HGET', run, 'rev')
+if expected == '' and stored then return {'repeated'} end
+if expected ~= '' and stored ~= expected then return {'stale'} end
+-- Only now: a script that is executed again must not call late what it has kept.
+if now > tonumber(deadline) then return {'late'} end
+if claims == '1' then
+  local holder = redis.call('GET', claim)
+  if holder and holder ~= id then return {'claimed', holder} end
+end
+local quotas = {}
+for i = 1, (#ARGV - 14) / 2 do
+  local key, max, lasts = KEYS[5 + i], tonumber(ARGV[13 + 2 * i]), ARGV[14 + 2 * i] == '1'
+  quotas[i] = {key = key, lasts = lasts}
+  if not lasts then redis.call('ZREMRANGEBYSCORE', key, '-inf', now - ttl) end
+  local own = redis.call('ZSCORE', key, id) and 1 or 0
+  if redis.call('ZCARD', key) - own >= max then
+    local first, second = unpack(redis.call('ZRANGE', key, 0, 1))
+    return {'full', first == id and second or first, i - 1}
+  end
+end
+redis.call('HSET', run, 'json', json, 'rev', rev)
+if not stored and ref ~= '' then redis.call('HSET', run, 'ref', ref) end
+for _, key in ipairs({run, inbox}) do
+  if lasting == '1' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
+end
+if stored then wake(run, active, member) else list(active, member) end
+if url ~= '' then redis.call('SET', responseUrl, url, 'PX', urlTtl) end
+if claims == '1' and lasting == '1' then redis.call('SET', claim, id)
+elseif claims == '1' then redis.call('SET', claim, id, 'PX', claimTtl) end
+local names = {}
+for i, quota in ipairs(quotas) do
+  names[i] = quota.key
+  redis.call('ZADD', quota.key, now, id)
+  if quota.lasts then redis.call('PERSIST', quota.key) else redis.call('PEXPIRE', quota.key, ttl) end
+end
+if #names > 0 then redis.call('HSET', run, 'quotas', table.concat(names, '\\n')) end
+for i = 6 + #quotas, #KEYS do
+  redis.call('ZADD', KEYS[i], now, id)
+  redis.call('ZREMRANGEBYRANK', KEYS[i], 0, -1 - kept)
+  redis.call('PEXPIRE', KEYS[i], ttl)
+end
+return {'accepted'}
+`);
+
+export const loadScript = luaScript<[[json: string | null, wakes: string | null], inbox: string[]]>(`
+local run, inbox = unpack(KEYS)
+return {redis.call('HMGET', run, 'json', 'wakes'), redis.call('LRANGE', inbox, 0, ARGV[1] - 1)}
+`);
+
+type SaveAnswer =
+  | [kind: 'saved', wakes: number, inbox: string[]]
+  | [kind: 'stale']
+  | [kind: 'limited', inMs: number, isHeld: 0 | 1];
+
+/** `slot` runs before the save, and may return in its place. */
+const saveWith = (slot: string) =>
+  lastingScript<SaveAnswer>(`${LUA_TTL}${LUA_QUOTAS}${slot === '' ? '' : LUA_RATE_LIMIT}
+local run, inbox, claim, index = unpack(KEYS)
+local rev, json, nextRev, id, lasting, ttl, consumed, listed, most, release, ended = unpack(ARGV)
+if redis.call('HGET', run, 'rev') ~= rev then return {'stale'} end
+${slot}
+redis.call('HSET', run, 'json', json, 'rev', nextRev)
+redis.call('LTRIM', inbox, consumed, -1)
+if redis.call('HEXISTS', index, id) == 1 then redis.call('HSET', index, id, listed) end
+if ended == '1' then leaveQuotas(run, id) end
+local own = {run, inbox}
+if redis.call('GET', claim) == id then
+  if release == '1' then redis.call('DEL', claim) else own[3] = claim end
+end
+if lasting == '1' then for _, key in ipairs(own) do redis.call('PERSIST', key) end
+else livesFor(ttl, unpack(own)) end
+return {'saved', tonumber(redis.call('HGET', run, 'wakes') or 0), redis.call('LRANGE', inbox, 0, most - 1)}
+`);
+
+export const saveScript = saveWith('');
+
+/** The keys and arguments of the rate limit follow those of the save. */
+export const saveWithSlotScript = saveWith(`
+local wait, held = rateLimit({unpack(KEYS, 5)}, {unpack(ARGV, 12)}).take()
+if wait > 0 then return {'limited', wait, held} end
+`);
+
+export const markIdleScript = luaScript<0 | 1>(`${LUA_WAKE}${LUA_QUOTAS}
+local run, active, claim = unpack(KEYS)
+local rev, id, member, wakes, lasting = unpack(ARGV)
+if redis.call('HGET', run, 'rev') ~= rev then return 0 end
+if wakes ~= '' and (redis.call('HGET', run, 'wakes') or '0') ~= wakes then return 0 end
+unlist(active, member)
+if lasting ~= '1' then leaveQuotas(run, id) end
+if claim and redis.call('GET', claim) == id then redis.call('DEL', claim) end
+return 1
+`);
+
+export const wakeScript = luaScript(`${LUA_WAKE}
+local run, active = unpack(KEYS)
+if redis.call('EXISTS', run) == 1 then wake(run, active, ARGV[1]) end
+return 1
+`);
+
+// A run whose record is back stays listed.
+export const unlistScript = luaScript(`${LUA_WAKE}${LUA_TTL}${LUA_QUOTAS}
+local active, run, inbox = unpack(KEYS)
+local member, ttl, id, damaged = unpack(ARGV)
+if damaged ~= '1' and redis.call('EXISTS', run) == 1 then return 0 end
+unlist(active, member)
+leaveQuotas(run, id)
+livesFor(ttl, inbox)
+return 1
+`);
+
+export const appendScript = lastingScript<
+  'kept' | 'repeated' | 'late' | 'gone'
+>(`${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
+local run, seen, inbox, active = unpack(KEYS)
+local event, dedupeKey, member, deadline = unpack(ARGV)
+if redis.call('EXISTS', run) == 0 then return 'gone' end
+-- A script that is executed again must not call late what it has kept.
+if now > tonumber(deadline) and not redis.call('ZSCORE', seen, dedupeKey) then return 'late' end
+if not isFirst(seen, dedupeKey) then return 'repeated' end
+redis.call('RPUSH', inbox, event)
+livesAs(run, inbox)
+wake(run, active, member)
+return 'kept'
+`);
