@@ -140,7 +140,6 @@ export async function createRoleParts(
   checks.addProblems(() =>
     redisWatch.problems().map(({ kind, text }) => ({ name: `redis_${kind}`, level: levelOf(kind), text })),
   );
-  checks.setStuck(redisWatch.stuck);
   await redisWatch.start();
   await checkSchemaAtStart(address, timing);
 

@@ -46,8 +46,6 @@ export const defaultTiming = {
   /** Interval of pings on each connection to Redis, and of checks of Redis' own settings. */
   redisPingMs: 1 * second,
   redisCheckMs: 20 * second,
-  /** How long a connection may be without an answer before the process counts as stuck. */
-  redisLostMs: 2 * minute,
   /** How long calls of a kind may fail before operators see a problem. */
   problemAfterMs: 30 * second,
   /** BullMQ: how long a silent worker keeps its job. Longer than a Redis outage plus reconnect. */

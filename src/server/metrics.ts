@@ -20,7 +20,7 @@ import { urgencies } from '../store/messages.ts';
 import { limitNameOf, limitNames, type RateLimit } from '../store/rate-limit.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { askTime } from '../store/redis/clock.ts';
-import { redisProblemKinds } from '../store/redis/problems.ts';
+import { redisProblemKinds } from '../store/redis/check.ts';
 import type { Stores } from '../store/stores.ts';
 import { callProblems, redisState } from './health.ts';
 import { type HttpServer, isFromThisMachine, isIndirect, isListed, refuse } from './http-server.ts';

@@ -14,7 +14,7 @@ const PRINTED = [
   'src/server/',
   'src/slack/scope-report.ts',
   'src/store/embedded/',
-  'src/store/redis/problems.ts',
+  'src/store/redis/check.ts',
   'src/store/redis/watch.ts',
   'src/store/schema.ts',
 ];

@@ -1,6 +1,6 @@
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { Dependency, HealthSnapshot, HealthStore } from '../../store/health.ts';
-import type { RedisProblem } from '../../store/redis/problems.ts';
+import type { RedisProblem } from '../../store/redis/check.ts';
 import type { RejectedKey } from '../alerts/view.ts';
 import type { FeatureContext } from '../feature.ts';
 import { features, limitsInUse } from '../features.ts';

@@ -3,10 +3,9 @@ import type { Timing } from '../../runtime/timing.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { keys } from '../keys.ts';
 import type { RedisAddress } from './address.ts';
-import { checkRedis } from './check.ts';
+import { checkRedis, isReadOnlyReplica, problemOfWrite, type RedisProblem } from './check.ts';
 import { infoFields, primaryOf, type RedisClient } from './client.ts';
 import { askTime } from './clock.ts';
-import { isReadOnlyReplica, problemOfWrite, type RedisProblem } from './problems.ts';
 import { noteReplicas } from './replicas.ts';
 
 /** Docket does not start with this Redis. The message names the fix of each problem. */
@@ -21,7 +20,7 @@ export interface RedisWatchParts {
   address: RedisAddress;
   /** The names in REDIS_ALLOW. */
   allow: readonly string[];
-  timing: Pick<Timing, 'redisPingMs' | 'redisCheckMs' | 'redisLostMs'>;
+  timing: Pick<Timing, 'redisPingMs' | 'redisCheckMs'>;
   monotonicMs: () => number;
   log: Log;
 }
@@ -32,56 +31,39 @@ const PONG_MS = 1000;
 /** Returns how urgent a problem is: with a `warn`, requests are still accepted. */
 export const levelOf = (kind: RedisProblem['kind']) => (kind === 'min-replicas' ? 'warn' : 'error');
 
-interface WatchedConnection {
-  connection: RedisClient;
-  answeredAtMs: number;
-  answers: boolean;
-  /** While a ping waits for its answer, no other is sent: they would queue up. */
-  pinging: boolean;
-}
-
 /** Watches the Redis of one process: pings its connections, and checks Redis itself over new ones. */
 export function createRedisWatch({ address, allow, timing, monotonicMs, log }: RedisWatchParts) {
-  const watched: WatchedConnection[] = [];
+  const connections: RedisClient[] = [];
   let problems: readonly RedisProblem[] = [];
   let checkedAtMs = Number.NEGATIVE_INFINITY;
-  let healthy = true;
-  let stuck = false;
+  let wasHealthy = true;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
   const isAllowed = ({ allowance }: RedisProblem) => allowance !== undefined && allow.includes(allowance);
 
-  async function ping(one: WatchedConnection) {
-    one.answers = false;
-    if (one.connection.status !== 'ready' || one.pinging) return;
-    one.pinging = true;
-    const asked = askRole(one.connection).finally(() => {
-      one.pinging = false;
-    });
+  /** Returns whether a connection reaches a primary, and records whether that has replicas. */
+  async function ping(connection: RedisClient): Promise<boolean> {
+    if (connection.status !== 'ready') return false;
     try {
-      one.answers = await withTimeout(PONG_MS, asked);
-      if (one.answers) one.answeredAtMs = monotonicMs();
+      const reached = await withTimeout(PONG_MS, askRole(connection));
       // A new connection may reach the primary before a request fails on this one.
-      else one.connection.disconnect(true);
+      if (!reached) connection.disconnect(true);
+      return reached;
     } catch {
-      // `answers` stays false; the connection itself reports the error.
+      // The connection itself reports the error.
+      return false;
     }
   }
 
-  async function check() {
-    const [{ problems: found }, refused] = await Promise.all([checkRedis(address), findRefusedWrite()]);
-    updateProblems(refused === undefined ? found : [...found, refused]);
-  }
-
   /** Makes a write that expires at once, since a full Redis still answers reads. */
-  async function findRefusedWrite(): Promise<RedisProblem | undefined> {
-    const connection = watched.find(({ connection }) => connection.status === 'ready')?.connection;
+  async function findRefusedWrite(): Promise<RedisProblem[]> {
+    const ready = connections.find(({ status }) => status === 'ready');
     try {
-      if (connection) await withTimeout(PONG_MS, connection.set(keys.probe(), '1', 'PX', 1));
-      return undefined;
+      if (ready) await withTimeout(PONG_MS, ready.set(keys.probe(), '1', 'PX', 1));
+      return [];
     } catch (error) {
-      return problemOfWrite(error);
+      return [problemOfWrite(error) ?? []].flat();
     }
   }
 
@@ -91,29 +73,26 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
     if (stopped) return;
     const before = problems;
     problems = found.filter((problem) => !isAllowed(problem));
+    const isIn = (list: readonly RedisProblem[], kind: string) => list.some((one) => one.kind === kind);
     for (const { kind, text } of problems)
-      if (!before.some((one) => one.kind === kind)) log[levelOf(kind)]({ problem: kind }, text);
+      if (!isIn(before, kind)) log[levelOf(kind)]({ problem: kind }, text);
     for (const { kind } of before)
-      if (!problems.some((one) => one.kind === kind))
-        log.info({ problem: kind }, 'a problem of Redis is over');
+      if (!isIn(problems, kind)) log.info({ problem: kind }, 'a problem of Redis is over');
   }
 
-  async function checkConnections() {
-    await Promise.all(watched.map(ping));
-    const wasHealthy = healthy;
-    healthy = watched.every(({ answers }) => answers);
-    if (healthy !== wasHealthy || !healthy || monotonicMs() - checkedAtMs >= timing.redisCheckMs)
-      await check();
-    const lost = watched.some(({ answeredAtMs }) => monotonicMs() - answeredAtMs >= timing.redisLostMs);
-    const works = problems.every(({ kind, allowance }) => allowance !== undefined || kind === 'min-replicas');
-    if (lost && works && !stuck) log.error('lost Redis and cannot reconnect; restart this process');
-    stuck = lost && works;
+  async function check() {
+    const answers = await Promise.all(connections.map(ping));
+    const isHealthy = answers.every(Boolean);
+    const isDue = monotonicMs() - checkedAtMs >= timing.redisCheckMs;
+    if (!isHealthy || !wasHealthy || isDue) {
+      const [checked, refused] = await Promise.all([checkRedis(address), findRefusedWrite()]);
+      updateProblems([...checked.problems, ...refused]);
+    }
+    wasHealthy = isHealthy;
   }
 
   async function checkLoop() {
-    await checkConnections().catch((error: unknown) =>
-      log.error({ err: error }, 'Redis could not be checked'),
-    );
+    await check().catch((error: unknown) => log.error({ err: error }, 'Redis could not be checked'));
     if (!stopped) timer = setTimeout(checkLoop, timing.redisPingMs);
   }
 
@@ -132,17 +111,14 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
       stopped = true;
       clearTimeout(timer);
     },
-    /** Pings this connection from now on; it counts for `stuck`. */
+    /** Pings this connection from now on. */
     add(connection: RedisClient) {
-      const one = { connection, answeredAtMs: monotonicMs(), answers: true, pinging: false };
-      watched.push(one);
+      connections.push(connection);
       // The first write has to know whether there are replicas.
-      connection.once('ready', () => void ping(one));
+      connection.once('ready', () => void ping(connection));
     },
     /** Returns the problems of the last check, without those in REDIS_ALLOW. */
     problems: (): readonly RedisProblem[] => problems,
-    /** Returns whether a connection of this process had no answer for `redisLostMs`, while a new one works. */
-    stuck: (): boolean => stuck,
   };
 }
 

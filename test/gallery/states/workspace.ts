@@ -37,7 +37,7 @@ import {
 import { message } from '../../../src/slack/blocks.ts';
 import { noticeView } from '../../../src/slack/modals.ts';
 import type { Outbox, OutboxMessage } from '../../../src/slack/outbox.ts';
-import { problemsOf } from '../../../src/store/redis/problems.ts';
+import { problemsOf } from '../../../src/store/redis/check.ts';
 import type { RunBase } from '../../../src/store/runs.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { ana, aProject } from '../../support/commands/builders.ts';

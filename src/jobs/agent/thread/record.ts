@@ -219,7 +219,7 @@ export const isRetracted = ({ ended }: Pick<ThreadRun, 'ended'>) => ended?.code 
 /** Instructions that a message lists one by one. */
 export const MAX_LISTED_INSTRUCTIONS = 3;
 
-/** The fields that the index of threads stores, see `store/followed-index.ts`. */
+/** The fields that the index of threads stores, see `toIndexEntry` of `store/runs.ts`. */
 export const listedThread = threadRun.pick({
   id: true,
   job: true,

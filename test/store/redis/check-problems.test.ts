@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemOfError, problemsOf } from '../../../src/store/redis/problems.ts';
+import { problemOfError, problemsOf } from '../../../src/store/redis/check.ts';
 
 const info = { redis_version: '7.0.15', role: 'master', maxmemory_policy: 'noeviction', aof_enabled: '1' };
 const single = { url: 'redis://127.0.0.1' };
