@@ -85,7 +85,8 @@ type AcceptAnswer =
 /** KEYS and ARGV end with the run's quotas, each with its maximum and whether it is lasting; then come its people. */
 export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_WAKE}
 local run, active, responseUrl, claim, inbox = unpack(KEYS)
-local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting, ref = unpack(ARGV)
+local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting = unpack(ARGV)
+local ref, runs = unpack(ARGV, 14)
 local stored = redis.call('HGET', run, 'rev')
 if expected == '' and stored then return {'repeated'} end
 if expected ~= '' and stored ~= expected then return {'stale'} end
@@ -96,14 +97,17 @@ if claims == '1' then
   if holder and holder ~= id then return {'claimed', holder} end
 end
 local quotas = {}
-for i = 1, (#ARGV - 14) / 2 do
-  local key, max, lasts = KEYS[5 + i], tonumber(ARGV[13 + 2 * i]), ARGV[14 + 2 * i] == '1'
+for i = 1, (#ARGV - 15) / 2 do
+  local key, max, lasts = KEYS[5 + i], tonumber(ARGV[14 + 2 * i]), ARGV[15 + 2 * i] == '1'
   quotas[i] = {key = key, lasts = lasts}
   if not lasts then redis.call('ZREMRANGEBYSCORE', key, '-inf', now - ttl) end
   local own = redis.call('ZSCORE', key, id) and 1 or 0
-  if redis.call('ZCARD', key) - own >= max then
+  while redis.call('ZCARD', key) - own >= max do
     local first, second = unpack(redis.call('ZRANGE', key, 0, 1))
-    return {'full', first == id and second or first, i - 1}
+    local oldest = first == id and second or first
+    if redis.call('EXISTS', runs .. oldest) == 1 then return {'full', oldest, i - 1} end
+    -- Its record is gone, so it can leave the quota by no other way.
+    redis.call('ZREM', key, oldest)
   end
 end
 redis.call('HSET', run, 'json', json, 'rev', rev)

@@ -140,6 +140,7 @@ export function createRunStore(redis: RedisClient) {
       PERSON_RUNS,
       run.lasting === true ? '1' : '0',
       logScope()?.ref ?? '',
+      keys.run(''),
       ...quotas.flatMap(({ max, lasting }) => [max, lasting === true ? '1' : '0']),
     ]);
     switch (answer[0]) {

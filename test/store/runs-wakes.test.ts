@@ -12,11 +12,11 @@ describe('waking', () => {
   test('has an idle run stepped, and is counted', async () => {
     await accept(aNote());
     await runs.markIdle(aNote(), false);
-    expect(await open()).toEqual({ run: aNote(), wakes: 0 });
+    expect(await open()).toEqual({ run: aNote(), inbox: [], wakes: 0 });
     await runs.markDue('export', 'r1');
     await runs.markDue('export', 'r1');
     expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
-    expect(await open()).toEqual({ run: aNote(), wakes: 2 });
+    expect(await open()).toEqual({ run: aNote(), inbox: [], wakes: 2 });
   });
 
   test('keeps a run from becoming idle by a step that has not seen it', async () => {
