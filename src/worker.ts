@@ -15,7 +15,6 @@ import type { JobContext } from './jobs/context.ts';
 import { createOwnerLookups } from './jobs/digest/schedule/owner-lookups.ts';
 import { workWithKey } from './jobs/features.ts';
 import { enqueueHome, enqueueRun, jobs } from './jobs/index.ts';
-import { createOverdueFinder } from './jobs/overdue.ts';
 import { startSweeper } from './jobs/sweeper.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { createWorkers } from './jobs/workers.ts';
@@ -151,20 +150,16 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
-  const findOverdue = createOverdueFinder({
+  const sweeper = startSweeper({
     due: stores.due,
     wake: {
       runs: (member) => wake(parseMember(member)),
       messages: (key) => enqueueMessage(key),
     },
-    everyMs: timing.sweepMs,
-  });
-  const sweeper = startSweeper({
-    async find() {
-      await workers.shortenLocks();
+    async alsoDo() {
       // Another process may have found that Slack refuses the token.
       if ((await stores.health.load()).slack?.refused) await slack.identity().catch(() => {});
-      return [remindOfExpiry, ...(await findOverdue())];
+      await remindOfExpiry();
     },
     everyMs: timing.sweepMs,
     log,

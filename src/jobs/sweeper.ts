@@ -1,8 +1,13 @@
 import type { Log } from '../runtime/log.ts';
+import type { DueList, DueStore } from '../store/due.ts';
+import { LONGEST_PAUSE_MS } from './workers.ts';
 
 export interface SweeperParts {
-  /** Finds overdue entries; returns one wake function per entry. */
-  find: () => Promise<(() => Promise<void>)[]>;
+  due: DueStore;
+  /** Wakes an entry of a list. */
+  wake: Record<DueList, (member: string) => Promise<void>>;
+  /** Further work of each process at this interval. */
+  alsoDo: () => Promise<unknown>;
   everyMs: number;
   log: Log;
 }
@@ -10,19 +15,32 @@ export interface SweeperParts {
 /** Entries woken at once: few trips to Redis, with room for other commands in between. */
 const BATCH_SIZE = 50;
 
-/** Wakes overdue entries every `everyMs`. */
-export function startSweeper({ find, everyMs, log }: SweeperParts): { stop(): void } {
+/** Parts of `everyMs`: the gap between sweeps of all processes, and the delay of an overdue entry. */
+const SWEEP_GAP = 0.9;
+const SWEEP_LATENESS = 0.2;
+
+/** Wakes overdue entries every `everyMs`, unless another process just did. A failed wake does not stop the others. */
+export function startSweeper({ due, wake, alsoDo, everyMs, log }: SweeperParts): { stop(): void } {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  // A failed wake must not stop the others.
   const logFailure = (error: unknown) => log.warn({ err: error }, 'sweep failed');
+
+  async function wakeOverdue(list: DueList) {
+    const overdue = await due.overdue(list, everyMs * SWEEP_LATENESS, LONGEST_PAUSE_MS);
+    for (let from = 0; from < overdue.length; from += BATCH_SIZE) {
+      const batch = overdue.slice(from, from + BATCH_SIZE);
+      await Promise.all(batch.map((member) => wake[list](member).catch(logFailure)));
+    }
+  }
 
   async function sweep() {
     try {
-      const overdue = await find();
-      for (let from = 0; from < overdue.length; from += BATCH_SIZE)
-        await Promise.all(overdue.slice(from, from + BATCH_SIZE).map((wake) => wake().catch(logFailure)));
+      if (await due.claimSweep(everyMs * SWEEP_GAP)) {
+        await wakeOverdue('runs');
+        await wakeOverdue('messages');
+      }
+      await alsoDo();
     } catch (error) {
       logFailure(error);
     }

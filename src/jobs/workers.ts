@@ -3,14 +3,12 @@ import { DelayedError } from 'bullmq/dist/cjs/classes/errors/delayed-error.js';
 import { Worker } from 'bullmq/dist/cjs/classes/worker.js';
 import type { Metrics, StepOutcome } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
-import { inLogScope, type LogScope, logScope } from '../runtime/log-scope.ts';
+import { inLogScope, type LogScope } from '../runtime/log-scope.ts';
 import { Stopping } from '../runtime/stopping.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { TimeLimitError, withTimeout } from '../runtime/with-timeout.ts';
-import { createDueStore, type DueEntry } from '../store/due.ts';
-import { createJobErrorStore } from '../store/job-errors.ts';
+import { createDueStore } from '../store/due.ts';
 import { PREFIX } from '../store/keys.ts';
-import { shortenLocks } from '../store/queue-locks.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { dueEntryOf, type Job } from './job.ts';
 import { promoteJob, type QueueTelemetry, subjectIdOf } from './queue.ts';
@@ -48,29 +46,9 @@ export interface WorkerParts<Context> {
   onError: (error: Error) => void;
 }
 
-/** Calls it after all pending microtasks. */
-const afterMicrotasks = <T>(call: () => Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    process.nextTick(() => call().then(resolve, reject));
-  });
-
 /** One BullMQ worker per queue. A job with a later step is moved to delayed, which frees the worker. */
 export function createWorkers<Context>(parts: WorkerParts<Context>) {
-  const {
-    jobs,
-    context,
-    connection,
-    stopping,
-    pausedForMs,
-    newRef,
-    timing,
-    ready,
-    telemetry,
-    metrics,
-    log,
-    onError,
-  } = parts;
-  const jobErrors = createJobErrorStore(connection);
+  const { jobs, context, connection, stopping, newRef, timing, metrics, log, onError } = parts;
   const due = createDueStore(connection);
   /** Jobs that failed here since their last good step. */
   const failing = new Set<string>();
@@ -79,104 +57,74 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
 
   /** Log lines of this execution carry the reference of the original request. */
   async function execute(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
-    await ready;
+    await parts.ready;
     const entry = dueEntryOf(definition.list, definition.name, subjectIdOf(bullJob));
-    const scope: LogScope = {};
-    if (entry?.runId !== undefined) scope.run = entry.runId;
-    // Not awaited: Redis answers in order, so the result comes before the step's load.
-    const begun = entry && due.begin(entry);
-    if (begun === undefined) scope.ref = newRef();
-    begun
-      ?.then(({ ref = newRef() }) => {
-        scope.ref = ref;
-      })
-      .catch(() => {});
-    const requeue = requeueAfter(bullJob, token, entry, begun);
+    const { wakes, ref = newRef() } = entry === undefined ? {} : await due.begin(entry);
+
+    /** Delays the job, unless its subject was woken since it began. A later wake finds it delayed and runs it. */
+    async function requeue(waitMs: number): Promise<never> {
+      const pauseMs = Math.min(waitMs, LONGEST_PAUSE_MS);
+      await bullJob.moveToDelayed(Date.now() + pauseMs, token);
+      const isPostponed = entry === undefined || (await due.postpone(entry, pauseMs, wakes ?? 0));
+      if (!isPostponed) await promoteJob(bullJob);
+      throw new DelayedError();
+    }
+
     const handBack = () => requeue(0).catch(() => {});
     atWork.add(handBack);
+    const scope: LogScope = { ref, ...(entry?.runId !== undefined && { run: entry.runId }) };
     try {
-      return await inLogScope(scope, () => step(definition, bullJob, requeue));
+      const waitMs = await inLogScope(scope, () => step(definition, bullJob, ref));
+      if (waitMs !== undefined) await requeue(waitMs);
     } finally {
       atWork.delete(handBack);
     }
   }
 
+  /** Runs one step. Returns the milliseconds until the next one; undefined if the job is done. */
   async function step(
     definition: Job<unknown, Context>,
     bullJob: BullJob,
-    requeue: (waitMs: number) => Promise<never>,
-  ) {
+    ref: string,
+  ): Promise<number | undefined> {
     const startedMs = performance.now();
     const report = (outcome: StepOutcome) =>
       metrics.steps.observe({ job: definition.name, outcome }, performance.now() - startedMs);
-    const handBack = (waitMs: number) => {
+    const pauseMs = definition.queue === 'slack-outbox' ? 0 : await parts.pausedForMs();
+    if (stopping.aborted || pauseMs > 0) {
       report('handed_back');
-      return requeue(waitMs);
-    };
-    if (stopping.aborted) return handBack(0);
-    const pauseMs = definition.queue === 'slack-outbox' ? 0 : await pausedForMs();
-    if (pauseMs > 0) return handBack(pauseMs);
-    const data = definition.data.parse(bullJob.data);
-    if (bullJob.stalledCounter > POISON_STALLS) {
-      report('gave_up');
-      return giveUp(definition, data, `stalled ${bullJob.stalledCounter} times`);
+      return stopping.aborted ? 0 : pauseMs;
     }
+    const data = definition.data.parse(bullJob.data);
+    const giveUp = async (reason: unknown) => {
+      report('gave_up');
+      metrics.givenUp.add({ job: definition.name });
+      log.error({ err: reason, job: definition.name, data, ref }, 'gave up on a job');
+      await definition.giveUp?.(data, context, ref);
+      return undefined;
+    };
+    if (bullJob.stalledCounter > POISON_STALLS) return giveUp(`stalled ${bullJob.stalledCounter} times`);
     // Per subject: a wake replaces a delayed BullMQ job.
     const name = `${definition.name}:${subjectIdOf(bullJob)}`;
-    let waitMs: number;
     try {
       const outcome = await definition.run(data, context);
       report(outcome.kind);
-      if (failing.delete(name)) await jobErrors.clear(name);
-      if (outcome.kind === 'done') return;
-      waitMs = outcome.inMs;
+      if (failing.delete(name)) await due.clearErrors(name);
+      return outcome.kind === 'done' ? undefined : outcome.inMs;
     } catch (error) {
-      if (error instanceof Stopping) return handBack(0);
-      const errors = await jobErrors.add(name);
+      if (error instanceof Stopping) {
+        report('handed_back');
+        return 0;
+      }
+      const errors = await due.addError(name);
       failing.add(name);
       // It is retried; only giving up is an error.
       log.warn({ err: error, job: definition.name, data, errors }, 'job failed, will retry');
-      if (errors >= POISON_ERRORS && failing.delete(name)) {
-        report('gave_up');
-        return giveUp(definition, data, error);
-      }
+      if (errors >= POISON_ERRORS && failing.delete(name)) return giveUp(error);
       report('broke');
       metrics.retries.add({ of: 'job' });
-      waitMs = backoffMs(timing, errors, 0.5);
+      return backoffMs(timing, errors, 0.5);
     }
-    return requeue(waitMs);
-  }
-
-  async function giveUp(definition: Job<unknown, Context>, data: unknown, reason: unknown) {
-    const ref = logScope()?.ref ?? newRef();
-    metrics.givenUp.add({ job: definition.name });
-    log.error({ err: reason, job: definition.name, data, ref }, 'gave up on a job');
-    await definition.giveUp?.(data, context, ref);
-  }
-
-  /**
-   * Returns how the job is handed back after a step: delayed, unless its subject was woken since it had `begun`. A
-   * later wake finds it delayed and runs it.
-   */
-  function requeueAfter(
-    bullJob: BullJob,
-    token: string | undefined,
-    entry?: DueEntry,
-    begun?: Promise<{ wakes: number }>,
-  ) {
-    return async (waitMs: number): Promise<never> => {
-      const pauseMs = Math.min(waitMs, LONGEST_PAUSE_MS);
-      const wakes = (await begun)?.wakes;
-      const moved = bullJob.moveToDelayed(Date.now() + pauseMs, token);
-      if (entry && wakes !== undefined) {
-        // Sent right after it on the same connection: Redis runs it second, and both share one wait.
-        const postponed = afterMicrotasks(() => due.postpone(entry, pauseMs, wakes));
-        const [isPostponed] = await Promise.all([postponed, moved]);
-        if (!isPostponed) await promoteJob(bullJob);
-      }
-      await moved;
-      throw new DelayedError();
-    };
   }
 
   const queues = [...new Set(jobs.map(({ queue }) => queue))];
@@ -195,7 +143,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       stalledInterval: timing.stalledMs,
       // A lifetime count in BullMQ: its default of 1 would fail a healthy job at the second crash of a process.
       maxStalledCount: 1000,
-      ...(telemetry && { telemetry }),
+      ...(parts.telemetry && { telemetry: parts.telemetry }),
     });
     worker.on('error', onError);
     worker.on('failed', (job, error) => log.error({ err: error, job: job?.name }, 'a job failed for good'));
@@ -212,8 +160,6 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   });
 
   return {
-    /** Lets jobs with lost locks be found in time, even if Redis' clock was ahead. */
-    shortenLocks: () => Promise.all(queues.map((queue) => shortenLocks(connection, queue, timing))),
     /**
      * Waits until running jobs are handed back, at most until `graceMs` after the stop; none is taken any more. Jobs
      * with an open call are then handed back as well: the next process finds the intent written before the call, and

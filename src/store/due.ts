@@ -1,3 +1,4 @@
+import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
@@ -47,33 +48,19 @@ for _, list in ipairs(KEYS) do count = count + redis.call('ZCOUNT', list, '-inf'
 return count
 `);
 
-const longestDueScript = luaScript<string[]>(`${LUA_NOW}
-local found = {}
-local entries = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'WITHSCORES', 'LIMIT', 0, ARGV[1])
-local seen = {}
+// What was missing from the list is due since 0.
+const oldestScript = luaScript<string[]>(`${LUA_NOW}
+local entries = redis.call('ZRANGEBYSCORE', KEYS[1], '(0', string.format('%.0f', now), 'WITHSCORES', 'LIMIT', 0, ARGV[1])
+local found, seen = {}, {}
 for i = 1, #entries, 2 do
-  local job, due = string.match(entries[i], '^[^ ]*'), tonumber(entries[i + 1])
-  -- What was missing from the list is due since 0.
-  if due > 0 and not seen[job] then
+  local job = string.match(entries[i], '^[^ ]*')
+  if not seen[job] then
     seen[job] = true
     found[#found + 1] = job
-    found[#found + 1] = string.format('%.0f', now - due)
+    found[#found + 1] = string.format('%.0f', now - entries[i + 1])
   end
 end
 return found
-`);
-
-const dueForScript = luaScript<number>(`${LUA_NOW}
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], '(0', string.format('%.0f', now), 'WITHSCORES', 'LIMIT', 0, 1)[2]
-return due and math.floor(now - due) or 0
-`);
-
-// A time to live above its maximum was set before Redis' clock was set back.
-const claimScript = luaScript<0 | 1>(`
-local left = redis.call('PTTL', KEYS[1])
-if left >= 0 and left <= tonumber(ARGV[1]) then return 0 end
-redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
-return 1
 `);
 
 export function createDueStore(redis: RedisClient) {
@@ -104,19 +91,29 @@ export function createDueStore(redis: RedisClient) {
         Object.values(dueLists).map((key) => key()),
         [lateMs],
       ),
-    /**
-     * Returns how long the oldest run of each job has been due, in milliseconds; jobs without due runs are left out.
-     */
+    /** Returns how long the oldest run of each job has been due, in milliseconds; jobs without due runs are left out. */
     async runsDueFor(): Promise<Map<string, number>> {
-      const found = await longestDueScript(redis, [dueLists.runs()], [MAX_OVERDUE]);
+      const found = await oldestScript(redis, [dueLists.runs()], [MAX_OVERDUE]);
       const jobs = found.filter((_, index) => index % 2 === 0);
       return new Map(jobs.map((job, index) => [job, Number(found[2 * index + 1])]));
     },
-    /** Returns how long the oldest entry of a list has been due, in milliseconds; 0 if none is. */
-    dueForMs: (list: DueList): Promise<number> => dueForScript(redis, [dueLists[list]()], []),
+    /** Returns how long the oldest message has been due, in milliseconds; 0 if none is. */
+    async messagesDueForMs(): Promise<number> {
+      const [, oldestMs = 0] = await oldestScript(redis, [dueLists.messages()], [1]);
+      return Number(oldestMs);
+    },
     /** Returns whether this process should sweep; one process per `everyMs` does. */
     async claimSweep(everyMs: number): Promise<boolean> {
-      return (await claimScript(redis, [keys.sweep()], [Math.max(1, Math.round(everyMs))])) === 1;
+      return (await redis.set(keys.sweep(), '1', 'PX', Math.max(1, Math.round(everyMs)), 'NX')) === 'OK';
+    },
+    /** Counts one more unexpected error of a BullMQ job. Returns the total. */
+    async addError(bullJobId: string): Promise<number> {
+      const key = keys.jobErrors(bullJobId);
+      const answers = await redis.multi().incr(key).pexpire(key, retention.jobErrorsMs).exec();
+      return Number(answers?.[0]?.[1]);
+    },
+    async clearErrors(bullJobId: string) {
+      await redis.del(keys.jobErrors(bullJobId));
     },
   };
 }

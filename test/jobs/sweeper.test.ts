@@ -1,60 +1,144 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { startSweeper } from '../../src/jobs/sweeper.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { defineJob, runAgainIn } from '../../src/jobs/job.ts';
+import { createQueues, type Queues } from '../../src/jobs/queue.ts';
+import { type SweeperParts, startSweeper } from '../../src/jobs/sweeper.ts';
+import { createWorkers } from '../../src/jobs/workers.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
+import { createDueStore } from '../../src/store/due.ts';
+import { keys } from '../../src/store/keys.ts';
+import { connectForWork } from '../../src/store/redis/connections.ts';
+import { createRunStore } from '../../src/store/runs.ts';
+import { unread } from '../support/metrics.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { keptLog } from '../support/runtime/log.ts';
 
-/**
- * A sweeper over what the test says is there: one list, or one error, for each sweep, nothing after the last. The
- * story is what happened, in order.
- */
-function sweeping(finds: (string[] | Error)[], ensure: (name: string) => Promise<void> = async () => {}) {
-  const story: string[] = [];
-  const { log, text } = keptLog();
-  let sweeps = 0;
-  const sweeper = startSweeper({
-    async find() {
-      const found = finds[sweeps] ?? [];
-      sweeps += 1;
-      story.push(`sweep ${sweeps}`);
-      if (found instanceof Error) throw found;
-      return found.map((name) => async () => {
-        story.push(name);
-        await ensure(name);
-      });
-    },
-    everyMs: 0,
-    log,
-  });
-  stops.push(() => sweeper.stop());
-  return {
-    sweeper,
-    sweeps: () => sweeps,
-    log: text,
-    /** What happened in the first so many sweeps, as soon as they are over: the next one has begun. */
-    async first(count: number) {
-      await vi.waitUntil(() => sweeps > count, { interval: 1, timeout: 10_000 });
-      return story.slice(0, story.indexOf(`sweep ${count + 1}`));
-    },
-  };
-}
+const DELAYED = '{docket}:docs-export:delayed';
 
-const stops: (() => void)[] = [];
-afterEach(() => {
-  for (const stop of stops.splice(0)) stop();
+let redis: TestRedis;
+let connection: ReturnType<typeof connectForWork>;
+let queues: Queues;
+let looks: number;
+const ends: (() => Promise<void> | void)[] = [];
+beforeEach(async () => {
+  redis = await startTestRedis();
+  connection = connectForWork({ url: redis.url }, defaultTiming, () => {});
+  queues = createQueues(connection, () => {});
+  looks = 0;
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const end of ends.splice(0).reverse()) await end();
+  await queues.close();
+  connection.disconnect();
+  await redis.close();
 });
 
-describe('a sweep that fails', () => {
-  test('is reported, and the next one comes', async () => {
-    const { first, log } = sweeping([new Error('Redis is away'), ['a']]);
-    expect(await first(2)).toEqual(['sweep 1', 'sweep 2', 'a']);
-    expect(log()).toContain('sweep failed');
-    expect(log()).toContain('Redis is away');
+/** One process; each look at a run wants the next one in `inMs`. */
+function startProcess(inMs: number) {
+  const job = defineJob<{ runId: string }, object>({
+    name: 'export',
+    queue: 'docs-export',
+    list: 'runs',
+    concurrency: 5,
+    data: z.object({ runId: z.string() }),
+    run: async () => {
+      looks += 1;
+      return runAgainIn(inMs);
+    },
   });
+  const workers = createWorkers({
+    jobs: [job],
+    context: {},
+    connection,
+    stopping: new AbortController().signal,
+    pausedForMs: async () => 0,
+    newRef: () => 'ref1',
+    metrics: unread,
+    timing: defaultTiming,
+    ready: Promise.resolve(),
+    log: keptLog().log,
+    onError: () => {},
+  });
+  ends.push(() => workers.close(1000));
+  return workers;
+}
 
-  test('over one piece of work does not hold up the others', async () => {
-    const { first, log } = sweeping([['broken', 'a', 'b']], async (name) => {
-      if (name === 'broken') throw new Error('No job is called digest');
-    });
-    expect(await first(1)).toEqual(['sweep 1', 'broken', 'a', 'b']);
-    expect(log()).toContain('No job is called digest');
+const wake = () => queues.enqueue('docs-export', 'export', 'r1', { runId: 'r1' }, { replace: true });
+
+function startSweeping(changes: Partial<SweeperParts> = {}) {
+  const none = async () => {};
+  const { log, text } = keptLog();
+  const parts = { due: createDueStore(connection), wake: { runs: wake, messages: none }, alsoDo: none };
+  const sweeper = startSweeper({ ...parts, everyMs: 100, log, ...changes });
+  ends.push(() => sweeper.stop());
+  return text;
+}
+
+async function accepted() {
+  await connection.hset(keys.run('r1'), 'json', '{}');
+  await createRunStore(connection).markDue('export', 'r1');
+}
+
+test('a run whose process died before it was queued is worked on', async () => {
+  await accepted();
+  startProcess(20_000);
+  startSweeping();
+  await expect.poll(() => looks).toBe(1);
+});
+
+test('what a process with a clock far ahead planned is worked on when it is due', async () => {
+  await accepted();
+  const realNow = Date.now;
+  const ahead = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 3_600_000);
+  const first = startProcess(200);
+  await wake();
+  await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
+  await first.close(1000);
+  ahead.mockRestore();
+  const before = looks;
+  startProcess(200);
+  startSweeping();
+  await expect.poll(() => looks).toBeGreaterThan(before);
+});
+
+test('what waits for its time is left alone', async () => {
+  await accepted();
+  startProcess(20_000);
+  await wake();
+  await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
+  const due = createDueStore(connection);
+  await expect.poll(() => due.overdue('runs', 0, 30_000)).toEqual([]);
+  expect(looks).toBe(1);
+});
+
+test('a sweep that fails is reported, and the next one comes', async () => {
+  await accepted();
+  startProcess(20_000);
+  let sweeps = 0;
+  const log = startSweeping({
+    async alsoDo() {
+      sweeps += 1;
+      if (sweeps === 1) throw new Error('Redis is away');
+    },
   });
+  await expect.poll(() => sweeps).toBeGreaterThan(1);
+  expect(log()).toContain('sweep failed');
+  await expect.poll(() => looks).toBe(1);
+});
+
+test('an entry that cannot be woken does not hold up the others', async () => {
+  await createRunStore(connection).markDue('digest', 'r0');
+  await connection.zadd(keys.activeRuns(), 1, 'digest r0');
+  await accepted();
+  startProcess(20_000);
+  const log = startSweeping({
+    wake: {
+      runs: (member) =>
+        member === 'export r1' ? wake() : Promise.reject(new Error('No job is called digest')),
+      messages: async () => {},
+    },
+  });
+  await expect.poll(() => looks).toBe(1);
+  expect(log()).toContain('No job is called digest');
 });

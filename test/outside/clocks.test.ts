@@ -12,9 +12,9 @@ async function exporting(
   { onTestFinished, expect }: TestContext,
   web: BotOptions,
   worker: BotOptions,
-  { shows = '42%', redisEnv = {} }: { shows?: string; redisEnv?: Record<string, string> } = {},
+  shows = '42%',
 ) {
-  const world = await createWorld({ processes: true, redisEnv });
+  const world = await createWorld({ processes: true });
   onTestFinished(() => world.close());
   const works = await world.startBot({ ...worker, env: { ...worker.env, DOCKET_ROLE: 'worker' } });
   await world.startBot({ ...web, env: { ...web.env, DOCKET_ROLE: 'web' } });
@@ -38,12 +38,7 @@ describe.skipIf(!canMoveClocks)('machines whose clocks differ', { concurrent: tr
     async (offMs, context) => {
       const timing = { pollMinMs: 29_000, pollMaxMs: 30_000 };
       const { env } = movedClock(offMs, context.onTestFinished);
-      const { world, looks, moreLooks } = await exporting(
-        context,
-        { env },
-        { timing },
-        { shows: '[Refresh]' },
-      );
+      const { world, looks, moreLooks } = await exporting(context, { env }, { timing }, '[Refresh]');
       const before = looks();
       // A click right after a look, or after the answer to the start, changes nothing.
       const lookedAtMs = performance.now();
@@ -93,38 +88,5 @@ describe.skipIf(!canMoveClocks)('machines whose clocks differ', { concurrent: tr
     await replies(root, '@Docket fix the title now');
     await replies(root, 'And the caption below it');
     expect(await sent(2)).toEqual(['fix the title now', 'And the caption below it']);
-  });
-
-  test("Redis' clock is ahead for a moment while a process dies: another one takes its work over", async (context) => {
-    const { expect } = context;
-    const clock = movedClock(0, context.onTestFinished);
-    const { world, works, looks, moreLooks } = await exporting(
-      context,
-      {},
-      { timing: { lockMs: 10_000, stalledMs: 10_000 } },
-      { redisEnv: clock.redisEnv },
-    );
-    const livesFor = (key: string) => world.redis.client.pttl(`{docket}:docs-export:${key}`);
-    clock.move(7_200_000);
-    await vi.waitFor(
-      async () =>
-        expect(Number((await world.redis.client.time())[0])).toBeGreaterThan(Date.now() / 1000 + 7000),
-      { timeout: 10_000 },
-    );
-    const { wire } = world.platform;
-    wire.order(LOOK, { kind: 'hang', when: 'before' });
-    await world.slack.until(() => wire.waiting === 0, 20_000, 'a look at work');
-    // Both live for some seconds longer than it takes until the clock is back.
-    await vi.waitFor(async () => expect(await livesFor('stalled-check')).toBeGreaterThan(5000), {
-      timeout: 15_000,
-    });
-    await works.kill();
-    clock.move(0);
-    await vi.waitFor(async () => expect(await livesFor('stalled-check')).toBeGreaterThan(3_600_000), {
-      timeout: 10_000,
-    });
-    const before = looks();
-    await world.startBot({ env: { DOCKET_ROLE: 'worker' } });
-    await moreLooks(before, 60_000);
   });
 });

@@ -5,7 +5,6 @@ import { createAuditStore } from '../../src/store/audit.ts';
 import { createCallOnceStore } from '../../src/store/calls.ts';
 import { createDueStore } from '../../src/store/due.ts';
 import { createHealthStore } from '../../src/store/health.ts';
-import { createJobErrorStore } from '../../src/store/job-errors.ts';
 import { keys, PREFIX, setTagName } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
@@ -86,7 +85,7 @@ test('whatever the stores write ends some day, except for settings, threads that
   for (const of of ['a', 'b', 'c'])
     await pace.takeSlot({ name: 'post:C1', count: 60, windowMs: 60_000, burst: 2 }, { id: of });
   await pace.hold({ name: 'edit:T1', count: 60, windowMs: 60_000, burst: 2 }, 1000);
-  await createJobErrorStore(client).add('export:1');
+  await createDueStore(client).addError('export:1');
   await createValueStores(client).durations.save('acme', 1000);
   await createHealthStore(client).save('docs', { answered: true, atMs: 1000 });
   await createValueStores(client).people.setDirectMessage('T1', 'U1', 'D1');

@@ -29,10 +29,10 @@ test('the oldest run of each job that is due is known', async () => {
 });
 
 test('so is that of a list, though one that was missing from it is due since the beginning of time', async () => {
-  expect(await due.dueForMs('messages')).toBe(0);
+  expect(await due.messagesDueForMs()).toBe(0);
   await redis.client.zadd(keys.undelivered(), 0, 'missing', nowMs - 7000, 'old', nowMs + 60_000, 'later');
-  expect(await due.dueForMs('messages')).toBeGreaterThanOrEqual(7000);
-  expect(await due.dueForMs('messages')).toBeLessThan(67_000);
+  expect(await due.messagesDueForMs()).toBeGreaterThanOrEqual(7000);
+  expect(await due.messagesDueForMs()).toBeLessThan(67_000);
 });
 
 test('a message is behind since it was first wanted otherwise than Slack shows it', async () => {
