@@ -1,16 +1,7 @@
-import { hash } from 'node:crypto';
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  realpathSync,
-  statfsSync,
-  statSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, chmodSync, constants, mkdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerLog, ServerPlace } from './redis-server.ts';
 
 /** The data folder cannot be used; the message tells the operator what to do. */
@@ -18,13 +9,21 @@ export class DataDirUnusable extends Error {
   override name = 'DataDirUnusable';
 }
 
+/** Another Docket is running on this data folder. */
+export class DataDirInUse extends Error {
+  override name = 'DataDirInUse';
+  constructor(dataDir: string) {
+    super(
+      `Another Docket is running on the data folder ${dataDir}. ` +
+        'Stop it first, or give this one its own DATA_DIR.',
+    );
+  }
+}
+
 /** A socket's path holds 108 bytes with the final zero, on macOS 104. */
 const MAX_SOCKET_BYTES = process.platform === 'darwin' ? 103 : 107;
 
-/**
- * Creates the folder, closed to other users, and finds a short enough socket path. Throws `DataDirUnusable` if the
- * folder cannot be used.
- */
+/** Creates the folder, closed to other users. Throws `DataDirUnusable` if it cannot be used. */
 export function prepareDataDir(dataDir: string): ServerPlace {
   const given = resolve(dataDir);
   const folder = withDataDirErrors(given, () => {
@@ -36,27 +35,22 @@ export function prepareDataDir(dataDir: string): ServerPlace {
     if ((statSync(own).mode & 0o777) !== 0o700) chmodSync(own, 0o700);
     return own;
   });
-  return {
-    folder,
-    socketPath: prepareSocketPath(folder),
-    pidFile: join(folder, 'redis.pid'),
-    logFile: join(folder, 'redis.log'),
-  };
+  const socketPath = join(folder, 'redis.sock');
+  if (Buffer.byteLength(socketPath) > MAX_SOCKET_BYTES)
+    throw new DataDirUnusable(
+      `The path of DATA_DIR is too long for a socket: ${socketPath} has more than ${MAX_SOCKET_BYTES} bytes. Set a shorter one.`,
+    );
+  return { folder, socketPath, pidFile: join(folder, 'redis.pid'), logFile: join(folder, 'redis.log') };
 }
 
-/**
- * Returns the path of the socket of a Redis in this folder, or undefined if the folder does not exist yet. Changes
- * nothing. Throws `DataDirUnusable` if the folder, or its parent if it is missing, is not writable.
- */
-export function inspectDataDir(dataDir: string): string | undefined {
+/** Throws `DataDirUnusable` if the folder, or its nearest parent if it is missing, is not writable. Changes nothing. */
+export function inspectDataDir(dataDir: string): void {
   const given = resolve(dataDir);
-  return withDataDirErrors(given, () => {
-    const own = join(given, 'redis');
-    const nearest = nearestThatExists(own);
+  withDataDirErrors(given, () => {
+    const nearest = nearestThatExists(join(given, 'redis'));
     if (!statSync(nearest).isDirectory())
       throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR', path: nearest });
     accessSync(nearest, constants.W_OK | constants.X_OK);
-    return nearest === own ? socketPathOf(realpathSync(own)) : undefined;
   });
 }
 
@@ -99,24 +93,40 @@ function withDataDirErrors<T>(dataDir: string, action: () => T): T {
   }
 }
 
-function socketPathOf(folder: string): string {
-  const inside = join(folder, 'redis.sock');
-  if (Buffer.byteLength(inside) <= MAX_SOCKET_BYTES) return inside;
-  const name = hash('sha256', folder).slice(0, 16);
-  return join(tmpdir(), `docket-${name}`, 'redis.sock');
+/** SQLite's result codes SQLITE_BUSY and SQLITE_LOCKED. */
+const BUSY_CODES = [5, 6];
+
+/**
+ * Locks `folder` for this process. Returns a function that releases the lock. Throws `DataDirInUse` if another process
+ * still holds it after `timeoutMs`: two that start at the same instant may each see the other's lock for a moment.
+ * Throws `DataDirUnusable` if the disk has no locks.
+ *
+ * SQLite's lock is the operating system's lock on an open file: the kernel drops it with the process, even after kill
+ * -9, and keeps it while the process is frozen. No process id or leftover file can make it stale.
+ */
+export async function lockDataDir(folder: string, dataDir: string, timeoutMs: number): Promise<() => void> {
+  const endsAt = performance.now() + timeoutMs;
+  for (;;) {
+    const release = tryLock(join(folder, 'docket.lock'));
+    if (release) return release;
+    if (performance.now() >= endsAt) throw new DataDirInUse(dataDir);
+    await sleep(10 + Math.random() * 40);
+  }
 }
 
-function prepareSocketPath(folder: string): string {
-  const socketPath = socketPathOf(folder);
-  const outside = dirname(socketPath);
-  if (outside === folder) return socketPath;
-  mkdirSync(outside, { recursive: true, mode: 0o700 });
-  const { uid, mode } = lstatSync(outside);
-  if (uid !== process.getuid?.() || (mode & 0o777) !== 0o700) {
+function tryLock(file: string): (() => void) | undefined {
+  const database = new DatabaseSync(file, { timeout: 0, open: false });
+  try {
+    database.open();
+    // Nothing is ever written: the open transaction is the lock.
+    database.exec('BEGIN EXCLUSIVE');
+    return () => database.close();
+  } catch (error) {
+    if (database.isOpen) database.close();
+    if (!(error instanceof Error && 'errcode' in error)) throw error;
+    if (BUSY_CODES.includes(Number(error.errcode))) return undefined;
     throw new DataDirUnusable(
-      `The path of ${folder} is too long for a socket, and ${outside}, used instead, is open to others. ` +
-        'Remove that folder, or set DATA_DIR to a shorter path.',
+      `${file} cannot be locked (${error.message}). Set DATA_DIR to a folder on a disk of this machine.`,
     );
   }
-  return socketPath;
 }

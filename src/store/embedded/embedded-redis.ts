@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { prepareDataDir, watchDiskSpace } from './data-dir.ts';
-import { lockDataDir } from './data-dir-lock.ts';
+import { lockDataDir, prepareDataDir, watchDiskSpace } from './data-dir.ts';
 import {
   findServer,
   isOurServer,

@@ -228,7 +228,7 @@ export async function checkRedis(address: RedisAddress): Promise<CheckedRedis> {
   try {
     await withTimeout(3 * ANSWER_MS, client.connect());
     const redis = primaryOf(client);
-    if (redis === undefined) throw new Error("no node has Docket's keys");
+    if (redis === undefined) throw new Error('no primary');
     const info = infoFields(await withTimeout(ANSWER_MS, redis.info()));
     // A failed SELECT does not end the connection, which then continues in database 0.
     if (errors.length > 0) throw errors[0];

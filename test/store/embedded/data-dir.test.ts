@@ -1,9 +1,22 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DataDirUnusable, inspectDataDir, prepareDataDir } from '../../../src/store/embedded/data-dir.ts';
-import { lockDataDir } from '../../../src/store/embedded/data-dir-lock.ts';
+import {
+  DataDirUnusable,
+  inspectDataDir,
+  lockDataDir,
+  prepareDataDir,
+} from '../../../src/store/embedded/data-dir.ts';
 
 let base: string;
 let dataDir: string;
@@ -44,7 +57,10 @@ test('one that its lock cannot be in is refused', async () => {
 });
 
 test('looking at one makes nothing', () => {
-  expect(inspectDataDir(dataDir)).toBeUndefined();
-  const { socketPath } = prepareDataDir(dataDir);
-  expect(inspectDataDir(dataDir)).toBe(socketPath);
+  inspectDataDir(dataDir);
+  expect(existsSync(dataDir)).toBe(false);
+});
+
+test('one whose path is too long for a socket is refused', () => {
+  expect(() => prepareDataDir(join(dataDir, 'x'.repeat(100)))).toThrow(/too long for a socket/);
 });

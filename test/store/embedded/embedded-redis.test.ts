@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DataDirInUse } from '../../../src/store/embedded/data-dir-lock.ts';
+import { DataDirInUse } from '../../../src/store/embedded/data-dir.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../../src/store/embedded/embedded-redis.ts';
 import { findServer, RedisMissing, RedisStartFailed } from '../../../src/store/embedded/redis-server.ts';
 
@@ -283,20 +283,6 @@ describe('a second Docket on the same folder', () => {
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
     expect(serversIn(base)).toHaveLength(1);
   });
-});
-
-test('a path too long for a socket gets one in the temporary folder, the same each time', async () => {
-  const long = join(dataDir, 'd'.repeat(60), 'd'.repeat(60));
-  const first = await start({ dataDir: long });
-  expect(Buffer.byteLength(first.socketPath)).toBeLessThanOrEqual(103);
-  await clientOf(first).set('run', 'accepted');
-  await first.stop();
-
-  const second = await start({ dataDir: long });
-  expect(second.socketPath).toBe(first.socketPath);
-  expect(await clientOf(second).get('run')).toBe('accepted');
-  await second.stop();
-  await rm(join(first.socketPath, '..'), { recursive: true });
 });
 
 test('a path with spaces and other letters works', async () => {
