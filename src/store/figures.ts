@@ -1,7 +1,6 @@
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { luaScript } from './redis/lua.ts';
 
 /** Views by people and by AI. */
 interface Views {
@@ -15,7 +14,7 @@ export interface FiguresOf {
   project: string;
 }
 
-/** The owner of stored pages. `asked`: a requested digest, whose pages are kept apart and for less time. */
+/** The owner of stored pages. `asked`: a requested digest, which needs its pages for less time. */
 export interface PagesOf extends FiguresOf {
   asked: boolean;
 }
@@ -30,10 +29,8 @@ const SCAN_COUNT = 2000;
 
 const DAY_MS = 86_400_000;
 
-const pagesKey = ({ teamId, project, asked }: PagesOf, range: string) =>
-  (asked ? keys.askedPageFigures : keys.pageFigures)(teamId, project, range);
-
-const completeKey = (of: PagesOf, range: string) => `${pagesKey(of, range)}:complete`;
+/** The field of a range's pages that says that all are stored. A path begins with a slash. */
+const COMPLETE = 'complete';
 
 const pagesKeptMs = ({ asked }: PagesOf) => (asked ? retention.askedPageFiguresMs : retention.pageFiguresMs);
 
@@ -44,23 +41,23 @@ function read(text: string): Views {
   return { human: Number(text.slice(0, at)), ai: Number(text.slice(at + 1)) };
 }
 
-/** KEYS: pages and their mark, then those of the other kind. */
-const reuseScript = luaScript<number>(`
-local pages, complete, others, othersComplete = unpack(KEYS)
-if redis.call('EXISTS', complete) == 0 then
-  if redis.call('EXISTS', othersComplete) == 0 then return 0 end
-  redis.call('DEL', pages)
-  redis.call('COPY', others, pages)
-end
-redis.call('SET', complete, '1', 'PX', ARGV[1])
-redis.call('PEXPIRE', pages, ARGV[1])
-return 1
-`);
-
 /** Views that no longer change: of finished days, and of the pages of finished ranges. */
 export type FiguresStore = ReturnType<typeof createFiguresStore>;
 
 export function createFiguresStore(redis: RedisClient) {
+  const pagesKey = ({ teamId, project }: PagesOf, range: string) => keys.pageFigures(teamId, project, range);
+
+  /** Writes fields of a range's pages, and keeps all as long as this digest needs them; another may need them longer. */
+  async function writePages(of: PagesOf, range: string, fields: string[]) {
+    const key = pagesKey(of, range);
+    const keptMs = Math.max(await redis.pttl(key), pagesKeptMs(of));
+    await redis
+      .multi()
+      .hset(key, ...fields)
+      .pexpire(key, keptMs)
+      .exec();
+  }
+
   return {
     /** Returns the views of those days (`YYYY-MM-DD`) that are stored. */
     async days({ teamId, project }: FiguresOf, days: readonly string[]): Promise<Map<string, Views>> {
@@ -87,36 +84,22 @@ export function createFiguresStore(redis: RedisClient) {
 
     /** Adds views of pages. A page that comes again replaces its earlier views. */
     async addPages(of: PagesOf, range: string, pages: readonly ({ path: string } & Views)[]) {
-      if (pages.length === 0) return;
-      const key = pagesKey(of, range);
-      const fields = pages.flatMap((page) => [page.path, write(page)]);
-      await redis
-        .multi()
-        .hset(key, ...fields)
-        .pexpire(key, pagesKeptMs(of))
-        .exec();
+      if (pages.length > 0)
+        await writePages(
+          of,
+          range,
+          pages.flatMap((page) => [page.path, write(page)]),
+        );
     },
 
     /** Marks all pages of a range as stored and final. */
-    async completePages(of: PagesOf, range: string) {
-      await redis
-        .multi()
-        .pexpire(pagesKey(of, range), pagesKeptMs(of))
-        .set(completeKey(of, range), '1', 'PX', pagesKeptMs(of))
-        .exec();
-    },
+    completePages: (of: PagesOf, range: string) => writePages(of, range, [COMPLETE, '1']),
 
-    /**
-     * Returns whether all pages of a range are stored, for either kind of owner; if so, they are kept for `of` as long
-     * as newly collected ones.
-     */
+    /** Returns whether all pages of a range are stored; if so, they are kept as long as newly collected ones. */
     async reusePages(of: PagesOf, range: string): Promise<boolean> {
-      const reused = await reuseScript(
-        redis,
-        [of, { ...of, asked: !of.asked }].flatMap((one) => [pagesKey(one, range), completeKey(one, range)]),
-        [pagesKeptMs(of)],
-      );
-      return reused === 1;
+      const isComplete = (await redis.hexists(pagesKey(of, range), COMPLETE)) === 1;
+      if (isComplete) await writePages(of, range, [COMPLETE, '1']);
+      return isComplete;
     },
 
     /** Returns the views of all stored pages of a range, in no order. */
@@ -130,7 +113,7 @@ export function createFiguresStore(redis: RedisClient) {
         cursor = next;
         for (let at = 0; at + 1 < fields.length; at += 2) {
           const [path = '', views = ''] = [fields[at], fields[at + 1]];
-          pages.set(path, { path, ...read(views) });
+          if (path !== COMPLETE) pages.set(path, { path, ...read(views) });
         }
       } while (cursor !== '0');
       return [...pages.values()];

@@ -59,9 +59,6 @@ export const keys = {
   /** Hash of the views of the pages of a project in a range of days, by path. */
   pageFigures: (teamId: string, project: string, range: string) =>
     `${PREFIX}:figures:pages:${teamId}:${project}:${range}`,
-  /** The same for dates that a person requested. */
-  askedPageFigures: (teamId: string, project: string, range: string) =>
-    `${PREFIX}:figures:asked-pages:${teamId}:${project}:${range}`,
   /** Set of the runs that report results of requests to the agent under a digest. */
   digestAsks: (editionId: string) => `${PREFIX}:digest-asks:${editionId}`,
   /** Sorted set of those runs under digests of any dates of a project in a channel, scored by request time. */

@@ -17,17 +17,17 @@ beforeAll(() => {
 /** The days that a key has left to live, begun ones whole. */
 const daysLeft = async (key: string) => Math.ceil((await redis.client.pttl(key)) / DAY_MS);
 
-test('pages of dates that somebody asked for are kept for two days; those of weekly digests as long as ever', async () => {
-  const weekly = { ...acme, asked: false };
-  const asked = { ...acme, asked: true };
+const acmePages = keys.pageFigures('T0ACME', 'acme', WEEK);
+
+test('pages of requested dates are kept for two days, those of weekly digests longer, whichever comes first', async () => {
   const page = { path: '/a', human: 3, ai: 1 };
-  await figures.addPages(weekly, WEEK, [page]);
-  await figures.addPages(asked, WEEK, [{ path: '/a', human: 2, ai: 0 }]);
-  expect(await daysLeft(keys.pageFigures('T0ACME', 'acme', WEEK))).toBe(17);
-  const [askedKey = ''] = await redis.client.keys('*asked*');
-  expect(await daysLeft(askedKey)).toBe(2);
-  expect(await figures.pages(weekly, WEEK)).toEqual([page]);
-  expect(await figures.pages(asked, WEEK)).toEqual([{ path: '/a', human: 2, ai: 0 }]);
+  await figures.addPages({ ...acme, asked: true }, WEEK, [page]);
+  expect(await daysLeft(acmePages)).toBe(2);
+  await figures.addPages({ ...acme, asked: false }, WEEK, [{ ...page, path: '/b' }]);
+  await figures.addPages({ ...acme, asked: true }, WEEK, [{ ...page, human: 4 }]);
+  expect(await daysLeft(acmePages)).toBe(17);
+  expect(await figures.pages({ ...acme, asked: true }, WEEK)).toHaveLength(2);
+  expect(await figures.page({ ...acme, asked: false }, WEEK, '/a')).toEqual({ human: 4, ai: 1 });
 });
 
 test('finished days are kept for nine weeks, and older ones not at all, whoever asks for them', async () => {
@@ -40,21 +40,19 @@ test('finished days are kept for nine weeks, and older ones not at all, whoever 
   expect([...(await figures.days(acme, [oldest, lastWeek])).keys()]).toEqual([lastWeek]);
 });
 
-test('a list of pages is reused only when it is complete, and kept as long as what is collected for them', async () => {
-  const weekly = { teamId: 'T0ACME', project: 'reused', asked: false };
-  const asked = { ...weekly, asked: true };
+test('a list of pages is reused only when it is complete, and is then kept as long as new ones', async () => {
+  const [weekly, asked] = [
+    { ...acme, asked: false },
+    { ...acme, asked: true },
+  ];
   const page = { path: '/a', human: 3, ai: 1 };
-  await figures.addPages(weekly, WEEK, [page]);
-  await figures.addPages(asked, WEEK, [{ ...page, path: '/half' }]);
-  expect(await figures.reusePages(asked, WEEK)).toBe(false);
-  await figures.completePages(weekly, WEEK);
-  expect(await figures.reusePages(asked, WEEK)).toBe(true);
-  expect(await figures.pages(asked, WEEK)).toEqual([page]);
-  const keysOf = await redis.client.keys('*asked*reused*');
-  expect(keysOf).toHaveLength(2);
-  for (const key of keysOf) expect(await daysLeft(key)).toBe(2);
-  await redis.client.del(keys.pageFigures('T0ACME', 'reused', WEEK));
-  expect(await figures.pages(asked, WEEK)).toEqual([page]);
+  await figures.addPages(asked, WEEK, [page]);
+  expect(await figures.reusePages(weekly, WEEK)).toBe(false);
+  await figures.completePages(asked, WEEK);
+  expect(await daysLeft(acmePages)).toBe(2);
+  expect(await figures.reusePages(weekly, WEEK)).toBe(true);
+  expect(await daysLeft(acmePages)).toBe(17);
+  expect(await figures.pages(weekly, WEEK)).toEqual([page]);
 });
 
 test('a range without any page is complete, too', async () => {

@@ -11,7 +11,7 @@ export interface ClockParts {
   monotonicMs: () => number;
 }
 
-/** Interval between requests for the time until Redis answers. */
+/** Interval between requests for the time until an answer was fast enough. */
 const RETRY_MS = 100;
 
 /** A slower answer is inexact: Redis may have read its clock at any moment of the wait. */
@@ -19,6 +19,7 @@ const SLOW_MS = 500;
 
 export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
   let offsetMs: number | undefined;
+  let isExact = false;
   let timer: NodeJS.Timeout | undefined;
   let syncing: Promise<void> | undefined;
   let stopped = false;
@@ -28,9 +29,10 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
     const timeMs = await askTime(redis);
     const answeredMs = monotonicMs();
     const isSlow = answeredMs - askedMs > SLOW_MS;
+    if (isSlow && isExact) return;
     // Never ahead: deadlines would expire too early.
-    if (!isSlow) offsetMs = timeMs - (askedMs + answeredMs) / 2;
-    else offsetMs ??= timeMs - answeredMs;
+    offsetMs = timeMs - (isSlow ? answeredMs : (askedMs + answeredMs) / 2);
+    isExact = !isSlow;
   }
 
   function start(redis: RedisClient): Promise<void> {
@@ -38,8 +40,8 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
       const tick = async () => {
         // While Redis is away, the time continues from its last answer.
         await ask(redis).then(resolve, () => {});
-        if (!stopped)
-          timer = setTimeout(tick, offsetMs === undefined ? Math.min(RETRY_MS, everyMs) : everyMs);
+        const pauseMs = isExact ? everyMs : Math.min(RETRY_MS, everyMs);
+        if (!stopped) timer = setTimeout(tick, pauseMs);
       };
       void tick();
     });
