@@ -18,9 +18,9 @@ import { digestRateLimit, editRateLimit, fileRateLimit, readRateLimit } from '..
 import { methodScopes } from '../slack/web-calls.ts';
 import { urgencies } from '../store/messages.ts';
 import { limitNameOf, limitNames, type RateLimit } from '../store/rate-limit.ts';
+import { redisProblemKinds } from '../store/redis/check.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { askTime } from '../store/redis/clock.ts';
-import { redisProblemKinds } from '../store/redis/check.ts';
 import type { Stores } from '../store/stores.ts';
 import { callProblems, redisState } from './health.ts';
 import { type HttpServer, isFromThisMachine, isIndirect, isListed, refuse } from './http-server.ts';
