@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInSlack } from '../demo/slack/slack.ts';
-import { planWeekly } from '../src/jobs/digest/edition/new-edition.ts';
 import { editionRun } from '../src/jobs/digest/edition/record.ts';
 import { lastCompleteWeek, type Week } from '../src/jobs/digest/weeks.ts';
 import { aSchedule } from '../test/support/jobs/digest/builders.ts';
+import { planWeekly } from '../test/support/jobs/digest/editions.ts';
 import { type ServedCall, startPlatform } from './parts/platform.ts';
 import { printTable, type Row, seconds } from './parts/table.ts';
 import { openRuns, startWorld } from './parts/world.ts';
@@ -52,7 +52,7 @@ const residentMb = () =>
 async function post(week: Week, channel: string) {
   const schedule = aSchedule({ teamId: slack.team.id, channel: slack.channel(channel).id, project: PROJECT });
   const nowMs = Date.now();
-  const { edition, figures } = planWeekly({ schedule, week, dueAtMs: nowMs, late: false }, nowMs);
+  const { edition, figures } = planWeekly(schedule, week, nowMs);
   let peakMb = 0;
   const timer = setInterval(() => {
     peakMb = Math.max(peakMb, residentMb());

@@ -2,8 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
 import { createStandInSlack, type StandInSlack } from '../demo/slack/slack.ts';
-import { weeklyFigures } from '../src/jobs/digest/edition/new-edition.ts';
-import { editionRun, weeklyId } from '../src/jobs/digest/edition/record.ts';
+import { editionRun, figuresOf, weeklyId } from '../src/jobs/digest/edition/record.ts';
 import { figuresRun } from '../src/jobs/digest/figures/record.ts';
 import { lastCompleteWeek, type Week } from '../src/jobs/digest/weeks.ts';
 import { aSchedule } from '../test/support/jobs/digest/builders.ts';
@@ -94,7 +93,7 @@ function configOf(projectId: string): string {
 /** Has the figures of all projects collected, as a schedule does in time. */
 async function collectFigures(teamId: string, week: Week, runs: Runs): Promise<void> {
   const figures = PROJECTS.flatMap((project) =>
-    weeklyFigures({ teamId, sections: SECTIONS, project }, week, Date.now()),
+    figuresOf({ teamId, project, kind: 'weekly', range: week.range, sections: SECTIONS }, Date.now()),
   );
   for (const wanted of figures) await runs.start(wanted);
   const ids = figures.map(({ id }) => id);

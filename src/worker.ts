@@ -12,7 +12,6 @@ import {
 } from './jobs/alerts/admin-alert.ts';
 import { createCallOnce } from './jobs/call-once.ts';
 import type { JobContext } from './jobs/context.ts';
-import { createOwnerLookups } from './jobs/digest/schedule/owner-lookups.ts';
 import { workWithKey } from './jobs/features.ts';
 import { enqueueHome, enqueueRun, jobs } from './jobs/index.ts';
 import { startSweeper } from './jobs/sweeper.ts';
@@ -89,9 +88,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     log,
   });
 
-  const ownerLookups = createOwnerLookups({ now, log });
-  parts.checks.addProblem('digest_owner', 'warn', ownerLookups.problem);
-
   const context: JobContext = {
     ...stores,
     docs(project) {
@@ -107,7 +103,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins, sendAdminAlert }),
     ...rejectWhenStopping(stopping, { names: parts.names, isPublic: parts.readers.isPublic }),
     policy: rejectWhenStopping(stopping, parts.policy),
-    ownerLookups,
     botUserId: () => identity.current()?.botUserId,
     workspaceUrl: () => identity.current()?.url,
     callOnce: createCallOnce({

@@ -20,11 +20,9 @@ import { ephemeralMessage } from '../src/jobs/agent/thread/ephemeral-view.ts';
 import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../src/jobs/agent/thread/view.ts';
 import { digestActions } from '../src/jobs/digest/buttons.ts';
-import { planWeekly } from '../src/jobs/digest/edition/new-edition.ts';
 import { askButtons } from '../src/jobs/digest/edition/phrases.ts';
 import { postedAlreadyMessage } from '../src/jobs/digest/edition/reply-view.ts';
 import { goesOnMessage } from '../src/jobs/digest/schedule/view.ts';
-import { lastCompleteWeek } from '../src/jobs/digest/weeks.ts';
 import { runButtonOf } from '../src/jobs/export/progress-view.ts';
 import { type Ending, exportActions } from '../src/jobs/export/record.ts';
 import { runningMessage } from '../src/jobs/export/reply-view.ts';
@@ -42,7 +40,7 @@ import { methodScopes } from '../src/slack/web-calls.ts';
 import { NOW_MS } from './support/builders.ts';
 import { aCaller, aProject } from './support/commands/builders.ts';
 import { anInstruction, anOffer, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
-import { aSchedule } from './support/jobs/digest/builders.ts';
+import { anEdition, aSchedule } from './support/jobs/digest/builders.ts';
 import { anEnding, aRun } from './support/jobs/export/builders.ts';
 import { aLinkRun } from './support/jobs/link/builders.ts';
 import { aState } from './support/jobs/status/builders.ts';
@@ -191,7 +189,7 @@ describe('the registry', () => {
     await agentCommand.run('', aCaller(), toolsFor(opened));
     await sendShortcut.run({ ts: '1.1', content: { text: 'Fix it' } }, aCaller(), toolsFor(opened));
     await digestCommand.run('create', aCaller(), toolsFor(opened));
-    const button = { v: 1 as const, digest: anEdition.id, about: 'pages' as const };
+    const button = { v: 1 as const, digest: digest.id, about: 'pages' as const };
     await askAgentButton.run(button, aCaller(), toolsFor(opened));
     const details = { ticked: {}, about: JSON.stringify(button) };
     const asked = modals.find(({ callbackId }) => callbackId === opened.at(-1)?.callback_id);
@@ -268,18 +266,14 @@ function agentMessages(): Message[] {
   return [...shown.map(({ message }) => message), question, mentionMessage('U0ANA', anOffer)];
 }
 
-const week = lastCompleteWeek(NOW_MS);
-const { edition: anEdition } = planWeekly(
-  { schedule: aSchedule({ project: 'default' }), week, dueAtMs: NOW_MS, late: false },
-  NOW_MS,
-);
+const digest = anEdition({ project: 'default' });
 
 function digestMessages(): Message[] {
   const listed = [aSchedule({ ownerLeft: true }), aSchedule({ state: 'paused' })].map((one) =>
     goesOnMessage(one),
   );
-  const posted = postedAlreadyMessage(anEdition, 'https://acme.example/archives/C0DOCS/p1');
-  return [...listed, posted, message([['Top pages']], askButtons(anEdition, 'pages'))];
+  const posted = postedAlreadyMessage(digest, 'https://acme.example/archives/C0DOCS/p1');
+  return [...listed, posted, message([['Top pages']], askButtons(digest, 'pages'))];
 }
 
 const unclear = aRun({ state: 'unknown' });
@@ -295,7 +289,7 @@ const toolsFor = (opened: ModalView[]) =>
       isClosed: async () => false,
       listFollowed: async () => [aThread()],
       loadAll: async () => [aThread()],
-      loadVisible: async (id: string) => ({ kind: 'found', run: id === unclear.id ? unclear : anEdition }),
+      loadVisible: async (id: string) => ({ kind: 'found', run: id === unclear.id ? unclear : digest }),
     },
     names: async () => noNames,
     openModal: async (_caller: Caller, view: ModalView) => void opened.push(view),

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { agentCommand } from '../src/commands/agent/command.ts';
 import { readCommand, type SlashCommand, tokenize } from '../src/commands/command.ts';
-import { readPage } from '../src/commands/digest/ask-subject.ts';
+import { readPage } from '../src/commands/digest/ask-views.ts';
 import { digestCommand } from '../src/commands/digest/command.ts';
 import { scheduleModal } from '../src/commands/digest/modal.ts';
 import { resolveDigestProject } from '../src/commands/digest/project.ts';
 import { exportFlags, readPaths, readVersion, unquoted } from '../src/commands/export/args.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
-import type { CommandTools } from '../src/commands/intake.ts';
+import { type CommandTools, UserFacingError } from '../src/commands/intake.ts';
 import { statusCommand } from '../src/commands/status/command.ts';
 import { readConfigFile } from '../src/config/file.ts';
 import {
@@ -23,8 +23,7 @@ import { oneLine, parseErrorText, parseProgress, parseTimestamp } from '../src/d
 import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phrases.ts';
 import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
-import { subjectText } from '../src/jobs/digest/ask/entries.ts';
-import { quotedWords } from '../src/jobs/digest/ask/quote.ts';
+import { quotedWords, subjectText } from '../src/jobs/digest/ask/entries.ts';
 import { chartSvg } from '../src/jobs/digest/chart-svg.ts';
 import { chartView } from '../src/jobs/digest/chart-view.ts';
 import { pagesCsv } from '../src/jobs/digest/csv.ts';
@@ -92,8 +91,10 @@ const readers: Record<string, Reader> = {
   'a digest': typedAfter(digestCommand),
   'a digest, a project': typedAfter(digestCommand, 'last week --project '),
   'a digest, list': typedAfter(digestCommand, 'list '),
-  'a project of digests': (text) =>
-    resolveDigestProject(text, text, { projects: [aProject({ projectId: text })] }),
+  'a project of digests': (text) => {
+    const projects = [aProject({ projectId: text })];
+    expect(() => resolveDigestProject(text, text, { projects })).toThrow(UserFacingError);
+  },
   'a modal for a digest': (text) =>
     scheduleModal.submit(
       { project: text, channel: text, day: text, time: text, zone: text },

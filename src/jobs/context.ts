@@ -57,8 +57,6 @@ export interface JobContext {
   deliverMessage: Deliver;
   postEphemeral: PostEphemeral;
   policy: Omit<Policy, 'contactText'>;
-  /** Records since when Slack cannot say whether a run's owner has permission; without a time, it can. */
-  ownerLookups: { record: (runId: string, sinceMs: number | undefined) => void };
   isPublic: IsPublic;
   /** Returns names for the mentions in a message. Rejects with `NamesUnknown` if Slack does not answer. */
   names: (mentions: Mentions) => Promise<Names>;

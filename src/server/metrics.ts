@@ -36,11 +36,7 @@ export const metricNames = (registry?: Registry): MetricNames => ({
   slackErrors: slackErrorKinds,
   limits: limitNames,
   urgencies,
-  problems: [
-    ...callProblems,
-    ...redisProblemKinds.map((kind) => `redis_${kind}`),
-    ...['digest_owner', 'disk'],
-  ],
+  problems: [...callProblems, ...redisProblemKinds.map((kind) => `redis_${kind}`), 'disk'],
 });
 
 const requestNames = ({ commands, buttons, modals, shortcuts, events }: Registry): string[] => [

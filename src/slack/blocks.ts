@@ -54,6 +54,8 @@ export interface MenuParts {
 
 /** A message from top to bottom. */
 export interface Layout {
+  /** Stands before the first line, and is not spoken. */
+  icon?: string;
   /** In full size: the state in bold with its subject, then the consequences. */
   lines: Part[][];
   /** Small print: who, when, ids. */
@@ -78,8 +80,8 @@ export const message = (lines: Part[][], buttons: ButtonParts[] = []): Message<K
   layout({ lines, buttons });
 
 /** Returns a message that also has small print and a menu. */
-export function layout({ lines, small = [], buttons = [], menu, text }: Layout): Message<KnownBlock> {
-  const elements = joinLines(lines)
+export function layout({ icon, lines, small = [], buttons = [], menu, text }: Layout): Message<KnownBlock> {
+  const elements = [...(icon === undefined ? [] : [`${icon} `]), ...joinLines(lines)]
     .filter((part) => !isEmpty(part))
     .map(toRichText);
   const blocks: KnownBlock[] = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];

@@ -19,11 +19,6 @@ export interface PagesOf extends FiguresOf {
   asked: boolean;
 }
 
-/** The same in one channel. */
-interface FiguresIn extends FiguresOf {
-  channel: string;
-}
-
 /** Approximate number of fields per read from Redis. */
 const SCAN_COUNT = 2000;
 
@@ -119,12 +114,6 @@ export function createFiguresStore(redis: RedisClient) {
       return [...pages.values()];
     },
 
-    /** Returns the views of one page. */
-    async page(of: PagesOf, range: string, path: string): Promise<Views | undefined> {
-      const text = await redis.hget(pagesKey(of, range), path);
-      return text ? read(text) : undefined;
-    },
-
     /** Stores the run of a request to the agent under a digest, for the next digest. */
     async addAsk(editionId: string, runId: string) {
       await redis
@@ -134,20 +123,6 @@ export function createFiguresStore(redis: RedisClient) {
         .exec();
     },
     asks: (editionId: string): Promise<string[]> => redis.smembers(keys.digestAsks(editionId)),
-
-    /** The same for a digest of any dates, for the weekly digests of its project in its channel. */
-    async addRangeAsk({ teamId, channel, project }: FiguresIn, run: { id: string; sinceMs: number }) {
-      const key = keys.rangeAsks(teamId, channel, project);
-      await redis
-        .multi()
-        .zadd(key, run.sinceMs, run.id)
-        .zremrangebyscore(key, '-inf', `(${run.sinceMs - retention.runMs}`)
-        .pexpire(key, retention.runMs)
-        .exec();
-    },
-    /** Returns the runs of those requested before a time. */
-    rangeAsks: ({ teamId, channel, project }: FiguresIn, beforeMs: number): Promise<string[]> =>
-      redis.zrangebyscore(keys.rangeAsks(teamId, channel, project), '-inf', `(${beforeMs}`),
 
     /** Returns whether something is known to be unsupported; that is remembered for a day, or until it is cleared. */
     async isUnsupported(what: string): Promise<boolean> {

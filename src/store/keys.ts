@@ -61,9 +61,6 @@ export const keys = {
     `${PREFIX}:figures:pages:${teamId}:${project}:${range}`,
   /** Set of the runs that report results of requests to the agent under a digest. */
   digestAsks: (editionId: string) => `${PREFIX}:digest-asks:${editionId}`,
-  /** Sorted set of those runs under digests of any dates of a project in a channel, scored by request time. */
-  rangeAsks: (teamId: string, channel: string, project: string) =>
-    `${PREFIX}:range-asks:${teamId}:${channel}:${project}`,
   /** A feature that the workspace or the platform lacks, until the next try. */
   lacks: (what: string) => `${PREFIX}:lacks:${what}`,
   alert: (name: string) => `${PREFIX}:alert:${name}`,

@@ -54,7 +54,7 @@ describe('analytics requests of the past hour', () => {
     expect(asked.filter((name) => name.startsWith('analytics:'))).toEqual(['analytics:organization:acme']);
     const all = (project: string, keyId: string) =>
       limitsOf(
-        { teamId: 'T0ACME', urgent: false, project },
+        { urgent: false, project },
         { keyId },
         { projects, limits: defaultConfigFile.limits },
       ).needed.map(({ name }) => name);

@@ -4,11 +4,9 @@ import {
   type AskEntry,
   entriesOf,
   entryId,
-  entryNumbers,
-  subjectOf,
+  instructionFor,
   subjectText,
 } from '../../jobs/digest/ask/entries.ts';
-import { instructionFor } from '../../jobs/digest/ask/instruction.ts';
 import type { AskButton } from '../../jobs/digest/buttons.ts';
 import type { EditionRun } from '../../jobs/digest/edition/record.ts';
 import { message } from '../../slack/blocks.ts';
@@ -16,7 +14,6 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { bidiIsolate, singleLine } from '../../slack/text.ts';
 import { cleanInstruction, NEW_JOB, threadChoices } from '../agent/modal.ts';
-import { readPage } from './ask-subject.ts';
 
 export const SUBJECT_CALLBACK = 'digest.ask.subject';
 export const ASK_CALLBACK = 'digest.ask';
@@ -38,14 +35,15 @@ export function subjectView(run: EditionRun, about: AskButton['about']): ModalVi
     });
   // A single page is no choice: the field contains it.
   const [only, ...others] = entries;
-  const initial = isAnyPage && only !== undefined && others.length === 0 ? subjectOf(only).name : '';
+  const initial = isAnyPage && only !== undefined && others.length === 0 ? only.subject.name : '';
   const other = textField({
     block: 'path',
     label: others.length > 0 ? 'Another page' : 'Page',
     hint: others.length > 0 ? 'Its path. It replaces the choice above.' : 'Its path.',
     placeholder: '/guides/sso',
     optional: others.length > 0,
-    ...(isPath(initial) && { initial }),
+    // If it can be submitted as it stands.
+    ...(readPage(initial) === initial && { initial }),
   });
   return formView({
     title: TITLE,
@@ -55,17 +53,11 @@ export function subjectView(run: EditionRun, about: AskButton['about']): ModalVi
   });
 }
 
-/** Whether it can be submitted as it stands. */
-const isPath = (path: string) => {
-  const read = readPage(path);
-  return read.kind === 'page' && read.path === path;
-};
-
 /** The numbers stay readable even after a long path. */
 function labelOf(entry: AskEntry): string {
-  const numbers = ` · ${entryNumbers(entry)}`;
+  const numbers = ` · ${entry.numbers}`;
   // Isolated after it is cut.
-  const subject = singleLine(subjectText(subjectOf(entry)));
+  const subject = singleLine(subjectText(entry.subject));
   return `${bidiIsolate(subject, SLACK_LIMITS.optionText - numbers.length)}${numbers}`;
 }
 
@@ -86,7 +78,7 @@ export function instructionView(
       textField({
         block: 'text',
         label: 'Instruction',
-        hint: `About ${subjectText(subjectOf(entry))}. The agent gets this text as it is; its first words appear in the job's thread.`,
+        hint: `About ${subjectText(entry.subject)}. The agent gets this text as it is; its first words appear in the job's thread.`,
         multiline: true,
         initial: cleanInstruction(instructionFor(entry, run, nowMs)),
       }),
@@ -103,4 +95,14 @@ export function instructionView(
           ]),
     ],
   });
+}
+
+/** Short enough for a modal's metadata, in any encoding. */
+const MAX_PATH = 300;
+
+/** Returns the path of a typed page or pasted address; undefined if there is none, or it is too long. */
+export function readPage(typed: string): string | undefined {
+  const text = singleLine(typed.slice(0, 20 * MAX_PATH).toWellFormed());
+  const path = /^https?:\/\//i.test(text) ? URL.parse(text)?.pathname : text;
+  return path?.startsWith('/') && path.length <= MAX_PATH ? path : undefined;
 }

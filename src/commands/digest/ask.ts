@@ -1,10 +1,12 @@
+import { z } from 'zod';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { acceptsInstructions, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
-import { type AskEntry, entriesOf, entryId, subjectOf } from '../../jobs/digest/ask/entries.ts';
+import { type AskEntry, entriesOf, entryId, pageEntry } from '../../jobs/digest/ask/entries.ts';
 import { type AskRun, askQuotas, askRun, newAsk } from '../../jobs/digest/ask/record.ts';
 import { askButton, digestActions } from '../../jobs/digest/buttons.ts';
-import type { EditionRun } from '../../jobs/digest/edition/record.ts';
+import { type EditionRun, editionKind } from '../../jobs/digest/edition/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
+import { parseJson } from '../../runtime/json.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { formatCount, formatDuration } from '../../slack/text.ts';
@@ -13,11 +15,36 @@ import { resolveAgentProject } from '../agent/follow.ts';
 import { cleanInstruction, instructionProblem, NEW_JOB } from '../agent/modal.ts';
 import { findThreads } from '../agent/threads.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
-import { type AskAbout, findEntry, loadDigest, readAbout, readPage } from './ask-subject.ts';
-import { ASK_CALLBACK, instructionView, SUBJECT_CALLBACK, subjectView } from './ask-views.ts';
+import { UserFacingError } from '../intake.ts';
+import { defineButton, type Modal } from '../registry.ts';
+import { ASK_CALLBACK, instructionView, readPage, SUBJECT_CALLBACK, subjectView } from './ask-views.ts';
 
 const HOUR_MS = 3_600_000;
+
+/** The subject of both modals: the button's line, then one of its entries, or a typed page. */
+const askAbout = askButton.extend({ entry: z.string().optional(), path: z.string().optional() });
+type AskAbout = z.infer<typeof askAbout>;
+
+/** Returns the digest of a button, if this person may see it and its project has an agent. */
+async function loadDigest(digest: string, caller: Caller, tools: CommandTools): Promise<EditionRun> {
+  const found = await tools.intake.loadVisible(digest, editionKind, caller);
+  if (found.kind !== 'found') throw new UserFacingError(notKnown);
+  const { project, channel } = found.run;
+  const resolved = resolveAgentProject(tools.projects, { named: project, channel });
+  if (resolved.kind === 'project') return found.run;
+  throw new UserFacingError(projectMessage(resolved.problem, '/docs-agent new …', 'new'));
+}
+
+/** The same for a submitted modal, with its subject. */
+async function loadAbout(about: string | undefined, caller: Caller, tools: CommandTools) {
+  const read = askAbout.safeParse(parseJson(about)).data;
+  if (read === undefined) throw new UserFacingError(notKnown);
+  return { about: read, run: await loadDigest(read.digest, caller, tools) };
+}
+
+/** Returns the chosen or typed entry; undefined if the digest does not have it. */
+const findEntry = (run: EditionRun, { about, entry, path }: AskAbout): AskEntry | undefined =>
+  path === undefined ? entriesOf(run, about).find((one) => entryId(one) === entry) : pageEntry(run, path);
 
 /** [Ask the agent] under a digest: asks for the entry, unless there is only one, then for the text and the job. */
 export const askAgentButton = defineButton({
@@ -26,9 +53,6 @@ export const askAgentButton = defineButton({
   value: askButton,
   async run(button, caller, tools): Promise<Message | undefined> {
     const run = await loadDigest(button.digest, caller, tools);
-    if (run === undefined) return notKnown;
-    const problem = projectProblem(run, tools);
-    if (problem !== undefined) return problem;
     const [first, ...others] = entriesOf(run, button.about);
     // Under the tables any page can be named.
     if (button.about === 'pages' || others.length > 0) {
@@ -47,14 +71,12 @@ const askSubjectModal: Modal = {
   callbackId: SUBJECT_CALLBACK,
   may: 'agent',
 
-  async submit(values, caller, tools, details) {
-    const button = readAbout(details.about);
-    const run = button && (await loadDigest(button.digest, caller, tools));
-    if (button === undefined || run === undefined) return { kind: 'message', message: notKnown };
-    const typed = values.path === undefined ? undefined : readPage(values.path);
-    if (typed?.kind === 'unclear') return { kind: 'problems', problems: { path: typed.problem } };
-    const chosen = typed ? { path: typed.path } : { entry: values.entry };
-    const about: AskAbout = { ...button, ...chosen };
+  async submit({ path: typed, entry: chosen }, caller, tools, details) {
+    const { about: button, run } = await loadAbout(details.about, caller, tools);
+    const path = typed === undefined ? undefined : readPage(typed);
+    if (typed !== undefined && path === undefined)
+      return { kind: 'problems', problems: { path: 'Type the path of a page, such as /guides/sso.' } };
+    const about: AskAbout = { ...button, ...(path === undefined ? { entry: chosen } : { path }) };
     const entry = findEntry(run, about);
     if (entry === undefined) return { kind: 'problems', problems: missingEntry(about) };
     const view = await instructionFields(run, entry, caller, tools);
@@ -71,16 +93,12 @@ const askModal: Modal = {
   may: 'agent',
 
   async submit(values, caller, tools, details) {
-    const about = readAbout(details.about);
-    const run = about && (await loadDigest(about.digest, caller, tools));
-    const entry = run && findEntry(run, about);
-    if (run === undefined || entry === undefined) return { kind: 'message', message: notKnown };
-    const unclear = projectProblem(run, tools);
-    if (unclear !== undefined) return { kind: 'message', message: unclear };
+    const { about, run } = await loadAbout(details.about, caller, tools);
+    const entry = findEntry(run, about);
+    if (entry === undefined) throw new UserFacingError(notKnown);
     const text = cleanInstruction(values.text ?? '');
     const where = values.where ?? NEW_JOB;
     const thread = where === NEW_JOB ? undefined : await loadThread(where, run, caller, tools);
-    if (thread === 'gone') return notFollowed;
     const problem = instructionProblem(text, thread, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
     const ask = askOf(run, entry, { text, thread }, caller, tools);
@@ -111,15 +129,11 @@ async function instructionFields(run: EditionRun, entry: AskEntry, caller: Calle
   return instructionView(run, entry, threads.filter(acceptsInstructions), tools.now());
 }
 
-async function loadThread(
-  id: string,
-  { project }: EditionRun,
-  caller: Caller,
-  { intake }: CommandTools,
-): Promise<ThreadRun | 'gone'> {
+async function loadThread(id: string, { project }: EditionRun, caller: Caller, { intake }: CommandTools) {
   const found = await intake.loadVisible(id, threadKind, caller);
-  if (found.kind !== 'found') return 'gone';
-  return found.run.state === 'ended' || found.run.project !== project ? 'gone' : found.run;
+  if (found.kind === 'found' && found.run.state !== 'ended' && found.run.project === project)
+    return found.run;
+  throw new UserFacingError(notFollowed);
 }
 
 /** Everything else follows from this one run, so it happens once, even after a crash. */
@@ -141,7 +155,7 @@ function askOf(
       edition,
       channel,
       by: { id: user.id, name: user.name },
-      subject: subjectOf(entry),
+      subject: entry.subject,
       text,
       to: thread ? { thread: thread.id } : { asked: conversationOf(conversation), mode: replyMode },
     },
@@ -149,23 +163,12 @@ function askOf(
   );
 }
 
-/** Returns why the agent of the digest's project cannot be asked; undefined if it can. */
-function projectProblem({ project, channel }: EditionRun, { projects }: CommandTools): Message | undefined {
-  const resolved = resolveAgentProject(projects, { named: project, channel });
-  return resolved.kind === 'project'
-    ? undefined
-    : projectMessage(resolved.problem, '/docs-agent new …', 'new');
-}
-
 const notKnown = message([
   ['I no longer have the numbers of this digest, so nothing was sent.'],
   ['Instruct the agent with ', { code: '/docs-agent new' }, ' and your instruction.'],
 ]);
 
-const notFollowed: SubmitResult = {
-  kind: 'message',
-  message: message([['That job is no longer followed, so nothing was sent.']]),
-};
+const notFollowed = message([['That job is no longer followed, so nothing was sent.']]);
 
 /** Its modals, in order. */
 export const askModals: readonly Modal[] = [askSubjectModal, askModal];

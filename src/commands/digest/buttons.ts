@@ -3,9 +3,8 @@ import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton } from '../registry.ts';
-import { applyToSchedule } from './change.ts';
 import { openChangeModal } from './modal.ts';
-import { loadSchedule } from './schedules.ts';
+import { applyToSchedule, loadSchedule } from './schedules.ts';
 import { sendNow, sendPreview } from './send.ts';
 
 /** Buttons that open or post something and leave the schedule unchanged. */
@@ -17,10 +16,8 @@ const openingButton = (
     action,
     may: 'digest',
     value: scheduleButton,
-    async run({ schedule: id }, caller, tools) {
-      const found = await loadSchedule(id, caller, tools);
-      return found.kind === 'none' ? found.message : run(found.schedule, caller, tools);
-    },
+    run: async ({ schedule }, caller, tools) =>
+      run(await loadSchedule(schedule, caller, tools), caller, tools),
   });
 
 export const scheduleButtons = [

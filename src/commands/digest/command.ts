@@ -8,10 +8,9 @@ import { cut, singleLine } from '../../slack/text.ts';
 import { defineCommand, helpMessage, optional, projectFlag, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton } from '../registry.ts';
-import { applyToSchedule } from './change.ts';
 import { openCreateModal } from './modal.ts';
 import { askProjectMessage, resolveDigestProject } from './project.ts';
-import { listSchedules, withSchedule } from './schedules.ts';
+import { applyToSchedule, listSchedules, withSchedule } from './schedules.ts';
 import { sendNow, sendPreview, sendRange } from './send.ts';
 
 const flags = { project: projectFlag };
@@ -84,7 +83,6 @@ async function create(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const resolved = resolveDigestProject(named, caller.channel.id, tools);
-  if (resolved.kind === 'refused') return resolved.message;
   await openCreateModal(resolved.kind === 'project' ? resolved.project : undefined, caller, tools);
   return undefined;
 }
@@ -106,7 +104,6 @@ async function withKnownProject(
 ): Promise<Message | undefined> {
   if (named === undefined) return run(undefined);
   const resolved = resolveDigestProject(named, caller.channel.id, tools);
-  if (resolved.kind === 'refused') return resolved.message;
   return run(resolved.kind === 'project' ? resolved.project.name : undefined);
 }
 
@@ -133,7 +130,6 @@ async function sendTypedRange(
   if (read.kind === 'unclear')
     return message([[read.problem], [{ code: '/docs-digest help' }, ' lists all commands.']]);
   const resolved = resolveDigestProject(named, caller.channel.id, tools);
-  if (resolved.kind === 'refused') return resolved.message;
   if (resolved.kind === 'ask')
     return askProjectMessage(resolved.among, `/docs-digest ${cut(singleLine(typed), 60)}`);
   return sendRange(read, resolved.project, caller, tools);

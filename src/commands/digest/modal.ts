@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
 import { SECTIONS, type Section } from '../../jobs/digest/model.ts';
@@ -36,8 +37,8 @@ import {
 import { cut, singleLine } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import type { Modal, ModalValues, SubmitResult } from '../registry.ts';
-import { saveSchedule } from './change.ts';
-import { projectsWithNumbers, resolveDigestProject, siteOf } from './project.ts';
+import { projectsWithNumbers, siteOf } from './project.ts';
+import { saveSchedule } from './schedules.ts';
 
 const CALLBACK_ID = 'digest.schedule';
 
@@ -105,9 +106,11 @@ export const changeModalView = (schedule: ScheduleRun): ModalView =>
 /** The metadata of the change modal: the schedule, and its settings when the modal was opened. */
 const changeAbout = z.object({
   schedule: z.string(),
-  shown: scheduleRun.pick({ timetable: true, sections: true, alerts: true }).optional(),
+  shown: scheduleRun.pick({ timetable: true, sections: true, alerts: true }),
 });
 type ChangeAbout = z.infer<typeof changeAbout>;
+
+const choicesOf = ({ timetable, sections, alerts }: Choices): Choices => ({ timetable, sections, alerts });
 
 /** Opens the modal that changes a schedule. */
 export async function openChangeModal(
@@ -115,24 +118,8 @@ export async function openChangeModal(
   caller: Caller,
   tools: CommandTools,
 ): Promise<void> {
-  const { id, timetable, sections, alerts } = schedule;
-  const about: ChangeAbout = { schedule: id, shown: { timetable, sections, alerts } };
+  const about: ChangeAbout = { schedule: schedule.id, shown: choicesOf(schedule) };
   await tools.openModal(caller, changeModalView(schedule), JSON.stringify(about));
-}
-
-/** Returns the person's choices, applied over others' changes since the modal was opened. */
-function mergeChoices(latest: Choices, shown: Choices | undefined, chosen: Choices): Choices {
-  if (shown === undefined) return chosen;
-  const merge = <T>(read: (choices: Choices) => T): T => read(read(chosen) === read(shown) ? latest : chosen);
-  return {
-    timetable: {
-      weekday: merge(({ timetable }) => timetable.weekday),
-      time: merge(({ timetable }) => timetable.time),
-      zone: merge(({ timetable }) => timetable.zone),
-    },
-    sections: SECTIONS.filter((one) => merge(({ sections }) => sections.includes(one))),
-    alerts: merge(({ alerts }) => alerts),
-  };
 }
 
 const projectField = (known: readonly Project[], initial: Project | undefined) =>
@@ -186,20 +173,13 @@ export const scheduleModal: Modal = {
 
   async submit(values, caller, tools, details) {
     const chosen = readTimetable(values, tools.now());
-    const { ticked } = details;
-    const sections = SECTIONS.filter((section) => ticked.sections?.includes(section) === true);
-    // A modal that was opened before an update has a separate field for them.
-    const alerts = [ticked.sections, ticked.alerts].some((values) => values?.includes(UNUSUAL_DAYS) === true);
+    const ticked = details.ticked.sections ?? [];
+    const sections = SECTIONS.filter((section) => ticked.includes(section));
+    const alerts = ticked.includes(UNUSUAL_DAYS);
     if (details.about !== undefined) {
       if (chosen.kind === 'problems') return chosen;
-      const about = changeAbout.safeParse(parseJson(details.about)).data;
-      // A modal that was opened before an update has only the id.
-      return change(
-        about ?? { schedule: details.about },
-        { timetable: chosen.timetable, sections, alerts },
-        caller,
-        tools,
-      );
+      const about = changeAbout.parse(parseJson(details.about));
+      return change(about, { timetable: chosen.timetable, sections, alerts }, caller, tools);
     }
     const place = await readPlace(values, caller, tools);
     if (chosen.kind === 'problems' || place.kind === 'problems') {
@@ -250,11 +230,12 @@ async function readPlace(
 ): Promise<{ kind: 'ok'; project: Project; channel: string } | Problems> {
   if (channel === undefined) return problem('channel', 'Choose a channel.');
   if (!(await mayUse(channel, caller, tools))) return problem('channel', CANNOT_SEE);
-  const resolved = resolveDigestProject(named, caller.channel.id, tools);
-  if (resolved.kind === 'project') return { kind: 'ok', project: resolved.project, channel };
   // Without a choice of projects there is no field for one.
-  const field = projectsWithNumbers(tools).length > 1 ? 'project' : 'channel';
-  return problem(field, resolved.kind === 'ask' ? 'Choose a project.' : resolved.message.text);
+  const known = projectsWithNumbers(tools);
+  const project = known.find(({ name }) => name === (named ?? known[0]?.name));
+  if (project !== undefined && (named !== undefined || known.length === 1))
+    return { kind: 'ok', project, channel };
+  return problem(known.length > 1 ? 'project' : 'channel', 'Choose a project.');
 }
 
 async function create(
@@ -288,28 +269,17 @@ async function change(
   tools: CommandTools,
 ): Promise<SubmitResult> {
   let leftOut: Week | undefined;
-  let clash: Problems | undefined;
-  const saved = await saveSchedule(id, caller, tools, {
-    change(schedule) {
-      const choices = mergeChoices(schedule, shown, chosen);
-      clash = earliestSafe(choices.timetable, tools.now()) && clashProblem(schedule);
-      if (clash !== undefined) return undefined;
-      const changed = changeSchedule(schedule, choices, tools.now());
-      leftOut = changed && leftOutWeek(schedule, changed);
+  let isOutdated = false;
+  const { schedule } = await saveSchedule(id, caller, tools, {
+    change(latest) {
+      isOutdated = ![shown, chosen].some((known) => isDeepStrictEqual(known, choicesOf(latest)));
+      const changed = isOutdated ? undefined : changeSchedule(latest, chosen, tools.now());
+      leftOut = changed && leftOutWeek(latest, changed);
       return changed;
     },
     result: 'changed',
   });
-  if (clash !== undefined) return clash;
-  return {
-    kind: 'message',
-    message: saved.kind === 'none' ? saved.message : goesOnMessage(saved.schedule, leftOut),
-  };
+  if (isOutdated)
+    return problem('time', 'It was changed in the meantime. Close this and choose [Change] again.');
+  return { kind: 'message', message: goesOnMessage(schedule, leftOut) };
 }
-
-/** The two changes together would put the digest before the week's numbers are final. */
-const clashProblem = ({ timetable }: ScheduleRun) =>
-  problem(
-    'time',
-    `It was changed to ${timetableText(timetable)} in the meantime. Close this and choose [Change] again.`,
-  );

@@ -3,34 +3,31 @@ import { defaultDomain, type Project, projectsWithId, resolveProject } from '../
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import type { CommandTools } from '../intake.ts';
+import { UserFacingError } from '../intake.ts';
 
 type Tools = Pick<CommandTools, 'projects'>;
 
 /** Projects with readable numbers: the platform requires an id. */
 export const projectsWithNumbers = ({ projects }: Tools): Project[] => projectsWithId(projects);
 
-/** The project of a digest; `ask`: several fit. */
-export type DigestProject =
-  | { kind: 'project'; project: Project }
-  | { kind: 'ask'; among: Project[] }
-  | { kind: 'refused'; message: Message };
-
-/** Returns the named project, else the channel's, else the only one with numbers. */
+/**
+ * Returns the named project, else the channel's, else the only one with numbers; `ask`: several fit. Throws a
+ * `UserFacingError` if there is none.
+ */
 export function resolveDigestProject(
   named: string | undefined,
   channel: string,
   tools: Tools,
-): DigestProject {
+): { kind: 'project'; project: Project } | { kind: 'ask'; among: Project[] } {
   const known = projectsWithNumbers(tools);
-  if (known.length === 0) return { kind: 'refused', message: noNumbers };
+  if (known.length === 0) throw new UserFacingError(noNumbers);
   const resolved = resolveProject(known, { named, channel });
   switch (resolved.kind) {
     case 'project':
-      return resolved;
     case 'ask':
       return resolved;
     case 'unknownProject':
-      return { kind: 'refused', message: message([[unknownText(named ?? '', resolved.known, tools)]]) };
+      throw new UserFacingError(message([[unknownText(named ?? '', resolved.known, tools)]]));
     case 'domainRefused':
       throw new Error('no domain was asked for');
   }

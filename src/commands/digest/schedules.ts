@@ -4,16 +4,20 @@ import {
   scheduleRun,
   visibleSchedule,
 } from '../../jobs/digest/schedule/record.ts';
+import { type ScheduleTransition, scheduleTransitions } from '../../jobs/digest/schedule/transitions.ts';
 import {
+  goesOnMessage,
   type ScheduleAction,
   scheduleButtons,
   scheduleEntry,
   scheduleLine,
 } from '../../jobs/digest/schedule/view.ts';
 import { filterVisible } from '../../jobs/visibility.ts';
+import { personName } from '../../jobs/wording-view.ts';
 import { compose, type Message, message, type Part } from '../../slack/blocks.ts';
-import { formatCount } from '../../slack/text.ts';
-import { type Caller, type CommandTools, notVisibleMessage } from '../intake.ts';
+import { cut, formatCount, singleLine } from '../../slack/text.ts';
+import type { Caller, CommandTools } from '../intake.ts';
+import { notVisibleMessage, retryStale, UserFacingError } from '../intake.ts';
 
 /** More do not help, and each takes three of a message's 50 blocks; the rest is counted. */
 const MAX_LISTED = 15;
@@ -101,21 +105,109 @@ const noneHere = message([
   ],
 ]);
 
-/** Returns the schedule of a button, or a message if this person has none there. */
+/** Returns the schedule of a button. Rejects with `UserFacingError` if this person has none there. */
 export async function loadSchedule(
   id: string,
   caller: Caller,
   { intake }: CommandTools,
-): Promise<{ kind: 'found'; schedule: ScheduleRun } | { kind: 'none'; message: Message }> {
+): Promise<ScheduleRun> {
   const found = await intake.loadVisible(id, scheduleKind, caller);
-  if (found.kind === 'notVisible') return { kind: 'none', message: notVisible };
-  return found.kind === 'notFound' || found.run.state === 'removed'
-    ? { kind: 'none', message: removedAlready }
-    : { kind: 'found', schedule: found.run };
+  if (found.kind === 'notVisible') throw new UserFacingError(notVisibleMessage('digest'));
+  if (found.kind === 'notFound' || found.run.state === 'removed') throw new UserFacingError(removedAlready);
+  return found.run;
 }
 
 const removedAlready = message([
   ['This digest was already removed. ', { code: '/docs-digest create' }, ' sets one up.'],
 ]);
 
-const notVisible = notVisibleMessage('digest');
+/** Applies a button or subcommand to a schedule, and returns the reply. */
+export async function applyToSchedule(
+  name: ScheduleTransition,
+  id: string,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message> {
+  const { schedule, isChanged } = await saveSchedule(id, caller, tools, {
+    change: (latest) => scheduleTransitions[name](latest, caller.user, tools.now()),
+    result: results[name],
+  });
+  return isChanged ? changedMessage(name, schedule) : unchangedMessage(name, schedule, caller);
+}
+
+const results: Record<ScheduleTransition, string> = {
+  pause: 'paused',
+  resume: 'resumed',
+  remove: 'removed',
+  takeOver: 'taken over',
+};
+
+/**
+ * Saves the schedule after `change`, with `result` in the audit log; without a change, returns it as it is. With a
+ * `responseUrl`, later answers go to this person.
+ */
+export async function saveSchedule(
+  id: string,
+  caller: Caller,
+  tools: CommandTools,
+  wanted: {
+    change: (schedule: ScheduleRun) => ScheduleRun | undefined;
+    result: string;
+    responseUrl?: string | undefined;
+  },
+): Promise<{ schedule: ScheduleRun; isChanged: boolean }> {
+  const saved = await retryStale('digest', async () => {
+    const schedule = await loadSchedule(id, caller, tools);
+    const next = wanted.change(schedule);
+    if (next === undefined) return { schedule, isChanged: false };
+    const acceptance = await tools.intake.resume(next, caller, false, [], wanted.responseUrl);
+    if (acceptance.kind === 'stale') return 'stale';
+    await tools.audit({ subject: next.site, result: wanted.result });
+    return { schedule: next, isChanged: true };
+  });
+  if ('text' in saved) throw new UserFacingError(saved);
+  return saved;
+}
+
+const site = ({ site }: ScheduleRun) => cut(singleLine(site), 80);
+
+function changedMessage(name: ScheduleTransition, schedule: ScheduleRun): Message {
+  const where = { channel: schedule.channel };
+  switch (name) {
+    case 'pause':
+      return message(
+        [
+          [{ bold: 'Paused' }, ` · the weekly digest of ${site(schedule)} in `, where],
+          ['Paused until someone resumes it.'],
+        ],
+        scheduleButtons(schedule, 'resume', 'remove'),
+      );
+    case 'resume':
+      return goesOnMessage(schedule);
+    case 'remove':
+      return message([[{ bold: 'Removed' }, ` · the weekly digest of ${site(schedule)} in `, where]]);
+    case 'takeOver':
+      return message([
+        [{ bold: 'Yours now' }, ` · the weekly digest of ${site(schedule)} in `, where],
+        ['You get a message if it cannot be posted.'],
+      ]);
+  }
+}
+
+/** Why nothing was done: it is done already, or not possible yet. */
+function unchangedMessage(name: ScheduleTransition, schedule: ScheduleRun, { user }: Caller): Message {
+  if (name === 'takeOver')
+    return message([
+      [
+        schedule.owner.id === user.id
+          ? 'This digest is already yours.'
+          : `${personName(schedule.owner.name)} owns this digest and is still here.`,
+      ],
+    ]);
+  if (schedule.state === 'testing') return beingSetUp;
+  if (name === 'pause') return message([['It is already paused.']], scheduleButtons(schedule, 'resume'));
+  return goesOnMessage(schedule);
+}
+
+/** The reply to actions that need the schedule's first message. */
+export const beingSetUp = message([['This digest is still being set up. Try again in a moment.']]);

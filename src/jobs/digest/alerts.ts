@@ -5,7 +5,7 @@ const WEEK = 7;
 /** Days that define the usual views, before the day in question: eight of each weekday. */
 export const USUAL_DAYS = 8 * WEEK;
 /** Days without a similar alert after one about people or AI; more after one about a lasting fall. */
-export const QUIET_DAYS = 7;
+const QUIET_DAYS = 7;
 const LASTING_QUIET_DAYS = 28;
 
 /** If actual and usual views are both below this, the difference is chance. */

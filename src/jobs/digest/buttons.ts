@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ButtonParts } from '../../slack/blocks.ts';
 
 export const digestActions = {
   setUp: 'digest.set_up',
@@ -23,3 +24,10 @@ export const ASK_ABOUT = ['pages', 'searches', 'thumbs', 'questions'] as const;
 /** The value of [Ask the agent]. */
 export const askButton = z.object({ v: z.literal(1), digest: z.string(), about: z.enum(ASK_ABOUT) });
 export type AskButton = z.infer<typeof askButton>;
+
+/** Opens the modal that sets up a digest. */
+export const setUpButton: ButtonParts = {
+  label: 'Set up a digest',
+  action: digestActions.setUp,
+  value: JSON.stringify({ v: 1 }),
+};

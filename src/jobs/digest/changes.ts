@@ -53,27 +53,11 @@ export function spokenChange(now: number, before: number): string {
   }
 }
 
-/**
- * Returns a change as a signed percentage, to show beside its numbers: "+128%", "−62%". Returns undefined if the
- * earlier number is too small, or the percentage would round to zero.
- */
-export function signedPercent(now: number, before: number): string | undefined {
-  if (before < MIN_FOR_PERCENT) return undefined;
-  const percent = percentOf(now, before);
-  return percent === 0 ? undefined : `${now > before ? '+' : '−'}${formatCount(percent)}%`;
-}
-
-/** Returns the same for screen readers: "up 128 percent". */
-export function spokenPercent(now: number, before: number): string | undefined {
-  const signed = signedPercent(now, before);
-  return signed && `${now > before ? 'up' : 'down'} ${signed.slice(1, -1)} percent`;
-}
-
 /** Returns both numbers of a change: "840 → 420, ▼ 50%", without a percentage if that says little. */
 export function bothText(now: number, before: number): string {
-  const signed = signedPercent(now, before);
-  const percent = signed === undefined ? '' : `, ${now > before ? '▲' : '▼'} ${signed.slice(1)}`;
-  return `${formatCount(before)} → ${formatCount(now)}${percent}`;
+  const percent = before < MIN_FOR_PERCENT ? 0 : percentOf(now, before);
+  const change = percent === 0 ? '' : `, ${now > before ? '▲' : '▼'} ${formatCount(percent)}%`;
+  return `${formatCount(before)} → ${formatCount(now)}${change}`;
 }
 
 /** Returns the share of AI in views: "27%". It is 0% or 100% only if it is exactly none or all. */

@@ -4,12 +4,11 @@ import type { Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
 import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
-import { setUpButton } from './ask-view.ts';
+import { setUpButton } from './buttons.ts';
 import { editionRun } from './edition/record.ts';
 import { analyticsBudget, analyticsLimit } from './figures/limits.ts';
-import { scheduleNeeds } from './schedule/needs.ts';
 import { type ScheduleRun, scheduleKind, scheduleRun } from './schedule/record.ts';
-import { scheduleLine } from './schedule/view.ts';
+import { scheduleLine, scheduleNeeds } from './schedule/view.ts';
 
 /** A project without an id has no readable numbers. Projects of one organization, or with one key, share a limit. */
 const projectsByBudget = (projects: readonly Project[]) =>

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+export const person = z.object({ id: z.string(), name: z.string() });
+
 /** Views by people and by AI, of a page, a day or a site. Whole numbers. */
 export const counts = z.object({ human: z.number(), ai: z.number() });
 export type Counts = z.infer<typeof counts>;
@@ -83,3 +85,16 @@ export function addCounts(all: Iterable<Counts>): Counts {
   }
   return sum;
 }
+
+/** Entries of a line; no more search terms are kept. */
+export const MAX_LISTED = 5;
+
+/** Pages with fewer thumbs do not count. */
+const MIN_THUMBS = 3;
+
+/** Returns the most frequent searches without a click. */
+export const listedSearches = ({ searches = [] }: ReaderFigures = {}) => searches.slice(0, MAX_LISTED);
+
+/** Returns the pages with more thumbs down than up, if they have enough of them. */
+export const listedThumbs = ({ thumbs = [] }: ReaderFigures = {}) =>
+  thumbs.filter(({ up, down }) => down > up && up + down >= MIN_THUMBS).slice(0, MAX_LISTED);

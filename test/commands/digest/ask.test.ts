@@ -2,8 +2,8 @@ import type { InputBlock, ModalView } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { askAgentButton, askModals } from '../../../src/commands/digest/ask.ts';
-import { readPage } from '../../../src/commands/digest/ask-subject.ts';
-import type { CommandTools } from '../../../src/commands/intake.ts';
+import { readPage } from '../../../src/commands/digest/ask-views.ts';
+import { type CommandTools, UserFacingError } from '../../../src/commands/intake.ts';
 import { withOrigin } from '../../../src/commands/open-modal.ts';
 import type { ModalValues, SubmitResult } from '../../../src/commands/registry.ts';
 import { askRun } from '../../../src/jobs/digest/ask/record.ts';
@@ -83,16 +83,16 @@ describe('submitted', () => {
     await world.given(thread({ id: 'ended', state: 'ended', claim: undefined }));
     await world.given(thread({ id: 'other', project: 'beta', claim: undefined }));
     for (const where of ['hidden', 'ended', 'other', 'nobody'])
-      expect(await submits({ text: 'Write it', where }, about)).toMatchObject({ kind: 'message' });
+      await expect(submits({ text: 'Write it', where }, about)).rejects.toThrow(UserFacingError);
     expect(await asks()).toEqual([]);
   });
 
   test('about what is not known any more, or by somebody who may not see it, sends nothing', async () => {
     const about = await chosen();
     const elsewhere = aCaller({ requestId: 'view V2', user: ben, channel: { id: 'C0OPS', name: 'ops' } });
-    expect(await submits({ text: 'Write it' }, about, elsewhere)).toMatchObject({ kind: 'message' });
+    await expect(submits({ text: 'Write it' }, about, elsewhere)).rejects.toThrow(UserFacingError);
     for (const unknown of [undefined, '', '{}', '{"v":1,"digest":"nobody","about":"pages","path":"/a"}'])
-      expect(await submits({ text: 'Write it' }, unknown)).toMatchObject({ kind: 'message' });
+      await expect(submits({ text: 'Write it' }, unknown)).rejects.toThrow(UserFacingError);
     expect(await asks()).toEqual([]);
   });
 });
@@ -144,8 +144,8 @@ test.each(['"', '\\', '\u0001', '\uD800', '😀'])(
     await world.given(anEdition());
     await clicks('pages');
     const page = readPage(`/${unit.repeat(Math.floor(299 / unit.length))}`);
-    if (page.kind !== 'page') throw new Error(page.problem);
-    const next = nextOf(await chooses({ path: page.path }));
+    if (page === undefined) throw new Error('no page');
+    const next = nextOf(await chooses({ path: page }));
     checked(next.view, next.about);
   },
 );

@@ -86,7 +86,9 @@ describe('a change', () => {
   test('that leaves a week out says so, with the way to post it', async () => {
     const timetable = { weekday: 7, time: '17:00', zone: 'Europe/Berlin' };
     const schedule = await kept.scheduled({ timetable, nextAtMs: NOW_MS + 3_600_000 });
-    const result = await submit(changes, { about: schedule.id });
+    const { sections, alerts } = schedule;
+    const about = JSON.stringify({ schedule: schedule.id, shown: { timetable, sections, alerts } });
+    const result = await submit(changes, { about });
     const shown = result.kind === 'message' ? result.message : undefined;
     expect(shown?.text).toContain('The new time skips the week 7–13 Sep 2026. [Send now] posts it.');
     expect(JSON.stringify(shown?.blocks)).toContain('"text":"Send now"');

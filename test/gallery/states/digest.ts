@@ -16,10 +16,9 @@ import {
 } from '../../../src/jobs/digest/edition/reply-view.ts';
 import { editionMessages } from '../../../src/jobs/digest/edition/view.ts';
 import type { PageChange, PlatformCause } from '../../../src/jobs/digest/model.ts';
-import { alertMessage } from '../../../src/jobs/digest/schedule/alert-view.ts';
 import type { ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import {
-  abandonedMessage,
+  alertMessage,
   createdMessage,
   failedMessage,
   goesOnMessage,
@@ -78,7 +77,6 @@ const whole = (changes: Partial<EditionRun> = {}) => {
       },
       visitors: { total: 3120, before: 3000 },
     },
-    moreFollowUps: 2,
     followUps: [
       {
         subject: '/guides/sso',
@@ -163,8 +161,7 @@ const editions: GalleryState[] = [
   root('weekly, the first', { totalsBefore: undefined }),
   root('weekly, the lowest', { trend: { weeks: 8, extreme: 'lowest', way: 'fall', inARow: 3 } }),
   root('weekly, no views', { totals: { human: 0, ai: 0 } }),
-  root('pages follow', { ...posted, pagesByMs: NOW_MS + DAY / 24 }),
-  root('pages follow, nobody knows when', { ...posted, pagesFromMs: NOW_MS + DAY / 24 }),
+  root('pages follow', { ...posted, pagesFromMs: NOW_MS + DAY / 24 }),
   root('pages are held up', { ...posted, pagesHeld: { kind: 'down', status: 500 } }),
   root('too many pages', { ...posted, noPages: 'tooMany' }),
   root('pages failed', { ...posted, noPages: 'failed' }),
@@ -183,11 +180,6 @@ const editions: GalleryState[] = [
     today: 'leftOut',
   }),
   root('asked for, no views', { ...asked, totals: { human: 0, ai: 0 } }),
-  root('sum differs, in the file alone', {
-    sections: ['csv'],
-    totals: { human: 1000, ai: 300 },
-    csv: picture,
-  }),
   root('preview', { kind: 'preview' }, 'Preview'),
   told('digest/pages/table', pick(editionMessages(whole()), 'pages'), 'Top pages', SITE),
   told('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages'), 'Top pages', SITE),
@@ -219,7 +211,7 @@ const editions: GalleryState[] = [
   ),
   told(
     'digest/pages/readers alone',
-    pick(editionMessages(whole({ sections: ['readers'], moreFollowUps: 4 })), 'pages'),
+    pick(editionMessages(whole({ sections: ['readers'], followUps: whole().followUps.slice(-5) })), 'pages'),
     'looked for',
     SITE,
   ),
@@ -245,7 +237,7 @@ const failure = (why: NonNullable<ScheduleRun['failure']>['why'], code?: string)
   aSchedule({ failures: 1, failure: { why, week: '2026-W37', ...(code !== undefined && { code }) } });
 const missed = Array.from({ length: 7 }, (_, index) => {
   const dueAtMs = NOW_MS - (7 - index) * 7 * DAY;
-  return { week: lastCompleteWeek(dueAtMs), dueAtMs, late: true };
+  return { week: lastCompleteWeek(dueAtMs), dueAtMs };
 });
 const listed = (name: string, changes: Partial<ScheduleRun>) =>
   answered(`digest/list/${name}`, scheduleEntry(aSchedule(changes), 'U0BEN'));
@@ -288,7 +280,6 @@ const schedules: GalleryState[] = [
     failedMessage({ ...failure('platform'), failures: 3, state: 'paused', pausedByFailures: true }),
     "couldn't be posted",
   ),
-  schedule('abandoned', abandonedMessage(failure('place', 'is_archived')), "couldn't be posted"),
   schedule('one missed', skippedMessage(aSchedule(), missed.slice(-1)), 'could not be sent'),
   schedule('seven missed', skippedMessage(aSchedule(), missed), 'could not be sent'),
   schedule('not permitted', notPermittedMessage(aSchedule()), 'Paused'),

@@ -9,8 +9,7 @@ import {
   findRejectedKeys,
 } from '../../../src/jobs/alerts/admin-alert.ts';
 import { expiryMessage } from '../../../src/jobs/alerts/view.ts';
-import { scheduleNeeds } from '../../../src/jobs/digest/schedule/needs.ts';
-import { scheduleLine } from '../../../src/jobs/digest/schedule/view.ts';
+import { scheduleLine, scheduleNeeds } from '../../../src/jobs/digest/schedule/view.ts';
 import { exportNeeds } from '../../../src/jobs/export/feature.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import type { RunNeeds } from '../../../src/jobs/feature.ts';
@@ -158,7 +157,7 @@ const homes: GalleryState[] = [
   ]),
   ...answersOf('failed digest', scheduleNeeds, aFailedDigest, [
     aSchedule(),
-    aSchedule({ posting: { run: 'r1', week: '2026-W38', sinceMs: NOW_MS } }),
+    aSchedule({ posting: { run: 'r1', week: '2026-W38', sinceMs: NOW_MS, dueAtMs: NOW_MS } }),
     aSchedule({ state: 'removed' }),
   ]),
   ...answersOf('paused digest', scheduleNeeds, aPausedDigest, []),

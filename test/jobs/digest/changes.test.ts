@@ -1,29 +1,36 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { changeText, shareText, signedPercent, spokenChange } from '../../../src/jobs/digest/changes.ts';
+import { bothText, changeText, shareText, spokenChange } from '../../../src/jobs/digest/changes.ts';
 
-test.each<[number, number, string, string, string | undefined]>([
-  [12_480, 11_760, '▲ 6%', 'up 6 percent', '+6%'],
-  [9050, 9235, '▼ 2%', 'down 2 percent', '−2%'],
-  [731, 321, '▲ 128%', 'up 128 percent', '+128%'],
-  [5000, 50, '▲ 9,900%', 'up 9,900 percent', '+9,900%'],
+test.each<[number, number, string, string]>([
+  [12_480, 11_760, '▲ 6%', 'up 6 percent'],
+  [9050, 9235, '▼ 2%', 'down 2 percent'],
+  [731, 321, '▲ 128%', 'up 128 percent'],
+  [5000, 50, '▲ 9,900%', 'up 9,900 percent'],
   // Small numbers.
-  [52, 49, '+3', '3 more', undefined],
-  [49, 52, '−3', '3 fewer', '−6%'],
-  [0, 64, '−64', '64 fewer', '−100%'],
-  [12_000, 49, '+11,951', '11,951 more', undefined],
+  [52, 49, '+3', '3 more'],
+  [49, 52, '−3', '3 fewer'],
+  [0, 64, '−64', '64 fewer'],
+  [12_000, 49, '+11,951', '11,951 more'],
   // Less than half of a percent.
-  [100_400, 100_000, '+400', '400 more', undefined],
-  [100_500, 100_000, '▲ 1%', 'up 1 percent', '+1%'],
+  [100_400, 100_000, '+400', '400 more'],
+  [100_500, 100_000, '▲ 1%', 'up 1 percent'],
   // Never a percentage of nothing.
-  [3, 0, 'new', 'none before', undefined],
-  [100_000, 0, 'new', 'none before', undefined],
-  [0, 0, '±0', 'unchanged', undefined],
-  [500, 500, '±0', 'unchanged', undefined],
-])('%d after %d is %s', (now, before, text, spoken, signed) => {
+  [3, 0, 'new', 'none before'],
+  [100_000, 0, 'new', 'none before'],
+  [0, 0, '±0', 'unchanged'],
+  [500, 500, '±0', 'unchanged'],
+])('%d after %d is %s', (now, before, text, spoken) => {
   expect(changeText(now, before)).toBe(text);
   expect(spokenChange(now, before)).toBe(spoken);
-  expect(signedPercent(now, before)).toBe(signed);
+});
+
+test.each<[number, number, string]>([
+  [420, 840, '840 → 420, ▼ 50%'],
+  [12_000, 49, '49 → 12,000'],
+  [100_400, 100_000, '100,000 → 100,400'],
+])('%d after %d is %s, with both numbers', (now, before, text) => {
+  expect(bothText(now, before)).toBe(text);
 });
 
 test.each<[number, number, string]>([

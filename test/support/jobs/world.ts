@@ -75,7 +75,6 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
       isOpen: () => true,
       ...policy,
     },
-    ownerLookups: { record: () => {} },
     isPublic: async () => true,
     names: async () => ({ users: new Map(), channels: new Map(), groups: new Map() }),
     botUserId: () => 'U0DOCKET',

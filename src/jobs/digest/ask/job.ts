@@ -1,6 +1,8 @@
 import { messageUrl } from '../../../slack/text.ts';
 import { projectMessage } from '../../agent/mention/view.ts';
 import { instructEntry } from '../../agent/thread/event.ts';
+import type { Instruction } from '../../agent/thread/instruction.ts';
+import { sendKeyOf } from '../../agent/thread/platform-call.ts';
 import {
   findInstruction,
   newOwnThread,
@@ -8,17 +10,15 @@ import {
   threadQuotas,
   threadRun,
 } from '../../agent/thread/record.ts';
+import { roundEnding, type WatchRun } from '../../agent/watch/record.ts';
+import { roundOf } from '../../agent/watch/transitions.ts';
 import { loadWatch } from '../../agent/watch/watches.ts';
 import { reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
-import { type EditionRun, editionRun } from '../edition/record.ts';
-import { rangeKey } from '../figures/record.ts';
-import { totalOf } from '../model.ts';
-import { outcomeOf } from './outcome.ts';
-import { type AskRun, type AskSubject, askRun } from './record.ts';
+import { type AskEnding, type AskRun, askRun } from './record.ts';
 import { askMessages } from './view.ts';
 
 /** No person was refused it, so Redis may write it at any time. */
@@ -62,9 +62,7 @@ export const askJob = defineRunJob({
 async function handOver(run: AskRun, context: JobContext): Promise<StepResult<AskRun>> {
   const { runs, figures, now } = context;
   const { id, teamId, project, edition, by, thread, instruction, handover } = run;
-  const [digest] = await runs.loadAll([edition], editionRun);
-  if (digest?.kind === 'asked') await figures.addRangeAsk(run, run);
-  else await figures.addAsk(edition, id);
+  await figures.addAsk(edition, id);
   if (handover?.newThread !== undefined) {
     const { asked, mode } = handover.newThread;
     const own = { id: thread, teamId, project, agentJobId: undefined, owner: by, asked, mode };
@@ -77,8 +75,7 @@ async function handOver(run: AskRun, context: JobContext): Promise<StepResult<As
     await runs.appendToInbox('agent-thread', thread, entry, NO_DEADLINE);
   }
   await context.wake({ id: thread, job: 'agent-thread' });
-  const subject = digest === undefined ? run.subject : await withValue(run.subject, digest, context);
-  return saveAs({ ...run, subject, handover: undefined, state: 'handed' as const }, { audit: 'handed over' });
+  return saveAs({ ...run, handover: undefined, state: 'handed' as const }, { audit: 'handed over' });
 }
 
 /** The person's threads already follow the maximum number of jobs. */
@@ -89,18 +86,6 @@ async function refuseFull(run: AskRun, max: number, context: JobContext): Promis
   const ending = { kind: 'notSent' as const, atMs: context.now() };
   const ended = { ...run, handover: undefined, state: 'ended' as const, ending };
   return saveAs(ended, { audit: 'refused: too many threads' });
-}
-
-/** A typed page may be in no list of the digest, but still have a number. */
-async function withValue(
-  subject: AskSubject,
-  { teamId, project, kind, range }: EditionRun,
-  { figures }: JobContext,
-): Promise<AskSubject> {
-  if (subject.kind !== 'page' || subject.value !== undefined) return subject;
-  const pages = { teamId, project, asked: kind !== 'weekly' };
-  const views = await figures.page(pages, rangeKey(range), subject.name);
-  return views === undefined ? subject : { ...subject, value: totalOf(views) };
 }
 
 /** Polls the thread until the result of the instruction is final. */
@@ -151,4 +136,69 @@ function urlOf(
   if (place === undefined || url === undefined || inDirectMessage) return undefined;
   if (place.channel !== channel && !asked.isPublic) return undefined;
   return messageUrl(url, { channel: place.channel, ts: place.rootTs });
+}
+
+/** The known result of an instruction. An ending that is not final may still change. */
+interface Outcome {
+  round?: number | undefined;
+  ending?: AskEnding | undefined;
+  isFinal: boolean;
+}
+
+const isOpen: Outcome = { isFinal: false };
+
+/**
+ * Returns the result of an instruction. `isCaughtUp`: its thread has processed its inbox. The thread drops data that it
+ * no longer needs, so the watch of its job is read as well.
+ */
+function outcomeOf(
+  ask: AskRun,
+  thread: ThreadRun | undefined,
+  { isCaughtUp, watch, nowMs }: { isCaughtUp: boolean; watch: WatchRun | undefined; nowMs: number },
+): Outcome {
+  const end = (kind: 'notSent' | 'unknown' | 'stopped', isFinal = true): Outcome => ({
+    ending: { kind, atMs: nowMs },
+    isFinal,
+  });
+  if (thread === undefined) return end('stopped');
+  const one = findInstruction(thread, ask.instruction);
+  const round = ask.round ?? one?.round ?? roundInWatch(ask, thread, one, watch);
+  const hasEnded = thread.state === 'ended';
+  if (round !== undefined) {
+    const ending = endingOf(thread, watch, round);
+    if (ending !== undefined) return { round, ending, isFinal: true };
+    return hasEnded ? { round, ...end('stopped') } : { round, isFinal: false };
+  }
+  if (one === undefined) return isCaughtUp || hasEnded ? end('notSent') : isOpen;
+  switch (one.state) {
+    case 'held':
+    case 'waiting':
+      return hasEnded ? end('notSent') : isOpen;
+    case 'failed':
+      return end('notSent', hasEnded);
+    case 'sending':
+    case 'unknown':
+      return hasEnded ? end('unknown') : isOpen;
+    case 'working':
+      return hasEnded ? end('stopped') : isOpen;
+    case 'over':
+      if (one.outcome === 'left') return end('unknown');
+      return end(one.outcome === 'sent' ? 'stopped' : 'notSent');
+  }
+}
+
+function roundInWatch(
+  { instruction: id }: AskRun,
+  thread: ThreadRun,
+  one: Instruction | undefined,
+  watch: WatchRun | undefined,
+): number | undefined {
+  return watch && roundOf(watch, sendKeyOf(thread, { id, attempt: one?.attempt ?? 1 }));
+}
+
+function endingOf(thread: ThreadRun, watch: WatchRun | undefined, round: number): AskEnding | undefined {
+  const inThread = thread.rounds.find(({ n }) => n === round)?.ending;
+  if (inThread !== undefined) return inThread;
+  const inWatch = watch?.endings.find(({ n }) => n === round);
+  return inWatch && roundEnding.parse(inWatch);
 }

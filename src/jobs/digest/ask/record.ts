@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { idOf } from '../../../store/keys.ts';
 import { type Quota, runBase } from '../../../store/runs.ts';
 import { roundEnding } from '../../agent/watch/record.ts';
-import { person } from '../edition/record.ts';
+import { person } from '../model.ts';
 
 /** A page, a search term, or questions without an answer; `value` is its number at the time of the request. */
 export const askSubject = z.object({

@@ -1,4 +1,4 @@
-import { layout, type Message, type Part } from '../../../slack/blocks.ts';
+import { type Layout, layout, type Message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { formatDuration } from '../../../slack/text.ts';
 import { pullRequestParts } from '../../pull-request-view.ts';
@@ -22,65 +22,49 @@ export function askMessages(run: AskRun): OutboxMessage[] {
 }
 
 /** A digest mentions nobody. */
-function askLine({ by, subject, ending, threadUrl }: AskRun): Message {
-  const about = subjectText(subject);
-  const { icon, words } =
-    ending === undefined
-      ? { icon: '⏳', words: [`The docs agent was asked about ${about}.`] }
-      : endingOf(ending, about);
-  const small: Part[][] = [[`Asked by ${personName(by.name)}`]];
-  return layout({
-    lines: [[`${icon} `, ...words]],
-    small,
+const askLine = ({ by, subject, ending, threadUrl }: AskRun): Message =>
+  layout({
+    ...lineOf(ending, subjectText(subject)),
+    small: [[`Asked by ${personName(by.name)}`]],
     buttons:
       threadUrl === undefined
         ? []
         : [{ label: 'Open thread', action: digestActions.openThread, url: threadUrl }],
-    text: [words, ...small],
   });
-}
 
-function endingOf(ending: AskEnding, about: string): { icon: string; words: Part[] } {
-  switch (ending.kind) {
+function lineOf(ending: AskEnding | undefined, about: string): Pick<Layout, 'icon' | 'lines'> {
+  const line = (icon: string, ...parts: Part[]) => ({ icon, lines: [parts] });
+  switch (ending?.kind) {
+    case undefined:
+      return line('⏳', `The docs agent was asked about ${about}.`);
     case 'newPr':
-      return {
-        icon: '✅',
-        words: ['The agent opened ', ...pullRequestParts(ending, 'a pull request'), ` for ${about}.`],
-      };
+      return line('✅', 'The agent opened ', ...pullRequestParts(ending, 'a pull request'), ` for ${about}.`);
     case 'samePr':
-      return {
-        icon: '✅',
-        words: [
-          `The agent finished ${about} in the same pull request as before, `,
-          ...pullRequestParts(ending, 'without an address'),
-          '.',
-        ],
-      };
+      return line(
+        '✅',
+        `The agent finished ${about} in the same pull request as before, `,
+        ...pullRequestParts(ending, 'without an address'),
+        '.',
+      );
     case 'noPr':
-      return { icon: '➖', words: [`The agent finished ${about} without a pull request.`] };
+      return line('➖', `The agent finished ${about} without a pull request.`);
     case 'failed':
-      return { icon: '❌', words: [`The agent could not finish ${about}.`] };
+      return line('❌', `The agent could not finish ${about}.`);
     case 'archived':
-      return { icon: '📁', words: [`The job about ${about} was archived.`] };
+      return line('📁', `The job about ${about} was archived.`);
     case 'gone':
-      return { icon: '❌', words: [`The platform no longer has the job about ${about}.`] };
-    case 'gaveUp': {
-      const after = ending.afterMs === undefined ? '' : ` after ${formatDuration(ending.afterMs)}`;
-      return { icon: '💤', words: [`I stopped watching ${about}${after}; the agent may still finish.`] };
-    }
+      return line('❌', `The platform no longer has the job about ${about}.`);
     case 'notSent':
-      return { icon: '❌', words: [`The instruction about ${about} was not sent.`] };
+      return line('❌', `The instruction about ${about} was not sent.`);
     case 'unknown':
-      return {
-        icon: '⚠️',
-        words: [`The instruction about ${about} may not have reached the agent.`],
-      };
+      return line('⚠️', `The instruction about ${about} may not have reached the agent.`);
     case 'stopped':
-      return {
-        icon: '💤',
-        words: [`The job about ${about} is no longer followed, so I don't know its result.`],
-      };
-    case 'unwatched':
-      return { icon: '💤', words: [`I stopped watching ${about}; the agent may still finish.`] };
+      return line('💤', `The job about ${about} is no longer followed, so I don't know its result.`);
+    case 'gaveUp':
+    case 'unwatched': {
+      const afterMs = 'afterMs' in ending ? ending.afterMs : undefined;
+      const after = afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`;
+      return line('💤', `I stopped watching ${about}${after}; the agent may still finish.`);
+    }
   }
 }

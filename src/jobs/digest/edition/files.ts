@@ -83,7 +83,7 @@ async function afterError(
   context.log.warn({ ...about, kind, code, method }, 'a file of a digest was not taken');
   if (takesNone) {
     await context.figures.markUnsupported(fileSupportKey(run.teamId));
-    return save({ state: 'failed', refused: true });
+    return save({ state: 'failed' });
   }
   const failures = file.failures + 1;
   // An upload address expires.

@@ -1,26 +1,38 @@
 import { isDeepStrictEqual } from 'node:util';
 import { digestRateLimit } from '../../../slack/rate-limits.ts';
-import { deliveryCheckMs } from '../../card.ts';
+import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { chartPng } from '../chart-png.ts';
 import { pagesCsv } from '../csv.ts';
-import { type FiguresRun, figuresRun, hasTotals, rangeKey } from '../figures/record.ts';
-import { withoutHalf } from '../figures/requests.ts';
-import { addCounts, type Counts, type ReaderFigures, totalOf } from '../model.ts';
-import { pageFigures } from '../stats.ts';
+import {
+  causeOf,
+  collectFigures,
+  type FiguresRun,
+  figuresRun,
+  hasTotals,
+  rangeKey,
+} from '../figures/record.ts';
+import { addCounts, isRefusal } from '../model.ts';
 import { chartPoints, typedRange } from '../weeks.ts';
-import { chartSupportKey, fileSupportKey, stepFile, wantedFile } from './files.ts';
-import { addNumbers, loadFollowUps } from './follow-ups.ts';
-import { type EditionRun, editionRun, isPrivate, rootKey } from './record.ts';
-import { lateNow } from './transitions.ts';
-import { loadTrend } from './trend.ts';
+import { complete, loadFollowUps, loadTrend, pagesOwner, takesFiles, totalsBeforeOf } from './content.ts';
+import { chartSupportKey, stepFile, wantedFile } from './files.ts';
+import { type EditionRun, editionRun, figuresOf, lateNow, rootKey } from './record.ts';
+import { stuckReply, waitsMessage } from './reply-view.ts';
 import { chartTitle, csvName, editionMessages } from './view.ts';
-import { findPagesWait, reportWait, stuckBy } from './waits.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** Longest pause between checks of figures that another run collects: short at first, then longer. */
 const MAX_CHECK_MS = 15_000;
+
+/** A requester is informed of waits longer than this. */
+const MIN_REPORTED_MS = 30_000;
+
+/** This many consecutive failures are not chance. */
+const MIN_FAILURES = 3;
 
 /** Posts a digest as soon as its totals are there, adds the pages, and ends. */
 export const editionJob = defineRunJob({
@@ -47,6 +59,8 @@ const end = (run: EditionRun, ended: Ended) =>
   saveAs({ ...run, state: 'ended' as const, ended }, { audit: ended.why === 'done' ? 'posted' : ended.why });
 
 async function step(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
+  const isOpen = run.state === 'collecting' || run.state === 'posted';
+  if (isOpen && run.figures === undefined) return collect(run, context);
   switch (run.state) {
     case 'collecting':
       return awaitTotals(run, context);
@@ -89,16 +103,21 @@ async function firstResult(...steps: MaybeStep[]): Promise<StepResult<EditionRun
 
 const checkMs = (run: EditionRun, context: JobContext) => deliveryCheckMs(run, context, MAX_CHECK_MS);
 
-const loadFigures = (runId: string, { runs }: JobContext) => runs.load(runId, figuresRun);
+/** Returns the runs that collect its figures, then those of the range before. */
+const loadFigures = ({ figures = [] }: EditionRun, { runs }: JobContext) =>
+  Promise.all(figures.map((id) => runs.load(id, figuresRun)));
 
-/** An unfinished day has no comparison. */
-const loadBefore = async (run: EditionRun, context: JobContext) =>
-  run.today === 'soFar' ? undefined : loadFigures(run.figuresBefore, context);
+/** Has the figures collected. Those of earlier requests are used, and failed ones are collected again. */
+async function collect(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
+  const wanted = figuresOf(run, context.now());
+  for (const figures of wanted) await collectFigures(figures, context);
+  return saveAs({ ...run, figures: wanted.map(({ id }) => id) });
+}
 
 /** Waits for the totals. Only they must be on time; without the earlier totals there is no comparison. */
 async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
   const { now, rateLimiter, timing, figures: kept } = context;
-  const [figures, before] = await Promise.all([loadFigures(run.figures, context), loadBefore(run, context)]);
+  const [figures, before] = await loadFigures(run, context);
   if (figures === undefined) return end(run, { why: 'platform' });
   if (!hasTotals(figures)) {
     if (figures.state === 'ended')
@@ -124,7 +143,6 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
   const hasChart = !(await kept.isUnsupported(chartSupportKey(run.teamId)));
   const hasFiles = await takesFiles(run, context);
-  const { followUps, more } = await loadFollowUps(run, context);
   const posted: EditionRun = {
     ...run,
     state: 'posted',
@@ -134,24 +152,15 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     trend: await loadTrend(run, context),
     ...totalsBeforeOf(before),
     spans,
-    followUps,
-    ...(more > 0 && { moreFollowUps: more }),
+    followUps: await loadFollowUps(run, context),
     ...(hasChart ? { chart: 'block' as const } : chartFallback(hasFiles)),
   };
   return saveAs(open.length > 0 ? posted : await complete(posted, figures, before, context));
 }
 
 /** Whether collecting found the project missing in the settings, and it is still missing. */
-const lacksProject = ({ project, pollFailure: trouble }: FiguresRun, { docs, projectId }: JobContext) =>
-  trouble?.kind === 'project' && (docs(project) === undefined || projectId(project) === undefined);
-
-const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun, 'totalsBefore'> =>
-  before !== undefined && hasTotals(before)
-    ? { totalsBefore: addCounts(before.spans.flatMap(({ counts }) => counts ?? [])) }
-    : {};
-
-const takesFiles = async (run: EditionRun, { figures }: JobContext) =>
-  !isPrivate(run) && !(await figures.isUnsupported(fileSupportKey(run.teamId)));
+const lacksProject = ({ project, pollFailure }: FiguresRun, { docs, projectId }: JobContext) =>
+  pollFailure?.kind === 'project' && (docs(project) === undefined || projectId(project) === undefined);
 
 /** The form of a chart if the workspace does not take the native block. */
 const chartFallback = (hasFiles: boolean) =>
@@ -198,93 +207,16 @@ const pictureOf = (run: EditionRun) => ({
 
 /** Waits for the lists of pages, which the hourly limit may delay. */
 async function awaitPages(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
-  const [figures, before] = await Promise.all([loadFigures(run.figures, context), loadBefore(run, context)]);
+  const [figures, before] = await loadFigures(run, context);
   const isOpen = [figures, before].some((one) => one !== undefined && one.state !== 'ended');
   if (isOpen) {
-    const wait = await findPagesWait(run, [figures, before], context);
+    const wait = findPagesWait(run, [figures, before], context);
     const compared = run.totalsBefore === undefined ? totalsBeforeOf(before) : {};
     return wait !== undefined || compared.totalsBefore !== undefined
       ? saveAs({ ...run, ...compared, ...wait })
       : runAgainIn(checkMs(run, context));
   }
   return saveAs(await complete(run, figures, before, context));
-}
-
-/** Returns the digest with all collected figures. */
-async function complete(
-  run: EditionRun,
-  figures: FiguresRun | undefined,
-  before: FiguresRun | undefined,
-  context: JobContext,
-): Promise<EditionRun> {
-  const { counts, ...listed } = await loadPages(run, figures, before, context);
-  const readers = run.sections.includes('readers') ? readersOf(figures, before) : undefined;
-  const hasCsv =
-    listed.pages !== undefined &&
-    run.sections.includes('csv') &&
-    (run.csv !== undefined || (await takesFiles(run, context)));
-  return {
-    ...run,
-    state: 'completing',
-    sinceMs: context.now(),
-    ...listed,
-    ...totalsBeforeOf(before),
-    pagesByMs: undefined,
-    pagesFromMs: undefined,
-    pagesHeld: undefined,
-    ...(readers && { readers }),
-    followUps: addNumbers(run.followUps, counts, readers),
-    csv: hasCsv ? (run.csv ?? wantedFile) : undefined,
-  };
-}
-
-const pagesOf = ({ teamId, project, kind }: EditionRun) => ({ teamId, project, asked: kind !== 'weekly' });
-
-async function loadPages(
-  run: EditionRun,
-  figures: FiguresRun | undefined,
-  before: FiguresRun | undefined,
-  context: JobContext,
-): Promise<
-  Pick<EditionRun, 'pages' | 'noPages' | 'comparesPages'> & { counts?: ReadonlyMap<string, Counts> }
-> {
-  if (figures?.pages === undefined) return {};
-  if (figures.pages.state !== 'complete')
-    return { noPages: figures.pages.state === 'tooMany' ? 'tooMany' : 'failed' };
-  const pages = await context.figures.pages(pagesOf(run), rangeKey(run.range));
-  if (pages.length === 0 && totalOf(run.totals ?? { human: 0, ai: 0 }) > 0) return { noPages: 'failed' };
-  const earlier =
-    before?.pages?.state === 'complete'
-      ? await context.figures.pages(pagesOf(run), rangeKey(run.before))
-      : [];
-  // Without any earlier pages everything would look new, unless nothing was read then.
-  const { totalsBefore } = totalsBeforeOf(before);
-  const hasBefore = earlier.length > 0 || (totalsBefore !== undefined && totalOf(totalsBefore) === 0);
-  const asked = new Set(run.followUps.map(({ subject }) => subject));
-  const counts = new Map(pages.filter(({ path }) => asked.has(path)).map((page) => [page.path, page]));
-  return { pages: pageFigures(pages, hasBefore ? earlier : undefined), comparesPages: hasBefore, counts };
-}
-
-/** The readers' figures, compared with the range before. */
-function readersOf(figures: FiguresRun | undefined, before: FiguresRun | undefined): ReaderFigures {
-  const figuresOf = (run: FiguresRun | undefined) => run?.readers && withoutHalf(run.readers).figures;
-  const { questions, visitors, ...now } = figuresOf(figures) ?? {};
-  const earlier = figuresOf(before);
-  const beforeQuestions = earlier?.questions;
-  return {
-    ...now,
-    ...(questions && {
-      questions: {
-        ...questions,
-        ...(beforeQuestions && {
-          before: { asked: beforeQuestions.asked, unanswered: beforeQuestions.unanswered },
-        }),
-      },
-    }),
-    ...(visitors && {
-      visitors: { ...visitors, ...(earlier?.visitors && { before: earlier.visitors.total }) },
-    }),
-  };
 }
 
 /** Shares the list of all pages in the thread of the digest. */
@@ -299,13 +231,65 @@ async function stepCsv(run: EditionRun, context: JobContext): Promise<StepResult
       title: csvName(run),
       place: { channel: root.channel, threadTs: root.ts },
       async load() {
-        const pages = await context.figures.pages(pagesOf(run), rangeKey(run.range));
+        const pages = await context.figures.pages(pagesOwner(run), rangeKey(run.range));
         const earlier = run.comparesPages
-          ? await context.figures.pages(pagesOf(run), rangeKey(run.before))
+          ? await context.figures.pages(pagesOwner(run), rangeKey(run.before))
           : undefined;
         return () => pagesCsv(pages, earlier);
       },
     },
     context,
   );
+}
+
+/** Whether to report a failure: a transient one may pass by itself. */
+const isPersistent = ({ pollFailure }: FiguresRun) =>
+  pollFailure !== undefined &&
+  pollFailure.kind !== 'limit' &&
+  (isRefusal(pollFailure) || pollFailure.inARow >= MIN_FAILURES);
+
+/** Returns why a digest is late, once its owner should know: at once if only a person can fix it. */
+function stuckBy({ dueAtMs }: EditionRun, figures: FiguresRun, { now }: JobContext) {
+  const cause = causeOf(figures);
+  const isDue = cause !== undefined && now() - dueAtMs >= (isRefusal(cause) ? 0 : HOUR_MS);
+  return isDue ? cause : undefined;
+}
+
+/**
+ * Returns when limits allow the delayed lists of pages at the earliest; if the platform fails, or refuses again after a
+ * wait, why they are delayed. Returns undefined if nothing is new.
+ */
+function findPagesWait(
+  run: EditionRun,
+  all: readonly (FiguresRun | undefined)[],
+  { now }: JobContext,
+): Pick<EditionRun, 'pagesFromMs' | 'pagesHeld'> | undefined {
+  const { pagesFromMs = 0, pagesHeld } = run;
+  const open = all.flatMap((one) => (one && one.state !== 'ended' ? [one] : []));
+  const isBroken = pagesFromMs > 0 && pagesFromMs <= now();
+  const failing = open.find((one) => isPersistent(one) || (isBroken && one.pollFailure?.kind === 'limit'));
+  const cause = failing && causeOf(failing);
+  if (cause !== undefined && cause.kind !== pagesHeld?.kind)
+    return { pagesFromMs: undefined, pagesHeld: cause };
+  const untilMs = Math.max(0, ...open.map(({ limitedUntilMs = 0 }) => limitedUntilMs));
+  // No second promise is made.
+  return pagesHeld === undefined && untilMs > pagesFromMs + MINUTE_MS ? { pagesFromMs: untilMs } : undefined;
+}
+
+/**
+ * Informs the requester, once, of the delay by limits or of the failure, and returns whether it did. For a weekly digest
+ * sent by hand, only in the conversation of the request.
+ */
+async function reportWait(run: EditionRun, figures: FiguresRun, context: JobContext): Promise<boolean> {
+  const { id, kind, sentBy, sinceMs, owner } = run;
+  const { limitedUntilMs = 0 } = figures;
+  const isWeekly = kind === 'weekly';
+  if (run.waitReported || (isWeekly && sentBy === undefined)) return false;
+  const isStuck = isWeekly && isPersistent(figures);
+  if (!isStuck && limitedUntilMs - context.now() < MIN_REPORTED_MS) return false;
+  const message = isStuck ? stuckReply(run, causeOf(figures)) : waitsMessage(run, limitedUntilMs);
+  if (sentBy === undefined)
+    return (await reportPrivately(run, { name: 'wait', userId: owner.id, message }, context)) === 0;
+  await postWhereAsked(sentBy, `wait ${id} ${sinceMs}`, message, context);
+  return true;
 }

@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import type { Outbox } from '../../../slack/outbox.ts';
+import { messageUrl } from '../../../slack/text.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
 import type { VisibleKind } from '../../visibility.ts';
-import { counts, dayRange, pageFigures, platformCause, readerFigures, SECTIONS } from '../model.ts';
-
-export const person = z.object({ id: z.string(), name: z.string() });
+import { type FiguresRun, newFiguresRun } from '../figures/record.ts';
+import { counts, dayRange, pageFigures, person, platformCause, readerFigures, SECTIONS } from '../model.ts';
+import { LATE_MS } from '../schedule-times.ts';
+import { isWeek, spansOf, weekBefore, weekNameOf } from '../weeks.ts';
 
 /** A file of ours in Slack. Its id is saved before the completion, so that an unclear one can be looked up. */
 const file = z.object({
@@ -13,8 +16,6 @@ const file = z.object({
   failures: z.number().int(),
   /** Number of begun completions; each is made once. */
   attempt: z.number().int(),
-  /** The workspace refuses such files: no retry. */
-  refused: z.boolean().optional(),
   /** No call is made before this time. */
   nextMs: z.number().optional(),
   /** Slack is unreachable: since when, and consecutive failed calls. */
@@ -32,7 +33,7 @@ export const editionEnding = z.object({
 export type EditionEnding = z.infer<typeof editionEnding>;
 
 /** The result for a page that the agent was asked about under an earlier digest. */
-export const followUp = z.object({
+const followUp = z.object({
   /** The page or search term, and the kind of its numbers. */
   subject: z.string(),
   kind: z.enum(['page', 'thumbs', 'search', 'questions']),
@@ -59,7 +60,8 @@ export const editionRun = runBase.extend({
   kind: z.enum(['weekly', 'asked', 'preview']),
   /** It goes to its owner's direct messages, as every preview does; see `isPrivate`. */
   inDirectMessage: z.boolean().optional(),
-  schedule: z.string().optional(),
+  /** The schedule by which a person sent it: what delays it is reported in the conversation of that request. */
+  sentBy: z.string().optional(),
   /** The person who set it up, or requested it. */
   owner: person,
   /** "Mondays 09:00 Europe/Berlin". */
@@ -71,9 +73,8 @@ export const editionRun = runBase.extend({
   /** The requested range includes today: it is `leftOut`, or it is the whole range, without a comparison. */
   today: z.enum(['leftOut', 'soFar']).optional(),
   sections: z.array(z.enum(SECTIONS)),
-  /** Runs that collect its figures, and those of the range before. */
-  figures: z.string(),
-  figuresBefore: z.string(),
+  /** Runs that collect its figures, then those of the range before; missing until they are accepted. */
+  figures: z.array(z.string()).optional(),
   /** The due time; shown if it is posted much later. */
   dueAtMs: z.number(),
   late: z.boolean().optional(),
@@ -104,15 +105,11 @@ export const editionRun = runBase.extend({
   comparesPages: z.boolean().optional(),
   /** Why there is no list of pages. */
   noPages: z.enum(['tooMany', 'failed']).optional(),
-  /** While limits delay the list of pages: its expected time, or, if that is unknown, the earliest time. */
-  pagesByMs: z.number().optional(),
+  /** While limits delay the list of pages: its earliest time, or, after another wait or a failure, the cause. */
   pagesFromMs: z.number().optional(),
-  /** Why its expected time is unknown. */
   pagesHeld: platformCause.optional(),
   readers: readerFigures.optional(),
   followUps: z.array(followUp).default([]),
-  /** Number of further ones. */
-  moreFollowUps: z.number().int().optional(),
   /** How the chart is shown. */
   chart: z.enum(['block', 'picture', 'none']),
   picture: file.optional(),
@@ -139,7 +136,115 @@ export const editionKind: VisibleKind<EditionRun> = {
 export const weeklyId = (teamId: string, channel: string, project: string, week: string) =>
   idOf('digest', teamId, channel, project, week);
 
+/** Returns a new digest. Its figures are accepted by its first step. */
+export function newEdition(
+  wanted: Pick<
+    EditionRun,
+    'id' | 'teamId' | 'channel' | 'project' | 'site' | 'owner' | 'kind' | 'range' | 'sections'
+  > &
+    Partial<EditionRun>,
+  nowMs: number,
+): EditionRun {
+  const { range } = wanted;
+  return {
+    ...{ job: 'digest', rev: 1, people: [], dueAtMs: nowMs },
+    ...wanted,
+    ...(isWeek(range) && { week: weekNameOf(range) }),
+    before: weekBefore(range),
+    state: 'collecting',
+    sinceMs: nowMs,
+    spans: [],
+    followUps: [],
+    chart: 'none',
+  };
+}
+
+/** Maximum requests for a person's request and the range before, together. */
+const ASKED_REQUESTS = 20;
+
+/** Returns the runs that collect the figures of a digest, then those of the range before. */
+export function figuresOf(
+  {
+    teamId,
+    project,
+    kind,
+    range,
+    sections,
+    today,
+  }: Pick<EditionRun, 'teamId' | 'project' | 'kind' | 'range' | 'sections' | 'today'>,
+  nowMs: number,
+): FiguresRun[] {
+  const isWeekly = kind === 'weekly';
+  const [before, spans] = [weekBefore(range), spansOf(range)];
+  // Of those before, one is for the totals: fewer if the range itself takes many.
+  const beforeRequests = spans.length > 7 ? 3 : 5;
+  const readers = sections.includes('readers');
+  // A weekly digest needs its pages also if only the file lists them.
+  const pages = sections.includes('pages') || (isWeekly && sections.includes('csv'));
+  const wanted = { teamId, project, urgent: !isWeekly, pages };
+  const figures = [
+    newFiguresRun(
+      {
+        ...wanted,
+        range,
+        spans,
+        readers,
+        maxRequests: isWeekly ? undefined : ASKED_REQUESTS - beforeRequests,
+      },
+      nowMs,
+    ),
+  ];
+  // An unfinished day has no comparison.
+  if (today === 'soFar') return figures;
+  const earlier = isWeekly
+    ? { spans: spansOf(before), readers, maxRequests: undefined }
+    : { spans: [before], readers: false, maxRequests: beforeRequests };
+  return [...figures, newFiguresRun({ ...wanted, range: before, ...earlier }, nowMs)];
+}
+
+/** Returns that a weekly digest is late if it is posted now, for any cause. */
+export const lateNow = ({ kind, dueAtMs }: EditionRun, nowMs: number): Pick<EditionRun, 'late'> =>
+  kind === 'weekly' && nowMs - dueAtMs > LATE_MS ? { late: true } : {};
+
+/** Whether a person can have the digest posted again, or completed. */
+export const isComplete = ({ ended, noPages }: EditionRun) => ended?.why === 'done' && noPages !== 'failed';
+
+/**
+ * Returns a digest that resumes after a failure or without its pages, or asks the platform again at once; undefined if
+ * it is complete or in progress. Posted parts stay and are edited. A post that Slack refused is retried as the same
+ * message, since an earlier attempt may have succeeded.
+ */
+export function restart(
+  run: EditionRun,
+  { sections, sentBy }: Pick<EditionRun, 'sections' | 'sentBy'>,
+  nowMs: number,
+): EditionRun | undefined {
+  const { ended, noPages: _, ...rest } = run;
+  const again = { figures: undefined, sections, sentBy, sinceMs: nowMs };
+  if (ended === undefined)
+    return run.state === 'collecting' && (run.stuck ?? run.waitReported)
+      ? { ...run, ...again, waitReported: undefined }
+      : undefined;
+  if (isComplete(run)) return undefined;
+  return {
+    ...rest,
+    ...again,
+    state: run.totals === undefined ? 'collecting' : 'posted',
+    ...(ended.why === 'place' && { attempt: (run.attempt ?? 1) + 1, ...lateNow(run, nowMs) }),
+  };
+}
+
 type Keyed = Pick<EditionRun, 'id'>;
 
 export const rootKey = ({ id }: Keyed) => `${id}.digest`;
 export const pagesKey = ({ id }: Keyed) => `${id}.pages`;
+
+/** Returns the address of a digest's message; undefined while it is not posted. */
+export async function permalinkOf(
+  edition: EditionRun,
+  outbox: Pick<Outbox, 'deliveryState'>,
+  workspaceUrl: string | undefined,
+): Promise<string | undefined> {
+  const root = await outbox.deliveryState(rootKey(edition));
+  return root.kind === 'shown' && workspaceUrl !== undefined ? messageUrl(workspaceUrl, root) : undefined;
+}

@@ -1,9 +1,11 @@
-import { layout, type Message, type Part } from '../../../slack/blocks.ts';
+import { layout, type Message, message, type Part } from '../../../slack/blocks.ts';
+import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { bidiIsolate, cut, singleLine, upperFirst } from '../../../slack/text.ts';
 import { digestActions } from '../buttons.ts';
-import { causeText } from '../failure-view.ts';
+import { causeText, failureParts } from '../failure-view.ts';
 import type { DayRange, PlatformCause } from '../model.ts';
-import { rangeText, type Week } from '../weeks.ts';
+import { daysText, rangeText, type Week } from '../weeks.ts';
+import { shortSite } from './phrases.ts';
 import type { EditionRun } from './record.ts';
 
 type Which = Pick<EditionRun, 'site' | 'range' | 'channel'>;
@@ -81,3 +83,47 @@ export const notSettledMessage = ({ range }: Week, settledMs: number): Message =
   answer([{ bold: 'Too early' }, ' · the platform may still count the last views of the week'], range, {
     next: ['Send it after ', { time: settledMs, format: '{time}' }, '.'],
   });
+
+/** Returns the message to the requester of dates or a preview that failed; a schedule reports its own failures. */
+export function failedMessage(run: EditionRun): OutboxMessage | undefined {
+  const { ended, kind, owner, channel, project } = run;
+  if (ended === undefined || ended.why === 'done' || kind === 'weekly') return undefined;
+  const { why, fix } = failureParts({ ...ended, code: ended.code ?? ended.ref }, project, {
+    again: 'ask for it again',
+    retry: 'Ask for it again in a while.',
+  });
+  const where: Part[] = ended.why === 'place' ? [' in ', { channel }] : [];
+  const what = kind === 'preview' ? 'preview of the digest' : 'digest';
+  const sentence = [`The ${what} of ${shortSite(run.site)}`, ...where, ' could not be sent: ', ...why];
+  return {
+    key: `${run.id}.failed`,
+    place: { user: owner.id },
+    kind: 'ending',
+    message: layout({ icon: '❌', lines: [sentence, fix] }),
+  };
+}
+
+/** Returns the channel's line about a weekly digest that the platform delays, in its present form. */
+export function lateMessage(run: EditionRun): OutboxMessage | undefined {
+  const { id, kind, stuck, site, range, channel, totals, ended } = run;
+  if (kind !== 'weekly' || stuck === undefined) return undefined;
+  const digest = `digest of ${shortSite(site)}, ${daysText(range)},`;
+  const sentence = lateText(digest, stuck, { isThere: totals !== undefined, isOver: ended !== undefined });
+  return {
+    key: `${id}.late`,
+    place: { channel },
+    kind: 'state',
+    lowPriority: true,
+    message: message([[sentence]]),
+  };
+}
+
+function lateText(
+  digest: string,
+  stuck: PlatformCause,
+  { isThere, isOver }: Record<'isThere' | 'isOver', boolean>,
+) {
+  if (isThere) return `✅ The ${digest} arrived late: the platform gave no numbers at first.`;
+  if (isOver) return `❌ The ${digest} could not be sent: ${causeText(stuck)}.`;
+  return `⚠️ The ${digest} is late: ${causeText(stuck)}. I'll post it as soon as there are numbers.`;
+}

@@ -6,31 +6,19 @@ import {
   message,
   type Part,
 } from '../../../slack/blocks.ts';
-import { chartBlock, tableBlock } from '../../../slack/data-blocks.ts';
+import { chartBlock } from '../../../slack/data-blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, formatCount } from '../../../slack/text.ts';
 import { personName } from '../../wording-view.ts';
-import { bothText, changeText, shareText, spokenChange, spokenPercent } from '../changes.ts';
+import { bothText, changeText, shareText, spokenChange } from '../changes.ts';
 import { chartText, chartView } from '../chart-view.ts';
 import { causeText } from '../failure-view.ts';
-import { type Counts, type PageChange, totalOf } from '../model.ts';
+import { type Counts, totalOf } from '../model.ts';
 import { chartPoints, daysOf, daysText, rangeText, typedRange, zoneText } from '../weeks.ts';
-import { failedMessage, lateMessage } from './failed-view.ts';
-import {
-  askButtons,
-  CHECK_COUNTING,
-  pageCell,
-  pagePart,
-  pathText,
-  shortSite,
-  siteText,
-  viewsText,
-} from './phrases.ts';
-import { readerParts } from './readers-view.ts';
+import { pagesMessage } from './pages-view.ts';
+import { CHECK_COUNTING, pagePart, pathText, shortSite, siteText, viewsText } from './phrases.ts';
 import { type EditionRun, isPrivate, pagesKey, rootKey } from './record.ts';
-
-/** Longest path in a cell of a table. */
-const MAX_CELL_PATH = 60;
+import { failedMessage, lateMessage } from './reply-view.ts';
 
 /** Returns every message of a digest in its present form. */
 export function editionMessages(run: EditionRun): OutboxMessage[] {
@@ -72,8 +60,8 @@ export const csvName = ({ week, range }: EditionRun) => `page-views-${week ?? ty
 /** The message in the channel: totals, chart, and the expected time of the rest. */
 function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'message' | 'fallback'> {
   const head = message([titleLine(run), ...totalLines(run, totals)]);
-  const biggest = biggestLines(run);
-  const small = [...noticeLines(run), ...fileLines(run), footerLine(run)].map((line) => contextBlock([line]));
+  const biggest = biggestLines(run, (path) => pagePart(run.site, path));
+  const small = [...noticeLines(run), footerLine(run)].map((line) => contextBlock([line]));
   const rest = [...(biggest.length > 0 ? [message(biggest)] : []), ...small];
   const text = spokenLines(run, totals);
   const without = compose(text, [head, ...rest]);
@@ -140,38 +128,13 @@ const beforeText = ({ week, range }: Pick<EditionRun, 'week' | 'range'>) => {
   return days < 7 ? 'on the same weekdays a week before' : 'in as many days before';
 };
 
-function biggestOf(run: EditionRun) {
-  const { pages, totals } = run;
+function biggestLines({ pages, totals }: EditionRun, pathPart: (path: string) => Part): Part[][] {
   const biggest = pages?.biggest;
   // Without any views, every page has changed by its maximum.
-  if (biggest === undefined || totals === undefined || totalOf(totals) === 0) return undefined;
+  if (biggest === undefined || totals === undefined || totalOf(totals) === 0) return [];
   const { page, by } = biggest;
-  const [now, before] = [page[by], page.before[by]];
-  const size = formatCount(Math.abs(now - before));
-  return {
-    page: pagePart(run.site, page.path),
-    path: pathText(page.path),
-    size,
-    now,
-    before,
-    whose: by === 'ai' ? 'AI views' : 'views by people',
-  };
-}
-
-function biggestLines(run: EditionRun): Part[][] {
-  const biggest = biggestOf(run);
-  if (biggest === undefined) return [];
-  const { page, now, before, whose } = biggest;
-  return [['Biggest change: ', page, `, ${whose} ${bothText(now, before)}`]];
-}
-
-function spokenBiggest(run: EditionRun): Part[][] {
-  const biggest = biggestOf(run);
-  if (biggest === undefined) return [];
-  const { path, size, now, before, whose } = biggest;
-  const percent = before === 0 ? 'none before' : spokenPercent(now, before);
-  const rest = percent === undefined ? '' : `, ${percent}`;
-  return [[`Biggest change: ${path}, ${size} ${now > before ? 'more' : 'fewer'} ${whose}${rest}`]];
+  const whose = by === 'ai' ? 'AI views' : 'views by people';
+  return [['Biggest change: ', pathPart(page.path), `, ${whose} ${bothText(page[by], page.before[by])}`]];
 }
 
 function noticeLines(run: EditionRun): Part[][] {
@@ -179,11 +142,10 @@ function noticeLines(run: EditionRun): Part[][] {
   const isOpen = run.state === 'posted' && run.sections.some((section) => section !== 'readers');
   if (isOpen && run.pagesHeld !== undefined)
     lines.push([`Totals are complete, and the list of pages follows later: ${causeText(run.pagesHeld)}.`]);
-  const [when, time] = run.pagesByMs === undefined ? ['not before', run.pagesFromMs] : ['by', run.pagesByMs];
-  if (isOpen && time !== undefined)
+  if (isOpen && run.pagesFromMs !== undefined)
     lines.push([
-      `Totals are complete, and the list of pages follows (request budget) ${when} `,
-      { time, format: '{time}' },
+      'Totals are complete, and the list of pages follows (request budget) not before ',
+      { time: run.pagesFromMs, format: '{time}' },
       '.',
     ]);
   if (run.today !== undefined) lines.push([TODAY_TEXTS[run.today]]);
@@ -231,121 +193,7 @@ function spokenLines(run: EditionRun, totals: Counts): Part[][] {
     [`${site}: ${viewsText(total)}${change}. ${part('People', 'human')}. ${part('AI', 'ai')}.`],
     ...trendLines(run),
     [chartText(chartPoints(run.spans))],
-    ...spokenBiggest(run),
+    ...biggestLines(run, pathText),
     ...noticeLines(run),
   ];
-}
-
-/** The message in its thread: the pages, and what readers looked for. Missing while they are unknown. */
-function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallback'> | undefined {
-  if (run.state !== 'completing' && run.state !== 'ended') return undefined;
-  const hasPages = run.sections.includes('pages') && run.pages !== undefined && run.pages.top.length > 0;
-  const readers = readerParts(run);
-  const readersTitle = `What readers of ${siteText(run.site)} looked for`;
-  if (!hasPages)
-    return readers.length === 0
-      ? undefined
-      : { message: compose([[readersTitle]], [message([[{ bold: readersTitle }]]), ...readers]) };
-  const withTop = (top: PagePart) => compose(spokenPages(run), [...pageParts(run, top), ...readers]);
-  return { message: withTop(topTable(run)), fallback: withTop(topList(run)) };
-}
-
-type PagePart = Message | Message['blocks'][number];
-
-function topTable({ pages, comparesPages }: EditionRun): PagePart {
-  return tableBlock(
-    ['Page', 'People', 'AI', 'Total', ...(comparesPages ? ['Change'] : [])],
-    (pages?.top ?? []).map((page) => [
-      pageCell(page.path, MAX_CELL_PATH),
-      page.human,
-      page.ai,
-      totalOf(page),
-      ...(comparesPages ? [changeOf(page)] : []),
-    ]),
-  );
-}
-
-/** The same for a workspace that does not take tables. */
-function topList({ site, pages, comparesPages }: EditionRun): PagePart {
-  const lines = (pages?.top ?? []).map((page) => [
-    pagePart(site, page.path, MAX_CELL_PATH),
-    `: people ${formatCount(page.human)} · AI ${formatCount(page.ai)}`,
-    ...(comparesPages ? [` · ${changeOf(page)}`] : []),
-  ]);
-  return message(lines);
-}
-
-/** `top` shows the most-read pages. */
-function pageParts(run: EditionRun, top: PagePart): PagePart[] {
-  const { pages } = run;
-  if (pages === undefined) return [];
-  const lines = [
-    listLine(run, 'Rising, people', pages.rising, movedBy('human')),
-    listLine(run, 'Falling, people', pages.falling, movedBy('human')),
-    listLine(run, 'Rising, AI', pages.risingAi, movedBy('ai')),
-    listLine(run, 'Falling, AI', pages.fallingAi, movedBy('ai')),
-    listLine(run, run.week === undefined ? 'New' : 'New this week', pages.fresh, (page) =>
-      formatCount(totalOf(page)),
-    ),
-    listLine(run, 'Gone quiet', pages.quiet, (page) => `${formatCount(totalOf(page.before))} → 0`),
-    listLine(run, 'Read by AI, rarely by people', pages.aiRead, (page) => `${shareText(page)} AI`),
-    ...sumLines(run),
-  ].filter((line) => line.length > 0);
-  const title = message([[{ bold: `Top pages of ${siteText(run.site)}` }]]);
-  const ask = message(
-    lines.length > 0
-      ? lines
-      : [[pages.count === 1 ? '1 page was read.' : `${formatCount(pages.count)} pages were read.`]],
-    askButtons(run, 'pages'),
-  );
-  return [title, top, ask];
-}
-
-const changeOf = (page: PageChange) => changeText(totalOf(page), totalOf(page.before));
-
-const movedBy =
-  (by: keyof Counts) =>
-  (page: PageChange): string =>
-    bothText(page[by], page.before[by]);
-
-function listLine(
-  { site }: EditionRun,
-  name: string,
-  pages: readonly PageChange[],
-  say: (page: PageChange) => string,
-): Part[] {
-  if (pages.length === 0) return [];
-  const listed = pages.flatMap((page, index): Part[] => [
-    index === 0 ? ': ' : ' · ',
-    pagePart(site, page.path),
-    ` ${say(page)}`,
-  ]);
-  return [{ bold: name }, ...listed];
-}
-
-/** If the file is the only list of pages, its problem is shown here. */
-const fileLines = (run: EditionRun): Part[][] =>
-  run.sections.includes('pages') || run.csv === undefined || run.csv.state === 'failed' ? [] : sumLines(run);
-
-/** The platform's list of pages need not add up to its totals; a line says so if it does not. */
-function sumLines({ pages, totals, totalsBefore }: EditionRun): Part[][] {
-  const now = sumText(pages?.sum, totals);
-  const before = sumText(pages?.sumBefore, totalsBefore);
-  return [
-    ...(now === undefined ? [] : [[`The list of pages adds up to ${now}.`]]),
-    ...(before === undefined
-      ? []
-      : [[`The list of pages of the days before adds up to ${before}, so changes of pages may be wrong.`]]),
-  ];
-}
-
-function sumText(sum: Counts | undefined, total: Counts | undefined): string | undefined {
-  if (sum === undefined || total === undefined || totalOf(sum) === totalOf(total)) return undefined;
-  return `${formatCount(totalOf(sum))} of ${viewsText(totalOf(total))}`;
-}
-
-function spokenPages({ site, pages }: EditionRun): Part[][] {
-  const top =
-    pages?.top.slice(0, 3).map((page) => `${pathText(page.path)} ${formatCount(totalOf(page))}`) ?? [];
-  return [[`Top pages of ${siteText(site)}: ${top.join(', ')}`]];
 }

@@ -5,10 +5,10 @@ import { runAgainIn } from '../../job.ts';
 import type { PollFailure } from '../../poll-record.ts';
 import { nextFailure } from '../../retry.ts';
 import { defineRunJob, MAX_STEPS, markIdle, type StepResult, saveAs } from '../../run-job.ts';
-import { isRefusal, type PlatformCause } from '../model.ts';
+import { addCounts, type Counts, isRefusal, type PlatformCause } from '../model.ts';
 import { daysOf, settledAtMs } from '../weeks.ts';
 import { type AnalyticsLimits, limitsOf } from './limits.ts';
-import { causeOf, type FiguresRun, figuresRun, pagesOf, rangeKey } from './record.ts';
+import { causeOf, type FiguresRun, figuresRun, isSettled, pagesOf, rangeKey } from './record.ts';
 import {
   type NextRequest,
   nextRequest,
@@ -83,7 +83,11 @@ async function step(
   const waitMs = run.nextMs - now();
   if (waitMs > 0) return runAgainIn(waitMs);
   const request = nextRequest(run);
-  if (request === undefined) return end(markTooMany(run));
+  // Parts that exceed the request budget are reported as missing.
+  if (request === undefined)
+    return end(
+      run.pages?.state === 'collecting' ? { ...run, pages: { ...run.pages, state: 'tooMany' } } : run,
+    );
   const known = await withoutRequest(run, request, context);
   if (known !== undefined) return saveAs(known);
 
@@ -101,7 +105,8 @@ async function step(
       request.kind === 'pages'
         ? await collectPages(run, source, limits, context, execution)
         : await send(run, request, source, context);
-    return saveAs(afterRequest(run, next));
+    const requests = run.requests + 1;
+    return saveAs({ ...next, requests, pollFailure: undefined, limitedUntilMs: undefined });
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return runAgainIn(0);
@@ -110,13 +115,6 @@ async function step(
     return handleTrouble(run, request, error, context);
   }
 }
-
-const afterRequest = (run: FiguresRun, next: FiguresRun): FiguresRun => ({
-  ...next,
-  requests: run.requests + 1,
-  pollFailure: undefined,
-  limitedUntilMs: undefined,
-});
 
 /** A request keeps its slot id until it is sent. A retry gets a new id, since both requests were sent. */
 const slotId = ({ id, sinceMs, requests }: FiguresRun) => `${id} ${sinceMs} ${requests}`;
@@ -134,10 +132,6 @@ async function takeSlots(
   return 0;
 }
 
-/** Parts that exceed the request budget are reported as missing. */
-const markTooMany = (run: FiguresRun): FiguresRun =>
-  run.pages?.state === 'collecting' ? { ...run, pages: { ...run.pages, state: 'tooMany' } } : run;
-
 /** Records a noticeable wait, so that messages can show it. It is limited in time like any other failure. */
 function waitForLimit(run: FiguresRun, inMs: number, { now }: JobContext): StepResult<FiguresRun> {
   if (now() - run.sinceMs >= (run.urgent ? URGENT_LIMIT_MS : GIVE_UP_MS))
@@ -146,9 +140,6 @@ function waitForLimit(run: FiguresRun, inMs: number, { now }: JobContext): StepR
   const isSaid = Math.abs((run.limitedUntilMs ?? 0) - untilMs) < 60_000;
   return isSaid || inMs < 10_000 ? runAgainIn(inMs) : saveAs({ ...run, limitedUntilMs: untilMs }, { inMs });
 }
-
-/** Whether its range could no longer change when the run began. */
-const isSettled = ({ range, sinceMs }: FiguresRun) => settledAtMs(range) <= sinceMs;
 
 /**
  * Returns the run with figures that are stored already, or known to be unsupported; undefined if a request is needed.
@@ -173,15 +164,10 @@ async function withoutRequest(
   const days = span === undefined ? [] : daysOf(span);
   const kept = await figures.days(run, days);
   if (kept.size < days.length) return undefined;
-  const counts = { human: 0, ai: 0 };
-  for (const { human, ai } of kept.values()) {
-    counts.human += human;
-    counts.ai += ai;
-  }
-  return withSpan(run, request.index, counts);
+  return withSpan(run, request.index, addCounts(kept.values()));
 }
 
-const withSpan = (run: FiguresRun, index: number, counts: { human: number; ai: number }): FiguresRun => ({
+const withSpan = (run: FiguresRun, index: number, counts: Counts): FiguresRun => ({
   ...run,
   spans: run.spans.map((span, at) => (at === index ? { ...span, counts } : span)),
 });
@@ -266,39 +252,31 @@ async function handleTrouble(
   context: JobContext,
 ): Promise<StepResult<FiguresRun>> {
   const { now, alertAdmins, figures } = context;
-  const trouble = nextFailure(run.pollFailure, error, context);
-  const tried = error === 'project' ? run : { ...run, requests: run.requests + 1 };
-  if (request.kind === 'readers' && error !== 'project') {
+  const failure = nextFailure(run.pollFailure, error, context);
+  const isProject = error === 'project';
+  const tried = isProject ? run : { ...run, requests: run.requests + 1 };
+  if (request.kind === 'readers' && !isProject) {
     const leftOutMs = LEFT_OUT_MS[error.kind];
-    if (leftOutMs !== undefined) {
-      await figures.markUnsupported(supportKey(run, request.part), leftOutMs);
-      return saveAs(leaveOut(tried, request.part));
-    }
-    if (trouble.kind === 'down' && trouble.inARow >= MAX_PART_FAILURES)
+    if (leftOutMs !== undefined) await figures.markUnsupported(supportKey(run, request.part), leftOutMs);
+    if (leftOutMs !== undefined || (failure.kind === 'down' && failure.inARow >= MAX_PART_FAILURES))
       return saveAs(leaveOut(tried, request.part));
   }
-  const isProject = error === 'project';
-  const adminsTold =
-    !isProject && (trouble.kind === 'key' || error.kind === 'forbidden')
-      ? await alertAdmins(run.teamId, run.project, error)
-      : undefined;
+  if (!isProject && (failure.kind === 'key' || error.kind === 'forbidden'))
+    await alertAdmins(run.teamId, run.project, error);
   const isNew = isProject && run.pollFailure?.kind !== 'project';
   const sinceMs = (isNew ? undefined : run.pollFailure?.sinceMs) ?? now();
   const failing = {
-    ...trouble,
+    ...failure,
     sinceMs,
-    ...(adminsTold !== undefined && { adminsTold }),
     ...(!isProject && { status: error.status, said: error.platformMessage }),
   };
   const giveUpMs = isProject ? PROJECT_GIVE_UP_MS : GIVE_UP_MS;
-  const urgentMs = isRefusal(trouble) ? 0 : URGENT_GIVE_UP_MS;
+  const urgentMs = isRefusal(failure) ? 0 : URGENT_GIVE_UP_MS;
   if (now() - sinceMs >= (run.urgent ? urgentMs : giveUpMs))
     return end(tried, isProject ? 'project' : 'platform', causeOf({ pollFailure: failing }));
-  const nextMs = Math.min(
-    Math.max(trouble.nextMs, now() + backgroundPauseMs(run, trouble, context)),
-    now() + LONGEST_WAIT_MS,
-  );
-  const limitedUntilMs = trouble.kind === 'limit' ? nextMs : undefined;
+  const dueMs = Math.max(failure.nextMs, now() + backgroundPauseMs(run, failure, context));
+  const nextMs = Math.min(dueMs, now() + LONGEST_WAIT_MS);
+  const limitedUntilMs = failure.kind === 'limit' ? nextMs : undefined;
   return saveAs(
     { ...tried, limitedUntilMs, nextMs, pollFailure: failing },
     { inMs: Math.max(1, nextMs - now()) },

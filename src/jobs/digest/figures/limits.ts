@@ -29,22 +29,15 @@ export const backgroundLimit = (budget: string, perHour: number): RateLimit => (
   windowMs: HOUR_MS,
 });
 
-/** Returns one person's part of that limit, for digests of any dates: enough for two, or a fifth if that is more. */
-const personLimit = (teamId: string, userId: string, perHour: number): RateLimit => ({
-  name: `analytics-person:${teamId}:${userId}`,
-  count: Math.max(2 * KEPT_FOR_PEOPLE, Math.floor(perHour / 5)),
-  windowMs: HOUR_MS,
-});
-
+/** `all`, and those of which a request needs a slot, in this order. */
 export interface AnalyticsLimits {
   all: RateLimit;
-  /** Limits of which a request needs a slot, in this order. */
   needed: RateLimit[];
 }
 
-/** Urgent requests may use the whole limit, each person a share of it. */
+/** Returns the limits of a run's requests. Urgent ones may use the whole limit. */
 export function limitsOf(
-  run: Pick<FiguresRun, 'teamId' | 'urgent' | 'by' | 'project'>,
+  run: Pick<FiguresRun, 'urgent' | 'project'>,
   { keyId }: Pick<DocsApi, 'keyId'>,
   { limits, projects }: Pick<JobContext, 'limits' | 'projects'>,
 ): AnalyticsLimits {
@@ -52,6 +45,5 @@ export function limitsOf(
   const project = projects.find(({ name }) => name === run.project);
   const budget = analyticsBudget(project?.organization, keyId);
   const all = analyticsLimit(budget, perHour);
-  if (!run.urgent) return { all, needed: [backgroundLimit(budget, perHour), all] };
-  return { all, needed: run.by === undefined ? [all] : [personLimit(run.teamId, run.by, perHour), all] };
+  return { all, needed: run.urgent ? [all] : [backgroundLimit(budget, perHour), all] };
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { retention } from '../../../runtime/timing.ts';
 import type { PagesOf } from '../../../store/figures.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
+import type { JobContext } from '../../context.ts';
 import { pollFailure } from '../../poll-record.ts';
 import {
   counts,
@@ -11,6 +13,9 @@ import {
   platformCause,
   readerFigures,
 } from '../model.ts';
+import { settledAtMs } from '../weeks.ts';
+
+const DAY_MS = 86_400_000;
 
 /** Parts of the readers' figures, in the order of requests; `visitors` and `feedback` take one request each. */
 export const READER_PARTS = ['visitors', 'searches', 'feedback', 'questions'] as const;
@@ -25,10 +30,8 @@ export const figuresRun = runBase.extend({
   range: dayRange,
   /** Parts of the range with a total each. Together they are the range, unless an alert compares days. */
   spans: z.array(dayRange.extend({ counts: counts.optional() })),
-  /** A person waits: it has priority, and uses the requests reserved for people. */
+  /** A person waits: it may use the requests reserved for people. */
   urgent: z.boolean(),
-  /** The person who requested it, if any, for their share of the requests. */
-  by: z.string().optional(),
   /** Maximum number of requests; unlimited if missing. */
   maxRequests: z.number().int().optional(),
   requests: z.number().int(),
@@ -56,7 +59,6 @@ export const figuresRun = runBase.extend({
   pollFailure: pollFailure
     .extend({
       sinceMs: z.number(),
-      adminsTold: z.boolean().optional(),
       ...platformCause.omit({ kind: true }).shape,
     })
     .optional(),
@@ -66,28 +68,20 @@ export const figuresRun = runBase.extend({
 });
 export type FiguresRun = z.infer<typeof figuresRun>;
 
-/** A request for figures of a range. */
-export type FiguresWanted = Pick<
-  FiguresRun,
-  'teamId' | 'project' | 'range' | 'urgent' | 'by' | 'maxRequests'
-> & {
-  spans: readonly DayRange[];
-  pages: boolean;
-  readers: boolean;
-};
-
-/** Returns the id of the run that collects them, the same for equal requests. */
-function figuresId({ teamId, project, range, spans, pages, readers, maxRequests = 0 }: FiguresWanted) {
-  const wanted = [pages ? 'pages' : '', readers ? 'readers' : '', String(maxRequests)];
+/** Returns the run that collects the requested figures; its id is the same for equal requests. */
+export function newFiguresRun(
+  wanted: Pick<FiguresRun, 'teamId' | 'project' | 'range' | 'urgent' | 'maxRequests'> & {
+    spans: readonly DayRange[];
+    pages: boolean;
+    readers: boolean;
+  },
+  nowMs: number,
+): FiguresRun {
+  const { teamId, project, range, spans, urgent, maxRequests, pages, readers } = wanted;
+  const what = [pages ? 'pages' : '', readers ? 'readers' : '', String(maxRequests ?? 0)];
   const days = spans.map(({ from, to }) => `${from} ${to}`);
-  return idOf('digest-figures', teamId, project, range.from, range.to, ...wanted, ...days);
-}
-
-/** Returns the run that collects the requested figures. */
-export function newFiguresRun(wanted: FiguresWanted, nowMs: number): FiguresRun {
-  const { teamId, project, range, spans, urgent, by, maxRequests } = wanted;
   return {
-    id: figuresId(wanted),
+    id: idOf('digest-figures', teamId, project, range.from, range.to, ...what, ...days),
     teamId,
     job: 'digest-figures',
     rev: 1,
@@ -96,11 +90,10 @@ export function newFiguresRun(wanted: FiguresWanted, nowMs: number): FiguresRun 
     range,
     spans: spans.map((span) => ({ ...span })),
     urgent,
-    by,
     maxRequests,
     requests: 0,
-    ...(wanted.pages && { pages: { offset: 0, state: 'collecting' as const } }),
-    ...(wanted.readers && { readers: { done: [], figures: {}, categories: {} } }),
+    ...(pages && { pages: { offset: 0, state: 'collecting' as const } }),
+    ...(readers && { readers: { done: [], figures: {}, categories: {} } }),
     state: 'collecting',
     sinceMs: nowMs,
     nextMs: nowMs,
@@ -131,3 +124,45 @@ export function causeOf({
 
 /** Whether all spans have totals. */
 export const hasTotals = ({ spans }: FiguresRun) => spans.every((span) => span.counts !== undefined);
+
+/** Whether its range could no longer change when the run began. */
+export const isSettled = ({ range, sinceMs }: FiguresRun) => settledAtMs(range) <= sinceMs;
+
+/**
+ * How long a run's pages can be used, which expire before its record. Weekly digests use them within two days before
+ * they expire; a person's request waits for hours at most.
+ */
+const pagesUsedMs = ({ urgent }: FiguresRun) =>
+  urgent ? retention.askedPageFiguresMs - DAY_MS : retention.pageFiguresMs - 2 * DAY_MS;
+
+/**
+ * Returns how to collect figures again that were `known` already. A failed run resumes; a range that could still
+ * change, or whose pages may have expired, begins again. A pause after a failure ends at once. Returns undefined if the
+ * figures are usable, or in progress.
+ */
+function collectAgain(known: FiguresRun, wanted: FiguresRun, nowMs: number): FiguresRun | undefined {
+  const { state, pollFailure, pages, sinceMs, failed } = known;
+  if (state !== 'ended')
+    return pollFailure && pollFailure.kind !== 'limit'
+      ? { ...known, pollFailure: undefined, nextMs: nowMs }
+      : undefined;
+  const areExpired = pages !== undefined && nowMs - sinceMs > pagesUsedMs(known);
+  if (areExpired || !isSettled(known)) return { ...wanted, rev: known.rev };
+  if (failed === undefined) return undefined;
+  const again = { failed: undefined, cause: undefined, requests: 0, sinceMs: nowMs, nextMs: nowMs };
+  return { ...known, state: 'collecting', ...again };
+}
+
+/** Starts collecting missing figures, once for equal requests. A failed run resumes. */
+export async function collectFigures(
+  wanted: FiguresRun,
+  { runs, wake, now }: Pick<JobContext, 'runs' | 'wake' | 'now'>,
+): Promise<void> {
+  const accepted = await runs.accept(wanted, Number.MAX_SAFE_INTEGER, 0, undefined);
+  if (accepted.kind === 'accepted') return wake(wanted);
+  const [known] = await runs.loadAll([wanted.id], figuresRun);
+  const again = known && collectAgain(known, wanted, now());
+  if (again === undefined) return;
+  await runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
+  await wake(again);
+}

@@ -1,6 +1,5 @@
 import type { DocsApi } from '../../../docs-api/client.ts';
-import { MAX_LISTED } from '../listed.ts';
-import type { Counts, DayRange, PageCounts } from '../model.ts';
+import { type Counts, type DayRange, MAX_LISTED, type PageCounts } from '../model.ts';
 import { type FiguresRun, READER_PARTS, type ReaderPart } from './record.ts';
 
 /** Rows per request, the platform's maximum. */

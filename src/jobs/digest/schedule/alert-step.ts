@@ -1,15 +1,13 @@
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../retry.ts';
-import { type Alert, alertsOf, QUIET_DAYS, quietAfter, tellable, USUAL_DAYS } from '../alerts.ts';
-import { collectFigures } from '../figures/collect.ts';
-import { type FiguresRun, figuresRun, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
+import { type Alert, alertsOf, quietAfter, tellable, USUAL_DAYS } from '../alerts.ts';
+import { collectFigures, figuresRun, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
 import type { DayRange, PageCounts } from '../model.ts';
 import { SETTLING_MS } from '../weeks.ts';
-import { alertMessage, type MovedPage } from './alert-view.ts';
-import { checkOwner, pauseNotPermitted } from './owner.ts';
 import { type AlertWatch, alertKey, type ScheduleRun } from './record.ts';
-import { nextDaily } from './transitions.ts';
+import { nextDaily, pauseItself } from './transitions.ts';
+import { alertMessage, type MovedPage, notPermittedMessage } from './view.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -48,40 +46,20 @@ export async function stepAlert(run: ScheduleRun, context: AlertContext): Promis
   if (nowMs >= alert.nextAtMs) {
     // If Slack does not answer, the day is checked, and the owner is looked up again before a post.
     if ((await checkOwner(run, context)) === 'notPermitted') return pauseNotPermitted(run, context);
-    return { ...run, alert: { ...alert, nextAtMs, ...settledDays(run, alert, nowMs) } };
+    // Days before the last one that settled are not caught up; after a clock change it may be checked already.
+    const day = dayOf(nowMs - SETTLING_MS - DAY_MS);
+    if (day === alert.checked) return { ...run, alert: { ...alert, nextAtMs } };
+    return {
+      ...run,
+      alert: { ...alert, nextAtMs, checked: day, check: await beginCheck(run, day, context) },
+    };
   }
   const untilNextMs = alert.nextAtMs - nowMs;
-  if (alert.check === undefined) {
-    const [day, ...days] = alert.days ?? [];
-    if (day === undefined) return untilNextMs;
-    return { ...run, alert: { ...alert, days, check: await beginCheck(run, day, context) } };
-  }
+  if (alert.check === undefined) return untilNextMs;
   const next = await stepCheck(run, alert.check, context);
   if (typeof next === 'number') return Math.min(next, untilNextMs);
   if (next === 'notPermitted') return pauseNotPermitted(run, context);
   return { ...run, alert: { ...alert, check: undefined, ...next } };
-}
-
-/** Returns the last due check; earlier ones are not caught up. */
-function lastDaily({ timetable }: ScheduleRun, dueAtMs: number, nowMs: number): number {
-  let lastMs = dueAtMs;
-  for (let atMs = dueAtMs; atMs <= nowMs; atMs = nextDaily(timetable, atMs)) lastMs = atMs;
-  return lastMs;
-}
-
-/** Returns the days that settled since the last check: a clock change may make it two, or none. */
-function settledDays(
-  run: ScheduleRun,
-  { nextAtMs, checked }: AlertWatch,
-  nowMs: number,
-): Partial<AlertWatch> {
-  const dueAtMs = lastDaily(run, nextAtMs, nowMs);
-  const last = dayOf(dueAtMs - SETTLING_MS - DAY_MS);
-  if (checked === last) return {};
-  const dayBefore = dayRange(last, -1).from;
-  // A check missed by a day is not caught up.
-  const isTwo = dueAtMs === nextAtMs && checked !== undefined && checked < dayBefore;
-  return { checked: last, days: isTwo ? [dayBefore, last] : [last], check: undefined };
 }
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -125,10 +103,6 @@ async function collect(
   return run.id;
 }
 
-async function load(ids: string[], { runs }: AlertContext): Promise<FiguresRun[]> {
-  return runs.loadAll(ids, figuresRun);
-}
-
 /** Returns the next state of the check (none: it is over), the wait, or that nothing may be posted. */
 async function stepCheck(
   run: ScheduleRun,
@@ -136,40 +110,20 @@ async function stepCheck(
   context: AlertContext,
 ): Promise<Partial<AlertWatch> | 'notPermitted' | number> {
   if (check.found !== undefined) return awaitPages(run, check, check.found, context);
-  const [figures] = await load([check.figures], context);
+  const [figures] = await context.runs.loadAll([check.figures], figuresRun);
   if (figures === undefined) return {};
   if (!hasTotals(figures)) {
     const isOver = figures.state === 'ended' || context.now() - check.sinceMs >= GIVE_UP_MS;
     return isOver ? {} : deliveryCheckMs(check, context, MAX_CHECK_MS);
   }
   const days = figures.spans.flatMap(({ counts }) => counts ?? []);
-  const alerts = await withoutQuiet(run, check.day, alertsOf(days), context);
+  const alerts = tellable(alertsOf(days), run.alert?.quiet, check.day);
   if (alerts.length === 0) return {};
   const pagesOf = (range: DayRange) =>
     collect(run, { range, spans: [range], pages: true, maxRequests: PAGE_REQUESTS }, context);
   const pages: string[] = [];
   for (const [range] of comparedDays(check.day, alerts[0])) pages.push(await pagesOf(range));
   return { check: { ...check, found: { sinceMs: context.now(), alerts, pages } } };
-}
-
-/** Alerts of an earlier schedule are unknown here: then only a day without any views is posted. */
-async function withoutQuiet(
-  run: ScheduleRun,
-  day: string,
-  alerts: readonly Alert[],
-  context: AlertContext,
-): Promise<Alert[]> {
-  const quiet = run.alert?.quiet;
-  if (quiet !== undefined || alerts.length === 0 || !(await wasAlert(run, day, context)))
-    return tellable(alerts, quiet, day);
-  return alerts.filter(({ now }) => now === 0);
-}
-
-/** Whether a line was posted in the days before, also by a schedule that was since removed or turned alerts off. */
-async function wasAlert(run: ScheduleRun, day: string, { outbox }: AlertContext): Promise<boolean> {
-  const before = Array.from({ length: QUIET_DAYS - 1 }, (_, index) => dayRange(day, -1 - index).from);
-  const lines = await Promise.all(before.map((one) => outbox.deliveryState(alertKey(run, one))));
-  return lines.some(({ kind }) => kind === 'shown');
 }
 
 /** Waits a limited time for the pages that changed, and posts the line. */
@@ -179,7 +133,7 @@ async function awaitPages(
   found: Found,
   context: AlertContext,
 ): Promise<Partial<AlertWatch> | 'notPermitted' | number> {
-  const lists = await load(found.pages, context);
+  const lists = await context.runs.loadAll(found.pages, figuresRun);
   const isOpen = lists.some(({ state }) => state !== 'ended');
   if (isOpen && context.now() - found.sinceMs < PAGES_MS)
     return deliveryCheckMs(found, context, MAX_CHECK_MS);
@@ -233,4 +187,35 @@ export function mostMoved(
     .toSorted((one, other) => other.moved - one.moved)
     .slice(0, MAX_PAGES)
     .map(({ page }) => page);
+}
+
+/** Whether the owner may have digests. After an owner has `left`, digests continue until a person takes them over. */
+type OwnerStanding = 'permitted' | 'left' | 'notPermitted' | 'unknown';
+
+/** Looks up the owner's present standing; `unknown` while Slack does not answer. */
+export async function checkOwner(
+  { owner }: Pick<ScheduleRun, 'owner'>,
+  { policy }: Pick<JobContext, 'policy'>,
+): Promise<OwnerStanding> {
+  const permission = await policy.check(owner.id, 'digest');
+  switch (permission.kind) {
+    case 'allowed':
+      return 'permitted';
+    case 'unknown':
+      return 'unknown';
+    case 'refused':
+      return permission.person.active ? 'notPermitted' : 'left';
+  }
+}
+
+/** Returns the paused schedule: its owner may no longer set up digests, and gets one message that says so. */
+export async function pauseNotPermitted(
+  run: ScheduleRun,
+  { outbox, now }: Pick<JobContext, 'outbox' | 'now'>,
+): Promise<ScheduleRun> {
+  // Once for each active period, whichever step finds out.
+  const key = `${run.id}.not-permitted.${run.sinceMs}`;
+  const message = notPermittedMessage(run);
+  await outbox.publish(run.teamId, { key, place: { user: run.owner.id }, kind: 'ending', message }, run.rev);
+  return pauseItself(run, 'pausedByPermission', now());
 }

@@ -4,37 +4,40 @@ import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
-import { acceptWeekly, type EditionWrites } from '../edition/accept.ts';
-import { planWeekly, weeklyFigures } from '../edition/new-edition.ts';
-import { permalinkOf } from '../edition/permalink.ts';
-import { type EditionRun, editionRun } from '../edition/record.ts';
+import {
+  type EditionRun,
+  editionRun,
+  figuresOf,
+  newEdition,
+  permalinkOf,
+  restart,
+  weeklyId,
+} from '../edition/record.ts';
 import { postedMessage } from '../edition/reply-view.ts';
-import { collectFigures } from '../figures/collect.ts';
 import { backgroundLimit } from '../figures/limits.ts';
+import { collectFigures } from '../figures/record.ts';
 import { PAGE_LIMIT } from '../figures/requests.ts';
+import { timetableText } from '../schedule-times.ts';
 import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
-import { stepAlert } from './alert-step.ts';
-import { scheduleNeeds } from './needs.ts';
-import { checkOwner, pauseNotPermitted } from './owner.ts';
+import { checkOwner, pauseNotPermitted, stepAlert } from './alert-step.ts';
 import { type ScheduleRun, scheduleRun, testKey } from './record.ts';
 import {
   activate,
   dueDigests,
   end,
-  isAbandoned,
   nextDaily,
   nextDue,
   nothingToCheck,
   recordOutcome,
 } from './transitions.ts';
 import {
-  abandonedMessage,
   createdMessage,
   failedMessage,
   goesOnMessage,
   lateMessage,
   noPlaceMessage,
   ownerLeftMessage,
+  scheduleNeeds,
   skippedMessage,
   takenOverMessage,
   testMessage,
@@ -50,9 +53,6 @@ const OTHER_REQUESTS = 50;
 
 /** Longest pause between checks of the digest that is being posted. */
 const MAX_CHECK_MS = 30_000;
-
-/** Pause between look-ups of an owner whom Slack cannot look up, while no digest waits. */
-const LOOKUP_MS = 5 * MINUTE_MS;
 
 const PAUSED_NOT_PERMITTED = 'paused: not permitted';
 
@@ -78,7 +78,6 @@ export const scheduleJob = defineRunJob({
 });
 
 async function step(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
-  context.ownerLookups.record(run.id, run.state === 'active' ? run.unknownSinceMs : undefined);
   switch (run.state) {
     case 'testing':
       return awaitTest(run, context);
@@ -141,6 +140,10 @@ async function finishPosting(
     return saveAs({ ...run, takenFrom: undefined });
   }
   if (posting === undefined) return undefined;
+  if (!posting.accepted) {
+    await acceptDigest(run, posting, context);
+    return saveAs({ ...run, posting: { ...posting, accepted: true } });
+  }
   const edition = await loadEdition(posting.run, context);
   // A digest that is missing or damaged is skipped.
   if (edition === undefined) return saveAs({ ...run, posting: undefined, lastWeek: posting.week });
@@ -156,29 +159,38 @@ async function finishPosting(
   // The count of failures would not be unique: it restarts when a schedule is resumed.
   const name = `${failure ? 'failed' : 'posted'}.${posting.week}.${posting.sinceMs}`;
   const message = failure ? failedMessage(next) : await postedBy(edition, context);
-  if (isAbandoned(next)) await alertOfAbandoned(next, posting.week, context);
-  else if (failure) await publish(run, name, placeOfOwner(run), message, context);
+  if (failure) await publish(run, name, placeOfOwner(run), message, context);
   for (const user of posting.sentBy ?? [])
     if (!failure || user !== run.owner.id) await publish(run, `${name}.${user}`, { user }, message, context);
   const isPaused = next.state === 'paused' && run.state === 'active';
   return saveAs(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
 }
 
+/** Accepts the digest of a week; its id follows from the week. One that has failed, or waits for numbers, resumes. */
+async function acceptDigest(
+  { teamId, channel, project, site, owner, sections, timetable, id }: ScheduleRun,
+  { run, dueAtMs, sentBy: senders }: NonNullable<ScheduleRun['posting']>,
+  context: JobContext,
+): Promise<void> {
+  const { runs, wake, now } = context;
+  const { range } = lastCompleteWeek(dueAtMs);
+  const wanted = { teamId, channel, project, site, owner, sections, range, dueAtMs };
+  const sentBy = senders && id;
+  const digest = newEdition(
+    { ...wanted, id: run, kind: 'weekly', timetable: timetableText(timetable), sentBy },
+    now(),
+  );
+  const accepted = await runs.accept(digest, Number.MAX_SAFE_INTEGER, 0, undefined);
+  if (accepted.kind === 'accepted') return wake(digest);
+  const known = await loadEdition(run, context);
+  const again = known && restart(known, { sections, sentBy }, now());
+  if (again === undefined) return;
+  await runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
+  await wake(again);
+}
+
 const postedBy = async (edition: EditionRun, { outbox, workspaceUrl }: JobContext) =>
   postedMessage(edition, await permalinkOf(edition, outbox, workspaceUrl()));
-
-/** Alerts the admins once that it is paused. */
-async function alertOfAbandoned(run: ScheduleRun, week: string, { sendAdminAlert, log }: JobContext) {
-  const { id, teamId, channel, failure } = run;
-  const hasAdmins = await sendAdminAlert(teamId, {
-    name: `digest:${id}:${week}`,
-    messageKeyPrefix: `${id}.abandoned.${week}`,
-    message: () => abandonedMessage(run),
-    once: true,
-  });
-  const about = { run: id, channel, code: failure?.code, hasAdmins };
-  log.warn(about, 'a weekly digest is paused: its owner has left, and its channel takes no posts');
-}
 
 async function loadEdition(id: string, { runs }: JobContext): Promise<EditionRun | undefined> {
   const [edition] = await runs.loadAll([id], editionRun);
@@ -188,24 +200,16 @@ async function loadEdition(id: string, { runs }: JobContext): Promise<EditionRun
 const waitForPosting = ({ posting }: ScheduleRun, context: JobContext) =>
   posting === undefined ? Infinity : deliveryCheckMs(posting, context, MAX_CHECK_MS);
 
-/** Accepts the digest that is due. Returns undefined if none is. */
+/** Begins the digest that is due. Returns undefined if none is. */
 async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun> | undefined> {
   const nowMs = context.now();
   if (nowMs < run.nextAtMs) return undefined;
   const { due, skipped, nextAtMs } = dueDigests(run, nowMs);
   const owner = due && (await checkOwner(run, context));
-  if (owner === 'unknown')
-    return run.unknownSinceMs === undefined
-      ? saveAs({ ...run, unknownSinceMs: nowMs })
-      : runAgainIn(lookupRetryMs(context));
+  if (owner === 'unknown') return runAgainIn(lookupRetryMs(context));
   const hasLeft = owner === 'left';
+  const next: ScheduleRun = { ...run, nextAtMs, ...(due && { ownerLeft: hasLeft || undefined }) };
   const skippedLast = skipped.at(-1);
-  const next: ScheduleRun = {
-    ...run,
-    nextAtMs,
-    ...(due && { ownerLeft: hasLeft || undefined, unknownSinceMs: undefined }),
-    ...(skippedLast && { skipped: { week: skippedLast.week.name, dueAtMs: skippedLast.dueAtMs } }),
-  };
   if (skippedLast !== undefined) {
     const note = skippedMessage(run, skipped);
     await publish(run, `skipped.${skippedLast.week.name}`, placeOfOwner(next), note, context);
@@ -217,48 +221,26 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
     const name = `left.${run.owner.id}`;
     await publish(run, name, { channel: run.channel }, ownerLeftMessage(run), context);
   }
-  const planned = planWeekly({ schedule: run, ...due }, nowMs);
-  await acceptWeekly(planned, writesOf(context), nowMs);
-  return saveAs({ ...next, posting: { run: planned.edition.id, week: due.week.name, sinceMs: nowMs } });
+  const id = weeklyId(run.teamId, run.channel, run.project, due.week.name);
+  const posting = { run: id, week: due.week.name, sinceMs: nowMs, dueAtMs: due.dueAtMs };
+  return saveAs({ ...next, posting });
 }
-
-/** How a job reads and writes runs; each accepted run is woken. */
-const writesOf = (context: JobContext): EditionWrites => {
-  const { runs, wake } = context;
-  const woken = async (edition: EditionRun, written: Promise<{ kind: string }>) => {
-    const result = await written;
-    if (result.kind === 'accepted') await wake(edition);
-    return result;
-  };
-  return {
-    load: (id) => loadEdition(id, context),
-    async collect(figures) {
-      for (const wanted of figures) await collectFigures(wanted, context);
-    },
-    start: (run) => woken(run, runs.accept(run, Number.MAX_SAFE_INTEGER, 0, undefined)),
-    resume: (run) => woken(run, runs.resume(run, Number.MAX_SAFE_INTEGER, 0)),
-  };
-};
 
 /** If nothing is due: collects figures in time, checks for unusual days, and waits. */
 async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
-  // Without it a digest may be skipped. Operators see the problem until it ends.
-  const isUnknown = run.unknownSinceMs !== undefined;
-  if (isUnknown && (await checkOwner(run, context)) !== 'unknown')
-    return saveAs({ ...run, unknownSinceMs: undefined });
-  const week = lastCompleteWeek(run.nextAtMs);
-  const collectAtMs = run.prepared === week.name ? Infinity : collectsAtMs(run, context);
+  const { name, range } = lastCompleteWeek(run.nextAtMs);
+  const collectAtMs = run.prepared === name ? Infinity : collectsAtMs(run, context);
   if (nowMs >= collectAtMs) {
-    for (const wanted of weeklyFigures(run, week, nowMs)) await collectFigures(wanted, context);
-    return saveAs({ ...run, prepared: week.name });
+    for (const wanted of figuresOf({ ...run, kind: 'weekly', range }, nowMs))
+      await collectFigures(wanted, context);
+    return saveAs({ ...run, prepared: name });
   }
   const alert = await stepAlert(run, context);
   if (typeof alert !== 'number')
     return saveAs(alert, alert.state === 'paused' ? { audit: PAUSED_NOT_PERMITTED } : {});
   const dueMs = Math.min(run.nextAtMs, collectAtMs) - nowMs;
-  const lookupMs = isUnknown ? LOOKUP_MS : Infinity;
-  return runAgainIn(Math.min(dueMs, alert, lookupMs, waitForPosting(run, context)));
+  return runAgainIn(Math.min(dueMs, alert, waitForPosting(run, context)));
 }
 
 /** Returns when to begin collecting: late, to save requests, but early enough for the pages. */
@@ -275,7 +257,7 @@ async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promi
   const nowMs = context.now();
   if (run.state === 'removed') return markIdle(run, context);
   const week = lastCompleteWeek(nowMs).name;
-  const posting = run.posting ?? { run: '', week, sinceMs: nowMs };
+  const posting = run.posting ?? { run: '', week, sinceMs: nowMs, dueAtMs: nowMs };
   const failed = recordOutcome({ ...run, posting }, { why: 'broken', ref }, undefined, nowMs);
   const { alert } = run;
   const next: ScheduleRun = {

@@ -5,17 +5,16 @@ import { openQuestionIds } from '../../needs.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
 import { quiet } from '../alerts.ts';
-import { editionEnding, person } from '../edition/record.ts';
-import { platformCause, SECTIONS } from '../model.ts';
+import { editionEnding } from '../edition/record.ts';
+import { person, platformCause, SECTIONS } from '../model.ts';
 import { nextOccurrence, timetable } from '../schedule-times.ts';
 
 /** State of the check for unusual days. Days are in UTC, `YYYY-MM-DD`. */
 const alertWatch = z.object({
   /** When the next day is checked. */
   nextAtMs: z.number(),
-  /** The last day checked or queued for a check, and the days still to check. */
+  /** The last day that was checked. */
   checked: z.string().optional(),
-  days: z.array(z.string()).optional(),
   quiet: quiet.optional(),
   /** The day being checked, and the run that collects it. `sinceMs` is the start of the check. */
   check: z
@@ -68,12 +67,15 @@ export const scheduleRun = runBase.extend({
   nextAtMs: z.number(),
   /** The week whose figures are being collected for the next digest. */
   prepared: z.string().optional(),
-  /** The digest that is being posted: its run and week. */
+  /** The digest that is being posted: its run and week, and when it was due or sent by hand. */
   posting: z
     .object({
       run: z.string(),
       week: z.string(),
       sinceMs: z.number(),
+      dueAtMs: z.number(),
+      /** Its run is accepted, or resumed. */
+      accepted: z.boolean().optional(),
       /** Ids of the people who sent it by hand; each is informed of the result. */
       sentBy: z.array(z.string()).optional(),
     })
@@ -91,12 +93,8 @@ export const scheduleRun = runBase.extend({
       week: z.string(),
     })
     .optional(),
-  /** The last week that was skipped as too late; the owner has a note of it. */
-  skipped: z.object({ week: z.string(), dueAtMs: z.number() }).optional(),
   /** The owner has left the workspace; the channel has a message about it. */
   ownerLeft: z.boolean().optional(),
-  /** Since when Slack cannot say whether the owner may have digests; the look-up is repeated. */
-  unknownSinceMs: z.number().optional(),
   /** The previous owner, until the message about the takeover is published. */
   takenFrom: person.optional(),
   alert: alertWatch.optional(),

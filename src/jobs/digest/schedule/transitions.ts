@@ -1,5 +1,5 @@
-import type { EditionEnding } from '../edition/record.ts';
-import { LATE_MS, nextOccurrence, type Timetable } from '../schedule-times.ts';
+import { type EditionEnding, weeklyId } from '../edition/record.ts';
+import { nextOccurrence, type Timetable } from '../schedule-times.ts';
 import { lastCompleteWeek, type Week } from '../weeks.ts';
 import type { ScheduleRun } from './record.ts';
 
@@ -30,7 +30,6 @@ export function nextDue(run: ScheduleRun, nowMs: number): number {
 export interface DueDigest {
   week: Week;
   dueAtMs: number;
-  late: boolean;
 }
 
 /**
@@ -45,7 +44,7 @@ export function dueDigests(
   let dueAtMs = run.nextAtMs;
   for (; dueAtMs <= nowMs; dueAtMs = nextOccurrence(run.timetable, dueAtMs)) {
     const week = lastCompleteWeek(dueAtMs);
-    if (isNewWeek(run, week)) missed.set(week.name, { week, dueAtMs, late: nowMs - dueAtMs > LATE_MS });
+    if (isNewWeek(run, week)) missed.set(week.name, { week, dueAtMs });
   }
   const all = [...missed.values()];
   const latest = all.at(-1);
@@ -58,10 +57,10 @@ export function dueDigests(
 }
 
 /** Only days that settle from now on are checked. */
-export const nothingToCheck = { checked: undefined, days: undefined, check: undefined };
+export const nothingToCheck = { checked: undefined, check: undefined };
 
 /** Returns the schedule active from now on: earlier due times are not caught up. */
-function start(run: ScheduleRun, nowMs: number): ScheduleRun {
+export function activate(run: ScheduleRun, nowMs: number): ScheduleRun {
   const { alert } = run;
   return {
     ...run,
@@ -72,14 +71,10 @@ function start(run: ScheduleRun, nowMs: number): ScheduleRun {
     pausedBy: undefined,
     pausedByFailures: undefined,
     pausedByPermission: undefined,
-    unknownSinceMs: undefined,
     failures: 0,
     ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), ...nothingToCheck } }),
   };
 }
-
-/** Returns the schedule after its test post has shown that the app may post. */
-export const activate = (run: ScheduleRun, nowMs: number): ScheduleRun => start(run, nowMs);
 
 /** Returns the schedule after it has paused itself. */
 export const pauseItself = (
@@ -87,10 +82,6 @@ export const pauseItself = (
   why: 'pausedByFailures' | 'pausedByPermission',
   nowMs: number,
 ): ScheduleRun => ({ ...run, state: 'paused', sinceMs: nowMs, [why]: true });
-
-/** Whether nobody can be informed of a failed digest: the owner has left, and the channel takes no posts. */
-export const isAbandoned = ({ ownerLeft, failure }: ScheduleRun) =>
-  ownerLeft === true && failure?.why === 'place';
 
 /** Returns the ended schedule: its record now expires, and its step releases the claim. */
 export const end = (run: ScheduleRun, nowMs: number): ScheduleRun => ({
@@ -121,33 +112,26 @@ export function recordOutcome(
       failure: undefined,
     };
     // The failure is over.
-    if (run.state === 'paused' && run.pausedByFailures) return start(posted, nowMs);
+    if (run.state === 'paused' && run.pausedByFailures) return activate(posted, nowMs);
     return run.nextAtMs > nowMs ? { ...posted, nextAtMs: nextDue(posted, nowMs) } : posted;
   }
   const failed = { ...rest, failures: run.failures + 1, failure: { why, code: code ?? ref, cause, week } };
-  const isTooMany = failed.failures >= MAX_FAILURES || isAbandoned(failed);
-  return isTooMany && run.state === 'active' ? pauseItself(failed, 'pausedByFailures', nowMs) : failed;
+  return failed.failures >= MAX_FAILURES && run.state === 'active'
+    ? pauseItself(failed, 'pausedByFailures', nowMs)
+    : failed;
 }
 
 /**
- * Returns the schedule with a week's digest that `by` posted by hand: its result is recorded here and reported to `by`.
- * Returns undefined if nothing changes.
+ * Returns the schedule whose digest of the last complete week is sent by hand: the next step accepts it, or has it
+ * resumed. Its result is reported to `by`.
  */
-export function followEdition(
-  run: ScheduleRun,
-  posting: { run: string; week: string; by?: string | undefined },
-  nowMs: number,
-): ScheduleRun | undefined {
+export function sendByHand(run: ScheduleRun, by: string, nowMs: number): ScheduleRun | undefined {
   if (run.state === 'removed' || run.state === 'testing') return undefined;
-  const { by, ...edition } = posting;
-  const known = run.posting?.run === edition.run ? run.posting : undefined;
-  const sentBy = known?.sentBy ?? [];
-  const isNew = by !== undefined && !sentBy.includes(by);
-  if (known !== undefined && !isNew) return undefined;
-  const next = {
-    ...run,
-    posting: { ...(known ?? { ...edition, sinceMs: nowMs }), ...(isNew && { sentBy: [...sentBy, by] }) },
-  };
+  const week = lastCompleteWeek(nowMs).name;
+  const id = weeklyId(run.teamId, run.channel, run.project, week);
+  const known = run.posting?.run === id ? run.posting : { run: id, week, sinceMs: nowMs, dueAtMs: nowMs };
+  const sentBy = [...new Set([...(known.sentBy ?? []), by])];
+  const next = { ...run, posting: { ...known, accepted: false, sentBy } };
   return run.nextAtMs > nowMs ? { ...next, nextAtMs: nextDue(next, nowMs) } : next;
 }
 
@@ -191,15 +175,15 @@ export const scheduleTransitions = {
     run.state === 'active'
       ? { ...run, state: 'paused', sinceMs: nowMs, pausedBy: { id: by.id, name: by.name } }
       : undefined,
-  resume: (run, _by, nowMs) => (run.state === 'paused' ? start(run, nowMs) : undefined),
+  resume: (run, _by, nowMs) => (run.state === 'paused' ? activate(run, nowMs) : undefined),
   remove: (run, _by, nowMs) => (run.state === 'removed' ? undefined : end(run, nowMs)),
   /** The owner has left, and this person becomes the owner. */
   takeOver: (run, by, nowMs) => {
     if (run.state === 'removed' || !run.ownerLeft || run.owner.id === by.id) return undefined;
     const owner = { id: by.id, name: by.name };
-    const next = { ...run, owner, people: [by.id], ownerLeft: undefined, unknownSinceMs: undefined };
+    const next = { ...run, owner, people: [by.id], ownerLeft: undefined };
     const taken = { ...next, takenFrom: run.owner };
-    return taken.pausedByPermission ? start(taken, nowMs) : taken;
+    return taken.pausedByPermission ? activate(taken, nowMs) : taken;
   },
 } satisfies Record<string, Transition>;
 export type ScheduleTransition = keyof typeof scheduleTransitions;

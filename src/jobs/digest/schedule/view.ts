@@ -7,12 +7,15 @@ import {
   message,
   type Part,
 } from '../../../slack/blocks.ts';
-import { formatCount, sanitizeUserText } from '../../../slack/text.ts';
+import { cut, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
+import type { Need, RunNeeds } from '../../feature.ts';
 import { nameTo, personName } from '../../wording-view.ts';
+import type { Alert } from '../alerts.ts';
 import { digestActions, type ScheduleButton } from '../buttons.ts';
+import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
 import { failureParts, isNotThere } from '../failure-view.ts';
 import type { PlatformCause } from '../model.ts';
-import { timetableText } from '../schedule-times.ts';
+import { timetableText, WEEKDAYS } from '../schedule-times.ts';
 import { daysText, rangeText, type Week } from '../weeks.ts';
 import type { ScheduleRun } from './record.ts';
 import { type DueDigest, MAX_FAILURES } from './transitions.ts';
@@ -147,12 +150,11 @@ const primary = (run: Schedule, action: ScheduleAction): ButtonParts[] =>
 /** The first message in the channel: shows that the app may post there, and announces the digests. */
 export function testMessage(run: ScheduleRun): Message {
   const alerts: Part[][] = run.alerts ? [['I also post about days with unusually many or few views.']] : [];
-  const when = timetableText(run.timetable);
-  const by = `set up by ${personName(run.owner.name)}`;
+  const when = `${timetableText(run.timetable)} · set up by ${personName(run.owner.name)} · `;
   return layout({
-    lines: [['📊 The ', { bold: 'weekly digest' }, ` for ${site(run)} will be posted here`], ...alerts],
-    small: [[`${when} · ${by} · `, { code: '/docs-digest list' }]],
-    text: [[`The weekly digest for ${site(run)} will be posted here, ${when}; ${by}.`], ...alerts],
+    icon: '📊',
+    lines: [['The ', { bold: 'weekly digest' }, ` for ${site(run)} will be posted here`], ...alerts],
+    small: [[when, { code: '/docs-digest list' }]],
   });
 }
 
@@ -188,25 +190,22 @@ export function noPlaceMessage(run: ScheduleRun, code: string): Message {
 
 /** To the owner: a digest could not be posted. */
 export function failedMessage(run: ScheduleRun): Message {
-  const paused = `Paused after ${failuresText(MAX_FAILURES)}; it resumes once a post succeeds.`;
-  return layout({
-    ...failedParts(run, run.pausedByFailures ? [[paused]] : []),
-    buttons: [
-      ...primary(run, 'sendNow'),
-      ...scheduleButtons(run, ...(run.pausedByFailures ? ['resume' as const] : []), 'remove'),
-    ],
-  });
-}
-
-function failedParts(run: ScheduleRun, small: Part[][]): Pick<Layout, 'lines' | 'small' | 'text'> {
   const { why, fix } = failureParts(run.failure, run.project, {
     again: '[Send now]',
     retry: 'Choose [Send now] to try again.',
     orElse: 'remove this digest',
   });
   const where: Part = { channel: run.channel };
-  const sentence: Part[] = [`The digest of ${site(run)} couldn't be posted in `, where, ': ', ...why];
-  return { lines: [['❌ ', ...sentence], fix], small, text: [sentence, fix, ...small] };
+  const paused = `Paused after ${failuresText(MAX_FAILURES)}; it resumes once a post succeeds.`;
+  return layout({
+    icon: '❌',
+    lines: [[`The digest of ${site(run)} couldn't be posted in `, where, ': ', ...why], fix],
+    small: run.pausedByFailures ? [[paused]] : [],
+    buttons: [
+      ...primary(run, 'sendNow'),
+      ...scheduleButtons(run, ...(run.pausedByFailures ? ['resume' as const] : []), 'remove'),
+    ],
+  });
 }
 
 /** To the owner: the platform gives no numbers for a digest that is due. */
@@ -215,27 +214,16 @@ export function lateMessage(run: ScheduleRun, cause: PlatformCause): Message {
     again: '[Send now]',
     retry: 'Choose [Send now] to try again now.',
   });
-  const sentence: Part[] = [`The digest of ${site(run)} in `, { channel: run.channel }, ' is late: ', ...why];
-  const small: Part[][] = [['I also try again every half hour, for two days.']];
   return layout({
-    lines: [['⚠️ ', ...sentence], fix],
-    small,
+    icon: '⚠️',
+    lines: [[`The digest of ${site(run)} in `, { channel: run.channel }, ' is late: ', ...why], fix],
+    small: [['I also try again every half hour, for two days.']],
     buttons: [...primary(run, 'sendNow'), ...scheduleButtons(run, 'remove')],
-    text: [sentence, fix, ...small],
   });
 }
 
 const failuresText = (failures: number) =>
   failures === 1 ? '1 failure' : `${formatCount(failures)} failures`;
-
-/** To the admins: its owner has left, and its channel takes no posts. */
-export const abandonedMessage = (run: ScheduleRun): Message =>
-  layout({
-    ...failedParts(run, [
-      [`${personName(run.owner.name)}, who set it up, has left. Paused; it resumes once a post succeeds.`],
-    ]),
-    buttons: [...primary(run, 'sendNow'), ...scheduleButtons(run, 'takeOver', 'remove')],
-  });
 
 /** To the owner: digests that were missed by more than two days. */
 export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]): Message {
@@ -246,56 +234,135 @@ export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]):
   const listed = weeks.slice(-MAX_LISTED);
   const more = weeks.length - listed.length;
   const isOne = skipped.length === 1;
-  const sentence: Part[] = [
-    `${isOne ? 'A digest' : `${formatCount(skipped.length)} digests`} of ${site(run)} in `,
-    { channel: run.channel },
-    ` could not be sent within two days, so ${isOne ? 'it was' : 'they were'} left out:`,
-  ];
-  const rest: Part[][] = [
-    ...listed,
-    ...(more > 0 ? [[`and ${formatCount(more)} before.`]] : []),
-    [
-      'The next one comes on schedule. For an earlier week, type ',
-      { code: '/docs-digest <range>' },
-      ' there.',
+  return layout({
+    icon: '⚠️',
+    lines: [
+      [
+        `${isOne ? 'A digest' : `${formatCount(skipped.length)} digests`} of ${site(run)} in `,
+        { channel: run.channel },
+        ` could not be sent within two days, so ${isOne ? 'it was' : 'they were'} left out:`,
+      ],
+      ...listed,
+      ...(more > 0 ? [[`and ${formatCount(more)} before.`]] : []),
+      [
+        'The next one comes on schedule. For an earlier week, type ',
+        { code: '/docs-digest <range>' },
+        ' there.',
+      ],
     ],
-  ];
-  return layout({ lines: [['⚠️ ', ...sentence], ...rest], text: [sentence, ...rest] });
+  });
 }
 
 const MAX_LISTED = 5;
 
 /** To the owner, who may no longer set up digests. */
-export const notPermittedMessage = (run: ScheduleRun): Message => {
-  const sentence: Part[] = [
-    { bold: 'Paused' },
-    `: you may no longer set up digests, so the digest of ${site(run)} in `,
-    { channel: run.channel },
-    ' is not posted.',
-  ];
-  const fix: Part[] = ['Ask the people who run Docket for the permission, then choose [Resume].'];
-  return layout({
-    lines: [['⏸ ', ...sentence], fix],
+export const notPermittedMessage = (run: ScheduleRun): Message =>
+  layout({
+    icon: '⏸',
+    lines: [
+      [
+        { bold: 'Paused' },
+        `: you may no longer set up digests, so the digest of ${site(run)} in `,
+        { channel: run.channel },
+        ' is not posted.',
+      ],
+      ['Ask the people who run Docket for the permission, then choose [Resume].'],
+    ],
     buttons: scheduleButtons(run, 'resume', 'remove'),
-    text: [sentence, fix],
   });
-};
 
 /** In the channel, once: the owner has left. */
-export const ownerLeftMessage = (run: ScheduleRun): Message => {
-  const sentence = `The weekly digest of ${site(run)} continues, but ${personName(run.owner.name)}, who set it up, has left.`;
-  const small: Part[][] = [['The new owner gets a message if it cannot be posted.']];
-  return layout({
-    lines: [[`⚠️ ${sentence}`]],
-    small,
+export const ownerLeftMessage = (run: ScheduleRun): Message =>
+  layout({
+    icon: '⚠️',
+    lines: [
+      [
+        `The weekly digest of ${site(run)} continues, but ${personName(run.owner.name)}, who set it up, has left.`,
+      ],
+    ],
+    small: [['The new owner gets a message if it cannot be posted.']],
     buttons: scheduleButtons(run, 'takeOver'),
-    text: [[sentence], ...small],
   });
-};
 
 /** The same after a person took it over. */
-export const takenOverMessage = (run: ScheduleRun, from: { name: string }): Message => {
-  const sentence = `${personName(run.owner.name)} took over the weekly digest of ${site(run)}.`;
-  const small: Part[][] = [[`It was set up by ${personName(from.name)}, who has left.`]];
-  return layout({ lines: [[`✅ ${sentence}`]], small, text: [[sentence], ...small] });
+export const takenOverMessage = (run: ScheduleRun, from: { name: string }): Message =>
+  layout({
+    icon: '✅',
+    lines: [[`${personName(run.owner.name)} took over the weekly digest of ${site(run)}.`]],
+    small: [[`It was set up by ${personName(from.name)}, who has left.`]],
+  });
+
+/** A page's views on the alert's day or days, and on the days compared with; of several days, per day. */
+export interface MovedPage {
+  path: string;
+  now: number;
+  before: number;
+}
+
+const names = { human: 'People', ai: 'AI' } as const;
+
+/** In the channel: a day with unusual views. */
+export function alertMessage(
+  run: Pick<ScheduleRun, 'site'>,
+  day: string,
+  alerts: readonly Alert[],
+  moved: readonly MovedPage[],
+): Message {
+  const date = Temporal.PlainDate.from(day);
+  const weekday = WEEKDAYS[date.dayOfWeek - 1] ?? '';
+  const when = `${weekday.slice(0, 3)} ${date.day} ${date.toLocaleString('en-US', { month: 'short' })}`;
+  const site = cut(singleLine(run.site), 253);
+  const changes = alerts.map(({ by, now, usual, lasting }) => {
+    const percent = formatCount(Math.round((100 * Math.abs(now - usual)) / usual));
+    return `${names[by]} ${now < usual ? 'down' : 'up'} ${percent}%${lasting ? ' for days' : ''}`;
+  });
+  const numbers = alerts.map(({ by, now, usual, lasting }) => {
+    const whose = alerts.length > 1 ? `${names[by]}: ` : '';
+    const perDay = lasting ? ' a day in the last week' : '';
+    return `${whose}${viewsText(now)}${perDay}, usually about ${formatCount(usual)}.`;
+  });
+  const pages = moved.map(
+    ({ path, now, before }) => `${pathText(path)} ${formatCount(before)} → ${formatCount(now)}`,
+  );
+  // No views by AI alone may have other causes: a site can block it.
+  const isBroken = alerts.some(({ by, now }) => by === 'human' && now === 0);
+  const against = alerts.every(({ lasting }) => lasting)
+    ? 'Compared with the seven weeks before'
+    : `Compared with the last eight ${weekday}s`;
+  return layout({
+    icon: '⚠️',
+    lines: [
+      [{ bold: changes.join(', ') }, ` · ${site} · ${when}`],
+      [numbers.join(' ')],
+      ...(pages.length > 0 ? [[`Most of it: ${pages.join(' · ')}`]] : []),
+      ...(isBroken ? [['None at all usually means that counting broke.'], [CHECK_COUNTING]] : []),
+    ],
+    small: [[against]],
+  });
+}
+
+/** Only the owner sees these, and has to act: a digest that could not be posted, or a lost permission. */
+export const scheduleNeeds: RunNeeds<ScheduleRun> = {
+  of(run) {
+    const kind = kindOf(run);
+    return kind === undefined ? [] : [{ user: run.owner.id, id: kind }];
+  },
+  line(run, { id }) {
+    const digest: Part[] = [`the digest of ${sanitizeUserText(run.site, 80)} in `, { channel: run.channel }];
+    return id === 'permission'
+      ? ['⏸ ', { bold: 'Paused' }, ' · you may no longer set up ', ...digest]
+      : ['❌ ', { bold: 'Digest failed' }, ' · I could not post ', ...digest];
+  },
+  question: (run, { id }) => (id === 'permission' ? notPermittedMessage(run) : failedMessage(run)),
+  answered(run) {
+    if (run.state === 'removed') return message([['This digest was already removed.']]);
+    return run.posting === undefined ? goesOnMessage(run) : message([['This digest is on its way.']]);
+  },
 };
+
+/** A person who has a digest sent again first sees its result. */
+function kindOf(run: ScheduleRun): Need['id'] | undefined {
+  if (run.state === 'removed' || run.state === 'testing' || run.ownerLeft) return undefined;
+  if (run.pausedByPermission) return 'permission';
+  return run.failures > 0 && run.posting === undefined ? `failed ${run.failure?.week}` : undefined;
+}

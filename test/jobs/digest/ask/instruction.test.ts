@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { type AskEntry, entriesOf, subjectOf } from '../../../../src/jobs/digest/ask/entries.ts';
-import { instructionFor } from '../../../../src/jobs/digest/ask/instruction.ts';
-import { readerParts } from '../../../../src/jobs/digest/edition/readers-view.ts';
+import {
+  type AskEntry,
+  entriesOf,
+  instructionFor,
+  pageEntry,
+} from '../../../../src/jobs/digest/ask/entries.ts';
+import { readerParts } from '../../../../src/jobs/digest/edition/pages-view.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
+import type { PageChange } from '../../../../src/jobs/digest/model.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anEdition, aPage, hostileSubjects } from '../../../support/jobs/digest/builders.ts';
 
@@ -13,10 +18,23 @@ const written = (entry: AskEntry, run: EditionRun = anEdition(), nowMs = NOW_MS)
   return request;
 };
 
+/** The first entry of readers' numbers, or of a page, in a digest that has no others. */
+const ofSearch = (search: { query: string; hits: number }, changes: Partial<EditionRun> = {}) => {
+  const run = anEdition({ readers: { searches: [search] }, ...changes });
+  return { run, entry: entriesOf(run, 'searches')[0] as AskEntry };
+};
+const ofThumbs = (path: string) =>
+  entriesOf(anEdition({ readers: { thumbs: [{ path, up: 2, down: 9 }] } }), 'thumbs')[0] as AskEntry;
+const ofPage = (page: PageChange, changes: Partial<EditionRun> = {}) => {
+  const { pages } = anEdition();
+  const run = anEdition({ ...(pages && { pages: { ...pages, top: [page] } }), ...changes });
+  return { run, entry: pageEntry(run, page.path) };
+};
+
 describe('the instruction about', () => {
   test('a search says how often, and what is wanted', () => {
-    const search = { query: 'sso okta', hits: 41 };
-    expect(written({ kind: 'search', search })).toBe(
+    const { entry, run } = ofSearch({ query: 'sso okta', hits: 41 });
+    expect(written(entry, run)).toBe(
       'Readers searched "sso okta" 41 times last week and clicked nothing. Find or write the page that answers it, and link it where they look.',
     );
   });
@@ -24,15 +42,16 @@ describe('the instruction about', () => {
   test('another range than last week names it', () => {
     const search = { query: 'sso', hits: 1 };
     const later = NOW_MS + 7 * 86_400_000;
-    expect(written({ kind: 'search', search }, anEdition(), later)).toContain(
+    const { entry, run } = ofSearch(search);
+    expect(written(entry, run, later)).toContain(
       '"sso" once during 7–13 Sep 2026 (Mon–Sun, UTC) and clicked nothing',
     );
-    const asked = anEdition({ kind: 'asked', range: { from: '2026-09-01', to: '2026-09-16' } });
-    expect(written({ kind: 'search', search }, asked)).toContain('once during 1–15 Sep 2026 (UTC) and');
+    const asked = ofSearch(search, { kind: 'asked', range: { from: '2026-09-01', to: '2026-09-16' } });
+    expect(written(asked.entry, asked.run)).toContain('once during 1–15 Sep 2026 (UTC) and');
   });
 
   test('thumbs says both numbers', () => {
-    expect(written({ kind: 'thumbs', thumbs: { path: '/guides/sso', up: 2, down: 9 } })).toBe(
+    expect(written(ofThumbs('/guides/sso'))).toBe(
       'Readers gave the page "/guides/sso" 9 thumbs down and 2 up last week. Find out what is wrong, missing or hard to follow there, and fix it.',
     );
   });
@@ -58,7 +77,7 @@ describe('the instruction about', () => {
       [list]: [page],
     };
     const run = anEdition({ pages: { count: 1, sum: { human: 1, ai: 1 }, ...lists } });
-    const text = written({ kind: 'page', page }, run);
+    const text = written(pageEntry(run, '/a'), run);
     expect(text).toContain(
       'The page "/a" had 1,201 views last week: 1,200 by people (480 before) and 1 by AI (320 before).',
     );
@@ -66,30 +85,23 @@ describe('the instruction about', () => {
   });
 
   test('a page without numbers to compare with leaves them out', () => {
-    const run = anEdition({ comparesPages: undefined });
-    expect(written({ kind: 'page', page: aPage('/a', { human: 1, ai: 0 }) }, run)).toContain(
-      'The page "/a" had 1 view last week: 1 by people and 0 by AI.',
-    );
+    const { entry, run } = ofPage(aPage('/a', { human: 1, ai: 0 }), { comparesPages: undefined });
+    expect(written(entry, run)).toContain('The page "/a" had 1 view last week: 1 by people and 0 by AI.');
   });
 
   test('a page that no list has asks to check it', () => {
-    expect(written({ kind: 'named', path: '/a b' })).toMatch(/^Check the page "\/a b": make sure/);
+    expect(written(pageEntry(anEdition(), '/a b'))).toMatch(/^Check the page "\/a b": make sure/);
   });
 });
 
 test.each(hostileSubjects)('%s stands in quotes, on one line, and nowhere else', (_, text) => {
-  const entries: AskEntry[] = [
-    { kind: 'search', search: { query: text, hits: 41 } },
-    { kind: 'thumbs', thumbs: { path: text, up: 2, down: 9 } },
-    { kind: 'page', page: aPage(text) },
-    { kind: 'named', path: text },
+  const entriesWith = (words: string): AskEntry[] => [
+    ofSearch({ query: words, hits: 41 }).entry,
+    ofThumbs(words),
+    ofPage(aPage(words)).entry,
+    pageEntry(anEdition(), words),
   ];
-  const plain: AskEntry[] = [
-    { kind: 'search', search: { query: '', hits: 41 } },
-    { kind: 'thumbs', thumbs: { path: '', up: 2, down: 9 } },
-    { kind: 'page', page: aPage('') },
-    { kind: 'named', path: '' },
-  ];
+  const [entries, plain] = [entriesWith(text), entriesWith('')];
   for (const [index, entry] of entries.entries()) {
     const request = written(entry);
     // Two quote marks alone: what is between them is all that readers wrote.
@@ -102,7 +114,7 @@ test.each(hostileSubjects)('%s stands in quotes, on one line, and nowhere else',
 
 describe('the entries of', () => {
   const names = (run: EditionRun, about: Parameters<typeof entriesOf>[1]) =>
-    entriesOf(run, about).map((entry) => subjectOf(entry));
+    entriesOf(run, about).map(({ subject }) => subject);
 
   test('the tables are all pages that they name, each once', () => {
     const pages = {

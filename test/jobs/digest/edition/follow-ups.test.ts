@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JobContext } from '../../../../src/jobs/context.ts';
-import { askJob } from '../../../../src/jobs/digest/ask/job.ts';
-import { type AskEnding, type AskRun, askRun, newAsk } from '../../../../src/jobs/digest/ask/record.ts';
-import { addNumbers, loadFollowUps } from '../../../../src/jobs/digest/edition/follow-ups.ts';
-import { readerParts } from '../../../../src/jobs/digest/edition/readers-view.ts';
+import { type AskEnding, type AskRun, newAsk } from '../../../../src/jobs/digest/ask/record.ts';
+import { addNumbers, loadFollowUps } from '../../../../src/jobs/digest/edition/content.ts';
+import { readerParts } from '../../../../src/jobs/digest/edition/pages-view.ts';
 import { type EditionRun, weeklyId } from '../../../../src/jobs/digest/edition/record.ts';
 import { fullEdition } from '../../../support/jobs/digest/arbitraries.ts';
 import { anEdition } from '../../../support/jobs/digest/builders.ts';
@@ -34,12 +33,12 @@ const asked = (subject: AskRun['subject'], ending: AskEnding | undefined, sinceM
 async function said(asks: AskRun[], readers: EditionRun['readers'] = {}) {
   const context = {
     runs: { loadAll: async (ids: string[]) => asks.filter(({ id }) => ids.includes(id)) },
-    figures: { asks: async () => asks.map(({ id }) => id), rangeAsks: async () => [] },
+    figures: { asks: async () => asks.map(({ id }) => id) },
   } as unknown as JobContext;
   const run = { ...fullEdition('/x'), readers };
   const found = await loadFollowUps(run, context);
-  const followUps = addNumbers(found.followUps, new Map(), readers);
-  return readerParts({ ...run, readers: {}, followUps, moreFollowUps: found.more })
+  const followUps = addNumbers(found, new Map(), readers);
+  return readerParts({ ...run, readers: {}, followUps })
     .map(({ text }) => text)
     .join('\n');
 }
@@ -87,7 +86,7 @@ describe('the digest after one says of what was asked under that', () => {
       await context.runs.accept(run, Number.MAX_SAFE_INTEGER, 0, undefined);
     await context.figures.addAsk(idOfWeek('2026-W35'), ask.id);
     await context.figures.addAsk(idOfWeek('2026-W34'), 'ask-/told-already');
-    const { followUps } = await loadFollowUps(anEdition(), context);
+    const followUps = await loadFollowUps(anEdition(), context);
     expect(followUps.map(({ subject }) => subject)).toEqual(['/guides/sso']);
   });
 
@@ -106,60 +105,5 @@ describe('the digest after one says of what was asked under that', () => {
       '41 searches without a click → no longer listed',
     );
     expect(await said([search], { searches: [{ query: 'sso', hits: 12 }] })).toContain('click → 12');
-  });
-});
-
-describe('a weekly digest says of what was asked under digests of any dates', () => {
-  const at = (day: string, time = '12:00') => Date.parse(`2026-09-${day}T${time}:00Z`);
-  const ENDLESS = Number.MAX_SAFE_INTEGER;
-
-  /** Has something asked under a digest of these dates, and ends it. */
-  async function ask(
-    id: string,
-    { range, changes = {} }: { range: EditionRun['range']; changes?: Partial<AskRun> },
-    endedMs: number | undefined,
-  ) {
-    const context = jobContext(redis.client);
-    const digest = anEdition({ id: `digest-of-${id}`, kind: 'asked', range });
-    await context.runs.accept(digest, ENDLESS, 0, undefined);
-    const subject = { kind: 'page' as const, name: `/${id}`, value: 40 };
-    const ending = endedMs === undefined ? undefined : { kind: 'noPr' as const, atMs: endedMs };
-    const run = { ...asked(subject, undefined, at('10')), edition: digest.id, id, ...changes };
-    await context.runs.accept(run, ENDLESS, 0, undefined);
-    await askJob.run({ runId: id }, context);
-    const handed = await context.runs.load(id, askRun);
-    if (handed === undefined) throw new Error('the run is gone');
-    await context.runs.save({ ...handed, state: ending ? 'ended' : 'open', ending });
-  }
-
-  /** The subjects that the digest of the week from that day tells, with their numbers before. */
-  async function told(from: string, to: string) {
-    const range = { from: `2026-09-${from}`, to: `2026-09-${to}` };
-    const run = anEdition({ id: 'weekly', range, before: { from: '2026-08-31', to: '2026-09-07' } });
-    const { followUps } = await loadFollowUps(run, jobContext(redis.client));
-    return followUps.map(({ subject, before }) => [subject, before]);
-  }
-
-  const week = { from: '2026-09-01', to: '2026-09-08' };
-  const fortnight = { from: '2026-09-01', to: '2026-09-15' };
-
-  test('what ended in its week, once, with numbers where the dates were as long', async () => {
-    await ask('week', { range: week }, at('14', '00:00'));
-    await ask('fortnight', { range: fortnight }, at('20', '23:59'));
-    await ask('earlier', { range: week }, at('13', '23:59'));
-    await ask('later', { range: week }, at('21', '00:00'));
-    await ask('open', { range: week }, undefined);
-    expect(await told('14', '21')).toEqual([
-      ['/fortnight', undefined],
-      ['/week', 40],
-    ]);
-    expect(await told('07', '14')).toEqual([['/earlier', 40]]);
-    expect(await told('21', '28')).toEqual([['/later', 40]]);
-  });
-
-  test('nothing of another channel or project', async () => {
-    await ask('channel', { range: week, changes: { channel: 'C0OTHER' } }, at('15'));
-    await ask('project', { range: week, changes: { project: 'beta' } }, at('15'));
-    expect(await told('14', '21')).toEqual([]);
   });
 });

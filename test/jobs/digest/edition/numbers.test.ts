@@ -3,12 +3,12 @@ import Papa from 'papaparse';
 import { expect, test } from 'vitest';
 import { createStandInSlack } from '../../../../demo/slack/slack.ts';
 import { editionJob } from '../../../../src/jobs/digest/edition/job.ts';
-import { planWeekly } from '../../../../src/jobs/digest/edition/new-edition.ts';
 import { pagesKey, rootKey } from '../../../../src/jobs/digest/edition/record.ts';
 import { figuresJob } from '../../../../src/jobs/digest/figures/job.ts';
 import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
 import type { Message } from '../../../../src/slack/blocks.ts';
 import { aSchedule } from '../../../support/jobs/digest/builders.ts';
+import { planWeekly } from '../../../support/jobs/digest/editions.ts';
 import { type DigestWorld, digestWorld } from '../../../support/jobs/digest/world.ts';
 import { redisForTests } from '../../../support/redis.ts';
 
@@ -43,7 +43,7 @@ async function post(world: DigestWorld) {
     fileInfo: async () => ({ ready: true, sharedIn: [{ channel: 'C0DOCS', ts: '2.2', threadTs: '1.1' }] }),
   });
   const week = lastCompleteWeek(MONDAY);
-  const planned = planWeekly({ schedule: aSchedule(), week, dueAtMs: MONDAY, late: false }, MONDAY);
+  const planned = planWeekly(aSchedule(), week, MONDAY);
   for (const run of [...planned.figures, planned.edition]) await world.accept(run);
   for (const { id } of planned.figures) await world.drive(figuresJob, id);
   await world.drive(editionJob, planned.edition.id);

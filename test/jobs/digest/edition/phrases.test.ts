@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { trendOf } from '../../../../src/jobs/digest/edition/content.ts';
 import { pagePart, pathText } from '../../../../src/jobs/digest/edition/phrases.ts';
-import { trendOf } from '../../../../src/jobs/digest/edition/trend.ts';
 
 test.each([
   ['/k%C3%B6ln%20ost', '/köln ost'],

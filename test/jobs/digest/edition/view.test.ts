@@ -14,8 +14,6 @@ const { pages } = anEdition();
 test.each<[string, Partial<EditionRun>, number[]]>([
   ['the pages', { sections: ['pages'] }, [0, 1]],
   ['the pages and the file', { sections: ['pages', 'csv'], csv }, [0, 1]],
-  ['the file alone', { sections: ['csv'], csv }, [1]],
-  ['the file that could not be had', { sections: ['csv'], csv: { ...csv, state: 'failed' } }, [0]],
   ['neither', { sections: [] }, [0]],
 ])('a list that does not add up to the totals is told once, with %s', (_, changes, times) => {
   const differing = (differs: Partial<EditionRun>, text: string) =>

@@ -2,13 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { figuresJob } from '../../../../src/jobs/digest/figures/job.ts';
 import { analyticsLimit, backgroundLimit } from '../../../../src/jobs/digest/figures/limits.ts';
 import {
+  collectFigures,
+  type FiguresRun,
   figuresRun,
   hasTotals,
   newFiguresRun,
   pagesOf,
   rangeKey,
 } from '../../../../src/jobs/digest/figures/record.ts';
-import { addCounts } from '../../../../src/jobs/digest/model.ts';
+import { addCounts, type DayRange } from '../../../../src/jobs/digest/model.ts';
 import type { RunBase } from '../../../../src/store/runs.ts';
 import { collect, MONDAY, range, wanted } from '../../../support/jobs/digest/figures.ts';
 import { type DigestWorld, digestWorld } from '../../../support/jobs/digest/world.ts';
@@ -100,6 +102,22 @@ describe('collecting the figures of a week', () => {
     expect(await world.context.figures.pages(pagesOf(run), rangeKey(range))).toEqual([
       { path: '/a', human: 1, ai: 0 },
     ]);
+  });
+
+  test('collects again what was not final, or failed; else once', async () => {
+    const world = await digestWorld(redis.client, MONDAY);
+    const ends = async (wantedRange: DayRange, changes: Partial<FiguresRun> = {}) => {
+      const run = newFiguresRun(wanted({ range: wantedRange, pages: false }), world.nowMs);
+      await collectFigures(run, world.context);
+      const known = await world.context.runs.load(run.id, figuresRun);
+      if (known) await world.context.runs.save({ ...known, state: 'ended', requests: 9, ...changes });
+      world.nowMs += 3_600_000;
+      await collectFigures(run, world.context);
+      return (await world.context.runs.load(run.id, figuresRun))?.state;
+    };
+    expect(await ends(range)).toBe('ended');
+    expect(await ends({ from: '2026-09-20', to: '2026-09-22' })).toBe('collecting');
+    expect(await ends({ from: '2026-09-13', to: '2026-09-20' }, { failed: 'platform' })).toBe('collecting');
   });
 
   test('stops at the requests that it may make, totals first', async () => {

@@ -45,6 +45,6 @@ describe('the owner', () => {
     await world.until(DUE_MS + 2 * HOUR_MS, [run], { policy: { check: async () => ({ kind: 'unknown' }) } });
     expect(world.weeks()).toEqual([]);
     await world.until(DUE_MS + 2 * HOUR_MS + 60_000, [run]);
-    expect(world.digests).toMatchObject([{ week: '2026-W38', late: true }]);
+    expect(world.digests).toMatchObject([{ week: '2026-W38', dueAtMs: DUE_MS }]);
   });
 });

@@ -1,9 +1,17 @@
 import type { Redis } from 'ioredis';
 import { editionJob } from '../../../../src/jobs/digest/edition/job.ts';
-import { type PlannedEdition, planWeekly } from '../../../../src/jobs/digest/edition/new-edition.ts';
-import { type EditionRun, editionRun } from '../../../../src/jobs/digest/edition/record.ts';
+import {
+  type EditionRun,
+  editionRun,
+  figuresOf,
+  newEdition,
+  weeklyId,
+} from '../../../../src/jobs/digest/edition/record.ts';
 import { figuresJob } from '../../../../src/jobs/digest/figures/job.ts';
-import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
+import type { FiguresRun } from '../../../../src/jobs/digest/figures/record.ts';
+import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
+import { timetableText } from '../../../../src/jobs/digest/schedule-times.ts';
+import { lastCompleteWeek, type Week } from '../../../../src/jobs/digest/weeks.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import type { OutboxMessage } from '../../../../src/slack/outbox.ts';
 import type { JobContextParts } from '../world.ts';
@@ -82,8 +90,26 @@ export async function setUp(
 }
 
 /** The weekly digest of that Monday, and the figures that it needs. */
-export const weekly = (late = false) =>
-  planWeekly({ schedule: aSchedule(), week: lastCompleteWeek(MONDAY), dueAtMs: MONDAY, late }, MONDAY);
+export const weekly = () => planWeekly(aSchedule(), lastCompleteWeek(MONDAY), MONDAY);
+
+interface PlannedEdition {
+  edition: EditionRun;
+  figures: FiguresRun[];
+}
+
+/** The digest of a week as a schedule accepts it, and the figures that it collects. */
+export function planWeekly(schedule: ScheduleRun, { name, range }: Week, nowMs: number): PlannedEdition {
+  const { teamId, channel, project, site, owner, sections, timetable } = schedule;
+  const edition = newEdition(
+    {
+      ...{ teamId, channel, project, site, owner, sections, range, kind: 'weekly' },
+      id: weeklyId(teamId, channel, project, name),
+      timetable: timetableText(timetable),
+    },
+    nowMs,
+  );
+  return { edition, figures: figuresOf(edition, nowMs) };
+}
 
 export async function accept(world: DigestWorld, { edition, figures }: PlannedEdition) {
   for (const run of [...figures, edition]) await world.accept(run);

@@ -17,7 +17,6 @@ export const wanted = (changes: Partial<Parameters<typeof newFiguresRun>[0]> = {
   project: 'acme',
   range,
   urgent: false,
-  by: undefined,
   maxRequests: undefined,
   spans: spansOf(changes.range ?? range),
   pages: true,
