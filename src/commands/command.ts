@@ -3,8 +3,7 @@ import { readTypedJob, type TypedJob } from '../jobs/typed-job.ts';
 import type { Permission } from '../policy.ts';
 import { editDistance } from '../runtime/edit-distance.ts';
 import { layout, type Message, message, type Part } from '../slack/blocks.ts';
-import { cut, singleLine } from '../slack/text.ts';
-import { stripInvisible } from '../slack/visible.ts';
+import { cut, singleLine, stripInvisible } from '../slack/text.ts';
 import type { Caller, CommandTools } from './intake.ts';
 
 /** The parsed value, or the problem with its fix, in one line. */

@@ -14,7 +14,7 @@ import { logScope } from '../runtime/log-scope.ts';
 import type { ShutdownHooks } from '../runtime/shutdown-hooks.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
-import type { ConversationReaders } from '../slack/conversation-readers.ts';
+import type { ConversationReaders } from '../slack/lookups.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
 import type { Acceptance, InboxEntry, Quota, RunBase, RunStore } from '../store/runs.ts';

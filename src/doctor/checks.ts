@@ -11,7 +11,7 @@ import type { Project } from '../projects.ts';
 import { createLog } from '../runtime/log.ts';
 import { listen, PortError } from '../server/http-server.ts';
 import { toSlackApiError } from '../slack/errors.ts';
-import { createSlackLogger } from '../slack/logger.ts';
+import { createSlackLogger } from '../slack/web-calls.ts';
 import { DataDirUnusable, inspectDataDir } from '../store/embedded/data-dir.ts';
 import { findServer, RedisMissing } from '../store/embedded/redis-server.ts';
 import { setTagName } from '../store/keys.ts';

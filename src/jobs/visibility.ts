@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ConversationReaders } from '../slack/conversation-readers.ts';
+import type { ConversationReaders } from '../slack/lookups.ts';
 
 /** A person who reads lists of runs in a conversation, or on Home, without one. */
 export interface Viewer {

@@ -1,18 +1,10 @@
 import type { HomeView, ModalView } from '@slack/types';
+import type { UsersInfoResponse } from '@slack/web-api';
 import type { Person } from '../policy.ts';
 import type { Message } from './blocks.ts';
 import { SlackApiError } from './errors.ts';
-import type { IsTooLate } from './fetch-in-time.ts';
-import {
-  type DeliveryMetadata,
-  type MessagePage,
-  pageRequest,
-  readPage,
-  toMetadata,
-} from './message-metadata.ts';
-import { personOf } from './person.ts';
 import { type FileInfo, type FileResponse, fileInfoOf, uploadBytes } from './upload.ts';
-import { createSlackWeb, type SlackWebOptions } from './web-calls.ts';
+import { createSlackWeb, type IsTooLate, type SlackWebOptions } from './web-calls.ts';
 
 /** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a final slash. */
 export interface Identity {
@@ -31,6 +23,29 @@ export interface PostedMessage {
   channel: string;
   ts: string;
 }
+
+/** The metadata of our messages: after a post with unknown outcome, the message is searched by its `key`. */
+interface DeliveryMetadata {
+  key: string;
+  hash: string;
+}
+
+/** One of our messages in Slack, and the hash of its posted form. */
+export interface FoundMessage extends PostedMessage {
+  hash: string;
+}
+
+/** A conversation, or the thread under `threadTs` in it. */
+interface Place {
+  channel: string;
+  threadTs?: string;
+}
+
+/** The type of their metadata. */
+const EVENT_TYPE = 'docket_message';
+
+/** Clocks inside Slack may differ by this much, in seconds. */
+const CLOCK_TOLERANCE_S = 120;
 
 /** The part of Slack's Web API that Docket uses. Every call rejects with `SlackApiError` and is sent once. */
 export type SlackApi = ReturnType<typeof createSlackApi>;
@@ -172,7 +187,7 @@ export function createSlackApi(options: SlackWebOptions) {
     },
 
     async post(
-      { channel, threadTs }: { channel: string; threadTs?: string },
+      { channel, threadTs }: Place,
       content: Message | string,
       metadata: DeliveryMetadata,
       isTooLate: IsTooLate,
@@ -181,7 +196,7 @@ export function createSlackApi(options: SlackWebOptions) {
         channel,
         ...body(content),
         ...(threadTs !== undefined && { thread_ts: threadTs }),
-        metadata: toMetadata(metadata),
+        metadata: { event_type: EVENT_TYPE, event_payload: { ...metadata } },
         unfurl_links: false,
         unfurl_media: false,
       };
@@ -288,17 +303,27 @@ export function createSlackApi(options: SlackWebOptions) {
       return clock.nowMs() ?? 0;
     },
 
-    /** Returns one page of our messages in a conversation or a thread since a time of Slack's clock. */
-    async findMessages(
-      place: { channel: string; threadTs?: string },
-      sinceMs: number,
-      cursor?: string,
-    ): Promise<MessagePage> {
-      const { ts, ...page } = pageRequest(place, sinceMs, cursor);
-      const response = await (ts === undefined
+    /**
+     * Returns one page of our messages in a conversation or a thread since a time of Slack's clock, by the key in their
+     * metadata, and the cursor of the next page.
+     */
+    async findMessages({ channel, threadTs }: Place, sinceMs: number, cursor?: string) {
+      const page = {
+        channel,
+        limit: 200,
+        include_all_metadata: true,
+        ...(sinceMs > 0 && { oldest: String(Math.floor(sinceMs / 1000) - CLOCK_TOLERANCE_S) }),
+        ...(cursor !== undefined && { cursor }),
+      };
+      const { messages = [], response_metadata: more } = await (threadTs === undefined
         ? call('conversations.history', () => web.conversations.history(page))
-        : call('conversations.replies', () => web.conversations.replies({ ...page, ts })));
-      return readPage(place.channel, response);
+        : call('conversations.replies', () => web.conversations.replies({ ...page, ts: threadTs })));
+      const found = messages.flatMap(({ ts, metadata }): [key: string, FoundMessage][] => {
+        const { key, hash = '' } = (metadata?.event_payload ?? {}) as Partial<DeliveryMetadata>;
+        const isOurs = ts !== undefined && key !== undefined && metadata?.event_type === EVENT_TYPE;
+        return isOurs ? [[key, { channel, ts, hash }]] : [];
+      });
+      return { found, nextCursor: more?.next_cursor || undefined };
     },
   };
 }
@@ -317,3 +342,21 @@ const isPublic = (channel: { is_private?: boolean; is_im?: boolean; is_mpim?: bo
 const ignoreCode = (done: string) => (error: unknown) => {
   if (!(error instanceof SlackApiError) || error.code !== done) throw error;
 };
+
+/** Returns the facts about a person that decide permissions, from `users.info`. `own` is the app's workspace. */
+function personOf(
+  userId: string,
+  user: NonNullable<UsersInfoResponse['user']>,
+  own: { teamId: string; enterpriseId?: string },
+): Person {
+  const guest = user.is_restricted === true || user.is_ultra_restricted === true;
+  const active = user.is_bot !== true && user.deleted !== true;
+  const full = active && !guest && user.is_stranger !== true;
+  // A person of another organization in a shared channel is not `is_stranger`, but has another team.
+  const here = [user.team_id, ...(user.enterprise_user?.teams ?? [])].includes(own.teamId);
+  // The person's own, never a workspace's: anybody may write in a channel that is shared with it.
+  const theirGrid = user.enterprise_user?.enterprise_id;
+  const gridMember = full && own.enterpriseId !== undefined && theirGrid === own.enterpriseId;
+  const name = [user.profile?.display_name, user.profile?.real_name, user.name].find(Boolean) ?? userId;
+  return { id: userId, name, fullMember: full && here, ...(gridMember && { gridMember }), active };
+}

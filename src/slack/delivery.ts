@@ -14,8 +14,7 @@ import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
 import { createLostPostSearch } from './lost-posts.ts';
-import { editRateLimit, holdWhenLimited, postRateLimit } from './rate-limits.ts';
-import { type RetryParts, retryOf } from './retry.ts';
+import { editRateLimit, holdWhenLimited, postRateLimit, type RetryParts, retryOf } from './rate-limits.ts';
 
 export interface DeliveryParts extends RetryParts {
   slack: SlackApi;

@@ -4,7 +4,6 @@ import {
   WebAPIRateLimitedError,
   WebAPIRequestError,
 } from '@slack/web-api';
-import { TOO_LATE } from './fetch-in-time.ts';
 
 /**
  * Why a call to Slack has no result.
@@ -115,6 +114,9 @@ const kindOfCode: Record<string, SlackErrorKind> = {
   team_added_to_org: 'unclear',
   unreadable: 'unclear',
 };
+
+/** The error code of requests that were too late: certainly nothing was sent. */
+export const TOO_LATE = 'too_late';
 
 /** Codes of failures before any byte of the request was sent. */
 const notSent = new Set([

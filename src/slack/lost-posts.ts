@@ -1,12 +1,11 @@
 import type { Timing } from '../runtime/timing.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
-import type { SlackApi } from './client.ts';
+import type { FoundMessage, SlackApi } from './client.ts';
 import { SlackApiError } from './errors.ts';
-import type { FoundMessage } from './message-metadata.ts';
 import { holdWhenLimited, readRateLimit } from './rate-limits.ts';
 
 /** A post whose outcome is unknown. */
-export interface LostPost {
+interface LostPost {
   teamId: string;
   key: string;
   place: { channel: string; threadTs?: string };
@@ -17,31 +16,26 @@ export interface LostPost {
 }
 
 /** The result of a search: the next page can be read in `waitMs`, or whether the message is there. */
-export type SearchResult =
-  | { kind: 'wait'; waitMs: number }
-  | { kind: 'known'; found: FoundMessage | undefined };
+type SearchResult = { kind: 'wait'; waitMs: number } | { kind: 'known'; found: FoundMessage | undefined };
 
 /** The pages of a place, read for all posts that are searched for in it. */
 interface HistoryRead {
   /** When the first page was requested: posts that had taken effect until then are on these pages. */
-  startedAtMs?: number;
+  startedAtMs: number;
   sinceMs: number;
   cursor?: string | undefined;
   found: Map<string, FoundMessage>;
   isComplete: boolean;
-  /** The page being read; resolves with the wait before the next one. */
-  page?: Promise<number> | undefined;
   usedAtMs: number;
 }
 
 /** The first post searched for is not always the first that was posted. */
 const MARGIN_MS = 60_000;
 
-/** How long a complete read serves other posts, and an unused read is kept. */
-const CACHE_MS = 60_000;
+/** How long an unused read is kept. */
 const UNUSED_MS = 10 * 60_000;
 
-export interface SearchParts {
+interface SearchParts {
   slack: Pick<SlackApi, 'findMessages'>;
   rateLimiter: RateLimitStore;
   timing: Pick<Timing, 'readsPerMinute'>;
@@ -52,56 +46,44 @@ export interface SearchParts {
  * Returns a search for posts whose answers were lost. Each page takes a slot, and the next attempt continues after it.
  * After an outage many posts of one place are missing: one read finds all whose `fromMs` had passed when it began.
  */
-export function createLostPostSearch({
-  slack,
-  rateLimiter,
-  timing,
-  now,
-}: SearchParts): (sought: LostPost) => Promise<SearchResult> {
-  const reads = new Map<string, HistoryRead[]>();
+export function createLostPostSearch({ slack, rateLimiter, timing, now }: SearchParts) {
+  const reads = new Map<string, HistoryRead>();
+  /** The pages being read; each resolves with the wait before the next one. */
+  const pages = new Map<string, Promise<number>>();
 
-  return async (sought) => {
-    const read = readFor(sought);
-    if (!isKnown()) {
-      read.page ??= readNext(read, sought).finally(() => {
-        read.page = undefined;
-      });
-      const waitMs = await read.page;
-      if (!isKnown()) return { kind: 'wait', waitMs };
-    }
-    return { kind: 'known', found: read.found.get(sought.key) };
-
-    function isKnown() {
-      return read.isComplete || read.found.has(sought.key);
-    }
+  return async (sought: LostPost): Promise<SearchResult> => {
+    const place = placeKeyOf(sought.place);
+    const page = pages.get(place) ?? readNext(place, sought).finally(() => pages.delete(place));
+    pages.set(place, page);
+    const waitMs = await page;
+    const read = reads.get(place);
+    const found = read?.found.get(sought.key);
+    if (found !== undefined || (read?.isComplete && covers(read, sought))) return { kind: 'known', found };
+    return { kind: 'wait', waitMs };
   };
 
-  /** Returns a read that will find the post if it is there. */
-  function readFor({ place, sinceMs, fromMs }: LostPost): HistoryRead {
-    const atMs = now();
-    for (const [name, all] of reads) {
-      const kept = all.filter((read) => !isStale(read, atMs));
-      if (kept.length > 0) reads.set(name, kept);
-      else reads.delete(name);
-    }
-    const ofPlace = reads.get(placeKeyOf(place)) ?? [];
-    let read = ofPlace.find(
-      ({ startedAtMs = atMs, sinceMs: readSinceMs }) => startedAtMs >= fromMs && readSinceMs <= sinceMs,
-    );
-    if (read === undefined) {
-      read = { sinceMs: sinceMs - MARGIN_MS, found: new Map(), isComplete: false, usedAtMs: atMs };
-      reads.set(placeKeyOf(place), [...ofPlace, read]);
-    }
-    read.usedAtMs = atMs;
-    return read;
-  }
-
-  /** Reads one page if a slot is free for it. Returns how long to wait before the next one. */
-  async function readNext(read: HistoryRead, { teamId, place }: LostPost): Promise<number> {
+  /** Reads the next page of the place if a slot is free for it. Returns how long to wait before the next one. */
+  async function readNext(name: string, { teamId, place, ...sought }: LostPost): Promise<number> {
+    const nowMs = now();
+    for (const [other, { usedAtMs }] of reads) if (usedAtMs < nowMs - UNUSED_MS) reads.delete(other);
+    const known = reads.get(name);
+    if (known?.found.has(sought.key) || (known?.isComplete && covers(known, sought))) return 0;
     const rateLimit = readRateLimit(place.threadTs === undefined ? 'history' : 'replies', teamId, timing);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: placeKeyOf(place) });
+    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: name });
     if (waitMs > 0) return waitMs;
-    read.startedAtMs ??= now();
+    // A read that is under way goes on, so that it ends however many posts are searched for.
+    const read: HistoryRead =
+      known && !known.isComplete
+        ? known
+        : {
+            startedAtMs: nowMs,
+            sinceMs: sought.sinceMs - MARGIN_MS,
+            found: new Map(),
+            isComplete: false,
+            usedAtMs: nowMs,
+          };
+    read.usedAtMs = nowMs;
+    reads.set(name, read);
     try {
       const { found, nextCursor } = await slack.findMessages(place, read.sinceMs, read.cursor);
       for (const [key, message] of found) read.found.set(key, message);
@@ -116,9 +98,8 @@ export function createLostPostSearch({
   }
 }
 
-const placeKeyOf = ({ channel, threadTs }: LostPost['place']) => JSON.stringify([channel, threadTs]);
+/** Returns whether a complete read contains the post if it took effect. */
+const covers = (read: HistoryRead, { sinceMs, fromMs }: Pick<LostPost, 'sinceMs' | 'fromMs'>) =>
+  read.startedAtMs >= fromMs && read.sinceMs <= sinceMs;
 
-const isStale = (
-  { isComplete, startedAtMs = Number.POSITIVE_INFINITY, usedAtMs }: HistoryRead,
-  nowMs: number,
-) => (isComplete && startedAtMs < nowMs - CACHE_MS) || usedAtMs < nowMs - UNUSED_MS;
+const placeKeyOf = ({ channel, threadTs }: LostPost['place']) => JSON.stringify([channel, threadTs]);

@@ -9,18 +9,7 @@ import type { Message } from './blocks.ts';
  * form is tried with its own blocks again.
  */
 export interface OutboxMessage
-  extends Pick<
-    WantedMessage,
-    | 'place'
-    | 'kind'
-    | 'by'
-    | 'interactive'
-    | 'lowPriority'
-    | 'repost'
-    | 'fallbackRecipient'
-    | 'lasting'
-    | 'retracted'
-  > {
+  extends Omit<WantedMessage, 'teamId' | 'text' | 'blocks' | 'hash' | 'fallback'> {
   key: string;
   message: Message;
   fallback?: Message;
@@ -49,16 +38,7 @@ export function createOutbox(parts: OutboxParts) {
       version: number,
     ) {
       const { text, blocks } = message;
-      const more = rest.fallback === undefined ? [] : [rest.fallback];
-      const counted = attempt === 1 ? [] : [attempt];
-      const hash = digest([
-        place,
-        text,
-        blocks,
-        ...more,
-        ...counted,
-        ...(rest.retracted ? ['retracted'] : []),
-      ]);
+      const hash = digest([place, text, blocks, rest.fallback, attempt, rest.retracted]);
       const wanted: WantedMessage = { teamId, place, kind, text, blocks, hash, ...rest };
       const inMs = await messages.setWanted(key, wanted, version, now(), timing.editGapMs);
       if (inMs !== undefined) await enqueueMessage(key, inMs);

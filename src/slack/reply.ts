@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Identity } from './client.ts';
-import { findMentions, type MessageText, messageToMarkdown, ownWords } from './markdown/message.ts';
+import { findMentions, type MessageText, ownWords } from './markdown/message.ts';
 
 /** A person's message in a channel or a thread. */
 export interface UserMessage {
@@ -28,24 +28,13 @@ export interface UserMessage {
   alsoToChannel: boolean;
 }
 
-/** Why an event is ignored. */
-export type IgnoreReason =
-  | 'unreadable'
-  | 'not a message'
-  | 'our own'
-  | 'from a bot'
-  | 'from Slack'
-  | 'another subtype'
-  | 'hidden'
-  | 'wording unchanged'
-  | 'not edited by a person';
-
 export type Reply =
   | ({ kind: 'reply' } & UserMessage)
   /** A person changed the wording, at `editedTs`; the fields are those of the present message. */
   | ({ kind: 'edited'; editedTs: string } & UserMessage)
   | ({ kind: 'deleted' } & Pick<UserMessage, 'channel' | 'ts' | 'threadTs' | 'parentUser'>)
-  | { kind: 'ignored'; why: IgnoreReason };
+  /** `why` is for the log. */
+  | { kind: 'ignored'; why: string };
 
 const id = z.string().min(1).optional().catch(undefined);
 const unknowns = z.array(z.unknown()).optional().catch(undefined);
@@ -113,7 +102,7 @@ export function readReply(event: unknown, envelope: unknown, own: BotIdentity): 
   return readMessage(data, data.channel, around, own);
 }
 
-const ignored = (why: IgnoreReason): Reply => ({ kind: 'ignored', why });
+const ignored = (why: string): Reply => ({ kind: 'ignored', why });
 
 function readMessage(message: MessageFields, channel: string, around: Envelope, own: BotIdentity): Reply {
   const { botUserId } = own;
@@ -146,7 +135,7 @@ function readMessage(message: MessageFields, channel: string, around: Envelope, 
 function nonPersonReason(
   { user, bot_id, bot_profile }: MessageFields,
   botUserId: string,
-): Extract<IgnoreReason, 'our own' | 'from a bot' | 'from Slack'> | undefined {
+): string | undefined {
   if (user === botUserId) return 'our own';
   if (bot_id || bot_profile) return 'from a bot';
   return user === 'USLACK' || user === 'USLACKBOT' ? 'from Slack' : undefined;
@@ -197,20 +186,12 @@ const contentOf = ({ text, blocks, attachments }: MessageFields): MessageText =>
   ...(attachments !== undefined && { attachments }),
 });
 
-/** A longer message is compared as Slack sent it, which is cheap. */
-const LONG_TEXT = 8000;
+/** A link preview changes the attachments, and gives the blocks new ids. */
+const isSameWording = (previous: MessageFields, message: MessageFields) =>
+  previous.text === message.text && isDeepStrictEqual(withoutIds(previous), withoutIds(message));
 
-function isSameWording(previous: MessageFields, message: MessageFields): boolean {
-  if (Math.max(previous.text?.length ?? 0, message.text?.length ?? 0) > LONG_TEXT)
-    return previous.text === message.text && isDeepStrictEqual(previous.blocks, message.blocks);
-  return wording(previous) === wording(message);
-}
-
-/** Returns the text for the agent, with ids for names; link previews are not part of it. */
-function wording(message: MessageFields): string {
-  const ids = { get: (id: string) => id };
-  return messageToMarkdown(contentOf(message), { users: ids, channels: ids, groups: ids });
-}
+const withoutIds = ({ blocks = [] }: MessageFields) =>
+  blocks.map((block) => (block instanceof Object ? { ...block, block_id: undefined } : block));
 
 /**
  * Returns the workspace whose installation of the app an event is for. In a channel that is shared with another

@@ -1,15 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { WebClient } from '@slack/web-api';
+import { type Logger, LogLevel, WebClient } from '@slack/web-api';
+import { type Response as FetchResponse, fetch, getGlobalDispatcher, type RequestInit } from 'undici';
 import type { Log } from '../runtime/log.ts';
-import type { Timing } from '../runtime/timing.ts';
+import { beforeSending } from '../runtime/outgoing.ts';
+import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import type { ChannelIds } from './channel-ids.ts';
-import { lacksScope, type SlackErrorKind, toSlackApiError } from './errors.ts';
-import { fetchInTime, type IsTooLate } from './fetch-in-time.ts';
-import { createSlackLogger } from './logger.ts';
-import { createScopeReporter } from './scope-report.ts';
-import { createSlackClock } from './slack-clock.ts';
-import { createTokenGate } from './token-gate.ts';
+import { lacksScope, SlackApiError, type SlackErrorKind, TOO_LATE, toSlackApiError } from './errors.ts';
 
 /**
  * The methods in use and the bot scopes they need, from Slack's method pages. `manifest.yml` requests these, `commands`
@@ -39,6 +36,12 @@ export const methodScopes = {
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
 } as const;
 
+/**
+ * Returns whether other processes may already treat a call as lost, so that it must not be made. Called right before
+ * the request leaves, since a process may freeze at any moment, even while it connects.
+ */
+export type IsTooLate = () => boolean;
+
 /** One finished call, for health and metrics. */
 export interface SlackCall {
   method: keyof typeof methodScopes;
@@ -63,9 +66,6 @@ export interface SlackWebOptions {
   /** Called after every call. */
   onCall: (call: SlackCall) => void;
 }
-
-/** More than a page of 100 long messages has. */
-const MAX_ANSWER_BYTES = 16_000_000;
 
 /** Prevents the present call from being sent too late. */
 const guards = new AsyncLocalStorage<IsTooLate>();
@@ -92,16 +92,23 @@ export function createSlackWeb(options: SlackWebOptions) {
         channelIds && typeof text === 'string' ? { ...sent, body: channelIds.toSlack(text) } : sent;
       const response = await (isTooLate ? fetchInTime(url, init, isTooLate) : fetch(url, init));
       clock.update(response.headers.get('date'));
-      const answer = limitBody(response);
-      if (channelIds === undefined) return answer;
+      if (channelIds === undefined) return response;
       const { status, headers } = response;
-      return new Response(channelIds.fromSlack(await answer.text()), { status, headers: [...headers] });
+      return new Response(channelIds.fromSlack(await response.text()), { status, headers: [...headers] });
     },
   });
 
-  const reportScope = createScopeReporter(log);
   /** Scopes that methods lacked at their last call. */
   const missingScopes = new Map<string, string>();
+
+  /** Logs a missing scope once: it lasts until an operator acts. */
+  function noteMissingScope({ method, needed }: SlackApiError) {
+    if (!missingScopes.has(method))
+      log.error(
+        `Slack refuses ${method}: the app lacks a scope, and needs ${needed ?? 'more than the app has'}. Replace its manifest by manifest.yml and install it again.`,
+      );
+    missingScopes.set(method, needed ?? method);
+  }
 
   async function call<T>(
     method: keyof typeof methodScopes,
@@ -125,13 +132,9 @@ export function createSlackWeb(options: SlackWebOptions) {
         return response;
       } catch (thrown) {
         const error = toSlackApiError(method, thrown);
-        // A token that lacks a scope works for everything else.
-        const isLacking = lacksScope(error);
-        if (isLacking) missingScopes.set(method, error.needed ?? method);
-        const refused = error.kind === 'token' && !isLacking;
-        const answered = !['unreachable', 'unclear'].includes(error.kind) && !refused;
-        report({ answered, refused, error: error.kind });
-        reportScope(error);
+        if (lacksScope(error)) noteMissingScope(error);
+        const outcome = outcomeOf(error);
+        report({ answered: outcome === 'works', refused: outcome === 'refused', error: error.kind });
         throw error;
       }
     });
@@ -150,16 +153,109 @@ export function createSlackWeb(options: SlackWebOptions) {
   };
 }
 
-/** Returns the response with a body that fails if it is too long: an answer must not fill the memory. */
-function limitBody(response: Response): Response {
-  if (response.body === null) return response;
-  let bytes = 0;
-  const limit = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      bytes += chunk.length;
-      if (bytes <= MAX_ANSWER_BYTES) controller.enqueue(chunk);
-      else controller.error(Object.assign(new Error('too long'), { code: 'answer_too_long' }));
-    },
+/** Fetches as the global `fetch` does. A request that is too late is not sent: the cause of the error has that code. */
+export function fetchInTime(
+  url: string | URL,
+  init: RequestInit | undefined,
+  isTooLate: IsTooLate,
+): Promise<FetchResponse> {
+  const dispatcher = beforeSending(getGlobalDispatcher(), () => {
+    if (isTooLate()) throw Object.assign(new Error('not sent'), { code: TOO_LATE });
   });
-  return new Response(response.body.pipeThrough(limit), response);
+  return fetch(url, { ...init, dispatcher });
+}
+
+/** Lines of the client that quote whole requests and responses, including links. */
+const wholeBody = /^http request (body|result|headers)/;
+
+/**
+ * Returns our log as the logger of Slack's packages. Their lines below a warning are traced; their errors are logged as
+ * warnings, since the caller decides whether it is an error.
+ */
+export function createSlackLogger(log: Log): Logger {
+  const text = (parts: unknown[]) => parts.map(String).join(' ');
+  return {
+    debug(...parts) {
+      const line = text(parts);
+      if (!wholeBody.test(line)) log.trace(line);
+    },
+    info: (...parts) => log.trace(text(parts)),
+    warn: (...parts) => log.warn(text(parts)),
+    error: (...parts) => log.warn(text(parts)),
+    setLevel: () => {},
+    getLevel: () => LogLevel.DEBUG,
+    setName: () => {},
+  };
+}
+
+/**
+ * Returns Slack's clock, from the `Date` of its responses. `monotonicMs` advances it, since the machine's time of day
+ * may be wrong or change.
+ */
+function createSlackClock(monotonicMs: () => number) {
+  let last: { atMs: number; upMs: number } | undefined;
+  return {
+    /** Sets the clock by the `Date` header of a response. */
+    update(date: string | null): void {
+      const atMs = Date.parse(date ?? '');
+      if (!Number.isNaN(atMs)) last = { atMs, upMs: monotonicMs() };
+    },
+    /** Returns epoch milliseconds, no later than Slack's clock now; undefined before the first response. */
+    nowMs: () => last && Math.floor(last.atMs + monotonicMs() - last.upMs),
+  };
+}
+
+interface TokenGateParts {
+  timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs' | 'slackCallMs'>;
+  /** Returns the time of a monotonic clock, in milliseconds. */
+  monotonicMs: () => number;
+}
+
+/** Returns a gate for calls to Slack: while the token is refused, one call at a time tries whether it works again. */
+export function createTokenGate({ timing, monotonicMs }: TokenGateParts) {
+  let refused: { times: number; untilMs: number } | undefined;
+  const waitMs = () => (refused === undefined ? 0 : Math.max(0, Math.ceil(refused.untilMs - monotonicMs())));
+  const pauseMs = (times: number) => backoffMs(timing, times, 0.5);
+
+  return {
+    /** Returns for how many milliseconds no call may pass; 0 if the token works or the next try is due. */
+    waitMs,
+
+    /** Returns whether the token was refused and has not worked since. */
+    isRefused: () => refused !== undefined,
+
+    /** Makes the call and returns its result, or rejects with kind `token` without making it. */
+    async run<T>(method: string, call: () => Promise<T>): Promise<T> {
+      const remainingMs = waitMs();
+      // `auth.test` always passes: it is how the token is checked.
+      if (remainingMs > 0 && method !== 'auth.test')
+        throw new SlackApiError('token', method, 'token_refused_before', { retryAfterMs: remainingMs });
+      const before = refused;
+      // While this call is under way, the others wait for it.
+      if (refused !== undefined) refused.untilMs = monotonicMs() + timing.slackCallMs;
+      try {
+        const result = await call();
+        refused = undefined;
+        return result;
+      } catch (error) {
+        const outcome = outcomeOf(error);
+        const times = (before?.times ?? 0) + 1;
+        // Of concurrent calls, the first refusal counts.
+        if (outcome === 'refused' && refused === before)
+          refused = { times, untilMs: monotonicMs() + pauseMs(times) };
+        else if (outcome === 'works') refused = undefined;
+        else if (outcome === 'unknown' && refused !== undefined)
+          refused.untilMs = monotonicMs() + pauseMs(refused.times);
+        throw error;
+      }
+    },
+  };
+}
+
+function outcomeOf(error: unknown): 'works' | 'refused' | 'unknown' {
+  if (!(error instanceof SlackApiError)) return 'unknown';
+  const { kind, code } = error;
+  if (kind === 'unclear' || kind === 'unreachable') return 'unknown';
+  // A token that lacks a scope works for everything else.
+  return kind === 'token' && code !== 'missing_scope' ? 'refused' : 'works';
 }

@@ -6,7 +6,7 @@ import { createLog } from '../../src/runtime/log.ts';
 import { createCallProblems } from '../../src/server/health.ts';
 import { createHttpReceiver } from '../../src/server/http-receiver.ts';
 import { startHttpServer } from '../../src/server/http-server.ts';
-import { createSlackLogger } from '../../src/slack/logger.ts';
+import { createSlackLogger } from '../../src/slack/web-calls.ts';
 import { unread } from '../support/metrics.ts';
 import { signatureOf } from '../support/sign.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createChannels } from '../../src/slack/channels.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
+import { createChannels } from '../../src/slack/lookups.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { redisForTests } from '../support/redis.ts';
 

@@ -54,13 +54,6 @@ test.each([
   expect(await api.person(slack.person(name).id)).toEqual({ id: slack.person(name).id, name, ...expected });
 });
 
-test('an answer that never ends is given up', async () => {
-  const { slack, api } = await setting();
-  const body = { ok: true, filler: 'x'.repeat(17_000_000) };
-  slack.wire.order('auth.test', { kind: 'answer', status: 200, body });
-  expect(await failure(api.identity())).toBe('unclear answer_too_long');
-});
-
 test('a colleague of our Enterprise Grid is known by their own id of it', async () => {
   const { slack, api } = await setting();
   const answers = (method: string, body: object) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
-import { createConversationReaders } from '../../src/slack/conversation-readers.ts';
 import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
+import { createConversationReaders } from '../../src/slack/lookups.ts';
 
 function setting(channel: (id: string) => Promise<{ isPublic: boolean }>) {
   const clock = { ms: 0 };

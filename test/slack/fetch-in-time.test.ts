@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { fetchInTime, TOO_LATE } from '../../src/slack/fetch-in-time.ts';
+import { TOO_LATE } from '../../src/slack/errors.ts';
+import { fetchInTime } from '../../src/slack/web-calls.ts';
 import { answering, tcpServer } from '../support/docs-api/servers.ts';
 
 const init = {

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
 import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
-import { createIdentity } from '../../src/slack/identity.ts';
-import { createSlackLogger } from '../../src/slack/logger.ts';
+import { createIdentity } from '../../src/slack/lookups.ts';
+import { createSlackLogger } from '../../src/slack/web-calls.ts';
 
 const WARN = 40;
 const ERROR = 50;

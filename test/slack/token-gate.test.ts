@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
-import { createTokenGate } from '../../src/slack/token-gate.ts';
+import { createTokenGate } from '../../src/slack/web-calls.ts';
 
 function setting() {
   const clock = { ms: 1000 };

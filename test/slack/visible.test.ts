@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { stripInvisible } from '../../src/slack/visible.ts';
+import { stripInvisible } from '../../src/slack/text.ts';
 
 const tags = (text: string) =>
   Array.from(text, (char) => String.fromCodePoint(0xe0000 + (char.codePointAt(0) ?? 0))).join('');

@@ -12,7 +12,7 @@ const PRINTED = [
   'src/docs-api/settings.ts',
   'src/jobs/digest/schedule/owner-lookups.ts',
   'src/server/',
-  'src/slack/scope-report.ts',
+  'src/slack/web-calls.ts',
   'src/store/embedded/',
   'src/store/redis/check.ts',
   'src/store/redis/watch.ts',

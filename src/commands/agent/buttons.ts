@@ -15,7 +15,7 @@ import { applyClick, MODE_BY_ACTION } from '../../jobs/agent/thread/reducer.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
-import { tsToMs } from '../../slack/timestamp.ts';
+import { tsToMs } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { handledMessage, notVisibleMessage } from '../intake.ts';
 import { defineButton } from '../registry.ts';

@@ -9,7 +9,7 @@ import { personName } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { cleanText } from '../../slack/markdown/spans.ts';
+import { cleanText } from '../../slack/markdown/inline.ts';
 import { type Choice, choiceField, formView, textField } from '../../slack/modals.ts';
 import { cutShown, lengthOf } from '../../slack/text.ts';
 import { isBlankId } from '../command.ts';

@@ -1,6 +1,5 @@
 import { hostOfUrl, readDomain } from '../../domain.ts';
-import { cut, singleLine } from '../../slack/text.ts';
-import { stripInvisible } from '../../slack/visible.ts';
+import { cut, singleLine, stripInvisible } from '../../slack/text.ts';
 import { type Flag, ok, type Parsed, projectFlag } from '../command.ts';
 
 /** Limits of our own; the platform states none. */

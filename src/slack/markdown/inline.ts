@@ -1,194 +1,96 @@
-import { codeSpan } from './format.ts';
-import { channelName, noNames } from './names.ts';
-import { cleanText, type Span } from './spans.ts';
+import { singleLine, stripInvisible } from '../text.ts';
+import { channelName, groupName, type MarkdownOptions, noNames, userName } from './names.ts';
 
-const STYLES = ['bold', 'italic', 'strike'] as const;
-type Style = (typeof STYLES)[number];
-
-/** Part of one line. A `gap` is white space between two parts; no style mark may be next to it. */
-interface Piece {
-  kind: 'plain' | 'link' | 'code' | 'gap' | 'end';
+/** A piece of text in one Slack style, already cleaned. Entities are decoded, tokens resolved. */
+export interface Span {
   text: string;
-  styles: readonly Style[];
+  bold?: boolean;
+  italic?: boolean;
+  strike?: boolean;
+  code?: boolean;
+  /** The address that the text links to. */
+  url?: string | undefined;
+}
+
+/** Returns the text with `\n` as line ends, without control and other invisible characters. */
+export function cleanText(text: string): string {
+  return stripInvisible(
+    text.replace(/\r\n?|[\u2028\u2029]/g, '\n').replace(/(?![\n\t])\p{Cc}/gu, ''),
+  ).toWellFormed();
 }
 
 /**
- * Returns styled text as Markdown: `**bold**`, `_italic_`, `~~strike~~`, code, links, bullets typed as `•` as `-`.
- *
- * Other text stays as typed, since people who type Markdown in Slack mean it. Only characters that would break our own
- * marks are escaped: `*`, `_`, `~` in text of that style, brackets in the text of a link, and unpaired backticks if
- * there is code. Text that looks like one of Slack's tokens loses its brackets.
+ * Returns styled text as Markdown: `**bold**`, `_italic_`, `~~strike~~`, code, links, bullets typed as `•` as `-`. Other
+ * text stays as typed, since people who type Markdown in Slack mean it.
  */
 export function renderInline(spans: readonly Span[]): string {
-  const pieces = mergeSpans(spans).flatMap(piecesOf);
-  if (pieces.some(({ kind }) => kind === 'code')) escapeLoneTicks(pieces);
-  replaceBullets(pieces);
-  styleGaps(pieces);
-  return renderPieces(pieces);
-}
-
-/** Joins adjacent spans of plain text in one style, since a character's neighbours decide whether it is a mark. */
-function mergeSpans(spans: readonly Span[]): Span[] {
-  const result: Span[] = [];
-  for (const span of spans) {
-    const last = result.at(-1);
-    const plain = last && !last.code && !span.code && last.url === undefined && span.url === undefined;
-    if (plain && STYLES.every((style) => Boolean(last[style]) === Boolean(span[style]))) {
-      last.text += span.text;
-    } else result.push({ ...span });
-  }
-  return result;
-}
-
-function piecesOf(span: Span): Piece[] {
-  const styles = STYLES.filter((style) => span[style]);
-  if (span.url !== undefined) return linkPieces(span, span.url, styles);
-  return cleanText(span.text)
-    .split('\n')
-    .flatMap((line, index): Piece[] => {
-      const end: Piece[] = index > 0 ? [{ kind: 'end', text: '\n', styles: [] }] : [];
-      return [...end, ...(span.code ? codePieces(line, styles) : plainPieces(line, styles))];
-    });
-}
-
-function codePieces(line: string, styles: Style[]): Piece[] {
-  if (line.trim() === '') return line === '' ? [] : [{ kind: 'gap', text: line, styles: [] }];
-  return [{ kind: 'code', text: codeSpan(line), styles }];
-}
-
-function plainPieces(line: string, styles: Style[]): Piece[] {
-  const core = line.trim();
-  const start = line.indexOf(core);
-  const gap = (text: string): Piece[] => (text === '' ? [] : [{ kind: 'gap', text, styles: [] }]);
-  if (core === '') return gap(line);
-  return [
-    ...gap(line.slice(0, start)),
-    { kind: 'plain', text: core, styles },
-    ...gap(line.slice(start + core.length)),
-  ];
-}
-
-function linkPieces({ text, code }: Span, url: string, styles: Style[]): Piece[] {
-  const target = encodeUrl(url);
-  const label = cleanText(text).replace(/\s+/g, ' ').trim();
-  if (target === '') return plainPieces(label, styles);
-  const bare = cleanText(url)
-    .trim()
-    .replace(/[\s<>]/g, encodeURIComponent);
-  const shown = label === '' ? bare : label;
-  if (isSameUrl(shown, bare)) {
-    return code ? codePieces(shown, styles) : [{ kind: 'link', text: shown, styles }];
-  }
-  const named = code ? codeSpan(shown) : shown.replace(/[[\]]/g, '\\$&');
-  return [{ kind: 'link', text: `[${named}](${target})`, styles }];
-}
-
-/** Returns whether the shown text is the address, so that one copy is enough. */
-function isSameUrl(shown: string, url: string): boolean {
-  return ['', 'https://', 'http://', 'mailto:', 'tel:'].some(
-    (scheme) => url === scheme + shown || url === `${scheme}${shown}/`,
+  const rendered = mergeSpans(spans).map((span) =>
+    span.url === undefined ? renderLines(span) : renderLink(span, span.url),
   );
+  return rendered.join('').replace(/^([ \t]*)[•◦▪‣]\uFE0E?(?=\s|$)/gmu, '$1-');
 }
 
-const ENCODED = new Map([
-  ['(', '%28'],
-  [')', '%29'],
-]);
-
-/** Returns an address encoded so that it can neither end a Markdown link nor begin a token. */
-function encodeUrl(url: string): string {
-  return cleanText(url)
-    .trim()
-    .replace(/[\s<>()]/g, (char) => ENCODED.get(char) ?? encodeURIComponent(char));
-}
-
-function escapeLoneTicks(pieces: Piece[]) {
-  const plain = pieces.filter(({ kind }) => kind === 'plain');
-  const counts = new Map<string, number>();
-  for (const { text } of plain)
-    for (const [ticks] of text.matchAll(/`+/g)) counts.set(ticks, (counts.get(ticks) ?? 0) + 1);
-  for (const piece of plain) {
-    piece.text = piece.text.replace(/`+/g, (ticks) =>
-      (counts.get(ticks) ?? 0) % 2 === 0 ? ticks : ticks.replaceAll('`', '\\`'),
-    );
+/** Joins neighbours of one style, so that a token is also recognized if it was sent in pieces. */
+function mergeSpans(spans: readonly Span[]): Span[] {
+  const merged: Span[] = [];
+  const keyOf = ({ bold, italic, strike, code, url }: Span) => [bold, italic, strike, code, url].join();
+  for (const span of spans) {
+    const last = merged.at(-1);
+    if (last && !span.code && span.url === undefined && keyOf(last) === keyOf(span)) last.text += span.text;
+    else merged.push({ ...span });
   }
+  return merged;
 }
 
-/** Replaces Slack's bullets, which its clients put into `text` and people paste, by those of Markdown. */
-function replaceBullets(pieces: Piece[]) {
-  let atStart = true;
-  for (const piece of pieces) {
-    if (piece.kind === 'gap') continue;
-    if (atStart && piece.kind === 'plain') piece.text = piece.text.replace(/^[•◦▪‣]\uFE0E?(?=\s|$)/u, '-');
-    atStart = piece.kind === 'end';
-  }
+const renderLines = (span: Span) =>
+  span.text
+    .split('\n')
+    .map((line) => withMarks(span.code && line.trim() !== '' ? codeSpan(line) : line, span))
+    .join('\n');
+
+/** Returns a line with the marks of its style, which stand next to no white space. */
+function withMarks(line: string, { bold, italic, strike, code, url }: Span): string {
+  const core = line.trim();
+  if (core === '') return line;
+  const marks = `${bold ? '**' : ''}${italic ? '_' : ''}${strike ? '~~' : ''}`;
+  const start = line.indexOf(core);
+  const end = marks.split('').reverse().join('');
+  const text = code || url !== undefined ? core : disarm(core);
+  return `${line.slice(0, start)}${marks}${text}${end}${line.slice(start + core.length)}`;
 }
 
-/** Gives each gap the styles that continue after it. */
-function styleGaps(pieces: Piece[]) {
-  let before: readonly Style[] = [];
-  pieces.forEach((piece, index) => {
-    if (piece.kind === 'gap') {
-      const after = pieces[index + 1]?.styles ?? [];
-      piece.styles = before.filter((style) => after.includes(style));
-    } else before = piece.styles;
-  });
+function renderLink(span: Span, url: string): string {
+  const address = cleanText(url).trim();
+  const bare = address.replace(/[\s<>]/g, encodeURIComponent);
+  const label = span.text.replace(/\s+/g, ' ').trim() || bare;
+  const isAddress = ['', 'https://', 'http://', 'mailto:', 'tel:'].some(
+    (scheme) => bare === scheme + label || bare === `${scheme}${label}/`,
+  );
+  const named = span.code ? codeSpan(label) : disarm(label);
+  if (isAddress) return withMarks(named, span);
+  // Brackets could end the link early.
+  const target = bare.replaceAll('(', '%28').replaceAll(')', '%29');
+  return withMarks(target === '' ? named : `[${named.replace(/[[\]]/g, '\\$&')}](${target})`, span);
 }
 
-function renderPieces(pieces: readonly Piece[]): string {
-  const open: { style: Style; mark: string }[] = [];
-  const out: { text: string; code: boolean }[] = [];
-  const put = (text: string, code = false) => {
-    const last = out.at(-1);
-    if (last && !last.code && !code) last.text += text;
-    else out.push({ text, code });
-  };
-  const closeDownTo = (depth: number) => {
-    while (open.length > depth) put(open.pop()?.mark ?? '');
-  };
-
-  pieces.forEach((piece, index) => {
-    const ending = open.findIndex(({ style }) => !piece.styles.includes(style));
-    if (ending >= 0) closeDownTo(ending);
-    if (piece.kind !== 'gap') {
-      const missing = piece.styles
-        .filter((style) => !open.some((one) => one.style === style))
-        .map((style) => ({ style, until: runEnd(pieces, index, style) }))
-        .sort((a, b) => b.until - a.until);
-      for (const { style, until } of missing) {
-        const neighbours = `${pieces[index - 1]?.text.at(-1) ?? ''}${pieces[until]?.text.at(0) ?? ''}`;
-        const mark = markOf(style, neighbours);
-        open.push({ style, mark });
-        put(mark);
-      }
-    }
-    put(piece.kind === 'plain' ? escapePiece(piece) : piece.text, piece.kind === 'code');
-  });
-  closeDownTo(0);
-  return out.map(({ text, code }) => (code ? text : disarm(text))).join('');
+/** Returns one line of code as a Markdown code span. */
+function codeSpan(line: string): string {
+  const ticks = '`'.repeat(longestTicks(line) + 1);
+  // Readers of Markdown drop one space at each end.
+  const pad = /^`|`$|^ .* $/.test(line) ? ' ' : '';
+  return `${ticks}${pad}${line}${pad}${ticks}`;
 }
 
-/** Returns the index of the first piece after `from` without the style. */
-function runEnd(pieces: readonly Piece[], from: number, style: Style): number {
-  let until = from + 1;
-  while (pieces[until]?.styles.includes(style)) until += 1;
-  return until;
+/** Returns cleaned code as a block between fences longer than any inside; an empty text if the code is blank. */
+export function fence(text: string, language = ''): string {
+  const code = text.replace(/^\n|\n$/g, '');
+  if (code.trim() === '') return '';
+  const ticks = '`'.repeat(Math.max(3, longestTicks(code) + 1));
+  return `${ticks}${language}\n${code}\n${ticks}`;
 }
 
-/** Returns the mark of a style; inside a word, `_` would be no mark. */
-function markOf(style: Style, neighbours: string): string {
-  if (style === 'bold') return '**';
-  if (style === 'strike') return '~~';
-  return /[\p{L}\p{N}_]/u.test(neighbours) ? '*' : '_';
-}
-
-function escapePiece({ text, styles }: Piece): string {
-  let result = text;
-  if (styles.includes('bold') || styles.includes('italic')) result = result.replaceAll('*', '\\*');
-  if (styles.includes('italic')) result = result.replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_');
-  if (styles.includes('strike')) result = result.replaceAll('~', '\\~');
-  return result;
-}
+const longestTicks = (code: string) =>
+  (code.match(/`+/g) ?? []).reduce((longest, { length }) => Math.max(longest, length), 0);
 
 /** A channel's token with a name for it, which not everybody may know. */
 const labelledChannel = /^#[CDG][A-Z0-9]{8,}\|.*$/;
@@ -199,4 +101,122 @@ export function disarm(text: string): string {
     /(?<!<)<+(?=[@#][A-Z0-9]|!(?:here|channel|everyone|subteam|date|group)\b)([^<>\n]*)(>?)/g,
     (_, token: string) => token.replace(labelledChannel, channelName(noNames, '')),
   );
+}
+
+/** Returns the text with `> ` before every line. */
+export const quoteLines = (markdown: string): string =>
+  markdown
+    .split('\n')
+    .map((line) => (line === '' ? '>' : `> ${line}`))
+    .join('\n');
+
+/** Decodes the three characters that Slack escapes, in one pass so that `&amp;lt;` becomes `&lt;`. */
+export function decodeEntities(text: string): string {
+  return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
+}
+
+/** Code, tokens, and bold or struck text between the edges of words. */
+const MRKDWN_INLINE =
+  /`([^`\n]+)`|<([^<>\n]+)>|(?<![\p{L}\p{N}*~])([*~])(?=[^\s*~])([^*~\n]*[^\s*~])\3(?![\p{L}\p{N}*~])/gu;
+
+/**
+ * Returns Slack's `mrkdwn` (the `text` of messages, and of text objects) as Markdown. Tokens, bold and struck text are
+ * written in another way there; the other marks are the same.
+ */
+export function mrkdwnToMarkdown(source: string, reading: MarkdownOptions): string {
+  return cleanText(source)
+    .split(/```([\s\S]*?)```/)
+    .map((part, index) => {
+      if (index % 2 === 1) return fence(codeText(part, reading));
+      const prose = part.replace(/^[ \t]+/, '').replace(/^(?:&gt;|>){3} ?/gm, '&gt; ');
+      return trimLines(renderInline(mrkdwnSpans(prose, reading)));
+    })
+    .filter((block) => block.trim() !== '')
+    .join('\n\n');
+}
+
+function mrkdwnSpans(source: string, reading: MarkdownOptions, style: Partial<Span> = {}): Span[] {
+  const spans: Span[] = [];
+  let at = 0;
+  for (const { 0: whole, 1: code, 2: token, 3: mark, 4: inner = '', index } of source.matchAll(
+    MRKDWN_INLINE,
+  )) {
+    spans.push({ text: decodeEntities(source.slice(at, index)), ...style });
+    at = index + whole.length;
+    if (code !== undefined) spans.push({ text: codeText(code, reading), code: true, ...style });
+    else if (token !== undefined) spans.push({ ...parseToken(token, reading), ...style });
+    else spans.push(...mrkdwnSpans(inner, reading, mark === '*' ? { bold: true } : { strike: true }));
+  }
+  return [...spans, { text: decodeEntities(source.slice(at)), ...style }];
+}
+
+/** Returns code as it was typed: Slack also turns addresses in code into links. */
+const codeText = (source: string, { names, onEverybody }: MarkdownOptions): string =>
+  source
+    .split(/<([^<>\n]+)>/)
+    .map((part, index) => {
+      if (index % 2 === 0) return decodeEntities(part);
+      const { text, url = '' } = parseToken(part, { names, onEverybody });
+      return text || url;
+    })
+    .join('');
+
+/** Returns the span of a token, without its `<` and `>`. If it is not one of Slack's, it stays as it is. */
+function parseToken(body: string, reading: MarkdownOptions): Span {
+  const bar = body.indexOf('|');
+  const target = decodeEntities(bar < 0 ? body : body.slice(0, bar));
+  const label = bar < 0 ? '' : decodeEntities(body.slice(bar + 1));
+  if (target.startsWith('@')) return userSpan(target.slice(1), reading, label);
+  if (target.startsWith('#')) return { text: channelName(reading.names, target.slice(1)) };
+  if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return { text: label, url: target };
+  const [kind = '', first = '', format = '', url] = target.split('^');
+  if (kind === '!subteam') return { text: groupName(reading.names, first, label) };
+  if (kind === '!date') return { text: formatDate(first, format, label), url };
+  if (/^!(?:here|channel|everyone|group)$/.test(kind)) return everybodySpan(kind.slice(1), reading);
+  return { text: target.startsWith('!') && label !== '' ? label : `<${decodeEntities(body)}>` };
+}
+
+/** Stands for a mention that is left out. `cleanText` removes it from what people type. */
+const LEFT_OUT = '\uFDD0';
+
+/** Returns the mention of a person. */
+export const userSpan = (id: string, { names, withoutMention }: MarkdownOptions, label?: string): Span =>
+  id === withoutMention ? { text: LEFT_OUT } : { text: userName(names, id, label) };
+
+/** Returns a mention of everybody: `here`, `channel` or `everyone`. */
+export function everybodySpan(range: string, { onEverybody }: MarkdownOptions): Span {
+  onEverybody?.();
+  return { text: `@${singleLine(range)}` };
+}
+
+/** Removes the mentions that are left out, with their punctuation or space. */
+export const withoutMentions = (markdown: string): string =>
+  markdown
+    .replace(/^([> \t]*)(?:\uFDD0[ \t]*(?:[,:;–—-](?=\s|$))?[ \t]*)+/gm, '$1')
+    .replace(/(?<![ \t])[ \t]*\uFDD0(?=[,.:;!?]+(?:\s|$))/g, '')
+    .replace(/(?<=\s)\uFDD0[ \t]+|\uFDD0/g, '');
+
+/** Returns the text without empty lines around it and white space at the ends of its lines. */
+export const trimLines = (text: string): string =>
+  text
+    .replace(/^(?:[^\S\n]*\n)+/, '')
+    .replace(/(?<![^\S\n])[^\S\n]+(?=\n|$)/g, '')
+    .trimEnd();
+
+/**
+ * Returns a Slack date in UTC: "2026-09-20 14:00 UTC". Text around the `{date…}` and `{time…}` of Slack's format stays.
+ * `timestamp` is in seconds; if it is invalid, returns the fallback.
+ */
+export function formatDate(timestamp: unknown, format: string, fallback: string): string {
+  const seconds = typeof timestamp === 'string' && timestamp.trim() === '' ? Number.NaN : Number(timestamp);
+  const at = new Date(seconds * 1000);
+  if (Number.isNaN(at.getTime())) return fallback;
+  const [day = '', time = ''] = at.toISOString().split('T');
+  const minutes = `${time.slice(0, 5)} UTC`;
+  if (format.trim() === '') return fallback || `${day} ${minutes}`;
+  return format.replace(/\{([a-z_]+)\}/g, (_, token) => {
+    if (token === 'time') return minutes;
+    if (token === 'time_secs') return `${time.slice(0, 8)} UTC`;
+    return token === 'ago' ? `${day} ${minutes}` : day;
+  });
 }

@@ -1,10 +1,7 @@
-import { cut } from '../text.ts';
-import { stripInvisible } from '../visible.ts';
-import { blocksToMarkdown } from './blocks.ts';
-import { quoteLines } from './format.ts';
-import { mrkdwnToMarkdown } from './mrkdwn.ts';
+import { cut, stripInvisible } from '../text.ts';
+import { blocksToMarkdown, type Fields, fieldsOf, listOf, textOf } from './blocks.ts';
+import { mrkdwnToMarkdown, quoteLines, withoutMentions } from './inline.ts';
 import { authorName, type MarkdownOptions, type Mentions, type Names } from './names.ts';
-import { type Fields, fieldsOf, listOf, MAX_DEPTH, textOf } from './payload.ts';
 
 /** The fields of a Slack message with its author's text, as Slack sent them. */
 export interface MessageText {
@@ -21,21 +18,33 @@ export interface MessageText {
  * Plain text is not escaped (see `renderInline`), and only quotes are cut: Slack limits messages to 40,000 characters.
  * The result has no invisible characters (see `stripInvisible`), and no Slack tokens outside code.
  */
-export function messageToMarkdown(
+export const messageToMarkdown = (
   message: MessageText,
   names: Names,
   { withoutMention }: Pick<MarkdownOptions, 'withoutMention'> = {},
-): string {
-  const reading = { names, withoutMention };
-  const { text, blocks, attachments } = fieldsOf(message);
+): string => toMarkdown(message, { names, withoutMention });
+
+function toMarkdown(message: MessageText, reading: MarkdownOptions): string {
+  const { text, blocks, attachments } = fieldsOf(withoutDepth(message));
   const written = blocksToMarkdown(blocks, reading).trim() || mrkdwnToMarkdown(textOf(text) ?? '', reading);
   const attached = listOf(attachments)
     .map(fieldsOf)
-    .map((one) => (isPasted(one) ? attachmentToMarkdown(one, reading) : quoteShared(one, names)));
-  return [written, ...attached]
+    .map((one) => (isPasted(one) ? attachmentToMarkdown(one, reading) : quoteShared(one, reading)));
+  return [withoutMentions(written), ...attached]
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** Deeper than anything that people can write, and far from a stack overflow. */
+const MAX_DEPTH = 40;
+
+/** Returns a value without what is too deep in it. */
+function withoutDepth(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > MAX_DEPTH) return undefined;
+  if (Array.isArray(value)) return value.map((one) => withoutDepth(one, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutDepth(one, depth + 1)]));
 }
 
 /** Returns a message without those that it shares: only its author's words. */
@@ -48,52 +57,30 @@ export const ownWords = (message: MessageText): MessageText => ({
 export const leavesSharedOut = ({ attachments }: MessageText, names: Names): boolean =>
   listOf(attachments)
     .map(fieldsOf)
-    .some((one) => isShared(one) && (listOf(one.files).length > 0 || quoteShared(one, names) === ''));
+    .some((one) => isShared(one) && (listOf(one.files).length > 0 || quoteShared(one, { names }) === ''));
 
 /** Returns the ids whose names `messageToMarkdown` needs, each once. */
 export function findMentions(message: MessageText): Mentions {
-  const { text, blocks, attachments } = fieldsOf(message);
-  const found = { users: new Set<string>(), channels: new Set<string>(), groups: new Set<string>() };
+  const users = new Set<string>();
+  const channels = new Set<string>();
+  const groups = new Set<string>();
   let everybody = false;
-  const addId = (ids: Set<string>, id: unknown, shape: RegExp) => {
-    if (typeof id === 'string' && shape.test(id)) ids.add(id);
+  const record = (ids: Set<string>, shape: RegExp) => ({
+    get(id: string) {
+      if (shape.test(id)) ids.add(id);
+      return 'somebody';
+    },
+  });
+  const names = {
+    users: record(users, /^[UW][A-Z0-9]+$/),
+    channels: record(channels, /^[CDG][A-Z0-9]+$/),
+    groups: record(groups, /^S[A-Z0-9]+$/),
   };
-  const user = (id: unknown) => addId(found.users, id, /^[UW][A-Z0-9]+$/);
-  const channel = (id: unknown) => addId(found.channels, id, /^[CDG][A-Z0-9]+$/);
-  const group = (id: unknown) => addId(found.groups, id, /^S[A-Z0-9]+$/);
-
-  function inMrkdwn(source: string) {
-    for (const [, sign, body = ''] of source.matchAll(/<([@#!])([^<>\n]+)>/g)) {
-      const [target = ''] = body.split('|', 1);
-      const [kind = '', id] = target.split('^', 2);
-      if (sign === '@') user(target);
-      else if (sign === '#') channel(target);
-      else if (kind === 'subteam') group(id);
-      else everybody ||= /^(?:here|channel|everyone|group)$/.test(kind);
-    }
-  }
-
-  function inBlocks(value: unknown, depth: number) {
-    if (depth > 3 * MAX_DEPTH || typeof value !== 'object') return;
-    const fields = fieldsOf(value);
-    if (fields.type === 'user') user(fields.user_id);
-    else if (fields.type === 'channel') channel(fields.channel_id);
-    else if (fields.type === 'usergroup') group(fields.usergroup_id);
-    else if (fields.type === 'broadcast') everybody = true;
-    else if (fields.type === 'mrkdwn') inMrkdwn(textOf(fields.text) ?? '');
-    for (const part of Array.isArray(value) ? value : Object.values(fields)) inBlocks(part, depth + 1);
-  }
-
-  inMrkdwn(textOf(text) ?? '');
-  inBlocks(blocks, 0);
-  for (const attachment of listOf(attachments).map(fieldsOf)) {
-    if (!isPasted(attachment) && !isShared(attachment)) continue;
-    const { pretext, title, text: said } = attachment;
-    for (const part of [pretext, title, said]) inMrkdwn(textOf(part) ?? '');
-    inBlocks(blocksIn(attachment), 0);
-    if (!attachment.is_share) channel(attachment.channel_id);
-  }
-  return { users: [...found.users], channels: [...found.channels], groups: [...found.groups], everybody };
+  const onEverybody = () => {
+    everybody = true;
+  };
+  toMarkdown(message, { names, onEverybody });
+  return { users: [...users], channels: [...channels], groups: [...groups], everybody };
 }
 
 /** Characters that show the kind of a message: a command, an aside or something else. */
@@ -142,9 +129,9 @@ const mayQuote = ({ is_share, channel_id }: Fields, { channels }: Names) =>
 const MAX_QUOTE_LENGTH = 2000;
 
 /** Returns a shared message as a quote under its author's name; an empty text if it may not be quoted. */
-function quoteShared(attachment: Fields, names: Names): string {
+function quoteShared(attachment: Fields, { names, onEverybody }: MarkdownOptions): string {
   if (!isShared(attachment) || !mayQuote(attachment, names)) return '';
-  const said = attachmentToMarkdown(attachment, { names }).trim();
+  const said = attachmentToMarkdown(attachment, { names, onEverybody }).trim();
   // A cut text may end within an emoji.
   const quote = stripInvisible(cut(said, MAX_QUOTE_LENGTH));
   return quote === ''

@@ -25,6 +25,8 @@ export interface Names {
 export interface MarkdownOptions {
   names: Names;
   withoutMention?: string | undefined;
+  /** Called for each mention of everybody. */
+  onEverybody?: (() => void) | undefined;
 }
 
 /** For messages whose mentions were not looked up. */
@@ -47,9 +49,6 @@ export function channelName(names: Names, id: string): string {
 export function groupName(names: Names, id: string, label?: string): string {
   return `@${nameOf(names.groups.get(id), label) ?? 'some-group'}`;
 }
-
-/** Returns `@here`, `@channel` or `@everyone`. */
-export const everybodyName = (range: string) => `@${singleLine(range)}`;
 
 /** Returns the name of a quoted message's author. */
 export const authorName = (name: string | undefined) => nameOf(name) ?? 'someone';

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cleanText } from '../../../src/slack/markdown/inline.ts';
 import { findMentions, type MessageText, messageToMarkdown } from '../../../src/slack/markdown/message.ts';
-import { cleanText } from '../../../src/slack/markdown/spans.ts';
-import { escapeText } from '../../../src/slack/text.ts';
-import { stripInvisible } from '../../../src/slack/visible.ts';
+import { escapeText, stripInvisible } from '../../../src/slack/text.ts';
 
 const names = { users: new Map([['U0ANA', 'ana']]), channels: new Map(), groups: new Map() };
 const read = (message: MessageText) => messageToMarkdown(message, names, { withoutMention: 'U0DOCKET' });

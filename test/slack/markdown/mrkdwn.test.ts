@@ -76,8 +76,8 @@ describe('styles', () => {
 
 describe('lines', () => {
   test.each([
-    ['a\n&gt; b\n&gt; *c*\nd', 'a\n\n> b\n> **c**\n\nd'],
-    ['&gt;&gt;&gt; a\nb\n\nc', '> a\n> b\n>\n> c'],
+    ['a\n&gt; b\n&gt; *c*\nd', 'a\n> b\n> **c**\nd'],
+    ['&gt;&gt;&gt; a\nb\n\nc', '> a\nb\n\nc'],
     ['• a\n    ◦ b\n        ▪︎ c', '- a\n    - b\n        - c'],
     ['• *a*', '- **a**'],
     ['a • b', 'a • b'],

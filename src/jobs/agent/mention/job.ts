@@ -1,6 +1,7 @@
 import { readDomain } from '../../../domain.ts';
 import { type Message, message } from '../../../slack/blocks.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
+import { NamesUnknown } from '../../../slack/lookups.ts';
 import {
   beginningOf,
   findMentions,
@@ -8,7 +9,6 @@ import {
   messageToMarkdown,
 } from '../../../slack/markdown/message.ts';
 import { type Names, noNames } from '../../../slack/markdown/names.ts';
-import { NamesUnknown } from '../../../slack/names.ts';
 import { cut, lengthOf, singleLine } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
 import { type Outcome, runAgainIn } from '../../job.ts';

@@ -1,7 +1,7 @@
+import { NamesUnknown } from '../../../slack/lookups.ts';
 import { findMentions } from '../../../slack/markdown/message.ts';
 import { noNames } from '../../../slack/markdown/names.ts';
-import { NamesUnknown } from '../../../slack/names.ts';
-import { tsToMs } from '../../../slack/timestamp.ts';
+import { tsToMs } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
 import { contactsText } from '../../wording-view.ts';
 import { type ThreadEvent, threadEvent } from './event.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { beginningOf, leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import type { Names } from '../../../slack/markdown/names.ts';
-import { cut, lengthOf } from '../../../slack/text.ts';
-import { tsToMs } from '../../../slack/timestamp.ts';
+import { cut, lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import { asksWhichJob, excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import type { ReplyEvent, ThreadClick, ThreadEvent } from './event.ts';

@@ -1,5 +1,5 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
-import { tsToMs } from '../../../slack/timestamp.ts';
+import { tsToMs } from '../../../slack/text.ts';
 import { type Instruction, isPending, type Person } from './instruction.ts';
 import {
   type Ephemeral,

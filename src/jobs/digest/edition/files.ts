@@ -1,7 +1,6 @@
 import { backoffMs } from '../../../runtime/timing.ts';
 import { lacksScope, SlackApiError } from '../../../slack/errors.ts';
-import { fileRateLimit, holdWhenLimited } from '../../../slack/rate-limits.ts';
-import { retryOf } from '../../../slack/retry.ts';
+import { fileRateLimit, holdWhenLimited, retryOf } from '../../../slack/rate-limits.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
