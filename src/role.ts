@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import packageJson from '../package.json' with { type: 'json' };
 import { redisAddressOf, type Settings } from './config/settings.ts';
-import { createQueues, queueNames } from './jobs/queue.ts';
+import { createQueues } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createPolicy } from './policy.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
@@ -204,7 +204,7 @@ async function checkSchemaAtStart(address: RedisAddress, timing: Timing): Promis
   const redis = connectForRequests(address, timing, () => {});
   try {
     await once(redis, 'ready', { signal: AbortSignal.timeout(SCHEMA_MS) });
-    await checkSchema(redis, queueNames);
+    await checkSchema(redis);
   } catch (error) {
     throwMismatch(error);
   } finally {
@@ -226,12 +226,8 @@ export function connectRole(
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
-  // Nobody catches a mismatch, so it ends the process. Later, data without a number mean that Redis was emptied.
-  let queuesOfOthers: readonly string[] = queueNames;
-  redis.on('ready', () => {
-    void checkSchema(redis, queuesOfOthers).catch(throwMismatch);
-    queuesOfOthers = [];
-  });
+  // Nobody catches a mismatch, so it ends the process.
+  redis.on('ready', () => void checkSchema(redis).catch(throwMismatch));
   checks.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());

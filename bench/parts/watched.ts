@@ -37,8 +37,7 @@ export async function createWatchedWorld(): Promise<WatchedWorld> {
   const { apiUrl, token, signingSecret } = await slack.listen();
   const { url, apiKey, projectId } = await platform.listen();
   const { teamId, channels, people } = await slack.places();
-  // As a first start does: else queues without a number look like data of an unknown release.
-  await checkSchema(redis.client, []);
+  await checkSchema(redis.client);
   const runs = openRuns(redis.url);
 
   return {

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { readEnvFile } from '../config/env-file.ts';
 import { readPartialSettings, redisAddressOf, SettingsError } from '../config/settings.ts';
-import { queueNames } from '../jobs/queue.ts';
 import { defaultTiming } from '../runtime/timing.ts';
 import { DataDirInUse, DataDirUnusable } from '../store/embedded/data-dir.ts';
 import { startEmbeddedRedis } from '../store/embedded/embedded-redis.ts';
@@ -72,7 +71,7 @@ async function closeAt(address: RedisAddress): Promise<OpenWork> {
       throw new AfterRestoreError(
         'There are no data of Docket here. Put them back first, and run this again.',
       );
-    await checkSchema(redis, queueNames);
+    await checkSchema(redis);
     return await closeOpenWork(redis);
   } finally {
     redis.disconnect();

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Permission } from '../policy.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { ButtonParts, Message, Part } from '../slack/blocks.ts';
@@ -73,6 +74,13 @@ export interface Need {
   user: string;
   id: string;
 }
+
+/** The open questions in a run's record, as Home tabs and indexes know them. */
+export const openQuestionIds = z.array(z.string()).optional();
+
+export const questionId = ({ user, id }: Need) => `${user} ${id}`;
+
+export const isNeedOf = (need: string, userId: string) => need.startsWith(`${userId} `);
 
 /** The questions of a feature's runs to people. */
 export interface RunNeeds<Run extends RunBase = RunBase> {

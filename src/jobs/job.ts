@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import type { DueEntry, DueList } from '../store/due.ts';
-import { memberOf } from '../store/run-scripts.ts';
+import type { DueList } from '../store/due.ts';
 import type { JobContext } from './context.ts';
 import type { QueueName } from './queue.ts';
 
@@ -27,9 +26,3 @@ export interface Job<Data, Context = JobContext> {
 }
 
 export const defineJob = <Data, Context = JobContext>(job: Job<Data, Context>): Job<Data, Context> => job;
-
-/** Returns the entry of a job's subject in its list, if the job has one. */
-export function dueEntryOf(list: DueList | undefined, job: string, id: string): DueEntry | undefined {
-  if (list === undefined) return undefined;
-  return list === 'runs' ? { list, member: memberOf({ job, id }), runId: id } : { list, member: id };
-}

@@ -1,11 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { OutboxMessage } from '../slack/outbox.ts';
 import type { AuditEntry } from '../store/audit.ts';
 import type { LoadedRun, RunBase } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
-import type { RunNeeds } from './feature.ts';
+import { questionId, type RunNeeds } from './feature.ts';
 import { done, type Job, type Outcome, runAgainIn } from './job.ts';
-import { usersToRefresh, withNeeds } from './needs.ts';
 import type { QueueName } from './queue.ts';
 
 /** Maximum steps of one execution; after that, the worker slot goes to another run. */
@@ -46,6 +46,13 @@ export async function markIdle(run: RunBase, { runs }: Pick<JobContext, 'runs'>)
 interface SteppedRun extends RunBase {
   state?: string;
   needs?: string[] | undefined;
+}
+
+/** Returns the people whose open questions changed. */
+function usersToRefresh(before: SteppedRun, after: SteppedRun): string[] {
+  const [was, is] = [before.needs ?? [], after.needs ?? []];
+  const changed = [...was.filter((one) => !is.includes(one)), ...is.filter((one) => !was.includes(one))];
+  return [...new Set(changed.map((one) => one.slice(0, one.indexOf(' '))))];
 }
 
 /** A job that takes runs of one kind from accepted to ended, one step at a time. */
@@ -131,8 +138,9 @@ export function defineRunJob<R extends SteppedRun, Execution = undefined>(
   ): Promise<StepResult<R>> {
     const { run } = loaded;
     await publish(run, context);
-    const changed = definition.needs && withNeeds(run, definition.needs(run));
-    return changed === undefined ? definition.step(loaded, context, execution) : saveAs(changed);
+    const needs = definition.needs?.(run).map(questionId) ?? [];
+    if (!isDeepStrictEqual(needs, run.needs ?? [])) return saveAs({ ...run, needs });
+    return definition.step(loaded, context, execution);
   }
 
   async function execute(runId: string, context: JobContext, known?: LoadedRun<R>): Promise<Outcome> {

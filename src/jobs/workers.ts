@@ -7,10 +7,11 @@ import { inLogScope, type LogScope } from '../runtime/log-scope.ts';
 import { Stopping } from '../runtime/stopping.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { TimeLimitError, withTimeout } from '../runtime/with-timeout.ts';
-import { createDueStore } from '../store/due.ts';
+import { createDueStore, type DueEntry, type DueList } from '../store/due.ts';
 import { PREFIX } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
-import { dueEntryOf, type Job } from './job.ts';
+import { memberOf } from '../store/run-scripts.ts';
+import type { Job } from './job.ts';
 import { promoteJob, type QueueTelemetry, subjectIdOf } from './queue.ts';
 
 /** Consecutive unexpected errors, or crashes of the process, after which a job counts as poison. */
@@ -176,4 +177,10 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       }
     },
   };
+}
+
+/** Returns the entry of a job's subject in its list, if the job has one. */
+function dueEntryOf(list: DueList | undefined, job: string, id: string): DueEntry | undefined {
+  if (list === undefined) return undefined;
+  return list === 'runs' ? { list, member: memberOf({ job, id }), runId: id } : { list, member: id };
 }

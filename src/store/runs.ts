@@ -312,12 +312,10 @@ export function createRunStore(redis: RedisClient) {
         redis.zcard(index),
         ...quotas.map((name) => redis.zrange(keys.quota(name), '0', '-1')),
       ]);
-      const first = [...new Set(counted.flat())];
-      const scores = first.length === 0 ? [] : await redis.zmscore(index, ...first);
-      const atWork = first.filter((_, index) => scores[index] != null);
-      const others = listed.filter((id) => !atWork.includes(id));
+      const known = new Set(counted.flat());
+      const others = listed.filter((id) => !known.has(id));
       return {
-        runs: await loadAll([...atWork, ...others.slice(0, max)], schema),
+        runs: await loadAll([...known, ...others.slice(0, max)], schema),
         complete: others.length <= max && count <= SOME_RUNS,
       };
     },

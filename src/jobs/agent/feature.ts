@@ -1,8 +1,7 @@
 import type { Project } from '../../projects.ts';
 import { formatCount } from '../../slack/text.ts';
 import { runBase } from '../../store/runs.ts';
-import { defineHomeRuns, type Feature } from '../feature.ts';
-import { isNeedOf } from '../needs.ts';
+import { defineHomeRuns, type Feature, isNeedOf } from '../feature.ts';
 import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
 import { threadNeeds } from './thread/ephemeral-view.ts';
 import { followUpLimit } from './thread/platform-call.ts';

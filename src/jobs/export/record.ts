@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
-import { openQuestionIds } from '../needs.ts';
+import { openQuestionIds } from '../feature.ts';
 import { pollFailure, snapshot } from '../poll-record.ts';
 import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
 import type { VisibleKind } from '../visibility.ts';

@@ -6,7 +6,7 @@ import type { RedisAddress } from './address.ts';
 import { checkRedis, isReadOnlyReplica, problemOfWrite, type RedisProblem } from './check.ts';
 import { infoFields, primaryOf, type RedisClient } from './client.ts';
 import { askTime } from './clock.ts';
-import { noteReplicas } from './replicas.ts';
+import { noteReplicas } from './lua.ts';
 
 /** Docket does not start with this Redis. The message names the fix of each problem. */
 export class RedisUnfit extends Error {

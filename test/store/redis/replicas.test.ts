@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { infoFields } from '../../../src/store/redis/client.ts';
 import { connectForWork } from '../../../src/store/redis/connections.ts';
-import { noteReplicas, waitForReplica } from '../../../src/store/redis/replicas.ts';
+import { noteReplicas, waitForReplica } from '../../../src/store/redis/lua.ts';
 import { startRedisPair } from '../../support/flows/redis-pair.ts';
 import { redisForTests } from '../../support/redis.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Quota, runBase } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
+import { openQuestionIds } from '../../feature.ts';
 import type { Limits } from '../../limits.ts';
-import { openQuestionIds } from '../../needs.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
 import { jobSnapshot, roundEnding } from '../watch/record.ts';
 import { type Instruction, instruction, newInstruction, person } from './instruction.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idOf } from '../../../store/keys.ts';
 import { type Quota, runBase } from '../../../store/runs.ts';
-import { openQuestionIds } from '../../needs.ts';
+import { openQuestionIds } from '../../feature.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
 import { quiet } from '../alerts.ts';
