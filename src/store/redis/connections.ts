@@ -196,16 +196,11 @@ function connectToCluster(
 
 /** Reconnects if SELECT fails: ioredis would continue in database 0, which may have another Docket's data. */
 function reconnectOnSelectError(redis: Redis): Redis {
-  redis.on('error', (error) => {
-    if (isSelectError(error)) redis.disconnect(true);
+  redis.on('error', (error: Error & { command?: { name: string } }) => {
+    if (error.command?.name === 'select') redis.disconnect(true);
   });
   // BullMQ duplicates connections for its blocking reads; that copies options but no listeners.
   const duplicate = redis.duplicate.bind(redis);
   redis.duplicate = (override) => reconnectOnSelectError(duplicate(override));
   return redis;
-}
-
-/** Returns whether Redis refused to select the database. */
-function isSelectError(error: Error & { command?: { name: string } }): boolean {
-  return error.command?.name === 'select';
 }
