@@ -88,7 +88,7 @@ export const retention = {
   responseUrlMs: 30 * minute,
   /** Dedupe keys of events: longer than any repeat. */
   dedupeMs: 7 * 24 * hour,
-  /** Events of a thread that arrive before the run of its root is known, counted from the start of a worker. */
+  /** Events of a thread that arrive before the run of its root is known. */
   earlyMs: 10 * minute,
   jobErrorsMs: 24 * hour,
   /** An older health snapshot is worthless. */
