@@ -22,7 +22,6 @@ import {
   askWhetherMeant,
   type ExportRequest,
   exportButtons,
-  refusalText,
   resolveTarget,
   startExport,
   watchExport,
@@ -165,27 +164,22 @@ async function start(
       if (target.meant !== undefined && how === 'first')
         return askWhetherMeant({ ...target, meant: target.meant, refused: false }, request, caller);
       return startExport({ ...request, ...target, project: target.project.name }, caller, tools, how);
-    case 'noDomain':
-    case 'ask': {
+    case 'missing':
       if (!fitsModal(request)) return tooManyPaths;
-      const domain = target.kind === 'ask' ? target.domain : undefined;
-      await tools.openModal(caller, exportModalView({ ...request, domain }, caller, tools));
+      await tools.openModal(caller, exportModalView({ ...request, domain: target.domain }, caller, tools));
       return undefined;
-    }
     case 'badDomain': {
       const { typed, suggested } = target;
       const [use] = suggested === undefined ? [] : exportButtons('Use it', suggested, request, caller);
       // Without the button the person types it.
       return badDomainMessage(typed, suggested, use);
     }
-    case 'foreignPage':
-      return message([[target.problem]]);
-    case 'domainRefused':
-      if (target.meant !== undefined)
-        return askWhetherMeant({ ...target, meant: target.meant, refused: true }, request, caller);
-      return message([[refusalText(target)]]);
-    case 'unknownProject':
-      return message([[refusalText(target)]]);
+    case 'refused': {
+      const { domain = '', meant, problem } = target;
+      return meant === undefined
+        ? message([[problem]])
+        : askWhetherMeant({ domain, meant, refused: true }, request, caller);
+    }
   }
 }
 

@@ -28,7 +28,6 @@ import {
   askWhetherMeant,
   type ExportRequest,
   type ResolvedTarget,
-  refusalText,
   resolveTarget,
   startExport,
 } from './start.ts';
@@ -179,7 +178,7 @@ export const exportModal: Modal = {
       tools,
     );
     const problems = {
-      ...(target.kind !== 'ok' && fieldProblem(target, sole === undefined ? 'domain' : 'project')),
+      ...(target.kind !== 'ok' && fieldProblem(target, sole === undefined)),
       ...(version?.kind === 'unclear' && { version: version.problem }),
       ...(paths?.kind === 'unclear' && { paths: paths.problem }),
     };
@@ -200,35 +199,18 @@ export const exportModal: Modal = {
   },
 };
 
-/** `refusedAt` is the field in which domain and project can be corrected. */
+/** With only one domain to export, the form has no field for it. */
 function fieldProblem(
   target: Exclude<ResolvedTarget, { kind: 'ok' }>,
-  refusedAt: 'domain' | 'project',
+  hasDomainField: boolean,
 ): Record<string, string> {
-  switch (target.kind) {
-    case 'noDomain':
-      return { domain: 'Type the domain of the docs site, such as docs.acme.com.' };
-    case 'badDomain': {
-      const fix =
-        target.suggested === undefined ? 'Type it like docs.acme.com.' : `Did you mean ${target.suggested}?`;
-      return {
-        domain: cut(
-          `${cut(singleLine(target.typed), 40)} isn't a host name. ${fix}`,
-          SLACK_LIMITS.modalFieldError,
-        ),
-      };
-    }
-    case 'foreignPage':
-      return { paths: target.problem };
-    case 'domainRefused':
-      return { [refusedAt]: cut(refusalText(target), SLACK_LIMITS.modalFieldError) };
-    case 'unknownProject':
-      return { project: cut(refusalText(target), SLACK_LIMITS.modalFieldError) };
-    case 'ask': {
-      const names = target.among.map(({ name }) => name).join(' and ');
-      return { project: cut(`${names} have this domain: choose one.`, SLACK_LIMITS.modalFieldError) };
-    }
-  }
+  let problem: string;
+  if (target.kind === 'badDomain') {
+    const { typed, suggested } = target;
+    const fix = suggested === undefined ? 'Type it like docs.acme.com.' : `Did you mean ${suggested}?`;
+    problem = `${cut(singleLine(typed), 40)} isn't a host name. ${fix}`;
+  } else problem = cut(target.problem, SLACK_LIMITS.modalFieldError);
+  return { [hasDomainField || target.field !== 'domain' ? target.field : 'project']: problem };
 }
 
 /** [It's there: watch it]: slash commands do not work in threads, so a modal asks for the id. */

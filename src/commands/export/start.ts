@@ -39,29 +39,27 @@ export interface ExportRequest {
   privately: boolean;
 }
 
-/** The target and its project, or the missing or wrong part. */
+/**
+ * The target and its project. `missing`: a form has to ask for the field. `refused`: the problem, with its fix. `meant`
+ * is a known domain that is one or two letters away; `suggested` is the likely domain in a text that is not one.
+ */
 export type ResolvedTarget =
-  /** The domain is unknown; `meant` is a known one that is one or two letters away. */
+  | { kind: 'ok'; domain: string; project: Project; paths: string[] | undefined; meant: string | undefined }
+  | { kind: 'missing'; field: 'domain' | 'project'; problem: string; domain?: string }
   | {
-      kind: 'ok';
-      domain: string;
-      project: Project;
-      paths: string[] | undefined;
+      kind: 'refused';
+      field: 'domain' | 'project' | 'paths';
+      problem: string;
+      domain?: string;
       meant?: string | undefined;
     }
-  | { kind: 'noDomain' }
-  | { kind: 'badDomain'; typed: string; suggested: string | undefined }
-  | { kind: 'foreignPage'; problem: string }
-  | { kind: 'unknownProject'; named: string; known: string[] }
-  /** `named`: the requested project. */
-  | {
-      kind: 'domainRefused';
-      domain: string;
-      named: string | undefined;
-      known: string[];
-      meant?: string | undefined;
-    }
-  | { kind: 'ask'; domain: string; among: Project[] };
+  | { kind: 'badDomain'; field: 'domain'; typed: string; suggested: string | undefined };
+
+const noDomain = {
+  kind: 'missing',
+  field: 'domain',
+  problem: 'Type the domain of the docs site, such as docs.acme.com.',
+} as const;
 
 /** Resolves the target, before any call to the outside. */
 export function resolveTarget(
@@ -69,36 +67,49 @@ export function resolveTarget(
   channel: string,
   { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
 ): ResolvedTarget {
+  const unknownProject = (known: readonly string[]) =>
+    ({ kind: 'refused', field: 'project', problem: unknownProjectText(named ?? '', known) }) as const;
   const domainText = typed ?? defaultDomain(projects, { named, channel }, docsDomain);
   if (domainText === undefined) {
     const resolved = resolveProject(projects, { named, channel });
-    return resolved.kind === 'unknownProject' ? { ...resolved, named: named ?? '' } : { kind: 'noDomain' };
+    return resolved.kind === 'unknownProject' ? unknownProject(resolved.known) : noDomain;
   }
   const parsed = readDomain(domainText);
   if (parsed.kind === 'unclear')
     return parsed.typed.trim() === ''
-      ? { kind: 'noDomain' }
-      : { kind: 'badDomain', typed: parsed.typed, suggested: parsed.suggested };
+      ? noDomain
+      : { kind: 'badDomain', field: 'domain', typed: parsed.typed, suggested: parsed.suggested };
   const { domain } = parsed;
   const paths = pages && pathsOn(domain, pages);
-  if (paths?.kind === 'unclear') return { kind: 'foreignPage', problem: paths.problem };
+  if (paths?.kind === 'unclear') return { kind: 'refused', field: 'paths', problem: paths.problem };
   const resolved = resolveProject(projects, { named, channel, domain });
-  if (resolved.kind === 'project') {
-    const known = [
-      ...(docsDomain === undefined ? [] : [docsDomain]),
-      ...projects.flatMap(({ domains }) => domains ?? []),
-    ];
-    return {
-      kind: 'ok',
-      domain,
-      project: resolved.project,
-      paths: paths?.value,
-      meant: nearestDomain(domain, known),
-    };
+  switch (resolved.kind) {
+    case 'project': {
+      const known = [
+        ...(docsDomain ? [docsDomain] : []),
+        ...projects.flatMap(({ domains }) => domains ?? []),
+      ];
+      const meant = nearestDomain(domain, known);
+      return { kind: 'ok', domain, project: resolved.project, paths: paths?.value, meant };
+    }
+    case 'unknownProject':
+      return unknownProject(resolved.known);
+    case 'ask': {
+      const names = resolved.among.map(({ name }) => name).join(' and ');
+      const problem = `${names} have this domain: choose one.`;
+      return { kind: 'missing', field: 'project', problem, domain };
+    }
+    case 'domainRefused': {
+      const problem = refusedDomainText(domain, named, resolved.known);
+      return {
+        kind: 'refused',
+        field: 'domain',
+        problem,
+        domain,
+        meant: nearestDomain(domain, resolved.known),
+      };
+    }
   }
-  if (resolved.kind === 'unknownProject') return { ...resolved, named: named ?? '' };
-  if (resolved.kind === 'ask') return { ...resolved, domain };
-  return { ...resolved, domain, named, meant: nearestDomain(domain, resolved.known) };
 }
 
 /** With more differing letters, one host name is rarely a misspelling of another. */
@@ -111,14 +122,9 @@ function nearestDomain(domain: string, known: readonly string[]): string | undef
   return near.toSorted(([, one], [, other]) => one - other)[0]?.[0];
 }
 
-/** The problem of a project or a domain, with the alternatives. */
-export function refusalText(
-  target: Extract<ResolvedTarget, { kind: 'unknownProject' | 'domainRefused' }>,
-): string {
-  if (target.kind === 'unknownProject') return unknownProjectText(target.named, target.known);
-  const { domain, known } = target;
+function refusedDomainText(domain: string, project: string | undefined, known: readonly string[]): string {
   if (known.length === 0) return `${domain} isn't set up for exports, and no other domain is.`;
-  const named = sanitizeUserText(target.named ?? '', 60);
+  const named = sanitizeUserText(project ?? '', 60);
   return named === ''
     ? `${domain} isn't set up for exports. Set up here: ${listNames(known)}.`
     : `${domain} isn't in project ${named}. Its domains: ${listNames(known)}.`;
