@@ -18,7 +18,7 @@ import type { ConversationReaders } from '../slack/lookups.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
 import type { Acceptance, InboxEntry, Quota, RunBase, RunStore } from '../store/runs.ts';
-import type { ThreadPlace, ThreadStore } from '../store/threads.ts';
+import type { ThreadStore } from '../store/threads.ts';
 
 /** The person, conversation and request of a call. */
 export interface Caller extends RunRequest {
@@ -200,51 +200,9 @@ export function createIntake(parts: IntakeParts) {
       return result;
     },
 
-    /** Whether this thread takes no instructions, such as a digest's. */
-    isClosed: (place: ThreadPlace, request: IntakeRequest) => readInTime(threads.isClosed(place), request),
-
-    /** The run that has this further name. */
-    byAlias: (name: string, request: IntakeRequest) => readInTime(runs.byAlias(name), request),
-
-    /** Returns the raw index entries of followed threads, latest first. */
-    followedIndex: (teamId: string, request: IntakeRequest) =>
-      readInTime(threads.followedIndex(teamId), request),
-
-    /** Returns the index entries of followed threads, latest first, without damaged ones. */
-    async listFollowed<T>(teamId: string, schema: z.ZodType<T>, request: IntakeRequest): Promise<T[]> {
-      const listed = await readInTime(threads.followedIndex(teamId), request);
-      return listed.flatMap((entry) => {
-        const known = schema.safeParse(entry);
-        return known.success ? [known.data] : [];
-      });
-    },
-
-    /** Loads runs, in the order of their ids, without missing or damaged ones. */
-    loadAll: <R extends RunBase>(runIds: readonly string[], schema: z.ZodType<R>, request: IntakeRequest) =>
-      readInTime(runs.loadAll(runIds, schema), request),
-
-    /** Returns the active runs of a job, oldest first. Damaged ones are left out. */
-    listActive: <R extends RunBase>(schema: z.ZodType<R>, job: string, request: IntakeRequest) =>
-      readInTime(runs.activeOf(schema, job), request),
-
-    /** Returns some active runs of a job, first those of these quotas; see `RunStore.someOf`. */
-    listSome: <R extends RunBase>(
-      schema: z.ZodType<R>,
-      job: string,
-      quotas: readonly string[],
-      max: number,
-      request: IntakeRequest,
-    ) => readInTime(runs.someOf(schema, job, quotas, max), request),
-
-    /** Returns the latest readable runs of the caller. */
-    listOfPerson: <R extends RunBase>(
-      schema: z.ZodType<R>,
-      request: IntakeRequest & { teamId: string; user: { id: string } },
-    ) =>
-      readInTime(
-        runs.ofPerson(request.teamId, request.user.id).then((ids) => runs.loadAll(ids, schema)),
-        request,
-      ),
+    /** Reads in time from the stores: never a run by an id from a request, see `loadVisible`. */
+    read: <T>(request: IntakeRequest, load: (stores: Pick<IntakeParts, 'runs' | 'threads'>) => Promise<T>) =>
+      readInTime(load({ runs, threads }), request),
 
     /** Loads a run by an id that we derived, or that our own write returned; never by one from a request. */
     loadKnown: <R extends RunBase>(runId: string, schema: z.ZodType<R>, request: IntakeRequest) =>

@@ -35,22 +35,22 @@ export async function findExportJob(
   caller: Caller,
   tools: Tools,
 ): Promise<JobChoice> {
-  const { intake } = tools;
   const names = projectNames(tools.projects, named);
   const whole = typed.kind === 'id' ? [typed.id] : typed.kind === 'address' ? typed.parts : [];
   const aliases = names
     .slice(0, MAX_PROJECTS)
     .flatMap((name) => whole.map((id) => jobAlias(caller.teamId, name, id)));
   const quotas = exportQuotas(caller.teamId, caller.user.id, caller.channel.id);
-  const [{ runs: active }, own, aliased] = await Promise.all([
-    intake.listSome(exportRun, 'export', quotas, MAX_OTHERS, caller),
-    intake.listOfPerson(exportRun, caller),
-    Promise.all(aliases.map((alias) => intake.byAlias(alias, caller))),
-  ]);
-  const listed = [...active, ...own].map(({ id }) => id);
-  const found = aliased.flatMap((id) => (id === undefined || listed.includes(id) ? [] : [id]));
-  const others = found.length === 0 ? [] : await intake.loadAll(found, exportRun, caller);
-  const runs = [...active, ...own, ...others];
+  const runs = await tools.intake.read(caller, async ({ runs }) => {
+    const [{ runs: active }, own, aliased] = await Promise.all([
+      runs.someOf(exportRun, 'export', quotas, MAX_OTHERS),
+      runs.ofPerson(caller.teamId, caller.user.id),
+      Promise.all(aliases.map(runs.byAlias)),
+    ]);
+    const ids = new Set([...own, ...aliased.flatMap((id) => id ?? [])]);
+    for (const { id } of active) ids.delete(id);
+    return [...active, ...(await runs.loadAll([...ids], exportRun))];
+  });
   const fitting = runs.filter(
     ({ jobId, project, ending }) =>
       jobId !== undefined &&
@@ -82,7 +82,9 @@ export async function findAgentJob(
   caller: Caller,
   tools: Tools,
 ): Promise<JobChoice> {
-  const entries = mayBePart(typed) ? await tools.intake.followedIndex(caller.teamId, caller) : [];
+  const entries = mayBePart(typed)
+    ? await tools.intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId))
+    : [];
   const listed = entries.flatMap((entry) => readListed(typed, entry) ?? []);
   const visible = await filterVisible(
     fittingThreads(typed, projectNames(tools.projects, named), listed),

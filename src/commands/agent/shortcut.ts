@@ -35,7 +35,7 @@ export const sendShortcut: MessageShortcut = {
       place?.channel === channel.id && place.rootTs === rootTs;
     const [{ threads: known }, isClosed, text] = await Promise.all([
       findThreads(caller, tools, SLACK_LIMITS.selectOptions, undefined, isHere),
-      tools.intake.isClosed({ teamId, channel: channel.id, rootTs }, caller),
+      tools.intake.read(caller, ({ threads }) => threads.isClosed({ teamId, channel: channel.id, rootTs })),
       textOf(chosen, tools),
     ]);
     const threads = known.filter(acceptsInstructions);

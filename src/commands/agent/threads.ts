@@ -28,12 +28,14 @@ export async function findThreads(
   matches: (thread: ListedThread) => boolean = () => true,
   isPreferred: (thread: ListedThread) => boolean = () => false,
 ): Promise<{ threads: ThreadRun[]; rest: number }> {
-  const listed = await intake.listFollowed(caller.teamId, listedThread, caller);
+  const entries = await intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId));
+  // Damaged entries are left out.
+  const listed = entries.flatMap((entry) => listedThread.safeParse(entry).data ?? []);
   const open = listed.filter((thread) => thread.state !== 'ended' && matches(thread));
   const visible = await filterVisible(open, visibleThread, caller, isPublic);
   const inOrder = [...visible.filter(isPreferred), ...visible.filter((thread) => !isPreferred(thread))];
   const ids = inOrder.slice(0, max).map(({ id }) => id);
-  const threads = await intake.loadAll(ids, threadRun, caller);
+  const threads = await intake.read(caller, ({ runs }) => runs.loadAll(ids, threadRun));
   return {
     threads: threads.filter(({ state }) => state !== 'ended'),
     rest: Math.max(0, visible.length - max),

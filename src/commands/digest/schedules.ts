@@ -28,7 +28,7 @@ async function findSchedules(
   { intake, isPublic }: CommandTools,
   matches: (run: ScheduleRun) => boolean,
 ): Promise<ScheduleRun[]> {
-  const all = await intake.listActive(scheduleRun, 'digest-schedule', caller);
+  const all = await intake.read(caller, ({ runs }) => runs.activeOf(scheduleRun, 'digest-schedule'));
   const wanted = all.filter((run) => run.teamId === caller.teamId && run.state !== 'removed' && matches(run));
   const visible = await filterVisible(wanted, visibleSchedule, caller, isPublic);
   const isElsewhere = ({ channel }: ScheduleRun) => Number(channel !== caller.channel.id);

@@ -193,7 +193,9 @@ const tooManyPaths = message([
 /** Running exports: the person's own, and those whose threads they can read from here. */
 export async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
   const quotas = exportQuotas(caller.teamId, caller.user.id, caller.channel.id);
-  const some = await tools.intake.listSome(exportRun, 'export', quotas, MAX_OTHERS, caller);
+  const some = await tools.intake.read(caller, ({ runs }) =>
+    runs.someOf(exportRun, 'export', quotas, MAX_OTHERS),
+  );
   const { lines } = await runningExports(some, caller, tools, tools.workspaceUrl, MAX_LINES);
   if (lines.length === 0)
     return message([

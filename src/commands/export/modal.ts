@@ -272,7 +272,9 @@ async function watch(
   if (found.kind === 'message') return found.message ?? (found.run?.jobId === jobId ? undefined : tooLate);
   const { run } = found;
   // The entered job may belong to another export.
-  const watched = await tools.intake.byAlias(jobAlias(caller.teamId, run.project, jobId), caller);
+  const watched = await tools.intake.read(caller, ({ runs }) =>
+    runs.byAlias(jobAlias(caller.teamId, run.project, jobId)),
+  );
   if (watched !== undefined && watched !== run.id) {
     const other = await tools.intake.loadKnown(watched, exportRun, caller);
     if (other !== undefined && other.state !== 'ended')

@@ -261,7 +261,9 @@ export async function watchExport(
     return chooseProjectMessage('Which project is it in', names, `/docs-export watch ${jobId}`);
   }
   const project = resolved.project.name;
-  const known = await tools.intake.byAlias(jobAlias(caller.teamId, project, jobId), caller);
+  const known = await tools.intake.read(caller, ({ runs }) =>
+    runs.byAlias(jobAlias(caller.teamId, project, jobId)),
+  );
   const found = known === undefined ? undefined : await tools.intake.loadKnown(known, exportRun, caller);
   // A person may have entered it as another export's id, before the platform answered that it knows none.
   const other = found?.jobId === jobId ? found : undefined;
