@@ -28,11 +28,10 @@ import { type Ending, exportActions } from '../src/jobs/export/record.ts';
 import { runningMessage } from '../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../src/jobs/export/view.ts';
 import { features } from '../src/jobs/features.ts';
-import { answerButtonOf, homeActions } from '../src/jobs/home/answer.ts';
+import { answerButtonOf, homeActions } from '../src/jobs/home/view.ts';
 import { linkActions } from '../src/jobs/link/record.ts';
 import { linkMessages } from '../src/jobs/link/view.ts';
-import { statusActions } from '../src/jobs/status/buttons.ts';
-import { detailsMessage, statusMessage } from '../src/jobs/status/view.ts';
+import { detailsMessage, statusActions, statusMessage } from '../src/jobs/status/view.ts';
 import { welcomeActions, welcomeMessage } from '../src/jobs/welcome/job.ts';
 import { type Message, message } from '../src/slack/blocks.ts';
 import { noNames } from '../src/slack/markdown/names.ts';
@@ -286,9 +285,11 @@ const toolsFor = (opened: ModalView[]) =>
     now: () => NOW_MS,
     links: 'thread',
     intake: {
-      isClosed: async () => false,
-      listFollowed: async () => [aThread()],
-      loadAll: async () => [aThread()],
+      read: async (_caller: Caller, load: (stores: object) => unknown) =>
+        load({
+          runs: { loadAll: async () => [aThread()] },
+          threads: { followedIndex: async () => [aThread()], isClosed: async () => false },
+        }),
       loadVisible: async (id: string) => ({ kind: 'found', run: id === unclear.id ? unclear : digest }),
     },
     names: async () => noNames,

@@ -242,12 +242,9 @@ export function createWaker(
 ): Waker {
   const queueing = new Set<Promise<void>>();
 
-  function keep(queued: Promise<void>) {
-    queueing.add(queued);
-    void queued.finally(() => queueing.delete(queued));
-  }
-
   async function queue(run: WokenRun) {
+    // The answer to the request goes first.
+    await nextTurn();
     try {
       await withTimeout(ENQUEUE_TIMEOUT_MS, enqueue(run));
     } catch (error) {
@@ -259,8 +256,11 @@ export function createWaker(
   closers.add(settled);
 
   return {
-    // The answer to the request goes first.
-    wake: (run) => keep(nextTurn().then(() => queue(run))),
+    wake(run) {
+      const queued = queue(run);
+      queueing.add(queued);
+      void queued.finally(() => queueing.delete(queued));
+    },
     settled,
   };
 }

@@ -1,9 +1,9 @@
-import { type ListedThread, listedThread, visibleThread } from '../jobs/agent/thread/record.ts';
+import { listedThread, visibleThread } from '../jobs/agent/thread/record.ts';
 import { MAX_OTHERS } from '../jobs/export/feature.ts';
 import { site } from '../jobs/export/progress-view.ts';
 import { exportQuotas, exportRun, jobAlias } from '../jobs/export/record.ts';
 import { mayBePart, mayMean, readTypedJob, type TypedJob, unknownJobs } from '../jobs/typed-job.ts';
-import { filterVisible } from '../jobs/visibility.ts';
+import { filterVisible, type Viewer } from '../jobs/visibility.ts';
 import { listNames, MAX_LISTED_NAMES } from '../jobs/wording-view.ts';
 import { projectNamed } from '../projects.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
@@ -69,7 +69,7 @@ export async function findExportJob(
 }
 
 /** The projects in which a job is searched; `named` as it was typed. */
-export const projectNames = (projects: Tools['projects'], named: string | undefined) =>
+const projectNames = (projects: Tools['projects'], named: string | undefined) =>
   (named === undefined ? projects : [projectNamed(projects, named)]).flatMap((one) => one?.name ?? []);
 
 /** Maximum number of projects searched at once. */
@@ -85,41 +85,31 @@ export async function findAgentJob(
   const entries = mayBePart(typed)
     ? await tools.intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId))
     : [];
-  const listed = entries.flatMap((entry) => readListed(typed, entry) ?? []);
-  const visible = await filterVisible(
-    fittingThreads(typed, projectNames(tools.projects, named), listed),
-    visibleThread,
-    caller,
-    tools.isPublic,
-  );
-  return choose(typed, visible.map(toJob), tools);
+  return chooseAgentJob(typed, named, entries, caller, tools);
 }
 
-/** Parses an index entry if its job may match; the check of its id alone is cheap. */
-export function readListed(typed: TypedJob, entry: unknown): ListedThread | undefined {
-  const { agentJobId } = entry as { agentJobId?: unknown };
-  if (typeof agentJobId !== 'string' || !mayMean(typed, agentJobId)) return undefined;
-  return listedThread.safeParse(entry).data;
-}
-
-/** Returns the followed threads whose job may match. */
-export const fittingThreads = (
+/** The same among index entries of followed threads. */
+export async function chooseAgentJob(
   typed: TypedJob,
-  projects: readonly string[],
-  threads: readonly ListedThread[],
-): ListedThread[] =>
-  threads.filter(
-    (thread) =>
-      thread.state !== 'ended' &&
-      thread.agentJobId !== undefined &&
-      projects.includes(thread.project) &&
-      mayMean(typed, thread.agentJobId),
-  );
-
-export const toJob = ({ agentJobId, project }: ListedThread): FoundJob => ({ id: agentJobId ?? '', project });
+  named: string | undefined,
+  entries: readonly unknown[],
+  viewer: Viewer,
+  { projects, isPublic }: Pick<Tools, 'projects' | 'isPublic'>,
+): Promise<JobChoice> {
+  const names = projectNames(projects, named);
+  const threads = entries.flatMap((entry) => {
+    const { agentJobId: id } = entry as { agentJobId?: unknown };
+    // The check of the id alone is cheap.
+    if (typeof id !== 'string' || !mayMean(typed, id)) return [];
+    const thread = listedThread.safeParse(entry).data;
+    return thread && thread.state !== 'ended' && names.includes(thread.project) ? [{ ...thread, id }] : [];
+  });
+  const visible = await filterVisible(threads, visibleThread, viewer, isPublic);
+  return choose(typed, visible, { projects });
+}
 
 /** Returns the choice among matching jobs: the one with this exact id, else all; else what may be an unknown id. */
-export function choose(
+function choose(
   typed: TypedJob,
   jobs: readonly FoundJob[],
   { projects }: Pick<CommandTools, 'projects'>,

@@ -39,7 +39,6 @@ export function platformReasonText(reason: string | undefined): string {
 }
 
 /** To a person whom the app may not look up, since it was installed without the scope for it. */
-
 export const missingScopeText =
   "Slack doesn't let me see who you are; the people who run Docket have to reinstall the app.";
 

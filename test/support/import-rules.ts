@@ -13,7 +13,6 @@ interface Import {
 const keepers: Record<string, string[]> = {
   '@slack/bolt': [
     'src/commands/bind.ts',
-    'src/commands/callers.ts',
     'src/server/http-receiver.ts',
     'src/server/listeners.ts',
     'src/server/socket-receiver.ts',

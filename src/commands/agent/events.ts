@@ -1,17 +1,16 @@
 import { readDomain } from '../../domain.ts';
 import { newMention, type ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
-import { newThread, threadQuotas, visibleThread } from '../../jobs/agent/thread/record.ts';
+import { newThread, threadQuotas } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
 import { mayBePart, type TypedJob } from '../../jobs/typed-job.ts';
-import { filterVisible } from '../../jobs/visibility.ts';
 import { retention } from '../../runtime/timing.ts';
 import { beginningOf, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { type Reply, readReply } from '../../slack/reply.ts';
 import { idOf } from '../../store/keys.ts';
 import type { Acceptance, Quota, RunBase } from '../../store/runs.ts';
-import { choose, type FoundJob, fittingThreads, projectNames, readListed, toJob } from '../job-ids.ts';
+import { chooseAgentJob, type FoundJob } from '../job-ids.ts';
 import type { EventListener, EventTools } from '../registry.ts';
 import { resolveAgentProject } from './follow.ts';
 
@@ -97,11 +96,11 @@ async function findJob(
 ): Promise<FoundJob | undefined> {
   const isPart = mayBePart(typed) && (await policy.check(user, 'agent', { external })).kind === 'allowed';
   const entries = isPart ? await threads.followedIndex(identity.teamId) : [];
-  const listed = entries.flatMap((entry) => readListed(typed, entry) ?? []);
   const viewer = { user: { id: user, fullMember: false }, channel: { id: channel } };
-  const fitting = fittingThreads(typed, projectNames(projects, project), listed);
-  const visible = await filterVisible(fitting, visibleThread, viewer, async () => false);
-  const found = choose(typed, visible.map(toJob), { projects });
+  const found = await chooseAgentJob(typed, project, entries, viewer, {
+    projects,
+    isPublic: async () => false,
+  });
   if (found.kind === 'one') return found.job;
   return typed.kind === 'id' ? { id: typed.id } : undefined;
 }

@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { features } from '../../jobs/features.ts';
-import { answerButton, homeActions } from '../../jobs/home/answer.ts';
+import { homeActions } from '../../jobs/home/view.ts';
 import type { VisibleKind } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { noticeView } from '../../slack/modals.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
 import { type Caller, type CommandTools, notVisibleMessage } from '../intake.ts';
 import { defineButton, type EventListener } from '../registry.ts';
+
+/** The value of [Answer]: a run, and its open question. */
+const answerButton = z.object({ v: z.literal(1), run: z.string(), need: z.string() });
 
 /**
  * [Answer] on Home: shows a question again, whose first message may be gone, with the same buttons. If it was answered

@@ -1,5 +1,5 @@
-import { statusActions, statusButton } from '../../jobs/status/buttons.ts';
-import { auditMessage, detailsMessage, statusMessage } from '../../jobs/status/view.ts';
+import { z } from 'zod';
+import { auditMessage, detailsMessage, statusActions, statusMessage } from '../../jobs/status/view.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { asCode, defineCommand, invalid, ok, type Parsed, subcommand } from '../command.ts';
@@ -48,6 +48,9 @@ export const statusCommand = defineCommand({
     }),
   ],
 });
+
+/** The buttons carry no value: each click reads the present state. */
+const statusButton = z.object({});
 
 /** Replaces the status with all details; both are ephemeral. */
 const detailsButton = defineButton({

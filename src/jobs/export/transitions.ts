@@ -142,6 +142,13 @@ const FRESH_SNAPSHOT_MS = 2000;
 export const isMentioned = (run: ExportRun, userId: string) =>
   [run.requester, ...run.watchers].some(({ id }) => id === userId);
 
+/** A person's answer to the question whether this attempt started. */
+const answerOf = (
+  { attempt }: ExportRun,
+  { id, name }: { id: string; name: string },
+  action: 'watchIt' | 'startAgain' | 'leave',
+) => ({ attempt, by: name, byId: id, action });
+
 /** The start was unknown and a person found its job. Returns undefined if the run has moved on. */
 export function adoptJobId(
   run: ExportRun,
@@ -154,7 +161,7 @@ export function adoptJobId(
     ...advance(run, { state: 'watching', jobId, startedAtMs: run.attemptAtMs, nextPollAtMs: nowMs }, nowMs),
     pollFailure: undefined,
     unknownJobId: undefined,
-    answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'watchIt' },
+    answer: answerOf(run, by, 'watchIt'),
   };
 }
 
@@ -176,18 +183,10 @@ export const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
 /** What the buttons do, by name. */
 export const transitions = {
   startAgain: (run, by, nowMs) =>
-    run.state === 'unknown'
-      ? {
-          ...restart(run, nowMs),
-          answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'startAgain' },
-        }
-      : undefined,
+    run.state === 'unknown' ? { ...restart(run, nowMs), answer: answerOf(run, by, 'startAgain') } : undefined,
   leave: (run, by, nowMs) =>
     run.state === 'unknown'
-      ? {
-          ...endRun(run, { kind: 'left' }, nowMs),
-          answer: { attempt: run.attempt, by: by.name, byId: by.id, action: 'leave' },
-        }
+      ? { ...endRun(run, { kind: 'left' }, nowMs), answer: answerOf(run, by, 'leave') }
       : undefined,
   /** It failed or did not start: starts it once more. */
   tryAgain: (run, _by, nowMs) =>

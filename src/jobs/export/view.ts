@@ -39,6 +39,13 @@ import {
   refOf,
 } from './record.ts';
 
+const confirmSecond = {
+  title: 'Start it again?',
+  text: 'If the first one did start, this exports the same pages twice.',
+  yes: 'Start again',
+  no: 'Cancel',
+};
+
 /** The key of a run's card. The card in direct messages is a different message from the channel's. */
 export const cardKey = (run: ExportRun) => `${run.id}.card${run.inDirectMessage ? '.dm' : ''}`;
 
@@ -132,15 +139,7 @@ export function questionMessage(run: ExportRun): Message {
     small: [[LOOK_FIRST]],
     buttons: [
       { ...runButtonOf(run, "It's there: watch it", exportActions.watchIt), style: 'primary' },
-      {
-        ...runButtonOf(run, 'Start again', exportActions.startAgain),
-        confirm: {
-          title: 'Start it again?',
-          text: 'If the first one did start, this exports the same pages twice.',
-          yes: 'Start again',
-          no: 'Cancel',
-        },
-      },
+      { ...runButtonOf(run, 'Start again', exportActions.startAgain), confirm: confirmSecond },
       runButtonOf(run, 'Leave it', exportActions.leave),
     ],
     text: [[`${question} `, { mention: run.requester.id }], ...wrongId, [LOOK_FIRST]],
@@ -238,13 +237,6 @@ export function retractedMessage(run: ExportRun): Message {
 /** The platform's own words, if any. */
 const reasonLines = ({ reason = '' }: { reason?: string | undefined }) =>
   singleLine(reason) === '' ? [] : [platformReasonText(reason)];
-
-const confirmSecond = {
-  title: 'Start it again?',
-  text: 'If the first one did start, this exports the same pages twice.',
-  yes: 'Start again',
-  no: 'Cancel',
-};
 
 /** An ending in one sentence. A phone shows the sentence before the names. */
 function ended(

@@ -9,8 +9,7 @@ import { features } from '../features.ts';
 import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
 import { growingPauseMs } from '../retry.ts';
 import { contactsText } from '../wording-view.ts';
-import { answerButtonOf } from './answer.ts';
-import { type HomeParts, homeView } from './view.ts';
+import { answerButtonOf, type HomeParts, homeView } from './view.ts';
 
 const homeData = z.object({ teamId: z.string(), userId: z.string(), openedAtMs: z.number() });
 export type HomeData = z.output<typeof homeData>;

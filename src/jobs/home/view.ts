@@ -1,7 +1,18 @@
 import type { HomeView, KnownBlock } from '@slack/types';
 import { type ButtonParts, contextBlock, message, type Part } from '../../slack/blocks.ts';
 import { formatCount, lowerFirst } from '../../slack/text.ts';
+import type { RunBase } from '../../store/runs.ts';
+import type { Need } from '../feature.ts';
 import { missingScopeText } from '../wording-view.ts';
+
+export const homeActions = { answer: 'home.answer' } as const;
+
+/** Returns the button that shows a question again, in a modal. */
+export const answerButtonOf = ({ id: run }: Pick<RunBase, 'id'>, { id: need }: Need): ButtonParts => ({
+  label: 'Answer',
+  action: homeActions.answer,
+  value: JSON.stringify({ v: 1, run, need }),
+});
 
 /** The content of a Home tab. The features write its lines. */
 export interface HomeParts {

@@ -6,7 +6,16 @@ import type { HealthSnapshot } from '../../store/health.ts';
 import { type RejectedKey, rejectedKeyLine } from '../alerts/view.ts';
 import type { QueueCounts } from '../queue.ts';
 import { statusLine } from '../wording-view.ts';
-import { auditButton, detailsButton } from './buttons.ts';
+
+export const statusActions = { details: 'status.details', audit: 'status.audit' } as const;
+
+const detailsButton: ButtonParts = {
+  label: 'Details',
+  action: statusActions.details,
+  value: '{}',
+};
+
+const auditButton: ButtonParts = { label: 'Audit log', action: statusActions.audit, value: '{}' };
 
 /** The state of Docket, as far as it is known. Times are epoch milliseconds. */
 export interface SystemState {

@@ -1,7 +1,7 @@
 import type { KnownBlock } from '@slack/types';
 import { expect, test } from 'vitest';
 import { answerHomeButton } from '../../../src/commands/home/home.ts';
-import { answerButtonOf } from '../../../src/jobs/home/answer.ts';
+import { answerButtonOf } from '../../../src/jobs/home/view.ts';
 import type { RunBase } from '../../../src/store/runs.ts';
 import { aCaller } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';

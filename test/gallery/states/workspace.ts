@@ -14,8 +14,7 @@ import { exportNeeds } from '../../../src/jobs/export/feature.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import type { RunNeeds } from '../../../src/jobs/feature.ts';
 import { features } from '../../../src/jobs/features.ts';
-import { answerButtonOf } from '../../../src/jobs/home/answer.ts';
-import { type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
+import { answerButtonOf, type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
 import {
   auditMessage,
   detailsMessage,
