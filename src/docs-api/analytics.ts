@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { optional, parseStatus } from './schemas.ts';
-import { cut, fieldOf } from './text.ts';
+import { cut } from './text.ts';
 
 /** At signs, also in the forms that addresses of pages contain. */
 const atSigns = /[@＠﹫]|%(?:25)?40/gu;
@@ -34,8 +34,7 @@ const withoutAddress = <Text extends z.ZodType<unknown, string>>(text: Text) =>
     .string()
     .refine((written) => !holdsEmailAddress(written))
     .pipe(text);
-const MAX_PATH = 2000;
-const pagePath = textUpTo(MAX_PATH);
+const pagePath = textUpTo(2000);
 const publicPath = withoutAddress(pagePath);
 
 /** Any number, even negative or fractional: it is rounded for display. */
@@ -62,34 +61,7 @@ const withTotal = <T extends z.infer<typeof countsSchema>>(counts: T) => ({
   total: counts.total ?? counts.human + counts.ai,
 });
 
-const pageRow = countsSchema.extend({ path: pagePath }).transform(withTotal);
-type PageRow = Counts & { path: string };
-
-/** Returns a row unchanged if it needs no repair. */
-function plainRow(row: unknown): PageRow | undefined {
-  if (typeof row !== 'object' || row === null) return undefined;
-  const { path, human, ai, total } = row as Partial<Record<keyof PageRow, unknown>>;
-  if (typeof path !== 'string' || path.length > MAX_PATH || !path.isWellFormed()) return undefined;
-  if (!isNumber(human) || !isNumber(ai) || !(total === undefined || isNumber(total))) return undefined;
-  return { path, human, ai, total: total ?? human + ai };
-}
-
-const isNumber = (value: unknown): value is number => Number.isFinite(value);
-
-/** Returns whether the path of a row's page identifies a reader. The whole path is checked. */
-const isOfReader = (row: unknown) => {
-  const path = fieldOf(row, 'path');
-  return typeof path === 'string' && holdsEmailAddress(path);
-};
-
-/** There may be tens of thousands of rows: a schema takes many times the time and memory of this check. */
-const pageRows = z.array(z.unknown()).transform((all) => {
-  const rows = all.flatMap((row) => {
-    const data = plainRow(row) ?? pageRow.safeParse(row).data;
-    return data === undefined || isOfReader(row) ? [] : [data];
-  });
-  return { rows, leftOut: all.length - rows.length };
-});
+const pageRow = countsSchema.extend({ path: publicPath }).transform(withTotal);
 
 interface PageViews {
   totals: Counts;
@@ -107,17 +79,13 @@ export const pageViews = z
   .object({
     /** Of the whole date range. */
     totals: countsSchema.transform(withTotal),
-    views: pageRows,
+    views: z.array(z.unknown()),
     hasMore: flag,
   })
-  .transform(
-    ({ totals, views: { rows, leftOut }, hasMore }): PageViews => ({
-      totals,
-      views: rows,
-      hasMore,
-      leftOut: leftOut || undefined,
-    }),
-  );
+  .transform(({ totals, views, hasMore }): PageViews => {
+    const read = views.flatMap((row) => pageRow.safeParse(row).data ?? []);
+    return { totals, views: read, hasMore, leftOut: views.length - read.length || undefined };
+  });
 
 /** Response to a visitor query. `total` is required: a person may count in both `human` and `ai`. */
 export const visitors = z.object({

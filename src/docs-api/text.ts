@@ -48,7 +48,7 @@ export function parseErrorText(value: unknown): string | undefined {
 }
 
 /** Returns an own field of a value; undefined if the value is not an object. */
-export function fieldOf(value: unknown, name: string): unknown {
+function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null
     ? Object.getOwnPropertyDescriptor(value, name)?.value
     : undefined;

@@ -86,11 +86,10 @@ export function createSlackWeb(options: SlackWebOptions) {
     // A call queued in the client would start in the async context of the call that ended before it.
     maxRequestConcurrency: Number.POSITIVE_INFINITY,
     async fetch(url, sent) {
-      const isTooLate = guards.getStore();
       const { body: text } = sent ?? {};
       const init =
         channelIds && typeof text === 'string' ? { ...sent, body: channelIds.toSlack(text) } : sent;
-      const response = await (isTooLate ? fetchInTime(url, init, isTooLate) : fetch(url, init));
+      const response = await fetchInTime(url, init, guards.getStore());
       clock.update(response.headers.get('date'));
       if (channelIds === undefined) return response;
       const { status, headers } = response;
@@ -157,7 +156,7 @@ export function createSlackWeb(options: SlackWebOptions) {
 export function fetchInTime(
   url: string | URL,
   init: RequestInit | undefined,
-  isTooLate: IsTooLate,
+  isTooLate: IsTooLate = () => false,
 ): Promise<FetchResponse> {
   const dispatcher = beforeSending(getGlobalDispatcher(), () => {
     if (isTooLate()) throw Object.assign(new Error('not sent'), { code: TOO_LATE });
