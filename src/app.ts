@@ -1,21 +1,17 @@
 import './config/node-version.ts';
 import { secretsInAddress } from './config/redis.ts';
-import { readSettings, type Settings, SettingsError, secretsOf, warningsOf } from './config/settings.ts';
+import { readSettings, type Settings, secretsOf, warningsOf } from './config/settings.ts';
 import { DocsApiSettingsError } from './docs-api/settings.ts';
 import { type AppParts, createRoleParts } from './role.ts';
 import { createLog, type Log } from './runtime/log.ts';
 import { growHeapSlowly } from './runtime/memory.ts';
+import { OperatorError } from './runtime/operator-error.ts';
 import { prepareWayOut } from './runtime/outgoing.ts';
-import { createShutdownHooks } from './runtime/shutdown-hooks.ts';
-import { Stopping, unlessStopping } from './runtime/stopping.ts';
+import { createShutdownHooks, Stopping, unlessStopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { PortError, startHttpServer } from './server/http-server.ts';
-import { DashboardMissing, startQueueDashboard } from './server/queue-dashboard.ts';
-import { DataDirInUse, DataDirUnusable } from './store/embedded/data-dir.ts';
-import { RedisMissing, RedisStartFailed } from './store/embedded/redis-server.ts';
-import { RedisUnfit } from './store/redis/watch.ts';
-import { SchemaMismatch } from './store/schema.ts';
+import { startHttpServer } from './server/http-server.ts';
+import { startQueueDashboard } from './server/queue-dashboard.ts';
 
 /** How long the start waits for the bot's identity from Slack. */
 const READY_MS = 2000;
@@ -86,22 +82,8 @@ export async function startApp(
   }
 }
 
-/** Errors that the operator can fix; their messages say how. */
-const operatorErrors = [
-  SettingsError,
-  DocsApiSettingsError,
-  PortError,
-  RedisMissing,
-  DataDirInUse,
-  DataDirUnusable,
-  RedisStartFailed,
-  RedisUnfit,
-  SchemaMismatch,
-  DashboardMissing,
-];
-
 const isOperatorError = (error: unknown): error is Error =>
-  operatorErrors.some((kind) => error instanceof kind);
+  error instanceof OperatorError || error instanceof DocsApiSettingsError;
 
 /**
  * Runs Docket until SIGTERM, SIGINT or SIGHUP. If the settings cannot work, prints their problems with the fixes, and

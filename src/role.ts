@@ -6,7 +6,7 @@ import { createQueues } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createPolicy } from './policy.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
-import type { ShutdownHooks } from './runtime/shutdown-hooks.ts';
+import type { ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import {
   createCallProblems,

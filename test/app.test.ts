@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { PortError } from '../src/server/http-server.ts';
+import { OperatorError } from '../src/runtime/operator-error.ts';
 import { startTestApp } from './support/app.ts';
 import { redisForTests } from './support/redis.ts';
 import { signatureOf } from './support/sign.ts';
@@ -49,7 +49,7 @@ test.each([
 ])('with the role %s, a port that is taken ends the start with the fix', async (role, setting) => {
   const PORT = await takenPort();
   await expect(app({ DOCKET_ROLE: role, PORT })).rejects.toThrow(
-    new PortError(
+    new OperatorError(
       `Port ${PORT} is taken by another program. Stop that one, or set ${setting} to a free port.`,
     ),
   );

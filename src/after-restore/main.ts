@@ -1,31 +1,15 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { readEnvFile } from '../config/env-file.ts';
-import { readPartialSettings, redisAddressOf, SettingsError } from '../config/settings.ts';
+import { readPartialSettings, redisAddressOf } from '../config/settings.ts';
+import { OperatorError } from '../runtime/operator-error.ts';
 import { defaultTiming } from '../runtime/timing.ts';
-import { DataDirInUse, DataDirUnusable } from '../store/embedded/data-dir.ts';
 import { startEmbeddedRedis } from '../store/embedded/embedded-redis.ts';
-import { RedisMissing, RedisStartFailed } from '../store/embedded/redis-server.ts';
 import { keys, setTagName } from '../store/keys.ts';
 import { type RedisAddress, tagNameOf } from '../store/redis/address.ts';
 import { connectForRequests } from '../store/redis/connections.ts';
-import { checkSchema, SchemaMismatch } from '../store/schema.ts';
+import { checkSchema } from '../store/schema.ts';
 import { closeOpenWork, type OpenWork, textOf } from './open-work.ts';
-
-/** The command cannot run. The message says what to do. */
-class AfterRestoreError extends Error {
-  override readonly name = 'AfterRestoreError';
-}
-
-const operatorErrors = [
-  AfterRestoreError,
-  DataDirInUse,
-  DataDirUnusable,
-  RedisMissing,
-  RedisStartFailed,
-  SchemaMismatch,
-  SettingsError,
-];
 
 /** How long Redis may take to answer. */
 const CONNECT_MS = 5000;
@@ -38,14 +22,14 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
     const work = external ? await closeAt(external) : await closeEmbedded(settings.dataDir, env.PATH ?? '');
     process.stdout.write(textOf(work), () => process.exit(0));
   } catch (error) {
-    if (!(error instanceof Error) || !operatorErrors.some((kind) => error instanceof kind)) throw error;
+    if (!(error instanceof OperatorError)) throw error;
     process.stderr.write(`${error.message}\n`, () => process.exit(1));
   }
 }
 
 function readSettings(env: NodeJS.ProcessEnv) {
   const file = readEnvFile(fileURLToPath(new URL('../../.env', import.meta.url)));
-  if (file.is === 'unreadable') throw new AfterRestoreError(file.problem);
+  if (file.is === 'unreadable') throw new OperatorError(file.problem);
   return readPartialSettings({ ...(file.is === 'read' && file.values), ...env });
 }
 
@@ -65,12 +49,10 @@ async function closeAt(address: RedisAddress): Promise<OpenWork> {
   const redis = connectForRequests(address, defaultTiming, () => {});
   try {
     await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_MS) }).catch(() => {
-      throw new AfterRestoreError('Redis cannot be reached. Start it, and run this again.');
+      throw new OperatorError('Redis cannot be reached. Start it, and run this again.');
     });
     if ((await redis.exists(keys.schema())) === 0)
-      throw new AfterRestoreError(
-        'There are no data of Docket here. Put them back first, and run this again.',
-      );
+      throw new OperatorError('There are no data of Docket here. Put them back first, and run this again.');
     await checkSchema(redis);
     return await closeOpenWork(redis);
   } finally {

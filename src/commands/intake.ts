@@ -11,7 +11,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Permission } from '../policy.ts';
 import type { Log } from '../runtime/log.ts';
 import { logScope } from '../runtime/log-scope.ts';
-import type { ShutdownHooks } from '../runtime/shutdown-hooks.ts';
+import type { ShutdownHooks } from '../runtime/stopping.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { ConversationReaders } from '../slack/lookups.ts';

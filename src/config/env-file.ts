@@ -7,9 +7,6 @@ export type EnvFile =
   | { is: 'unreadable'; problem: string }
   | { is: 'read'; text: string; values: NodeJS.ProcessEnv; warning: string | undefined };
 
-/** Variables that only Node itself reads, at its start. */
-const NODE_ONLY = ['NODE_OPTIONS', 'NODE_USE_SYSTEM_CA'];
-
 /** The bits of a file's mode that let other people on the machine read it. */
 const OTHERS_READ = 0o044;
 
@@ -23,15 +20,10 @@ export function readEnvFile(path: string): EnvFile {
       return fail(`${path} is not a file. Move it away, then: cp .env.example .env, and fill it in.`);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
     const isOpen = (stats.mode & OTHERS_READ) !== 0;
-    const values = parseEnv(text);
-    const useless = NODE_ONLY.filter((name) => values[name]);
-    const warnings = [
-      isOpen &&
-        `${path} contains secrets, and other users of this machine can read it. Run: chmod 600 ${path}`,
-      useless.length > 0 &&
-        `${useless.join(' and ')} in ${path} has no effect: Node reads it earlier. Set it in the environment.`,
-    ];
-    return { is: 'read', text, values, warning: warnings.filter(Boolean).join(' ') || undefined };
+    const warning = isOpen
+      ? `${path} contains secrets, and other users of this machine can read it. Run: chmod 600 ${path}`
+      : undefined;
+    return { is: 'read', text, values: parseEnv(text), warning };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EACCES' || code === 'EPERM') {

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { readDomain } from '../domain.ts';
 import { logLevels } from '../runtime/log.ts';
+import { OperatorError } from '../runtime/operator-error.ts';
 import type { RedisAddress } from '../store/redis/address.ts';
 import {
   type ConfigFile,
@@ -56,7 +57,7 @@ export function warningsOf({ slackSigningSecret, slackAppToken }: Settings): str
 }
 
 /** Every problem of the settings, one per line, each with its fix and none with a value. */
-export class SettingsError extends Error {
+export class SettingsError extends OperatorError {
   override readonly name = 'SettingsError';
   readonly problems: string[];
 

@@ -9,11 +9,12 @@ import { connectionProblem, docsProblemOf } from '../docs-api/problems.ts';
 import { DocsApiSettingsError } from '../docs-api/settings.ts';
 import type { Project } from '../projects.ts';
 import { createLog } from '../runtime/log.ts';
-import { listen, PortError } from '../server/http-server.ts';
+import { OperatorError } from '../runtime/operator-error.ts';
+import { listen } from '../server/http-server.ts';
 import { toSlackApiError } from '../slack/errors.ts';
 import { createSlackLogger } from '../slack/web-calls.ts';
-import { DataDirUnusable, inspectDataDir } from '../store/embedded/data-dir.ts';
-import { findServer, RedisMissing } from '../store/embedded/redis-server.ts';
+import { inspectDataDir } from '../store/embedded/data-dir.ts';
+import { findServer } from '../store/embedded/redis-server.ts';
 import { setTagName } from '../store/keys.ts';
 import { tagNameOf } from '../store/redis/address.ts';
 import { checkRedis } from '../store/redis/check.ts';
@@ -170,9 +171,8 @@ function checkOwnRedis(dataDir: string, searchPath: string): Line {
       `REDIS_URL is not set: Docket starts its own ${program}, with its data in ${resolve(dataDir)}.`,
     );
   } catch (error) {
-    if (error instanceof DataDirUnusable || error instanceof RedisMissing)
-      return wrong('Redis', error.message);
-    throw error;
+    if (!(error instanceof OperatorError)) throw error;
+    return wrong('Redis', error.message);
   }
 }
 
@@ -188,7 +188,7 @@ export async function checkPort(settings: Settings, env: NodeJS.ProcessEnv): Pro
     server.close();
     return ok(name, 'It is free.');
   } catch (error) {
-    if (!(error instanceof PortError)) throw error;
+    if (!(error instanceof OperatorError)) throw error;
     const health = `http://${healthAddressOf(env)}/healthz`;
     const answer = await fetch(health, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
     return answer?.ok ? ok(name, 'Docket is running, and answers there.') : wrong(name, error.message);

@@ -1,6 +1,8 @@
+import { readdirSync } from 'node:fs';
+import PromCounter from 'prom-client/lib/counter.js';
+import PromGauge from 'prom-client/lib/gauge.js';
+import PromHistogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
-import { metricsIn } from './kinds.ts';
-import { addProcessMetrics } from './process.ts';
 
 /** All label values: names in the program, and nothing that outsiders choose. */
 export interface MetricNames {
@@ -20,22 +22,22 @@ export interface MetricNames {
   problems: readonly string[];
 }
 
-export const requestKinds = ['command', 'button', 'modal', 'shortcut', 'event'] as const;
+const requestKinds = ['command', 'button', 'modal', 'shortcut', 'event'] as const;
 export type RequestKind = (typeof requestKinds)[number];
 
 /** `refused`: answered with the reason; `failed`: an error, or it was not stored. */
-export const requestOutcomes = ['ok', 'refused', 'failed'] as const;
+const requestOutcomes = ['ok', 'refused', 'failed'] as const;
 export type RequestOutcome = (typeof requestOutcomes)[number];
 
 /**
  * `again`: a later step follows; `broke`: an unexpected error, then a retry; `gave_up`: too many errors; `handed_back`:
  * the process stops.
  */
-export const stepOutcomes = ['done', 'again', 'broke', 'gave_up', 'handed_back'] as const;
+const stepOutcomes = ['done', 'again', 'broke', 'gave_up', 'handed_back'] as const;
 export type StepOutcome = (typeof stepOutcomes)[number];
 
 /** Why a request was refused or not stored. */
-export const refusals = [
+const refusals = [
   'not_permitted',
   'another_workspace',
   'person_unknown',
@@ -58,17 +60,15 @@ const LAG = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
 /** Every metric is defined here. */
 export function createMetrics(names: MetricNames, { version, role }: { version: string; role: string }) {
   const registry = new Registry();
-  const kinds = metricsIn(registry);
-  const { counter, gauge, histogram } = kinds;
+  const { counter, gauge, histogram, read } = metricsIn(registry);
   const upstream = ['docs', 'slack'];
   const collectors: (() => Promise<void> | void)[] = [];
 
-  const info = gauge('docket_build_info', 'Always 1: which version runs, in which role.', {
-    version: [version],
-    role: [role],
-  });
-  info.replace([[{ version, role }, 1]]);
-  addProcessMetrics(kinds);
+  const about = { version: [version], role: [role] };
+  gauge('docket_build_info', 'Always 1: which version runs, in which role.', about).replace([
+    [{ version, role }, 1],
+  ]);
+  for (const row of processValues) read(...row);
 
   return {
     requests: histogram(
@@ -179,6 +179,132 @@ export function createMetrics(names: MetricNames, { version, role }: { version: 
     async expose(): Promise<string> {
       await Promise.all(collectors.map((collect) => collect()));
       return registry.metrics();
+    },
+  };
+}
+
+/** Cheap values of this process, under the names that Prometheus' own libraries use. */
+const processValues: [name: string, help: string, value: () => number | undefined][] = [
+  [
+    'process_start_time_seconds',
+    'When the process started, in epoch seconds.',
+    () => Math.round(performance.timeOrigin / 1000),
+  ],
+  [
+    'process_cpu_seconds_total',
+    'Processor time, of user and system.',
+    () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
+  ],
+  ['process_resident_memory_bytes', 'Memory that the process holds.', process.memoryUsage.rss],
+  ['process_open_fds', 'Open file handles; not shown where the system does not tell.', openFiles],
+  ['nodejs_heap_size_used_bytes', 'Memory of JavaScript objects.', () => process.memoryUsage().heapUsed],
+  [
+    'nodejs_eventloop_active_seconds_total',
+    'Time in which the event loop was busy: its increase per second is how busy it is, from 0 to 1.',
+    () => performance.eventLoopUtilization().active / 1000,
+  ],
+];
+
+function openFiles(): number | undefined {
+  try {
+    // Without the descriptor that reads the folder.
+    return readdirSync('/proc/self/fd').length - 1;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The labels of a metric, each with all its possible values. */
+type LabelLists<L extends string> = Record<L, readonly string[]>;
+type Values<L extends string> = Record<L, string>;
+
+/** Replaces a value outside its list, so that outsiders cannot create series. */
+const OTHER = 'other';
+
+interface Counter<L extends string> {
+  add(labels: Values<L>, count?: number): void;
+}
+interface Histogram<L extends string> {
+  observe(labels: Values<L>, ms: number): void;
+}
+interface Gauge<L extends string> {
+  /** Replaces all previous values; with an empty list it shows nothing. */
+  replace(entries: readonly (readonly [Values<L>, number])[]): void;
+}
+
+function listed<L extends string>(lists: LabelLists<L>, values: Values<L>): Values<L> {
+  const pairs = Object.entries<readonly string[]>(lists).map(([label, list]) => {
+    const value = values[label as L];
+    return [label, list.includes(value) ? value : OTHER];
+  });
+  return Object.fromEntries(pairs) as Values<L>;
+}
+
+/** Every combination of the values. */
+function combinations<L extends string>(lists: LabelLists<L>): Values<L>[] {
+  const all = Object.entries<readonly string[]>(lists).reduce<Record<string, string>[]>(
+    (found, [label, list]) => found.flatMap((one) => list.map((value) => ({ ...one, [label]: value }))),
+    [{}],
+  );
+  return all as Values<L>[];
+}
+
+/** Returns makers of metrics in this registry. Times are given in milliseconds and shown in seconds. */
+function metricsIn(registry: Registry) {
+  const registers = [registry];
+  return {
+    /** Shows 0 for each combination from the start, so that the first count appears as an increase. */
+    counter<L extends string>(name: string, help: string, lists: LabelLists<L>): Counter<L> {
+      const labelNames = Object.keys(lists) as L[];
+      const counter = new PromCounter<L>({ name, help, labelNames, registers });
+      for (const values of combinations(lists)) counter.inc(values, 0);
+      return { add: (values, count = 1) => counter.inc(listed(lists, values), count) };
+    },
+
+    histogram<L extends string>(
+      name: string,
+      help: string,
+      lists: LabelLists<L>,
+      buckets: number[],
+    ): Histogram<L> {
+      const labelNames = Object.keys(lists) as L[];
+      const histogram = new PromHistogram<L>({ name, help, labelNames, buckets, registers });
+      return { observe: (values, ms) => histogram.observe(listed(lists, values), Math.max(0, ms) / 1000) };
+    },
+
+    gauge<L extends string>(name: string, help: string, lists: LabelLists<L>): Gauge<L> {
+      const labelNames = Object.keys(lists) as L[];
+      const gauge = new PromGauge<L>({ name, help, labelNames, registers });
+      // Without labels, a reset would show 0.
+      const clear = labelNames.length === 0 ? () => gauge.remove() : () => gauge.reset();
+      clear();
+      return {
+        replace(entries) {
+          clear();
+          for (const [values, value] of entries) gauge.set(listed(lists, values), value);
+        },
+      };
+    },
+
+    /** A number that is read when it is shown; a counter if its name ends with `total`. */
+    read(name: string, help: string, value: () => number | undefined) {
+      if (name.endsWith('_total'))
+        new PromCounter({
+          ...{ name, help, registers },
+          collect() {
+            this.reset();
+            this.inc(value() ?? 0);
+          },
+        });
+      else
+        new PromGauge({
+          ...{ name, help, registers },
+          collect() {
+            const now = value();
+            if (now === undefined) this.remove();
+            else this.set(now);
+          },
+        });
     },
   };
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, BlockList, isIPv6 } from 'node:net';
 import type { Log } from '../runtime/log.ts';
+import { OperatorError } from '../runtime/operator-error.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 
 /** Answers one request. If it rejects, the server answers 500. */
@@ -11,11 +12,6 @@ export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 /** The settings that name a port. */
 export type PortSetting = 'PORT' | 'HEALTH_PORT' | 'QUEUE_DASHBOARD_PORT';
-
-/** Docket cannot listen on the port of a setting; the message names the fix. */
-export class PortError extends Error {
-  override readonly name = 'PortError';
-}
 
 /** How long open requests may take when Docket stops; Slack waits no longer for an answer. */
 const DRAIN_MS = 3000;
@@ -31,7 +27,7 @@ export interface HttpServerOptions {
   receiveTimeoutMs?: number;
 }
 
-/** Starts a listening server. Throws `PortError` if it cannot listen there. */
+/** Starts a listening server. Throws `OperatorError` if it cannot listen there. */
 export async function startHttpServer(
   setting: PortSetting,
   port: number,
@@ -84,7 +80,7 @@ export async function startHttpServer(
   };
 }
 
-/** Makes a server listen, on all addresses unless `host` is given. Returns its port. Throws `PortError`. */
+/** Makes a server listen, on all addresses unless `host` is given. Returns its port. Throws `OperatorError`. */
 export async function listen(
   server: Server,
   setting: PortSetting,
@@ -103,7 +99,7 @@ export async function listen(
         'HOST is no address of this machine. Set it to one of them, such as 127.0.0.1, or unset it.',
       EACCES: `Port ${port} may not be listened on by this user. Set ${setting} to 1024 or above.`,
     }[code];
-    if (problem !== undefined) throw new PortError(problem);
+    if (problem !== undefined) throw new OperatorError(problem);
     throw error;
   }
 }

@@ -1,14 +1,9 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createQueues } from '../jobs/queue.ts';
 import type { RoleParts } from '../role.ts';
+import { OperatorError } from '../runtime/operator-error.ts';
 import { connectForRequests } from '../store/redis/connections.ts';
 import { hasBody, isFromThisMachine, listen, refuse } from './http-server.ts';
-
-/** The dashboard's packages are missing. The message names the fix. */
-export class DashboardMissing extends Error {
-  override readonly name = 'DashboardMissing';
-}
 
 const MISSING =
   'QUEUE_DASHBOARD_PORT needs a package that does not come with Docket. Run npm install --no-save @bull-board/express@9.10.1, or unset it.';
@@ -24,21 +19,17 @@ async function loadBoard() {
 }
 
 /**
- * Serves a read-only dashboard of the queues to this machine. Throws `DashboardMissing`, and `PortError` if the port is
- * taken. Returns its port.
+ * Serves a read-only dashboard of the queues to this machine. Throws `OperatorError` if its packages are missing, or the
+ * port is taken. Returns its port.
  */
 export async function startQueueDashboard(
   port: number,
-  {
-    address,
-    timing,
-    closers,
-    onRedisError,
-  }: Pick<RoleParts, 'address' | 'timing' | 'closers' | 'onRedisError'>,
+  parts: Pick<RoleParts, 'address' | 'timing' | 'closers' | 'onRedisError'>,
   load = loadBoard,
 ): Promise<number> {
+  const { address, timing, closers, onRedisError } = parts;
   const { createBullBoard, BullMQAdapter, ExpressAdapter } = await load().catch((error: unknown) => {
-    throw new DashboardMissing(MISSING, { cause: error });
+    throw new OperatorError(MISSING, { cause: error });
   });
   const redis = connectForRequests(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
@@ -61,11 +52,9 @@ export async function startQueueDashboard(
     board(request, response);
   });
   const bound = await listen(server, 'QUEUE_DASHBOARD_PORT', port, '127.0.0.1');
-  closers.add(async () => {
-    const ended = once(server, 'close');
+  closers.add(() => {
     server.close();
     server.closeAllConnections();
-    await ended;
   });
   return bound;
 }

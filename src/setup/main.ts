@@ -1,5 +1,5 @@
 import '../config/node-version.ts';
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { readEnvFile } from '../config/env-file.ts';
@@ -21,7 +21,6 @@ interface Question {
   /** Settings that replace this one. */
   unless?: readonly string[];
   isSecret?: boolean;
-  isOptional?: boolean;
   /** Checks an answer. Only the lines about its variable count. */
   check(settings: Settings): Promise<Line | Line[]>;
 }
@@ -61,9 +60,8 @@ const QUESTIONS: readonly Question[] = [
   },
   {
     variable: 'DOCS_PROJECT_ID',
-    text: "The project's id, for the docs agent and digests (the same page; press Enter to skip)",
+    text: "The project's id, for the docs agent and digests (the same page)",
     unless: ['DOCKET_CONFIG'],
-    isOptional: true,
     check: checkProjects,
   },
 ];
@@ -92,8 +90,8 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /**
- * Asks for each setting that is missing or malformed, checks every answer as the doctor does, and writes it to `.env`
- * at once. Returns whether the doctor then finds no error.
+ * Asks for each setting that is missing or malformed, writes each answer to `.env` at once, and checks it as the doctor
+ * does. Returns whether the doctor then finds no error.
  */
 async function askForSettings(
   variables: NodeJS.ProcessEnv,
@@ -114,14 +112,29 @@ async function askForSettings(
 
   const notUsed = publicUrl === undefined ? 'SLACK_SIGNING_SECRET' : 'SLACK_APP_TOKEN';
   if (!isSet('SLACK_BOT_TOKEN')) terminal.say(createAppText(publicUrl));
-  for (const question of QUESTIONS) {
-    const { variable, unless = [] } = question;
+  for (const { variable, text: question, unless = [], isSecret = false, check } of QUESTIONS) {
     if (variable === notUsed || [variable, ...unless].some(isSet)) continue;
-    const value = await askFor(question, env, terminal);
-    if (value === undefined) continue;
-    env[variable] = value;
-    text = withSetting(text, variable, value);
-    writePrivately(inRoot('.env'), text);
+    for (;;) {
+      const hint = isSet(variable) ? 'press Enter to keep it' : 'press Enter to skip it';
+      const typed = await terminal.ask(`${question}; ${hint}`, isSecret);
+      if (typed === '') break;
+      const answered = { ...env, [variable]: typed };
+      // docker would keep quotes around a value.
+      const problem = /[\s"'`#\\]|[^\x21-\x7e]/.test(typed)
+        ? 'It contains a space, a quote or another invalid character. Copy it again.'
+        : problemsOf(answered).join(' ');
+      if (problem) {
+        terminal.say(render([wrong(variable, problem)]));
+        continue;
+      }
+      env[variable] = typed;
+      text = withSetting(text, variable, typed);
+      writeFileSync(inRoot('.env'), text, { mode: 0o600, flush: true });
+      chmodSync(inRoot('.env'), 0o600);
+      const lines = [await check(readPartialSettings(env))].flat().filter(({ about }) => about === variable);
+      terminal.say(render(lines));
+      if (isGood(lines)) break;
+    }
   }
   terminal.say('\nnpm run doctor:\n');
   const lines = await diagnose(variables);
@@ -144,27 +157,6 @@ function problemsOf(env: NodeJS.ProcessEnv): string[] {
   }
 }
 
-/** Asks until an answer is right, or the person keeps a wrong one. Returns undefined if it is skipped. */
-async function askFor(question: Question, env: NodeJS.ProcessEnv, terminal: Terminal) {
-  const { variable, text, isSecret = false, isOptional, check } = question;
-  let kept: string | undefined;
-  for (;;) {
-    const typed = await terminal.ask(kept === undefined ? text : `${text}; press Enter to keep it`, isSecret);
-    if (typed === '' && (kept !== undefined || isOptional)) return kept;
-    if (typed === '') continue;
-    const answered = { ...env, [variable]: typed };
-    // docker would keep quotes around a value.
-    const problem = /[\s"'`#\\]|[^\x21-\x7e]/.test(typed)
-      ? 'It contains a space, a quote or another invalid character. Copy it again.'
-      : problemsOf(answered).join(' ');
-    const lines = problem ? [wrong(variable, problem)] : [await check(readPartialSettings(answered))].flat();
-    const own = lines.filter(({ about }) => about === variable);
-    terminal.say(render(own));
-    if (isGood(own)) return typed;
-    kept = problem ? undefined : typed;
-  }
-}
-
 /** Returns how to create the app in Slack, and what to copy from there. */
 function createAppText(publicUrl: string | undefined): string {
   const overSocket = publicUrl === undefined;
@@ -179,27 +171,13 @@ ${overSocket ? '\nThis sets up Socket Mode, which needs no public address. To us
 `;
 }
 
-/**
- * Returns the text with a setting: in the line that sets it, else after the commented-out line, else at the end. All
- * other lines stay.
- */
+/** Returns the text with a setting: in the line that sets it, else at the end. All other lines stay. */
 function withSetting(text: string, name: string, value: string): string {
   const line = `${name}=${value}`;
   const lines = text.split('\n');
   const set = lines.findLastIndex((one) => one.split('=', 1)[0]?.replace('export ', '').trim() === name);
   if (set >= 0) return lines.with(set, line).join('\n');
-  const commented = lines.findLastIndex((one) => one.startsWith(`#${name}=`));
-  if (commented >= 0) return lines.toSpliced(commented + 1, 0, line).join('\n');
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
-}
-
-/** Replaces a file atomically by one that only its owner can read. A link stays one. */
-function writePrivately(path: string, text: string): void {
-  const target = existsSync(path) ? realpathSync(path) : path;
-  const part = `${target}.part`;
-  rmSync(part, { force: true });
-  writeFileSync(part, text, { mode: 0o600, flush: true });
-  renameSync(part, target);
 }
 
 type Terminal = ReturnType<typeof createTerminal>;

@@ -1,3 +1,4 @@
+import { OperatorError } from '../runtime/operator-error.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
@@ -5,7 +6,7 @@ import type { RedisClient } from './redis/client.ts';
 const SCHEMA = '2';
 
 /** The data in Redis have a schema that this Docket cannot read. The message says what to do. */
-export class SchemaMismatch extends Error {
+export class SchemaMismatch extends OperatorError {
   override readonly name = 'SchemaMismatch';
 
   constructor(found: string | null) {

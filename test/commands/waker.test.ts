@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createWaker } from '../../src/commands/intake.ts';
-import { createShutdownHooks } from '../../src/runtime/shutdown-hooks.ts';
+import { createShutdownHooks } from '../../src/runtime/stopping.ts';
 import { keptLog } from '../support/runtime/log.ts';
 
 const run = { job: 'export', id: 'r1' };

@@ -109,16 +109,6 @@ describe('a .env', () => {
     });
   });
 
-  test('with what only Node reads at its start is read, with a warning that names it', async () => {
-    file('LOG_LEVEL=debug\nNODE_OPTIONS=--use-system-ca\nNODE_USE_SYSTEM_CA=1');
-    expect(await outcome()).toEqual({
-      code: 0,
-      stdout: 'debug\n',
-      stderr:
-        'NODE_OPTIONS and NODE_USE_SYSTEM_CA in …/.env has no effect: Node reads it earlier. Set it in the environment.\n',
-    });
-  });
-
   test('of its owner alone is read without a word', async () => {
     file('LOG_LEVEL=debug');
     expect(await outcome()).toEqual({ code: 0, stdout: 'debug\n', stderr: '' });

@@ -1,9 +1,10 @@
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
-import { createShutdownHooks } from '../../src/runtime/shutdown-hooks.ts';
+import { OperatorError } from '../../src/runtime/operator-error.ts';
+import { createShutdownHooks } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
-import { DashboardMissing, startQueueDashboard } from '../../src/server/queue-dashboard.ts';
+import { startQueueDashboard } from '../../src/server/queue-dashboard.ts';
 import { redisForTests } from '../support/redis.ts';
 
 const redis = redisForTests();
@@ -70,7 +71,7 @@ test('nobody sees them through a proxy, or under another name', async () => {
 
 test('without the packages, the start says which', async () => {
   const started = startQueueDashboard(0, partsOf(), () => Promise.reject(new Error('Cannot find package')));
-  await expect(started).rejects.toThrow(DashboardMissing);
+  await expect(started).rejects.toThrow(OperatorError);
   await expect(started).rejects.toThrow('npm install --no-save @bull-board/express@9.10.1');
 });
 

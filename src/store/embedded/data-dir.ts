@@ -2,15 +2,16 @@ import { accessSync, chmodSync, constants, mkdirSync, realpathSync, statfsSync, 
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OperatorError } from '../../runtime/operator-error.ts';
 import type { ServerLog, ServerPlace } from './redis-server.ts';
 
 /** The data folder cannot be used; the message tells the operator what to do. */
-export class DataDirUnusable extends Error {
+export class DataDirUnusable extends OperatorError {
   override name = 'DataDirUnusable';
 }
 
 /** Another Docket is running on this data folder. */
-export class DataDirInUse extends Error {
+export class DataDirInUse extends OperatorError {
   override name = 'DataDirInUse';
   constructor(dataDir: string) {
     super(

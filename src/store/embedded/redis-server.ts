@@ -12,9 +12,10 @@ import {
 } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { OperatorError } from '../../runtime/operator-error.ts';
 
 /** No Redis or Valkey program was found on this machine. */
-export class RedisMissing extends Error {
+export class RedisMissing extends OperatorError {
   override name = 'RedisMissing';
   constructor() {
     super(
@@ -26,7 +27,7 @@ export class RedisMissing extends Error {
 }
 
 /** Redis did not start; the message holds the end of its log. */
-export class RedisStartFailed extends Error {
+export class RedisStartFailed extends OperatorError {
   override name = 'RedisStartFailed';
 }
 

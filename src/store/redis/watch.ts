@@ -1,4 +1,5 @@
 import type { Log } from '../../runtime/log.ts';
+import { OperatorError } from '../../runtime/operator-error.ts';
 import type { Timing } from '../../runtime/timing.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { keys } from '../keys.ts';
@@ -9,7 +10,7 @@ import { askTime } from './clock.ts';
 import { noteReplicas } from './lua.ts';
 
 /** Docket does not start with this Redis. The message names the fix of each problem. */
-export class RedisUnfit extends Error {
+export class RedisUnfit extends OperatorError {
   override readonly name = 'RedisUnfit';
   constructor(problems: readonly RedisProblem[]) {
     super(`Docket can't start with this Redis:\n${problems.map(({ text }) => `  - ${text}`).join('\n')}`);
