@@ -123,6 +123,7 @@ export async function createRoleParts(
     },
   });
   const identity = createIdentity(slack, timing, log);
+  const teamId = () => identity.current()?.teamId ?? '';
   closers.add(() => identity.stop());
   const lookup = {
     timeoutMs: timing.permissionMs,
@@ -147,6 +148,8 @@ export async function createRoleParts(
     slack,
     channelIds,
     identity,
+    /** Empty until Slack has answered. */
+    teamId,
     health,
     calls,
     metrics,
@@ -222,7 +225,7 @@ export function connectRole(
   { projects, limits, role }: Settings,
   parts: RoleParts,
 ) {
-  const { address, timing, closers, redisWatch, checks, metrics, identity, now, onRedisError } = parts;
+  const { address, timing, closers, redisWatch, checks, teamId, onRedisError } = parts;
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
@@ -232,9 +235,8 @@ export function connectRole(
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());
   const stores = createStores(redis);
-  const teamId = () => identity.current()?.teamId ?? '';
   void parts.channelIds.begin(() => stores.channelIds.load(teamId()), timing.redisPingMs);
   if (role !== 'all' || connect === connectForRequests)
-    addRedisGauges({ metrics, redis, queues, stores, projects, limits, timing, teamId, now });
+    addRedisGauges({ ...parts, redis, queues, stores, projects, limits });
   return { redis, queues, stores };
 }

@@ -45,7 +45,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const bolt = createBolt(settings, parts, receiver);
 
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
-  const { names, readers, policy, newRef } = parts;
+  const { names, readers, policy } = parts;
   // Created after the connection to the queues, so that a stop waits for it before it closes that.
   const { wake } = createWaker((run) => enqueueRun(queues, run), closers, log);
   // An answer leaves out the link to a message that cannot be read in time.
@@ -54,16 +54,12 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       withTimeout(LINK_MS, stores.messages.state(key)).catch((): DeliveryState => ({ kind: 'waiting' })),
   };
   const intake = createIntake({
-    runs,
-    threads,
-    readers,
+    ...parts,
+    ...stores,
     wake,
     timeoutMs: timing.intakeMs,
     // Longer than a run takes while Slack is there; the run releases its claim when it ends.
     claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
-    monotonicMs,
-    metrics: parts.metrics,
-    log,
   });
   const features: FeatureContext = {
     ...stores,
@@ -96,7 +92,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
     monotonicMs,
   });
-  const openModal = createModalOpener({ slack, responseUrls, timeoutMs: timing.modalMs, monotonicMs, log });
+  const openModal = createModalOpener({ ...parts, responseUrls, timeoutMs: timing.modalMs });
   const tools: GateParts['tools'] = {
     intake,
     outbox,
@@ -119,19 +115,12 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     await enqueueHome(queues, { teamId, userId, openedAtMs: now() });
   };
   bind(bolt, {
+    ...parts,
     registry,
-    gate: createGate({
-      tools,
-      policy,
-      identity: identity.current,
-      audit,
-      metrics: parts.metrics,
-      newRef,
-      now,
-      log,
-    }),
+    gate: createGate({ ...parts, tools, audit, identity: identity.current }),
     identity: identity.current,
     eventTools: {
+      ...parts,
       threads,
       runs,
       wake,
@@ -151,21 +140,14 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
           );
       },
       projects,
-      policy,
       limits,
       replyMode,
-      now,
-      log,
     },
     responseUrlOf: (request) => withTimeout(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
     openModal,
     postEphemeral,
     postInThread: slack.postEphemeralTo,
     ephemeralTimeoutMs: timing.ephemeralMs,
-    monotonicMs,
-    metrics: parts.metrics,
-    tracing: parts.tracing,
-    log,
   });
 
   const synced = parts.clock.startSync(redis);
@@ -197,28 +179,19 @@ function createBolt(settings: Settings, { identity, channelIds, log }: RoleParts
 
 /** Returns a receiver for Socket Mode if there is a token for it, else for HTTP. */
 async function createReceiver(settings: Settings, parts: RoleParts) {
-  const { timing, random, machineMs, metrics, newRef, log, checks, server, calls: problems } = parts;
-  const {
-    slackAppToken: appToken,
-    slackSigningSecret: signingSecret,
-    slackApiUrl: apiUrl,
-    proxies,
-  } = settings;
+  const { slackAppToken: appToken, slackSigningSecret: signingSecret, proxies } = settings;
   if (appToken !== undefined) {
     const { createSocketReceiver } = await import('./server/socket-receiver.ts');
-    const receiver = createSocketReceiver({ appToken, apiUrl, proxies, timing, random, newRef, log });
-    checks.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
+    const receiver = createSocketReceiver({ ...parts, appToken, apiUrl: settings.slackApiUrl, proxies });
+    parts.checks.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
     return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
   const receiver = createHttpReceiver({
+    ...parts,
     signingSecret,
-    server,
-    now: machineMs,
-    metrics,
-    problems,
-    newRef,
-    log,
+    now: parts.machineMs,
+    problems: parts.calls,
   });
   return { receiver, connected: () => undefined };
 }

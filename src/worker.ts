@@ -27,7 +27,6 @@ import { createChannels } from './slack/lookups.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import { createKeyWatch } from './store/alerts.ts';
-import type { Urgency } from './store/messages.ts';
 import { limitNameOf, type RateLimit, type RateLimitStore } from './store/rate-limit.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import { parseMember } from './store/run-scripts.ts';
@@ -51,26 +50,10 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     queues.enqueue('slack-outbox', 'outbox', key, { key }, { replace: true, inMs });
 
   const slack = rejectWhenStopping(stopping, parts.slack);
-  const teamId = () => identity.current()?.teamId ?? '';
+  const currentTeamId = () => identity.current()?.teamId;
   const outbox = createOutbox({ messages, enqueueMessage, timing, now });
-  const deliveryParts = {
-    slack,
-    ...stores,
-    onShown: (urgency: Urgency, lagMs: number) => metrics.deliveryLag.observe({ urgency }, lagMs),
-    onRetry: () => metrics.retries.add({ of: 'slack' }),
-    now,
-    random,
-    timing,
-    log,
-  };
   const docsApis = createDocsApis(settings, parts, createKeyWatch(stores.rejectedKeys, now, onRedisError));
-  const callOnceParts = {
-    steps,
-    stopping,
-    marginMs: timing.callMarginMs,
-    newToken: randomUUID,
-    now,
-  };
+  const callOnceParts = { steps, stopping, marginMs: timing.callMarginMs, newToken: randomUUID, now };
   const admins = () => findAdmins(settings.allow.admin, slack.groupMembers, log);
   const alertParts = { admins, alerts: stores.alerts, outbox, now };
   const { projects } = settings;
@@ -81,12 +64,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     waits: async (team, names) => workWaitsText(await workWithKey(team, names, stores)),
   });
   const sendAdminAlert = createAdminAlert(alertParts);
-  const remindOfExpiry = createExpiryReminder({
-    ...alertParts,
-    projects,
-    teamId: () => identity.current()?.teamId,
-    log,
-  });
+  const remindOfExpiry = createExpiryReminder({ ...alertParts, projects, teamId: currentTeamId, log });
 
   const context: JobContext = {
     ...stores,
@@ -97,9 +75,15 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     projects: settings.projects,
     projectId: (project) => settings.projects.find(({ name }) => name === project)?.projectId,
     limits: settings.limits,
-    slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId, timing }) },
+    slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId: parts.teamId, timing }) },
     outbox,
-    deliverMessage: createDelivery(deliveryParts),
+    deliverMessage: createDelivery({
+      ...parts,
+      ...stores,
+      slack,
+      onShown: (urgency, lagMs) => metrics.deliveryLag.observe({ urgency }, lagMs),
+      onRetry: () => metrics.retries.add({ of: 'slack' }),
+    }),
     ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins, sendAdminAlert }),
     ...rejectWhenStopping(stopping, { names: parts.names, isPublic: parts.readers.isPublic }),
     policy: rejectWhenStopping(stopping, parts.policy),
@@ -130,17 +114,13 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   };
 
   const workers = createWorkers({
+    ...parts,
     jobs,
     context,
     connection: redis,
     stopping,
     pausedForMs: parts.slack.pausedForMs,
-    newRef: parts.newRef,
-    timing,
     ready: parts.clock.startSync(redis),
-    telemetry: parts.telemetry,
-    metrics,
-    log,
     onError: onRedisError,
   });
   closers.add(() => workers.close(timing.shutdownMs));

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { isLoopback } from '../docs-api/settings.ts';
 import {
   decodeCredential,
@@ -27,16 +26,10 @@ export const isRedisAddress = /^rediss?(?:\+(?:sentinel|cluster))?:\/\//;
 /** Returns whether the user or password has an unescaped `/`, `?` or `#`: then the `@` comes after the host. */
 const isUnescaped = ({ pathname, search, hash }: URL) => `${pathname}${search}${hash}`.includes('@');
 
-/** Returns the problems of the settings of Redis, each with its fix and without any part of the address. */
+/** Returns the problems of the address of Redis, each with its fix and without any part of the address. */
 export function redisProblems(env: Env): string[] {
-  const { REDIS_URL: address = '', REDIS_CA: ca } = env;
-  const problems = isGroupAddress(address) ? groupProblems(address, env) : addressProblems(env);
-  if (ca !== undefined && readCertificate(ca) === undefined)
-    problems.push(
-      'REDIS_CA does not name a readable certificate. Set it to the PEM file of the authority that ' +
-        "signed Redis' certificate.",
-    );
-  return problems;
+  const { REDIS_URL: address = '' } = env;
+  return isGroupAddress(address) ? groupProblems(address, env) : addressProblems(env);
 }
 
 function addressProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '' }: Env): string[] {
@@ -90,14 +83,4 @@ function pathProblems({ kind, path }: GroupAddress): string[] {
         'or, if several Dockets share the cluster, with a name of lower-case letters, digits and dashes, such as /staging.',
     ];
   return [];
-}
-
-/** Returns the text of a PEM file; undefined if it cannot be read or contains no certificate. */
-export function readCertificate(path: string): string | undefined {
-  try {
-    const text = readFileSync(path, 'utf8');
-    return text.includes('-----BEGIN CERTIFICATE-----') ? text : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -13,9 +13,10 @@ import {
   keyFileProblem,
   readConfigFile,
 } from './file.ts';
-import { isRedisAddress, readCertificate, redisProblems, secretsInAddress } from './redis.ts';
+import { isRedisAddress, redisProblems, secretsInAddress } from './redis.ts';
 import {
   addresses,
+  certificate,
   commaList,
   date,
   hostName,
@@ -119,7 +120,9 @@ const envSchema = z.object({
       ),
     ),
   ),
-  REDIS_CA: z.string().optional(),
+  REDIS_CA: certificate(
+    "does not name a readable certificate. Set it to the PEM file of the authority that signed Redis' certificate.",
+  ).optional(),
   REDIS_SENTINEL_USER: z.string().optional(),
   REDIS_SENTINEL_PASSWORD: z.string().optional(),
   DATA_DIR: z.string().default('./data'),
@@ -135,7 +138,9 @@ const envSchema = z.object({
   HTTP_PROXY: proxyAddress,
   HTTPS_PROXY: proxyAddress,
   NO_PROXY: z.string().default(''),
-  NODE_EXTRA_CA_CERTS: z.string().optional(),
+  NODE_EXTRA_CA_CERTS: certificate(
+    'does not name a readable certificate. Set it to the PEM file of the authority.',
+  ).optional(),
   METRICS_ADDRESS: addresses,
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}.`).default('info'),
 });
@@ -151,10 +156,6 @@ function crossProblems(set: Env): string[] {
       'REDIS_URL is missing. Processes with the roles web and worker share one Redis: set its address.',
     );
   }
-  if (set.NODE_EXTRA_CA_CERTS !== undefined && readCertificate(set.NODE_EXTRA_CA_CERTS) === undefined)
-    problems.push(
-      'NODE_EXTRA_CA_CERTS does not name a readable certificate. Set it to the PEM file of the authority.',
-    );
   const { DOCS_API_KEY: key, DOCS_API_KEY_PREFIX: prefix } = set;
   const wellFormed = secretFlaw(key ?? '') === undefined && secretFlaw(prefix ?? '') === undefined;
   if (wellFormed && key !== undefined && prefix !== undefined && !key.startsWith(prefix)) {
@@ -189,26 +190,21 @@ function valueFlaws(set: Env): Map<string, string> {
   return flaws;
 }
 
-/** Reads the file. The problem never repeats the path: a wrong value may be a secret. */
-function readText(path: string): { text: string } | { problem: string } {
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)) };
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return {
-      problem: `DOCKET_CONFIG cannot be read (${code}). Set it to a YAML file in UTF-8 that Docket's user may read; a relative path begins where Docket starts.`,
-    };
-  }
-}
-
 /** Returns the file's settings and the problems, also with the environment; no `file` if it is unusable. */
 function readFile(set: Env): { file: ConfigFile | undefined; problems: string[] } {
   const path = set.DOCKET_CONFIG;
   if (path === undefined)
     return { file: defaultConfigFile, problems: projectProblems(defaultConfigFile, set) };
-  const read = readText(path);
-  if ('problem' in read) return { file: undefined, problems: [read.problem] };
-  const { file, problems } = readConfigFile(read.text, path, set);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // It does not repeat the path: a wrong value may be a secret.
+    const problem = `DOCKET_CONFIG cannot be read (${code}). Set it to a YAML file in UTF-8 that Docket's user may read; a relative path begins where Docket starts.`;
+    return { file: undefined, problems: [problem] };
+  }
+  const { file, problems } = readConfigFile(text, path, set);
   return { file, problems: file ? projectProblems(file, set) : problems };
 }
 
@@ -286,7 +282,7 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     /** Problems of Redis that Docket accepts. */
     redisAllow: data.REDIS_ALLOW,
     /** The certificate of the authority that signed Redis' own, as PEM. */
-    redisCa: data.REDIS_CA === undefined ? undefined : readCertificate(data.REDIS_CA),
+    redisCa: data.REDIS_CA,
     /** Docket's user at the sentinels, which have their own users. */
     redisSentinelUser: data.REDIS_SENTINEL_USER,
     redisSentinelPassword: data.REDIS_SENTINEL_PASSWORD,
@@ -294,7 +290,7 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     /** Outgoing proxies to Slack and to the platform. */
     proxies: { httpProxy: data.HTTP_PROXY, httpsProxy: data.HTTPS_PROXY, noProxy: data.NO_PROXY },
     /** Further trusted certificate authorities, as PEM. */
-    extraCa: data.NODE_EXTRA_CA_CERTS === undefined ? undefined : readCertificate(data.NODE_EXTRA_CA_CERTS),
+    extraCa: data.NODE_EXTRA_CA_CERTS,
     /** The target of traces, if any. */
     traceEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
     /** The port of the queue dashboard on this machine; none by default. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { isSafeId } from '../docs-api/schemas.ts';
@@ -29,6 +30,17 @@ export const projectId = z
     (id) => isSafeId(id) && /^\S{1,200}$/.test(id),
     "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
   );
+
+/** Accepts the path of a PEM file, and returns its text. */
+export const certificate = (problem: string) =>
+  z.string().transform((path, context) => {
+    try {
+      const text = readFileSync(path, 'utf8');
+      if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+    } catch {}
+    context.addIssue(problem);
+    return z.NEVER;
+  });
 
 /** Returns the entries of a list with commas. */
 export const commaList = z

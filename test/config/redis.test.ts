@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readCertificate, redisProblems, secretsInAddress } from '../../src/config/redis.ts';
-import { configFolder } from '../support/config/builders.ts';
+import { redisProblems, secretsInAddress } from '../../src/config/redis.ts';
+import { readSettings } from '../../src/config/settings.ts';
+import { configFolder, problemsOf, sound } from '../support/config/builders.ts';
 import { keptLog } from '../support/runtime/log.ts';
 
 const { folder, fileWith } = configFolder();
@@ -90,10 +91,9 @@ describe('a database', () => {
 test('REDIS_CA has to name a file with a certificate', () => {
   const pem = fileWith('-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n', 'ca.pem');
   const key = fileWith('-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----\n', 'key.pem');
-  expect(redisProblems({ REDIS_CA: pem })).toEqual([]);
-  expect(readCertificate(pem)).toContain('MIIB');
+  expect(readSettings({ ...sound, REDIS_CA: pem }).redisCa).toContain('MIIB');
   for (const wrong of [key, folder, join(folder, 'missing.pem')]) {
-    const problems = redisProblems({ REDIS_CA: wrong });
+    const problems = problemsOf({ ...sound, REDIS_CA: wrong });
     expect(problems).toEqual([expect.stringContaining('Set it to the PEM file of the authority')]);
     expect(problems.join()).not.toContain(folder);
   }
