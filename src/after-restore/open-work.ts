@@ -1,6 +1,7 @@
 import { ZodError } from 'zod';
 import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
-import { applySendResult, updateInstruction, withoutFinal } from '../jobs/agent/thread/transitions.ts';
+import { applySendResult } from '../jobs/agent/thread/rounds.ts';
+import { updateInstruction, withoutFinal } from '../jobs/agent/thread/transitions.ts';
 import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
 import { type WatchRun, watchRun } from '../jobs/agent/watch/record.ts';
 import { type AskRun, askRun } from '../jobs/digest/ask/record.ts';
@@ -108,7 +109,9 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
 
   async function closeThread({ run, inbox }: { run: ThreadRun; inbox: unknown[] }) {
     const open = run.rounds.filter(({ ending }) => ending === undefined);
-    const ends = open.flatMap(({ n }) => roundKeys(run.id, n));
+    // The job may have been active since, in a round that the backup does not know.
+    const next = (run.rounds.at(-1)?.n ?? 0) + 1;
+    const ends = [...open.map(({ n }) => n), next].flatMap((n) => roundKeys(run.id, n));
     const shown = threadMessages(withoutFinal(run)).map(({ key }) => key);
     await search([threadCardKey(run), `${run.id}.instruction`, ...shown, ...ends], run.sinceMs);
     const waiting = run.instructions.filter(({ state }) => state === 'waiting');
@@ -116,7 +119,9 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
       const sent = updateInstruction(thread, one.id, { state: 'sending', sentAtMs: one.atMs });
       return applySendResult(sent, one, { kind: 'unknown' }, nowMs);
     }, run);
-    if (asked !== run || inbox.length > 0) await runs.saveStep(asked, { consumed: inbox.length });
+    // What its watch polled is skipped as well, so it joins once more.
+    if (asked !== run || inbox.length > 0)
+      await runs.saveStep({ ...asked, watched: false }, { consumed: inbox.length });
     work.instructionsAsked += waiting.length;
     work.eventsSkipped += inbox.length;
   }
@@ -152,13 +157,8 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   }
 
   /** A thread whose job is active stays idle until the watch wakes it. */
-  async function closeWatch(watch: WatchRun) {
-    const { round } = watch;
-    for (const id of watch.threads) {
-      await ifFound(runs.loadWithInbox(id, threadRun), closeThread);
-      // The thread may not know the round yet.
-      if (round !== undefined) await search(roundKeys(id, round.n), round.sinceMs);
-    }
+  async function closeWatch({ threads: ids }: WatchRun) {
+    for (const id of ids) await ifFound(runs.loadWithInbox(id, threadRun), closeThread);
   }
 
   const closeLink = (run: LinkRun) => search([linkKey(run), `${linkKey(run)}.${run.made}`], run.sinceMs);

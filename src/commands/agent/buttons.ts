@@ -124,8 +124,7 @@ function handledByMessage(
   { about: [id], attempt, by }: ThreadClick,
 ): EphemeralMessage | undefined {
   const answer = troubles.find((trouble) => trouble.id === id && trouble.attempt === attempt)?.answer;
-  if (answer === undefined || answer.action === 'late' || answer.action === 'lateNot')
-    return handledMessage(undefined, by.id);
+  if (answer === undefined) return handledMessage(undefined, by.id);
   const did = answer.action === 'leave' ? 'chose to leave it' : 'sent it again';
   return handledMessage({ ...answer.by, did }, by.id);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { InboxEntry } from '../../../store/runs.ts';
+import { polled } from '../watch/record.ts';
 import { clickActions } from './buttons.ts';
 import { person } from './instruction.ts';
 
@@ -44,6 +45,7 @@ export const threadEvent = z.discriminatedUnion('kind', [
     attempt: z.number().int(),
     atMs: z.number().optional(),
   }),
+  polled,
 ]);
 export type ThreadEvent = z.infer<typeof threadEvent>;
 type Instruct = Extract<ThreadEvent, { kind: 'instruct' }>;

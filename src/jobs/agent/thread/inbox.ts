@@ -66,8 +66,10 @@ async function loadEventContext(
   const botUserId = context.botUserId();
   if (botUserId === undefined) return undefined;
   const nowMs = context.now();
-  const known = { names: noNames, botUserId, limits: context.limits, nowMs, ask: '' };
-  if (event.kind === 'deleted') return { ...known, author: { id: '', name: '', may: false } };
+  const { limits, timing } = context;
+  const known = { names: noNames, botUserId, limits, nowMs, graceMs: timing.graceMs, ask: '' };
+  if (event.kind === 'deleted' || event.kind === 'polled')
+    return { ...known, author: { id: '', name: '', may: false } };
   // Clicks and modals have already passed the gate.
   if (event.kind !== 'reply' && event.kind !== 'edited')
     return { ...known, author: { ...event.by, may: true } };

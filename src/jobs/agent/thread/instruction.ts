@@ -37,7 +37,7 @@ export const instruction = z.object({
   sendToken: z.string().optional(),
   /** The bot's reaction on the reply, or one that Slack refused. */
   reaction: z.enum(['eyes', 'double_vertical_bar']).optional(),
-  /** Its round; missing until the watch has recorded the send. */
+  /** Its round, once it was sent. */
   round: z.number().int().optional(),
   /**
    * `sent` the platform took it · `notForAgent` its author said so · `discarded` · `withdrawn` its message was deleted

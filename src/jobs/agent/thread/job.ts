@@ -11,15 +11,21 @@ import { lookupRetryMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { contactsText } from '../../wording-view.ts';
 import { parseThreadText } from '../thread-text.ts';
-import { addThread, requestPoll } from '../watch/transitions.ts';
-import { leaveWatch, loadWatch, updateWatch } from '../watch/watches.ts';
+import { leaveWatch, updateWatch } from '../watch/job.ts';
+import { addSend, addThread, requestPoll } from '../watch/record.ts';
 import { noPlaceMessage, threadNeeds, unknownJobMessage } from './ephemeral-view.ts';
 import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
 import { applyInbox } from './inbox.ts';
 import { auditThread, publishAndWait, publishThread, recordChanges, saveChanges } from './publish.ts';
-import { isJobRefused, isRetracted, nextWaitingOf, type ThreadRun, threadRun } from './record.ts';
-import { checkOpenSend, nextSendAtMs, nextSendable, registerSend, send } from './send.ts';
-import { joinWatch, syncThread } from './sync.ts';
+import {
+  isJobRefused,
+  isRetracted,
+  nextWaitingOf,
+  openRoundOf,
+  type ThreadRun,
+  threadRun,
+} from './record.ts';
+import { checkOpenSend, nextSendAtMs, nextSendable, send } from './send.ts';
 import { addEphemeral, dropAuthor, endIfNotCreated, endThread, endUnusedLimit } from './transitions.ts';
 import { troubleMessage } from './unsent-view.ts';
 import { cardKey } from './view.ts';
@@ -147,12 +153,9 @@ async function follow(
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
   if (answerInMs > 0) delaysMs.push(answerInMs);
-  const unregistered = run.instructions.find(
-    ({ state, round }) => state === 'working' && round === undefined,
-  );
-  if (unregistered !== undefined) {
-    await registerSend(run, unregistered, undefined, context);
-    return 'next';
+  if (run.agentJobId !== undefined && !run.watched) {
+    await joinWatch(run, context);
+    return saveAs({ ...run, watched: true });
   }
   // The message about an ended limit is published before another limit replaces it.
   const hasEndedLimit = run.retry?.expired || run.limit?.expired;
@@ -180,22 +183,23 @@ async function follow(
   const isBlockedBySlack = verdict?.kind === 'unknown' || applied.isBlocked;
   if (isBlockedBySlack) delaysMs.push(lookupRetryMs(context));
 
-  const latest = await syncWithWatch(run, context);
-  const next = endIfNotCreated(endUnusedLimit(latest));
+  const next = endIfNotCreated(endUnusedLimit(run));
   if (next !== run) return saveChanges(run, next, 0, context);
   if (nextWaitingOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
   return publishAndWait(run, wakes, delaysMs, context);
 }
 
-/** Returns the thread with the state of its job's watch. A thread without a watch joins it. */
-async function syncWithWatch(run: ThreadRun, context: JobContext): Promise<ThreadRun> {
-  if (run.agentJobId === undefined) return run;
-  if (!run.watched) {
-    const watch = await updateWatch(run, (one) => addThread(one, run.id, context.now()), context);
-    return syncThread(joinWatch(run, watch), watch);
-  }
-  const watch = await loadWatch(run, context);
-  return watch === undefined ? { ...run, watched: false } : syncThread(run, watch);
+/** Has the job polled for this thread, and for its last send as long as that is open. */
+async function joinWatch(run: ThreadRun, context: JobContext): Promise<void> {
+  const round = openRoundOf(run);
+  await updateWatch(
+    run,
+    (watch) => {
+      const joined = addThread(watch, run.id, context.now());
+      return round?.last === undefined ? joined : addSend(joined, round.sentAtMs, round.isActive === true);
+    },
+    context,
+  );
 }
 
 /** A step of an ended thread. The platform finishes its instructions, but they are no longer shown here. */

@@ -7,7 +7,7 @@ import type { JobContext } from '../../context.ts';
 import { failurePauseMs } from '../../retry.ts';
 import type { Instruction } from './instruction.ts';
 import { findInstruction, type ThreadRun, waitingOf } from './record.ts';
-import type { SendResult } from './transitions.ts';
+import type { SendResult } from './rounds.ts';
 
 /** First and longest pause after the platform answers "too many" without a time. */
 const RATE_LIMIT_PAUSES = { retryMinMs: 60_000, retryMaxMs: 10 * 60_000 };
@@ -113,8 +113,8 @@ export const followUpLimit = (project: string, perHour: number): RateLimit => ({
   windowMs: HOUR_MS,
 });
 
-/** Returns the name of one send, used in the line and in the watch. */
-export const sendKeyOf = ({ id: run }: ThreadRun, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
+/** Returns the name of one send, used in the line. */
+const sendKeyOf = ({ id: run }: ThreadRun, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
   `${run} ${id} ${attempt}`;
 
 /** Returns the slot request for a thread's next instruction. Slots alternate between threads. */

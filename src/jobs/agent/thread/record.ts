@@ -4,19 +4,25 @@ import { threadClaim } from '../../../store/threads.ts';
 import { openQuestionIds } from '../../feature.ts';
 import type { Limits } from '../../limits.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
-import { jobSnapshot, roundEnding } from '../watch/record.ts';
+import { jobSnapshot, polled, roundEnding } from '../watch/record.ts';
 import { type Instruction, instruction, newInstruction, person } from './instruction.ts';
 
 /** One round of the job, as this thread shows it: from the first send to the idle job until its end. */
 export const threadRound = z.object({
   n: z.number().int(),
   sinceMs: z.number(),
+  /** Time of its last send, or of the poll that found the job active. */
+  sentAtMs: z.number(),
+  /** The answer to the last send showed the job active. */
+  isActive: z.boolean().optional(),
+  /** The job's pull request before the round. */
+  prBefore: z.string().optional(),
   /** Number of this thread's instructions in it, and the latest one. 0 if only other threads sent any. */
   count: z.number().int(),
   last: z.object({ id: z.string(), by: person, excerpt: z.string() }).optional(),
   /** People whom the message about its ending mentions. */
   authors: z.array(person),
-  /** Nobody sent anything: the job was found active, or is polled again. */
+  /** No thread sent anything: the job was found active, or is polled again. */
   found: z.boolean().optional(),
   ending: roundEnding.optional(),
   /** Its messages are final. */
@@ -55,10 +61,8 @@ export const sendProblem = z.object({
   archivedAtMs: z.number().optional(),
   /** Its message is final, unless an `answer` changes it. */
   final: z.boolean().optional(),
-  /** The decision and its author. `late`: the platform answered late that it arrived; `lateNot`: that it did not. */
-  answer: z
-    .object({ by: person, action: z.enum(['sendAgain', 'leave', 'late', 'lateNot']), atMs: z.number() })
-    .optional(),
+  /** The decision and its author. */
+  answer: z.object({ by: person, action: z.enum(['sendAgain', 'leave']), atMs: z.number() }).optional(),
 });
 export type SendProblem = z.infer<typeof sendProblem>;
 
@@ -181,18 +185,16 @@ export const threadRun = runBase.extend({
     .array(z.object({ ts: z.string(), deleted: z.boolean(), json: z.string().optional() }))
     .default([]),
   rounds: z.array(threadRound).default([]),
-  /** The job's last round whose ending this thread has. */
-  knownRound: z.number().int().default(0),
   sendProblems: z.array(sendProblem).default([]),
   /** Ephemerals that are not posted yet. */
   ephemerals: z.array(ephemeral).default([]),
-  /** The thread has joined the watch of its job. */
+  /** The watch of the job knows this thread and its last send. */
   watched: z.boolean().default(false),
   seen: jobSnapshot.optional(),
   /** The platform does not know the job. */
   notFound: z.boolean().optional(),
   /** Why the job cannot be polled at present. */
-  pollFailure: z.enum(['down', 'limit', 'key', 'forbidden', 'project']).optional(),
+  pollFailure: polled.shape.failure,
   limit: sendLimit.optional(),
   /** The next instruction certainly did not arrive and is retried. `over`: not any more. */
   retry: z
@@ -279,6 +281,9 @@ export function newOwnThread(
   const first = text === '' ? undefined : newInstruction(one);
   return newThread({ ...thread, checked: true, instruction: first }, nowMs);
 }
+
+/** The round that has not ended. */
+export const openRoundOf = ({ rounds }: ThreadRun) => rounds.findLast(({ ending }) => ending === undefined);
 
 export const findInstruction = ({ instructions }: ThreadRun, id: string | undefined) =>
   instructions.find((one) => one.id === id);

@@ -14,10 +14,10 @@ import {
   nextWaitingOf,
   type ThreadRun,
 } from './record.ts';
+import { answerSendProblem, applyPolled } from './rounds.ts';
 import {
   addEphemeral,
   addInstruction,
-  answerSendProblem,
   askAuthor,
   compact,
   dropInstructions,
@@ -37,6 +37,8 @@ export interface EventContext {
   botUserId: string;
   limits: Pick<Limits, 'instructionCharacters' | 'instructionsWaiting'>;
   nowMs: number;
+  /** See `isWorkOver` in `watch/record.ts`. */
+  graceMs: number;
 }
 
 /** Maximum held replies of one person; beyond it, the oldest count as not for the agent. */
@@ -83,6 +85,8 @@ function applyByKind(thread: ThreadRun, event: ThreadEvent, context: EventContex
       return applyDeletion(thread, event.ts, context);
     case 'instruct':
       return applyModal(thread, event, context);
+    case 'polled':
+      return applyPolled(thread, event, context.graceMs);
   }
 }
 

@@ -1,15 +1,11 @@
-import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
-import type { WatchRun } from '../watch/record.ts';
-import { addThread, recordSend, roundOf } from '../watch/transitions.ts';
-import { updateWatch } from '../watch/watches.ts';
 import type { Instruction } from './instruction.ts';
-import { followUpLimit, makeCall, nextLimit, prepareCall, sendKeyOf, slotRequest } from './platform-call.ts';
+import { followUpLimit, makeCall, nextLimit, prepareCall, slotRequest } from './platform-call.ts';
 import { auditChanges, saveChanges } from './publish.ts';
 import { nextWaitingOf, type ThreadRun, threadRun, unresolvedSendOf } from './record.ts';
-import { joinWatch, syncThread, withSend } from './sync.ts';
-import { applySendResult, type SendResult, updateInstruction } from './transitions.ts';
+import { applySendResult, type SendResult } from './rounds.ts';
+import { updateInstruction } from './transitions.ts';
 
 /** Returns the instruction that can be sent now. */
 export function nextSendable(thread: ThreadRun, nowMs: number): Instruction | undefined {
@@ -65,9 +61,7 @@ export async function send(
     await rateLimiter.releaseSlot(limit, slot.id);
   if (slot && result.kind === 'later' && result.limit)
     await rateLimiter.hold(limit, result.limit.untilMs - now());
-  const current = await saveSendResult(own, head, result, context);
-  if (current?.state === 'following' && result.kind === 'taken')
-    await registerSend(current, { ...head, sentAtMs }, result.job, context);
+  await saveSendResult(own, head, result, context);
   return 'next';
 }
 
@@ -95,57 +89,19 @@ export async function checkOpenSend(thread: ThreadRun, context: JobContext): Pro
   return 'next';
 }
 
-/**
- * Saves the result of a send despite concurrent changes of the thread. Returns undefined if a result was saved already.
- */
+/** Saves the result of a send despite concurrent changes of the thread, unless a result was saved already. */
 async function saveSendResult(
   thread: ThreadRun,
   sent: Instruction,
   result: SendResult,
   context: JobContext,
-): Promise<ThreadRun | undefined> {
+): Promise<void> {
   let before: ThreadRun | undefined = thread;
   while (before !== undefined) {
     const after = applySendResult(before, sent, result, context.now());
-    if (after === before) return undefined;
+    if (after === before) return;
     await auditChanges(before, after, context);
-    const saved = await context.runs.save(after);
-    if (saved !== undefined) return saved;
+    if ((await context.runs.save(after)) !== undefined) return;
     before = await context.runs.load(thread.id, threadRun);
   }
-  return undefined;
-}
-
-/** Records a taken send in the watch, and its round in the thread. `job` is the platform's answer, if known. */
-export async function registerSend(
-  thread: ThreadRun,
-  sent: Instruction,
-  job: AgentJob | undefined,
-  context: JobContext,
-): Promise<void> {
-  const watch = await updateWatch(thread, (one) => withSendOf(one, thread, sent, job, context), context);
-  await context.runs.save(registeredIn(thread, sent, watch));
-}
-
-/** Returns the watch with a send of a thread. */
-function withSendOf(
-  watch: WatchRun,
-  thread: ThreadRun,
-  sent: Instruction,
-  job: AgentJob | undefined,
-  { now }: JobContext,
-): WatchRun {
-  const unknown: AgentJob = { status: 'unknown', rawStatus: '' };
-  const joined = addThread(watch, thread.id, now());
-  const { sentAtMs = 0, creates } = sent;
-  return recordSend(joined, thread.id, sendKeyOf(thread, sent), job ?? unknown, sentAtMs, creates);
-}
-
-/** Returns the thread with a send in the round that the watch gave it. */
-function registeredIn(thread: ThreadRun, sent: Instruction, watch: WatchRun): ThreadRun {
-  const round = roundOf(watch, sendKeyOf(thread, sent)) ?? watch.rounds;
-  const joined = thread.watched ? thread : joinWatch(thread, watch);
-  // The round of this send may have ended already, and the thread has to show that.
-  const next = { ...joined, knownRound: Math.min(joined.knownRound, round - 1) };
-  return syncThread(withSend(next, sent.id, round, sent.sentAtMs ?? 0), watch);
 }

@@ -1,14 +1,11 @@
-import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { tsToMs } from '../../../slack/text.ts';
-import { type Instruction, isPending, type Person } from './instruction.ts';
+import { type Instruction, isPending } from './instruction.ts';
 import {
   type Ephemeral,
-  findInstruction,
   isJobRefused,
   JOB_REFUSED,
   MAX_LISTED_INSTRUCTIONS,
   nextWaitingOf,
-  type SendProblem,
   type ThreadRun,
   unresolvedSendOf,
 } from './record.ts';
@@ -16,19 +13,9 @@ import {
 /** More unposted ephemerals of one kind would repeat themselves to the same person. */
 const MAX_EPHEMERALS_PER_KIND = 5;
 
-/** Returns `before` itself if both are equal, else `after`. An undefined field counts as missing. */
-export const keepIfSame = <T>(before: T, after: T): T => (isSame(before, after) ? before : after);
-
-/** Most of a record is the very same object as before, so this is much faster than comparing JSON. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) return false;
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return [...names].every((name) => isSame(one[name], other[name]));
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
+/** Returns `before` itself if both are stored alike, else `after`. */
+const keepIfSame = <T>(before: T, after: T): T =>
+  JSON.stringify(before) === JSON.stringify(after) ? before : after;
 
 /**
  * Adds an ephemeral, unless its id exists or this person has enough of its kind. A question is always added: held
@@ -134,73 +121,6 @@ export function endIfNotCreated(thread: ThreadRun): ThreadRun {
   const isOpen = first !== undefined && first.state !== 'over' && !(first.state === 'failed' && isRefused);
   return isOpen ? thread : endThread(thread, { why: 'notMade', ...(isRefused && { code: JOB_REFUSED }) });
 }
-
-/** The result of one send. */
-export type SendResult =
-  | { kind: 'taken'; job: AgentJob }
-  /** Nobody knows whether it arrived. */
-  | { kind: 'unknown' }
-  /** It certainly did not arrive, and people have to know why. */
-  | { kind: 'notSent'; trouble: Pick<SendProblem, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs' | 'ref'> }
-  /** It certainly did not arrive, and is sent later. */
-  | { kind: 'later'; limit?: NonNullable<ThreadRun['limit']>; retry?: NonNullable<ThreadRun['retry']> };
-
-/** The author of an answer that the platform gives late. */
-const platform: Person = { id: '', name: '' };
-
-/** Records the result of a send. If the attempt already has a result or a successor, nothing changes. */
-export function applySendResult(
-  thread: ThreadRun,
-  { id, attempt }: Pick<Instruction, 'id' | 'attempt'>,
-  result: SendResult,
-  nowMs: number,
-): ThreadRun {
-  const sent = findInstruction(thread, id);
-  if (sent?.attempt !== attempt || (sent.state !== 'sending' && sent.state !== 'unknown')) return thread;
-  if (sent.state === 'unknown' && result.kind === 'unknown') return thread;
-  const action = result.kind === 'taken' ? 'late' : 'lateNot';
-  const answered = answerSendProblem(thread, { id, attempt }, { by: platform, action, atMs: nowMs });
-  const next: ThreadRun = { ...answered, retry: thread.retry && { ...thread.retry, expired: true } };
-  const { by, excerpt, creates } = sent;
-  const about = { id, attempt, by, excerpt, creates, sinceMs: nowMs };
-  switch (result.kind) {
-    case 'taken': {
-      const agentJobId = thread.agentJobId ?? result.job.id;
-      const limit = thread.limit && { ...thread.limit, refusals: 0 };
-      return updateInstruction({ ...next, agentJobId, limit }, id, { state: 'working' });
-    }
-    case 'unknown': {
-      const troubles = [...next.sendProblems, { ...about, why: 'unknown' as const }];
-      return updateInstruction({ ...next, sendProblems: troubles }, id, { state: 'unknown' });
-    }
-    case 'notSent': {
-      // The failure replaces the question in the same message.
-      const others = thread.sendProblems.filter((one) => !isOpenTrouble(one, { id, attempt }));
-      const troubles = [...others, { ...about, ...result.trouble }];
-      return updateInstruction({ ...next, sendProblems: troubles }, id, {
-        state: 'failed',
-        outcome: 'notSent',
-      });
-    }
-    case 'later': {
-      const { limit = thread.limit, retry = thread.retry } = result;
-      return updateInstruction({ ...next, limit, retry }, id, { state: 'waiting', sentAtMs: undefined });
-    }
-  }
-}
-
-/** Records the answer to the open question or failure of one attempt. */
-export function answerSendProblem(
-  thread: ThreadRun,
-  attempt: Pick<Instruction, 'id' | 'attempt'>,
-  answer: NonNullable<SendProblem['answer']>,
-): ThreadRun {
-  const troubles = thread.sendProblems.map((one) => (isOpenTrouble(one, attempt) ? { ...one, answer } : one));
-  return { ...thread, sendProblems: troubles };
-}
-
-const isOpenTrouble = (trouble: SendProblem, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
-  trouble.id === id && trouble.attempt === attempt && trouble.answer === undefined;
 
 // Limits the size of a thread's record: a thread may live for years, and there may be thousands.
 

@@ -2,6 +2,7 @@ import { type ButtonParts, layout, type Message, message, type Part } from '../.
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
+import { FAILURE_SHOWN_AFTER } from '../watch/record.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import type { Instruction } from './instruction.ts';
 import {
@@ -23,19 +24,16 @@ import {
   type ThreadRun,
   waitingOf,
 } from './record.ts';
-import { TROUBLE_SHOWN_AFTER } from './sync.ts';
 
 /** Returns the messages about failed sends and sends of unknown result. */
 export function troubleMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
   return thread.sendProblems.map((trouble) => {
     const open = trouble.answer === undefined;
-    const byPerson = trouble.answer?.action === 'sendAgain' || trouble.answer?.action === 'leave';
     return {
       key: `${thread.id}.trouble.${trouble.id}.${trouble.attempt}`,
       place,
       kind: open ? 'ending' : 'state',
-      ...(!open && { repost: false }),
-      ...(byPerson && { interactive: true }),
+      ...(!open && { repost: false, interactive: true }),
       message: troubleMessage(thread, trouble),
       fallbackRecipient: trouble.by.id,
       ...(open && trouble.why === 'unknown' && thread.state !== 'ended' && { lasting: true }),
@@ -144,7 +142,7 @@ function reasonParts(
 }
 
 function answeredText(
-  { why, excerpt, creates }: SendProblem,
+  { why, excerpt }: SendProblem,
   { action, by }: NonNullable<SendProblem['answer']>,
 ): string {
   const wasUnclear = why === 'unknown';
@@ -153,10 +151,6 @@ function answeredText(
       return `${personName(by.name)} chose to send ${quoted(excerpt)} again. It ${wasUnclear ? 'got no clear answer' : 'was not sent'} at first.`;
     case 'leave':
       return `${personName(by.name)} chose not to send it again: ${quoted(excerpt)} ${wasUnclear ? 'got no clear answer' : 'was not sent'}.`;
-    case 'late':
-      return `The answer for ${quoted(excerpt)} came late: ${creates ? 'the job was created' : 'it arrived'}.`;
-    case 'lateNot':
-      return `The answer for ${quoted(excerpt)} came late: ${creates ? 'no job was created' : 'it did not arrive'}. I'll send it again.`;
   }
 }
 
@@ -178,7 +172,7 @@ export function limitMessages(thread: ThreadRun, place: OutboxMessage['place']):
       ...(!hasEnded && { lasting: true }),
     });
   }
-  if (retry && retry.inARow >= TROUBLE_SHOWN_AFTER) {
+  if (retry && retry.inARow >= FAILURE_SHOWN_AFTER) {
     const key = `${thread.id}.retry.${retry.sinceMs}`;
     messages.push({ key, place, kind: 'progress', message: retryMessage(thread, retry) });
   }

@@ -5,8 +5,19 @@ import { done, runAgainIn } from '../../job.ts';
 import { failureOfPoll, nextPollMs, pollInMs, pollRateLimit } from '../../polling.ts';
 import { nextFailure } from '../../retry.ts';
 import { defineRunJob, type StepResult, saveAs } from '../../run-job.ts';
-import { type WatchRun, watchRun } from './record.ts';
-import { applyFailure, applyPoll, giveUpRound, markChanged, markNotFound } from './transitions.ts';
+import type { ThreadRun } from '../thread/record.ts';
+import {
+  applyFailure,
+  applyPoll,
+  giveUp,
+  markNotFound,
+  newWatch,
+  type Polled,
+  removeThread,
+  type WatchRun,
+  watchId,
+  watchRun,
+} from './record.ts';
 
 /** Polls mostly wait for the platform, and a platform that hangs must not delay replies. */
 const CONCURRENCY = 200;
@@ -14,35 +25,38 @@ const CONCURRENCY = 200;
 /** Consecutive "not found" answers before a job counts as unknown: a new job may not be known everywhere at once. */
 const NOT_FOUND_AFTER = 3;
 
-/** Polls one agent job while a round is open or a person waits for a poll, and wakes its threads. */
+/** No person was refused it, so Redis may write it at any time. */
+const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
+
+/** Polls one agent job while the agent works or a person waits for a poll. Each thread gets the result as an event. */
 export const watchJob = defineRunJob({
   name: 'agent-watch',
   queue: 'docs-agent',
   concurrency: CONCURRENCY,
   schema: watchRun,
   async step({ run, wakes }, context) {
-    if (run.untold) return wakeThreads(run, context);
-    if (run.round !== undefined || run.pollRequested) return poll(run, context);
+    if (run.untold && run.news) return tellThreads(run, run.news, context);
+    if (run.open !== undefined || run.pollRequested) return poll(run, context);
     return (await context.runs.markIdle(run, false, wakes)) ? done : 'next';
   },
-  giveUp: async ({ run }, context) => saveAs(markChanged(giveUpRound(run, context.now()))),
+  giveUp: async ({ run }, context) => saveAs(giveUp(run, context.now())),
 });
 
-/** Wakes the threads, then clears the mark. If the process dies in between, another one repeats it. */
-async function wakeThreads(run: WatchRun, context: JobContext): Promise<StepResult<WatchRun>> {
+/** Appends the event to each inbox, then clears the mark. If the process dies in between, repeats are dropped by key. */
+async function tellThreads(run: WatchRun, event: Polled, context: JobContext): Promise<StepResult<WatchRun>> {
+  const entry = { event, dedupeKey: `polled ${run.id} ${run.events}` };
   for (const id of run.threads) {
-    if (id === run.knownBy) continue;
-    await context.runs.markDue('agent-thread', id);
+    await context.runs.appendToInbox('agent-thread', id, entry, NO_DEADLINE);
     await context.wake({ job: 'agent-thread', id });
   }
-  return saveAs({ ...run, untold: false, knownBy: undefined });
+  return saveAs({ ...run, untold: false });
 }
 
 async function poll(run: WatchRun, context: JobContext): Promise<StepResult<WatchRun>> {
   const { now, random, timing, rateLimiter, limits } = context;
   const polledAtMs = now();
-  if (run.round !== undefined && polledAtMs - run.round.sentAtMs >= timing.watchMs)
-    return saveAs(giveUpRound(run, polledAtMs));
+  if (run.open !== undefined && polledAtMs - run.open.sentAtMs >= timing.watchMs)
+    return saveAs(giveUp(run, polledAtMs));
   const inMs = pollInMs(run, polledAtMs, timing);
   if (inMs > 0) return runAgainIn(inMs);
 
@@ -62,11 +76,11 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
     return handlePollError(run, error, rateLimit, context);
   }
   const next = applyPoll(run, job, polledAtMs, timing.graceMs);
-  const nextMs = nextPollMs({ startedAtMs: next.round?.sinceMs ?? polledAtMs }, now(), timing, random());
+  const nextMs = nextPollMs({ startedAtMs: next.open?.sinceMs ?? polledAtMs }, now(), timing, random());
   return saveAs({ ...next, nextPollAtMs: now() + nextMs });
 }
 
-/** Saves a failed poll and wakes the threads, which decide whether to show it. */
+/** Saves a failed poll, which the threads show if it lasts. */
 async function handlePollError(
   run: WatchRun,
   error: unknown,
@@ -83,4 +97,41 @@ async function handlePollError(
   if (trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER && isLost)
     return saveAs(markNotFound(run, now()));
   return saveAs(next);
+}
+
+type WatchContext = Pick<JobContext, 'runs' | 'wake' | 'now'>;
+
+/**
+ * Changes the watch of a thread's job, creates it if it is missing, and wakes it. Several threads and the watch's own
+ * step may change it concurrently: a conflict is retried.
+ */
+export async function updateWatch(
+  { teamId, project, agentJobId }: ThreadRun,
+  transition: (watch: WatchRun) => WatchRun,
+  { runs, wake, now }: WatchContext,
+): Promise<void> {
+  if (agentJobId === undefined) throw new Error('a thread that is watched has an agent job');
+  const id = watchId(teamId, project, agentJobId);
+  for (;;) {
+    const watch = await runs.load(id, watchRun);
+    if (watch === undefined) {
+      await runs.accept(newWatch(teamId, project, agentJobId, now()), NO_DEADLINE, 0, undefined);
+      continue;
+    }
+    const next = transition(watch);
+    if (next !== watch && (await runs.save(next)) === undefined) continue;
+    await runs.markDue(watch.job, id);
+    await wake(watch);
+    return;
+  }
+}
+
+/** Takes a thread out of the watch of its job. A damaged watch is left as it is. */
+export async function leaveWatch(thread: ThreadRun, { runs }: Pick<JobContext, 'runs'>): Promise<void> {
+  const { id: threadId, teamId, project, agentJobId } = thread;
+  if (agentJobId === undefined) return;
+  for (;;) {
+    const watch = await runs.load(watchId(teamId, project, agentJobId), watchRun).catch(() => undefined);
+    if (!watch?.threads.includes(threadId) || (await runs.save(removeThread(watch, threadId)))) return;
+  }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
 import { pollFailure } from '../../poll-record.ts';
@@ -18,8 +19,21 @@ export const jobSnapshot = z.object({
 });
 export type JobSnapshot = z.infer<typeof jobSnapshot>;
 
-export const isSameSnapshot = (one: JobSnapshot | undefined, other: JobSnapshot | undefined) =>
-  JSON.stringify({ ...one, atMs: 0 }) === JSON.stringify({ ...other, atMs: 0 });
+/** Returns a newer snapshot. Fields that the platform leaves out while the agent works keep their value. */
+export function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
+  const { status, rawStatus, repository, ref, model, prLink, prText, archivedAt } = job;
+  return {
+    status,
+    rawStatus,
+    repository: repository ?? before?.repository,
+    ref: ref ?? before?.ref,
+    model: model ?? before?.model,
+    prLink: prLink ?? (prText === undefined ? before?.prLink : undefined),
+    prText: prText ?? (prLink === undefined ? before?.prText : undefined),
+    archivedAtMs: archivedAt,
+    atMs,
+  };
+}
 
 /**
  * How a round ended. `prLink` is an http(s) address; `prText` is other text in its place. `samePr`: the job had this
@@ -36,9 +50,31 @@ export const roundEnding = z.object({
 });
 export type RoundEnding = z.infer<typeof roundEnding>;
 
+/** What a poll showed: an event in the inbox of each thread that follows the job. Times are epoch milliseconds. */
+export const polled = z.object({
+  kind: z.literal('polled'),
+  /** When the poll began. */
+  atMs: z.number(),
+  seen: jobSnapshot.optional(),
+  /** The pull request in this very answer; `seen` keeps an earlier one. */
+  prLink: z.string().optional(),
+  prText: z.string().optional(),
+  /** The platform does not know the job. */
+  notFound: z.boolean(),
+  /** Why the job cannot be polled at present. */
+  failure: z.enum(['down', 'limit', 'key', 'forbidden', 'project']).optional(),
+  /** The latest time at which a poll, or the answer to a send, showed the job active. */
+  activeAtMs: z.number().optional(),
+  /** No thread sent anything: the job was found active. */
+  found: z.boolean(),
+  /** The job is polled no more: nothing was sent after this time, and it took too long. */
+  gaveUpSinceMs: z.number().optional(),
+});
+export type Polled = z.infer<typeof polled>;
+
 const { nextMs, ...withoutNext } = pollFailure.shape;
 
-/** The watch of one agent job, shared by all threads that follow it. All times are epoch milliseconds. */
+/** The watch of one agent job: polls it for all threads that follow it. All times are epoch milliseconds. */
 export const watchRun = runBase.extend({
   job: z.literal('agent-watch'),
   project: z.string(),
@@ -46,53 +82,168 @@ export const watchRun = runBase.extend({
   /** Runs of the threads that follow the job. */
   threads: z.array(z.string()),
   seen: jobSnapshot.optional(),
-  /** The latest pull request that the job ever had. */
-  lastPr: z.string().optional(),
-  notFound: z.boolean().optional(),
-  rounds: z.number().int(),
-  round: z
-    .object({
-      n: z.number().int(),
-      sinceMs: z.number(),
-      /** Time of its last instruction. */
-      sentAtMs: z.number(),
-      /** A poll since then saw the job active. */
-      active: z.boolean(),
-      /** The job's pull request before this round. */
-      prBefore: z.string().optional(),
-      /** Nobody here sent anything: the job was found active. */
-      found: z.boolean(),
-    })
-    .optional(),
-  /** How the latest rounds ended, oldest first, at most ENDINGS_KEPT. */
-  endings: z.array(
-    roundEnding.extend({
-      n: z.number().int(),
-      /** If the round was given up: the job's pull request before it. */
-      prBefore: z.string().optional(),
-      /** Nobody here sent anything in it. */
-      found: z.boolean().optional(),
-    }),
-  ),
-  /** The rounds of the latest sends, by name, at most SENDS_KEPT: adding one again changes nothing. */
-  sends: z.array(z.object({ of: z.string(), n: z.number().int() })),
+  activeAtMs: z.number().optional(),
+  /** The agent works: since when, and the time of the last send. `found`: no thread sent anything. */
+  open: z.object({ sinceMs: z.number(), sentAtMs: z.number(), found: z.boolean() }).optional(),
   nextPollAtMs: z.number(),
-  /** A person waits for a poll, though no round is open. */
+  /** A person waits for a poll, though the agent may not be at work. */
   pollRequested: z.boolean(),
   pollFailure: z.object({ ...withoutNext, sinceMs: z.number(), nextMs }).optional(),
-  /** The threads have not been woken for a change yet; one of them may know it already. */
+  /** The latest event, and the number of events so far. */
+  news: polled.optional(),
+  events: z.number().int(),
+  /** The latest event is not in all inboxes yet. */
   untold: z.boolean(),
-  knownBy: z.string().optional(),
 });
 export type WatchRun = z.infer<typeof watchRun>;
-export type WatchEnding = WatchRun['endings'][number];
-
-/** Endings that some thread may not have copied yet; more are never open at once. */
-export const ENDINGS_KEPT = 20;
-
-/** Maximum number of sends protected against a second record after a crash. */
-export const SENDS_KEPT = 40;
 
 /** Returns the run id of a job's watch, the same for all threads. */
 export const watchId = (teamId: string, project: string, agentJobId: string) =>
   idOf('agent-watch', teamId, project, agentJobId);
+
+/** Returns the watch of a job that has not been polled yet. */
+export const newWatch = (teamId: string, project: string, agentJobId: string, nowMs: number): WatchRun => ({
+  id: watchId(teamId, project, agentJobId),
+  teamId,
+  job: 'agent-watch',
+  rev: 1,
+  people: [],
+  lasting: true,
+  project,
+  agentJobId,
+  threads: [],
+  nextPollAtMs: nowMs,
+  pollRequested: true,
+  events: 0,
+  untold: false,
+});
+
+/** Adds a thread, which needs a poll. */
+export const addThread = (watch: WatchRun, threadId: string, nowMs: number): WatchRun =>
+  watch.threads.includes(threadId)
+    ? watch
+    : { ...requestPoll(watch, nowMs), lasting: true, threads: [...watch.threads, threadId] };
+
+/** Removes a thread. Without threads the record expires. */
+export function removeThread(watch: WatchRun, threadId: string): WatchRun {
+  const threads = watch.threads.filter((id) => id !== threadId);
+  return { ...watch, threads, lasting: threads.length > 0 };
+}
+
+/** Plans a poll at once, or after a limit or failure has passed. */
+export const requestPoll = (watch: WatchRun, nowMs: number): WatchRun => ({
+  ...watch,
+  pollRequested: true,
+  nextPollAtMs: watch.pollFailure?.nextMs ?? nowMs,
+});
+
+/** Adds a send that the platform took at `atMs`; `isActive`: its answer showed the job active. Repeats change nothing. */
+export function addSend(watch: WatchRun, atMs: number, isActive: boolean): WatchRun {
+  const { open, activeAtMs = 0, pollFailure: failure } = watch;
+  return {
+    ...watch,
+    open: {
+      sinceMs: open?.sinceMs ?? atMs,
+      sentAtMs: Math.max(open?.sentAtMs ?? 0, atMs),
+      found: false,
+    },
+    ...(isActive && { activeAtMs: Math.max(activeAtMs, atMs) }),
+    // While the agent works, a poll is planned already.
+    nextPollAtMs: open === undefined ? Math.max(failure?.nextMs ?? 0, atMs) : watch.nextPollAtMs,
+  };
+}
+
+/**
+ * Whether a poll shows the end of work that was sent at `sentAtMs`: the job was seen active after that, or `graceMs`
+ * have passed. Until then the platform may still show the previous state.
+ */
+export function isWorkOver(
+  sentAtMs: number,
+  { seen, atMs, activeAtMs = 0 }: Pick<Polled, 'seen' | 'atMs' | 'activeAtMs'>,
+  graceMs: number,
+): boolean {
+  if (seen?.status === 'archived') return true;
+  if (seen?.status !== 'completed' && seen?.status !== 'failed') return false;
+  return atMs >= sentAtMs && (activeAtMs >= sentAtMs || atMs - sentAtMs >= graceMs);
+}
+
+/** Applies the result of a poll that began at `atMs`. */
+export function applyPoll(watch: WatchRun, job: AgentJob, atMs: number, graceMs: number): WatchRun {
+  const isActive = job.status === 'active';
+  const seen = snapshotOf(job, watch.seen, atMs);
+  const activeAtMs = isActive ? Math.max(watch.activeAtMs ?? 0, atMs) : watch.activeAtMs;
+  const found = isActive ? { sinceMs: atMs, sentAtMs: atMs, found: true } : undefined;
+  const open = watch.open ?? found;
+  const isOver = open !== undefined && isWorkOver(open.sentAtMs, { seen, atMs, activeAtMs }, graceMs);
+  const next: WatchRun = {
+    ...watch,
+    seen,
+    activeAtMs,
+    open: isOver ? undefined : open,
+    pollRequested: false,
+    pollFailure: undefined,
+  };
+  const { prLink, prText } = job;
+  const about = { atMs, prLink, prText, found: open?.found ?? true };
+  return addNews(next, about, isOver || watch.pollRequested);
+}
+
+/** The platform does not know the job, or no longer knows it. */
+export const markNotFound = (watch: WatchRun, atMs: number): WatchRun =>
+  addNews(
+    { ...watch, open: undefined, pollRequested: false, pollFailure: undefined },
+    { atMs, notFound: true },
+    true,
+  );
+
+/** The agent has worked for too long: the job is no longer polled. */
+export const giveUp = (watch: WatchRun, atMs: number): WatchRun =>
+  addNews(
+    { ...watch, open: undefined, pollRequested: false },
+    { atMs, gaveUpSinceMs: watch.open?.sentAtMs ?? atMs },
+    true,
+  );
+
+/** Returns the watch with a failure. It began at `nowMs`, unless it lasts already. */
+export function applyFailure(
+  watch: WatchRun,
+  failure: Omit<NonNullable<WatchRun['pollFailure']>, 'sinceMs'>,
+  nowMs: number,
+): WatchRun {
+  const sinceMs = watch.pollFailure?.kind === failure.kind ? watch.pollFailure.sinceMs : nowMs;
+  const next = { ...watch, pollFailure: { ...failure, sinceMs }, nextPollAtMs: failure.nextMs };
+  return addNews(next, { atMs: nowMs }, false);
+}
+
+/** Consecutive errors before messages say that the platform does not answer. */
+export const FAILURE_SHOWN_AFTER = 3;
+
+function visibleFailure({ pollFailure: failure }: WatchRun): Polled['failure'] {
+  if (failure === undefined || failure.kind === 'lost') return undefined;
+  return failure.kind === 'down' && failure.inARow < FAILURE_SHOWN_AFTER ? undefined : failure.kind;
+}
+
+/** Messages show the time of a poll to the minute. */
+const SAME_NEWS_MS = 60_000;
+
+/** Adds the event for the threads, unless they have the same from less than a minute ago. */
+function addNews(
+  watch: WatchRun,
+  about: Partial<Polled> & Pick<Polled, 'atMs'>,
+  isImportant: boolean,
+): WatchRun {
+  const { seen, activeAtMs, open, news: last, events } = watch;
+  const common = { seen, activeAtMs, notFound: false, found: open?.found ?? true };
+  const news: Polled = { kind: 'polled', ...common, failure: visibleFailure(watch), ...about };
+  const isOld = last !== undefined && news.atMs - last.atMs < SAME_NEWS_MS && isSameNews(news, last);
+  return isOld && !isImportant ? watch : { ...watch, news, events: events + 1, untold: true };
+}
+
+const isSameNews = (one: Polled, other: Polled) =>
+  JSON.stringify(withoutTimes(one)) === JSON.stringify(withoutTimes(other));
+
+const withoutTimes = ({ seen, ...news }: Polled) => [
+  seen && { ...seen, atMs: 0 },
+  news.failure,
+  news.notFound,
+];

@@ -1,8 +1,6 @@
 import { messageUrl } from '../../../slack/text.ts';
 import { projectMessage } from '../../agent/mention/view.ts';
 import { instructEntry } from '../../agent/thread/event.ts';
-import type { Instruction } from '../../agent/thread/instruction.ts';
-import { sendKeyOf } from '../../agent/thread/platform-call.ts';
 import {
   findInstruction,
   newOwnThread,
@@ -10,9 +8,6 @@ import {
   threadQuotas,
   threadRun,
 } from '../../agent/thread/record.ts';
-import { roundEnding, type WatchRun } from '../../agent/watch/record.ts';
-import { roundOf } from '../../agent/watch/transitions.ts';
-import { loadWatch } from '../../agent/watch/watches.ts';
 import { reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
@@ -92,10 +87,9 @@ async function refuseFull(run: AskRun, max: number, context: JobContext): Promis
 async function follow(run: AskRun, context: JobContext): Promise<StepResult<AskRun>> {
   const { now, runs } = context;
   const loaded = await runs.loadWithInbox(run.thread, threadRun);
-  const watch = loaded && (await loadWatch(loaded.run, context));
   const thread = loaded?.run;
   const isCaughtUp = loaded?.inbox.length === 0;
-  const { round, ending, isFinal } = outcomeOf(run, thread, { isCaughtUp, watch, nowMs: now() });
+  const { round, ending, isFinal } = outcomeOf(run, thread, { isCaughtUp, nowMs: now() });
   if (!isFinal && deadlineMs(run, thread, context) < now()) return unwatched(run, context);
   const threadUrl = run.threadUrl ?? (thread && urlOf(thread, run, context));
   const isPlaced = thread === undefined || thread.place !== undefined || thread.state === 'ended';
@@ -147,14 +141,11 @@ interface Outcome {
 
 const isOpen: Outcome = { isFinal: false };
 
-/**
- * Returns the result of an instruction. `isCaughtUp`: its thread has processed its inbox. The thread drops data that it
- * no longer needs, so the watch of its job is read as well.
- */
+/** Returns the result of an instruction. `isCaughtUp`: its thread has processed its inbox. */
 function outcomeOf(
   ask: AskRun,
   thread: ThreadRun | undefined,
-  { isCaughtUp, watch, nowMs }: { isCaughtUp: boolean; watch: WatchRun | undefined; nowMs: number },
+  { isCaughtUp, nowMs }: { isCaughtUp: boolean; nowMs: number },
 ): Outcome {
   const end = (kind: 'notSent' | 'unknown' | 'stopped', isFinal = true): Outcome => ({
     ending: { kind, atMs: nowMs },
@@ -162,10 +153,10 @@ function outcomeOf(
   });
   if (thread === undefined) return end('stopped');
   const one = findInstruction(thread, ask.instruction);
-  const round = ask.round ?? one?.round ?? roundInWatch(ask, thread, one, watch);
+  const round = ask.round ?? one?.round;
   const hasEnded = thread.state === 'ended';
   if (round !== undefined) {
-    const ending = endingOf(thread, watch, round);
+    const ending = thread.rounds.find(({ n }) => n === round)?.ending;
     if (ending !== undefined) return { round, ending, isFinal: true };
     return hasEnded ? { round, ...end('stopped') } : { round, isFinal: false };
   }
@@ -185,20 +176,4 @@ function outcomeOf(
       if (one.outcome === 'left') return end('unknown');
       return end(one.outcome === 'sent' ? 'stopped' : 'notSent');
   }
-}
-
-function roundInWatch(
-  { instruction: id }: AskRun,
-  thread: ThreadRun,
-  one: Instruction | undefined,
-  watch: WatchRun | undefined,
-): number | undefined {
-  return watch && roundOf(watch, sendKeyOf(thread, { id, attempt: one?.attempt ?? 1 }));
-}
-
-function endingOf(thread: ThreadRun, watch: WatchRun | undefined, round: number): AskEnding | undefined {
-  const inThread = thread.rounds.find(({ n }) => n === round)?.ending;
-  if (inThread !== undefined) return inThread;
-  const inWatch = watch?.endings.find(({ n }) => n === round);
-  return inWatch && roundEnding.parse(inWatch);
 }

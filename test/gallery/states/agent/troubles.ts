@@ -62,10 +62,6 @@ export const troubles: GalleryState[] = [
   troubleWith('refused, unknown since', { why: 'refused' }, 'Not sent', { notFound: true }),
   troubleWith('answered, sent again', answer('sendAgain'), 'chose to send'),
   troubleWith('answered, left', answer('leave'), 'chose not to send'),
-  troubleWith('answered late', answer('late'), 'late'),
-  troubleWith('answered late, job made', { ...answer('late'), creates: true }, 'late'),
-  troubleWith('answered late that not', answer('lateNot'), 'late'),
-  troubleWith('answered late that no job', { ...answer('lateNot'), creates: true }, 'late'),
   troubleWith('not sent, sent again', { why: 'refused', ...answer('sendAgain') }, 'chose to send'),
   troubleWith('not sent, left', { why: 'refused', ...answer('leave') }, 'chose not to send'),
 ];

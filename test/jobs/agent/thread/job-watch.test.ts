@@ -2,12 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { AgentJob } from '../../../../src/docs-api/schemas.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { addThread, recordSend, requestPoll } from '../../../../src/jobs/agent/watch/transitions.ts';
-import { updateWatch } from '../../../../src/jobs/agent/watch/watches.ts';
-import { keys } from '../../../../src/store/keys.ts';
+import { updateWatch } from '../../../../src/jobs/agent/watch/job.ts';
+import { requestPoll } from '../../../../src/jobs/agent/watch/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction } from '../../../support/jobs/agent/builders.ts';
-import { ana, ben, wrote } from '../../../support/jobs/agent/events.ts';
+import { anInstruction, aRound } from '../../../support/jobs/agent/builders.ts';
+import { ben, wrote } from '../../../support/jobs/agent/events.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 
 let world: AgentWorld;
@@ -15,7 +14,6 @@ onFreshWorlds((fresh) => {
   world = fresh;
 });
 
-const active: AgentJob = { id: 'aj', status: 'active', rawStatus: 'active' };
 const completed: AgentJob = {
   id: 'aj',
   status: 'completed',
@@ -25,46 +23,20 @@ const completed: AgentJob = {
 const reports = (job: AgentJob) => {
   world.docs.getAgentJob = async () => job;
 };
-/** The watch records the send of an instruction, as a process does that dies before the thread has it. */
-const watchHearsOf = (thread: ThreadRun, instructionId: string | undefined) =>
-  updateWatch(
-    thread,
-    (watch) =>
-      recordSend(
-        addThread(watch, world.id, NOW_MS),
-        world.id,
-        `${world.id} ${instructionId} 1`,
-        active,
-        NOW_MS,
-      ),
-    world.context,
-  );
-
 test('the end of a round that came while the thread was away is told all the same', async () => {
-  const one = anInstruction({ creates: true, state: 'working', sentAtMs: NOW_MS });
-  const run = { agentJobId: 'aj_3f9a77bd04c24a06', instructions: [one], seen: undefined, watched: false };
-  // The watch knows of the send; the process died before the thread did.
-  await world.follows({ ...run, state: 'postingCard' });
-  const thread = { ...(await world.thread()), ...run, state: 'following' as const };
-  await watchHearsOf(thread, one.id);
-  await world.runs.saveStep(thread);
+  const one = anInstruction({ creates: true, state: 'working', sentAtMs: NOW_MS, round: 1 });
+  await world.follows();
+  // The process died after the send was saved, before the watch knew of it.
+  const sent = { instructions: [one], rounds: [aRound({ sentAtMs: NOW_MS })], watched: false };
+  await world.runs.saveStep({ ...(await world.thread()), ...sent });
   reports(completed);
   world.clock.ms += 300_000;
+  await world.step();
   await world.stepWatch(4);
   await world.step();
   expect(world.texts('.end.')).toEqual([
     expect.stringContaining('opened a pull request for "Also add error handling to the…": acme/docs#1'),
   ]);
-});
-
-test('a watch that was not woken for a send is stepped after a restart', async () => {
-  await world.follows();
-  await world.receives(wrote(ana, 1, 'please'));
-  await world.step();
-  await world.client.zrem(keys.activeRuns(), `agent-watch ${world.watch}`);
-  const sent = await world.thread();
-  await watchHearsOf(sent, sent.instructions[0]?.id);
-  expect(await world.client.zscore(keys.activeRuns(), `agent-watch ${world.watch}`)).not.toBeNull();
 });
 
 describe('what the platform took', () => {
@@ -74,7 +46,7 @@ describe('what the platform took', () => {
   });
   const isInBoth = async () => {
     expect((await world.thread()).instructions).toMatchObject([{ state: 'working', round: 1 }]);
-    expect(await world.watched()).toMatchObject({ round: { n: 1 }, sends: [{ n: 1 }] });
+    expect(await world.watched()).toMatchObject({ open: { sentAtMs: NOW_MS, found: false } });
     expect(world.prompts).toHaveLength(1);
   };
 

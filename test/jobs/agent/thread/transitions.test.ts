@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { applySendResult, type SendResult } from '../../../../src/jobs/agent/thread/transitions.ts';
+import { applySendResult, type SendResult } from '../../../../src/jobs/agent/thread/rounds.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 
@@ -24,15 +24,9 @@ test('unknown: a question, once', () => {
   expect(applySendResult(after, first, { kind: 'unknown' }, NOW_MS)).toBe(after);
 });
 
-test.each<[string, SendResult, string, object]>([
-  ['taken', taken, 'working', { why: 'unknown', answer: { action: 'late' } }],
-  ['not sent', { kind: 'notSent', trouble: { why: 'refused' } }, 'failed', { why: 'refused' }],
-  ['later', { kind: 'later' }, 'waiting', { why: 'unknown', answer: { action: 'lateNot' } }],
-])('a late answer, %s, settles the question', (_, result, state, told) => {
+test('a late answer leaves the question to its author', () => {
   const asked = applySendResult(sendingOne(), first, { kind: 'unknown' }, NOW_MS);
-  const after = applySendResult(asked, first, result, NOW_MS + 1);
-  expect(states(after)[0]).toBe(state);
-  expect(after.sendProblems).toMatchObject([told]);
+  expect(applySendResult(asked, first, taken, NOW_MS + 1)).toBe(asked);
 });
 
 test('a late answer to an attempt that a person has answered for changes nothing', () => {

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
 import { DocsApiError } from '../../../../src/docs-api/errors.ts';
 import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
-import { type WatchRun, watchRun } from '../../../../src/jobs/agent/watch/record.ts';
-import { addThread, newWatch, requestPoll } from '../../../../src/jobs/agent/watch/transitions.ts';
+import {
+  addThread,
+  newWatch,
+  requestPoll,
+  type WatchRun,
+  watchRun,
+} from '../../../../src/jobs/agent/watch/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 import { timePasses } from '../../../support/store/limits.ts';
@@ -23,8 +28,8 @@ const redis = onFreshWorlds((fresh) => {
 /** The watch of a job that is polled now; with `asked`, since somebody waits for it. */
 async function watched(jobId: string, asked = false): Promise<WatchRun> {
   const fresh = addThread(newWatch('T0ACME', 'default', jobId, NOW_MS), 't1', NOW_MS);
-  const round = { n: 1, sinceMs: NOW_MS, sentAtMs: NOW_MS, active: true, found: false };
-  const run = { ...fresh, round, rounds: 1, pollRequested: false, untold: false, nextPollAtMs: NOW_MS };
+  const open = { sinceMs: NOW_MS, sentAtMs: NOW_MS, found: false };
+  const run = { ...fresh, open, pollRequested: false, nextPollAtMs: NOW_MS };
   const wanted = asked ? requestPoll(run, NOW_MS) : run;
   await world.runs.accept(wanted, Number.MAX_SAFE_INTEGER, 0, undefined);
   return wanted;

@@ -65,6 +65,7 @@ const anyEnding: fc.Arbitrary<RoundEnding> = fc.record({
 const anyRound = fc.record({
   n: fc.nat(1_000_000),
   sinceMs: time,
+  sentAtMs: time,
   count: fc.nat(3000),
   last: maybe(fc.record({ id: instructionId, by: person, excerpt: hostileText })),
   authors: fc.array(person, { maxLength: 30 }),
@@ -83,7 +84,7 @@ const anyTrouble = fc.record({
   adminsTold: maybe(fc.boolean()),
   ref: maybe(hostileText),
   archivedAtMs: maybe(time),
-  answer: maybe(fc.record({ by: person, action: fc.constantFrom('sendAgain', 'leave', 'late'), atMs: time })),
+  answer: maybe(fc.record({ by: person, action: fc.constantFrom('sendAgain', 'leave'), atMs: time })),
 });
 
 export const anyEphemeral: fc.Arbitrary<Ephemeral> = fc

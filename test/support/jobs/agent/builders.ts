@@ -31,7 +31,6 @@ export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
     instructions: [],
     editsBeforeMessage: [],
     rounds: [],
-    knownRound: 0,
     sendProblems: [],
     ephemerals: [],
     watched: true,
@@ -68,6 +67,7 @@ export function aRound(changes: Partial<ThreadRound> = {}): ThreadRound {
   return {
     n: 1,
     sinceMs: NOW_MS - 120_000,
+    sentAtMs: NOW_MS - 120_000,
     count: 1,
     last: { id: '1789912860.000200', by: ANA, excerpt: 'Also add error handling to the quickstart.' },
     authors: [ANA],

@@ -67,7 +67,8 @@ export function applyEvents(
 }
 
 function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventContext {
-  const id = event.kind === 'deleted' ? '' : 'user' in event ? event.user : event.by.id;
+  const id =
+    event.kind === 'deleted' || event.kind === 'polled' ? '' : 'user' in event ? event.user : event.by.id;
   return {
     author: { id, name: people.get(id) ?? '', may: !mayNot.includes(id) },
     ask: '@docs-admins',
@@ -75,6 +76,7 @@ function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventCo
     botUserId: 'U0DOCKET',
     limits: defaultConfigFile.limits,
     nowMs,
+    graceMs: 60_000,
   };
 }
 
