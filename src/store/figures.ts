@@ -14,9 +14,9 @@ export interface FiguresOf {
   project: string;
 }
 
-/** The owner of stored pages. `asked`: a requested digest, which needs its pages for less time. */
-export interface PagesOf extends FiguresOf {
-  asked: boolean;
+/** The owner of stored pages. `urgent`: a requested digest, which needs its pages for less time. */
+interface PagesOf extends FiguresOf {
+  urgent: boolean;
 }
 
 /** Approximate number of fields per read from Redis. */
@@ -27,7 +27,8 @@ const DAY_MS = 86_400_000;
 /** The field of a range's pages that says that all are stored. A path begins with a slash. */
 const COMPLETE = 'complete';
 
-const pagesKeptMs = ({ asked }: PagesOf) => (asked ? retention.askedPageFiguresMs : retention.pageFiguresMs);
+const pagesKeptMs = ({ urgent }: PagesOf) =>
+  urgent ? retention.askedPageFiguresMs : retention.pageFiguresMs;
 
 const write = ({ human, ai }: Views) => `${human} ${ai}`;
 
@@ -40,7 +41,8 @@ function read(text: string): Views {
 export type FiguresStore = ReturnType<typeof createFiguresStore>;
 
 export function createFiguresStore(redis: RedisClient) {
-  const pagesKey = ({ teamId, project }: PagesOf, range: string) => keys.pageFigures(teamId, project, range);
+  const pagesKey = ({ teamId, project }: FiguresOf, range: string) =>
+    keys.pageFigures(teamId, project, range);
 
   /** Writes fields of a range's pages, and keeps all as long as this digest needs them; another may need them longer. */
   async function writePages(of: PagesOf, range: string, fields: string[]) {
@@ -98,7 +100,7 @@ export function createFiguresStore(redis: RedisClient) {
     },
 
     /** Returns the views of all stored pages of a range, in no order. */
-    async pages(of: PagesOf, range: string): Promise<({ path: string } & Views)[]> {
+    async pages(of: FiguresOf, range: string): Promise<({ path: string } & Views)[]> {
       const key = pagesKey(of, range);
       // A scan may return a field twice.
       const pages = new Map<string, { path: string } & Views>();

@@ -207,10 +207,6 @@ local function rateLimit(names, args)
     end
     return {used, redis.call('ZCARD', reserved), waitUntil((nextAt(0, true)))}
   end
-  function limit.freeIn(wanted)
-    dropExpired()
-    return waitUntil((nextAt(wanted - 1, true)))
-  end
   return limit
 end
 `;
@@ -219,9 +215,6 @@ const takeScript = luaScript<number>(`${LUA_RATE_LIMIT} return (rateLimit(KEYS, 
 const releaseScript = luaScript(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).release()`);
 const usageScript = luaScript<[number, number, number]>(
   `${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).usage()`,
-);
-const freeInScript = luaScript<number>(
-  `${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).freeIn(tonumber(ARGV[#ARGV]))`,
 );
 const holdScript = luaScript(`${LUA_RATE_LIMIT} return rateLimit(KEYS, ARGV).hold(tonumber(ARGV[#ARGV]))`);
 
@@ -241,9 +234,6 @@ export function createRateLimitStore(redis: RedisClient) {
     async hold(limit: RateLimit, waitMs: number) {
       await holdScript(redis, limitKeys(limit), [...limitArgs(limit), waitMs]);
     },
-    /** Returns the milliseconds until `wanted` slots will be free. */
-    freeInMs: (limit: RateLimit, wanted: number): Promise<number> =>
-      freeInScript(redis, limitKeys(limit), [...limitArgs(limit), wanted]),
     async usage(limit: RateLimit): Promise<RateLimitUsage> {
       const [used, waiting, nextMs] = await usageScript(redis, limitKeys(limit), limitArgs(limit));
       const free = nextMs > 0 ? 0 : Math.max(0, (limit.burst ?? limit.count) - used);

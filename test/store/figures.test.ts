@@ -21,12 +21,12 @@ const acmePages = keys.pageFigures('T0ACME', 'acme', WEEK);
 
 test('pages of requested dates are kept for two days, those of weekly digests longer, whichever comes first', async () => {
   const page = { path: '/a', human: 3, ai: 1 };
-  await figures.addPages({ ...acme, asked: true }, WEEK, [page]);
+  await figures.addPages({ ...acme, urgent: true }, WEEK, [page]);
   expect(await daysLeft(acmePages)).toBe(2);
-  await figures.addPages({ ...acme, asked: false }, WEEK, [{ ...page, path: '/b' }]);
-  await figures.addPages({ ...acme, asked: true }, WEEK, [{ ...page, human: 4 }]);
+  await figures.addPages({ ...acme, urgent: false }, WEEK, [{ ...page, path: '/b' }]);
+  await figures.addPages({ ...acme, urgent: true }, WEEK, [{ ...page, human: 4 }]);
   expect(await daysLeft(acmePages)).toBe(17);
-  const pages = await figures.pages({ ...acme, asked: true }, WEEK);
+  const pages = await figures.pages(acme, WEEK);
   expect(pages).toHaveLength(2);
   expect(pages).toContainEqual({ path: '/a', human: 4, ai: 1 });
 });
@@ -43,8 +43,8 @@ test('finished days are kept for nine weeks, and older ones not at all, whoever 
 
 test('a list of pages is reused only when it is complete, and is then kept as long as new ones', async () => {
   const [weekly, asked] = [
-    { ...acme, asked: false },
-    { ...acme, asked: true },
+    { ...acme, urgent: false },
+    { ...acme, urgent: true },
   ];
   const page = { path: '/a', human: 3, ai: 1 };
   await figures.addPages(asked, WEEK, [page]);
@@ -57,8 +57,8 @@ test('a list of pages is reused only when it is complete, and is then kept as lo
 });
 
 test('a range without any page is complete, too', async () => {
-  const none = { teamId: 'T0ACME', project: 'empty', asked: false };
+  const none = { teamId: 'T0ACME', project: 'empty', urgent: false };
   await figures.completePages(none, WEEK);
-  expect(await figures.reusePages({ ...none, asked: true }, WEEK)).toBe(true);
-  expect(await figures.pages({ ...none, asked: true }, WEEK)).toEqual([]);
+  expect(await figures.reusePages({ ...none, urgent: true }, WEEK)).toBe(true);
+  expect(await figures.pages(none, WEEK)).toEqual([]);
 });

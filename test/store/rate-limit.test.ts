@@ -157,13 +157,6 @@ describe('in a window', () => {
       { numRuns: 40 },
     );
   });
-
-  test('when several slots will be free', async () => {
-    await takeAll(three, 'a', 'b');
-    expect(await limits.freeInMs(three, 1)).toBe(0);
-    expectAbout(await limits.freeInMs(three, 2), HOUR);
-    expectAbout(await limits.freeInMs(three, 7), 2 * HOUR + HOUR / 1000);
-  });
 });
 
 describe('one by one', () => {

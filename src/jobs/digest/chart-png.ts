@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { chartSvg } from './chart-svg.ts';
-import type { ChartParts } from './chart-view.ts';
+import { type ChartParts, chartSvg } from './chart.ts';
 
 type Draw = (svg: string) => Uint8Array;
 

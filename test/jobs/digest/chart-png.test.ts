@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { CHART_COLOURS, chartSvg } from '../../../src/jobs/digest/chart.ts';
 import { chartPng } from '../../../src/jobs/digest/chart-png.ts';
-import { CHART_COLOURS, chartSvg } from '../../../src/jobs/digest/chart-svg.ts';
 import { type Picture, type Rgb, readPicture, rgbOf } from '../../support/jobs/picture.ts';
 
 const week = [

@@ -8,7 +8,7 @@ import type { Block } from '../../../demo/slack/workspace.ts';
 import { instructionView, subjectView } from '../../../src/commands/digest/ask-views.ts';
 import { entriesOf, entryId, instructionFor } from '../../../src/jobs/digest/ask/entries.ts';
 import { ASK_ABOUT } from '../../../src/jobs/digest/buttons.ts';
-import { chartSvg } from '../../../src/jobs/digest/chart-svg.ts';
+import { chartSvg } from '../../../src/jobs/digest/chart.ts';
 import { pagesCsv } from '../../../src/jobs/digest/csv.ts';
 import type { EditionRun } from '../../../src/jobs/digest/edition/record.ts';
 import { chartTitle, editionMessages } from '../../../src/jobs/digest/edition/view.ts';

@@ -1,5 +1,5 @@
 import { decode } from 'fast-png';
-import { CHART_COLOURS } from '../../../src/jobs/digest/chart-svg.ts';
+import { CHART_COLOURS } from '../../../src/jobs/digest/chart.ts';
 
 export type Rgb = [number, number, number];
 

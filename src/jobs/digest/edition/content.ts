@@ -25,13 +25,6 @@ export const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun,
 export const takesFiles = async (run: EditionRun, { figures }: JobContext) =>
   !isPrivate(run) && !(await figures.isUnsupported(fileSupportKey(run.teamId)));
 
-/** The owner of a digest's stored pages. */
-export const pagesOwner = ({ teamId, project, kind }: EditionRun) => ({
-  teamId,
-  project,
-  asked: kind !== 'weekly',
-});
-
 /** Returns the digest with all collected figures. */
 export async function complete(
   run: EditionRun,
@@ -70,12 +63,10 @@ async function loadPages(
   if (figures?.pages === undefined) return {};
   if (figures.pages.state !== 'complete')
     return { noPages: figures.pages.state === 'tooMany' ? 'tooMany' : 'failed' };
-  const pages = await context.figures.pages(pagesOwner(run), rangeKey(run.range));
+  const pages = await context.figures.pages(run, rangeKey(run.range));
   if (pages.length === 0 && totalOf(run.totals ?? { human: 0, ai: 0 }) > 0) return { noPages: 'failed' };
   const earlier =
-    before?.pages?.state === 'complete'
-      ? await context.figures.pages(pagesOwner(run), rangeKey(run.before))
-      : [];
+    before?.pages?.state === 'complete' ? await context.figures.pages(run, rangeKey(run.before)) : [];
   // Without any earlier pages everything would look new, unless nothing was read then.
   const { totalsBefore } = totalsBeforeOf(before);
   const hasBefore = earlier.length > 0 || (totalsBefore !== undefined && totalOf(totalsBefore) === 0);

@@ -16,7 +16,7 @@ import {
 } from '../figures/record.ts';
 import { addCounts, isRefusal } from '../model.ts';
 import { chartPoints, typedRange } from '../weeks.ts';
-import { complete, loadFollowUps, loadTrend, pagesOwner, takesFiles, totalsBeforeOf } from './content.ts';
+import { complete, loadFollowUps, loadTrend, takesFiles, totalsBeforeOf } from './content.ts';
 import { chartSupportKey, stepFile, wantedFile } from './files.ts';
 import { type EditionRun, editionRun, figuresOf, lateNow, rootKey } from './record.ts';
 import { stuckReply, waitsMessage } from './reply-view.ts';
@@ -231,9 +231,9 @@ async function stepCsv(run: EditionRun, context: JobContext): Promise<StepResult
       title: csvName(run),
       place: { channel: root.channel, threadTs: root.ts },
       async load() {
-        const pages = await context.figures.pages(pagesOwner(run), rangeKey(run.range));
+        const pages = await context.figures.pages(run, rangeKey(run.range));
         const earlier = run.comparesPages
-          ? await context.figures.pages(pagesOwner(run), rangeKey(run.before))
+          ? await context.figures.pages(run, rangeKey(run.before))
           : undefined;
         return () => pagesCsv(pages, earlier);
       },

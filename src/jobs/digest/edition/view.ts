@@ -11,7 +11,7 @@ import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, formatCount } from '../../../slack/text.ts';
 import { personName } from '../../wording-view.ts';
 import { bothText, changeText, shareText, spokenChange } from '../changes.ts';
-import { chartText, chartView } from '../chart-view.ts';
+import { chartText, chartView } from '../chart.ts';
 import { causeText } from '../failure-view.ts';
 import { type Counts, totalOf } from '../model.ts';
 import { chartPoints, daysOf, daysText, rangeText, typedRange, zoneText } from '../weeks.ts';

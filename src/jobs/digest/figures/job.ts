@@ -8,7 +8,7 @@ import { defineRunJob, MAX_STEPS, markIdle, type StepResult, saveAs } from '../.
 import { addCounts, type Counts, isRefusal, type PlatformCause } from '../model.ts';
 import { daysOf, settledAtMs } from '../weeks.ts';
 import { type AnalyticsLimits, limitsOf } from './limits.ts';
-import { causeOf, type FiguresRun, figuresRun, isSettled, pagesOf, rangeKey } from './record.ts';
+import { causeOf, type FiguresRun, figuresRun, isSettled, rangeKey } from './record.ts';
 import {
   type NextRequest,
   nextRequest,
@@ -156,8 +156,7 @@ async function withoutRequest(
   if (request.kind === 'pages') {
     const { offset } = run.pages ?? { offset: 0 };
     // A run that has begun continues: the next part may be pending.
-    const isKept =
-      offset === 0 && isSettled(run) && (await figures.reusePages(pagesOf(run), rangeKey(run.range)));
+    const isKept = offset === 0 && isSettled(run) && (await figures.reusePages(run, rangeKey(run.range)));
     return isKept ? { ...run, pages: { offset, state: 'complete' } } : undefined;
   }
   const span = run.spans[request.index];
@@ -210,8 +209,8 @@ async function collectPages(
     next.catch(() => {});
     execution.ahead = next;
   }
-  await context.figures.addPages(pagesOf(run), rangeKey(run.range), pages);
-  if (!hasMore && isSettled(run)) await context.figures.completePages(pagesOf(run), rangeKey(run.range));
+  await context.figures.addPages(run, rangeKey(run.range), pages);
+  if (!hasMore && isSettled(run)) await context.figures.completePages(run, rangeKey(run.range));
   if (!hasMore && mayFollow)
     for (const limit of limits.needed) await context.rateLimiter.releaseSlot(limit, slotId(following));
   return { ...run, pages: { offset: nextOffset, state: hasMore ? 'collecting' : 'complete' } };

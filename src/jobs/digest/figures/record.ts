@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { retention } from '../../../runtime/timing.ts';
-import type { PagesOf } from '../../../store/figures.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
 import type { JobContext } from '../../context.ts';
@@ -100,18 +99,7 @@ export function newFiguresRun(
   };
 }
 
-/** The key for the stored pages of a range. Only a person's digest is urgent. */
-export const pagesOf = ({
-  teamId,
-  project,
-  urgent,
-}: Pick<FiguresRun, 'teamId' | 'project' | 'urgent'>): PagesOf => ({
-  teamId,
-  project,
-  asked: urgent,
-});
-
-/** The name of a range in that store. */
+/** The name of a range in the store of pages. */
 export const rangeKey = ({ from, to }: DayRange) => `${from}..${to}`;
 
 /** Returns why the platform gives no numbers now; undefined if it does, or if the project is missing. */

@@ -158,10 +158,9 @@ async function movedPages(
   { figures }: AlertContext,
 ): Promise<MovedPage[]> {
   if (alert === undefined) return [];
-  const pagesOf = { teamId: run.teamId, project: run.project, asked: false };
   const [now = [], before = []] = await Promise.all(
     comparedDays(day, alert).map(async ([range, days]) =>
-      (await figures.pages(pagesOf, rangeKey(range))).map((page) => ({
+      (await figures.pages(run, rangeKey(range))).map((page) => ({
         ...page,
         human: Math.round(page.human / days),
         ai: Math.round(page.ai / days),

@@ -7,7 +7,6 @@ import {
   figuresRun,
   hasTotals,
   newFiguresRun,
-  pagesOf,
   rangeKey,
 } from '../../../../src/jobs/digest/figures/record.ts';
 import { addCounts, type DayRange } from '../../../../src/jobs/digest/model.ts';
@@ -36,7 +35,7 @@ describe('collecting the figures of a week', () => {
       human: totals.human,
       ai: totals.ai,
     });
-    const pages = await world.context.figures.pages(pagesOf(run), rangeKey(range));
+    const pages = await world.context.figures.pages(run, rangeKey(range));
     expect(pages.toSorted(byPath)).toEqual(platformPages(world).toSorted(byPath));
     // One request a day, and one for each 250 pages.
     expect(run.requests).toBe(7 + Math.ceil(pages.length / 250));
@@ -77,7 +76,7 @@ describe('collecting the figures of a week', () => {
       const outcome = await figuresJob.run({ runId: run.id }, dying).catch(() => undefined);
       if (outcome?.kind === 'done') break;
     }
-    const pages = await world.context.figures.pages(pagesOf(run), rangeKey(range));
+    const pages = await world.context.figures.pages(run, rangeKey(range));
     expect(pages.toSorted(byPath)).toEqual(platformPages(world).toSorted(byPath));
   });
 
@@ -99,7 +98,7 @@ describe('collecting the figures of a week', () => {
     await figuresJob.run({ runId: run.id }, { ...world.context, docs: () => paged });
     const after = await world.context.runs.load(run.id, figuresRun);
     expect(after).toMatchObject({ state: 'ended', requests: 4, pages: { state: 'complete' } });
-    expect(await world.context.figures.pages(pagesOf(run), rangeKey(range))).toEqual([
+    expect(await world.context.figures.pages(run, rangeKey(range))).toEqual([
       { path: '/a', human: 1, ai: 0 },
     ]);
   });
@@ -149,7 +148,7 @@ describe('collecting the figures of a week', () => {
     const run = newFiguresRun(wanted({ spans: [range] }), MONDAY);
     await world.accept(run);
     await figuresJob.run({ runId: run.id }, context);
-    const pages = await context.figures.pages(pagesOf(run), rangeKey(range));
+    const pages = await context.figures.pages(run, rangeKey(range));
     expect(pages.toSorted(byPath)).toEqual([
       { path: '/a', human: 10, ai: 3 },
       { path: '/b', human: 10, ai: 1 },

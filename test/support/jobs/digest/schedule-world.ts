@@ -5,12 +5,7 @@ import {
   type EditionRun,
   editionRun,
 } from '../../../../src/jobs/digest/edition/record.ts';
-import {
-  type FiguresRun,
-  figuresRun,
-  pagesOf,
-  rangeKey,
-} from '../../../../src/jobs/digest/figures/record.ts';
+import { type FiguresRun, figuresRun, rangeKey } from '../../../../src/jobs/digest/figures/record.ts';
 import type { Counts, PageCounts } from '../../../../src/jobs/digest/model.ts';
 import { scheduleJob } from '../../../../src/jobs/digest/schedule/job.ts';
 import { newSchedule, type ScheduleRun, scheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
@@ -108,7 +103,7 @@ export function createScheduleWorld(redis: TestRedis) {
         continue;
       }
       const pages = run.pages && world.pages(run.range.from);
-      if (pages !== undefined) await kept.addPages(pagesOf(run), rangeKey(run.range), pages);
+      if (pages !== undefined) await kept.addPages(run, rangeKey(run.range), pages);
       const ended = await runs.save({
         ...run,
         state: 'ended',
