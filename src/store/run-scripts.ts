@@ -99,17 +99,19 @@ end
 local quotas = {}
 for i = 1, (#ARGV - 15) / 2 do
   local key, max, lasts = KEYS[5 + i], tonumber(ARGV[14 + 2 * i]), ARGV[15 + 2 * i] == '1'
-  quotas[i] = {key = key, lasts = lasts}
-  if not lasts then redis.call('ZREMRANGEBYSCORE', key, '-inf', now - ttl) end
-  local own = redis.call('ZSCORE', key, id) and 1 or 0
-  while redis.call('ZCARD', key) - own >= max do
-    local first, second = unpack(redis.call('ZRANGE', key, 0, 1))
-    local oldest = first == id and second or first
-    if redis.call('EXISTS', runs .. oldest) == 1 then return {'full', oldest, i - 1} end
+  local from, gone = lasts and '-inf' or now - ttl, {}
+  local count = redis.call('ZCOUNT', key, from, '+inf') - (redis.call('ZSCORE', key, id) and 1 or 0)
+  local place = 0
+  while count >= max do
+    local oldest = redis.call('ZRANGEBYSCORE', key, from, '+inf', 'LIMIT', place, 1)[1]
+    if oldest ~= id and redis.call('EXISTS', runs .. oldest) == 1 then return {'full', oldest, i - 1} end
     -- Its record is gone, so it can leave the quota by no other way.
-    redis.call('ZREM', key, oldest)
+    if oldest ~= id then count, gone[#gone + 1] = count - 1, oldest end
+    place = place + 1
   end
+  quotas[i] = {key = key, lasts = lasts, gone = gone}
 end
+-- The first write: only this one fails if Redis is full.
 redis.call('HSET', run, 'json', json, 'rev', rev)
 if not stored and ref ~= '' then redis.call('HSET', run, 'ref', ref) end
 for _, key in ipairs({run, inbox}) do
@@ -122,6 +124,8 @@ elseif claims == '1' then redis.call('SET', claim, id, 'PX', claimTtl) end
 local names = {}
 for i, quota in ipairs(quotas) do
   names[i] = quota.key
+  for _, other in ipairs(quota.gone) do redis.call('ZREM', quota.key, other) end
+  if not quota.lasts then redis.call('ZREMRANGEBYSCORE', quota.key, '-inf', now - ttl) end
   redis.call('ZADD', quota.key, now, id)
   if quota.lasts then redis.call('PERSIST', quota.key) else redis.call('PEXPIRE', quota.key, ttl) end
 end
