@@ -12,8 +12,7 @@ import { openRuns, startWorld } from './parts/world.ts';
 
 /**
  * The digests of two weeks of a large site, one after the other: requests, the time that collecting takes beside what
- * the platform itself takes, and the memory of the bot. Then one more where the workspace refuses charts, since the
- * renderer of pictures is loaded with the first of them.
+ * the platform itself takes, and the memory of the bot.
  */
 const WALL_RATIO = 1.1;
 const MOST_MB = 80;
@@ -21,8 +20,6 @@ const PROJECT = 'acme';
 const PAGE_LIMIT = 250;
 const WEEK_MS = 7 * 86_400_000;
 const SAMPLE_EVERY_MS = 20;
-/** The message whose chart was refused leaves a line. */
-const REFUSED_CHARTS = 1;
 /** For memory of the start to be given back, and for the first connections. */
 const SETTLE_MS = 5000;
 
@@ -84,8 +81,6 @@ console.log(
 );
 const first = await post(lastCompleteWeek(Date.now() - WEEK_MS), '#docs');
 const second = await post(week, '#docs');
-slack.refuses.charts = true;
-const pictured = await post(week, '#private');
 await bot.stop();
 
 const isReaders = ({ name }: ServedCall) => !name.endsWith('/views');
@@ -121,11 +116,7 @@ printTable([
   { what: 'memory of the idle bot', figure: `${idleMb.toFixed(0)} MB` },
   ...weekRows('first', 14, 2, first),
   ...weekRows('second', 7, 1, second),
-  {
-    what: 'peak above idle with a chart as a picture',
-    figure: `${(pictured.peakMb - idleMb).toFixed(0)} MB`,
-  },
-  { what: 'errors in the log', figure: String(bot.complaints().length - REFUSED_CHARTS) },
+  { what: 'errors in the log', figure: String(bot.complaints().length) },
 ]);
 
 await runs.close();

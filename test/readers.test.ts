@@ -24,7 +24,7 @@ import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phrases.ts';
 import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
 import { quotedWords, subjectText } from '../src/jobs/digest/ask/entries.ts';
-import { chartSvg, chartView } from '../src/jobs/digest/chart.ts';
+import { chartView } from '../src/jobs/digest/chart.ts';
 import { pagesCsv } from '../src/jobs/digest/csv.ts';
 import { pathText, queryText } from '../src/jobs/digest/edition/phrases.ts';
 import { scheduleLine } from '../src/jobs/digest/schedule/view.ts';
@@ -164,7 +164,7 @@ const readers: Record<string, Reader> = {
   pagesCsv: (text) => pagesCsv([{ path: text, human: 1, ai: 1 }]),
   'a chart': (text) => {
     const points = [1, 2].map((views) => ({ label: text, human: views, ai: views }));
-    return [chartSvg({ title: text, points }), chartView({ title: text, points })];
+    return chartView({ title: text, points });
   },
   message: (text) => fillLinks(message([[text, { code: text }], [{ bold: text }]]), async () => text),
   'names of people': (text) => userName({ ...names, users: new Map([['U1', text]]) }, 'U1'),

@@ -208,5 +208,4 @@ const withoutFiles = (run: EditionRun): EditionRun => ({
   ...run,
   sections: run.sections.filter((section) => section !== 'csv'),
   ...(run.csv?.state !== 'done' && { csv: undefined }),
-  ...(run.chart === 'picture' && run.picture?.state !== 'done' && { chart: 'none', picture: undefined }),
 });

@@ -2,7 +2,6 @@ import type {
   ActionsBlock,
   Button,
   ContextBlock,
-  ImageBlock,
   KnownBlock,
   Overflow,
   PlainTextElement,
@@ -141,11 +140,6 @@ function plainText(part: Part): string | undefined {
   if (typeof part === 'string') return part;
   if ('bold' in part) return part.bold;
   return 'code' in part ? part.code : undefined;
-}
-
-/** Returns an image that was uploaded to Slack, which refuses it until it is ready. `alt` describes it. */
-export function imageBlock({ fileId, alt }: { fileId: string; alt: string }): ImageBlock {
-  return { type: 'image', slack_file: { id: fileId }, alt_text: checkLimit('imageAlt', alt) };
 }
 
 const joinLines = (lines: Part[][]): Part[] =>

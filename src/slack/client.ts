@@ -262,17 +262,13 @@ export function createSlackApi(options: SlackWebOptions) {
     async completeUpload(file: {
       fileId: string;
       title: string;
-      channel?: string;
+      channel: string;
       /** The root of a thread in `channel`. */
-      threadTs?: string;
+      threadTs: string;
     }): Promise<void> {
       const { fileId: id, title, channel: channel_id, threadTs: thread_ts } = file;
-      const place =
-        channel_id === undefined || thread_ts === undefined
-          ? { ...(channel_id !== undefined && { channel_id }) }
-          : { channel_id, thread_ts };
       await call('files.completeUploadExternal', () =>
-        web.files.completeUploadExternal({ files: [{ id, title }], ...place }),
+        web.files.completeUploadExternal({ files: [{ id, title }], channel_id, thread_ts }),
       );
     },
 

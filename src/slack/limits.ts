@@ -26,8 +26,6 @@ export const SLACK_LIMITS = {
   chartPoints: 20,
   chartLabel: 20,
   chartAxisTitle: 50,
-  /** block-kit/blocks/image-block */
-  imageAlt: 2000,
   /** block-kit/blocks/context-block */
   contextElements: 10,
   /** block-kit/composition-objects/text-object, which also stands in a context block */

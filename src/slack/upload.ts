@@ -35,18 +35,16 @@ interface Share {
 
 /** The parts of `files.info` that are used here. */
 export interface FileResponse {
-  mimetype?: string;
   shares?: { public?: Record<string, Share[]>; private?: Record<string, Share[]> };
 }
 
-/** `ready`: Slack has processed the file, so blocks may show it. `sharedIn`: the messages that contain it. */
+/** `sharedIn`: the messages that contain it. */
 export interface FileInfo {
-  ready: boolean;
   sharedIn: { channel: string; ts: string; threadTs?: string }[];
 }
 
 /** Returns the known facts about a file. */
-export function fileInfoOf({ mimetype, shares }: FileResponse): FileInfo {
+export function fileInfoOf({ shares }: FileResponse): FileInfo {
   const sharedIn = [shares?.public, shares?.private]
     .flatMap((places) => Object.entries(places ?? {}))
     .flatMap(([channel, all]) =>
@@ -54,5 +52,5 @@ export function fileInfoOf({ mimetype, shares }: FileResponse): FileInfo {
         ts === undefined ? [] : [{ channel, ts, ...(threadTs !== undefined && { threadTs }) }],
       ),
     );
-  return { ready: Boolean(mimetype), sharedIn };
+  return { sharedIn };
 }

@@ -23,7 +23,7 @@ test('digests that were collected or due are skipped; a posted one gets no furth
     totals: undefined,
     ended: undefined,
   });
-  const posted = anEdition({ id: 'posted', state: 'completing', chart: 'none', ended: undefined });
+  const posted = anEdition({ id: 'posted', state: 'completing', hasChart: false, ended: undefined });
   await Promise.all([keep(collecting), keep(posted), keep(aSchedule())]);
   expect(await closeOpenWork(redis.client)).toMatchObject({ digestsSkipped: 2 });
   expect(await runs().load('collecting', editionRun)).toBeUndefined();

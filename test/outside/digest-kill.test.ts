@@ -38,11 +38,11 @@ async function killBots({ world, bot }: DigestWorld, phase: 'before' | 'after', 
 describe('weekly digests, and the agent asked under them', { timeout: 180_000 }, () => {
   describe('kill -9 of the bot', () => {
     test.concurrent.for(phases)('%s each outside call took effect', async (phase) => {
-      const digests = await digestWorld({ ...crowd, chart: 'picture' });
+      const digests = await digestWorld({ ...crowd, takesCharts: false });
       const { world, bot } = digests;
       await world.startBot({ ...bot(standing), process: true });
       const others = await tellDigests(digests, {
-        ...momentsOf('picture'),
+        ...momentsOf({ takesCharts: false }),
         phase,
         act: (held) => killBots(digests, phase, held),
       });
@@ -55,11 +55,11 @@ describe('weekly digests, and the agent asked under them', { timeout: 180_000 },
 
   describe('kill -9 of Redis', () => {
     test.concurrent.for(phases)('%s each outside call took effect', async (phase) => {
-      const digests = await digestWorld({ ...crowd, chart: 'picture' });
+      const digests = await digestWorld({ ...crowd, takesCharts: false });
       const { world, bot } = digests;
       await world.startBot({ ...bot(living), process: true });
       const others = await tellDigests(digests, {
-        ...unclicked('picture'),
+        ...unclicked({ takesCharts: false }),
         phase,
         act: async (held) => {
           await world.redis.kill();
@@ -78,13 +78,13 @@ describe('weekly digests, and the agent asked under them', { timeout: 180_000 },
   });
 
   test('a bot frozen in each outside call until another has taken over, and thawed; then both at once', async () => {
-    const digests = await digestWorld({ ...crowd, chart: 'block' });
+    const digests = await digestWorld({ ...crowd, takesCharts: true });
     const { world, bot, places } = digests;
     const struck = { ...digests, places: places.slice(0, 11) };
     const first = await world.startBot({ ...bot(standing), process: true });
     const itsUrl = world.slack.botUrl;
     const others = await tellDigests(struck, {
-      ...unclicked('block'),
+      ...unclicked({ takesCharts: true }),
       phase: 'after',
       act: async () => {
         await world.startBot({ ...bot(), process: true });
@@ -103,8 +103,8 @@ describe('weekly digests, and the agent asked under them', { timeout: 180_000 },
 });
 
 /** All but the click: whoever clicks is told at once that it did not work. */
-function unclicked(chart: 'block' | 'picture') {
-  const { labels, collecting } = momentsOf(chart);
+function unclicked(slack: { takesCharts: boolean }) {
+  const { labels, collecting } = momentsOf(slack);
   return { labels: labels.filter((label) => label !== CLICK), collecting };
 }
 

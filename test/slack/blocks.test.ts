@@ -8,7 +8,6 @@ import {
   compose,
   contextBlock,
   fillLinks,
-  imageBlock,
   layout,
   linkPlaceholder,
   type Message,
@@ -169,13 +168,12 @@ describe('a message of several parts', () => {
   const head = message([['Head & all']], [{ label: 'Go', action: 'a.b' }]);
 
   test('has their blocks from above to below, and a text of its own', () => {
-    const image = imageBlock({ fileId: 'F0A', alt: 'Views per day' });
     const built = compose(
       [['3 views by ', { bold: 'people' }], ['<none> by AI']],
-      [head, chart, image, table('/a')],
+      [head, chart, table('/a')],
     );
     expect(built.text).toBe('3 views by people\n&lt;none&gt; by AI');
-    expect(built.blocks).toEqual([...head.blocks, chart, image, table('/a')]);
+    expect(built.blocks).toEqual([...head.blocks, chart, table('/a')]);
     expect(mistakesIn(built.blocks, 'message')).toEqual([]);
     expect(textOnly(built)).toBe(built.text);
   });

@@ -46,11 +46,10 @@ test('a file is uploaded in steps, each made once, and is known once Slack has s
   expect(await failure(api.fileInfo(fileId))).toBe('missing file_not_found');
   await api.uploadBytes(uploadUrl, csv, 5000);
   await api.completeUpload({ fileId, title: 'All pages', channel, threadTs: root.ts });
-  expect(await api.fileInfo(fileId)).toEqual({ ready: false, sharedIn: [] });
+  expect(await api.fileInfo(fileId)).toEqual({ sharedIn: [] });
   const [file] = slack.files;
   await slack.until(() => file?.mimetype);
   expect(await api.fileInfo(fileId)).toEqual({
-    ready: true,
     sharedIn: [{ channel, ts: file?.sharedIn[0]?.ts, threadTs: root.ts }],
   });
   expect(file).toMatchObject({ name: 'pages.csv', title: 'All pages' });
@@ -66,19 +65,18 @@ test('a file is uploaded in steps, each made once, and is known once Slack has s
   expect(logged.join('')).not.toContain(new URL(uploadUrl).pathname);
 });
 
-test('a file without a channel is shared nowhere, and one in a private channel is found there', async () => {
+test('a file in a private channel is found there', async () => {
   const { slack, api } = await setting();
-  const upload = async (place: { channel?: string }) => {
-    const { fileId, uploadUrl } = await api.getUploadAddress({ filename: 'a.png', bytes: 3 });
-    await api.uploadBytes(uploadUrl, Buffer.from('abc'), 5000);
-    await api.completeUpload({ fileId, title: 'A', ...place });
-    await slack.until(() => slack.files.find(({ id }) => id === fileId)?.mimetype);
-    return (await api.fileInfo(fileId)).sharedIn;
-  };
-  expect(await upload({})).toEqual([]);
+  const { ts: threadTs } = await slack.person('ana').says('#private', 'root');
+  const { fileId, uploadUrl } = await api.getUploadAddress({ filename: 'a.csv', bytes: 3 });
+  await api.uploadBytes(uploadUrl, Buffer.from('abc'), 5000);
   const { id: channel } = slack.channel('#private');
-  expect(await upload({ channel })).toEqual([{ channel, ts: slack.messages[0]?.ts }]);
+  await api.completeUpload({ fileId, title: 'A', channel, threadTs });
+  await slack.until(() => slack.files.find(({ id }) => id === fileId)?.mimetype);
+  expect((await api.fileInfo(fileId)).sharedIn).toMatchObject([{ channel, threadTs }]);
 });
+
+const nowhere = { channel: 'C0A', threadTs: '1.1' };
 
 test('files that are switched off are told from a missing scope, which counts as a working token', async () => {
   const { slack, api } = await setting({ refuses: { files: 'disabled' } });
@@ -87,7 +85,7 @@ test('files that are switched off are told from a missing scope, which counts as
   slack.refuses.files = 'scope';
   for (const call of [
     begin,
-    () => api.completeUpload({ fileId: 'F0A', title: 'A' }),
+    () => api.completeUpload({ fileId: 'F0A', title: 'A', ...nowhere }),
     () => api.fileInfo('F0A'),
   ]) {
     const error = await failureOf(call());
@@ -115,10 +113,12 @@ test('where a file goes is refused as it is for a message', async () => {
   const { slack, api } = await setting();
   const { fileId, uploadUrl } = await api.getUploadAddress({ filename: 'a.png', bytes: 3 });
   await api.uploadBytes(uploadUrl, Buffer.from('abc'), 5000);
-  const channel = slack.channel('#elsewhere').id;
-  expect(await failure(api.completeUpload({ fileId, title: 'A', channel }))).toBe('place not_in_channel');
-  await api.completeUpload({ fileId, title: 'A' });
-  expect(await failure(api.completeUpload({ fileId, title: 'A' }))).toBe('missing file_not_found');
+  const { ts: threadTs } = await slack.person('ana').says('#docs', 'root');
+  const complete = (name: '#docs' | '#elsewhere') =>
+    api.completeUpload({ fileId, title: 'A', channel: slack.channel(name).id, threadTs });
+  expect(await failure(complete('#elsewhere'))).toBe('place not_in_channel');
+  await complete('#docs');
+  expect(await failure(complete('#docs'))).toBe('missing file_not_found');
 });
 
 test('bytes that may have arrived are told from those that did not, never with the address', async () => {

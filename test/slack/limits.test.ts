@@ -67,7 +67,6 @@ const standIn: Record<
   chartPoints: (length) => posts(chart({ labels: times(length, String) })),
   chartLabel: (length) => posts(chart({ labels: ['x'.repeat(length)] })),
   chartAxisTitle: (length) => posts(chart({ yTitle: 'x'.repeat(length) })),
-  imageAlt: (length) => posted({ type: 'image', slack_file: { id: 'F0A' }, alt_text: 'x'.repeat(length) }),
   contextElements: (length) => small(length),
   textObject: (length) => small(1, 'x'.repeat(length)),
   buttonText: (length) => button({ text: { type: 'plain_text', text: 'x'.repeat(length) } }),

@@ -117,7 +117,6 @@ const root = (name: string, changes: Partial<EditionRun>, state = 'views') =>
   told(`digest/edition/${name}`, pick(editionMessages(whole(changes)), 'digest'), state, SITE);
 const asked: Partial<EditionRun> = { kind: 'asked', week: undefined };
 const posted: Partial<EditionRun> = { state: 'posted', pages: undefined };
-const picture = { state: 'done', fileId: 'F0CHART', failures: 0, attempt: 1 } as const;
 const failedFor = (
   name: string,
   ended: NonNullable<EditionRun['ended']>,
@@ -156,8 +155,7 @@ const late = (name: string, changes: Partial<EditionRun>, state: string) =>
 
 const editions: GalleryState[] = [
   root('weekly', {}),
-  root('weekly, with a picture', { chart: 'picture', picture }),
-  root('weekly, without a chart', { chart: 'none' }),
+  root('weekly, without a chart', { hasChart: false }),
   root('weekly, the first', { totalsBefore: undefined }),
   root('weekly, the lowest', { trend: { weeks: 8, extreme: 'lowest', way: 'fall', inARow: 3 } }),
   root('weekly, no views', { totals: { human: 0, ai: 0 } }),

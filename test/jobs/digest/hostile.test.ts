@@ -8,17 +8,13 @@ import type { Block } from '../../../demo/slack/workspace.ts';
 import { instructionView, subjectView } from '../../../src/commands/digest/ask-views.ts';
 import { entriesOf, entryId, instructionFor } from '../../../src/jobs/digest/ask/entries.ts';
 import { ASK_ABOUT } from '../../../src/jobs/digest/buttons.ts';
-import { chartSvg } from '../../../src/jobs/digest/chart.ts';
 import { pagesCsv } from '../../../src/jobs/digest/csv.ts';
 import type { EditionRun } from '../../../src/jobs/digest/edition/record.ts';
-import { chartTitle, editionMessages } from '../../../src/jobs/digest/edition/view.ts';
-import { chartPoints } from '../../../src/jobs/digest/weeks.ts';
+import { editionMessages } from '../../../src/jobs/digest/edition/view.ts';
 import { lengthOf } from '../../../src/slack/text.ts';
 import { fullEdition, readersWords, shownEdition } from '../../support/jobs/digest/arbitraries.ts';
 
 const NOW_MS = Date.UTC(2026, 8, 21, 9);
-
-const doneFile = { state: 'done' as const, fileId: 'F1', failures: 0, attempt: 1 };
 
 /** All that Slack is sent of a digest: its messages, and what is shown where Slack refuses their charts. */
 const sentOf = (run: EditionRun) =>
@@ -47,7 +43,7 @@ describe("readers' words in the messages of a digest", () => {
     (one) => {
       for (const word of [one, `/${one.repeat(40_000)}`, `/${`${one} `.repeat(1000)}`]) {
         expectHarmless(fullEdition(word));
-        expectHarmless({ ...fullEdition(word), chart: 'picture', picture: doneFile });
+        expectHarmless({ ...fullEdition(word), hasChart: true });
       }
     },
   );
@@ -74,28 +70,7 @@ describe("readers' words in the messages of a digest", () => {
   });
 });
 
-describe("readers' words in the chart and the list of all pages", () => {
-  test('are text of the picture, whatever the site is called', () => {
-    fc.assert(
-      fc.property(shownEdition(), (run) => {
-        const points = chartPoints(run.spans);
-        const { svg } = chartSvg({ title: chartTitle(run), points });
-        const texts = [...svg.matchAll(/<text [^<>]*>([^<>]*)<\/text>/g)];
-        const tags = [...svg.matchAll(/<(\w+)/g)].map(([, name]) => name);
-        expect(texts).toHaveLength(tags.filter((name) => name === 'text').length);
-        expect(new Set(tags)).toEqual(
-          new Set(
-            tags.filter((name) => ['svg', 'defs', 'pattern', 'rect', 'line', 'text'].includes(name ?? '')),
-          ),
-        );
-        for (const [, shown] of texts) expect(shown).toMatch(/^(?:[^&]|&(?:amp|lt|gt|quot|apos);)*$/);
-        expect(svg.isWellFormed()).toBe(true);
-        expect(svg.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
-        expect(svg.length).toBeLessThan(40_000);
-      }),
-    );
-  });
-
+describe("readers' words in the list of all pages", () => {
   test('stay in their own cells of a spreadsheet, and are no formulas there', () => {
     const pages = fc.uniqueArray(fc.record({ path: readersWords, human: fc.nat(), ai: fc.nat() }), {
       maxLength: 20,

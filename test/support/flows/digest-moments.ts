@@ -1,5 +1,4 @@
 import type { Call } from '../../../demo/wire.ts';
-import type { World } from './world.ts';
 
 /** What the outside calls of a digest are for. */
 export interface Moments {
@@ -22,8 +21,7 @@ export const SAME_MESSAGES =
 export const CLICK = 'views.open';
 
 /** What an outside call is for; calls for the same have the same label. */
-export function labelOf({ slack }: World, { name, detail }: Call): string {
-  if (name.startsWith('files.')) return `${name} ${fileOf(slack, detail)}`;
+export function labelOf({ name, detail }: Call): string {
   if (name.endsWith('/views')) {
     const { limit, offset } = detail.query as Record<string, string>;
     return limit === '1' ? `${name} totals` : `${name} ${offset === '0' ? 'pages' : 'more pages'}`;
@@ -35,21 +33,7 @@ export function labelOf({ slack }: World, { name, detail }: Call): string {
   return `${name} ${/^(?:Docs agent, \w+|The agent \w+|\S+)/.exec(text)?.[0]}`;
 }
 
-function fileOf(slack: World['slack'], detail: Call['detail']): string {
-  const { filename, bytes, file, channel_id: channel } = detail;
-  const begun = slack.wire.calls.find(
-    (call) => call.name === 'files.getUploadURLExternal' && Number(call.detail.length) === bytes,
-  );
-  const known = filename ?? begun?.detail.filename ?? slack.files.find(({ id }) => id === file)?.name;
-  return known === undefined ? (channel === undefined ? 'png' : 'csv') : String(known).slice(-3);
-}
-
-const chartIn = (blocks: string) =>
-  blocks.includes('data_visualization')
-    ? ' with chart'
-    : blocks.includes('slack_file')
-      ? ' with picture'
-      : '';
+const chartIn = (blocks: string) => (blocks.includes('data_visualization') ? ' with chart' : '');
 
 const VIEWS = 'GET /v1/analytics/{projectId}/views';
 
@@ -63,24 +47,18 @@ const collecting = [
   `${VIEWS} more pages`,
 ];
 
-const uploading = (kind: 'csv' | 'png') =>
-  ['getUploadURLExternal', 'upload', 'completeUploadExternal', 'info'].map((step) => `files.${step} ${kind}`);
+const uploading = ['getUploadURLExternal', 'upload', 'completeUploadExternal', 'info'].map(
+  (step) => `files.${step}`,
+);
 
-/** Every outside call of a digest, and of what people ask under it. */
-export function momentsOf(chart: 'block' | 'picture'): Moments {
+/** Every outside call of a digest, and of what people ask under it; `takesCharts`: Slack does not refuse its chart. */
+export function momentsOf({ takesCharts = true } = {}): Moments {
   const labels = [
     ...collecting,
     'chat.postMessage digest with chart',
-    ...(chart === 'block'
-      ? ['chat.update digest with chart']
-      : [
-          ...uploading('png'),
-          'chat.postMessage digest',
-          'chat.update digest',
-          'chat.update digest with picture',
-        ]),
+    ...(takesCharts ? ['chat.update digest with chart'] : ['chat.postMessage digest', 'chat.update digest']),
     'chat.postMessage Top',
-    ...uploading('csv'),
+    ...uploading,
     CLICK,
     'chat.postMessage Docs agent, starting',
     'POST /v2/agent/{projectId}/job',

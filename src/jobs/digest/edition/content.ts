@@ -21,8 +21,8 @@ export const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun,
     ? { totalsBefore: addCounts(before.spans.flatMap(({ counts }) => counts ?? [])) }
     : {};
 
-/** Whether a digest may have a picture and a file. */
-export const takesFiles = async (run: EditionRun, { figures }: JobContext) =>
+/** Whether a digest may have a file. */
+const takesFiles = async (run: EditionRun, { figures }: JobContext) =>
   !isPrivate(run) && !(await figures.isUnsupported(fileSupportKey(run.teamId)));
 
 /** Returns the digest with all collected figures. */

@@ -17,12 +17,10 @@ const UNCLEAR_CHECKS = 4;
 
 export const wantedFile: DigestFile = { state: 'wanted', failures: 0, attempt: 1 };
 
-/** The upload and the conversation to share it in; without a channel it only serves a block of ours. */
-export interface Upload {
-  name: 'picture' | 'csv';
+/** The upload and the thread to share it in. */
+interface Upload {
   filename: string;
-  title: string;
-  place?: { channel: string; threadTs: string };
+  place: { channel: string; threadTs: string };
   /** Loads its source, and returns a function that makes its bytes. An error in that function costs only this file. */
   load(): Promise<() => Uint8Array | Promise<Uint8Array>>;
 }
@@ -36,18 +34,18 @@ export const chartSupportKey = (teamId: string) => `slack-charts:${teamId}`;
  * the completion, which is made once; Slack resolves an unclear one. Returns undefined if the file is there, or has
  * failed.
  */
-export async function stepFile(
+export async function stepCsvFile(
   run: EditionRun,
   upload: Upload,
   context: JobContext,
 ): Promise<StepResult<EditionRun> | undefined> {
-  const file = run[upload.name];
+  const file = run.csv;
   if (file === undefined || file.state === 'done' || file.state === 'failed') return undefined;
   const waitMs = (file.nextMs ?? 0) - context.now();
   if (waitMs > 0) return runAgainIn(waitMs);
   const save: Save = (changes, inMs = 0) => {
     const next = { trouble: undefined, ...changes, nextMs: inMs > 0 ? context.now() + inMs : undefined };
-    return saveAs({ ...run, [upload.name]: { ...file, ...next } });
+    return saveAs({ ...run, csv: { ...file, ...next } });
   };
   try {
     return file.state === 'wanted' || file.fileId === undefined
@@ -55,7 +53,7 @@ export async function stepFile(
       : await complete(run, { ...file, fileId: file.fileId }, upload, save, context);
   } catch (error) {
     if (!(error instanceof SlackApiError)) throw error;
-    return afterError(run, file, upload, error, save, context);
+    return afterError(run, file, error, save, context);
   }
 }
 
@@ -63,13 +61,12 @@ export async function stepFile(
 async function afterError(
   run: EditionRun,
   file: DigestFile,
-  { name }: Upload,
   error: SlackApiError,
   save: Save,
   context: JobContext,
 ): Promise<StepResult<EditionRun>> {
   const { kind, code, method } = error;
-  const about = { run: run.id, file: name };
+  const about = { run: run.id };
   const nowMs = context.now();
   // If the app lacks the scope, or no upload can begin, all files are refused.
   const takesNone = lacksScope(error) || (kind === 'refused' && method === 'files.getUploadURLExternal');
@@ -102,10 +99,9 @@ type FileMethod = Parameters<typeof fileRateLimit>[0];
 function takeFileSlot(
   run: EditionRun,
   method: FileMethod,
-  upload: Upload,
   { rateLimiter, timing }: JobContext,
 ): Promise<number> {
-  const slot = { id: `${run.id} ${upload.name}` };
+  const slot = { id: run.id };
   return rateLimiter.takeSlot(fileRateLimit(method, run.teamId, timing), slot);
 }
 
@@ -115,14 +111,14 @@ const holdFiles = (run: EditionRun, method: FileMethod, { rateLimiter, timing }:
 /** Safe to repeat: an upload without completion is in no conversation, and Slack drops it. */
 async function send(run: EditionRun, upload: Upload, save: Save, context: JobContext) {
   const { slack, timing, log } = context;
-  const waitMs = await takeFileSlot(run, 'begin', upload, context);
+  const waitMs = await takeFileSlot(run, 'begin', context);
   if (waitMs > 0) return runAgainIn(waitMs);
   const make = await upload.load();
   let bytes: Uint8Array;
   try {
     bytes = await make();
   } catch (err) {
-    log.error({ err, run: run.id, file: upload.name }, 'a file of a digest cannot be made');
+    log.error({ err, run: run.id }, 'a file of a digest cannot be made');
     return save({ state: 'failed' });
   }
   const { fileId, uploadUrl } = await slack
@@ -141,27 +137,27 @@ async function complete(
 ): Promise<StepResult<EditionRun>> {
   const { slack, callOnceInSlack, steps, timing } = context;
   const { fileId, attempt } = file;
-  const { title, place } = upload;
-  const step = `${upload.name} ${fileId} ${attempt}`;
+  const { filename, place } = upload;
+  const step = `csv ${fileId} ${attempt}`;
   const isNew = (await steps.result(run.id, step)) === undefined;
-  const waitMs = isNew ? await takeFileSlot(run, 'complete', upload, context) : 0;
+  const waitMs = isNew ? await takeFileSlot(run, 'complete', context) : 0;
   if (waitMs > 0) return runAgainIn(waitMs);
   const completed = await callOnceInSlack(run.id, step, async () => {
-    await slack.completeUpload({ fileId, title, ...place }).catch(holdFiles(run, 'complete', context));
+    await slack
+      .completeUpload({ fileId, title: filename, ...place })
+      .catch(holdFiles(run, 'complete', context));
     return true;
   });
   if (completed.kind === 'inFlight') return runAgainIn(completed.forMs);
   if (completed.kind === 'notHappened') throw completed.error;
-  const infoMs = await takeFileSlot(run, 'info', upload, context);
+  const infoMs = await takeFileSlot(run, 'info', context);
   if (infoMs > 0) return runAgainIn(infoMs);
   const info = await slack
     .fileInfo(fileId)
     .catch(holdFiles(run, 'info', context))
     .catch(unfinished);
   // A shared file is there, even if Slack does not know its contents yet.
-  const isThere =
-    place === undefined ? info.ready : info.sharedIn.some(({ channel }) => channel === place.channel);
-  if (isThere) return save({ state: 'done' });
+  if (info.sharedIn.some(({ channel }) => channel === place.channel)) return save({ state: 'done' });
   if (file.failures >= MAX_FAILURES) return save({ state: 'failed' });
   // Slack shares a file after its answer. If it is still not shared after the checks, the completion did not happen.
   const isUnclear = completed.kind === 'unknown' && file.failures >= UNCLEAR_CHECKS;
@@ -172,6 +168,6 @@ async function complete(
 
 /** The state of a file whose upload was never finished. */
 function unfinished(error: unknown) {
-  if (error instanceof SlackApiError && error.kind === 'missing') return { ready: false, sharedIn: [] };
+  if (error instanceof SlackApiError && error.kind === 'missing') return { sharedIn: [] };
   throw error;
 }

@@ -4,7 +4,6 @@ import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts'
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
-import { chartPng } from '../chart-png.ts';
 import { pagesCsv } from '../csv.ts';
 import {
   causeOf,
@@ -15,12 +14,11 @@ import {
   rangeKey,
 } from '../figures/record.ts';
 import { addCounts, isRefusal } from '../model.ts';
-import { chartPoints, typedRange } from '../weeks.ts';
-import { complete, loadFollowUps, loadTrend, takesFiles, totalsBeforeOf } from './content.ts';
-import { chartSupportKey, stepFile, wantedFile } from './files.ts';
+import { complete, loadFollowUps, loadTrend, totalsBeforeOf } from './content.ts';
+import { chartSupportKey, stepCsvFile } from './files.ts';
 import { type EditionRun, editionRun, figuresOf, lateNow, rootKey } from './record.ts';
 import { stuckReply, waitsMessage } from './reply-view.ts';
-import { chartTitle, csvName, editionMessages } from './view.ts';
+import { csvName, editionMessages } from './view.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -65,40 +63,14 @@ async function step(run: EditionRun, context: JobContext): Promise<StepResult<Ed
     case 'collecting':
       return awaitTotals(run, context);
     case 'posted':
-      return (
-        (await updateRootMessage(run, context)) ??
-        (await firstResult(
-          () => stepPicture(run, context),
-          () => awaitPages(run, context),
-        )) ??
-        runAgainIn(0)
-      );
+      return (await updateRootMessage(run, context)) ?? awaitPages(run, context);
     case 'completing':
       return (
-        (await updateRootMessage(run, context)) ??
-        (await firstResult(
-          () => stepPicture(run, context),
-          () => stepCsv(run, context),
-        )) ??
-        end(run, { why: 'done' })
+        (await updateRootMessage(run, context)) ?? (await stepCsv(run, context)) ?? end(run, { why: 'done' })
       );
     case 'ended':
       return markIdle(run, context);
   }
-}
-
-type MaybeStep = () => Promise<StepResult<EditionRun> | undefined>;
-
-/** Runs steps that do not block each other: returns the first result that is no wait, else the shortest wait. */
-async function firstResult(...steps: MaybeStep[]): Promise<StepResult<EditionRun> | undefined> {
-  let inMs: number | undefined;
-  for (const step of steps) {
-    const result = await step();
-    if (result === undefined) continue;
-    if (result === 'next' || result.kind !== 'again') return result;
-    inMs = Math.min(result.inMs, inMs ?? result.inMs);
-  }
-  return inMs === undefined ? undefined : runAgainIn(inMs);
 }
 
 const checkMs = (run: EditionRun, context: JobContext) => deliveryCheckMs(run, context, MAX_CHECK_MS);
@@ -142,7 +114,6 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   }
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
   const hasChart = !(await kept.isUnsupported(chartSupportKey(run.teamId)));
-  const hasFiles = await takesFiles(run, context);
   const posted: EditionRun = {
     ...run,
     state: 'posted',
@@ -153,7 +124,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     ...totalsBeforeOf(before),
     spans,
     followUps: await loadFollowUps(run, context),
-    ...(hasChart ? { chart: 'block' as const } : chartFallback(hasFiles)),
+    hasChart,
   };
   return saveAs(open.length > 0 ? posted : await complete(posted, figures, before, context));
 }
@@ -161,10 +132,6 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
 /** Whether collecting found the project missing in the settings, and it is still missing. */
 const lacksProject = ({ project, pollFailure }: FiguresRun, { docs, projectId }: JobContext) =>
   pollFailure?.kind === 'project' && (docs(project) === undefined || projectId(project) === undefined);
-
-/** The form of a chart if the workspace does not take the native block. */
-const chartFallback = (hasFiles: boolean) =>
-  hasFiles ? { chart: 'picture' as const, picture: wantedFile } : { chart: 'none' as const };
 
 /** Checks that the first message is posted, and shows its chart. Returns undefined if nothing is to be done. */
 async function updateRootMessage(
@@ -175,35 +142,13 @@ async function updateRootMessage(
   const delivery = await outbox.deliveryState(rootKey(run));
   if (delivery.kind === 'refused') return end(run, { why: 'place', code: delivery.code });
   if (delivery.kind === 'waiting') return runAgainIn(deliveryCheckMs(run, context));
-  const { channel, ts: rootTs, outdated, fellBack } = delivery;
+  const { channel, ts: rootTs, fellBack } = delivery;
   await threads.close({ teamId: run.teamId, channel, rootTs });
   // The message is shown without its chart, so Slack refused the chart.
-  if (fellBack !== 'fallback') return undefined;
-  if (run.chart === 'block') {
-    await figures.markUnsupported(chartSupportKey(run.teamId));
-    return saveAs({ ...run, ...chartFallback(await takesFiles(run, context)) });
-  }
-  // Before the edit with the picture, an earlier form was refused.
-  return run.chart === 'picture' && run.picture?.state === 'done' && !outdated
-    ? saveAs({ ...run, chart: 'none' })
-    : undefined;
+  if (fellBack !== 'fallback' || !run.hasChart) return undefined;
+  await figures.markUnsupported(chartSupportKey(run.teamId));
+  return saveAs({ ...run, hasChart: false });
 }
-
-/** Uploads the picture of the chart, if one is needed. Returns undefined when that is over. */
-async function stepPicture(
-  run: EditionRun,
-  context: JobContext,
-): Promise<StepResult<EditionRun> | undefined> {
-  if (run.chart !== 'picture') return undefined;
-  if (run.picture?.state === 'failed') return saveAs({ ...run, chart: 'none' });
-  return stepFile(run, { name: 'picture', ...pictureOf(run) }, context);
-}
-
-const pictureOf = (run: EditionRun) => ({
-  filename: `${run.week ?? typedRange(run.range)}.png`,
-  title: chartTitle(run),
-  load: async () => () => chartPng({ title: chartTitle(run), points: chartPoints(run.spans) }),
-});
 
 /** Waits for the lists of pages, which the hourly limit may delay. */
 async function awaitPages(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
@@ -223,12 +168,10 @@ async function awaitPages(run: EditionRun, context: JobContext): Promise<StepRes
 async function stepCsv(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun> | undefined> {
   const root = await context.outbox.deliveryState(rootKey(run));
   if (root.kind !== 'shown' || run.pages === undefined) return undefined;
-  return stepFile(
+  return stepCsvFile(
     run,
     {
-      name: 'csv',
       filename: csvName(run),
-      title: csvName(run),
       place: { channel: root.channel, threadTs: root.ts },
       async load() {
         const pages = await context.figures.pages(run, rangeKey(run.range));

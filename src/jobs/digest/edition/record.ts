@@ -110,9 +110,7 @@ export const editionRun = runBase.extend({
   pagesHeld: platformCause.optional(),
   readers: readerFigures.optional(),
   followUps: z.array(followUp).default([]),
-  /** How the chart is shown. */
-  chart: z.enum(['block', 'picture', 'none']),
-  picture: file.optional(),
+  hasChart: z.boolean(),
   csv: file.optional(),
   ended: editionEnding.optional(),
 });
@@ -155,7 +153,7 @@ export function newEdition(
     sinceMs: nowMs,
     spans: [],
     followUps: [],
-    chart: 'none',
+    hasChart: false,
   };
 }
 

@@ -1,22 +1,15 @@
-import {
-  compose,
-  contextBlock,
-  imageBlock,
-  type Message,
-  message,
-  type Part,
-} from '../../../slack/blocks.ts';
+import { compose, contextBlock, type Message, message, type Part } from '../../../slack/blocks.ts';
 import { chartBlock } from '../../../slack/data-blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { cut, formatCount } from '../../../slack/text.ts';
+import { formatCount } from '../../../slack/text.ts';
 import { personName } from '../../wording-view.ts';
 import { bothText, changeText, shareText, spokenChange } from '../changes.ts';
 import { chartText, chartView } from '../chart.ts';
 import { causeText } from '../failure-view.ts';
 import { type Counts, totalOf } from '../model.ts';
-import { chartPoints, daysOf, daysText, rangeText, typedRange, zoneText } from '../weeks.ts';
+import { chartPoints, daysOf, daysText, typedRange, zoneText } from '../weeks.ts';
 import { pagesMessage } from './pages-view.ts';
-import { CHECK_COUNTING, pagePart, pathText, shortSite, siteText, viewsText } from './phrases.ts';
+import { CHECK_COUNTING, pagePart, pathText, siteText, viewsText } from './phrases.ts';
 import { type EditionRun, isPrivate, pagesKey, rootKey } from './record.ts';
 import { failedMessage, lateMessage } from './reply-view.ts';
 
@@ -51,9 +44,6 @@ const urgencyOf = ({ kind }: EditionRun): Pick<OutboxMessage, 'kind' | 'lowPrior
   kind: 'state',
   ...(kind === 'weekly' && { lowPriority: true }),
 });
-
-export const chartTitle = ({ site, range }: EditionRun) =>
-  `Views of ${shortSite(site)} · ${rangeText(range)}`;
 
 export const csvName = ({ week, range }: EditionRun) => `page-views-${week ?? typedRange(range)}.csv`;
 
@@ -171,12 +161,8 @@ function footerLine({ timetable, owner, kind, range }: EditionRun): Part[] {
 }
 
 function chartPart(run: EditionRun): Message['blocks'][number] | undefined {
-  if (run.totals === undefined || totalOf(run.totals) === 0) return undefined;
-  const points = chartPoints(run.spans);
-  if (run.chart === 'block') return chartBlock(chartView({ title: 'Views by people and by AI', points }));
-  const fileId = run.picture?.state === 'done' ? run.picture.fileId : undefined;
-  if (run.chart !== 'picture' || fileId === undefined) return undefined;
-  return imageBlock({ fileId, alt: cut(`${chartTitle(run)}. ${chartText(points)}`, 1500) });
+  if (!run.hasChart || run.totals === undefined || totalOf(run.totals) === 0) return undefined;
+  return chartBlock(chartView({ title: 'Views by people and by AI', points: chartPoints(run.spans) }));
 }
 
 /** State, subject and numbers in words, for phones and screen readers. */

@@ -17,7 +17,7 @@ test.each<[string, Partial<EditionRun>, number[]]>([
   ['neither', { sections: [] }, [0]],
 ])('a list that does not add up to the totals is told once, with %s', (_, changes, times) => {
   const differing = (differs: Partial<EditionRun>, text: string) =>
-    editionMessages(anEdition({ chart: 'none', readers: {}, ...differs, ...changes })).map(
+    editionMessages(anEdition({ hasChart: false, readers: {}, ...differs, ...changes })).map(
       ({ message }) => reads(message).split(text).length - 1,
     );
   expect(differing({ totals: { human: 1000, ai: 300 } }, DIFFERS)).toEqual(times);

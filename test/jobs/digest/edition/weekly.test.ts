@@ -10,7 +10,7 @@ import { redisForTests } from '../../../support/redis.ts';
 const redis = redisForTests();
 
 describe('the digest of a week', () => {
-  test('is one digest, one picture and one file, whatever dies between any two writes', async () => {
+  test('is one digest and one file, whatever dies between any two writes', async () => {
     const { shown, world } = await setUp(redis.client, { refusesCharts: true });
     const planned = weekly();
     await accept(world, planned);
@@ -34,7 +34,7 @@ describe('the digest of a week', () => {
       if (outcome?.kind === 'again') world.nowMs += outcome.inMs;
     }
     const completed = shown.files.filter((file) => file.completed.length > 0);
-    expect(completed.map(({ filename }) => filename.split('.')[1])).toEqual(['png', 'csv']);
+    expect(completed.map(({ filename }) => filename.split('.')[1])).toEqual(['csv']);
     for (const file of completed) expect(file.completed).toHaveLength(1);
   });
 

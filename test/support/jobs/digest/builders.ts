@@ -79,7 +79,7 @@ export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
     thumbs: [{ path: '/guides/sso', up: 2, down: 9 }],
   },
   followUps: [],
-  chart: 'block',
+  hasChart: true,
   ended: { why: 'done' },
   ...changes,
 });
