@@ -76,16 +76,15 @@ test('a file in a private channel is found there', async () => {
   expect((await api.fileInfo(fileId)).sharedIn).toMatchObject([{ channel, threadTs }]);
 });
 
-const nowhere = { channel: 'C0A', threadTs: '1.1' };
-
 test('files that are switched off are told from a missing scope, which counts as a working token', async () => {
   const { slack, api } = await setting({ refuses: { files: 'disabled' } });
   const begin = () => api.getUploadAddress({ filename: 'a.png', bytes: 3 });
   expect(await failure(begin())).toBe('refused file_uploads_disabled');
+  const channel = slack.channel('#docs').id;
   slack.refuses.files = 'scope';
   for (const call of [
     begin,
-    () => api.completeUpload({ fileId: 'F0A', title: 'A', ...nowhere }),
+    () => api.completeUpload({ fileId: 'F0A', title: 'A', channel, threadTs: '1.1' }),
     () => api.fileInfo('F0A'),
   ]) {
     const error = await failureOf(call());

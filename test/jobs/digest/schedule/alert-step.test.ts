@@ -159,7 +159,7 @@ test('a hostile path does no harm in the line, and a site neither', () => {
     [{ path, now: 900, before: 100 }],
   );
   expect(text).not.toMatch(/<!|\u202e/u);
-  expect(text.split('\n')).toHaveLength(3);
+  expect(text.split('\n')).toHaveLength(4);
   expect(text.length).toBeLessThan(400);
   expect(JSON.stringify(blocks)).toContain('AI up 80%');
 });
