@@ -84,7 +84,7 @@ test('files that are switched off are told from a missing scope, which counts as
   slack.refuses.files = 'scope';
   for (const call of [
     begin,
-    () => api.completeUpload({ fileId: 'F0A', title: 'A', channel, threadTs: '1.1' }),
+    () => api.completeUpload({ fileId: 'F0A', title: 'A', channel, threadTs: '1700000000.000100' }),
     () => api.fileInfo('F0A'),
   ]) {
     const error = await failureOf(call());
