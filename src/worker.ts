@@ -4,12 +4,7 @@ import { createDocsApi, type DocsApi, type DocsApiRequest, keyIdOf } from './doc
 import { DocsApiError } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
 import { docsProblemOf } from './docs-api/problems.ts';
-import {
-  createAdminAlert,
-  createExpiryReminder,
-  createKeyAlert,
-  findAdmins,
-} from './jobs/alerts/admin-alert.ts';
+import { createExpiryReminder, createKeyAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
 import { createCallOnce } from './jobs/call-once.ts';
 import type { JobContext } from './jobs/context.ts';
 import { workWithKey } from './jobs/features.ts';
@@ -63,7 +58,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     rejectedKeys: stores.rejectedKeys,
     waits: async (team, names) => workWaitsText(await workWithKey(team, names, stores)),
   });
-  const sendAdminAlert = createAdminAlert(alertParts);
   const remindOfExpiry = createExpiryReminder({ ...alertParts, projects, teamId: currentTeamId, log });
 
   const context: JobContext = {
@@ -84,7 +78,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
       onShown: (urgency, lagMs) => metrics.deliveryLag.observe({ urgency }, lagMs),
       onRetry: () => metrics.retries.add({ of: 'slack' }),
     }),
-    ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins, sendAdminAlert }),
+    ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins }),
     ...rejectWhenStopping(stopping, { names: parts.names, isPublic: parts.readers.isPublic }),
     policy: rejectWhenStopping(stopping, parts.policy),
     botUserId: () => identity.current()?.botUserId,

@@ -16,13 +16,9 @@ interface RunWithCard {
 }
 
 /** Returns the state of a run's card. The card comes first; if it cannot be posted, nothing starts. */
-export async function loadCardState(
-  run: RunWithCard,
-  key: string,
-  { outbox, now }: Pick<JobContext, 'outbox' | 'now'>,
-): Promise<CardState> {
-  const delivery = await outbox.deliveryState(key);
-  if (delivery.kind === 'waiting') return { kind: 'waiting', inMs: deliveryCheckMs(run, { now }) };
+export async function loadCardState(run: RunWithCard, key: string, context: JobContext): Promise<CardState> {
+  const delivery = await context.outbox.deliveryState(key);
+  if (delivery.kind === 'waiting') return { kind: 'waiting', inMs: deliveryCheckMs(run, context) };
   if (delivery.kind === 'refused' && !run.asked.joinable && !run.inDirectMessage)
     return { kind: 'elsewhere' };
   return delivery;
@@ -35,16 +31,18 @@ export const deliveryCheckMs = (
   longestMs = 2000,
 ) => Math.min(Math.max((now() - sinceMs) / 2, 50), longestMs);
 
-type EphemeralParts = Pick<JobContext, 'runs' | 'callOnceInSlack' | 'steps' | 'postEphemeral' | 'timing'>;
-
 /** Whether an ephemeral arrived. While Slack's answer may still come, that is unknown for at most `inMs`. */
 type Arrival = 'yes' | 'notKnown' | { inMs: number };
 
-async function tryWhereAsked(
+/**
+ * Posts a message once to the requester, in the conversation of the request, while that is possible. Returns whether it
+ * arrived.
+ */
+export async function postWhereAsked(
   runId: string,
   step: string,
   message: Message,
-  { runs, callOnceInSlack, steps, postEphemeral, timing }: EphemeralParts,
+  { runs, callOnceInSlack, steps, postEphemeral, timing }: JobContext,
 ): Promise<Arrival> {
   const responseUrl = await runs.responseUrl(runId);
   // It may have arrived through a response URL that existed then.
@@ -57,16 +55,6 @@ async function tryWhereAsked(
   return posted.kind === 'done' && posted.value ? 'yes' : 'notKnown';
 }
 
-/** Posts a message once to the requester, in the conversation of the request, while that is possible. */
-export async function postWhereAsked(
-  runId: string,
-  step: string,
-  message: Message,
-  parts: EphemeralParts,
-): Promise<void> {
-  await tryWhereAsked(runId, step, message, parts);
-}
-
 /**
  * Posts a run's result to `userId`: in the conversation of the request, or by direct message if its arrival there is
  * unconfirmed. `direct` is the text of the direct message, if it differs. Repeats use the same `name`. Returns 0 when
@@ -75,14 +63,18 @@ export async function postWhereAsked(
 export async function reportPrivately(
   run: RunBase,
   report: { name: string; userId: string; message: Message; direct?: Message },
-  context: EphemeralParts & Pick<JobContext, 'outbox'>,
+  context: JobContext,
 ): Promise<number> {
   const { name, userId, message, direct = message } = report;
-  const arrival = await tryWhereAsked(run.id, name, message, context);
+  const arrival = await postWhereAsked(run.id, name, message, context);
   if (arrival === 'yes') return 0;
   if (arrival !== 'notKnown') return arrival.inMs;
-  const place = { user: userId };
-  const post = { key: `${run.id}.${name}`, place, kind: 'ending' as const, message: direct };
+  const post = {
+    key: `${run.id}.${name}`,
+    place: { user: userId },
+    kind: 'ending' as const,
+    message: direct,
+  };
   await context.outbox.publish(run.teamId, post, run.rev);
   return 0;
 }

@@ -17,7 +17,6 @@ import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { OwnPostStore, ThreadStore } from '../store/threads.ts';
 import type { ValueStores } from '../store/values.ts';
-import type { SendAdminAlert } from './alerts/admin-alert.ts';
 import type { CallOnce } from './call-once.ts';
 import type { Limits } from './limits.ts';
 import type { IsPublic } from './visibility.ts';
@@ -68,8 +67,6 @@ export interface JobContext {
    * any admins.
    */
   alertAdmins: (teamId: string, project: string, error?: DocsApiError) => Promise<boolean>;
-  /** Alerts the admins of any other problem. */
-  sendAdminAlert: SendAdminAlert;
 
   /** For calls to the platform that must not happen twice, and their results. */
   callOnce: CallOnce;

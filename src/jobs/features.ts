@@ -1,9 +1,25 @@
+import { editRateLimit } from '../slack/rate-limits.ts';
 import { agentFeature } from './agent/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
 import type { Feature, FeatureContext, LimitedPerson, LimitInUse, Work, WorkContext } from './feature.ts';
-import { outboxFeature } from './outbox/feature.ts';
-import { statusFeature } from './status/feature.ts';
+import { waitingText } from './wording-view.ts';
+
+const outboxFeature: Feature = {
+  async limits({ teamId }, { rateLimiter, timing }) {
+    const edits = editRateLimit(teamId, timing);
+    const usage = await rateLimiter.usage(edits);
+    const free = usage?.free === 0 ? 'all in use' : `${usage?.free} free`;
+    const use = usage === undefined ? '' : `, ${free} right now, ${waitingText(usage.waiting)}`;
+    // Edits always wait for seconds.
+    return [{ text: `edits in Slack: up to ${edits.count} a minute${use}` }];
+  },
+};
+
+const statusFeature: Feature = {
+  command: '/docs-status',
+  permission: { name: 'admin', may: 'Administer Docket: read its audit log' },
+};
 
 /** The features on the Home tab and in `/docs-status`, in this order. */
 export const features: readonly Feature[] = [

@@ -27,16 +27,12 @@ export interface AdminAlertParts {
 }
 
 interface AdminAlert {
-  /** Its name among the alerts of all workspaces. */
+  /** Its name in its workspace, and the prefix of its message keys. */
   name: string;
-  /** The prefix of its message keys. */
-  messageKeyPrefix: string;
   message(): Message | Promise<Message>;
   /** Whether it is sent once ever, instead of once an hour. */
   once?: boolean;
 }
-
-export type SendAdminAlert = (teamId: string, alert: AdminAlert) => Promise<boolean>;
 
 /** More admins than this get no alert: a direct message to everybody would be noise. */
 const MAX_RECIPIENTS = 10;
@@ -45,20 +41,21 @@ const MAX_RECIPIENTS = 10;
  * Returns a function that sends an alert to the admins by direct message. All processes together send it at most once
  * an hour, or once ever. It returns whether there are any admins.
  */
-export function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts): SendAdminAlert {
+function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts) {
   // Many runs may find the same problem at once.
   const lookUp = cached({ timeoutMs: Infinity, cacheMs: 0, now }, admins);
 
-  return async (teamId, { name, messageKeyPrefix, message, once = false }) => {
-    const { sinceMs, recipients: sent } = await alerts.begin(name, now());
+  return async (teamId: string, { name, message, once = false }: AdminAlert): Promise<boolean> => {
+    const stored = `${name}:${teamId}`;
+    const { sinceMs, recipients: sent } = await alerts.begin(stored, now());
     if (sent !== undefined) return sent.length > 0;
-    const { ids, complete } = await lookUp(name);
+    const { ids, complete } = await lookUp(stored);
     const recipients = ids.slice(0, MAX_RECIPIENTS);
-    const prefix = once ? messageKeyPrefix : `${messageKeyPrefix}.${sinceMs}`;
+    const prefix = once ? name : `${name}.${sinceMs}`;
     const post = { kind: 'ending' as const, message: await message() };
     for (const user of recipients)
       await outbox.publish(teamId, { key: `${prefix}.${user}`, place: { user }, ...post }, 1);
-    if (complete) await alerts.markSent(name, recipients);
+    if (complete) await alerts.markSent(stored, recipients);
     return recipients.length > 0;
   };
 }
@@ -101,30 +98,34 @@ export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyA
   return async (teamId: string, project: string, error?: DocsApiError): Promise<boolean> => {
     const owner = projects.find(({ name }) => name === project);
     const keyId = keyIdOf(owner ?? { apiKey: '' });
-    const { variable, isFile, names } = keyOf(projects.filter((one) => keyIdOf(one) === keyId));
-    const shown = { variable, isFile, names: projects.length > 1 ? names : [] };
+    const sharing = projects.filter((one) => keyIdOf(one) === keyId);
+    const key = keyOf(sharing, projects.length > 1);
     if (error?.kind === 'forbidden')
       return alertAdmins(teamId, {
-        name: `forbidden:${teamId}:${variable}`,
-        messageKeyPrefix: `key-forbidden.${variable}`,
-        message: () => forbiddenAlertMessage(shown, error.platformMessage, FORBIDDEN_CAUSES),
+        name: `key-forbidden.${key.variable}`,
+        message: () => forbiddenAlertMessage(key, error.platformMessage, FORBIDDEN_CAUSES),
       });
     const sinceMs = await rejectedKeys.reject(keyId, parts.now());
     return alertAdmins(teamId, {
-      name: `key:${teamId}:${variable}`,
-      messageKeyPrefix: `key-rejected.${variable}`,
+      name: `key-rejected.${key.variable}`,
       message: async () =>
-        keyAlertMessage({ ...shown, sinceMs, waiting: await waits(teamId, names).catch(() => '') }),
+        keyAlertMessage({
+          ...key,
+          sinceMs,
+          waiting: await waits(teamId, namesOf(sharing)).catch(() => ''),
+        }),
     });
   };
 }
 
-/** Returns the setting and the projects of a shared key. */
-function keyOf(sharing: readonly KeyOwner[]) {
-  const [first] = sharing;
-  const variable = first?.apiKeyVariable ?? 'The API key';
-  return { variable, isFile: first?.apiKeyFile !== undefined, names: sharing.map(({ name }) => name) };
-}
+/** Returns the setting of a shared key, and the names of its projects if there are other ones. */
+const keyOf = (sharing: readonly KeyOwner[], hasOthers: boolean) => ({
+  variable: sharing[0]?.apiKeyVariable ?? 'The API key',
+  isFile: sharing[0]?.apiKeyFile !== undefined,
+  names: hasOthers ? namesOf(sharing) : [],
+});
+
+const namesOf = (projects: readonly KeyOwner[]) => projects.map(({ name }) => name);
 
 type KeyOwner = Pick<Project, 'name' | 'apiKey' | 'apiKeyVariable' | 'apiKeyFile'>;
 
@@ -139,17 +140,13 @@ export async function findRejectedKeys(
 ): Promise<RejectedKey[]> {
   const keys = [...Map.groupBy(projects, keyIdOf)];
   const found = await since(keys.map(([keyId]) => keyId));
-  const rejected = keys.flatMap(([, sharing], index) => {
+  const rejected = keys.map(async ([, sharing], index) => {
     const sinceMs = found[index];
-    return sinceMs === undefined ? [] : [{ ...keyOf(sharing), sinceMs }];
+    if (sinceMs === undefined) return [];
+    const waiting = await withTimeout(WAITS_MS, waits(namesOf(sharing))).catch(() => '');
+    return [{ ...keyOf(sharing, keys.length > 1), sinceMs, waiting }];
   });
-  return Promise.all(
-    rejected.map(async (key) => ({
-      ...key,
-      names: keys.length > 1 ? key.names : [],
-      waiting: await withTimeout(WAITS_MS, waits(key.names)).catch(() => ''),
-    })),
-  );
+  return (await Promise.all(rejected)).flat();
 }
 
 interface ExpiryReminderParts extends AdminAlertParts {
@@ -177,17 +174,12 @@ export function createExpiryReminder({ projects, teamId, log, ...parts }: Expiry
       if (expires === undefined) continue;
       const leftMs = Date.parse(expires) - parts.now();
       const days = REMINDER_DAYS.find((ahead) => leftMs <= ahead * DAY_MS);
-      const { variable, isFile, names } = keyOf(sharing);
+      const key = keyOf(sharing, projects.length > 1);
+      const { variable } = key;
       const name = `key-expires.${variable}.${expires}.${days}`;
       if (leftMs <= 0 || days === undefined || sent.has(name) || isRenewed(dated)) continue;
-      const shown = { variable, isFile, names: projects.length > 1 ? names : [] };
-      const message = () => expiryMessage(shown, expires);
-      const hasAdmins = await alertAdmins(team, {
-        name: `${name}:${team}`,
-        messageKeyPrefix: name,
-        message,
-        once: true,
-      });
+      const message = () => expiryMessage(key, expires);
+      const hasAdmins = await alertAdmins(team, { name, message, once: true });
       sent.add(name);
       log.warn({ variable, expires, hasAdmins }, 'an API key expires soon');
     }

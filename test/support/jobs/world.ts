@@ -80,7 +80,6 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     botUserId: () => 'U0DOCKET',
     workspaceUrl: () => 'https://acme.example/',
     alertAdmins: async () => true,
-    sendAdminAlert: async () => true,
     callOnce: createCallOnce({
       ...calls,
       callMs: timing.docsCallMs,
