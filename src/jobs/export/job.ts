@@ -1,11 +1,10 @@
-import { DocsApiError } from '../../docs-api/errors.ts';
 import { SlackApiError } from '../../slack/errors.ts';
-import { createBundleLink, shouldRetryLink } from '../bundle-link.ts';
+import { makeBundleLink } from '../bundle-link.ts';
 import { deliveryCheckMs, loadCardState, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
 import { lookUpJob, pollRateLimit } from '../polling.ts';
-import { growingPauseMs, nextFailure } from '../retry.ts';
+import { growingPauseMs } from '../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { exportNeeds } from './feature.ts';
 import { site } from './progress-view.ts';
@@ -20,7 +19,7 @@ import {
 } from './record.ts';
 import { noPlaceMessage } from './reply-view.ts';
 import { awaitAnswer, pollExportJob, startExport } from './steps.ts';
-import { advance, endRun, isUnconfirmedJobId, withFailure } from './transitions.ts';
+import { advance, endRun, isUnconfirmedJobId } from './transitions.ts';
 import { cardKey, exportMessages, privateKey, retractedMessage } from './view.ts';
 
 /** A step waits for the platform most of the time, and thousands may be due within seconds. */
@@ -111,16 +110,11 @@ async function handleEnded(run: ExportRun, context: JobContext): Promise<StepRes
   const { ending } = run;
   if (ending !== undefined && !run.audited)
     return saveAs({ ...run, audited: true }, { audit: `ended: ${ending.kind}` });
-  if (ending?.kind === 'noPlace') {
-    const name = `no-place.${run.attempt}`;
-    const message = noPlaceMessage(run, ending.code);
+  const isWithoutPlace = ending?.kind === 'noPlace';
+  if (isWithoutPlace || isRetracted(run)) {
+    const name = `${isWithoutPlace ? 'no-place' : 'refused'}.${run.attempt}`;
+    const message = isWithoutPlace ? noPlaceMessage(run, ending.code) : retractedMessage(run);
     const inMs = await reportPrivately(run, { name, userId: run.requester.id, message }, context);
-    if (inMs > 0) return runAgainIn(inMs);
-  }
-  if (isRetracted(run)) {
-    const name = `refused.${run.attempt}`;
-    const report = { name, userId: run.requester.id, message: retractedMessage(run) };
-    const inMs = await reportPrivately(run, report, context);
     if (inMs > 0) return runAgainIn(inMs);
   }
   const endings = [ending?.kind === 'done' ? ending : undefined, run.earlier?.ending];
@@ -160,20 +154,19 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Promise<
   if (docs === undefined) return endWithoutLink({ why: 'project' });
   const { alone } = run;
   if (alone === undefined) return decideRecipient(run, context);
-  try {
-    const link = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
-    const created = await createBundleLink(docs, jobIdOf(run), link, context);
-    return saveAs(endRun(run, { kind: 'done', ...created, privately: alone }, now()));
-  } catch (error) {
-    if (!(error instanceof DocsApiError)) throw error;
-    if (error.kind === 'aborted') return runAgainIn(0);
-    const trouble = nextFailure(run.pollFailure, error, context);
-    if (trouble.kind === 'key')
-      return endWithoutLink({ why: 'key', adminsTold: await context.alertAdmins(run.teamId, run.project) });
-    if (shouldRetryLink(error, trouble.nextMs, run.sinceMs, context))
-      return saveAs(withFailure(run, trouble), { inMs: trouble.nextMs - now() });
-    if (error.kind === 'forbidden') await context.alertAdmins(run.teamId, run.project, error);
-    return endWithoutLink({ reason: error.platformMessage });
+  const name = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
+  const link = await makeBundleLink(run, docs, { jobId: jobIdOf(run), name }, context);
+  switch (link.kind) {
+    case 'made':
+      return saveAs(endRun(run, { kind: 'done', ...link.made, privately: alone }, now()));
+    case 'later':
+      return link.result;
+    case 'failed': {
+      const { error, adminsTold } = link;
+      return endWithoutLink(
+        error.kind === 'key_rejected' ? { why: 'key', adminsTold } : { reason: error.platformMessage },
+      );
+    }
   }
 }
 

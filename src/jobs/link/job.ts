@@ -1,11 +1,10 @@
-import { DocsApiError } from '../../docs-api/errors.ts';
 import { fillLinks } from '../../slack/blocks.ts';
-import { createBundleLink, shouldRetryLink } from '../bundle-link.ts';
+import { makeBundleLink } from '../bundle-link.ts';
 import { deliveryCheckMs, postWhereAsked } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
 import { recheckPermission } from '../permission.ts';
-import { failurePauseMs, lookupRetryMs } from '../retry.ts';
+import { lookupRetryMs } from '../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { type LinkRun, linkRun } from './record.ts';
 import { linkKey, linkMessages, refusedMessage } from './view.ts';
@@ -59,21 +58,17 @@ async function createLink(run: LinkRun, context: JobContext): Promise<StepResult
   if (permission.kind === 'refused') return endFailed(run, 'refused: not permitted');
   const docs = context.docs(run.project);
   if (docs === undefined) return endFailed(run, 'no such project');
-  try {
-    const name = `${run.id}.${run.made}`;
-    const { link, linkEndsAtMs } = await createBundleLink(docs, run.exportJobId, name, context);
-    return saveAs({ ...run, state: 'sent', link, linkEndsAtMs, expired: undefined }, { audit: 'sent' });
-  } catch (error) {
-    if (!(error instanceof DocsApiError)) throw error;
-    if (error.kind === 'aborted') return runAgainIn(0);
-    if (error.kind === 'key_rejected' || error.kind === 'forbidden')
-      await context.alertAdmins(run.teamId, run.project, error);
-    const failures = run.failures + 1;
-    const inMs = failurePauseMs(failures, error, context);
-    const nextPollAtMs = now() + inMs;
-    return shouldRetryLink(error, nextPollAtMs, run.sinceMs, context)
-      ? saveAs({ ...run, failures, nextPollAtMs }, { inMs })
-      : endFailed(run, error.kind);
+  const name = `${run.id}.${run.made}`;
+  const made = await makeBundleLink(run, docs, { jobId: run.exportJobId, name }, context);
+  switch (made.kind) {
+    case 'made': {
+      const { link, linkEndsAtMs } = made.made;
+      return saveAs({ ...run, state: 'sent', link, linkEndsAtMs, expired: undefined }, { audit: 'sent' });
+    }
+    case 'later':
+      return made.result;
+    case 'failed':
+      return endFailed(run, made.error.kind);
   }
 }
 

@@ -3,6 +3,7 @@ import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import { site } from '../export/progress-view.ts';
 import { type ExportRun, jobIdOf } from '../export/record.ts';
+import { pollFailure } from '../poll-record.ts';
 import { type RunRequest, requestRunId } from '../request.ts';
 import type { VisibleKind } from '../visibility.ts';
 
@@ -21,8 +22,7 @@ export const linkRun = runBase.extend({
   nextPollAtMs: z.number(),
   /** Counts the requested links; a further one edits the same message. */
   made: z.number().int(),
-  /** Consecutive failures to make a link. */
-  failures: z.number().int(),
+  pollFailure: pollFailure.optional(),
   /** Name of the last link in the link store. */
   link: z.string().optional(),
   linkEndsAtMs: z.number().optional(),
@@ -65,7 +65,6 @@ export function newLinkRun(
     sinceMs: nowMs,
     nextPollAtMs: nowMs,
     made: 1,
-    failures: 0,
   };
 }
 
@@ -73,8 +72,8 @@ export function newLinkRun(
 export function renewLink(run: LinkRun, nowMs: number): LinkRun | undefined {
   if (run.state === 'making') return undefined;
   const over = run.state === 'over' || run.expired;
-  const fresh = { sinceMs: nowMs, nextPollAtMs: nowMs, made: run.made + 1, failures: 0, refusal: undefined };
-  return { ...run, ...fresh, state: 'making', expired: over };
+  const fresh = { sinceMs: nowMs, nextPollAtMs: nowMs, made: run.made + 1 };
+  return { ...run, ...fresh, state: 'making', expired: over, pollFailure: undefined, refusal: undefined };
 }
 
 /** The value of [New link] and [Get the link]: the link that they were shown for. */

@@ -18,7 +18,6 @@ export function aLinkRun(changes: Partial<LinkRun> = {}): LinkRun {
     sinceMs: NOW_MS,
     nextPollAtMs: NOW_MS,
     made: 1,
-    failures: 0,
     ...changes,
   };
 }
