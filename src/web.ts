@@ -11,7 +11,7 @@ import { findRejectedKeys } from './jobs/alerts/admin-alert.ts';
 import type { FeatureContext } from './jobs/feature.ts';
 import { workWithKey } from './jobs/features.ts';
 import { enqueueHome, enqueueRun } from './jobs/index.ts';
-import { createSystemSnapshot } from './jobs/status/snapshot.ts';
+import { createSystemStatus } from './jobs/status/status.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
@@ -70,7 +70,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     limits,
     timing,
   };
-  const systemSnapshot = createSystemSnapshot({
+  const systemStatus = createSystemStatus({
     snapshots: parts.health.snapshots,
     store: stores.health,
     missingScopes: slack.missingScopes,
@@ -105,7 +105,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     ...readers,
     loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
     auditLines: audit.latest,
-    systemSnapshot,
+    systemStatus,
     personZone: slack.personZone,
     openModal,
     now,

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { notifiedBy } from '../demo/slack/notifies.ts';
 import type { Block } from '../demo/slack/workspace.ts';
 import { threadChoices } from '../src/commands/agent/modal.ts';
-import { whichJobMessage } from '../src/commands/job-ids.ts';
 import { mentionMessage } from '../src/jobs/agent/mention/view.ts';
 import { ephemeralMessage, threadNeeds } from '../src/jobs/agent/thread/ephemeral-view.ts';
 import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';
@@ -16,6 +15,7 @@ import { exportMessages } from '../src/jobs/export/view.ts';
 import { homeView } from '../src/jobs/home/view.ts';
 import { linkMessages, refusedMessage } from '../src/jobs/link/view.ts';
 import { auditMessage, detailsMessage, statusMessage } from '../src/jobs/status/view.ts';
+import { whichJobMessage } from '../src/jobs/typed-job.ts';
 import { contactsText, notPermittedText, unknownProjectText } from '../src/jobs/wording-view.ts';
 import { contextBlock, type Message, message } from '../src/slack/blocks.ts';
 import { choiceField } from '../src/slack/modals.ts';
@@ -183,7 +183,7 @@ const messagesWith = (words: string): Message[] => [
   message([scheduleLine(aSchedule({ site: words, owner: { id: 'U0ANA', name: words } }))]),
   auditMessage({ done: [anAuditEntry({ subject: words })], refused: [] }),
   message([[unknownProjectText(words, ['acme'])], [notPermittedText('export', contacts(words))]]),
-  whichJobMessage([{ id: words, about: 'docs.acme.com' }], '/docs-export watch', { projects: [aProject()] }),
+  whichJobMessage([{ id: words, about: 'docs.acme.com' }], '/docs-export watch', [aProject()]),
 ];
 
 /** Every object with a text in blocks. */

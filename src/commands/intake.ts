@@ -2,19 +2,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ModalView } from '@slack/types';
 import { ReplyError } from 'ioredis';
 import { z } from 'zod';
-import type { JobContext } from '../jobs/context.ts';
+import type { Limits } from '../jobs/limits.ts';
 import type { RunRequest } from '../jobs/request.ts';
-import type { SystemState } from '../jobs/status/view.ts';
 import { mayAct, type Viewer, type VisibleKind } from '../jobs/visibility.ts';
 import { personName } from '../jobs/wording-view.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Permission } from '../policy.ts';
+import type { Project } from '../projects.ts';
 import type { Log } from '../runtime/log.ts';
 import { logScope } from '../runtime/log-scope.ts';
 import type { ShutdownHooks } from '../runtime/stopping.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { ConversationReaders } from '../slack/lookups.ts';
+import type { Mentions, Names } from '../slack/markdown/names.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
 import type { Acceptance, InboxEntry, Quota, RunBase, RunStore } from '../store/runs.ts';
@@ -32,11 +33,14 @@ export interface Caller extends RunRequest {
   receivedAtMs: number;
 }
 
-export interface CommandTools
-  extends Pick<JobContext, 'projects' | 'limits' | 'names' | 'now'>,
-    ConversationReaders {
+export interface CommandTools extends ConversationReaders {
   intake: ReturnType<typeof createIntake>;
   outbox: Pick<Outbox, 'deliveryState'>;
+  projects: readonly Project[];
+  limits: Limits;
+  /** Returns names for the mentions in a message. Rejects with `NamesUnknown` if Slack does not answer. */
+  names: (mentions: Mentions) => Promise<Names>;
+  now: () => number;
   /** The default domain of a request, if no project has a better one. */
   docsDomain: string | undefined;
   /** Who gets download links: everybody in the thread, or only the requester, by direct message. */
@@ -60,7 +64,12 @@ export interface CommandTools
   hasPermission: (permission: Permission) => Promise<boolean>;
   /** Returns the latest lines of the audit log, `count` of each kind. */
   auditLines: (teamId: string, count: number) => Promise<AuditLines>;
-  systemSnapshot: (caller: Viewer & { teamId: string }, timeoutMs: number) => Promise<SystemState>;
+  /** Returns the message of `/docs-status`, within `timeoutMs`; never rejects. With `details` it has everything. */
+  systemStatus: (
+    caller: Viewer & { teamId: string },
+    timeoutMs: number,
+    details?: { isAdmin: boolean },
+  ) => Promise<Message>;
   /** Slack's user id of the app. */
   botUserId: string;
   /** The workspace's address, with a slash at its end. */

@@ -36,7 +36,6 @@ const layers = [
 /** Registries: each has a line per feature, so they import features. */
 const registries = [
   'src/commands/index.ts',
-  'src/commands/job-ids.ts',
   'src/jobs/features.ts',
   'src/jobs/help-view.ts',
   'src/jobs/index.ts',

@@ -1,4 +1,4 @@
-import type { TypedJob } from '../../jobs/typed-job.ts';
+import { type TypedJob, withJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
@@ -13,8 +13,7 @@ import {
   subcommand,
 } from '../command.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
-import { findAgentJob, withJob } from '../job-ids.ts';
-import { followJob, withProject } from './follow.ts';
+import { findAgentJob, followJob, withProject } from './follow.ts';
 import { instructionProblem, openInstructModal } from './modal.ts';
 import { listThreads, stopFollowing } from './threads.ts';
 
@@ -106,8 +105,11 @@ async function followExisting(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const found = await findAgentJob(typed, rest.project, caller, tools);
-  return withJob(found, { typed, command: '/docs-agent follow', example: followExample }, tools, (job) =>
-    followTyped({ ...rest, jobId: job.id, project: rest.project ?? job.project }, caller, tools),
+  return withJob(
+    found,
+    { typed, command: '/docs-agent follow', example: followExample },
+    tools.projects,
+    (job) => followTyped({ ...rest, jobId: job.id, project: rest.project ?? job.project }, caller, tools),
   );
 }
 
@@ -119,7 +121,7 @@ async function stopTyped(
 ): Promise<Message> {
   if (typed === undefined) return stopFollowing({ jobId: undefined, project }, caller, tools);
   const found = await findAgentJob(typed, project, caller, tools);
-  return withJob(found, { typed, command: '/docs-agent stop', example: stopExample }, tools, (job) =>
+  return withJob(found, { typed, command: '/docs-agent stop', example: stopExample }, tools.projects, (job) =>
     stopFollowing({ jobId: job.id, project: project ?? job.project }, caller, tools),
   );
 }

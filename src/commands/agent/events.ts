@@ -3,16 +3,15 @@ import { newMention, type ProjectProblem } from '../../jobs/agent/mention/record
 import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
 import { newThread, threadQuotas } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
-import { mayBePart, type TypedJob } from '../../jobs/typed-job.ts';
+import { type FoundJob, mayBePart, type TypedJob } from '../../jobs/typed-job.ts';
 import { retention } from '../../runtime/timing.ts';
 import { beginningOf, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { type Reply, readReply } from '../../slack/reply.ts';
 import { idOf } from '../../store/keys.ts';
 import type { Acceptance, Quota, RunBase } from '../../store/runs.ts';
-import { chooseAgentJob, type FoundJob } from '../job-ids.ts';
 import type { EventListener, EventTools } from '../registry.ts';
-import { resolveAgentProject } from './follow.ts';
+import { chooseAgentJob, resolveAgentProject } from './follow.ts';
 
 type RelevantReply = Exclude<Reply, { kind: 'ignored' }>;
 type NewReply = Extract<Reply, { kind: 'reply' }>;

@@ -1,7 +1,16 @@
 import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
-import { newOwnThread, threadQuotas } from '../../jobs/agent/thread/record.ts';
+import { listedThread, newOwnThread, threadQuotas, visibleThread } from '../../jobs/agent/thread/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
+import {
+  chooseJob,
+  type JobChoice,
+  mayBePart,
+  mayMean,
+  searchedProjects,
+  type TypedJob,
+} from '../../jobs/typed-job.ts';
+import { filterVisible, type Viewer } from '../../jobs/visibility.ts';
 import { unknownProjectText } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
@@ -113,4 +122,37 @@ export async function withProject(
   if (resolved.kind === 'project') return run(resolved.project.name);
   const known = projects.map(({ name }) => name);
   return message([[unknownProjectText(named, known)]]);
+}
+
+/** Returns the matching agent job, among those followed where this person may see it. */
+export async function findAgentJob(
+  typed: TypedJob,
+  named: string | undefined,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<JobChoice> {
+  const entries = mayBePart(typed)
+    ? await tools.intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId))
+    : [];
+  return chooseAgentJob(typed, named, entries, caller, tools);
+}
+
+/** The same among index entries of followed threads. */
+export async function chooseAgentJob(
+  typed: TypedJob,
+  named: string | undefined,
+  entries: readonly unknown[],
+  viewer: Viewer,
+  { projects, isPublic }: Pick<CommandTools, 'projects' | 'isPublic'>,
+): Promise<JobChoice> {
+  const names = searchedProjects(projects, named);
+  const threads = entries.flatMap((entry) => {
+    const { agentJobId: id } = entry as { agentJobId?: unknown };
+    // The check of the id alone is cheap.
+    if (typeof id !== 'string' || !mayMean(typed, id)) return [];
+    const thread = listedThread.safeParse(entry).data;
+    return thread && thread.state !== 'ended' && names.includes(thread.project) ? [{ ...thread, id }] : [];
+  });
+  const visible = await filterVisible(threads, visibleThread, viewer, isPublic);
+  return chooseJob(typed, visible, projects);
 }

@@ -5,6 +5,7 @@ import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phras
 import { type ThreadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
 import { stateLabel } from '../../jobs/agent/thread/view.ts';
 import { isTalk, parseThreadText } from '../../jobs/agent/thread-text.ts';
+import { readJobField } from '../../jobs/typed-job.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
@@ -14,9 +15,8 @@ import { type Choice, choiceField, formView, textField } from '../../slack/modal
 import { cutShown, lengthOf } from '../../slack/text.ts';
 import { isBlankId } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import { findAgentJob, readJobField } from '../job-ids.ts';
 import { defineButton, type Modal } from '../registry.ts';
-import { followJob, noAgentMessage, resolveAgentProject, soleAgent } from './follow.ts';
+import { findAgentJob, followJob, noAgentMessage, resolveAgentProject, soleAgent } from './follow.ts';
 
 const INSTRUCT_CALLBACK = 'agent.start';
 

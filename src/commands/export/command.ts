@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { MAX_OTHERS, runningExports } from '../../jobs/export/feature.ts';
 import { exportActions, exportQuotas, exportRun, useDomain } from '../../jobs/export/record.ts';
 import { badDomainMessage } from '../../jobs/export/reply-view.ts';
-import type { TypedJob } from '../../jobs/typed-job.ts';
+import { type TypedJob, withJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { defineCommand, invalid, jobIdArg, optional, projectFlag, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import { findExportJob, withJob } from '../job-ids.ts';
 import { defineButton, type Registry } from '../registry.ts';
 import { exportFlags } from './args.ts';
 import { ownLinkButton, runButtons } from './buttons.ts';
@@ -22,6 +21,7 @@ import {
   askWhetherMeant,
   type ExportRequest,
   exportButtons,
+  findExportJob,
   resolveTarget,
   startExport,
   watchExport,
@@ -114,8 +114,11 @@ async function watchTyped(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const found = await findExportJob(typed, project, caller, tools);
-  return withJob(found, { typed, command: '/docs-export watch', example: watchExample }, tools, (job) =>
-    watchExport({ jobId: job.id, project: project ?? job.project }, caller, tools),
+  return withJob(
+    found,
+    { typed, command: '/docs-export watch', example: watchExample },
+    tools.projects,
+    (job) => watchExport({ jobId: job.id, project: project ?? job.project }, caller, tools),
   );
 }
 

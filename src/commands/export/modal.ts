@@ -12,14 +12,13 @@ import {
   runButton,
 } from '../../jobs/export/record.ts';
 import { adoptJobId } from '../../jobs/export/transitions.ts';
-import type { Project } from '../../projects.ts';
+import { readJobField } from '../../jobs/typed-job.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, preformatted, reportView, textField } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import { type Caller, type CommandTools, retryStale, UserFacingError } from '../intake.ts';
-import { findExportJob, readJobField } from '../job-ids.ts';
 import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
 import { readPaths, readVersion } from './args.ts';
 import { handledByMessage, notFoundMessage, notVisible } from './buttons.ts';
@@ -27,6 +26,7 @@ import {
   alreadyRunningReply,
   askWhetherMeant,
   type ExportRequest,
+  findExportJob,
   type ResolvedTarget,
   resolveTarget,
   startExport,
@@ -104,45 +104,37 @@ const linkField = (privately: boolean) =>
     initial: privately ? 'requester' : 'thread',
   });
 
-const knownDomains = (projects: readonly Project[]) => [
-  ...new Set(projects.flatMap(({ domains }) => domains ?? [])),
-];
+/** Returns the domains of all projects; undefined if a project takes every domain. */
+const allowedDomains = ({ projects }: Pick<CommandTools, 'projects'>) =>
+  projects.some(({ domains }) => domains === undefined)
+    ? undefined
+    : projects.flatMap(({ domains = [] }) => domains);
 
 /** The only domain that can be exported here, so that there is no choice. */
-function soleDomain({ projects }: Pick<CommandTools, 'projects'>): string | undefined {
-  const [only, ...others] = knownDomains(projects);
-  return others.length === 0 && projects.every(({ domains }) => domains !== undefined) ? only : undefined;
+function soleDomain(tools: Pick<CommandTools, 'projects'>): string | undefined {
+  const [only, ...others] = new Set(allowedDomains(tools));
+  return others.length === 0 ? only : undefined;
 }
 
 function domainField(
   typed: string | undefined,
-  { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
+  tools: Pick<CommandTools, 'projects' | 'docsDomain'>,
 ): InputBlock {
-  const known = knownDomains(projects);
+  const initial = typed ?? tools.docsDomain;
+  const known = [...new Set(allowedDomains(tools))];
   const fits =
     known.length > 0 &&
     known.length <= SLACK_LIMITS.selectOptions &&
     known.every(({ length }) => length <= SLACK_LIMITS.optionText);
-  if (fits && projects.every(({ domains }) => domains !== undefined)) {
-    const choices = known.map((domain) => ({ label: domain, value: domain }));
-    const initial = known.find((domain) => domain === (typed ?? docsDomain));
-    const preset = initial === undefined ? {} : { initial };
-    return choiceField({ block: 'domain', label: 'Domain', choices, ...preset });
-  }
-  const initial = typed ?? docsDomain;
-  return textField({
-    block: 'domain',
-    label: 'Domain',
-    placeholder: 'docs.acme.com',
-    ...(initial !== undefined && { initial }),
-  });
+  const field = { block: 'domain', label: 'Domain', ...(initial !== undefined && { initial }) };
+  if (!fits) return textField({ ...field, placeholder: 'docs.acme.com' });
+  return choiceField({ ...field, choices: known.map((domain) => ({ label: domain, value: domain })) });
 }
 
 /** Only if the domain does not determine the project. */
 function projectField(named: string | undefined, { projects }: Pick<CommandTools, 'projects'>): InputBlock[] {
-  const domains = projects.flatMap((project) => project.domains ?? []);
-  const isUnambiguous =
-    new Set(domains).size === domains.length && projects.every((project) => project.domains !== undefined);
+  const domains = allowedDomains({ projects });
+  const isUnambiguous = domains !== undefined && new Set(domains).size === domains.length;
   if (projects.length < 2 || isUnambiguous) return [];
   const choices = projects
     .slice(0, SLACK_LIMITS.selectOptions)

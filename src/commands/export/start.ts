@@ -1,5 +1,5 @@
 import { readDomain } from '../../domain.ts';
-import { cardPermalink } from '../../jobs/export/feature.ts';
+import { cardPermalink, MAX_OTHERS } from '../../jobs/export/feature.ts';
 import { site } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
@@ -9,10 +9,10 @@ import {
   exportRun,
   jobAlias,
   newExportRun,
-  type UseDomain,
 } from '../../jobs/export/record.ts';
-import { misspeltMessage, runningMessage } from '../../jobs/export/reply-view.ts';
-import { canSee } from '../../jobs/visibility.ts';
+import { misspeltMessage, runningMessage, targetButtons } from '../../jobs/export/reply-view.ts';
+import { chooseJob, type JobChoice, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
+import { canSee, filterVisible } from '../../jobs/visibility.ts';
 import {
   chooseProjectMessage,
   listNames,
@@ -23,8 +23,7 @@ import {
 import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
 import { editDistance } from '../../runtime/edit-distance.ts';
 import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
-import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { cut, formatCount, sanitizeUserText } from '../../slack/text.ts';
+import { formatCount, sanitizeUserText } from '../../slack/text.ts';
 import type { Acceptance, Quota } from '../../store/runs.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { pathsOn } from './args.ts';
@@ -138,10 +137,8 @@ export function exportButtons(
   { requestId: request }: Caller,
   { action = exportActions.useDomain, chosen }: { action?: string; chosen?: true } = {},
 ): ButtonParts[] {
-  const wanted: UseDomain = { v: 1, domain, project, version, paths, privately, request, chosen };
-  const value = JSON.stringify(wanted);
-  const fits = value.length <= SLACK_LIMITS.buttonValue;
-  return fits ? [{ label: cut(label, SLACK_LIMITS.buttonText), action, value }] : [];
+  const wanted = { domain, project, version, paths, privately, request, chosen };
+  return targetButtons(label, wanted, { action });
 }
 
 /** Asks whether a known domain was meant, before anything is public. `refused`: the typed one cannot be exported. */
@@ -282,4 +279,50 @@ export async function watchExport(
   return acceptance.kind === 'claimed'
     ? alreadyRunningReply(acceptance.by, target.domain, caller, tools)
     : undefined;
+}
+
+/** Maximum number of projects searched at once. */
+const MAX_PROJECTS = 5;
+
+/**
+ * Returns the matching export job, among those that this person may see: running ones, their own, and, in an address,
+ * those whose full id it contains. Other people's jobs are not found, as if they did not exist.
+ */
+export async function findExportJob(
+  typed: TypedJob,
+  named: string | undefined,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<JobChoice> {
+  const names = searchedProjects(tools.projects, named);
+  const whole = typed.kind === 'id' ? [typed.id] : typed.kind === 'address' ? typed.parts : [];
+  const aliases = names
+    .slice(0, MAX_PROJECTS)
+    .flatMap((name) => whole.map((id) => jobAlias(caller.teamId, name, id)));
+  const quotas = exportQuotas(caller.teamId, caller.user.id, caller.channel.id);
+  const runs = await tools.intake.read(caller, async ({ runs }) => {
+    const [{ runs: active }, own, aliased] = await Promise.all([
+      runs.someOf(exportRun, 'export', quotas, MAX_OTHERS),
+      runs.ofPerson(caller.teamId, caller.user.id),
+      Promise.all(aliases.map(runs.byAlias)),
+    ]);
+    const ids = new Set([...own, ...aliased.flatMap((id) => id ?? [])]);
+    for (const { id } of active) ids.delete(id);
+    return [...active, ...(await runs.loadAll([...ids], exportRun))];
+  });
+  const fitting = runs.filter(
+    ({ jobId, project, ending }) =>
+      jobId !== undefined &&
+      // An id that the platform does not know in this project may belong to another one.
+      ending?.kind !== 'lost' &&
+      names.includes(project) &&
+      mayMean(typed, jobId),
+  );
+  const visible = await filterVisible(fitting, (run) => run, caller, tools.isPublic);
+  const jobs = visible.map((run) => ({
+    id: run.jobId ?? '',
+    project: run.project,
+    ...(run.domain !== '' && { about: site(run) }),
+  }));
+  return chooseJob(typed, jobs, tools.projects);
 }

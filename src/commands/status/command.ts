@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditMessage, detailsMessage, statusActions, statusMessage } from '../../jobs/status/view.ts';
+import { auditMessage, statusActions } from '../../jobs/status/view.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { asCode, defineCommand, invalid, ok, type Parsed, subcommand } from '../command.ts';
@@ -34,8 +34,7 @@ export const statusCommand = defineCommand({
       summary: 'Show health and what is running',
       example: '/docs-status',
       tooManyArgs: unknownText,
-      run: async (_input, caller, tools) =>
-        statusMessage(await tools.systemSnapshot(caller, REDIS_TIMEOUT_MS)),
+      run: (_input, caller, tools) => tools.systemStatus(caller, REDIS_TIMEOUT_MS),
     }),
     subcommand({
       verb: 'audit',
@@ -58,11 +57,9 @@ const detailsButton = defineButton({
   may: 'status',
   value: statusButton,
   async run(_, caller, tools) {
-    const [state, isAdmin] = await Promise.all([
-      tools.systemSnapshot(caller, REDIS_TIMEOUT_MS),
-      tools.hasPermission('admin'),
-    ]);
-    return { ...detailsMessage(state, { isAdmin }), replace_original: true as const };
+    const isAdmin = await tools.hasPermission('admin');
+    const details = await tools.systemStatus(caller, REDIS_TIMEOUT_MS, { isAdmin });
+    return { ...details, replace_original: true as const };
   },
 });
 

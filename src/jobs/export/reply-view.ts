@@ -61,21 +61,25 @@ export function runningMessage(
       [...open, ...notify],
     );
   const ago = formatDuration(nowMs - run.attemptAtMs);
+  const { domain, project, version, paths, privately } = run;
+  const same = { domain, project, version, paths, privately, request };
+  const action = exportActions.startAnother;
+  const another = targetButtons('Start another', same, { action, confirm: confirmSecond });
   return message(
     [[`${what} is already being exported: ${progress}started by ${by} ${ago} ago.`]],
-    [...open, ...notify, ...startAnotherButton(run, request)],
+    [...open, ...notify, ...another],
   );
 }
 
-/** It requests the same export as the busy run. If its pages do not fit into a button, there is none. */
-function startAnotherButton(
-  { domain, project, version, paths, privately }: ExportRun,
-  request: string,
+/** Returns the button that exports this target; none if the target does not fit into its value. */
+export function targetButtons(
+  label: string,
+  wanted: Omit<UseDomain, 'v'>,
+  more: Partial<ButtonParts> = {},
 ): ButtonParts[] {
-  const same: UseDomain = { v: 1, domain, project, version, paths, privately, request };
-  const value = JSON.stringify(same);
+  const value = JSON.stringify({ v: 1, ...wanted } satisfies UseDomain);
   if (value.length > SLACK_LIMITS.buttonValue) return [];
-  return [{ label: 'Start another', action: exportActions.startAnother, value, confirm: confirmSecond }];
+  return [{ label: cut(label, SLACK_LIMITS.buttonText), action: exportActions.useDomain, value, ...more }];
 }
 
 /** Answers a click on a message from before the export was started again. */
@@ -127,14 +131,9 @@ export function exportOffer(
     return typed === undefined
       ? message([['Which site? For example: ', { code: '@Docket export docs.acme.com' }]], [exportSiteButton])
       : badDomainMessage(typed, undefined);
-  const value: UseDomain = { v: 1, domain: site, privately: false, request };
-  const button: ButtonParts = {
-    label: cut(`Export ${site}`, SLACK_LIMITS.buttonText),
-    action: exportActions.useDomain,
-    value: JSON.stringify(value),
-    style: 'primary',
-  };
+  const wanted = { domain: site, privately: false, request };
+  const buttons = targetButtons(`Export ${site}`, wanted, { style: 'primary' });
   return typed === undefined
-    ? message([[`Export ${site} now?`]], [button])
-    : badDomainMessage(typed, site, button);
+    ? message([[`Export ${site} now?`]], buttons)
+    : badDomainMessage(typed, site, buttons[0]);
 }

@@ -55,7 +55,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     hasPermission: async () => false,
     requirePermission: async () => {},
     auditLines: async () => ({ done: [], refused: [] }),
-    systemSnapshot: () => Promise.reject(new Error('nobody asks here')),
+    systemStatus: () => Promise.reject(new Error('nobody asks here')),
     botUserId: 'U0BOT',
     workspaceUrl: 'https://acme.example/',
     now: () => NOW_MS,

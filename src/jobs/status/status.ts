@@ -6,9 +6,9 @@ import type { FeatureContext } from '../feature.ts';
 import { features, limitsInUse } from '../features.ts';
 import type { QueueCounts } from '../queue.ts';
 import type { Viewer } from '../visibility.ts';
-import { OVERDUE_MS, type SystemState } from './view.ts';
+import { detailsMessage, OVERDUE_MS, type SystemState, statusMessage } from './view.ts';
 
-export interface SystemParts {
+interface SystemParts {
   /** The health that this process saw. */
   snapshots: () => Partial<Record<Dependency, HealthSnapshot>>;
   store: HealthStore;
@@ -29,8 +29,11 @@ export interface SystemParts {
   monotonicMs: () => number;
 }
 
-/** Reads the state of all parts at once. Never rejects: parts that exceed the limit are missing. */
-export function createSystemSnapshot(parts: SystemParts) {
+/**
+ * Returns a function that reads the state of all parts at once, and returns its message, with all `details` for a click.
+ * It never rejects: parts that exceed the time limit are missing.
+ */
+export function createSystemStatus(parts: SystemParts) {
   const { snapshots, store, connected, ping, redisProblems, counts, about, hasAdmins, monotonicMs } = parts;
 
   async function measurePing(): Promise<number> {
@@ -39,7 +42,7 @@ export function createSystemSnapshot(parts: SystemParts) {
     return monotonicMs() - sentMs;
   }
 
-  return async (caller: Viewer & { teamId: string }, timeoutMs: number): Promise<SystemState> => {
+  return async (caller: Viewer & { teamId: string }, timeoutMs: number, details?: { isAdmin: boolean }) => {
     const orUndefined = <T>(answer: Promise<T>) => withTimeout(timeoutMs, answer).catch(() => undefined);
     const { rateLimiter } = parts.features;
     const context: FeatureContext = {
@@ -69,7 +72,7 @@ export function createSystemSnapshot(parts: SystemParts) {
         orUndefined(parts.contact()),
       ]);
     const own = snapshots();
-    return {
+    const state: SystemState = {
       docs: latest(own.docs, shared?.docs),
       slack: latest(own.slack, shared?.slack),
       missingScopes: parts.missingScopes(),
@@ -89,6 +92,7 @@ export function createSystemSnapshot(parts: SystemParts) {
       contact,
       ...about,
     };
+    return details ? detailsMessage(state, details) : statusMessage(state);
   };
 }
 
