@@ -19,10 +19,10 @@ import {
 import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, metricNames, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
-import { createChannelIds } from './slack/channel-ids.ts';
 import { createSlackApi } from './slack/client.ts';
 import { lacksScope } from './slack/errors.ts';
 import { createConversationReaders, createIdentity, createNames } from './slack/lookups.ts';
+import { createChannelIds } from './slack/web-calls.ts';
 import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
 import { dependencies } from './store/health.ts';
 import { setTagName } from './store/keys.ts';

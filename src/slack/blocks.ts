@@ -6,10 +6,11 @@ import type {
   Overflow,
   PlainTextElement,
   RichTextElement,
+  TableBlock,
 } from '@slack/types';
-import type { MessageBlock } from '../store/messages.ts';
+import type { ChartBlock, MessageBlock } from '../store/messages.ts';
 import { checkLimit, SLACK_LIMITS } from './limits.ts';
-import { bidiIsolate, cutBytes, escapeText } from './text.ts';
+import { bidiIsolate, cutBytes, escapeText, formatCount, singleLine } from './text.ts';
 
 /** The content of a message: blocks, and a text for notifications and screen readers. */
 export interface Message<B extends MessageBlock = MessageBlock> {
@@ -97,6 +98,70 @@ export function compose(text: Part[][], parts: (Message | MessageBlock)[]): Mess
   checkLimit('tablesText', shownText(ofType('table')));
   checkLimit('messageBlocksText', shownText(blocks));
   return { text: toText(text), blocks: checkLimit('messageBlocks', blocks) };
+}
+
+/** Slack refuses a cell without a text. */
+const EMPTY_CELL = '–';
+
+/**
+ * Returns a table. Cells are plain text of one line, numbers with separators; columns with only numbers are
+ * right-aligned. Other people's text is harmless in it; cut it first.
+ */
+export function tableBlock(header: string[], rows: (string | number)[][]): TableBlock {
+  const cell = (value: string | number) => ({
+    type: 'raw_text' as const,
+    text: (typeof value === 'number' ? formatCount(value) : singleLine(value)) || EMPTY_CELL,
+  });
+  const isNumeric = (column: number) =>
+    rows.length > 0 && rows.every((row) => typeof row[column] === 'number');
+  return {
+    type: 'table',
+    column_settings: checkLimit('tableColumns', header).map((_, column) =>
+      isNumeric(column) ? { align: 'right' } : { is_wrapped: true },
+    ),
+    rows: checkLimit('tableRows', [header, ...rows]).map((row) => checkLimit('tableColumns', row).map(cell)),
+  };
+}
+
+export interface ChartParts {
+  title: string;
+  series: { name: string; values: number[] }[];
+  /** One for each value, all different. */
+  labels: string[];
+  xTitle?: string;
+  yTitle?: string;
+}
+
+/** Returns a bar chart. Some workspaces refuse it: a message with one needs a fallback. */
+export function chartBlock(parts: ChartParts): ChartBlock {
+  const { title, series, labels, xTitle, yTitle } = parts;
+  const categories = checkLimit('chartPoints', labels).map((label) => checkLimit('chartLabel', label));
+  const names = series.map(({ name }) => checkLimit('chartLabel', name));
+  for (const all of [categories, names]) {
+    if (all.length === 0 || new Set(all).size < all.length)
+      throw new RangeError('chart: needs points and series, each with a name of its own');
+  }
+  const points = (values: number[]) => {
+    if (values.length !== categories.length || !values.every(Number.isFinite))
+      throw new RangeError(`chart: ${categories.length} labels need as many numbers`);
+    return categories.map((label, index) => ({ label, value: values[index] ?? 0 }));
+  };
+  return {
+    type: 'data_visualization',
+    title: checkLimit('chartTitle', title),
+    chart: {
+      type: 'bar',
+      series: checkLimit('chartSeries', series).map(({ name, values }) => ({
+        name,
+        data: points(values),
+      })),
+      axis_config: {
+        categories,
+        ...(xTitle !== undefined && { x_label: checkLimit('chartAxisTitle', xTitle) }),
+        ...(yTitle !== undefined && { y_label: checkLimit('chartAxisTitle', yTitle) }),
+      },
+    },
+  };
 }
 
 /** Returns small lines, which explain the rest. */
@@ -290,7 +355,7 @@ function linkBlock(label: string, url: string): MessageBlock {
 }
 
 /** Returns a message as text alone, for blocks that Slack refuses: the text, and the links of blocks and buttons. */
-export function textOnly(original: Message): string {
+export function textOnly(original: Message): Message {
   const links = original.blocks.flatMap((block) => {
     if (block.type === 'actions')
       return block.elements.flatMap((one) =>
@@ -304,7 +369,7 @@ export function textOnly(original: Message): string {
       part.type === 'link' ? [mrkdwnLink(part.url, part.text ?? part.url)] : [],
     );
   });
-  return [original.text, ...links].join('\n');
+  return { text: [original.text, ...links].join('\n'), blocks: [] };
 }
 
 /** Returns a link in `mrkdwn`, escaped so that nothing in the address can end it early. */

@@ -3,8 +3,7 @@ import type { UsersInfoResponse } from '@slack/web-api';
 import type { Person } from '../policy.ts';
 import type { Message } from './blocks.ts';
 import { SlackApiError } from './errors.ts';
-import { type FileInfo, type FileResponse, fileInfoOf, uploadBytes } from './upload.ts';
-import { createSlackWeb, type IsTooLate, type SlackWebOptions } from './web-calls.ts';
+import { createSlackWeb, type IsTooLate, type SlackWebOptions, uploadBytes } from './web-calls.ts';
 
 /** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a final slash. */
 export interface Identity {
@@ -69,8 +68,19 @@ export function createSlackApi(options: SlackWebOptions) {
     return { ...own, botUserId: user_id, botId: bot_id, url };
   }
 
-  const body = (content: Message | string) =>
-    typeof content === 'string' ? { text: content } : { text: content.text, blocks: content.blocks };
+  const body = ({ text, blocks }: Message) => ({ text, ...(blocks.length > 0 && { blocks }) });
+
+  /** Returns undefined if Slack does not show us the person, which no retry changes. */
+  async function findUser(userId: string) {
+    try {
+      const { user } = await call('users.info', () => web.users.info({ user: userId }));
+      if (!user) throw new SlackApiError('unclear', 'users.info', 'no_user');
+      return user;
+    } catch (error) {
+      if (error instanceof SlackApiError && error.kind === 'place') return undefined;
+      throw error;
+    }
+  }
 
   return {
     /** Returns for how many milliseconds calls still reject with kind `token`, because Slack refuses it. */
@@ -92,20 +102,14 @@ export function createSlackApi(options: SlackWebOptions) {
     async person(userId: string): Promise<Person> {
       // Without our own workspace to compare with, everybody would count as external.
       if (own === undefined) throw new SlackApiError('unreachable', 'users.info', 'no_identity');
-      const { user } = await call('users.info', () => web.users.info({ user: userId })).catch(
-        nobodyIfPermanent,
-      );
-      if (user === 'nobody') return { id: userId, name: userId, fullMember: false, active: false };
-      if (!user) throw new SlackApiError('unclear', 'users.info', 'no_user');
+      const user = await findUser(userId);
+      if (user === undefined) return { id: userId, name: userId, fullMember: false, active: false };
       return personOf(userId, user, own);
     },
 
     /** Returns the person's time zone, an IANA name; undefined if Slack shows none. */
     async personZone(userId: string): Promise<string | undefined> {
-      const { user } = await call('users.info', () => web.users.info({ user: userId })).catch(
-        nobodyIfPermanent,
-      );
-      return user === undefined || user === 'nobody' ? undefined : user.tz || undefined;
+      return (await findUser(userId))?.tz || undefined;
     },
 
     /** Returns user ids; undefined if the workspace has no such user group. */
@@ -188,7 +192,7 @@ export function createSlackApi(options: SlackWebOptions) {
 
     async post(
       { channel, threadTs }: Place,
-      content: Message | string,
+      content: Message,
       metadata: DeliveryMetadata,
       isTooLate: IsTooLate,
     ): Promise<PostedMessage> {
@@ -205,15 +209,9 @@ export function createSlackApi(options: SlackWebOptions) {
       return { channel: response.channel, ts: response.ts };
     },
 
-    async edit(
-      { channel, ts }: PostedMessage,
-      content: Message | string,
-      isTooLate: IsTooLate,
-    ): Promise<void> {
-      // An empty list removes the old blocks for certain.
-      const blocks = typeof content === 'string' ? [] : content.blocks;
-      const message = { channel, ts, text: body(content).text, blocks };
-      await callInTime('chat.update', isTooLate, () => web.chat.update(message));
+    async edit(place: PostedMessage, { text, blocks }: Message, isTooLate: IsTooLate): Promise<void> {
+      // An empty list of blocks removes the old ones for certain.
+      await callInTime('chat.update', isTooLate, () => web.chat.update({ ...place, text, blocks }));
     },
 
     /** Deletes one of our messages. Rejects with kind `missing` if it does not exist. */
@@ -272,11 +270,12 @@ export function createSlackApi(options: SlackWebOptions) {
       );
     },
 
-    /** Returns the known facts about a file. Rejects with kind `missing` if its upload was never finished. */
-    async fileInfo(fileId: string): Promise<FileInfo> {
-      const response = await call('files.info', () => web.files.info({ file: fileId }));
-      if (!response.file) throw new SlackApiError('unclear', 'files.info', 'no_file');
-      return fileInfoOf(response.file as FileResponse);
+    /** Returns the channels in which a file is shared. Rejects with kind `missing` if its upload was never finished. */
+    async fileInfo(fileId: string): Promise<{ sharedIn: string[] }> {
+      const { file } = await call('files.info', () => web.files.info({ file: fileId }));
+      if (!file) throw new SlackApiError('unclear', 'files.info', 'no_file');
+      const shares = { ...file.shares?.public, ...file.shares?.private };
+      return { sharedIn: Object.keys(shares).filter((channel) => shares[channel]?.some(({ ts }) => ts)) };
     },
 
     /** Adds a reaction by the bot; its name has no colons. Also resolves if it exists already. */
@@ -322,12 +321,6 @@ export function createSlackApi(options: SlackWebOptions) {
       return { found, nextCursor: more?.next_cursor || undefined };
     },
   };
-}
-
-/** Returns `nobody` if Slack does not show us a person, which no retry changes; rethrows other errors. */
-function nobodyIfPermanent(error: unknown): { user: 'nobody' } {
-  if (error instanceof SlackApiError && error.kind === 'place') return { user: 'nobody' };
-  throw error;
 }
 
 /** Returns whether a conversation is public; if Slack does not say, it counts as private. */

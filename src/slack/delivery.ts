@@ -320,7 +320,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return channel;
   }
 
-  async function renderContent(record: MessageRecord): Promise<Message | string> {
+  async function renderContent(record: MessageRecord): Promise<Message> {
     const { wanted, movedTo, refusal } = record;
     const form = formOf(record);
     const content = form === 'fallback' ? (wanted.fallback ?? wanted) : wanted;

@@ -42,7 +42,7 @@ export class SlackApiError extends Error {
     kind: SlackErrorKind,
     method: string,
     code: string,
-    details: { retryAfterMs?: number; pointers?: string[]; needed?: string } = {},
+    details: { retryAfterMs?: number | undefined; pointers?: string[]; needed?: string | undefined } = {},
   ) {
     super(`${method}: ${code}${details.needed === undefined ? '' : ` (needs ${details.needed})`}`);
     this.kind = kind;
@@ -140,18 +140,11 @@ export function toSlackApiError(method: string, error: unknown): SlackApiError {
     const code = /^[a-z0-9_]{1,80}$/.test(error.data.error) ? error.data.error : 'unreadable';
     const pointers = error.data.response_metadata?.messages ?? [];
     const needed = parseScopes((error.data as { needed?: unknown }).needed);
-    return new SlackApiError(kindOfCode[code] ?? 'refused', method, code, {
-      pointers,
-      ...(needed !== undefined && { needed }),
-    });
+    return new SlackApiError(kindOfCode[code] ?? 'refused', method, code, { pointers, needed });
   }
   if (error instanceof WebAPIHTTPError)
     return new SlackApiError('unclear', method, `http_${error.statusCode}`);
-  if (error instanceof WebAPIRequestError) {
-    const code = causeCode(error.original);
-    return new SlackApiError(notSent.has(code) ? 'unreachable' : 'unclear', method, code);
-  }
-  const code = causeCode(error);
+  const code = causeCode(error instanceof WebAPIRequestError ? error.original : error);
   return new SlackApiError(notSent.has(code) ? 'unreachable' : 'unclear', method, code);
 }
 

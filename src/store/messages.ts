@@ -14,7 +14,7 @@ export interface ChartBlock extends Block {
   type: 'data_visualization';
   title: string;
   chart: {
-    type: 'bar' | 'line';
+    type: 'bar';
     series: { name: string; data: { label: string; value: number }[] }[];
     /** Each category has one point in every series. */
     axis_config: { categories: string[]; x_label?: string; y_label?: string };

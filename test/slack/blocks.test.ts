@@ -5,6 +5,7 @@ import { notifiedBy } from '../../demo/slack/notifies.ts';
 import type { Block } from '../../demo/slack/workspace.ts';
 import {
   type ButtonParts,
+  chartBlock,
   compose,
   contextBlock,
   fillLinks,
@@ -13,10 +14,10 @@ import {
   type Message,
   message,
   type Part,
+  tableBlock,
   textOnly,
   withPreface,
 } from '../../src/slack/blocks.ts';
-import { chartBlock, tableBlock } from '../../src/slack/data-blocks.ts';
 import { hostileText } from '../support/arbitraries.ts';
 
 const AT_MS = Date.UTC(2026, 8, 20, 14, 30, 59, 999);
@@ -175,7 +176,7 @@ describe('a message of several parts', () => {
     expect(built.text).toBe('3 views by people\n&lt;none&gt; by AI');
     expect(built.blocks).toEqual([...head.blocks, chart, table('/a')]);
     expect(mistakesIn(built.blocks, 'message')).toEqual([]);
-    expect(textOnly(built)).toBe(built.text);
+    expect(textOnly(built)).toEqual({ text: built.text, blocks: [] });
   });
 
   test.each<[string, (Message | Message['blocks'][number])[]]>([
@@ -258,5 +259,5 @@ test('without its blocks a message keeps its text and the addresses of its butto
       { label: 'Try again', action: 'b', value: '{}' },
     ],
   );
-  expect(textOnly(shown)).toBe('Ready &amp; done\n<https://acme.example/b|Get &lt;it&gt;>');
+  expect(textOnly(shown).text).toBe('Ready &amp; done\n<https://acme.example/b|Get &lt;it&gt;>');
 });

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createChannelIds } from '../../src/slack/channel-ids.ts';
+import { createChannelIds } from '../../src/slack/web-calls.ts';
 
 test('the id of a channel is exchanged wherever it stands in JSON or in a form, and nothing else is', async () => {
   const ids = createChannelIds();

@@ -283,11 +283,12 @@ test('messages of ours are found by their mark, in a channel or a thread, over p
   const clock = { ms: Date.UTC(2026, 8, 14, 9) };
   const { slack, api } = await setting({ now: () => clock.ms });
   const { id: channel } = slack.channel('#docs');
-  const root = await api.post({ channel }, 'root', { key: 'root', hash: 'h0' }, inTime);
-  const said = await api.post({ channel, threadTs: root.ts }, 'reply', { key: 'reply', hash: 'h1' }, inTime);
+  const root = await api.post({ channel }, message([['root']]), { key: 'root', hash: 'h0' }, inTime);
+  const inThread = { channel, threadTs: root.ts };
+  const said = await api.post(inThread, message([['reply']]), { key: 'reply', hash: 'h1' }, inTime);
   clock.ms += 600_000;
   for (let others = 0; others < 250; others += 1) await slack.person('ana').says('#docs', 'hello');
-  const later = await api.post({ channel }, 'later', { key: 'later', hash: 'h2' }, inTime);
+  const later = await api.post({ channel }, message([['later']]), { key: 'later', hash: 'h2' }, inTime);
   const first = await api.findMessages({ channel }, 0);
   const second = await api.findMessages({ channel }, 0, first.nextCursor);
   expect([first.found, second.found]).toEqual([
@@ -297,6 +298,6 @@ test('messages of ours are found by their mark, in a channel or a thread, over p
   expect(second.nextCursor).toBeUndefined();
   const { found } = await api.findMessages({ channel }, clock.ms);
   expect(found).toEqual([['later', { ...later, hash: 'h2' }]]);
-  const thread = await api.findMessages({ channel, threadTs: root.ts }, 0);
+  const thread = await api.findMessages(inThread, 0);
   expect(thread.found).toContainEqual(['reply', { ...said, hash: 'h1' }]);
 });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { compose, type Message, message } from '../../src/slack/blocks.ts';
-import { chartBlock } from '../../src/slack/data-blocks.ts';
+import { chartBlock, compose, type Message, message } from '../../src/slack/blocks.ts';
 import type { Outbox } from '../../src/slack/outbox.ts';
 import { redisForTests } from '../support/redis.ts';
 import { anOutbox, createDeliveryWorld } from '../support/slack/world.ts';

@@ -142,8 +142,7 @@ function brokenLayers(file: string, to: string, typeOnly: boolean): string[] {
 const isView = (file: string) => file.startsWith('src/') && /[-/]view\.ts$/.test(file);
 
 function isPure(view: string, to: string): boolean {
-  if (['blocks', 'data-blocks', 'limits', 'text'].some((name) => to === `src/slack/${name}.ts`) || isView(to))
-    return true;
+  if (['blocks', 'limits', 'text'].some((name) => to === `src/slack/${name}.ts`) || isView(to)) return true;
   // What stands beside a view of a whole layer belongs to other features.
   const feature = /^src\/[^/]+\/[^/]+\//.exec(view)?.[0];
   return feature !== undefined && to.startsWith(feature) && posix.basename(to) !== 'job.ts';

@@ -63,7 +63,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
       getUploadAddress: async () => ({ fileId: 'F0FILE', uploadUrl: 'https://files.example/u' }),
       uploadBytes: async () => {},
       completeUpload: async () => {},
-      fileInfo: async () => ({ ready: true, sharedIn: [] }),
+      fileInfo: async () => ({ sharedIn: [] }),
       ...slack,
     },
     outbox: { ...anOutbox(redis, { now }), ...outbox },

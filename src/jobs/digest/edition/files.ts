@@ -157,7 +157,7 @@ async function complete(
     .catch(holdFiles(run, 'info', context))
     .catch(unfinished);
   // A shared file is there, even if Slack does not know its contents yet.
-  if (info.sharedIn.some(({ channel }) => channel === place.channel)) return save({ state: 'done' });
+  if (info.sharedIn.includes(place.channel)) return save({ state: 'done' });
   if (file.failures >= MAX_FAILURES) return save({ state: 'failed' });
   // Slack shares a file after its answer. If it is still not shared after the checks, the completion did not happen.
   const isUnclear = completed.kind === 'unknown' && file.failures >= UNCLEAR_CHECKS;
@@ -168,6 +168,6 @@ async function complete(
 
 /** The state of a file whose upload was never finished. */
 function unfinished(error: unknown) {
-  if (error instanceof SlackApiError && error.kind === 'missing') return { sharedIn: [] };
+  if (error instanceof SlackApiError && error.kind === 'missing') return { sharedIn: [] as string[] };
   throw error;
 }

@@ -1,5 +1,4 @@
-import { compose, type Message, message, type Part } from '../../../slack/blocks.ts';
-import { tableBlock } from '../../../slack/data-blocks.ts';
+import { compose, type Message, message, type Part, tableBlock } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { formatCount } from '../../../slack/text.ts';
 import { pullRequestParts } from '../../pull-request-view.ts';

@@ -1,5 +1,11 @@
-import { compose, contextBlock, type Message, message, type Part } from '../../../slack/blocks.ts';
-import { chartBlock } from '../../../slack/data-blocks.ts';
+import {
+  chartBlock,
+  compose,
+  contextBlock,
+  type Message,
+  message,
+  type Part,
+} from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { formatCount } from '../../../slack/text.ts';
 import { personName } from '../../wording-view.ts';

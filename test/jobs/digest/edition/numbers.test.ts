@@ -40,7 +40,7 @@ async function post(world: DigestWorld) {
       csv = Buffer.from(bytes).toString();
     },
     completeUpload: async () => {},
-    fileInfo: async () => ({ ready: true, sharedIn: [{ channel: 'C0DOCS', ts: '2.2', threadTs: '1.1' }] }),
+    fileInfo: async () => ({ sharedIn: ['C0DOCS'] }),
   });
   const week = lastCompleteWeek(MONDAY);
   const planned = planWeekly(aSchedule(), week, MONDAY);

@@ -64,7 +64,7 @@ function slackOf(shown: Shown): Pick<JobContextParts, 'outbox' | 'slack'> {
         const file = shown.files.find((one) => one.fileId === fileId);
         if (!file || file.completed.length === 0)
           throw new SlackApiError('missing', 'files.info', 'file_not_found');
-        return { ready: true, sharedIn: [{ channel: 'C0DOCS', ts: '2.2', threadTs: '1.1' }] };
+        return { sharedIn: ['C0DOCS'] };
       },
     },
   };
