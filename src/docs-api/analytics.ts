@@ -49,12 +49,6 @@ const number = z
   .transform(Number);
 const flag = z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]);
 
-interface Counts {
-  human: number;
-  ai: number;
-  total: number;
-}
-
 const countsSchema = z.object({ human: number, ai: number, total: number.nullish() });
 const withTotal = <T extends z.infer<typeof countsSchema>>(counts: T) => ({
   ...counts,
@@ -62,14 +56,6 @@ const withTotal = <T extends z.infer<typeof countsSchema>>(counts: T) => ({
 });
 
 const pageRow = countsSchema.extend({ path: publicPath }).transform(withTotal);
-
-interface PageViews {
-  totals: Counts;
-  views: (Counts & { path: string })[];
-  hasMore: boolean;
-  /** Rows left out of `views`: unreadable, or with an e-mail address in the path. An offset counts them. */
-  leftOut?: number | undefined;
-}
 
 /**
  * Response to a page-view query, one page of results. Everything but `total` is required; a missing `total` is
@@ -82,9 +68,11 @@ export const pageViews = z
     views: z.array(z.unknown()),
     hasMore: flag,
   })
-  .transform(({ totals, views, hasMore }): PageViews => {
+  .transform(({ totals, views, hasMore }) => {
     const read = views.flatMap((row) => pageRow.safeParse(row).data ?? []);
-    return { totals, views: read, hasMore, leftOut: views.length - read.length || undefined };
+    // Unreadable, or with an e-mail address in the path. An offset counts them.
+    const leftOut = views.length - read.length;
+    return { totals, views: read, hasMore, ...(leftOut > 0 && { leftOut }) };
   });
 
 /** Response to a visitor query. `total` is required: a person may count in both `human` and `ai`. */

@@ -18,19 +18,16 @@ import {
 } from './schemas.ts';
 
 /** One operation of the docs platform: its request, and the schema of a 2xx response. */
-export interface Operation<Input extends z.ZodObject = z.ZodObject, Response extends z.ZodType = z.ZodType> {
+export interface Operation {
   method: 'GET' | 'POST';
   /** Path template, such as `/v1/static-export/jobs/{jobId}`. */
   path: string;
   /** Fields in the template go into the path; the others are the query of a GET, else the JSON body. */
-  input: Input;
-  response: Response;
+  input: z.ZodObject;
+  response: z.ZodType;
   /** Whether a call of unknown effect may be repeated. Default: only a GET. */
   repeatable?: boolean;
 }
-
-const operation = <Input extends z.ZodObject, Response extends z.ZodType>(row: Operation<Input, Response>) =>
-  row;
 
 /** Returns a page's path in the platform's form: without slashes at its ends, the home page as `index`. */
 const toPagePath = (path: string) => path.replace(/^\/+|(?<!\/)\/+$/gu, '') || 'index';
@@ -48,15 +45,9 @@ const dates = z.object({
   dateTo: z.string().optional(),
 });
 
-/**
- * Page views are in the platform's contract. The other analytics are not: they reject with `not_found` or `unsupported`
- * if the platform lacks them.
- */
-const analytics = { method: 'GET' } as const;
-
 /** Every operation that Docket calls. A new one is a row here and the schema of its response. */
 export const OPERATIONS = {
-  startExport: operation({
+  startExport: {
     method: 'POST',
     path: '/v1/static-export/jobs',
     input: z.object({
@@ -68,89 +59,91 @@ export const OPERATIONS = {
       paths: z.array(z.string().transform(toPagePath)).readonly().optional(),
     }),
     response: startedExport,
-  }),
+  },
 
-  getExport: operation({
+  getExport: {
     method: 'GET',
     path: '/v1/static-export/jobs/{jobId}',
     input: z.object({ jobId: id }),
     response: exportJob,
-  }),
+  },
 
   /** The platform returns a new link each time. Rejects with `conflict` before the job has completed. */
-  createBundle: operation({
+  createBundle: {
     method: 'POST',
     path: '/v1/static-export/jobs/{jobId}/bundle',
     input: z.object({ jobId: id }),
     response: bundleLink,
     repeatable: true,
-  }),
+  },
 
   /** Sends an instruction to an existing agent job; the response is the job after the send. */
-  sendFollowUp: operation({
+  sendFollowUp: {
     method: 'POST',
     path: '/v2/agent/{projectId}/job/{jobId}/message',
     input: z.object({ projectId: id, jobId: id, prompt: nonEmpty }),
     response: instructedAgentJob,
-  }),
+  },
 
   /** The contract names the operation without its path. */
-  getAgentJob: operation({
+  getAgentJob: {
     method: 'GET',
     path: '/v2/agent/{projectId}/job/{jobId}',
     input: z.object({ projectId: id, jobId: id }),
     response: agentJob,
-  }),
+  },
 
   /** Not in the platform's contract: rejects with `not_found` or `unsupported` if the platform lacks it. */
-  createAgentJob: operation({
+  createAgentJob: {
     method: 'POST',
     path: '/v2/agent/{projectId}/job',
     input: z.object({ projectId: id, prompt: nonEmpty }),
     response: createdAgentJob,
-  }),
+  },
 
-  getPageViews: operation({
-    ...analytics,
+  // The other analytics are not in the platform's contract: they reject with `not_found` or `unsupported` if the
+  // platform lacks them.
+  getPageViews: {
+    method: 'GET',
     path: '/v1/analytics/{projectId}/views',
     input: dates.extend({ limit: limitTo(250), offset: z.int().min(0).optional() }),
     response: pageViews,
-  }),
+  },
 
   /** A range has fewer visitors than the sum of its days. */
-  getVisitors: operation({
-    ...analytics,
+  getVisitors: {
+    method: 'GET',
     path: '/v1/analytics/{projectId}/visitors',
     /** `limit` counts the pages in the response, whose visitors are not read. */
     input: dates.extend({ limit: limitTo(250) }),
     response: visitors,
-  }),
+  },
 
   /** Search terms, the most frequent first. */
-  getSearches: operation({
-    ...analytics,
+  getSearches: {
+    method: 'GET',
     path: '/v1/analytics/{projectId}/searches',
     input: dates.extend({ limit: limitTo(100), cursor }),
     response: searches,
-  }),
+  },
 
   /** It has neither cursor nor offset: only the first `limit` pages are available. */
-  getFeedbackByPage: operation({
-    ...analytics,
+  getFeedbackByPage: {
+    method: 'GET',
     path: '/v1/analytics/{projectId}/feedback/by-page',
     /** The platform's default limit is 10. */
     input: dates.extend({ limit: limitTo(100) }),
     response: feedbackByPage,
-  }),
+  },
 
-  getAssistantConversations: operation({
-    ...analytics,
+  getAssistantConversations: {
+    method: 'GET',
     path: '/v1/analytics/{projectId}/assistant',
     /** The platform's default limit is 100. */
     input: dates.extend({ limit: limitTo(1000), cursor }),
     response: assistantConversations,
-  }),
-};
+  },
+} satisfies Record<string, Operation>;
 
 /** The operations by name, which is also the label of their metrics. */
 export type DocsApiOperation = keyof typeof OPERATIONS;
