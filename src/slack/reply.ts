@@ -106,12 +106,12 @@ const ignored = (why: string): Reply => ({ kind: 'ignored', why });
 
 function readMessage(message: MessageFields, channel: string, around: Envelope, own: BotIdentity): Reply {
   const { botUserId } = own;
-  const { ts, user } = message;
+  const { ts, user, text, blocks, attachments } = message;
   const why = nonPersonReason(message, own.botUserId);
   if (why) return ignored(why);
   if (!PERSON_SUBTYPES.has(message.subtype)) return ignored('another subtype');
   if (!ts || !user) return ignored('unreadable');
-  const content = contentOf(message);
+  const content = { text, blocks, attachments };
   // The mentions in a forwarded message are not those of the person who forwards it.
   const mentions = findMentions(ownWords(content));
   const others = mentions.users.filter((other) => other !== botUserId && other !== user);
@@ -178,13 +178,6 @@ function threadOf({
   if (thread_ts === undefined || thread_ts === ts) return {};
   return { threadTs: thread_ts, ...(parent_user_id !== undefined && { parentUser: parent_user_id }) };
 }
-
-/** Returns the content of a message without its other fields. */
-const contentOf = ({ text, blocks, attachments }: MessageFields): MessageText => ({
-  ...(text !== undefined && { text }),
-  ...(blocks !== undefined && { blocks }),
-  ...(attachments !== undefined && { attachments }),
-});
 
 /** A link preview changes the attachments, and gives the blocks new ids. */
 const isSameWording = (previous: MessageFields, message: MessageFields) =>
