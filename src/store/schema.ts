@@ -9,7 +9,7 @@ const SCHEMA = '2';
 export class SchemaMismatch extends OperatorError {
   override readonly name = 'SchemaMismatch';
 
-  constructor(found: string | null) {
+  constructor(found: string) {
     super(
       `These data have schema ${found}; this Docket reads ${SCHEMA}. ` +
         'Run the matching release, or empty the data (docs/upgrade.md).',
@@ -21,5 +21,6 @@ export class SchemaMismatch extends OperatorError {
 export async function checkSchema(redis: RedisClient): Promise<void> {
   await redis.set(keys.schema(), SCHEMA, 'NX');
   const found = await redis.get(keys.schema());
-  if (found !== SCHEMA) throw new SchemaMismatch(found);
+  // If somebody empties Redis in between, there is no number, and nothing that has another schema.
+  if (found !== null && found !== SCHEMA) throw new SchemaMismatch(found);
 }

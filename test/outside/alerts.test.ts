@@ -28,8 +28,16 @@ const causes: Record<string, { make: (world: World) => Promise<void>; fires: str
   },
 };
 
+/** Returns the alerts that fire once they pass the check. */
 const settles = (prometheus: Prometheus, check: (firing: string[]) => void) =>
-  vi.waitFor(async () => check(await prometheus.firing()), { timeout: 60_000, interval: 200 });
+  vi.waitFor(
+    async () => {
+      const firing = await prometheus.firing();
+      check(firing);
+      return firing;
+    },
+    { timeout: 60_000, interval: 200 },
+  );
 
 /** A busy machine must not have the bot lose a lock, which is an alert, too. */
 const timing = { lockMs: 30_000, problemAfterMs: 1000 };
@@ -53,8 +61,7 @@ async function firingFor(
   await vi.waitFor(async () => expect(await prometheus.scrapes()).toBeGreaterThan(25), 60_000);
   expect(await prometheus.firing()).toEqual([]);
   await make(world);
-  await settles(prometheus, (firing) => expect(firing).toContain(fires));
-  const firing = await prometheus.firing();
+  const firing = await settles(prometheus, (firing) => expect(firing).toContain(fires));
   await world.close();
   return firing.filter((name) => !mayFire.includes(name));
 }

@@ -214,7 +214,16 @@ async function ask(world: World, place: Place): Promise<boolean> {
   if (!(await ana.submits({ 'Another page': pageOf(place) })).ok || !isForm()) return false;
   // Told that it did not work, she presses it again: the same modal starts one job, also when it was accepted before.
   await vi.waitFor(async () => expect((await ana.submits()).ok).toBe(true), { timeout: 60_000 });
-  return ana.modal() === undefined;
+  if (ana.modal() === undefined) return true;
+  if (!ana.reads(ana.modal()).includes("I can't tell whether I accepted this")) return false;
+  // "If nothing appears here within a minute, try again."
+  const isAsked = ({ channel, text }: SentMessage) => channel === place.channel && ASKED.test(text);
+  return vi
+    .waitFor(() => expect(world.slack.messages.some(isAsked)).toBe(true), { timeout: 60_000 })
+    .then(
+      () => true,
+      () => false,
+    );
 }
 
 const pageOf = ({ channel }: Pick<Place, 'channel'>) => `/of/${channel}`;
