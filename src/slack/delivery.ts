@@ -7,7 +7,7 @@ import {
   urgencyOf,
   type WantedMessage,
 } from '../store/messages.ts';
-import type { RateLimitStore } from '../store/rate-limit.ts';
+import type { RateLimit, RateLimitStore } from '../store/rate-limit.ts';
 import type { OwnPostStore } from '../store/threads.ts';
 import type { ValueStores } from '../store/values.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
@@ -15,6 +15,7 @@ import type { SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
 import { createLostPostSearch } from './lost-posts.ts';
 import { editRateLimit, holdWhenLimited, postRateLimit, type RetryParts, retryOf } from './rate-limits.ts';
+import type { IsTooLate } from './web-calls.ts';
 
 export interface DeliveryParts extends RetryParts {
   slack: SlackApi;
@@ -48,30 +49,21 @@ const afterPost = ({ movedTo }: MessageRecord): DeliveryChanges => ({
 const forgetEdits = { ts: undefined, deliveredHash: undefined, editUnclearUntilMs: undefined };
 
 /** Returns the form in which to send a message, after Slack's refusals. */
-function formOf(record: MessageRecord): 'own' | 'fallback' | 'text' {
-  const { wanted, textOnly, refusedHash, refusedFallbackHash } = record;
-  if (wanted.fallback === undefined) return textOnly ? 'text' : 'own';
-  if (refusedHash !== wanted.hash) return 'own';
-  return refusedFallbackHash === wanted.hash ? 'text' : 'fallback';
-}
+const formOf = ({ wanted, refusedHash, form = 'own' }: MessageRecord) =>
+  refusedHash === wanted.hash ? form : 'own';
 
-/** Returns the changes to record after Slack refused a message's blocks; undefined if it was sent without blocks. */
-function afterRefusal(record: MessageRecord): DeliveryChanges | undefined {
-  const { fallback, hash } = record.wanted;
-  const form = formOf(record);
-  if (form === 'text') return undefined;
-  if (fallback === undefined) return { textOnly: true };
-  return form === 'own' ? { refusedHash: hash } : { refusedFallbackHash: hash };
-}
-
-/** A failed call: the record as it was marked before the call, and the changes for each kind of failure. */
-interface FailedCall {
-  record: MessageRecord;
-  error: unknown;
-  /** For a call that did not happen: removes the mark. */
+/** A call that posts or edits a message. */
+interface MarkedCall<Result> {
+  rateLimit: RateLimit;
+  /** Returns the mark of a call that may take effect until this time. */
+  mark: (untilMs: number) => Pick<MessageRecord, 'postedAtMs' | 'checkAtMs' | 'editUnclearUntilMs'>;
+  /** The changes for a call that did not happen: they remove the mark. */
   undone: DeliveryChanges;
-  /** For a call that may have happened. */
-  unclear: DeliveryChanges;
+  /** Returns the changes for a call that may have happened. */
+  unclear: () => DeliveryChanges;
+  send: (content: Message, isTooLate: IsTooLate) => Promise<Result>;
+  /** Records the result. Returns the same as `Deliver`. */
+  onResult: (result: Result, marked: MessageRecord) => Promise<number | undefined>;
 }
 
 /**
@@ -104,17 +96,14 @@ export function createDelivery(parts: DeliveryParts): Deliver {
   };
 
   async function deliver(key: string, record: MessageRecord): Promise<number | undefined> {
-    try {
-      return await callSlack(key, record);
-    } catch (error) {
-      return handleFailure(key, { record, error, undone: {}, unclear: {} });
-    }
-  }
-
-  function callSlack(key: string, record: MessageRecord): Promise<number | undefined> {
-    if (record.ts === undefined) return post(key, record);
     const { retracted, hash } = record.wanted;
-    return retracted && record.refusedHash !== hash ? remove(key, record) : edit(key, record);
+    try {
+      if (record.ts === undefined) return await post(key, record);
+      if (retracted && record.refusedHash !== hash) return await remove(key, record);
+      return await edit(key, record);
+    } catch (error) {
+      return handleFailure(key, record, error);
+    }
   }
 
   /** Deletes the message; twice does no harm. */
@@ -127,7 +116,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       await slack.remove({ channel, ts }).catch(holdWhenLimited(rateLimiter, rateLimit));
     } catch (error) {
       if (!(error instanceof SlackApiError) || !isPermanent(error)) throw error;
-      if (error.kind !== 'missing') return save(key, record, { refusedHash: wanted.hash }, 0);
+      if (error.kind !== 'missing') return save(key, record, { refusedHash: wanted.hash, form: 'own' }, 0);
     }
     reportShown(record);
     return save(key, record, { ...forgetEdits, deliveredHash: wanted.hash, failures: undefined }, undefined);
@@ -169,30 +158,20 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (waitMs > 0) return waitMs;
     if (isRoot) await ownPosts.markPosting(wanted.teamId, target.channel, key);
     const postedAtMs = record.postedAtMs ?? (await slack.serverTimeMs());
-    const markedAtMs = now();
-    const mark = { postedAtMs, checkAtMs: markedAtMs + effectMs };
-    if (!(await messages.updateIfUnchanged(key, record, mark))) return 0;
-    const filled = await renderContent(record);
-    const marked = { ...record, ...mark };
-    // A failed retry says nothing about whether an earlier attempt succeeded.
-    const undone = record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() };
-    // Redis was slow, or the process froze: the mark no longer covers the call's duration, so others may search too
-    // early.
-    const isTooLate = () => now() - markedAtMs > timing.callMarginMs;
-    if (isTooLate()) return save(key, marked, undone, 0);
-    try {
-      const metadata = { key, hash: wanted.hash };
-      const posted = await slack
-        .post(target, filled, metadata, isTooLate)
-        .catch(holdWhenLimited(rateLimiter, rateLimit));
-      reportShown(record);
-      await messages.update(key, { ...posted, deliveredHash: wanted.hash, ...afterPost(record) });
-      if (isRoot) await ownPosts.markPosted(wanted.teamId, posted.channel, key, posted.ts);
-    } catch (error) {
-      const unclear = { checkAtMs: now() + timing.callMarginMs };
-      return handleFailure(key, { record: marked, error, undone, unclear });
-    }
-    return undefined;
+    return callMarked(key, record, {
+      rateLimit,
+      mark: (untilMs) => ({ postedAtMs, checkAtMs: untilMs }),
+      // A failed retry says nothing about whether an earlier attempt succeeded.
+      undone: record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() },
+      unclear: () => ({ checkAtMs: now() + timing.callMarginMs }),
+      send: (content, isTooLate) => slack.post(target, content, { key, hash: wanted.hash }, isTooLate),
+      async onResult(posted) {
+        reportShown(record);
+        await messages.update(key, { ...posted, deliveredHash: wanted.hash, ...afterPost(record) });
+        if (isRoot) await ownPosts.markPosted(wanted.teamId, posted.channel, key, posted.ts);
+        return undefined;
+      },
+    });
   }
 
   /** Edits the message. If an edit had no answer, edits once more after it can no longer arrive. */
@@ -206,30 +185,46 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const rateLimit = editRateLimit(wanted.teamId, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (waitMs > 0) return waitMs;
-    const markedAtMs = now();
-    const mark = { editUnclearUntilMs: markedAtMs + effectMs };
-    if (!(await messages.updateIfUnchanged(key, record, mark))) return 0;
-    const filled = await renderContent(record);
     // The mark of an earlier edit, which may still arrive.
     const undone = { editUnclearUntilMs: record.editUnclearUntilMs };
-    const marked = { ...record, ...mark };
+    return callMarked(key, record, {
+      rateLimit,
+      mark: (untilMs) => ({ editUnclearUntilMs: untilMs }),
+      undone,
+      unclear: () => ({ editUnclearUntilMs: now() + effectMs }),
+      send: (content, isTooLate) => slack.edit({ channel, ts }, content, isTooLate),
+      async onResult(_, marked) {
+        if (!isShown(record)) reportShown(record);
+        const known = { deliveredHash: wanted.hash, editedAtMs: now(), failures: undefined };
+        const isLast = editUnclearUntilMs <= now();
+        if (!isLast) return save(key, marked, { ...known, ...undone }, editUnclearUntilMs - now());
+        return save(key, marked, { ...known, editUnclearUntilMs: undefined }, undefined);
+      },
+    });
+  }
+
+  /** Marks the record, and then makes the call, unless the record has changed or it is too late. */
+  async function callMarked<Result>(
+    key: string,
+    record: MessageRecord,
+    { rateLimit, mark, undone, unclear, send, onResult }: MarkedCall<Result>,
+  ): Promise<number | undefined> {
+    const markedAtMs = now();
+    const changes = mark(markedAtMs + effectMs);
+    if (!(await messages.updateIfUnchanged(key, record, changes))) return 0;
+    const marked = { ...record, ...changes };
+    const content = await renderContent(record);
+    // Redis was slow, or the process froze: the mark no longer covers the call's duration, so others may search too
+    // early.
     const isTooLate = () => now() - markedAtMs > timing.callMarginMs;
     if (isTooLate()) return save(key, marked, undone, 0);
+    let result: Result;
     try {
-      await slack.edit({ channel, ts }, filled, isTooLate).catch(holdWhenLimited(rateLimiter, rateLimit));
+      result = await send(content, isTooLate).catch(holdWhenLimited(rateLimiter, rateLimit));
     } catch (error) {
-      return handleFailure(key, {
-        record: marked,
-        error,
-        undone,
-        unclear: { editUnclearUntilMs: now() + effectMs },
-      });
+      return handleFailure(key, marked, error, undone, unclear());
     }
-    if (!isShown(record)) reportShown(record);
-    const known = { deliveredHash: wanted.hash, editedAtMs: now(), failures: undefined };
-    const isLast = editUnclearUntilMs <= now();
-    if (!isLast) return save(key, marked, { ...known, ...undone }, editUnclearUntilMs - now());
-    return save(key, marked, { ...known, editUnclearUntilMs: undefined }, undefined);
+    return onResult(result, marked);
   }
 
   function reportShown({ wanted, behindSinceMs }: MessageRecord) {
@@ -249,7 +244,10 @@ export function createDelivery(parts: DeliveryParts): Deliver {
   /** Saves the retry of a failed call, or gives up. Returns the same as `Deliver`. */
   async function handleFailure(
     key: string,
-    { record, error, undone, unclear }: FailedCall,
+    record: MessageRecord,
+    error: unknown,
+    undone: DeliveryChanges = {},
+    unclear = undone,
   ): Promise<number | undefined> {
     // Without the mark, the next process does not wait for this call to take effect.
     if (error instanceof Stopping) await messages.updateIfUnchanged(key, record, undone);
@@ -267,11 +265,11 @@ export function createDelivery(parts: DeliveryParts): Deliver {
         return save(key, record, { deleted: true, ...forgetEdits }, 0);
       case 'blocks': {
         const form = formOf(record);
-        const expected = form === 'own' && record.wanted.fallback !== undefined;
+        const { fallback, hash } = record.wanted;
+        const expected = form === 'own' && fallback !== undefined;
         log[expected ? 'info' : 'error']({ message: key, code, pointers, form }, 'Slack refused our blocks');
-        const refused = afterRefusal(record);
-        if (refused === undefined) return giveUp(key, record, code, undone);
-        return save(key, record, { ...refused, ...undone }, 0);
+        if (form === 'text') return giveUp(key, record, code, undone);
+        return save(key, record, { refusedHash: hash, form: expected ? 'fallback' : 'text', ...undone }, 0);
       }
       default:
         return giveUp(key, record, code, undone);

@@ -86,12 +86,10 @@ const deliveryFields = z.object({
   editUnclearUntilMs: number,
   /** Consecutive failed deliveries. */
   failures: number,
-  /** Slack refused the blocks of a message without a fallback: from then on, only its text is shown. */
-  textOnly: flag,
-  /** The wanted hash whose blocks Slack refused, so its fallback is shown; or whose deletion it refused. */
+  /** The wanted hash that Slack refused: its deletion, its blocks, or its fallback as well. */
   refusedHash: text,
-  /** The wanted hash whose fallback Slack refused as well, so only its text is shown. */
-  refusedFallbackHash: text,
+  /** The form of that hash since then. */
+  form: z.enum(['own', 'fallback', 'text']).exactOptional(),
   /** The person who gets it by direct message, because its place refused it with `refusal`. */
   movedTo: text,
   refusal: text,
@@ -120,12 +118,11 @@ export type DeliveryChanges = { [K in keyof Delivery]?: Delivery[K] | undefined 
 
 /**
  * The delivery state of a message, for a job whose next step depends on it. `outdated`: a newer form is wanted; a
- * refused message with a newer form waits again. `fellBack`: Slack refused the blocks of the shown form, so its
- * fallback or its text is shown.
+ * refused message with a newer form waits again. `fellBack`: Slack refused its blocks, so its fallback is shown.
  */
 export type DeliveryState =
   | { kind: 'waiting' }
-  | { kind: 'shown'; channel: string; ts: string; outdated?: true; fellBack?: 'fallback' | 'text' }
+  | { kind: 'shown'; channel: string; ts: string; outdated?: true; fellBack?: true }
   | { kind: 'refused'; code: string };
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
@@ -238,28 +235,19 @@ export function createMessageStore(redis: RedisClient) {
     },
     /** A message without a record is waiting. */
     async state(messageKey: string): Promise<DeliveryState> {
-      const fields = [
-        'channel',
-        'ts',
-        'refusal',
-        'hash',
-        'deliveredHash',
-        'refusedHash',
-        'refusedFallbackHash',
-        'movedTo',
-      ];
-      const known = await redis.hmget(keys.message(messageKey), ...fields);
-      const [channel, ts, code, hash, delivered, refused, refusedFallback, movedTo] = known;
-      const fellBack = delivered === refusedFallback ? 'text' : 'fallback';
-      const isOther = delivered !== null && delivered === refused;
+      const [channel, ts, code, hash, delivered, refused, form, movedTo] = await redis.hmget(
+        keys.message(messageKey),
+        ...['channel', 'ts', 'refusal', 'hash', 'deliveredHash', 'refusedHash', 'form', 'movedTo'],
+      );
       if (channel && ts) {
         const isOutdated = delivered !== hash;
+        const fellBack = delivered !== null && delivered === refused && form === 'fallback';
         return {
           kind: 'shown',
           channel,
           ts,
           ...(isOutdated && { outdated: true }),
-          ...(isOther && { fellBack }),
+          ...(fellBack && { fellBack: true }),
         };
       }
       const isRefused = code && (delivered === hash || movedTo);

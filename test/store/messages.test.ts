@@ -1,7 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
-import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
+import {
+  createMessageStore,
+  type DeliveryChanges,
+  type DeliveryState,
+  type MessageStore,
+} from '../../src/store/messages.ts';
 import { redisForTests } from '../support/redis.ts';
 import { aMessage } from '../support/store/builders.ts';
 import { dueIds } from '../support/store/world.ts';
@@ -148,9 +153,8 @@ describe('what is known of a delivery', () => {
       checkAtMs: 2,
       editedAtMs: 3,
       failures: 4,
-      textOnly: true,
       refusedHash: 'h1',
-      refusedFallbackHash: 'h2',
+      form: 'text' as const,
       movedTo: 'U0ANA',
       refusal: 'is_archived',
       deleted: true,
@@ -179,7 +183,7 @@ describe('what is known of a delivery', () => {
 });
 
 describe('how far a message has got', () => {
-  test.each([
+  test.each<[DeliveryChanges, DeliveryState]>([
     [
       { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running' },
       { kind: 'shown', channel: 'C0DOCS', ts: '1.1' },
@@ -189,15 +193,15 @@ describe('how far a message has got', () => {
       { kind: 'shown', channel: 'C0DOCS', ts: '1.1', outdated: true },
     ],
     [
-      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', refusedHash: 'running' },
-      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', fellBack: 'fallback' },
+      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', refusedHash: 'running', form: 'fallback' },
+      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', fellBack: true },
     ],
     [
-      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'earlier', refusedHash: 'earlier' },
-      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', outdated: true, fellBack: 'fallback' },
+      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'earlier', refusedHash: 'earlier', form: 'fallback' },
+      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', outdated: true, fellBack: true },
     ],
     [
-      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', refusedHash: 'earlier' },
+      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', refusedHash: 'earlier', form: 'fallback' },
       { kind: 'shown', channel: 'C0DOCS', ts: '1.1' },
     ],
     [{ channel: 'C0DOCS' }, { kind: 'waiting' }],

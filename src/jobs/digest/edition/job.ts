@@ -145,7 +145,7 @@ async function updateRootMessage(
   const { channel, ts: rootTs, fellBack } = delivery;
   await threads.close({ teamId: run.teamId, channel, rootTs });
   // The message is shown without its chart, so Slack refused the chart.
-  if (fellBack !== 'fallback' || !run.hasChart) return undefined;
+  if (!fellBack || !run.hasChart) return undefined;
   await figures.markUnsupported(chartSupportKey(run.teamId));
   return saveAs({ ...run, hasChart: false });
 }

@@ -43,7 +43,7 @@ function slackOf(shown: Shown): Pick<JobContextParts, 'outbox' | 'slack'> {
           kind: 'shown',
           channel: 'C0DOCS',
           ts: '1.1',
-          ...(fellBack && { fellBack: 'fallback' as const }),
+          ...(fellBack && { fellBack: true as const }),
         };
       },
     },
