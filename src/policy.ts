@@ -190,17 +190,11 @@ export function createPolicy(parts: PolicyParts) {
 
 /** Returns true as soon as one answer is true, and false if all are false; else rejects with the error of one. */
 async function anyTrue(answers: Promise<boolean>[]): Promise<boolean> {
-  const yes = answers.map(async (answer) => {
-    if (!(await answer)) throw new NotTrue();
+  // A false answer rejects without an error.
+  const yes = answers.map(async (answer) => (await answer) || Promise.reject());
+  return Promise.any(yes).catch(({ errors }: AggregateError) => {
+    const unknown = errors.find((error) => error !== undefined);
+    if (unknown !== undefined) throw unknown;
+    return false;
   });
-  return Promise.any(yes).then(
-    () => true,
-    ({ errors }: AggregateError) => {
-      const unknown = errors.find((error) => !(error instanceof NotTrue));
-      if (unknown !== undefined) throw unknown;
-      return false;
-    },
-  );
 }
-
-class NotTrue extends Error {}

@@ -6,6 +6,7 @@ import { createQueues } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createPolicy } from './policy.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
+import { OperatorError } from './runtime/operator-error.ts';
 import type { ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import {
@@ -31,7 +32,7 @@ import type { RedisClient } from './store/redis/client.ts';
 import { askTime, createClock } from './store/redis/clock.ts';
 import { connectForRequests, type OnConnectionError } from './store/redis/connections.ts';
 import { createRedisWatch, levelOf } from './store/redis/watch.ts';
-import { checkSchema, SchemaMismatch } from './store/schema.ts';
+import { checkSchema } from './store/schema.ts';
 import { createStores } from './store/stores.ts';
 
 /** How long an answer waits for Slack to say whether a channel is public. */
@@ -202,7 +203,7 @@ async function findRedis(
   return { socketPath: redis.socketPath };
 }
 
-/** Throws `SchemaMismatch`. If Redis is away, the check follows once it is back: see `connectRole`. */
+/** Throws `OperatorError`. If Redis is away, the check follows once it is back: see `connectRole`. */
 async function checkSchemaAtStart(address: RedisAddress, timing: Timing): Promise<void> {
   const redis = connectForRequests(address, timing, () => {});
   try {
@@ -216,7 +217,7 @@ async function checkSchemaAtStart(address: RedisAddress, timing: Timing): Promis
 }
 
 function throwMismatch(error: unknown) {
-  if (error instanceof SchemaMismatch) throw error;
+  if (error instanceof OperatorError) throw error;
 }
 
 /** Connects a role to Redis and its queues, and shows metrics of Redis; with two in one process, one does. */

@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { OperatorError } from '../src/runtime/operator-error.ts';
 import type { Timing } from '../src/runtime/timing.ts';
-import { RedisUnfit } from '../src/store/redis/watch.ts';
 import { startTestApp } from './support/app.ts';
 import { startRedisPair } from './support/flows/redis-pair.ts';
 import { openWay, type RedisWay } from './support/flows/redis-way.ts';
@@ -60,7 +60,7 @@ describe.for(['eviction', 'volatile'] as const)('a Redis with the fault %s', (ki
   test('is refused at the start, before anything is written', async () => {
     await unfit[kind]();
     const start = app({});
-    await expect(start).rejects.toThrow(RedisUnfit);
+    await expect(start).rejects.toThrow(OperatorError);
     await expect(start).rejects.toThrow(`REDIS_ALLOW=${kind}`);
     expect(await redis.client.dbsize()).toBe(0);
   });

@@ -5,22 +5,13 @@ import type { RedisClient } from './redis/client.ts';
 /** The schema of all stored data. Raise it if a change does not fit the data of the last release. */
 const SCHEMA = '2';
 
-/** The data in Redis have a schema that this Docket cannot read. The message says what to do. */
-export class SchemaMismatch extends OperatorError {
-  override readonly name = 'SchemaMismatch';
-
-  constructor(found: string) {
-    super(
-      `These data have schema ${found}; this Docket reads ${SCHEMA}. ` +
-        'Run the matching release, or empty the data (docs/upgrade.md).',
-    );
-  }
-}
-
-/** Writes the schema number if there is none yet. Throws `SchemaMismatch` if the data have another one. */
+/** Writes the schema number if there is none yet. Throws `OperatorError` if the data have another one. */
 export async function checkSchema(redis: RedisClient): Promise<void> {
   await redis.set(keys.schema(), SCHEMA, 'NX');
   const found = await redis.get(keys.schema());
   // If somebody empties Redis in between, there is no number, and nothing that has another schema.
-  if (found !== null && found !== SCHEMA) throw new SchemaMismatch(found);
+  if (found !== null && found !== SCHEMA)
+    throw new OperatorError(
+      `These data have schema ${found}; this Docket reads ${SCHEMA}. Run the matching release, or empty the data (docs/upgrade.md).`,
+    );
 }

@@ -5,26 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../../runtime/operator-error.ts';
 import type { ServerLog, ServerPlace } from './redis-server.ts';
 
-/** The data folder cannot be used; the message tells the operator what to do. */
-export class DataDirUnusable extends OperatorError {
-  override name = 'DataDirUnusable';
-}
-
-/** Another Docket is running on this data folder. */
-export class DataDirInUse extends OperatorError {
-  override name = 'DataDirInUse';
-  constructor(dataDir: string) {
-    super(
-      `Another Docket is running on the data folder ${dataDir}. ` +
-        'Stop it first, or give this one its own DATA_DIR.',
-    );
-  }
-}
-
 /** A socket's path holds 108 bytes with the final zero, on macOS 104. */
 const MAX_SOCKET_BYTES = process.platform === 'darwin' ? 103 : 107;
 
-/** Creates the folder, closed to other users. Throws `DataDirUnusable` if it cannot be used. */
+/** Creates the folder, closed to other users. Throws `OperatorError` if it cannot be used. */
 export function prepareDataDir(dataDir: string): ServerPlace {
   const given = resolve(dataDir);
   const folder = withDataDirErrors(given, () => {
@@ -38,13 +22,13 @@ export function prepareDataDir(dataDir: string): ServerPlace {
   });
   const socketPath = join(folder, 'redis.sock');
   if (Buffer.byteLength(socketPath) > MAX_SOCKET_BYTES)
-    throw new DataDirUnusable(
+    throw new OperatorError(
       `The path of DATA_DIR is too long for a socket: ${socketPath} has more than ${MAX_SOCKET_BYTES} bytes. Set a shorter one.`,
     );
   return { folder, socketPath, pidFile: join(folder, 'redis.pid'), logFile: join(folder, 'redis.log') };
 }
 
-/** Throws `DataDirUnusable` if the folder, or its nearest parent if it is missing, is not writable. Changes nothing. */
+/** Throws `OperatorError` if the folder, or its nearest parent if it is missing, is not writable. Changes nothing. */
 export function inspectDataDir(dataDir: string): void {
   const given = resolve(dataDir);
   withDataDirErrors(given, () => {
@@ -86,7 +70,7 @@ function withDataDirErrors<T>(dataDir: string, action: () => T): T {
     return action();
   } catch (error) {
     const { code, path = dataDir } = error as NodeJS.ErrnoException;
-    throw new DataDirUnusable(
+    throw new OperatorError(
       `DATA_DIR ${dataDir} cannot be used (${code} at ${path}). Set it to a folder on a disk of this machine that Docket's ` +
         `user (uid ${process.getuid?.()}) owns; docs/troubleshooting.md says what the code means.`,
       { cause: error },
@@ -98,9 +82,9 @@ function withDataDirErrors<T>(dataDir: string, action: () => T): T {
 const BUSY_CODES = [5, 6];
 
 /**
- * Locks `folder` for this process. Returns a function that releases the lock. Throws `DataDirInUse` if another process
- * still holds it after `timeoutMs`: two that start at the same instant may each see the other's lock for a moment.
- * Throws `DataDirUnusable` if the disk has no locks.
+ * Locks `folder` for this process. Returns a function that releases the lock. Throws `OperatorError` if the
+ * disk has no locks, or if another process still holds it after `timeoutMs`: two that start at the same instant may each
+ * see the other's lock for a moment.
  *
  * SQLite's lock is the operating system's lock on an open file: the kernel drops it with the process, even after kill
  * -9, and keeps it while the process is frozen. No process id or leftover file can make it stale.
@@ -110,7 +94,10 @@ export async function lockDataDir(folder: string, dataDir: string, timeoutMs: nu
   for (;;) {
     const release = tryLock(join(folder, 'docket.lock'));
     if (release) return release;
-    if (performance.now() >= endsAt) throw new DataDirInUse(dataDir);
+    if (performance.now() >= endsAt)
+      throw new OperatorError(
+        `Another Docket is running on the data folder ${dataDir}. Stop it first, or give this one its own DATA_DIR.`,
+      );
     await sleep(10 + Math.random() * 40);
   }
 }
@@ -126,7 +113,7 @@ function tryLock(file: string): (() => void) | undefined {
     if (database.isOpen) database.close();
     if (!(error instanceof Error && 'errcode' in error)) throw error;
     if (BUSY_CODES.includes(Number(error.errcode))) return undefined;
-    throw new DataDirUnusable(
+    throw new OperatorError(
       `${file} cannot be locked (${error.message}). Set DATA_DIR to a folder on a disk of this machine.`,
     );
   }

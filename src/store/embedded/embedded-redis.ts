@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OperatorError } from '../../runtime/operator-error.ts';
 import { lockDataDir, prepareDataDir, watchDiskSpace } from './data-dir.ts';
 import {
   findServer,
   isOurServer,
   leftoverPid,
   logTail,
-  RedisStartFailed,
   type ServerLog,
   sendCommand,
   spawnServer,
@@ -55,8 +55,8 @@ interface Server {
 
 /**
  * Starts Docket's own Redis on a data folder and keeps it running. It first stops a Redis that a killed Docket left
- * there. Resolves when Redis answers. Rejects with `DataDirInUse` if another Docket uses the folder, and with
- * `DataDirUnusable` or `RedisStartFailed` if an operator has to act.
+ * there. Resolves when Redis answers. Rejects with `OperatorError` if another Docket uses the folder, or
+ * Redis cannot start.
  */
 export async function startEmbeddedRedis({
   dataDir,
@@ -156,11 +156,11 @@ export async function startEmbeddedRedis({
     // Two on one folder would corrupt the data.
     const leftover = leftoverPid(place);
     if (leftover !== undefined && !(await shutDown(leftover)))
-      throw new RedisStartFailed(
+      throw new OperatorError(
         `An earlier Redis (process ${leftover}) still runs on ${place.folder}, and does not end when it is killed. Check its disk.`,
       );
     if ((await sendCommand(socketPath, 'PING', timing.pingMs)) !== undefined)
-      throw new RedisStartFailed(
+      throw new OperatorError(
         `Another Redis answers at ${socketPath}, perhaps in another container. End it, then start again.`,
       );
     const child = spawnServer(program, place);
@@ -184,7 +184,7 @@ export async function startEmbeddedRedis({
     child.ref();
     child.kill('SIGKILL');
     await ended;
-    throw new RedisStartFailed(`${problem}\nIts last log lines, in ${place.logFile}:\n${logTail(place)}`);
+    throw new OperatorError(`${problem}\nIts last log lines, in ${place.logFile}:\n${logTail(place)}`);
   }
 
   /** Pings the server until it answers. Returns false if it has ended, or was silent for too long. */

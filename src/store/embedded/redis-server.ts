@@ -14,23 +14,6 @@ import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { OperatorError } from '../../runtime/operator-error.ts';
 
-/** No Redis or Valkey program was found on this machine. */
-export class RedisMissing extends OperatorError {
-  override name = 'RedisMissing';
-  constructor() {
-    super(
-      'REDIS_URL is not set, and no redis-server or valkey-server is on the PATH. ' +
-        'Set REDIS_URL, or install a server: apt-get install redis-server (Debian, Ubuntu), ' +
-        'dnf install valkey (Fedora), apk add valkey (Alpine), brew install redis (macOS).',
-    );
-  }
-}
-
-/** Redis did not start; the message holds the end of its log. */
-export class RedisStartFailed extends OperatorError {
-  override name = 'RedisStartFailed';
-}
-
 /** The part of the log that the embedded Redis uses. */
 export interface ServerLog {
   info(facts: object, message: string): void;
@@ -52,14 +35,18 @@ const LOG_TAIL_LINES = 5;
 /** Matches the command line of a server. */
 const SERVER = /(?:redis|valkey)-server/;
 
-/** Returns the first redis-server or else valkey-server on a PATH. Throws `RedisMissing`. */
+/** Returns the first redis-server or else valkey-server on a PATH. Throws `OperatorError`. */
 export function findServer(searchPath: string): string {
   const folders = searchPath.split(delimiter).filter((folder) => folder !== '');
   for (const name of ['redis-server', 'valkey-server']) {
     const found = folders.map((folder) => join(folder, name)).find(isExecutable);
     if (found) return found;
   }
-  throw new RedisMissing();
+  throw new OperatorError(
+    'REDIS_URL is not set, and no redis-server or valkey-server is on the PATH. ' +
+      'Set REDIS_URL, or install a server: apt-get install redis-server (Debian, Ubuntu), ' +
+      'dnf install valkey (Fedora), apk add valkey (Alpine), brew install redis (macOS).',
+  );
 }
 
 function isExecutable(file: string): boolean {

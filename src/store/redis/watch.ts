@@ -9,14 +9,6 @@ import { infoFields, primaryOf, type RedisClient } from './client.ts';
 import { askTime } from './clock.ts';
 import { noteReplicas } from './lua.ts';
 
-/** Docket does not start with this Redis. The message names the fix of each problem. */
-export class RedisUnfit extends OperatorError {
-  override readonly name = 'RedisUnfit';
-  constructor(problems: readonly RedisProblem[]) {
-    super(`Docket can't start with this Redis:\n${problems.map(({ text }) => `  - ${text}`).join('\n')}`);
-  }
-}
-
 export interface RedisWatchParts {
   address: RedisAddress;
   /** The names in REDIS_ALLOW. */
@@ -98,11 +90,14 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
   }
 
   return {
-    /** Checks Redis now and at intervals. Throws `RedisUnfit`; waits for a Redis that is away. */
+    /** Checks Redis now and at intervals. Throws `OperatorError`; waits for a Redis that is away. */
     async start() {
       const { problems: found } = await checkRedis(address);
       const fatal = found.filter((problem) => problem.fatal && !isAllowed(problem));
-      if (fatal.length > 0) throw new RedisUnfit(fatal);
+      if (fatal.length > 0) {
+        const texts = fatal.map(({ text }) => `  - ${text}`).join('\n');
+        throw new OperatorError(`Docket can't start with this Redis:\n${texts}`);
+      }
       updateProblems(found);
       const allowed = found.filter(isAllowed).map(({ kind }) => kind);
       if (allowed.length > 0) log.warn({ problems: allowed }, 'REDIS_ALLOW accepts problems of this Redis');

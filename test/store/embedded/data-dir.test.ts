@@ -11,12 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import {
-  DataDirUnusable,
-  inspectDataDir,
-  lockDataDir,
-  prepareDataDir,
-} from '../../../src/store/embedded/data-dir.ts';
+import { OperatorError } from '../../../src/runtime/operator-error.ts';
+import { inspectDataDir, lockDataDir, prepareDataDir } from '../../../src/store/embedded/data-dir.ts';
 
 let base: string;
 let dataDir: string;
@@ -36,7 +32,7 @@ const unusable: [string, RegExp, () => void][] = [
 
 test.each(unusable)('a DATA_DIR that is %s is refused with the fix', (_, code, make) => {
   make();
-  expect(() => prepareDataDir(dataDir)).toThrow(DataDirUnusable);
+  expect(() => prepareDataDir(dataDir)).toThrow(OperatorError);
   expect(() => prepareDataDir(dataDir)).toThrow(code);
   expect(() => prepareDataDir(dataDir)).toThrow(`DATA_DIR ${dataDir} cannot be used`);
 });
