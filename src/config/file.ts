@@ -1,4 +1,4 @@
-import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import { LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { readKeyFile } from '../docs-api/settings.ts';
 import { LIMITS } from '../jobs/limits.ts';
@@ -136,49 +136,36 @@ export type ConfigFile = z.output<ReturnType<typeof fileSchema>>;
 export const defaultConfigFile: ConfigFile = fileSchema({}).parse({});
 
 /**
- * Parses the text of the file at `path`. `problems` are one line each, `<path>:<line> <where> <what>. <fix>`, and never
- * repeat a key or a value in the place of a key. If there are any, `file` is undefined.
+ * Parses the text of the file at `path`. `problems` are one line each, `<path> <where> <what>. <fix>`, and never repeat
+ * a key or a value in the place of a key. If there are any, `file` is undefined.
  */
 export function readConfigFile(
   text: string,
   path: string,
   env: Env,
 ): { file: ConfigFile | undefined; problems: string[] } {
-  const { value, brokenAt, lineOf } = readYaml(text);
+  const { value, brokenAt } = readYaml(text);
   if (brokenAt !== undefined) return { file: undefined, problems: [`${path}:${brokenAt} ${NOT_YAML}`] };
-  if (value === null) return { file: undefined, problems: [`${path}:1 ${EMPTY}`] };
+  if (value === null) return { file: undefined, problems: [`${path} ${EMPTY}`] };
   const parsed = fileSchema(env).safeParse(value);
   const problems = (parsed.error?.issues ?? [])
     .flatMap(problemsOfIssue)
-    .map(({ path: where, text: what }) => ({ line: lineOf(where), text: [formatPath(where), what] }))
-    .toSorted((one, other) => one.line - other.line)
-    .map(({ line, text: parts }) => [`${path}:${line}`, ...parts].filter(Boolean).join(' '));
+    .map(({ path: where, text: what }) => [path, formatPath(where), what].filter(Boolean).join(' '));
   return { file: parsed.data, problems };
 }
 
 /**
  * Parses YAML without aliases: an alias can refer to nothing, or make a short file long. Repeats no part of the text,
- * as the package's messages may. `lineOf` returns the line of the value at a path, else of the nearest parent.
+ * as the package's messages may. `brokenAt` is the line and column of the first error.
  */
-function readYaml(text: string) {
+function readYaml(text: string): { value?: unknown; brokenAt?: string } {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter });
   const broken = document.errors.map(({ pos }) => pos[0]);
   visit(document, { Alias: (_, { range }) => void broken.push(range?.[0] ?? 0) });
-  const lineOf = (path: Path): number => {
-    let found: unknown = document.contents;
-    let line = 1;
-    for (const step of path) {
-      const pair = isMap(found) && found.items.find(({ key }) => isScalar(key) && String(key.value) === step);
-      const next = pair ? pair.key : isSeq(found) ? found.items[Number(step)] : undefined;
-      if (isNode(next) && next.range) line = counter.linePos(next.range[0]).line;
-      found = pair ? pair.value : next;
-    }
-    return line;
-  };
-  if (broken[0] === undefined) return { value: document.toJS(), brokenAt: undefined, lineOf };
+  if (broken[0] === undefined) return { value: document.toJS() };
   const { line, col } = counter.linePos(broken[0]);
-  return { value: undefined, brokenAt: `${line}:${col}`, lineOf };
+  return { brokenAt: `${line}:${col}` };
 }
 
 type Path = readonly PropertyKey[];

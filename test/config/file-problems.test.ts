@@ -16,73 +16,72 @@ const notYaml =
   'is not YAML that Docket reads. Check the indentation, the quotes and the punctuation up to here, and write aliases out.';
 const hostName = 'must be a host name. Write it like docs.example.com.';
 
-describe('a file that cannot be used is reported with the line and the fix:', () => {
+describe('a file that cannot be used is reported with the place and the fix:', () => {
   test.each([
-    ['', '1 is empty. Add settings, or unset DOCKET_CONFIG.'],
-    ['- acme', '1 must be a map of settings. Begin it with a line such as "projects:".'],
-    ['links: "thread', `1:15 ${notYaml}`],
-    ['links: thread\nlinks: thread', `2:1 ${notYaml}`],
-    ['allow:\n\tadmin: []', `2:1 ${notYaml}`],
-    ['allow:\n  export: &docs [S0DOCS]\n  agent: *docs', `3:10 ${notYaml}`],
+    ['', 'is empty. Add settings, or unset DOCKET_CONFIG.'],
+    ['- acme', 'must be a map of settings. Begin it with a line such as "projects:".'],
     [
       'links: thread\n\nlink: thread',
-      '3 link is not a setting. Known here: projects, allow, links, replies, limits, contact.',
+      'link is not a setting. Known here: projects, allow, links, replies, limits, contact.',
     ],
-    ['links: off', '1 links must be thread or requester. The default is thread.'],
-    ['replies: no', '1 replies must be auto, all or mention. The default is auto.'],
-    ['contact: 5', `1 contact ${contact}`],
-    ['contact: "  "', `1 contact ${contact}`],
-    [`contact: ${'a'.repeat(81)}`, `1 contact ${contact}`],
-    ['contact: "<!subteam^S0DOCS>"', `1 contact ${contact}`],
-    ['contact: C0123ABCD', `1 contact ${contact}`],
-    ['projects: [acme]', '1 projects must be a map. Put each project under its own name.'],
-    [
-      'projects: {}',
-      '1 projects has no project. Add one, or remove it to use the project of the environment.',
-    ],
-    ['projects:\n  acme:', `2 projects.acme ${map}`],
-    ['projects:\n  acme docs: {}', `2 projects."acme docs" ${untypable}`],
-    [`projects:\n  ${'a'.repeat(41)}: {}`, `2 projects."${'a'.repeat(40)}" ${untypable}`],
+    ['links: off', 'links must be thread or requester. The default is thread.'],
+    ['replies: no', 'replies must be auto, all or mention. The default is auto.'],
+    ['contact: 5', `contact ${contact}`],
+    ['contact: "  "', `contact ${contact}`],
+    [`contact: ${'a'.repeat(81)}`, `contact ${contact}`],
+    ['contact: "<!subteam^S0DOCS>"', `contact ${contact}`],
+    ['contact: C0123ABCD', `contact ${contact}`],
+    ['projects: [acme]', 'projects must be a map. Put each project under its own name.'],
+    ['projects: {}', 'projects has no project. Add one, or remove it to use the project of the environment.'],
+    ['projects:\n  acme:', `projects.acme ${map}`],
+    ['projects:\n  acme docs: {}', `projects."acme docs" ${untypable}`],
+    [`projects:\n  ${'a'.repeat(41)}: {}`, `projects."${'a'.repeat(40)}" ${untypable}`],
     [
       'projects:\n  acme: {}\n  ACME: {}',
-      '3 projects.ACME differs from acme only in capitals, which --project ignores. Choose another.',
+      'projects.ACME differs from acme only in capitals, which --project ignores. Choose another.',
     ],
     [
       inProject('project_id: x'),
-      '3 projects.acme.project_id is not a setting. Known here: projectId, organization, domains, apiKey, channels.',
+      'projects.acme.project_id is not a setting. Known here: projectId, organization, domains, apiKey, channels.',
     ],
-    [inProject('projectId: 0123'), '3 projects.acme.projectId must be text. Put the id in quotes.'],
-    [inProject('projectId: https://docs.example/prj_1'), `3 projects.acme.projectId ${projectId}`],
-    [inProject('domains: docs.acme.com'), `3 projects.acme.domains ${list}`],
+    [inProject('projectId: 0123'), 'projects.acme.projectId must be text. Put the id in quotes.'],
+    [inProject('projectId: https://docs.example/prj_1'), `projects.acme.projectId ${projectId}`],
+    [inProject('domains: docs.acme.com'), `projects.acme.domains ${list}`],
     [
       inProject('domains:\n    - docs.acme.com\n    - https://docs.acme.com/v2'),
-      '5 projects.acme.domains[1] must be a host name only. Did you mean docs.acme.com?',
+      'projects.acme.domains[1] must be a host name only. Did you mean docs.acme.com?',
     ],
-    [inProject('domains: ["*.acme.com"]'), `3 projects.acme.domains[0] ${hostName}`],
-    [inProject('channels: ["#docs"]'), `3 projects.acme.channels[0] ${channelId}`],
-    [inProject('channels: [U0123ABC]'), `3 projects.acme.channels[0] ${channelId}`],
+    [inProject('domains: ["*.acme.com"]'), `projects.acme.domains[0] ${hostName}`],
+    [inProject('channels: ["#docs"]'), `projects.acme.channels[0] ${channelId}`],
+    [inProject('channels: [U0123ABC]'), `projects.acme.channels[0] ${channelId}`],
     [
       'projects:\n  a: { channels: [C0123] }\n  b: { channels: [C0456, C0123] }',
-      '3 projects.b.channels[1] is already a channel of the project a. A channel has one default project: keep one.',
+      'projects.b.channels[1] is already a channel of the project a. A channel has one default project: keep one.',
     ],
-    ['allow: everyone', `1 allow ${map}`],
-    ['allow: { export: everyone }', `1 allow.export ${list}`],
-    ['allow:\n  agent: [U0ANA, Everyone]', `2 allow.agent[1] ${whoId}`],
-    ['limits: { exportStatusPerSecond: 0 }', `1 limits.exportStatusPerSecond ${perSecond}`],
-    ['limits: { exportStatusPerSecond: .nan }', `1 limits.exportStatusPerSecond ${perSecond}`],
+    ['allow: everyone', `allow ${map}`],
+    ['allow: { export: everyone }', `allow.export ${list}`],
+    ['allow:\n  agent: [U0ANA, Everyone]', `allow.agent[1] ${whoId}`],
+    ['limits: { exportStatusPerSecond: 0 }', `limits.exportStatusPerSecond ${perSecond}`],
+    ['limits: { exportStatusPerSecond: .nan }', `limits.exportStatusPerSecond ${perSecond}`],
     [
       'limits: { followUpsPerHour: 1.5 }',
-      '1 limits.followUpsPerHour must be a whole number from 1 to 10000. The default is 100.',
+      'limits.followUpsPerHour must be a whole number from 1 to 10000. The default is 100.',
     ],
-    [
-      'limits: { watchHours: 169 }',
-      '1 limits.watchHours must be a number from 0.1 to 168. The default is 6.',
-    ],
-  ])('%j: line %s', (text, problem) => {
-    expect(problemsIn(text)).toEqual([`docket.yml:${problem}`]);
+    ['limits: { watchHours: 169 }', 'limits.watchHours must be a number from 0.1 to 168. The default is 6.'],
+  ])('%j: %s', (text, problem) => {
+    expect(problemsIn(text)).toEqual([`docket.yml ${problem}`]);
   });
 
-  test('everything at once, in the order of the lines', () => {
+  test.each([
+    ['links: "thread', '1:15'],
+    ['links: thread\nlinks: thread', '2:1'],
+    ['allow:\n\tadmin: []', '2:1'],
+    ['allow:\n  export: &docs [S0DOCS]\n  agent: *docs', '3:10'],
+  ])('%j is broken at %s', (text, place) => {
+    expect(problemsIn(text)).toEqual([`docket.yml:${place} ${notYaml}`]);
+  });
+
+  test('everything at once', () => {
     const text = `
 replies: loud
 projects:
@@ -92,10 +91,10 @@ projects:
 limit: {}
 `;
     expect(problemsIn(text)).toEqual([
-      'docket.yml:2 replies must be auto, all or mention. The default is auto.',
-      'docket.yml:5 projects.acme.apiKey names an environment variable that is not set. Set it to an admin API key.',
-      `docket.yml:6 projects.acme.domains[1] ${hostName}`,
-      'docket.yml:7 limit is not a setting. Known here: projects, allow, links, replies, limits, contact.',
+      `docket.yml projects.acme.domains[1] ${hostName}`,
+      'docket.yml projects.acme.apiKey names an environment variable that is not set. Set it to an admin API key.',
+      'docket.yml replies must be auto, all or mention. The default is auto.',
+      'docket.yml limit is not a setting. Known here: projects, allow, links, replies, limits, contact.',
     ]);
   });
 });

@@ -50,8 +50,8 @@ describe('the file of DOCKET_CONFIG', () => {
     const env = withFile(`${twoProjects}limit: {}\n`, { PORT: 'x', ACME_DOCS_API_KEY: ' ' });
     expect(problemsOf(env)).toEqual([
       'PORT must be a port number.',
-      `${env.DOCKET_CONFIG}:2 projects.acme.apiKey names an environment variable that is not set. Set it to an admin API key.`,
-      `${env.DOCKET_CONFIG}:5 limit is not a setting. Known here: projects, allow, links, replies, limits, contact.`,
+      `${env.DOCKET_CONFIG} projects.acme.apiKey names an environment variable that is not set. Set it to an admin API key.`,
+      `${env.DOCKET_CONFIG} limit is not a setting. Known here: projects, allow, links, replies, limits, contact.`,
     ]);
   });
 

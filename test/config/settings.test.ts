@@ -185,7 +185,7 @@ describe('a value as docker keeps it', () => {
   test('a key that a project names is refused like that, too', () => {
     const path = fileWith('projects: { acme: { apiKey: { env: ACME_DOCS_API_KEY } } }', 'quoted.yml');
     expect(problemsOf({ ...sound, DOCKET_CONFIG: path, ACME_DOCS_API_KEY: '"adm_1"' })).toEqual([
-      `${path}:1 projects.acme.apiKey names a key that ${quotes}`,
+      `${path} projects.acme.apiKey names a key that ${quotes}`,
     ]);
   });
 });

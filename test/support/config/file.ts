@@ -14,5 +14,5 @@ export const read = (text: string, variables: Record<string, string> = env) =>
 export const problemsIn = (text: string, variables?: Record<string, string>) =>
   read(text, variables).problems;
 
-/** A project with this in it, on line 3. */
+/** A project with this in it. */
 export const inProject = (line: string) => `projects:\n  acme:\n    ${line}\n`;
