@@ -27,39 +27,29 @@ import { createRunStore } from '../store/runs.ts';
 /** Counts of the closed work in restored data. */
 export interface OpenWork {
   /** Starts and instructions about which people are asked. */
-  exportsAsked: number;
-  instructionsAsked: number;
-  /** Requests to the agent from a digest that end as unclear. */
-  asksUnclear: number;
-  /** Digests that are not posted, and replies and clicks that are not read. */
-  digestsSkipped: number;
-  eventsSkipped: number;
-  /** Messages that are searched in Slack before they are posted. */
-  messagesSearched: number;
+  exports: number;
+  instructions: number;
+  /** Digests that are not posted, their requests that end as unclear, and replies and clicks that are not read. */
+  skipped: number;
 }
 
 /** Returns the text that the command prints. */
-export const textOf = (work: OpenWork) =>
-  [
-    `Exports whose start people are asked about: ${work.exportsAsked}`,
-    `Instructions to the agent that people are asked about: ${work.instructionsAsked}`,
-    `Requests from digests that end as unclear: ${work.asksUnclear}`,
-    `Digests that are skipped: ${work.digestsSkipped}`,
-    `Replies and clicks that are skipped: ${work.eventsSkipped}`,
-    `Messages that are searched in Slack before they are posted: ${work.messagesSearched}`,
-    'Start Docket now.\n',
-  ].join('\n');
+export const textOf = ({ exports, instructions, skipped }: OpenWork) =>
+  `Exports whose start people are asked about: ${exports}
+Instructions to the agent that people are asked about: ${instructions}
+Digests, requests from digests, replies and clicks that are skipped: ${skipped}
+Start Docket now.
+`;
 
 // A message known to be in Slack, or refused by it, is not searched.
-const searchScript = luaScript<0 | 1>(`
+const searchScript = luaScript(`
 local message, since, now, ttl = KEYS[1], unpack(ARGV)
 for _, field in ipairs({'ts', 'refusal', 'postedAtMs'}) do
-  if redis.call('HEXISTS', message, field) == 1 then return 0 end
+  if redis.call('HEXISTS', message, field) == 1 then return end
 end
 local isNew = redis.call('EXISTS', message) == 0
 redis.call('HSET', message, 'postedAtMs', since, 'checkAtMs', now)
 if isNew then redis.call('PEXPIRE', message, ttl) end
-return 1
 `);
 
 /** The messages in a thread about one round. */
@@ -76,23 +66,12 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   const runs = createRunStore(redis);
   const steps = createCallOnceStore(redis);
   const nowMs = await askTime(redis);
-  const work: OpenWork = {
-    exportsAsked: 0,
-    instructionsAsked: 0,
-    asksUnclear: 0,
-    digestsSkipped: 0,
-    eventsSkipped: 0,
-    messagesSearched: 0,
-  };
+  const work: OpenWork = { exports: 0, instructions: 0, skipped: 0 };
 
   /** Makes Docket search for these messages, from that time on, before it posts them. */
   async function search(messageKeys: readonly string[], sinceMs: number) {
     for (const key of new Set(messageKeys))
-      work.messagesSearched += await searchScript(
-        redis,
-        [keys.message(key)],
-        [sinceMs, nowMs, retention.runMs],
-      );
+      await searchScript(redis, [keys.message(key)], [sinceMs, nowMs, retention.runMs]);
   }
 
   async function closeExport(run: ExportRun) {
@@ -104,7 +83,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     await search([...shown, ...later], run.sinceMs);
     if (joined || !['accepted', 'postingCard', 'starting'].includes(state)) return;
     const intent = await steps.begin(id, startStep(run), 'after-restore', LONG_AGO_MS);
-    if (intent.kind !== 'finished') work.exportsAsked += 1;
+    if (intent.kind !== 'finished') work.exports += 1;
   }
 
   async function closeThread({ run, inbox }: { run: ThreadRun; inbox: unknown[] }) {
@@ -122,8 +101,8 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     // What its watch polled is skipped as well, so it joins once more.
     if (asked !== run || inbox.length > 0)
       await runs.saveStep({ ...asked, watched: false }, { consumed: inbox.length });
-    work.instructionsAsked += waiting.length;
-    work.eventsSkipped += inbox.length;
+    work.instructions += waiting.length;
+    work.skipped += inbox.length;
   }
 
   async function closeEdition(run: EditionRun) {
@@ -132,14 +111,14 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     if (run.state === 'collecting') {
       await runs.unlist(run.job, run.id, true);
       await redis.del(keys.run(run.id));
-      work.digestsSkipped += 1;
+      work.skipped += 1;
     } else if (run.state !== 'ended') await runs.save(withoutFiles(run));
   }
 
   async function closeSchedule(run: ScheduleRun) {
     await search([testKey(run), `${run.id}.created`], run.sinceMs);
     if (run.state !== 'active') return;
-    if (run.nextAtMs <= nowMs) work.digestsSkipped += 1;
+    if (run.nextAtMs <= nowMs) work.skipped += 1;
     const next = activate(run, nowMs);
     await runs.save({ ...next, sinceMs: run.sinceMs, failures: run.failures });
     // A person may have sent it by hand.
@@ -153,7 +132,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     if (run.state !== 'accepted') return;
     const ending = { kind: 'unknown' as const, atMs: nowMs };
     await runs.save({ ...run, handover: undefined, state: 'ended', ending });
-    work.asksUnclear += 1;
+    work.skipped += 1;
   }
 
   /** A thread whose job is active stays idle until the watch wakes it. */
