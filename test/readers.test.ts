@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { agentCommand } from '../src/commands/agent/command.ts';
 import { readCommand, type SlashCommand, tokenize } from '../src/commands/command.ts';
-import { readPage } from '../src/commands/digest/ask-views.ts';
+import { readPage } from '../src/commands/digest/ask.ts';
 import { digestCommand } from '../src/commands/digest/command.ts';
 import { scheduleModal } from '../src/commands/digest/modal.ts';
 import { resolveDigestProject } from '../src/commands/digest/project.ts';
@@ -24,8 +24,7 @@ import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phrases.ts';
 import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
 import { quotedWords, subjectText } from '../src/jobs/digest/ask/entries.ts';
-import { chartView } from '../src/jobs/digest/chart.ts';
-import { pagesCsv } from '../src/jobs/digest/csv.ts';
+import { pagesCsv } from '../src/jobs/digest/edition/files.ts';
 import { pathText, queryText } from '../src/jobs/digest/edition/phrases.ts';
 import { scheduleLine } from '../src/jobs/digest/schedule/view.ts';
 import { isZone } from '../src/jobs/digest/schedule-times.ts';
@@ -162,10 +161,6 @@ const readers: Record<string, Reader> = {
   pathText: (text) => [pathText(text), queryText(text), quotedWords(text)],
   'a page to ask about': readPage,
   pagesCsv: (text) => pagesCsv([{ path: text, human: 1, ai: 1 }]),
-  'a chart': (text) => {
-    const points = [1, 2].map((views) => ({ label: text, human: views, ai: views }));
-    return chartView({ title: text, points });
-  },
   message: (text) => fillLinks(message([[text, { code: text }], [{ bold: text }]]), async () => text),
   'names of people': (text) => userName({ ...names, users: new Map([['U1', text]]) }, 'U1'),
   'labels of names': (text) => userName(noNames, 'U1', text) + groupName(noNames, 'S1', text),

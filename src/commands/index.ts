@@ -1,5 +1,5 @@
 import { agentCommands } from './agent/registry.ts';
-import { digestCommands } from './digest/registry.ts';
+import { digestCommands } from './digest/command.ts';
 import { exportCommands } from './export/command.ts';
 import { answerHomeButton, homeEvents } from './home/home.ts';
 import { linkCommands } from './link/buttons.ts';

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const VIEWS = [
   'src/jobs/**/*view.ts',
   'src/jobs/alerts/{key,redis}-alert.ts',
-  'src/commands/**/{modal,shortcut,ask-views}.ts',
+  'src/commands/**/{modal,shortcut,ask}.ts',
   'src/slack/modals.ts',
 ];
 

@@ -1,25 +1,38 @@
+import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { acceptsInstructions, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
-import { type AskEntry, entriesOf, entryId, pageEntry } from '../../jobs/digest/ask/entries.ts';
-import { type AskRun, askQuotas, askRun, newAsk } from '../../jobs/digest/ask/record.ts';
-import { askButton, digestActions } from '../../jobs/digest/buttons.ts';
+import {
+  type AskEntry,
+  entriesOf,
+  entryId,
+  instructionFor,
+  pageEntry,
+  subjectText,
+} from '../../jobs/digest/ask/entries.ts';
+import { type AskRun, askQuotas, newAsk } from '../../jobs/digest/ask/record.ts';
+import { type AskButton, askButton, digestActions } from '../../jobs/digest/buttons.ts';
 import { type EditionRun, editionKind } from '../../jobs/digest/edition/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { formatCount, formatDuration } from '../../slack/text.ts';
+import { choiceField, formView, textField } from '../../slack/modals.ts';
+import { bidiIsolate, formatCount, singleLine } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { resolveAgentProject } from '../agent/follow.ts';
-import { cleanInstruction, instructionProblem, NEW_JOB } from '../agent/modal.ts';
+import { cleanInstruction, instructionProblem, NEW_JOB, threadChoices } from '../agent/modal.ts';
 import { findThreads } from '../agent/threads.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import { UserFacingError } from '../intake.ts';
 import { defineButton, type Modal } from '../registry.ts';
-import { ASK_CALLBACK, instructionView, readPage, SUBJECT_CALLBACK, subjectView } from './ask-views.ts';
 
-const HOUR_MS = 3_600_000;
+const SUBJECT_CALLBACK = 'digest.ask.subject';
+const ASK_CALLBACK = 'digest.ask';
+
+const TITLE = 'Ask the docs agent';
+
+const NEW_JOB_PLACE = 'A new job gets its own thread in the channel of the digest.';
 
 /** The subject of both modals: the button's line, then one of its entries, or a typed page. */
 const askAbout = askButton.extend({ entry: z.string().optional(), path: z.string().optional() });
@@ -107,21 +120,15 @@ const askModal: Modal = {
     const job = thread?.agentJobId;
     if (acceptance.kind === 'full') {
       await tools.audit({ subject: job ?? 'new job', job, result: 'refused: too many at once' });
-      const oldest = await tools.intake.loadKnown(acceptance.by, askRun, caller);
-      return { kind: 'problems', problems: { text: tooManyAsksText(quotas[0].max, oldest, tools) } };
+      // The text stays in the modal.
+      const tooMany = `The agent is working on ${formatCount(quotas[0].max)} tasks of yours.`;
+      return { kind: 'problems', problems: { text: `${tooMany} Ask again when one has ended.` } };
     }
     await tools.audit({ subject: job ?? 'new job', job, result: 'accepted' });
     // Its line under the digest is the answer.
     return { kind: 'closed' };
   },
 };
-
-/** Says until when; the text stays in the modal. */
-function tooManyAsksText(max: number, oldest: AskRun | undefined, { limits, now }: CommandTools): string {
-  const watchedMs = oldest ? oldest.sinceMs + limits.watchHours * HOUR_MS - now() : 0;
-  const until = watchedMs > 0 ? `, or in ${formatDuration(watchedMs)}, when I stop watching the oldest` : '';
-  return `The agent is working on ${formatCount(max)} tasks of yours. Ask again when one has ended${until}.`;
-}
 
 async function instructionFields(run: EditionRun, entry: AskEntry, caller: Caller, tools: CommandTools) {
   const isOfProject = ({ project }: Pick<ThreadRun, 'project'>) => project === run.project;
@@ -169,6 +176,91 @@ const notKnown = message([
 ]);
 
 const notFollowed = message([['That job is no longer followed, so nothing was sent.']]);
+
+/** Returns the first modal, which asks for the subject. Under the tables, that may be any page. */
+export function subjectView(run: EditionRun, about: AskButton['about']): ModalView {
+  const entries = entriesOf(run, about).slice(0, SLACK_LIMITS.selectOptions);
+  const isAnyPage = about === 'pages';
+  const listed = () =>
+    choiceField({
+      block: 'entry',
+      label: about === 'searches' ? 'Search' : 'Page',
+      optional: isAnyPage,
+      choices: entries.map((entry) => ({ label: labelOf(entry), value: entryId(entry) })),
+    });
+  // A single page is no choice: the field contains it.
+  const [only, ...others] = entries;
+  const initial = isAnyPage && only !== undefined && others.length === 0 ? only.subject.name : '';
+  const other = textField({
+    block: 'path',
+    label: others.length > 0 ? 'Another page' : 'Page',
+    hint: others.length > 0 ? 'Its path. It replaces the choice above.' : 'Its path.',
+    placeholder: '/guides/sso',
+    optional: others.length > 0,
+    // If it can be submitted as it stands.
+    ...(readPage(initial) === initial && { initial }),
+  });
+  return formView({
+    title: TITLE,
+    submit: 'Next',
+    callback: SUBJECT_CALLBACK,
+    fields: [...(others.length > 0 ? [listed()] : []), ...(isAnyPage ? [other] : [])],
+  });
+}
+
+/** The numbers stay readable even after a long path. */
+function labelOf(entry: AskEntry): string {
+  const numbers = ` · ${entry.numbers}`;
+  // Isolated after it is cut.
+  const subject = singleLine(subjectText(entry.subject));
+  return `${bidiIsolate(subject, SLACK_LIMITS.optionText - numbers.length)}${numbers}`;
+}
+
+/** Returns the second modal: the instruction, written from the numbers, and the target job. */
+export function instructionView(
+  run: EditionRun,
+  entry: AskEntry,
+  threads: readonly ThreadRun[],
+  nowMs: number,
+): ModalView {
+  const choices = [{ label: 'New job', value: NEW_JOB }, ...threadChoices(threads)];
+  return formView({
+    title: TITLE,
+    submit: 'Ask',
+    callback: ASK_CALLBACK,
+    ...(threads.length === 0 && { intro: message([[NEW_JOB_PLACE]]) }),
+    fields: [
+      textField({
+        block: 'text',
+        label: 'Instruction',
+        hint: `About ${subjectText(entry.subject)}. The agent gets this text as it is; its first words appear in the job's thread.`,
+        multiline: true,
+        initial: cleanInstruction(instructionFor(entry, run, nowMs)),
+      }),
+      ...(threads.length === 0
+        ? []
+        : [
+            choiceField({
+              block: 'where',
+              label: 'Job',
+              hint: NEW_JOB_PLACE,
+              choices: choices.slice(0, SLACK_LIMITS.selectOptions),
+              initial: NEW_JOB,
+            }),
+          ]),
+    ],
+  });
+}
+
+/** Short enough for a modal's metadata, in any encoding. */
+const MAX_PATH = 300;
+
+/** Returns the path of a typed page or pasted address; undefined if there is none, or it is too long. */
+export function readPage(typed: string): string | undefined {
+  const text = singleLine(typed.slice(0, 20 * MAX_PATH).toWellFormed());
+  const path = /^https?:\/\//i.test(text) ? URL.parse(text)?.pathname : text;
+  return path?.startsWith('/') && path.length <= MAX_PATH ? path : undefined;
+}
 
 /** Its modals, in order. */
 export const askModals: readonly Modal[] = [askSubjectModal, askModal];

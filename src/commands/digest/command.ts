@@ -1,27 +1,29 @@
 import { z } from 'zod';
-import { digestActions } from '../../jobs/digest/buttons.ts';
+import { digestActions, scheduleButton } from '../../jobs/digest/buttons.ts';
 import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
-import { scheduleButtons } from '../../jobs/digest/schedule/view.ts';
+import { type ScheduleAction, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
 import { readRange } from '../../jobs/digest/weeks.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import { defineCommand, helpMessage, optional, projectFlag, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import { defineButton } from '../registry.ts';
-import { openCreateModal } from './modal.ts';
+import { defineButton, type Registry } from '../registry.ts';
+import { askAgentButton, askModals } from './ask.ts';
+import { openChangeModal, openCreateModal, scheduleModal } from './modal.ts';
 import { askProjectMessage, resolveDigestProject } from './project.ts';
-import { applyToSchedule, listSchedules, withSchedule } from './schedules.ts';
+import { applyToSchedule, listSchedules, loadSchedule, withSchedule } from './schedules.ts';
 import { sendNow, sendPreview, sendRange } from './send.ts';
 
 const flags = { project: projectFlag };
 
+type RunSchedule = (
+  schedule: ScheduleRun,
+  caller: Caller,
+  tools: CommandTools,
+) => Promise<Message | undefined>;
+
 /** A subcommand for the schedule of the present channel. */
-const ofSchedule = (
-  verb: string,
-  action: Parameters<typeof withSchedule>[1],
-  summary: string,
-  run: (schedule: ScheduleRun, caller: Caller, tools: CommandTools) => Promise<Message | undefined>,
-) =>
+const ofSchedule = (verb: string, action: ScheduleAction, summary: string, run: RunSchedule) =>
   subcommand({
     verb,
     args: {},
@@ -64,9 +66,7 @@ export const digestCommand = defineCommand({
     ofSchedule('resume', 'resume', "Resume the channel's digest", ({ id }, caller, tools) =>
       applyToSchedule('resume', id, caller, tools),
     ),
-    ofSchedule('remove', 'remove', "Remove the channel's digest", async (schedule) =>
-      confirmRemoval(schedule),
-    ),
+    ofSchedule('remove', 'remove', "Remove the channel's digest", confirmRemoval),
     subcommand({
       args: { range: optional('text', '<range>') },
       flags,
@@ -83,12 +83,11 @@ async function create(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const resolved = resolveDigestProject(named, caller.channel.id, tools);
-  await openCreateModal(resolved.kind === 'project' ? resolved.project : undefined, caller, tools);
-  return undefined;
+  return openCreateModal(resolved.kind === 'project' ? resolved.project : undefined, caller, tools);
 }
 
 /** [Set up a digest], on Home. */
-export const setUpButton = defineButton({
+const setUpButton = defineButton({
   action: digestActions.setUp,
   may: 'digest',
   value: z.object({ v: z.literal(1) }),
@@ -108,17 +107,13 @@ async function withKnownProject(
 }
 
 /** An action that cannot be undone asks first. */
-const confirmRemoval = (schedule: ScheduleRun): Message =>
-  message(
-    [
-      [
-        `Remove the weekly digest of ${cut(singleLine(schedule.site), 80)} from `,
-        { channel: schedule.channel },
-        '?',
-      ],
-    ],
+async function confirmRemoval(schedule: ScheduleRun): Promise<Message> {
+  const site = cut(singleLine(schedule.site), 80);
+  return message(
+    [[`Remove the weekly digest of ${site} from `, { channel: schedule.channel }, '?']],
     scheduleButtons(schedule, 'remove'),
   );
+}
 
 async function sendTypedRange(
   { range: typed, project: named }: { range: string | undefined; project: string | undefined },
@@ -134,3 +129,28 @@ async function sendTypedRange(
     return askProjectMessage(resolved.among, `/docs-digest ${cut(singleLine(typed), 60)}`);
   return sendRange(read, resolved.project, caller, tools);
 }
+
+const buttonOf = (action: ScheduleAction, run: RunSchedule) =>
+  defineButton({
+    action: digestActions[action],
+    may: 'digest',
+    value: scheduleButton,
+    run: async ({ schedule }, caller, tools) =>
+      run(await loadSchedule(schedule, caller, tools), caller, tools),
+  });
+
+export const digestCommands = {
+  commands: [digestCommand],
+  buttons: [
+    setUpButton,
+    buttonOf('preview', sendPreview),
+    buttonOf('sendNow', sendNow),
+    buttonOf('change', openChangeModal),
+    ...(['pause', 'resume', 'remove', 'takeOver'] as const).map((name) =>
+      buttonOf(name, ({ id }, caller, tools) => applyToSchedule(name, id, caller, tools)),
+    ),
+    askAgentButton,
+  ],
+  urlActions: [digestActions.openThread],
+  modals: [scheduleModal, ...askModals],
+} satisfies Partial<Registry>;

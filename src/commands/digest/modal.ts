@@ -21,7 +21,7 @@ import {
 } from '../../jobs/digest/schedule-times.ts';
 import type { Week } from '../../jobs/digest/weeks.ts';
 import { conversationOf } from '../../jobs/request.ts';
-import type { Project } from '../../projects.ts';
+import { type Project, projectsWithId } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { message } from '../../slack/blocks.ts';
@@ -37,7 +37,7 @@ import {
 import { cut, singleLine } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import type { Modal, ModalValues, SubmitResult } from '../registry.ts';
-import { projectsWithNumbers, siteOf } from './project.ts';
+import { siteOf } from './project.ts';
 import { saveSchedule } from './schedules.ts';
 
 const CALLBACK_ID = 'digest.schedule';
@@ -58,9 +58,10 @@ export async function openCreateModal(
   project: Project | undefined,
   caller: Caller,
   tools: CommandTools,
-): Promise<void> {
+): Promise<undefined> {
   const zone = await withTimeout(ZONE_TIMEOUT_MS, tools.personZone(caller.user.id)).catch(() => undefined);
   await tools.openModal(caller, createModalView({ project, zone }, caller, tools));
+  return undefined;
 }
 
 /** Asks for the settings of a new schedule. */
@@ -69,7 +70,7 @@ export function createModalView(
   { channel }: Pick<Caller, 'channel'>,
   tools: Pick<CommandTools, 'projects' | 'now'>,
 ): ModalView {
-  const known = projectsWithNumbers(tools);
+  const known = projectsWithId(tools.projects);
   const { joinable } = conversationOf(channel);
   const usual = { weekday: 1, time: '09:00', zone: zone !== undefined && isZone(zone) ? zone : 'UTC' };
   return formView({
@@ -117,9 +118,10 @@ export async function openChangeModal(
   schedule: ScheduleRun,
   caller: Caller,
   tools: CommandTools,
-): Promise<void> {
+): Promise<undefined> {
   const about: ChangeAbout = { schedule: schedule.id, shown: choicesOf(schedule) };
   await tools.openModal(caller, changeModalView(schedule), JSON.stringify(about));
+  return undefined;
 }
 
 const projectField = (known: readonly Project[], initial: Project | undefined) =>
@@ -231,7 +233,7 @@ async function readPlace(
   if (channel === undefined) return problem('channel', 'Choose a channel.');
   if (!(await mayUse(channel, caller, tools))) return problem('channel', CANNOT_SEE);
   // Without a choice of projects there is no field for one.
-  const known = projectsWithNumbers(tools);
+  const known = projectsWithId(tools.projects);
   const project = known.find(({ name }) => name === (named ?? known[0]?.name));
   if (project !== undefined && (named !== undefined || known.length === 1))
     return { kind: 'ok', project, channel };

@@ -1,14 +1,9 @@
 import { unknownProjectText } from '../../jobs/wording-view.ts';
-import { defaultDomain, type Project, projectsWithId, resolveProject } from '../../projects.ts';
+import { defaultDomain, type Project, projectNamed, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import type { CommandTools } from '../intake.ts';
 import { UserFacingError } from '../intake.ts';
-
-type Tools = Pick<CommandTools, 'projects'>;
-
-/** Projects with readable numbers: the platform requires an id. */
-export const projectsWithNumbers = ({ projects }: Tools): Project[] => projectsWithId(projects);
 
 /**
  * Returns the named project, else the channel's, else the only one with numbers; `ask`: several fit. Throws a
@@ -17,26 +12,18 @@ export const projectsWithNumbers = ({ projects }: Tools): Project[] => projectsW
 export function resolveDigestProject(
   named: string | undefined,
   channel: string,
-  tools: Tools,
+  { projects }: Pick<CommandTools, 'projects'>,
 ): { kind: 'project'; project: Project } | { kind: 'ask'; among: Project[] } {
-  const known = projectsWithNumbers(tools);
+  const known = projectsWithId(projects);
   if (known.length === 0) throw new UserFacingError(noNumbers);
   const resolved = resolveProject(known, { named, channel });
-  switch (resolved.kind) {
-    case 'project':
-    case 'ask':
-      return resolved;
-    case 'unknownProject':
-      throw new UserFacingError(message([[unknownText(named ?? '', resolved.known, tools)]]));
-    case 'domainRefused':
-      throw new Error('no domain was asked for');
-  }
-}
-
-function unknownText(named: string, known: string[], tools: Tools): string {
-  const exists = resolveProject(tools.projects, { named, channel: '' }).kind === 'project';
-  if (!exists) return unknownProjectText(named, known);
-  return `My settings have no projectId for ${cut(singleLine(named), 60)}, so I can't read its numbers.`;
+  if (resolved.kind === 'project' || resolved.kind === 'ask') return resolved;
+  const name = named ?? '';
+  const text =
+    projectNamed(projects, name) === undefined
+      ? unknownProjectText(name, resolved.known)
+      : `My settings have no projectId for ${cut(singleLine(name), 60)}, so I can't read its numbers.`;
+  throw new UserFacingError(message([[text]]));
 }
 
 const noNumbers = message([
@@ -47,11 +34,10 @@ const noNumbers = message([
 
 /** Asks for the project; `command` is the typed text, without `--project`. */
 export function askProjectMessage(among: readonly Project[], command: string): Message {
-  const [first = ''] = among.map(({ name }) => name);
   const names = among.slice(0, 10).map(({ name }) => name);
   return message([
     [`Which project: ${names.join(', ')}? For example: `],
-    [{ code: `${command} --project ${first}` }],
+    [{ code: `${command} --project ${names[0]}` }],
   ]);
 }
 

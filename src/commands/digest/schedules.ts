@@ -1,9 +1,4 @@
-import {
-  type ScheduleRun,
-  scheduleKind,
-  scheduleRun,
-  visibleSchedule,
-} from '../../jobs/digest/schedule/record.ts';
+import { type ScheduleRun, scheduleKind, scheduleRun } from '../../jobs/digest/schedule/record.ts';
 import { type ScheduleTransition, scheduleTransitions } from '../../jobs/digest/schedule/transitions.ts';
 import {
   goesOnMessage,
@@ -30,7 +25,7 @@ async function findSchedules(
 ): Promise<ScheduleRun[]> {
   const all = await intake.read(caller, ({ runs }) => runs.activeOf(scheduleRun, 'digest-schedule'));
   const wanted = all.filter((run) => run.teamId === caller.teamId && run.state !== 'removed' && matches(run));
-  const visible = await filterVisible(wanted, visibleSchedule, caller, isPublic);
+  const visible = await filterVisible(wanted, scheduleKind.visible, caller, isPublic);
   const isElsewhere = ({ channel }: ScheduleRun) => Number(channel !== caller.channel.id);
   return visible.toSorted(
     (one, other) => isElsewhere(one) - isElsewhere(other) || one.nextAtMs - other.nextAtMs,
@@ -55,22 +50,19 @@ export async function listSchedules(
         '.',
       ],
     ]);
-  return scheduleList([], schedules, caller, (run) => scheduleEntry(run, caller.user.id));
+  return scheduleList(schedules, caller);
 }
 
-function scheduleList(
-  title: Part[][],
-  schedules: readonly ScheduleRun[],
-  { user }: Caller,
-  entryOf: (run: ScheduleRun) => Message,
-): Message {
+/** With a `choice`, each entry has only the button of that action. */
+function scheduleList(schedules: readonly ScheduleRun[], { user }: Caller, choice?: ScheduleAction): Message {
+  const title: Part[][] = choice === undefined ? [] : [['Which one?']];
   const listed = schedules.slice(0, MAX_LISTED);
   const rest = schedules.length - listed.length;
   const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more; name the project to find them.`]] : [];
   const text = [...title, ...listed.map((run) => scheduleLine(run, user.id)), ...more];
   return compose(text, [
     ...(title.length > 0 ? [message(title)] : []),
-    ...listed.map(entryOf),
+    ...listed.map((run) => scheduleEntry(run, user.id, choice && { buttons: scheduleButtons(run, choice) })),
     ...(more.length > 0 ? [message(more)] : []),
   ]);
 }
@@ -90,9 +82,7 @@ export async function withSchedule(
   const [schedule, ...others] = await findSchedules(caller, tools, here);
   if (schedule === undefined) return noneHere;
   if (others.length === 0) return run(schedule);
-  return scheduleList([['Which one?']], [schedule, ...others], caller, (one) =>
-    scheduleEntry(one, caller.user.id, { buttons: scheduleButtons(one, action) }),
-  );
+  return scheduleList([schedule, ...others], caller, action);
 }
 
 const noneHere = message([

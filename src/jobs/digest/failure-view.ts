@@ -4,23 +4,16 @@ import { projectMissingText } from '../wording-view.ts';
 import type { EditionEnding } from './edition/record.ts';
 import type { PlatformCause } from './model.ts';
 
-/** Why there is no digest; `code` is Slack's, or a reference. */
-interface Failure {
-  why: EditionEnding['why'];
-  code?: string | undefined;
-  cause?: PlatformCause | undefined;
-}
-
 /** Whether Slack refuses a post because the app is not in the conversation. */
 export const isNotThere = (code: string | undefined) =>
   code === 'not_in_channel' || code === 'channel_not_found';
 
 /**
- * Returns why a digest failed, and the fix; the channel is named earlier. `again` is how to post it after the fix,
+ * Returns why a digest failed, and the fix; the channel is named earlier. `code` is Slack's, or a reference. `again` is how to post it after the fix,
  * `retry` says so if no fix is known, and `orElse` is an alternative.
  */
 export function failureParts(
-  failure: Failure | undefined,
+  failure: Pick<EditionEnding, 'why' | 'code' | 'cause'> | undefined,
   project: string,
   { again, retry, orElse }: { again: string; retry: string; orElse?: string },
 ): { why: Part[]; fix: Part[] } {

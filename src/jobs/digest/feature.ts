@@ -1,5 +1,5 @@
 import { keyIdOf } from '../../docs-api/client.ts';
-import type { Project } from '../../projects.ts';
+import { projectsWithId } from '../../projects.ts';
 import type { Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
@@ -10,12 +10,21 @@ import { analyticsBudget, analyticsLimit } from './figures/limits.ts';
 import { type ScheduleRun, scheduleKind, scheduleRun } from './schedule/record.ts';
 import { scheduleLine, scheduleNeeds } from './schedule/view.ts';
 
-/** A project without an id has no readable numbers. Projects of one organization, or with one key, share a limit. */
-const projectsByBudget = (projects: readonly Project[]) =>
-  Map.groupBy(
-    projects.filter(({ projectId }) => projectId !== undefined),
-    (project) => analyticsBudget(project.organization, keyIdOf(project)),
+/**
+ * Returns the usage of each hourly limit, and the projects that share it; no names if all do. Projects of one
+ * organization, or with one key, share a limit.
+ */
+async function loadBudgets({ projects, limits, rateLimiter }: FeatureContext, max = Infinity) {
+  const byBudget = Map.groupBy(projectsWithId(projects), (project) =>
+    analyticsBudget(project.organization, keyIdOf(project)),
   );
+  return Promise.all(
+    [...byBudget].slice(0, max).map(async ([budget, sharing]) => ({
+      usage: await rateLimiter.usage(analyticsLimit(budget, limits.analyticsPerHour)),
+      names: byBudget.size > 1 ? sharing.map(({ name }) => name) : [],
+    })),
+  );
+}
 
 export const digestFeature: Feature = {
   command: '/docs-digest',
@@ -48,30 +57,22 @@ export const digestFeature: Feature = {
     how: 'Set up a digest: a weekly post on how people and AI read your docs.',
   },
 
-  left: ({ projects, limits: { analyticsPerHour: perHour }, rateLimiter }) => {
-    const byBudget = [...projectsByBudget(projects)];
-    return Promise.all(
-      byBudget.slice(0, MAX_LEFT).map(async ([budget, [first]]) => {
-        const usage = await rateLimiter.usage(analyticsLimit(budget, perHour));
-        const where = byBudget.length > 1 ? ` for ${first?.name}` : '';
-        return leftText(usage, perHour, `requests for numbers${where}`);
-      }),
+  async left(context) {
+    const perHour = context.limits.analyticsPerHour;
+    return (await loadBudgets(context, MAX_LEFT)).map(({ usage, names: [first] }) =>
+      leftText(usage, perHour, `requests for numbers${first === undefined ? '' : ` for ${first}`}`),
     );
   },
 
-  async limits(_, { projects, limits, rateLimiter }) {
-    const perHour = limits.analyticsPerHour;
-    const byBudget = projectsByBudget(projects);
-    return Promise.all(
-      [...byBudget].map(async ([budget, sharing]) => {
-        const usage = await rateLimiter.usage(analyticsLimit(budget, perHour));
-        const names = byBudget.size > 1 ? ` for ${sharing.map(({ name }) => name).join(', ')}` : '';
-        return {
-          text: `analytics requests${names}: ${hourlyUsageText(usage, perHour)}`,
-          waiting: usage?.waiting ?? 0,
-        };
-      }),
-    );
+  async limits(_, context) {
+    const perHour = context.limits.analyticsPerHour;
+    return (await loadBudgets(context)).map(({ usage, names }) => {
+      const where = names.length > 0 ? ` for ${names.join(', ')}` : '';
+      return {
+        text: `analytics requests${where}: ${hourlyUsageText(usage, perHour)}`,
+        waiting: usage?.waiting ?? 0,
+      };
+    });
   },
 
   status: {

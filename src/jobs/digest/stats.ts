@@ -23,119 +23,96 @@ const MIN_AI_PERCENT = 80;
 const MIN_AI_VIEWS = 50;
 
 /**
- * Returns the page figures of a digest's range, compared with the range before. Without `before` nothing is compared,
- * and pages have 0 there. If a path comes twice, the last one counts. The order is total, so the same numbers always
- * give the same figures; the time is linear.
- *
- * Views are whole numbers from 0: `figures/requests.ts` rounds the platform's numbers.
+ * Returns each page of either range with its views in both; without views there it has 0. If a path comes twice, the
+ * last one counts.
  */
-export function pageFigures(pages: Iterable<PageCounts>, before?: Iterable<PageCounts>): PageFigures {
-  const earlier = byPath(before ?? []);
-  const sum = { human: 0, ai: 0 };
-  const sumBefore = before && addCounts(earlier.values());
-  let count = 0;
-  const top = createList(MAX_TOP, ({ page }) => totalOf(page));
-  const aiRead = createList(MAX_LISTED, ({ page }) => page.ai);
-  const rising = { human: createList(MAX_MOVED, sizeOf('human')), ai: createList(MAX_MOVED, sizeOf('ai')) };
-  const falling = {
-    human: createList(MAX_MOVED, sizeOf('human')),
-    ai: createList(MAX_MOVED, sizeOf('ai')),
-  };
-  const fresh = createList(MAX_LISTED, ({ change }) => change);
-  const quiet = createList(MAX_LISTED, ({ change }) => -change);
-  const biggest = { human: createList(1, sizeOf('human')), ai: createList(1, sizeOf('ai')) };
-
-  const compare = (one: Compared) => {
-    const [now, past] = [totalOf(one.page), totalOf(one.page.before)];
-    if (past === 0 && one.page.human >= MIN_FRESH) fresh.add(one);
-    if (now === 0 && past >= MIN_VIEWS) quiet.add(one);
-    for (const by of ['human', 'ai'] as const) {
-      const [views, before] = [one.page[by], one.page.before[by]];
-      if (!isMarked(views, before)) continue;
-      biggest[by].add(one);
-      // New and quiet pages have lists of their own.
-      if (past > 0 && now > 0) (views > before ? rising : falling)[by].add(one);
-    }
-  };
-
-  for (const { path, human, ai } of byPath(pages).values()) {
-    const { human: humanBefore, ai: aiBefore } = earlier.get(path) ?? NONE;
-    earlier.delete(path);
-    const one = compared({ path, human, ai, before: { human: humanBefore, ai: aiBefore } });
-    if (human + ai > 0) {
-      count += 1;
-      sum.human += human;
-      sum.ai += ai;
-      top.add(one);
-      if (ai >= MIN_AI_VIEWS && 100 * ai >= MIN_AI_PERCENT * (human + ai)) aiRead.add(one);
-    }
-    if (before !== undefined) compare(one);
-  }
-  // The remaining pages had no views in this range.
-  for (const { path, human, ai } of earlier.values())
-    compare(compared({ path, ...NONE, before: { human, ai } }));
-
-  return {
-    count,
-    sum,
-    ...(sumBefore && { sumBefore }),
-    top: top.pages(),
-    ...biggestOf(biggest.human.pages()[0], biggest.ai.pages()[0]),
-    rising: rising.human.pages(),
-    falling: falling.human.pages(),
-    risingAi: rising.ai.pages(),
-    fallingAi: falling.ai.pages(),
-    fresh: fresh.pages(),
-    quiet: quiet.pages(),
-    aiRead: aiRead.pages(),
-  };
+export function comparePages(pages: Iterable<PageCounts>, before: Iterable<PageCounts> = []): PageChange[] {
+  const all = new Map<string, PageChange>();
+  for (const { path, human, ai } of before) all.set(path, { path, ...NONE, before: { human, ai } });
+  for (const { path, human, ai } of pages)
+    all.set(path, { path, human, ai, before: all.get(path)?.before ?? NONE });
+  return [...all.values()];
 }
 
 const NONE: Counts = { human: 0, ai: 0 };
 
-const byPath = (pages: Iterable<PageCounts>) => {
-  const found = new Map<string, PageCounts>();
-  for (const page of pages) found.set(page.path, page);
-  return found;
-};
-
-/** A page, and its change of views. */
-interface Compared {
-  page: PageChange;
-  change: number;
+/**
+ * Returns the page figures of a digest's range, compared with the range before. Without `before` nothing is compared.
+ * The order is total, so the same numbers always give the same figures; the time is linear.
+ *
+ * Views are whole numbers from 0: `figures/requests.ts` rounds the platform's numbers.
+ */
+export function pageFigures(pages: Iterable<PageCounts>, before?: Iterable<PageCounts>): PageFigures {
+  const all = comparePages(pages, before);
+  const read = all.filter((page) => totalOf(page) > 0);
+  const compared = before === undefined ? [] : all;
+  const changed = { human: compared.filter(isMarked('human')), ai: compared.filter(isMarked('ai')) };
+  // New and quiet pages have lists of their own.
+  const moved = (by: keyof Counts, isListed: (change: number) => boolean) =>
+    largest(
+      changed[by].filter(
+        (page) => totalOf(page) > 0 && totalOf(page.before) > 0 && isListed(page[by] - page.before[by]),
+      ),
+      MAX_MOVED,
+      sizeOf(by),
+    );
+  const isRise = (change: number) => change > 0;
+  const isFall = (change: number) => change < 0;
+  return {
+    count: read.length,
+    sum: addCounts(read),
+    ...(before && { sumBefore: addCounts(all.map((page) => page.before)) }),
+    top: largest(read, MAX_TOP, totalOf),
+    ...biggestOf(largest(changed.human, 1, sizeOf('human'))[0], largest(changed.ai, 1, sizeOf('ai'))[0]),
+    rising: moved('human', isRise),
+    falling: moved('human', isFall),
+    risingAi: moved('ai', isRise),
+    fallingAi: moved('ai', isFall),
+    fresh: largest(
+      compared.filter((page) => totalOf(page.before) === 0 && page.human >= MIN_FRESH),
+      MAX_LISTED,
+      totalOf,
+    ),
+    quiet: largest(
+      compared.filter((page) => totalOf(page) === 0 && totalOf(page.before) >= MIN_VIEWS),
+      MAX_LISTED,
+      (page) => totalOf(page.before),
+    ),
+    aiRead: largest(
+      read.filter((page) => page.ai >= MIN_AI_VIEWS && 100 * page.ai >= MIN_AI_PERCENT * totalOf(page)),
+      MAX_LISTED,
+      (page) => page.ai,
+    ),
+  };
 }
 
-const compared = (page: PageChange): Compared => ({ page, change: totalOf(page) - totalOf(page.before) });
-
-const isMarked = (now: number, past: number) =>
-  now !== past && Math.max(now, past) >= MIN_VIEWS && 100 * Math.abs(now - past) >= MIN_CHANGE_PERCENT * past;
-
-const sizeOf =
+const isMarked =
   (by: keyof Counts) =>
-  ({ page }: Compared) =>
-    Math.abs(page[by] - page.before[by]);
+  (page: PageChange): boolean => {
+    const [now, past] = [page[by], page.before[by]];
+    const isLarge = 100 * Math.abs(now - past) >= MIN_CHANGE_PERCENT * past;
+    return now !== past && Math.max(now, past) >= MIN_VIEWS && isLarge;
+  };
+
+const sizeOf = (by: keyof Counts) => (page: PageChange) => Math.abs(page[by] - page.before[by]);
 
 function biggestOf(human?: PageChange, ai?: PageChange): Pick<PageFigures, 'biggest'> {
-  const size = (page: PageChange | undefined, by: keyof Counts) =>
-    page === undefined ? 0 : Math.abs(page[by] - page.before[by]);
-  if (human !== undefined && size(human, 'human') >= size(ai, 'ai'))
+  if (human !== undefined && (ai === undefined || sizeOf('human')(human) >= sizeOf('ai')(ai)))
     return { biggest: { page: human, by: 'human' } };
   return ai === undefined ? {} : { biggest: { page: ai, by: 'ai' } };
 }
 
-/** Keeps the `max` largest entries; ties are ordered by path. */
-function createList(max: number, size: (one: Compared) => number) {
-  const kept: Compared[] = [];
-  const isBefore = (one: Compared, other: Compared) =>
-    size(one) > size(other) || (size(one) === size(other) && one.page.path < other.page.path);
-  return {
-    add(one: Compared) {
-      const last = kept.at(-1);
-      if (kept.length === max && last !== undefined && !isBefore(one, last)) return;
-      const place = kept.findIndex((other) => isBefore(one, other));
-      kept.splice(place < 0 ? kept.length : place, 0, one);
-      if (kept.length > max) kept.pop();
-    },
-    pages: () => kept.map(({ page }) => page),
-  };
+/** Returns the `max` largest pages; ties are ordered by path. */
+function largest(pages: PageChange[], max: number, size: (page: PageChange) => number): PageChange[] {
+  const kept: PageChange[] = [];
+  const isBefore = (one: PageChange, other: PageChange) =>
+    size(one) > size(other) || (size(one) === size(other) && one.path < other.path);
+  for (const page of pages) {
+    const last = kept.at(-1);
+    if (kept.length === max && last !== undefined && !isBefore(page, last)) continue;
+    const place = kept.findIndex((other) => isBefore(page, other));
+    kept.splice(place < 0 ? kept.length : place, 0, page);
+    if (kept.length > max) kept.pop();
+  }
+  return kept;
 }

@@ -1,14 +1,9 @@
-import type { Counts, DayRange } from './model.ts';
+import type { DayRange } from './model.ts';
 
 /** An ISO week in UTC, Monday to Sunday; `name` is `2026-W38`, with the ISO year of the week. */
 export interface Week {
   name: string;
   range: DayRange;
-}
-
-/** A point of a chart: a day, or several days together. `label` is unique in its chart. */
-export interface ChartPoint extends Counts {
-  label: string;
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -208,16 +203,11 @@ export function spansOf(range: DayRange): DayRange[] {
   return starts.map((start, week) => rangeOf(first.add({ days: start }), week === 0 ? short || 7 : 7));
 }
 
-/** Returns the points of the chart of these parts of a range. */
-export function chartPoints(spans: readonly (DayRange & Counts)[]): ChartPoint[] {
+/** Returns the labels of these parts of a range in its chart: short, and each different. */
+export function chartLabels(spans: readonly DayRange[]): string[] {
   const isDaily = spans.every((span) => lengthOf(span) === 1);
-  return spans.map((span) => ({
-    label: isDaily
-      ? weekdayText(PlainDate.from(span.from))
-      : spanText(PlainDate.from(span.from), lastOf(span), false),
-    human: span.human,
-    ai: span.ai,
-  }));
+  return spans.map((span) => {
+    const first = PlainDate.from(span.from);
+    return isDaily ? `${WEEKDAYS[first.dayOfWeek - 1]} ${first.day}` : spanText(first, lastOf(span), false);
+  });
 }
-
-const weekdayText = ({ day, dayOfWeek }: Temporal.PlainDate) => `${WEEKDAYS[dayOfWeek - 1]} ${day}`;

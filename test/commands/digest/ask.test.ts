@@ -1,8 +1,7 @@
 import type { InputBlock, ModalView } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
-import { askAgentButton, askModals } from '../../../src/commands/digest/ask.ts';
-import { readPage } from '../../../src/commands/digest/ask-views.ts';
+import { askAgentButton, askModals, readPage } from '../../../src/commands/digest/ask.ts';
 import { type CommandTools, UserFacingError } from '../../../src/commands/intake.ts';
 import { withOrigin } from '../../../src/commands/open-modal.ts';
 import type { ModalValues, SubmitResult } from '../../../src/commands/registry.ts';

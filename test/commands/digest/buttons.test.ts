@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
-import { scheduleButtons } from '../../../src/commands/digest/buttons.ts';
-
-const names = ['preview', 'sendNow', 'change', 'pause', 'resume', 'remove', 'takeOver'] as const;
+import { digestCommands } from '../../../src/commands/digest/command.ts';
+import { digestActions } from '../../../src/jobs/digest/buttons.ts';
 
 test('every button of a schedule wants the permission', () => {
-  expect(scheduleButtons.map(({ may }) => may)).toEqual(names.map(() => 'digest'));
+  const { askAgent, openThread: _, ...actions } = digestActions;
+  const buttons = digestCommands.buttons.filter(({ action }) => action !== askAgent);
+  expect(buttons.map(({ action, may }) => [action, may]).toSorted()).toEqual(
+    Object.values(actions)
+      .map((action) => [action, 'digest'])
+      .toSorted(),
+  );
 });

@@ -1,4 +1,4 @@
-import { instructionView, subjectView } from '../../../src/commands/digest/ask-views.ts';
+import { instructionView, subjectView } from '../../../src/commands/digest/ask.ts';
 import { changeModalView, createModalView } from '../../../src/commands/digest/modal.ts';
 import { entriesOf } from '../../../src/jobs/digest/ask/entries.ts';
 import type { AskEnding, AskRun } from '../../../src/jobs/digest/ask/record.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import Papa from 'papaparse';
 import { expect, test } from 'vitest';
-import { pagesCsv } from '../../../src/jobs/digest/csv.ts';
+import { pagesCsv } from '../../../src/jobs/digest/edition/files.ts';
 import type { PageCounts } from '../../../src/jobs/digest/model.ts';
 import { singleLine } from '../../../src/slack/text.ts';
 import { hostileText } from '../../support/arbitraries.ts';

@@ -5,10 +5,10 @@ import { checkMessageBlocks, mistakesIn } from '../../../demo/slack/block-kit/ch
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import { render } from '../../../demo/slack/render.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
-import { instructionView, subjectView } from '../../../src/commands/digest/ask-views.ts';
+import { instructionView, subjectView } from '../../../src/commands/digest/ask.ts';
 import { entriesOf, entryId, instructionFor } from '../../../src/jobs/digest/ask/entries.ts';
 import { ASK_ABOUT } from '../../../src/jobs/digest/buttons.ts';
-import { pagesCsv } from '../../../src/jobs/digest/csv.ts';
+import { pagesCsv } from '../../../src/jobs/digest/edition/files.ts';
 import type { EditionRun } from '../../../src/jobs/digest/edition/record.ts';
 import { editionMessages } from '../../../src/jobs/digest/edition/view.ts';
 import { lengthOf } from '../../../src/slack/text.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  chartPoints,
+  chartLabels,
   daysOf,
   lastCompleteWeek,
   rangeText,
@@ -185,10 +185,7 @@ describe('a range that somebody types', () => {
 });
 
 describe('the parts of a range', () => {
-  const labels = (from: string, to: string) =>
-    chartPoints(spansOf({ from, to }).map((span) => ({ ...span, human: 1, ai: 2 }))).map(
-      ({ label }) => label,
-    );
+  const labels = (from: string, to: string) => chartLabels(spansOf({ from, to }));
 
   test('are the days of up to two weeks', () => {
     const days = ['Mon 28', 'Tue 29', 'Wed 30', 'Thu 1', 'Fri 2', 'Sat 3', 'Sun 4'];
@@ -200,11 +197,6 @@ describe('the parts of a range', () => {
     const weeks = ['10–13 Dec', '14–20 Dec', '21–27 Dec', '28 Dec – 3 Jan'];
     expect(labels('2026-12-10', '2027-01-04')).toEqual(weeks);
     expect(labels('2026-11-01', '2026-11-16')).toEqual(['1 Nov', '2–8 Nov', '9–15 Nov']);
-  });
-
-  test('become points with their numbers', () => {
-    const span = { from: '2026-09-28', to: '2026-09-29', human: 7, ai: 1000 };
-    expect(chartPoints([span])).toEqual([{ label: 'Mon 28', human: 7, ai: 1000 }]);
   });
 
   test('follow each other without a gap, and all fit', () => {

@@ -14,15 +14,12 @@ export const askSubject = z.object({
 export type AskSubject = z.infer<typeof askSubject>;
 
 /**
- * Endings other than those of a round. `notSent`: the platform does not have it · `unknown`: the result is unknown ·
+ * The ending of a round, or another. `notSent`: the platform does not have it · `unknown`: the result is unknown ·
  * `stopped`: its thread no longer follows the job · `unwatched`: it took longer than the watch lasts.
  */
-const otherEnding = z.object({
-  kind: z.enum(['notSent', 'unknown', 'stopped', 'unwatched']),
-  atMs: z.number(),
-});
-
-export const askEnding = roundEnding.or(otherEnding);
+const askEnding = roundEnding.or(
+  z.object({ kind: z.enum(['notSent', 'unknown', 'stopped', 'unwatched']), atMs: z.number() }),
+);
 export type AskEnding = z.infer<typeof askEnding>;
 
 /**

@@ -1,11 +1,11 @@
 import type { JobContext } from '../../context.ts';
-import { type AskEnding, type AskRun, askRun } from '../ask/record.ts';
+import { type AskRun, askRun } from '../ask/record.ts';
 import { type FiguresRun, hasTotals, rangeKey } from '../figures/record.ts';
 import { FEEDBACK_LIMIT, withoutHalf } from '../figures/requests.ts';
 import { addCounts, type Counts, type ReaderFigures, totalOf } from '../model.ts';
 import { pageFigures } from '../stats.ts';
 import { daysOf, weekBefore, weekNameOf } from '../weeks.ts';
-import { fileSupportKey, wantedFile } from './files.ts';
+import { fileSupportKey } from './files.ts';
 import { type EditionRun, editionRun, isPrivate, weeklyId } from './record.ts';
 
 /** Number of weeks in a trend, including the digest's own. In fewer weeks than `MIN_WEEKS` a lowest one means nothing. */
@@ -21,10 +21,6 @@ export const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun,
     ? { totalsBefore: addCounts(before.spans.flatMap(({ counts }) => counts ?? [])) }
     : {};
 
-/** Whether a digest may have a file. */
-const takesFiles = async (run: EditionRun, { figures }: JobContext) =>
-  !isPrivate(run) && !(await figures.isUnsupported(fileSupportKey(run.teamId)));
-
 /** Returns the digest with all collected figures. */
 export async function complete(
   run: EditionRun,
@@ -34,10 +30,9 @@ export async function complete(
 ): Promise<EditionRun> {
   const { counts, ...listed } = await loadPages(run, figures, before, context);
   const readers = run.sections.includes('readers') ? readersOf(figures, before) : undefined;
-  const hasCsv =
-    listed.pages !== undefined &&
-    run.sections.includes('csv') &&
-    (run.csv !== undefined || (await takesFiles(run, context)));
+  const mayHaveCsv = listed.pages !== undefined && run.sections.includes('csv') && !isPrivate(run);
+  const isRefused = mayHaveCsv && (await context.figures.isUnsupported(fileSupportKey(run.teamId)));
+  const newCsv = mayHaveCsv && !isRefused ? ({ state: 'open', failures: 0, attempt: 1 } as const) : undefined;
   return {
     ...run,
     state: 'completing',
@@ -48,7 +43,7 @@ export async function complete(
     pagesHeld: undefined,
     ...(readers && { readers }),
     followUps: addNumbers(run.followUps, counts, readers),
-    csv: hasCsv ? (run.csv ?? wantedFile) : undefined,
+    csv: run.csv ?? newCsv,
   };
 }
 
@@ -143,28 +138,16 @@ export async function loadFollowUps(run: EditionRun, { runs, figures }: JobConte
 }
 
 function toFollowUp({ subject, ending }: AskRun): FollowUp {
+  const { kind } = ending ?? {};
+  const hasResult = kind === 'newPr' || kind === 'samePr' || kind === 'noPr';
   return {
     subject: subject.name,
     kind: subject.kind,
     ...(ending !== undefined && 'prLink' in ending && { prLink: ending.prLink }),
     ...(ending !== undefined && 'prText' in ending && { prText: ending.prText }),
     before: subject.value,
-    without: withoutOf(ending),
+    ...(!hasResult && { without: kind === 'failed' || kind === 'archived' ? kind : 'unknown' }),
   };
-}
-
-function withoutOf(ending: AskEnding | undefined): FollowUp['without'] {
-  switch (ending?.kind) {
-    case 'newPr':
-    case 'samePr':
-    case 'noPr':
-      return undefined;
-    case 'failed':
-    case 'archived':
-      return ending.kind;
-    default:
-      return 'unknown';
-  }
 }
 
 /**

@@ -1,10 +1,16 @@
+import Papa from 'papaparse';
 import { backoffMs } from '../../../runtime/timing.ts';
 import { lacksScope, SlackApiError } from '../../../slack/errors.ts';
 import { fileRateLimit, holdWhenLimited, retryOf } from '../../../slack/rate-limits.ts';
+import { singleLine } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
-import type { DigestFile, EditionRun } from './record.ts';
+import { rangeKey } from '../figures/record.ts';
+import { type PageChange, type PageCounts, totalOf } from '../model.ts';
+import { comparePages } from '../stats.ts';
+import { typedRange } from '../weeks.ts';
+import { type DigestFile, type EditionRun, rootKey } from './record.ts';
 
 /** If Slack cannot be reached for this long, the file is left out. */
 const GIVE_UP_MS = 3_600_000;
@@ -15,47 +21,41 @@ const MAX_FAILURES = 6;
 /** After this many checks, each pause twice the previous one, a file of unclear completion counts as missing. */
 const UNCLEAR_CHECKS = 4;
 
-export const wantedFile: DigestFile = { state: 'wanted', failures: 0, attempt: 1 };
-
-/** The upload and the thread to share it in. */
-interface Upload {
-  filename: string;
-  place: { channel: string; threadTs: string };
-  /** Loads its source, and returns a function that makes its bytes. An error in that function costs only this file. */
-  load(): Promise<() => Uint8Array | Promise<Uint8Array>>;
-}
-
-/** The file types that the workspace refuses, cached for a day. */
+/** Whether the workspace refuses files, cached for a day. */
 export const fileSupportKey = (teamId: string) => `slack-files:${teamId}`;
-export const chartSupportKey = (teamId: string) => `slack-charts:${teamId}`;
+
+type Step = Promise<StepResult<EditionRun>>;
 
 /**
- * Takes the next step for a file: upload of its bytes, completion, check that Slack can show it. The id is saved before
- * the completion, which is made once; Slack resolves an unclear one. Returns undefined if the file is there, or has
- * failed.
+ * Takes the next step for the list of all pages as a file in the thread: upload of its bytes, completion, check that
+ * Slack can show it. The id is saved before the completion, which is made once; Slack resolves an unclear one. Returns
+ * undefined if the file is there, or has failed.
  */
-export async function stepCsvFile(
+export async function stepCsv(
   run: EditionRun,
-  upload: Upload,
   context: JobContext,
 ): Promise<StepResult<EditionRun> | undefined> {
-  const file = run.csv;
-  if (file === undefined || file.state === 'done' || file.state === 'failed') return undefined;
-  const waitMs = (file.nextMs ?? 0) - context.now();
+  const { csv, pages } = run;
+  const root = await context.outbox.deliveryState(rootKey(run));
+  if (root.kind !== 'shown' || pages === undefined || csv?.state !== 'open') return undefined;
+  const waitMs = (csv.nextMs ?? 0) - context.now();
   if (waitMs > 0) return runAgainIn(waitMs);
+  const filename = `page-views-${run.week ?? typedRange(run.range)}.csv`;
   const save: Save = (changes, inMs = 0) => {
     const next = { trouble: undefined, ...changes, nextMs: inMs > 0 ? context.now() + inMs : undefined };
-    return saveAs({ ...run, csv: { ...file, ...next } });
+    return saveAs({ ...run, csv: { ...csv, ...next } });
   };
   try {
-    return file.state === 'wanted' || file.fileId === undefined
-      ? await send(run, upload, save, context)
-      : await complete(run, { ...file, fileId: file.fileId }, upload, save, context);
+    if (csv.fileId === undefined) return await send(run, filename, save, context);
+    const place = { channel: root.channel, threadTs: root.ts };
+    return await complete(run, csv, { fileId: csv.fileId, title: filename, ...place }, save, context);
   } catch (error) {
     if (!(error instanceof SlackApiError)) throw error;
-    return afterError(run, file, error, save, context);
+    return afterError(run, csv, error, save, context);
   }
 }
+
+type Save = (changes: Partial<DigestFile>, inMs?: number) => StepResult<EditionRun>;
 
 /** If Slack is unreachable, a file ends only by time; if Slack answers, by count or at once. */
 async function afterError(
@@ -64,7 +64,7 @@ async function afterError(
   error: SlackApiError,
   save: Save,
   context: JobContext,
-): Promise<StepResult<EditionRun>> {
+): Step {
   const { kind, code, method } = error;
   const about = { run: run.id };
   const nowMs = context.now();
@@ -87,87 +87,110 @@ async function afterError(
     return save({ failures }, backoffMs(context.timing, failures, context.random()));
   // Slack drops uploads that are not completed in time.
   if (kind === 'missing' && file.attempt < MAX_FAILURES)
-    return save({ state: 'wanted', fileId: undefined, attempt: file.attempt + 1 });
+    return save({ fileId: undefined, attempt: file.attempt + 1 });
   return save({ state: 'failed' });
 }
 
-type Save = (changes: Partial<DigestFile>, inMs?: number) => StepResult<EditionRun>;
-
-type FileMethod = Parameters<typeof fileRateLimit>[0];
-
-/** Returns for how many milliseconds a file call must wait for a slot of the workspace; 0 if it may be made. */
-function takeFileSlot(
-  run: EditionRun,
-  method: FileMethod,
-  { rateLimiter, timing }: JobContext,
-): Promise<number> {
-  const slot = { id: run.id };
-  return rateLimiter.takeSlot(fileRateLimit(method, run.teamId, timing), slot);
+/** The limits of the workspace for file calls: `take` returns for how many milliseconds a call must wait. */
+function slotsOf({ id, teamId }: EditionRun, { rateLimiter, timing }: JobContext) {
+  type Method = Parameters<typeof fileRateLimit>[0];
+  return {
+    take: (method: Method) => rateLimiter.takeSlot(fileRateLimit(method, teamId, timing), { id }),
+    hold: (method: Method) => holdWhenLimited(rateLimiter, fileRateLimit(method, teamId, timing)),
+  };
 }
 
-const holdFiles = (run: EditionRun, method: FileMethod, { rateLimiter, timing }: JobContext) =>
-  holdWhenLimited(rateLimiter, fileRateLimit(method, run.teamId, timing));
-
 /** Safe to repeat: an upload without completion is in no conversation, and Slack drops it. */
-async function send(run: EditionRun, upload: Upload, save: Save, context: JobContext) {
-  const { slack, timing, log } = context;
-  const waitMs = await takeFileSlot(run, 'begin', context);
+async function send(run: EditionRun, filename: string, save: Save, context: JobContext): Step {
+  const { slack, timing, figures } = context;
+  const slots = slotsOf(run, context);
+  const waitMs = await slots.take('begin');
   if (waitMs > 0) return runAgainIn(waitMs);
-  const make = await upload.load();
-  let bytes: Uint8Array;
-  try {
-    bytes = await make();
-  } catch (err) {
-    log.error({ err, run: run.id }, 'a file of a digest cannot be made');
-    return save({ state: 'failed' });
-  }
+  const pages = await figures.pages(run, rangeKey(run.range));
+  const earlier = run.comparesPages ? await figures.pages(run, rangeKey(run.before)) : undefined;
+  const bytes = pagesCsv(pages, earlier);
   const { fileId, uploadUrl } = await slack
-    .getUploadAddress({ filename: upload.filename, bytes: bytes.length })
-    .catch(holdFiles(run, 'begin', context));
+    .getUploadAddress({ filename, bytes: bytes.length })
+    .catch(slots.hold('begin'));
   await slack.uploadBytes(uploadUrl, bytes, timing.slackCallMs);
-  return save({ state: 'uploaded', fileId, failures: 0 });
+  return save({ fileId, failures: 0 });
 }
 
 async function complete(
   run: EditionRun,
-  file: DigestFile & { fileId: string },
-  upload: Upload,
+  { attempt, failures }: DigestFile,
+  upload: { fileId: string; title: string; channel: string; threadTs: string },
   save: Save,
   context: JobContext,
-): Promise<StepResult<EditionRun>> {
+): Step {
   const { slack, callOnceInSlack, steps, timing } = context;
-  const { fileId, attempt } = file;
-  const { filename, place } = upload;
+  const { fileId, channel } = upload;
+  const slots = slotsOf(run, context);
   const step = `csv ${fileId} ${attempt}`;
   const isNew = (await steps.result(run.id, step)) === undefined;
-  const waitMs = isNew ? await takeFileSlot(run, 'complete', context) : 0;
+  const waitMs = isNew ? await slots.take('complete') : 0;
   if (waitMs > 0) return runAgainIn(waitMs);
   const completed = await callOnceInSlack(run.id, step, async () => {
-    await slack
-      .completeUpload({ fileId, title: filename, ...place })
-      .catch(holdFiles(run, 'complete', context));
+    await slack.completeUpload(upload).catch(slots.hold('complete'));
     return true;
   });
   if (completed.kind === 'inFlight') return runAgainIn(completed.forMs);
   if (completed.kind === 'notHappened') throw completed.error;
-  const infoMs = await takeFileSlot(run, 'info', context);
+  const infoMs = await slots.take('info');
   if (infoMs > 0) return runAgainIn(infoMs);
-  const info = await slack
-    .fileInfo(fileId)
-    .catch(holdFiles(run, 'info', context))
-    .catch(unfinished);
+  const info = await slack.fileInfo(fileId).catch(slots.hold('info')).catch(unfinished);
   // A shared file is there, even if Slack does not know its contents yet.
-  if (info.sharedIn.includes(place.channel)) return save({ state: 'done' });
-  if (file.failures >= MAX_FAILURES) return save({ state: 'failed' });
+  if (info.sharedIn.includes(channel)) return save({ state: 'done' });
+  if (failures >= MAX_FAILURES) return save({ state: 'failed' });
   // Slack shares a file after its answer. If it is still not shared after the checks, the completion did not happen.
-  const isUnclear = completed.kind === 'unknown' && file.failures >= UNCLEAR_CHECKS;
+  const isUnclear = completed.kind === 'unknown' && failures >= UNCLEAR_CHECKS;
   if (isUnclear && attempt >= MAX_FAILURES) return save({ state: 'failed' });
-  const next = isUnclear ? { attempt: attempt + 1, failures: 0 } : { failures: file.failures + 1 };
-  return save(next, timing.retryMinMs * 2 ** file.failures);
+  const next = isUnclear ? { attempt: attempt + 1, failures: 0 } : { failures: failures + 1 };
+  return save(next, timing.retryMinMs * 2 ** failures);
 }
 
 /** The state of a file whose upload was never finished. */
 function unfinished(error: unknown) {
   if (error instanceof SlackApiError && error.kind === 'missing') return { sharedIn: [] as string[] };
   throw error;
+}
+
+const COLUMNS = ['path', 'people', 'ai', 'total', 'people_before', 'ai_before', 'total_before', 'change'];
+/** Without it, spreadsheets misread UTF-8. */
+const BYTE_ORDER_MARK = '\uFEFF';
+const END_OF_LINE = '\r\n';
+
+/** Rows per chunk: one string of all rows would take many times its size while it grows. */
+const CHUNK = 1000;
+
+/** Spreadsheets run text that begins so, some also in the wide forms. Papa's own pattern stops at a line break. */
+const FORMULA = /^[=+\-@＝＋－＠]/u;
+
+/**
+ * Returns all pages of either range as CSV in UTF-8, most views first. If the range before is unknown, its cells are
+ * empty. Paths are text from readers: they are stripped of invisible and control characters, never start a formula, and
+ * are quoted, since a spreadsheet that divides at semicolons would find cells in them.
+ */
+export function pagesCsv(pages: Iterable<PageCounts>, before?: Iterable<PageCounts>): Buffer {
+  const sorted = comparePages(pages, before)
+    .filter((page) => totalOf(page) > 0 || totalOf(page.before) > 0)
+    .sort((one, other) => totalOf(other) - totalOf(one) || (one.path < other.path ? -1 : 1));
+  const rowOf = (page: PageChange) => {
+    const [total, totalBefore] = [totalOf(page), totalOf(page.before)];
+    const compared = [page.before.human, page.before.ai, totalBefore, total - totalBefore];
+    return [
+      singleLine(page.path),
+      page.human,
+      page.ai,
+      total,
+      ...(before === undefined ? compared.map(() => '') : compared),
+    ];
+  };
+  const parts = [Buffer.from(BYTE_ORDER_MARK + COLUMNS.join(',') + END_OF_LINE)];
+  for (let start = 0; start < sorted.length; start += CHUNK) {
+    const rows = sorted.slice(start, start + CHUNK).map(rowOf);
+    const text = Papa.unparse(rows, { escapeFormulae: FORMULA, quotes: [true], newline: END_OF_LINE });
+    parts.push(Buffer.from(text + END_OF_LINE));
+  }
+  return Buffer.concat(parts);
 }

@@ -4,21 +4,13 @@ import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts'
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
-import { pagesCsv } from '../csv.ts';
-import {
-  causeOf,
-  collectFigures,
-  type FiguresRun,
-  figuresRun,
-  hasTotals,
-  rangeKey,
-} from '../figures/record.ts';
+import { causeOf, collectFigures, type FiguresRun, figuresRun, hasTotals } from '../figures/record.ts';
 import { addCounts, isRefusal } from '../model.ts';
 import { complete, loadFollowUps, loadTrend, totalsBeforeOf } from './content.ts';
-import { chartSupportKey, stepCsvFile } from './files.ts';
+import { stepCsv } from './files.ts';
 import { type EditionRun, editionRun, figuresOf, lateNow, rootKey } from './record.ts';
 import { stuckReply, waitsMessage } from './reply-view.ts';
-import { csvName, editionMessages } from './view.ts';
+import { editionMessages } from './view.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -31,6 +23,9 @@ const MIN_REPORTED_MS = 30_000;
 
 /** This many consecutive failures are not chance. */
 const MIN_FAILURES = 3;
+
+/** Whether the workspace refuses charts, cached for a day. */
+const chartSupportKey = (teamId: string) => `slack-charts:${teamId}`;
 
 /** Posts a digest as soon as its totals are there, adds the pages, and ends. */
 export const editionJob = defineRunJob({
@@ -162,27 +157,6 @@ async function awaitPages(run: EditionRun, context: JobContext): Promise<StepRes
       : runAgainIn(checkMs(run, context));
   }
   return saveAs(await complete(run, figures, before, context));
-}
-
-/** Shares the list of all pages in the thread of the digest. */
-async function stepCsv(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun> | undefined> {
-  const root = await context.outbox.deliveryState(rootKey(run));
-  if (root.kind !== 'shown' || run.pages === undefined) return undefined;
-  return stepCsvFile(
-    run,
-    {
-      filename: csvName(run),
-      place: { channel: root.channel, threadTs: root.ts },
-      async load() {
-        const pages = await context.figures.pages(run, rangeKey(run.range));
-        const earlier = run.comparesPages
-          ? await context.figures.pages(run, rangeKey(run.before))
-          : undefined;
-        return () => pagesCsv(pages, earlier);
-      },
-    },
-    context,
-  );
 }
 
 /** Whether to report a failure: a transient one may pass by itself. */

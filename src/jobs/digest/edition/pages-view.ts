@@ -2,14 +2,16 @@ import { compose, type Message, message, type Part, tableBlock } from '../../../
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { formatCount } from '../../../slack/text.ts';
 import { pullRequestParts } from '../../pull-request-view.ts';
-import { bothText, changeText, shareText } from '../changes.ts';
 import { type Counts, listedSearches, listedThumbs, type PageChange, totalOf } from '../model.ts';
 import {
   askButtons,
+  bothText,
+  changeText,
   pageCell,
   pagePart,
   pathText,
   queryText,
+  shareText,
   siteText,
   timesText,
   viewsText,
@@ -92,20 +94,22 @@ const movedBy =
   (page: PageChange): string =>
     bothText(page[by], page.before[by]);
 
-function listLine(
+const listLine = (
   { site }: EditionRun,
   name: string,
   pages: readonly PageChange[],
   say: (page: PageChange) => string,
-): Part[] {
-  if (pages.length === 0) return [];
-  const listed = pages.flatMap((page, index): Part[] => [
-    index === 0 ? ': ' : ' · ',
-    pagePart(site, page.path),
-    ` ${say(page)}`,
-  ]);
-  return [{ bold: name }, ...listed];
-}
+): Part[] =>
+  entriesLine(
+    name,
+    pages.map((page) => [pagePart(site, page.path), ` ${say(page)}`]),
+  );
+
+/** Returns a line of entries; empty if there is none. */
+const entriesLine = (name: string, entries: Part[][]): Part[] =>
+  entries.length === 0
+    ? []
+    : [{ bold: name }, ...entries.flatMap((entry, index) => [index === 0 ? ': ' : ' · ', ...entry])];
 
 function spokenPages({ site, pages }: EditionRun): Part[][] {
   const top =
@@ -137,7 +141,7 @@ export function readerParts(run: EditionRun): Message[] {
   const searches = listedSearches(run.readers);
   if (searches.length > 0) {
     const listed = searches.map(({ query, hits }): Part[] => [`${queryText(query)} ${timesText(hits)}`]);
-    parts.push(line('Searched, nothing clicked', listed, askButtons(run, 'searches')));
+    parts.push(message([entriesLine('Searched, nothing clicked', listed)], askButtons(run, 'searches')));
   }
   const disliked = listedThumbs(run.readers);
   if (disliked.length > 0) {
@@ -145,7 +149,7 @@ export function readerParts(run: EditionRun): Message[] {
       pagePart(run.site, path),
       ` ${formatCount(up)} up, ${formatCount(down)} down`,
     ]);
-    parts.push(line('More thumbs down than up', listed, askButtons(run, 'thumbs')));
+    parts.push(message([entriesLine('More thumbs down than up', listed)], askButtons(run, 'thumbs')));
   }
   if (questions !== undefined && questions.asked > 0)
     parts.push(
@@ -153,11 +157,6 @@ export function readerParts(run: EditionRun): Message[] {
     );
   const followUps = followUpParts(run);
   return followUps.length > 0 ? [...parts, message([followUps])] : parts;
-}
-
-function line(name: string, entries: Part[][], buttons: Parameters<typeof message>[1]): Message {
-  const parts = entries.flatMap((entry, index) => [index === 0 ? ': ' : ' · ', ...entry]);
-  return message([[{ bold: name }, ...parts]], buttons);
 }
 
 type Questions = NonNullable<NonNullable<EditionRun['readers']>['questions']>;

@@ -1,6 +1,7 @@
 import type { ButtonParts, Part } from '../../../slack/blocks.ts';
 import { bidiIsolate, cut, cutShown, formatCount, singleLine } from '../../../slack/text.ts';
-import { type ASK_ABOUT, type AskButton, digestActions } from '../buttons.ts';
+import { type AskButton, digestActions } from '../buttons.ts';
+import { type Counts, totalOf } from '../model.ts';
 import { type EditionRun, isPrivate } from './record.ts';
 
 /** Longest name of a site. */
@@ -37,19 +38,16 @@ const MAX_LINKED_PATH = 200;
 const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}$/i;
 
 /** Returns a page's path as a link, if the site has an address. */
-export const pagePart = (site: string, path: string, max = MAX_PATH): Part =>
-  linked(site, path, pathText(path, max));
+export function pagePart(site: string, path: string, max = MAX_PATH): Part {
+  const label = pathText(path, max);
+  const isPath = path.startsWith('/') && !path.startsWith('//') && path.length <= MAX_LINKED_PATH;
+  const url = isPath && HOST.test(site) ? URL.parse(`https://${site}${path}`) : null;
+  return url === null || url.host !== site.toLowerCase() ? label : { link: url.href, label };
+}
 
 /** Returns a page's path for a cell of its own. */
 export const pageCell = (path: string, max: number) =>
   cutShown(shortWords(decoded(path), max), 2 * max) || NO_PATH;
-
-function linked(site: string, path: string, label: string) {
-  const isPath = path.startsWith('/') && !path.startsWith('//') && path.length <= MAX_LINKED_PATH;
-  const url =
-    isPath && site.length <= MAX_READ_PATH && HOST.test(site) ? URL.parse(`https://${site}${path}`) : null;
-  return url === null || url.host !== site.toLowerCase() ? label : { link: url.href, label };
-}
 
 /** Percent-encoded text; characters that would change the path, or are invisible, stay encoded. */
 const ENCODED = /(?:%[0-9a-f]{2})+/gi;
@@ -81,8 +79,54 @@ export const viewsText = (views: number) => `${formatCount(views)} ${views === 1
 export const timesText = (times: number) => (times === 1 ? 'once' : `${formatCount(times)} times`);
 
 /** Replies in direct messages have no channel to go to. */
-export function askButtons(run: EditionRun, about: (typeof ASK_ABOUT)[number]): ButtonParts[] {
+export function askButtons(run: EditionRun, about: AskButton['about']): ButtonParts[] {
   if (isPrivate(run)) return [];
-  const value: AskButton = { v: 1, digest: run.id, about };
-  return [{ label: 'Ask the agent', action: digestActions.askAgent, value: JSON.stringify(value) }];
+  const value = JSON.stringify({ v: 1, digest: run.id, about } satisfies AskButton);
+  return [{ label: 'Ask the agent', action: digestActions.askAgent, value }];
+}
+
+/** Below this, a difference says more than a percentage. */
+const MIN_FOR_PERCENT = 50;
+
+const percentOf = (now: number, before: number) => Math.round((100 * Math.abs(now - before)) / before);
+
+/** Returns a percentage, or for small numbers, and if it would round to zero, the difference. */
+function sizeOf(now: number, before: number): { isPercent: boolean; by: string } {
+  const percent = percentOf(now, before);
+  const isPercent = Math.min(now, before) >= MIN_FOR_PERCENT && percent !== 0;
+  return { isPercent, by: formatCount(isPercent ? percent : Math.abs(now - before)) };
+}
+
+/** Returns a change as a digest shows it: "▲ 6%", "▼ 2%"; small numbers as "+3", "−3"; "new", "±0". */
+export function changeText(now: number, before: number): string {
+  if (now === before) return '±0';
+  if (before === 0) return 'new';
+  const { isPercent, by } = sizeOf(now, before);
+  return isPercent ? `${now > before ? '▲' : '▼'} ${by}%` : `${now > before ? '+' : '−'}${by}`;
+}
+
+/** Returns a change for screen readers: "up 6 percent", "3 fewer". */
+export function spokenChange(now: number, before: number): string {
+  if (now === before) return 'unchanged';
+  if (before === 0) return 'none before';
+  const { isPercent, by } = sizeOf(now, before);
+  return isPercent
+    ? `${now > before ? 'up' : 'down'} ${by} percent`
+    : `${by} ${now > before ? 'more' : 'fewer'}`;
+}
+
+/** Returns both numbers of a change: "840 → 420, ▼ 50%", without a percentage if that says little. */
+export function bothText(now: number, before: number): string {
+  const percent = before < MIN_FOR_PERCENT ? 0 : percentOf(now, before);
+  const change = percent === 0 ? '' : `, ${now > before ? '▲' : '▼'} ${formatCount(percent)}%`;
+  return `${formatCount(before)} → ${formatCount(now)}${change}`;
+}
+
+/** Returns the share of AI in views: "27%". It is 0% or 100% only if it is exactly none or all. */
+export function shareText(views: Counts): string {
+  const total = totalOf(views);
+  const percent = total === 0 ? 0 : Math.round((100 * views.ai) / total);
+  if (percent === 0 && views.ai > 0) return 'under 1%';
+  if (percent === 100 && views.human > 0) return 'over 99%';
+  return `${percent}%`;
 }

@@ -11,7 +11,8 @@ import { isWeek, spansOf, weekBefore, weekNameOf } from '../weeks.ts';
 
 /** A file of ours in Slack. Its id is saved before the completion, so that an unclear one can be looked up. */
 const file = z.object({
-  state: z.enum(['wanted', 'uploaded', 'done', 'failed']),
+  state: z.enum(['open', 'done', 'failed']),
+  /** Missing until its bytes are uploaded. */
   fileId: z.string().optional(),
   failures: z.number().int(),
   /** Number of begun completions; each is made once. */
@@ -162,42 +163,26 @@ const ASKED_REQUESTS = 20;
 
 /** Returns the runs that collect the figures of a digest, then those of the range before. */
 export function figuresOf(
-  {
-    teamId,
-    project,
-    kind,
-    range,
-    sections,
-    today,
-  }: Pick<EditionRun, 'teamId' | 'project' | 'kind' | 'range' | 'sections' | 'today'>,
+  digest: Pick<EditionRun, 'teamId' | 'project' | 'kind' | 'range' | 'sections' | 'today'>,
   nowMs: number,
 ): FiguresRun[] {
-  const isWeekly = kind === 'weekly';
+  const { teamId, project, range, sections } = digest;
+  const isWeekly = digest.kind === 'weekly';
   const [before, spans] = [weekBefore(range), spansOf(range)];
   // Of those before, one is for the totals: fewer if the range itself takes many.
   const beforeRequests = spans.length > 7 ? 3 : 5;
+  const maxRequests = isWeekly ? undefined : ASKED_REQUESTS - beforeRequests;
   const readers = sections.includes('readers');
   // A weekly digest needs its pages also if only the file lists them.
   const pages = sections.includes('pages') || (isWeekly && sections.includes('csv'));
   const wanted = { teamId, project, urgent: !isWeekly, pages };
-  const figures = [
-    newFiguresRun(
-      {
-        ...wanted,
-        range,
-        spans,
-        readers,
-        maxRequests: isWeekly ? undefined : ASKED_REQUESTS - beforeRequests,
-      },
-      nowMs,
-    ),
-  ];
+  const figures = newFiguresRun({ ...wanted, range, spans, readers, maxRequests }, nowMs);
   // An unfinished day has no comparison.
-  if (today === 'soFar') return figures;
+  if (digest.today === 'soFar') return [figures];
   const earlier = isWeekly
-    ? { spans: spansOf(before), readers, maxRequests: undefined }
+    ? { spans: spansOf(before), readers, maxRequests }
     : { spans: [before], readers: false, maxRequests: beforeRequests };
-  return [...figures, newFiguresRun({ ...wanted, range: before, ...earlier }, nowMs)];
+  return [figures, newFiguresRun({ ...wanted, range: before, ...earlier }, nowMs)];
 }
 
 /** Returns that a weekly digest is late if it is posted now, for any cause. */

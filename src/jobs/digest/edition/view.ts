@@ -7,51 +7,48 @@ import {
   type Part,
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { formatCount } from '../../../slack/text.ts';
+import { formatCount, upperFirst } from '../../../slack/text.ts';
 import { personName } from '../../wording-view.ts';
-import { bothText, changeText, shareText, spokenChange } from '../changes.ts';
-import { chartText, chartView } from '../chart.ts';
 import { causeText } from '../failure-view.ts';
 import { type Counts, totalOf } from '../model.ts';
-import { chartPoints, daysOf, daysText, typedRange, zoneText } from '../weeks.ts';
+import { chartLabels, daysOf, daysText, zoneText } from '../weeks.ts';
 import { pagesMessage } from './pages-view.ts';
-import { CHECK_COUNTING, pagePart, pathText, siteText, viewsText } from './phrases.ts';
+import {
+  bothText,
+  CHECK_COUNTING,
+  changeText,
+  pagePart,
+  pathText,
+  shareText,
+  siteText,
+  spokenChange,
+  viewsText,
+} from './phrases.ts';
 import { type EditionRun, isPrivate, pagesKey, rootKey } from './record.ts';
 import { failedMessage, lateMessage } from './reply-view.ts';
 
 /** Returns every message of a digest in its present form. */
 export function editionMessages(run: EditionRun): OutboxMessage[] {
-  const besides = [lateMessage(run), failedMessage(run)].flatMap((one) => one ?? []);
-  if (run.totals === undefined) return besides;
-  const place = isPrivate(run) ? { user: run.owner.id } : { channel: run.channel };
-  const root: OutboxMessage = {
-    key: rootKey(run),
-    place,
+  const notes = [lateMessage(run), failedMessage(run)].flatMap((one) => one ?? []);
+  if (run.totals === undefined) return notes;
+  // A weekly digest has low priority: requests of people go first.
+  const shared: Pick<OutboxMessage, 'attempt' | 'kind' | 'lowPriority'> = {
     attempt: run.attempt ?? 1,
-    ...urgencyOf(run),
+    kind: 'state',
+    ...(run.kind === 'weekly' && { lowPriority: true }),
+  };
+  const root: OutboxMessage = {
+    ...shared,
+    key: rootKey(run),
+    place: isPrivate(run) ? { user: run.owner.id } : { channel: run.channel },
     ...rootContent(run, run.totals),
     ...(run.kind !== 'weekly' && { by: run.owner.id }),
   };
-  const messages = [root];
   const thread = pagesMessage(run);
-  if (thread !== undefined)
-    messages.push({
-      key: pagesKey(run),
-      place: { under: rootKey(run) },
-      attempt: run.attempt ?? 1,
-      ...urgencyOf(run),
-      ...thread,
-    });
-  return [...messages, ...besides];
+  const place = { under: rootKey(run) };
+  const pages = thread === undefined ? [] : [{ ...shared, key: pagesKey(run), place, ...thread }];
+  return [root, ...pages, ...notes];
 }
-
-/** A weekly digest has low priority: requests of people go first. */
-const urgencyOf = ({ kind }: EditionRun): Pick<OutboxMessage, 'kind' | 'lowPriority'> => ({
-  kind: 'state',
-  ...(kind === 'weekly' && { lowPriority: true }),
-});
-
-export const csvName = ({ week, range }: EditionRun) => `page-views-${week ?? typedRange(range)}.csv`;
 
 /** The message in the channel: totals, chart, and the expected time of the rest. */
 function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'message' | 'fallback'> {
@@ -72,10 +69,10 @@ function titleLine(run: EditionRun): Part[] {
   return ['📊 ', preview, { bold: siteText(run.site) }, ` · ${daysText(run.range)}`];
 }
 
-function totalLines({ totals: _, totalsBefore, ...run }: EditionRun, totals: Counts): Part[][] {
+function totalLines(run: EditionRun, totals: Counts): Part[][] {
+  const { totalsBefore } = run;
   const total = totalOf(totals);
-  if (total === 0)
-    return [...zeroLines({ ...run, totalsBefore }), ...visitorsTexts(run).map((text) => [text])];
+  if (total === 0) return [...zeroLines(run), ...visitorsTexts(run).map((text) => [text])];
   const before = totalsBefore && totalOf(totalsBefore);
   const compared =
     before === undefined ? '' : ` ${changeText(total, before)} (${formatCount(before)} ${beforeText(run)})`;
@@ -89,7 +86,7 @@ function totalLines({ totals: _, totalsBefore, ...run }: EditionRun, totals: Cou
   ];
 }
 
-function visitorsTexts({ readers }: Pick<EditionRun, 'readers'>): string[] {
+function visitorsTexts({ readers }: EditionRun): string[] {
   if (readers?.visitors === undefined) return [];
   const { total, before } = readers.visitors;
   const change = before === undefined ? '' : ` ${changeText(total, before)}`;
@@ -99,7 +96,7 @@ function visitorsTexts({ readers }: Pick<EditionRun, 'readers'>): string[] {
 const ORDINALS = ['third', 'fourth', 'fifth', 'sixth', 'seventh'];
 
 /** The trend over the kept weeks. */
-function trendLines({ trend }: Pick<EditionRun, 'trend'>): string[][] {
+function trendLines({ trend }: EditionRun): string[][] {
   if (trend === undefined) return [];
   const { extreme, weeks, way, inARow } = trend;
   const ordinal = ORDINALS[inARow - 3];
@@ -107,18 +104,17 @@ function trendLines({ trend }: Pick<EditionRun, 'trend'>): string[][] {
     ...(extreme ? [`${extreme} in ${weeks} weeks`] : []),
     ...(ordinal ? [`${ordinal} ${way} in a row`] : []),
   ].join(', ');
-  return words === '' ? [] : [[`${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`]];
+  return words === '' ? [] : [[`${upperFirst(words)}.`]];
 }
 
-function zeroLines(run: Pick<EditionRun, 'week' | 'range' | 'totalsBefore'>): string[][] {
+function zeroLines(run: EditionRun): string[][] {
   const { totalsBefore: before } = run;
   const was = before ? ` (${formatCount(totalOf(before))} ${beforeText(run)})` : '';
-  return [[`0 views ${periodText(run)}${was}. That usually means that counting broke.`], [CHECK_COUNTING]];
+  const period = run.week === undefined ? 'in these days' : 'all week';
+  return [[`0 views ${period}${was}. That usually means that counting broke.`], [CHECK_COUNTING]];
 }
 
-const periodText = ({ week }: Pick<EditionRun, 'week'>) =>
-  week === undefined ? 'in these days' : 'all week';
-const beforeText = ({ week, range }: Pick<EditionRun, 'week' | 'range'>) => {
+const beforeText = ({ week, range }: EditionRun) => {
   const days = daysOf(range).length;
   if (week !== undefined || days === 1) return week === undefined ? 'a week before' : 'the week before';
   return days < 7 ? 'on the same weekdays a week before' : 'in as many days before';
@@ -168,7 +164,16 @@ function footerLine({ timetable, owner, kind, range }: EditionRun): Part[] {
 
 function chartPart(run: EditionRun): Message['blocks'][number] | undefined {
   if (!run.hasChart || run.totals === undefined || totalOf(run.totals) === 0) return undefined;
-  return chartBlock(chartView({ title: 'Views by people and by AI', points: chartPoints(run.spans) }));
+  return chartBlock({
+    title: 'Views by people and by AI',
+    labels: chartLabels(run.spans),
+    series: [
+      { name: 'People', values: run.spans.map(({ human }) => human) },
+      { name: 'AI', values: run.spans.map(({ ai }) => ai) },
+    ],
+    xTitle: 'Date (UTC)',
+    yTitle: 'Views',
+  });
 }
 
 /** State, subject and numbers in words, for phones and screen readers. */
@@ -184,8 +189,16 @@ function spokenLines(run: EditionRun, totals: Counts): Part[][] {
   return [
     [`${site}: ${viewsText(total)}${change}. ${part('People', 'human')}. ${part('AI', 'ai')}.`],
     ...trendLines(run),
-    [chartText(chartPoints(run.spans))],
+    [chartText(run)],
     ...biggestLines(run, pathText),
     ...noticeLines(run),
   ];
+}
+
+/** The numbers of the chart as a sentence. */
+function chartText({ spans }: EditionRun): string {
+  const labels = chartLabels(spans);
+  const when = labels.length > 1 ? `${labels[0]} to ${labels.at(-1)}` : labels[0];
+  const numbers = (by: keyof Counts) => spans.map((span) => formatCount(span[by])).join(', ');
+  return `${when}: People ${numbers('human')}; AI ${numbers('ai')}.`;
 }

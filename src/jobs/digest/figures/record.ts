@@ -76,20 +76,15 @@ export function newFiguresRun(
   },
   nowMs: number,
 ): FiguresRun {
-  const { teamId, project, range, spans, urgent, maxRequests, pages, readers } = wanted;
+  const { spans, pages, readers, ...rest } = wanted;
+  const { teamId, project, range, maxRequests } = rest;
   const what = [pages ? 'pages' : '', readers ? 'readers' : '', String(maxRequests ?? 0)];
   const days = spans.map(({ from, to }) => `${from} ${to}`);
   return {
+    ...{ job: 'digest-figures', rev: 1, people: [] },
+    ...rest,
     id: idOf('digest-figures', teamId, project, range.from, range.to, ...what, ...days),
-    teamId,
-    job: 'digest-figures',
-    rev: 1,
-    people: [],
-    project,
-    range,
-    spans: spans.map((span) => ({ ...span })),
-    urgent,
-    maxRequests,
+    spans: [...spans],
     requests: 0,
     ...(pages && { pages: { offset: 0, state: 'collecting' as const } }),
     ...(readers && { readers: { done: [], figures: {}, categories: {} } }),
@@ -103,12 +98,8 @@ export function newFiguresRun(
 export const rangeKey = ({ from, to }: DayRange) => `${from}..${to}`;
 
 /** Returns why the platform gives no numbers now; undefined if it does, or if the project is missing. */
-export function causeOf({
-  pollFailure: trouble,
-}: Pick<FiguresRun, 'pollFailure'>): PlatformCause | undefined {
-  const cause = platformCause.safeParse(trouble);
-  return cause.data;
-}
+export const causeOf = ({ pollFailure }: Pick<FiguresRun, 'pollFailure'>): PlatformCause | undefined =>
+  platformCause.safeParse(pollFailure).data;
 
 /** Whether all spans have totals. */
 export const hasTotals = ({ spans }: FiguresRun) => spans.every((span) => span.counts !== undefined);

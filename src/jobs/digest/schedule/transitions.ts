@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type EditionEnding, weeklyId } from '../edition/record.ts';
 import { nextOccurrence, type Timetable } from '../schedule-times.ts';
 import { lastCompleteWeek, type Week } from '../weeks.ts';
@@ -138,20 +139,17 @@ export function sendByHand(run: ScheduleRun, by: string, nowMs: number): Schedul
 /** Returns the schedule with a person's changes; undefined if it is removed. */
 export function changeSchedule(
   run: ScheduleRun,
-  changes: Partial<Pick<ScheduleRun, 'timetable' | 'sections' | 'alerts'>>,
+  changes: Pick<ScheduleRun, 'timetable' | 'sections' | 'alerts'>,
   nowMs: number,
 ): ScheduleRun | undefined {
   if (run.state === 'removed') return undefined;
-  const { timetable = run.timetable, alerts = run.alerts } = changes;
-  const changed = { ...run, ...changes, prepared: undefined };
-  const { weekday, time, zone } = run.timetable;
-  const isSameTime = weekday === timetable.weekday && time === timetable.time && zone === timetable.zone;
-  const watch = alerts ? run.alert : undefined;
-  if (isSameTime) return { ...changed, alert: watch };
+  const alert = changes.alerts ? run.alert : undefined;
+  const changed = { ...run, ...changes, prepared: undefined, alert };
+  if (isDeepStrictEqual(run.timetable, changes.timetable)) return changed;
   return {
     ...changed,
     nextAtMs: nextDue(changed, nowMs),
-    alert: watch && { ...watch, nextAtMs: nextDaily(timetable, nowMs) },
+    alert: alert && { ...alert, nextAtMs: nextDaily(changes.timetable, nowMs) },
   };
 }
 

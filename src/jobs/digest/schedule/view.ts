@@ -25,9 +25,7 @@ const MOMENT_FORMAT = '{date_short_pretty} {time}';
 
 const site = (run: ScheduleRun) => sanitizeUserText(run.site, 253);
 
-export type ScheduleAction = 'preview' | 'sendNow' | 'change' | 'remove' | 'pause' | 'resume' | 'takeOver';
-
-const labels: Record<ScheduleAction, string> = {
+const labels = {
   preview: 'Preview',
   sendNow: 'Send now',
   change: 'Change',
@@ -36,16 +34,12 @@ const labels: Record<ScheduleAction, string> = {
   resume: 'Resume',
   takeOver: 'Take over',
 };
+export type ScheduleAction = keyof typeof labels;
 
-type Schedule = Pick<ScheduleRun, 'id'>;
-
-const carried = ({ id }: Schedule): string => {
-  const value: ScheduleButton = { v: 1, schedule: id };
-  return JSON.stringify(value);
-};
+const carried = ({ id }: ScheduleRun) => JSON.stringify({ v: 1, schedule: id } satisfies ScheduleButton);
 
 /** Returns buttons of a schedule; the first may be the primary one. */
-export const scheduleButtons = (run: Schedule, ...actions: ScheduleAction[]): ButtonParts[] =>
+export const scheduleButtons = (run: ScheduleRun, ...actions: ScheduleAction[]): ButtonParts[] =>
   actions.map((action) => ({
     label: labels[action],
     action: digestActions[action],
@@ -54,7 +48,7 @@ export const scheduleButtons = (run: Schedule, ...actions: ScheduleAction[]): Bu
   }));
 
 /** Returns a menu of rare actions. [Remove] is a button, because it needs a confirmation. */
-const scheduleMenu = (run: Schedule, ...actions: Exclude<ScheduleAction, 'remove'>[]): MenuParts => ({
+const scheduleMenu = (run: ScheduleRun, ...actions: Exclude<ScheduleAction, 'remove'>[]): MenuParts => ({
   entries: actions.map((action) => ({ label: labels[action], action: digestActions[action] })),
   value: carried(run),
 });
@@ -144,7 +138,7 @@ export function goesOnMessage(run: ScheduleRun, leftOut?: Week): Message {
   });
 }
 
-const primary = (run: Schedule, action: ScheduleAction): ButtonParts[] =>
+const primary = (run: ScheduleRun, action: ScheduleAction): ButtonParts[] =>
   scheduleButtons(run, action).map((button) => ({ ...button, style: 'primary' }));
 
 /** The first message in the channel: shows that the app may post there, and announces the digests. */

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bothText, changeText, shareText, spokenChange } from '../../../src/jobs/digest/changes.ts';
+import {
+  bothText,
+  changeText,
+  shareText,
+  spokenChange,
+} from '../../../../src/jobs/digest/edition/phrases.ts';
 
 test.each<[number, number, string, string]>([
   [12_480, 11_760, '▲ 6%', 'up 6 percent'],
