@@ -4,7 +4,7 @@ import { lookupRetryMs } from '../../retry.ts';
 import { type Alert, alertsOf, quietAfter, tellable, USUAL_DAYS } from '../alerts.ts';
 import { collectFigures, figuresRun, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
 import type { DayRange, PageCounts } from '../model.ts';
-import { SETTLING_MS } from '../weeks.ts';
+import { daysOf, SETTLING_MS } from '../weeks.ts';
 import { type AlertWatch, alertKey, type ScheduleRun } from './record.ts';
 import { nextDaily, pauseItself } from './transitions.ts';
 import { alertMessage, type MovedPage, notPermittedMessage } from './view.ts';
@@ -26,18 +26,12 @@ const MAX_PAGES = 3;
 const MIN_PART = 0.1;
 
 type Check = NonNullable<AlertWatch['check']>;
-type Found = NonNullable<Check['found']>;
-
-type AlertContext = Pick<
-  JobContext,
-  'runs' | 'figures' | 'outbox' | 'policy' | 'wake' | 'now' | 'random' | 'timing'
->;
 
 /**
  * Checks the last finished day once a day, and posts a line if it was unusual. Returns the schedule to save, which is
  * paused if its owner may no longer set up digests; or the milliseconds until there is work.
  */
-export async function stepAlert(run: ScheduleRun, context: AlertContext): Promise<ScheduleRun | number> {
+export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<ScheduleRun | number> {
   const nowMs = context.now();
   if (!run.alerts) return Infinity;
   const { alert } = run;
@@ -70,23 +64,16 @@ function dayRange(day: string, plusDays = 0, days = 1): DayRange {
   return { from: dayOf(fromMs), to: dayOf(fromMs + days * DAY_MS) };
 }
 
-/** Returns the days of an alert and the days it is compared with, each with its number of days. */
-const comparedDays = (day: string, alert: Alert | undefined): [range: DayRange, days: number][] =>
-  alert?.lasting
-    ? [
-        [dayRange(day, 1 - WEEK, WEEK), WEEK],
-        [dayRange(day, 1 - USUAL_DAYS, USUAL_DAYS - WEEK), USUAL_DAYS - WEEK],
-      ]
-    : [
-        [dayRange(day), 1],
-        [dayRange(day, -WEEK), 1],
-      ];
+/** Returns the days of an alert, and the days it is compared with. */
+const comparedDays = (day: string, { lasting }: Alert): DayRange[] =>
+  lasting
+    ? [dayRange(day, 1 - WEEK, WEEK), dayRange(day, 1 - USUAL_DAYS, USUAL_DAYS - WEEK)]
+    : [dayRange(day), dayRange(day, -WEEK)];
 
-async function beginCheck(run: ScheduleRun, day: string, context: AlertContext): Promise<Check> {
+async function beginCheck(run: ScheduleRun, day: string, context: JobContext): Promise<Check> {
   const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => dayRange(day, -ago));
-  const { from } = dayRange(day, -USUAL_DAYS);
-  const { to } = dayRange(day);
-  const figures = await collect(run, { range: { from, to }, spans, pages: false }, context);
+  const range = dayRange(day, -USUAL_DAYS, USUAL_DAYS + 1);
+  const figures = await collect(run, { range, spans, pages: false }, context);
   return { day, sinceMs: context.now(), figures };
 }
 
@@ -94,10 +81,9 @@ async function beginCheck(run: ScheduleRun, day: string, context: AlertContext):
 async function collect(
   { teamId, project }: ScheduleRun,
   wanted: { range: DayRange; spans: DayRange[]; pages: boolean; maxRequests?: number },
-  context: AlertContext,
+  context: JobContext,
 ): Promise<string> {
-  const { maxRequests, ...what } = wanted;
-  const request = { teamId, project, urgent: false, readers: false, maxRequests, ...what };
+  const request = { teamId, project, urgent: false, readers: false, maxRequests: undefined, ...wanted };
   const run = newFiguresRun(request, context.now());
   await collectFigures(run, context);
   return run.id;
@@ -107,9 +93,8 @@ async function collect(
 async function stepCheck(
   run: ScheduleRun,
   check: Check,
-  context: AlertContext,
+  context: JobContext,
 ): Promise<Partial<AlertWatch> | 'notPermitted' | number> {
-  if (check.found !== undefined) return awaitPages(run, check, check.found, context);
   const [figures] = await context.runs.loadAll([check.figures], figuresRun);
   if (figures === undefined) return {};
   if (!hasTotals(figures)) {
@@ -118,54 +103,51 @@ async function stepCheck(
   }
   const days = figures.spans.flatMap(({ counts }) => counts ?? []);
   const alerts = tellable(alertsOf(days), run.alert?.quiet, check.day);
-  if (alerts.length === 0) return {};
-  const pagesOf = (range: DayRange) =>
-    collect(run, { range, spans: [range], pages: true, maxRequests: PAGE_REQUESTS }, context);
-  const pages: string[] = [];
-  for (const [range] of comparedDays(check.day, alerts[0])) pages.push(await pagesOf(range));
-  return { check: { ...check, found: { sinceMs: context.now(), alerts, pages } } };
-}
-
-/** Waits a limited time for the pages that changed, and posts the line. */
-async function awaitPages(
-  run: ScheduleRun,
-  check: Check,
-  found: Found,
-  context: AlertContext,
-): Promise<Partial<AlertWatch> | 'notPermitted' | number> {
-  const lists = await context.runs.loadAll(found.pages, figuresRun);
+  const [first] = alerts;
+  if (first === undefined) return {};
+  const ranges = comparedDays(check.day, first);
+  if (check.pages === undefined) {
+    const pages: string[] = [];
+    for (const range of ranges) {
+      const wanted = { range, spans: [range], pages: true, maxRequests: PAGE_REQUESTS };
+      pages.push(await collect(run, wanted, context));
+    }
+    return { check: { ...check, sinceMs: context.now(), pages } };
+  }
+  // The line waits a limited time for the pages.
+  const lists = await context.runs.loadAll(check.pages, figuresRun);
   const isOpen = lists.some(({ state }) => state !== 'ended');
-  if (isOpen && context.now() - found.sinceMs < PAGES_MS)
-    return deliveryCheckMs(found, context, MAX_CHECK_MS);
+  if (isOpen && context.now() - check.sinceMs < PAGES_MS)
+    return deliveryCheckMs(check, context, MAX_CHECK_MS);
   const owner = await checkOwner(run, context);
   if (owner === 'notPermitted') return owner;
   if (owner === 'unknown') return lookupRetryMs(context);
   const areComplete =
-    lists.length === found.pages.length && lists.every(({ pages }) => pages?.state === 'complete');
-  const moved = areComplete ? await movedPages(run, check.day, found.alerts, context) : [];
-  const message = alertMessage(run, check.day, found.alerts, moved);
-  const key = alertKey(run, check.day);
+    lists.length === ranges.length && lists.every(({ pages }) => pages?.state === 'complete');
+  const moved = areComplete ? await movedPages(run, ranges, first, context) : [];
+  const message = alertMessage(run, check.day, alerts, moved);
   const place = { channel: run.channel };
-  await context.outbox.publish(run.teamId, { key, place, kind: 'ending', message }, run.rev);
-  return { quiet: quietAfter(run.alert?.quiet, found.alerts, check.day) };
+  const wanted = { key: alertKey(run, check.day), place, kind: 'ending' as const, message };
+  await context.outbox.publish(run.teamId, wanted, run.rev);
+  return { quiet: quietAfter(run.alert?.quiet, alerts, check.day) };
 }
 
-/** Returns the pages that contribute most to the first alert, with their views per day. */
+/** Returns the pages that contribute most to an alert, with their views per day. */
 async function movedPages(
   run: ScheduleRun,
-  day: string,
-  [alert]: readonly Alert[],
-  { figures }: AlertContext,
+  ranges: readonly DayRange[],
+  alert: Alert,
+  { figures }: JobContext,
 ): Promise<MovedPage[]> {
-  if (alert === undefined) return [];
   const [now = [], before = []] = await Promise.all(
-    comparedDays(day, alert).map(async ([range, days]) =>
-      (await figures.pages(run, rangeKey(range))).map((page) => ({
-        ...page,
-        human: Math.round(page.human / days),
-        ai: Math.round(page.ai / days),
-      })),
-    ),
+    ranges.map(async (range) => {
+      const days = daysOf(range).length;
+      return (await figures.pages(run, rangeKey(range))).map(({ path, human, ai }) => ({
+        path,
+        human: Math.round(human / days),
+        ai: Math.round(ai / days),
+      }));
+    }),
   );
   return mostMoved(now, before, alert);
 }
@@ -188,30 +170,18 @@ export function mostMoved(
     .map(({ page }) => page);
 }
 
-/** Whether the owner may have digests. After an owner has `left`, digests continue until a person takes them over. */
-type OwnerStanding = 'permitted' | 'left' | 'notPermitted' | 'unknown';
-
-/** Looks up the owner's present standing; `unknown` while Slack does not answer. */
-export async function checkOwner(
-  { owner }: Pick<ScheduleRun, 'owner'>,
-  { policy }: Pick<JobContext, 'policy'>,
-): Promise<OwnerStanding> {
+/**
+ * Returns whether the owner may have digests; `unknown` while Slack does not answer. After an owner has `left`, digests
+ * continue until a person takes them over.
+ */
+export async function checkOwner({ owner }: ScheduleRun, { policy }: JobContext) {
   const permission = await policy.check(owner.id, 'digest');
-  switch (permission.kind) {
-    case 'allowed':
-      return 'permitted';
-    case 'unknown':
-      return 'unknown';
-    case 'refused':
-      return permission.person.active ? 'notPermitted' : 'left';
-  }
+  if (permission.kind !== 'refused') return permission.kind;
+  return permission.person.active ? 'notPermitted' : 'left';
 }
 
 /** Returns the paused schedule: its owner may no longer set up digests, and gets one message that says so. */
-export async function pauseNotPermitted(
-  run: ScheduleRun,
-  { outbox, now }: Pick<JobContext, 'outbox' | 'now'>,
-): Promise<ScheduleRun> {
+export async function pauseNotPermitted(run: ScheduleRun, { outbox, now }: JobContext): Promise<ScheduleRun> {
   // Once for each active period, whichever step finds out.
   const key = `${run.id}.not-permitted.${run.sinceMs}`;
   const message = notPermittedMessage(run);

@@ -3,7 +3,7 @@ import { idOf } from '../../../store/keys.ts';
 import { type Quota, runBase } from '../../../store/runs.ts';
 import { openQuestionIds } from '../../feature.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
-import type { Visible, VisibleKind } from '../../visibility.ts';
+import type { VisibleKind } from '../../visibility.ts';
 import { quiet } from '../alerts.ts';
 import { editionEnding } from '../edition/record.ts';
 import { person, platformCause, SECTIONS } from '../model.ts';
@@ -16,27 +16,16 @@ const alertWatch = z.object({
   /** The last day that was checked. */
   checked: z.string().optional(),
   quiet: quiet.optional(),
-  /** The day being checked, and the run that collects it. `sinceMs` is the start of the check. */
+  /**
+   * The day being checked, and the run that collects it. If it is unusual, the runs in `pages` collect the pages that
+   * changed. `sinceMs` is when the check began to wait for either.
+   */
   check: z
     .object({
       day: z.string(),
       sinceMs: z.number(),
       figures: z.string(),
-      /** The unusual views; from then on their lists of pages are awaited, which the runs in `pages` collect. */
-      found: z
-        .object({
-          sinceMs: z.number(),
-          alerts: z.array(
-            z.object({
-              by: z.enum(['human', 'ai']),
-              now: z.number(),
-              usual: z.number(),
-              lasting: z.boolean().optional(),
-            }),
-          ),
-          pages: z.array(z.string()),
-        })
-        .optional(),
+      pages: z.array(z.string()).optional(),
     })
     .optional(),
 });
@@ -102,17 +91,14 @@ export const scheduleRun = runBase.extend({
 export type ScheduleRun = z.infer<typeof scheduleRun>;
 
 /** Visible to people who can read its channel. */
-export const visibleSchedule = ({ owner, channel, isPublic }: ScheduleRun): Visible => ({
-  requester: owner,
-  asked: { channel, isPublic },
-  inDirectMessage: false,
-});
-
-export const scheduleKind: VisibleKind<ScheduleRun> = { record: scheduleRun, visible: visibleSchedule };
-
-/** One schedule for each project in a channel. */
-const scheduleClaim = (teamId: string, channel: string, project: string) =>
-  idOf('digest-schedule', teamId, channel, project);
+export const scheduleKind: VisibleKind<ScheduleRun> = {
+  record: scheduleRun,
+  visible: ({ owner, channel, isPublic }) => ({
+    requester: owner,
+    asked: { channel, isPublic },
+    inDirectMessage: false,
+  }),
+};
 
 /** Maximum schedules per person; a channel has at most one per project. */
 const MAX_OF_PERSON = 200;
@@ -137,7 +123,8 @@ export function newSchedule(
     teamId,
     job: 'digest-schedule',
     rev: 1,
-    claim: scheduleClaim(teamId, wanted.channel, wanted.project),
+    // One schedule for each project in a channel.
+    claim: idOf('digest-schedule', teamId, wanted.channel, wanted.project),
     people: [user.id],
     lasting: true,
     ...wanted,

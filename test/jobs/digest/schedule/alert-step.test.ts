@@ -79,7 +79,7 @@ describe('an owner who may no longer set up digests', () => {
     unusual['2026-09-20'] = low;
     const run = await given();
     await world.until(DUE_MS, [run], { runs: { ...world.runs, loadAll: withoutEnd } });
-    expect((await world.stored(run)).alert?.check?.found).toBeDefined();
+    expect((await world.stored(run)).alert?.check?.pages).toBeDefined();
     await world.until(DUE_MS + HOUR_MS, [run], refused());
     expect(alerts()).toEqual([]);
     expect(await world.stored(run)).toMatchObject({ state: 'paused', pausedByPermission: true });
