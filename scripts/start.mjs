@@ -16,11 +16,9 @@ if (problem) fail(problem);
 module.enableCompileCache(join(root, 'node_modules', '.cache', 'docket', 'compiled'));
 const { readEnvFile } = await import('../src/config/env-file.ts');
 const file = readEnvFile(join(root, '.env'));
-if (file.is === 'unreadable') fail(file.problem);
-if (file.is === 'read') {
-  if (file.warning) process.stderr.write(`${file.warning}\n`);
-  for (const [name, value] of Object.entries(file.values)) process.env[name] ??= value;
-}
+if (file.problem) fail(file.problem);
+if (file.warning) process.stderr.write(`${file.warning}\n`);
+for (const [name, value] of Object.entries(file.values ?? {})) process.env[name] ??= value;
 const path = process.env.PATH ?? '';
 // The demo or the tests may have fetched a server; without one the app itself says what to do.
 if (!process.env.REDIS_URL) process.env.PATH = redisPath(root, path) ?? path;

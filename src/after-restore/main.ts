@@ -29,8 +29,8 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
 
 function readSettings(env: NodeJS.ProcessEnv) {
   const file = readEnvFile(fileURLToPath(new URL('../../.env', import.meta.url)));
-  if (file.is === 'unreadable') throw new OperatorError(file.problem);
-  return readPartialSettings({ ...(file.is === 'read' && file.values), ...env });
+  if (file.problem !== undefined) throw new OperatorError(file.problem);
+  return readPartialSettings({ ...file.values, ...env });
 }
 
 /** Docket's own Redis runs during this. If Docket is running, its folder is locked. */

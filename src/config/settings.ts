@@ -168,23 +168,16 @@ function crossProblems(set: Env): string[] {
   return problems;
 }
 
-const SECRET_NAMES = [
-  'SLACK_BOT_TOKEN',
-  'SLACK_SIGNING_SECRET',
-  'SLACK_APP_TOKEN',
-  'DOCS_API_KEY',
-  'DOCS_API_KEY_PREFIX',
-  'REDIS_SENTINEL_PASSWORD',
-] as const;
+/** The names of settings with a token, key or secret. */
+const SECRET_NAME = /_(?:TOKEN|SECRET|KEY|KEY_PREFIX|PASSWORD)$/;
 
 /** Returns flaws that make all other checks of a value pointless, such as quotes, by variable. */
 function valueFlaws(set: Env): Map<string, string> {
   const flaws = new Map<string, string>();
   for (const name of Object.keys(envSchema.shape)) {
     const value = set[name] ?? '';
-    const isSecret = (SECRET_NAMES as readonly string[]).includes(name);
-    const quoted = /^(["'`]).*\1$/s.test(value);
-    const flaw = isSecret || quoted ? secretFlaw(value) : undefined;
+    const isQuoted = /^(["'`]).*\1$/s.test(value);
+    const flaw = SECRET_NAME.test(name) || isQuoted ? secretFlaw(value) : undefined;
     if (flaw !== undefined) flaws.set(name, flaw);
   }
   return flaws;

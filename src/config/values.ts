@@ -67,19 +67,12 @@ export const addresses = commaList.transform((entries, context) => {
   return list;
 });
 
-const portProblem = 'must be a port number.';
-export const portNumber = z.coerce
-  .number(portProblem)
-  .int(portProblem)
-  .min(0, portProblem)
-  .max(65535, portProblem);
+const wholeNumber = (min: number, max: number, problem: string) =>
+  z.coerce.number(problem).int(problem).min(min, problem).max(max, problem);
 
-const secondsProblem = 'must be a whole number of seconds from 1 to 3600.';
-export const seconds = z.coerce
-  .number(secondsProblem)
-  .int(secondsProblem)
-  .min(1, secondsProblem)
-  .max(3600, secondsProblem);
+export const portNumber = wholeNumber(0, 65535, 'must be a port number.');
+
+export const seconds = wholeNumber(1, 3600, 'must be a whole number of seconds from 1 to 3600.');
 
 export const date = z.iso.date('must be a date such as 2026-12-31.');
 

@@ -1,40 +1,61 @@
 import '../config/node-version.ts';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
+import { WebClient } from '@slack/web-api';
 import { parse } from 'yaml';
-import { type EnvFile, readEnvFile } from '../config/env-file.ts';
-import { readSettings, SettingsError } from '../config/settings.ts';
-import { prepareWayOut } from '../runtime/outgoing.ts';
+import { type EnvFile, healthAddressOf, readEnvFile } from '../config/env-file.ts';
 import {
-  checkBotToken,
-  checkPort,
-  checkProjects,
-  checkRequests,
-  checkStorage,
-  type Line,
-  ok,
-  warning,
-  wrong,
-} from './checks.ts';
+  readSettings,
+  redisAddressOf,
+  type Settings,
+  SettingsError,
+  warningsOf,
+} from '../config/settings.ts';
+import { createDocsApi, type DocsApiRequest } from '../docs-api/client.ts';
+import { DocsApiError } from '../docs-api/errors.ts';
+import { connectionProblem, docsProblemOf } from '../docs-api/problems.ts';
+import { DocsApiSettingsError } from '../docs-api/settings.ts';
+import type { Project } from '../projects.ts';
+import { createLog } from '../runtime/log.ts';
+import { OperatorError } from '../runtime/operator-error.ts';
+import { prepareWayOut } from '../runtime/outgoing.ts';
+import { listen } from '../server/http-server.ts';
+import { toSlackApiError } from '../slack/errors.ts';
+import { createSlackLogger } from '../slack/web-calls.ts';
+import { inspectDataDir } from '../store/embedded/data-dir.ts';
+import { findServer } from '../store/embedded/redis-server.ts';
+import { setTagName } from '../store/keys.ts';
+import { tagNameOf } from '../store/redis/address.ts';
+import { checkRedis } from '../store/redis/check.ts';
+
+/** The result of a check of a setting or a part of this machine. */
+export interface Line {
+  status: 'ok' | 'wrong' | 'warning';
+  about: string;
+  /** Says what to do, unless all is well. Contains no secret. */
+  text: string;
+}
+
+const ok = (about: string, text: string): Line => ({ status: 'ok', about, text });
+export const wrong = (about: string, text: string): Line => ({ status: 'wrong', about, text });
+const warning = (about: string, text: string): Line => ({ status: 'warning', about, text });
 
 /** Returns the path of a file beside package.json. */
 export const inRoot = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-/** Returns the scopes of the bot in manifest.yml. */
-export const manifestScopes = (): string[] =>
-  parse(readFileSync(inRoot('manifest.yml'), 'utf8')).oauth_config.scopes.bot;
-
 /** Checks everything that Docket needs. Returns a line for each part; for wrong settings, one for each problem. */
 export async function diagnose(variables: NodeJS.ProcessEnv): Promise<Line[]> {
   const file = readEnvFile(inRoot('.env'));
-  const env = { ...(file.is === 'read' && file.values), ...variables };
+  const env = { ...file.values, ...variables };
   try {
     const settings = readSettings(env);
     prepareWayOut(settings);
     const lines = await Promise.all([
       [judgeEnvFile(file), ok('Settings', 'All are valid.')],
-      checkBotToken(settings, manifestScopes()),
+      checkBotToken(settings),
       checkRequests(settings),
       checkProjects(settings),
       checkStorage(settings, env.PATH ?? ''),
@@ -52,12 +73,177 @@ export async function diagnose(variables: NodeJS.ProcessEnv): Promise<Line[]> {
 }
 
 function judgeEnvFile(file: EnvFile): Line {
-  if (file.is === 'unreadable') return wrong('.env', file.problem);
-  if (file.is === 'absent')
+  if (file.problem !== undefined) return wrong('.env', file.problem);
+  if (file.text === undefined)
     return ok('.env', 'There is none: settings come from the environment. npm run setup writes one.');
   return file.warning === undefined
     ? ok('.env', 'Only its owner can read it.')
     : warning('.env', file.warning);
+}
+
+/** How long an answer may take. */
+const LIMIT_MS = 5000;
+
+const createSlackWeb = ({ slackApiUrl }: Settings, token: string) =>
+  new WebClient(token, {
+    slackApiUrl,
+    allowAbsoluteUrls: false,
+    timeout: LIMIT_MS,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    logger: createSlackLogger(createLog('silent', [])),
+  });
+
+/** Checks the bot token, and whether it has the scopes of manifest.yml. */
+export async function checkBotToken(settings: Settings): Promise<Line> {
+  const name = 'SLACK_BOT_TOKEN';
+  const fix = 'Copy it again from your Slack app, "OAuth & Permissions", Bot User OAuth Token.';
+  const scopes: string[] = parse(readFileSync(inRoot('manifest.yml'), 'utf8')).oauth_config.scopes.bot;
+  try {
+    const answer = await createSlackWeb(settings, settings.slackBotToken).auth.test();
+    if (answer.bot_id === undefined) return wrong(name, `It is not a bot token. ${fix}`);
+    const held = answer.response_metadata?.scopes ?? [];
+    const missing = scopes.filter((scope) => !held.includes(scope));
+    if (missing.length > 0)
+      return wrong(
+        name,
+        `The app lacks ${missing.join(', ')}. Replace its manifest with manifest.yml, and reinstall it in the workspace.`,
+      );
+    // Without control characters, which a terminal would obey.
+    const team = String(answer.team).replace(/\p{C}/gu, '').slice(0, 80);
+    return ok(name, `Slack accepts it in the workspace ${team}, with all scopes of manifest.yml.`);
+  } catch (error) {
+    return slackRefusal(name, error, fix);
+  }
+}
+
+function slackRefusal(name: string, error: unknown, fix: string): Line {
+  const { kind, code } = toSlackApiError(name, error);
+  if (kind !== 'unreachable' && kind !== 'unclear')
+    return wrong(name, `Slack does not accept it (${code}). ${fix}`);
+  const way = 'Check the network of this machine, its proxy, and SLACK_API_URL if it is set.';
+  return wrong(name, connectionProblem(code, 'Slack') ?? `Slack cannot be reached (${code}). ${way}`);
+}
+
+/** Checks the token of Socket Mode, or the form of the signing secret. The request opens no connection. */
+export async function checkRequests(settings: Settings): Promise<Line> {
+  const { slackAppToken } = settings;
+  if (slackAppToken === undefined) {
+    const name = 'SLACK_SIGNING_SECRET';
+    const [problem] = warningsOf(settings);
+    if (problem !== undefined) return warning(name, problem);
+    return ok(
+      name,
+      'It has the right form. No call can verify it: once Docket runs, /readyz reports requests with another signature.',
+    );
+  }
+  const name = 'SLACK_APP_TOKEN';
+  try {
+    await createSlackWeb(settings, slackAppToken).apps.connections.open({});
+    return ok(name, 'Slack accepts it: requests come over Socket Mode, without a public address.');
+  } catch (error) {
+    const fix = 'Create one under "Basic Information", App-Level Tokens, with the scope connections:write.';
+    return slackRefusal(name, error, fix);
+  }
+}
+
+/** No platform gives this id to a project. */
+const NO_PROJECT = 'docket-doctor-asks-for-no-project';
+
+/** Checks the address of the platform, and the key and the id of each project. */
+export const checkProjects = (settings: Settings): Promise<Line[]> =>
+  Promise.all(settings.projects.map((project) => checkProject(settings, project)));
+
+/** Requests one row of a day's views, which changes nothing. */
+async function checkProject(settings: Settings, project: Project): Promise<Line> {
+  const url = 'DOCS_API_URL';
+  const { name, projectId, apiKey, apiKeyFile, apiKeyVariable: keyVariable } = project;
+  const keyName = settings.projects.length > 1 ? `${keyVariable} (project ${name})` : keyVariable;
+  const idName = project.domains === undefined ? 'DOCS_PROJECT_ID' : `projectId of project ${name}`;
+  const copy = 'from the API keys page of the dashboard.';
+  let last: DocsApiRequest | undefined;
+  try {
+    const { docsApiUrl: baseUrl, proxies } = settings;
+    const log = (request: DocsApiRequest) => {
+      last = request;
+    };
+    const api = createDocsApi({ baseUrl, apiKey, apiKeyFile, proxies, timeoutMs: LIMIT_MS, log });
+    const [dateFrom, dateTo] = [dayBefore(86_400_000), dayBefore(0)];
+    await api.getPageViews({ projectId: projectId ?? NO_PROJECT, dateFrom, dateTo, limit: 1 });
+  } catch (error) {
+    if (error instanceof DocsApiSettingsError) return wrong(url, error.message);
+    if (!(error instanceof DocsApiError) || last === undefined) throw error;
+    const { kind, platformMessage } = error;
+    const problem = docsProblemOf(last, { project: name, keyVariable, isFile: apiKeyFile !== undefined });
+    if (kind === 'key_rejected') return wrong(keyName, `${problem?.text} Copy one ${copy}`);
+    if (kind === 'forbidden') return warning(keyName, String(problem?.text));
+    if (kind === 'rate_limited' || kind === 'server')
+      return warning(idName, `It could not be checked: ${problem?.text}`);
+    // The platform's API answers errors as JSON with a text.
+    if (kind !== 'not_found' || platformMessage === undefined)
+      return wrong(
+        url,
+        problem?.text ??
+          `What answers there is not the platform's API (${last.status}). Set the base address of the API, without /v1 or /v2.`,
+      );
+    if (projectId !== undefined) return wrong(idName, `The platform does not know it. Copy it again ${copy}`);
+  }
+  if (projectId === undefined)
+    return warning(
+      idName,
+      `It is not set: exports work, the agent and digests do not. Copy the project's id ${copy}`,
+    );
+  return ok(url, 'The docs platform answers, accepts the key, and knows the project.');
+}
+
+const dayBefore = (ms: number) => new Date(Date.now() - ms).toISOString().slice(0, 10);
+
+/** Checks the Redis of the settings, or whether Docket can start its own. Starts none, and writes nothing. */
+async function checkStorage(settings: Settings, searchPath: string): Promise<Line[]> {
+  const address = redisAddressOf(settings);
+  if (address === undefined) return [checkOwnRedis(settings.dataDir, searchPath)];
+  setTagName(tagNameOf(address));
+  const { problems, version } = await checkRedis(address);
+  if (problems.length === 0)
+    return [ok('Redis', `${version} answers. It keeps its data on disk, and never drops keys.`)];
+  return problems.map(({ kind, text, allowance }) => {
+    if (allowance !== undefined && settings.redisAllow.includes(allowance))
+      return warning('Redis', `${text} REDIS_ALLOW accepts it.`);
+    return kind === 'min-replicas' ? warning('Redis', text) : wrong('Redis', text);
+  });
+}
+
+function checkOwnRedis(dataDir: string, searchPath: string): Line {
+  try {
+    inspectDataDir(dataDir);
+    const program = findServer(searchPath);
+    return ok(
+      'Redis',
+      `REDIS_URL is not set: Docket starts its own ${program}, with its data in ${resolve(dataDir)}.`,
+    );
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return wrong('Redis', error.message);
+  }
+}
+
+/** Tries to listen on Docket's port. If Docket itself already does, all is well. */
+async function checkPort(settings: Settings, env: NodeJS.ProcessEnv): Promise<Line> {
+  const [name, port] =
+    settings.role === 'worker'
+      ? (['HEALTH_PORT', settings.healthPort] as const)
+      : (['PORT', settings.port] as const);
+  const server = createServer();
+  try {
+    await listen(server, name, port, settings.host);
+    server.close();
+    return ok(name, 'It is free.');
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    const health = `http://${healthAddressOf(env)}/healthz`;
+    const answer = await fetch(health, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
+    return answer?.ok ? ok(name, 'Docket is running, and answers there.') : wrong(name, error.message);
+  }
 }
 
 const SIGNS = {

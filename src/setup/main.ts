@@ -2,12 +2,21 @@ import '../config/node-version.ts';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { parse } from 'yaml';
 import { readEnvFile } from '../config/env-file.ts';
 import { readPartialSettings, type Settings, SettingsError } from '../config/settings.ts';
-import { checkBotToken, checkProjects, checkRequests, type Line, wrong } from '../doctor/checks.ts';
-import { diagnose, inRoot, isGood, manifestScopes, render } from '../doctor/main.ts';
+import {
+  checkBotToken,
+  checkProjects,
+  checkRequests,
+  diagnose,
+  inRoot,
+  isGood,
+  type Line,
+  render,
+  wrong,
+} from '../doctor/main.ts';
 import { prepareWayOut } from '../runtime/outgoing.ts';
-import { createAppUrl, readPublicUrl } from './manifest.ts';
 
 const USAGE = `Usage: npm run setup [-- https://the.address.that.slack.reaches]
 Without an address it sets up Socket Mode, which needs none.
@@ -30,7 +39,7 @@ const QUESTIONS: readonly Question[] = [
     variable: 'SLACK_BOT_TOKEN',
     text: 'Bot token ("OAuth & Permissions", after "Install to Workspace"; begins with xoxb-)',
     isSecret: true,
-    check: (settings) => checkBotToken(settings, manifestScopes()),
+    check: checkBotToken,
   },
   {
     variable: 'SLACK_APP_TOKEN',
@@ -99,13 +108,13 @@ async function askForSettings(
   terminal: Terminal,
 ): Promise<boolean> {
   const file = readEnvFile(inRoot('.env'));
-  let text = file.is === 'read' ? file.text : readFileSync(inRoot('.env.example'), 'utf8');
-  const env = { ...(file.is === 'read' && file.values), ...variables };
+  let text = file.text ?? readFileSync(inRoot('.env.example'), 'utf8');
+  const env = { ...file.values, ...variables };
   const isSet = (variable: string) => Boolean(env[variable]?.trim());
   // A malformed answer is asked for again.
   for (const { variable } of QUESTIONS)
     if (problemsOf(env).some((problem) => problem.startsWith(`${variable} `))) delete env[variable];
-  const problems = file.is === 'unreadable' ? [file.problem] : problemsOf(env);
+  const problems = file.problem === undefined ? problemsOf(env) : [file.problem];
   terminal.say(render(problems.map((problem) => wrong('Settings', problem))));
   if (problems.length > 0) return false;
   prepareWayOut(readPartialSettings(env));
@@ -169,6 +178,35 @@ ${createAppUrl(readFileSync(inRoot('manifest.yml'), 'utf8'), publicUrl)}
 3. Copy the ${overSocket ? 'two tokens' : 'token and the signing secret'} here; what you paste is not shown, and goes to .env, which only you can read.
 ${overSocket ? '\nThis sets up Socket Mode, which needs no public address. To use one: npm run setup -- https://docket.example.com\n' : ''}
 `;
+}
+
+/** The address in manifest.yml that an operator replaces. */
+const PLACEHOLDER = 'https://docket.example.com';
+
+/**
+ * Returns the address of Slack's page that creates the app of this manifest: for requests to a public https address, or
+ * without one over Socket Mode.
+ */
+export function createAppUrl(yaml: string, publicUrl: string | undefined): string {
+  const manifest = parse(publicUrl === undefined ? yaml : yaml.replaceAll(PLACEHOLDER, publicUrl));
+  manifest.settings.socket_mode_enabled = publicUrl === undefined;
+  const filled = publicUrl === undefined ? withoutAddresses(manifest) : manifest;
+  return `https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(JSON.stringify(filled))}`;
+}
+
+/** Socket Mode needs no addresses, and Slack would call an invented one. */
+function withoutAddresses(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(withoutAddresses);
+  if (typeof part !== 'object' || part === null) return part;
+  const kept = Object.entries(part).filter(([name]) => name !== 'url' && name !== 'request_url');
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutAddresses(value)]));
+}
+
+/** Returns a public address, without `/slack/events` at its end; undefined if it is not an https address. */
+export function readPublicUrl(typed: string): string | undefined {
+  const url = URL.parse(typed);
+  if (url?.protocol !== 'https:') return undefined;
+  return url.origin + url.pathname.replace(/\/$/, '').replace(/\/slack\/events$/, '');
 }
 
 /** Returns the text with a setting: in the line that sets it, else at the end. All other lines stay. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { createAppUrl, readPublicUrl } from '../../src/setup/manifest.ts';
+import { createAppUrl, readPublicUrl } from '../../src/setup/main.ts';
 
 const yaml = readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8');
 const schema = readFileSync(new URL('../fixtures/slack-manifest.schema.2.0.0.json', import.meta.url), 'utf8');
