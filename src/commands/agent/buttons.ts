@@ -2,14 +2,14 @@ import { mentionButton, mentionKind } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { agentActions, threadButton } from '../../jobs/agent/thread/buttons.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
-import { newInstruction, type Person } from '../../jobs/agent/thread/instruction.ts';
 import { clickedModeText, LEFT_OUT_TEXT } from '../../jobs/agent/thread/phrases.ts';
 import {
   isSoleAuthor,
+  newInstruction,
   newThread,
+  type Person,
   type ThreadRun,
   threadKind,
-  threadQuotas,
 } from '../../jobs/agent/thread/record.ts';
 import { applyClick, MODE_BY_ACTION } from '../../jobs/agent/thread/reducer.ts';
 import { personName } from '../../jobs/wording-view.ts';
@@ -19,8 +19,7 @@ import { tsToMs } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { handledMessage, notVisibleMessage } from '../intake.ts';
 import { defineButton } from '../registry.ts';
-import { followJob, resolveAgentProject } from './follow.ts';
-import { auditThread } from './threads.ts';
+import { auditThread, followJob, resolveAgentProject, startThread } from './follow.ts';
 
 type Action = ThreadClick['action'];
 
@@ -215,11 +214,8 @@ export const startNewButton = defineButton({
       },
       tools.now(),
     );
-    const quotas = threadQuotas(thread, tools.limits);
-    const acceptance = await tools.intake.start(thread, caller, quotas);
-    if (acceptance.kind === 'full') return projectMessage({ kind: 'full', max: quotas[0].max }, '');
-    if (acceptance.kind === 'claimed') return threadFollowsJob;
-    return replaceOriginal(`A new job starts in this thread.${files ? ` ${LEFT_OUT_TEXT}` : ''}`);
+    const started = `A new job starts in this thread.${files ? ` ${LEFT_OUT_TEXT}` : ''}`;
+    return (await startThread(thread, caller, tools)) ?? replaceOriginal(started);
   },
 });
 
@@ -228,5 +224,3 @@ const mentionNotFound = message([
 ]);
 
 const mentionNotYours = message([['Only the author of this message can start a job with it.']]);
-
-const threadFollowsJob = message([['This thread already follows a job: reply in it to instruct the agent.']]);

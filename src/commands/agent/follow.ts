@@ -1,6 +1,12 @@
 import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
-import { listedThread, newOwnThread, threadQuotas, visibleThread } from '../../jobs/agent/thread/record.ts';
+import {
+  listedThread,
+  newOwnThread,
+  type ThreadRun,
+  threadQuotas,
+  visibleThread,
+} from '../../jobs/agent/thread/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import {
   chooseJob,
@@ -56,14 +62,26 @@ export async function followJob(
     },
     tools.now(),
   );
+  return startThread(thread, caller, tools);
+}
+
+/** Accepts a new thread. Returns a message if its owner follows too many, or its place follows a job. */
+export async function startThread(
+  thread: ThreadRun,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined> {
   const quotas = threadQuotas(thread, tools.limits);
   const acceptance = await tools.intake.start(thread, caller, quotas);
   if (acceptance.kind === 'full') {
-    await tools.audit({ subject: jobId ?? 'new job', job: jobId, result: 'refused: too many threads' });
+    await auditThread(thread, 'refused: too many threads', tools);
     return projectMessage({ kind: 'full', max: quotas[0].max }, '');
   }
   return acceptance.kind === 'claimed' ? followsAlready : undefined;
 }
+
+export const auditThread = ({ agentJobId: job }: ThreadRun, result: string, { audit }: CommandTools) =>
+  audit({ subject: job ?? 'new job', job, result });
 
 const followsAlready = message([
   ['This thread already follows a job, so nothing was sent: reply in it to instruct the agent.'],

@@ -16,9 +16,9 @@ import { type Choice, choiceField, formView, textField } from '../../slack/modal
 import { idOf } from '../../store/keys.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import type { MessageShortcut, Modal, ShortcutMessage, SubmitResult } from '../registry.ts';
-import { followJob, noAgentMessage, resolveAgentProject, soleAgent } from './follow.ts';
+import { findThreads } from './command.ts';
+import { auditThread, followJob, noAgentMessage, resolveAgentProject, soleAgent } from './follow.ts';
 import { cleanInstruction, instructionProblem, NEW_JOB, projectFields, threadChoices } from './modal.ts';
-import { auditThread, findThreads } from './threads.ts';
 
 /** Maximum delay of a modal by look-ups of names, since its trigger expires soon; then it shows "@someone". */
 const NAMES_TIMEOUT_MS = 300;
@@ -43,7 +43,11 @@ export const sendShortcut: MessageShortcut = {
     // A thread follows one job at a time.
     const newJob = isClosed || known.some(isHere) ? undefined : newJobIn(channel.id, tools);
     if (threads.length > 0 || newJob !== undefined) {
-      await openSendModal(chosen, { threads, here, newJob, text }, caller, tools);
+      const targets = { threads, here, newJob };
+      const [only, ...others] = targetChoices(targets);
+      const to = others.length === 0 ? only?.value : undefined;
+      const about: SendAbout = { v: 1, ts: chosen.ts, rootTs, ...(to !== undefined && { to }) };
+      await tools.openModal(caller, sendModalView({ ...targets, text }), JSON.stringify(about));
       return undefined;
     }
     if (isClosed) return mentionMessage('', { kind: 'closed' });
@@ -95,19 +99,6 @@ const targetChoices = ({ threads, here, newJob }: SendTargets): Choice[] =>
     ...(newJob ? [{ label: 'A new job, in this thread', value: NEW_JOB }] : []),
     ...threadChoices([...(here ? [here] : []), ...threads.filter((thread) => thread !== here)]),
   ].slice(0, SLACK_LIMITS.selectOptions);
-
-/** Opens the modal about a message with the content `text`. */
-async function openSendModal(
-  { ts, threadTs: rootTs = ts }: Pick<ShortcutMessage, 'ts' | 'threadTs'>,
-  targets: SendTargets & { text: string },
-  caller: Caller,
-  tools: CommandTools,
-): Promise<void> {
-  const [only, ...others] = targetChoices(targets);
-  const to = others.length === 0 ? only?.value : undefined;
-  const about: SendAbout = { v: 1, ts, rootTs, ...(to !== undefined && { to }) };
-  await tools.openModal(caller, sendModalView(targets), JSON.stringify(about));
-}
 
 /** Asks for the target job, if there are several, and lets the person edit the text. */
 export function sendModalView({ text, ...targets }: SendTargets & { text: string }): ModalView {

@@ -1,6 +1,5 @@
-import type { Project } from '../../projects.ts';
+import { projectsWithId } from '../../projects.ts';
 import { formatCount } from '../../slack/text.ts';
-import { runBase } from '../../store/runs.ts';
 import { defineHomeRuns, type Feature, isNeedOf } from '../feature.ts';
 import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
 import { threadNeeds } from './thread/ephemeral-view.ts';
@@ -19,18 +18,11 @@ const MAX_OWN = 300;
  * expires; a thread that they follow does not.
  */
 function ownThreads(listed: readonly unknown[], userId: string): string[] {
-  const threads = listed.flatMap((entry) => {
-    const known = listedThread.safeParse(entry);
-    return known.success ? [known.data] : [];
-  });
+  const threads = listed.flatMap((entry) => listedThread.safeParse(entry).data ?? []);
   const needing = threads.filter(({ needs = [] }) => needs.some((need) => isNeedOf(need, userId)));
   const followed = threads.filter(({ owner, state }) => owner.id === userId && state !== 'ended');
   return [...new Set([...needing, ...followed].map(({ id }) => id))].slice(0, MAX_OWN);
 }
-
-/** A project without an id has no agent. */
-const projectsWithAgent = (projects: readonly Project[]) =>
-  projects.filter(({ projectId }) => projectId !== undefined);
 
 export const agentFeature: Feature = {
   command: '/docs-agent',
@@ -52,12 +44,11 @@ export const agentFeature: Feature = {
 
   async needsKey(teamId, projects, { runs, threads }) {
     const ids = (await threads.followed(teamId)).slice(0, MAX_FOLLOWED);
-    const found = (await runs.loadAll(ids, runBase.loose())).flatMap((run) => {
-      const read = threadRun.safeParse(run);
-      return read.success && projects.includes(read.data.project) ? read.data.instructions : [];
-    });
+    const found = (await runs.loadAll(ids, threadRun)).filter(({ project }) => projects.includes(project));
     // Instructions that wait, or that work and cannot be polled.
-    const waits = found.filter(({ state }) => state === 'waiting' || state === 'working');
+    const waits = found
+      .flatMap(({ instructions }) => instructions)
+      .filter(({ state }) => state === 'waiting' || state === 'working');
     return { count: waits.length, what: 'instruction' };
   },
 
@@ -67,7 +58,7 @@ export const agentFeature: Feature = {
   },
 
   left: ({ projects, limits: { followUpsPerHour: perHour }, rateLimiter }) => {
-    const withAgent = projectsWithAgent(projects);
+    const withAgent = projectsWithId(projects);
     return Promise.all(
       withAgent.slice(0, MAX_LEFT).map(async ({ name }) => {
         const usage = await rateLimiter.usage(followUpLimit(name, perHour));
@@ -78,7 +69,7 @@ export const agentFeature: Feature = {
 
   async limits(_, { projects, limits, rateLimiter }) {
     const perHour = limits.followUpsPerHour;
-    const withAgent = projectsWithAgent(projects);
+    const withAgent = projectsWithId(projects);
     return Promise.all(
       withAgent.map(async ({ name }) => {
         const usage = await rateLimiter.usage(followUpLimit(name, perHour));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listThreads } from '../../../src/commands/agent/threads.ts';
+import { listThreads } from '../../../src/commands/agent/command.ts';
 import type { ThreadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { aCaller, ben, gus } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stopFollowing } from '../../../src/commands/agent/threads.ts';
+import { stopFollowing } from '../../../src/commands/agent/command.ts';
 import { aCaller, ben } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';

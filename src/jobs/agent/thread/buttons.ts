@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ButtonParts, MenuParts } from '../../../slack/blocks.ts';
+import type { ButtonParts } from '../../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../../slack/limits.ts';
 
 /** Action ids of the buttons of a followed thread whose clicks go into its inbox, see `event.ts`. */
@@ -51,12 +51,6 @@ export function threadButtonOf(
   }
   return { label, action, value };
 }
-
-/** Returns a menu about this thread: its entries do what the buttons of the same action do. */
-export const threadMenuOf = (thread: { id: string }, entries: MenuParts['entries']): MenuParts => ({
-  entries,
-  value: threadButtonOf(thread, '', '').value ?? '',
-});
 
 export const checkButton = (thread: { id: string }) =>
   threadButtonOf(thread, 'Check now', agentActions.checkJob);

@@ -3,7 +3,6 @@ import { formatCount, sanitizeUserText } from '../../../slack/text.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import { notPermittedText, shortId } from '../../wording-view.ts';
 import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
-import type { Instruction } from './instruction.ts';
 import {
   badFollowLine,
   jobName,
@@ -21,6 +20,7 @@ import {
   type Ephemeral,
   findInstruction,
   heldOf,
+  type Instruction,
   isSoleAuthor,
   MAX_LISTED_INSTRUCTIONS,
   type SendProblem,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { InboxEntry } from '../../../store/runs.ts';
 import { polled } from '../watch/record.ts';
 import { clickActions } from './buttons.ts';
-import { person } from './instruction.ts';
+import { person } from './record.ts';
 
 const content = z.object({
   text: z.unknown().optional(),

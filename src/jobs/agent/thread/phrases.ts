@@ -4,8 +4,7 @@ import { bidiIsolate, cutAtWord, formatCount, sanitizeUserText, singleLine } fro
 import { pullRequestUrl } from '../../pull-request-view.ts';
 import { personName, shortId } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
-import type { Person } from './instruction.ts';
-import { type ThreadRun, waitingOf } from './record.ts';
+import { type Person, type ThreadRun, waitingOf } from './record.ts';
 
 /** Mentions in one message; a round may have more authors. */
 const MAX_MENTIONS = 20;
@@ -44,10 +43,10 @@ export function quotedShortBy({ excerpt, by }: { excerpt: string; by: Person }, 
 export const instructionCountText = (many: number) =>
   `${formatCount(many)} ${many === 1 ? 'instruction' : 'instructions'}`;
 
-/** Answers a request to follow without a whole job id. */
 /** What the agent does not get from a reply. */
 export const LEFT_OUT_TEXT = "I can't pass files or previews of private messages on to the agent.";
 
+/** Answers a request to follow without a whole job id. */
 export const badFollowLine: Part[] = ['Which job? Write ', { code: '@Docket follow' }, ' and its whole ID.'];
 
 /** To the author of a text longer than an instruction may be. */

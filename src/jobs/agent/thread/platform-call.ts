@@ -2,11 +2,10 @@ import { DocsApiError } from '../../../docs-api/errors.ts';
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { Stopping } from '../../../runtime/stopping.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
-import type { RateLimit, SlotRequest } from '../../../store/rate-limit.ts';
+import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import { failurePauseMs } from '../../retry.ts';
-import type { Instruction } from './instruction.ts';
-import { findInstruction, type ThreadRun, waitingOf } from './record.ts';
+import { findInstruction, type Instruction, type ThreadRun, waitingOf } from './record.ts';
 import type { SendResult } from './rounds.ts';
 
 /** First and longest pause after the platform answers "too many" without a time. */
@@ -113,14 +112,9 @@ export const followUpLimit = (project: string, perHour: number): RateLimit => ({
   windowMs: HOUR_MS,
 });
 
-/** Returns the name of one send, used in the line. */
-const sendKeyOf = ({ id: run }: ThreadRun, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
+/** Returns the name of one send, used in the line for the hourly limit. */
+export const sendKeyOf = ({ id: run }: ThreadRun, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
   `${run} ${id} ${attempt}`;
-
-/** Returns the slot request for a thread's next instruction. Slots alternate between threads. */
-export const slotRequest = (thread: ThreadRun, head: Instruction): SlotRequest => ({
-  id: sendKeyOf(thread, head),
-});
 
 /** Removes instructions from the line that wait in `before` but no longer in `after`. */
 export async function leaveLine(

@@ -5,9 +5,15 @@ import { done, runAgainIn } from '../../job.ts';
 import { lookupRetryMs, slackRetryMs } from '../../retry.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
-import type { Instruction, Person } from './instruction.ts';
 import { leaveLine } from './platform-call.ts';
-import { type Ephemeral, findInstruction, isRetracted, type ThreadRun } from './record.ts';
+import {
+  type Ephemeral,
+  findInstruction,
+  type Instruction,
+  isRetracted,
+  type Person,
+  type ThreadRun,
+} from './record.ts';
 import { compactIdle, markFinal, updateInstruction, withoutFinal } from './transitions.ts';
 import { threadMessages } from './view.ts';
 

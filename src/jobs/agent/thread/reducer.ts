@@ -5,13 +5,17 @@ import { cut, lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import { asksWhichJob, excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import type { ReplyEvent, ThreadClick, ThreadEvent } from './event.ts';
-import { type Instruction, isPending, isResendable, newInstruction, type Person } from './instruction.ts';
 import {
   type Ephemeral,
   findInstruction,
   heldOf,
+  type Instruction,
+  isPending,
+  isResendable,
   isSoleAuthor,
+  newInstruction,
   nextWaitingOf,
+  type Person,
   type ThreadRun,
 } from './record.ts';
 import { answerSendProblem, applyPolled } from './rounds.ts';

@@ -51,21 +51,15 @@ export function roundMessages(
 }
 
 function statusMessage(thread: ThreadRun, round: ThreadRound): Message {
-  const { ending } = round;
-  const about = sentText(round);
-  if (ending) {
-    const { icon, words } = ENDED[ending.kind];
-    const facts = endedFacts(round, ending);
+  const { count, ending, last } = round;
+  // Of several instructions, the last is named.
+  const about = last === undefined ? instructionCountText(count) : quotedShortBy(last, count - 1);
+  if (ending || thread.state === 'ended') {
+    const { icon, words } = ENDED[ending?.kind ?? 'stopped'];
+    const facts = ending ? endedFacts(round, ending) : '';
     return layout({
       lines: [[`${icon} ${about} · `, { bold: words }, facts]],
       text: [[`${upperFirst(words)}${facts.replace(' · ', ', ')}: ${about}`]],
-    });
-  }
-  if (thread.state === 'ended') {
-    const words = 'stopped following the job';
-    return layout({
-      lines: [[`💤 ${about} · `, { bold: words }]],
-      text: [[`${upperFirst(words)}: ${about}`]],
     });
   }
   const newest = thread.rounds.every(({ n }) => n <= round.n);
@@ -79,12 +73,7 @@ function statusMessage(thread: ThreadRun, round: ThreadRound): Message {
   });
 }
 
-/** The subject of the round; of several instructions, the last. */
-function sentText({ count, last }: ThreadRound): string {
-  return last === undefined ? instructionCountText(count) : quotedShortBy(last, count - 1);
-}
-
-const ENDED: Record<RoundEnding['kind'], { icon: string; words: string }> = {
+const ENDED: Record<RoundEnding['kind'] | 'stopped', { icon: string; words: string }> = {
   newPr: { icon: '✅', words: 'finished' },
   samePr: { icon: '✅', words: 'finished' },
   noPr: { icon: '➖', words: 'finished' },
@@ -92,21 +81,12 @@ const ENDED: Record<RoundEnding['kind'], { icon: string; words: string }> = {
   archived: { icon: '📁', words: 'the job was archived' },
   gone: { icon: '❌', words: 'the platform no longer knows the job' },
   gaveUp: { icon: '💤', words: 'no longer watched' },
+  stopped: { icon: '💤', words: 'stopped following the job' },
 };
 
 function endedFacts({ sinceMs }: ThreadRound, { kind, atMs, afterMs }: RoundEnding): string {
-  switch (kind) {
-    case 'newPr':
-    case 'samePr':
-    case 'noPr':
-    case 'failed':
-      return ` · took ${formatDuration(atMs - sinceMs)}`;
-    case 'archived':
-    case 'gone':
-      return '';
-    case 'gaveUp':
-      return afterText(afterMs);
-  }
+  if (kind === 'gaveUp') return afterText(afterMs);
+  return kind === 'archived' || kind === 'gone' ? '' : ` · took ${formatDuration(atMs - sinceMs)}`;
 }
 
 const afterText = (afterMs: number | undefined) =>

@@ -1,8 +1,8 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { isWorkOver, type Polled, type RoundEnding, snapshotOf } from '../watch/record.ts';
-import type { Instruction } from './instruction.ts';
 import {
   findInstruction,
+  type Instruction,
   openRoundOf,
   type SendProblem,
   type ThreadRound,

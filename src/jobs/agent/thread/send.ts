@@ -1,9 +1,8 @@
 import type { JobContext } from '../../context.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
-import type { Instruction } from './instruction.ts';
-import { followUpLimit, makeCall, nextLimit, prepareCall, slotRequest } from './platform-call.ts';
+import { followUpLimit, makeCall, nextLimit, prepareCall, sendKeyOf } from './platform-call.ts';
 import { auditChanges, saveChanges } from './publish.ts';
-import { nextWaitingOf, type ThreadRun, threadRun, unresolvedSendOf } from './record.ts';
+import { type Instruction, nextWaitingOf, type ThreadRun, threadRun, unresolvedSendOf } from './record.ts';
 import { applySendResult, type SendResult } from './rounds.ts';
 import { updateInstruction } from './transitions.ts';
 
@@ -44,7 +43,7 @@ export async function send(
     return saveChanges(thread, applySendResult(intent, head, prepared, sentAtMs), consumed, context);
   const limit = followUpLimit(thread.project, limits.followUpsPerHour);
   // A new job is not a follow-up, so it takes no slot.
-  const slot = head.creates ? undefined : { limit, ...slotRequest(thread, head) };
+  const slot = head.creates ? undefined : { limit, id: sendKeyOf(thread, head) };
   const saved = await runs.saveStep(intent, { consumed, ...(slot && { slot }) });
   if (saved.kind === 'limited') {
     const next = nextLimit(thread, saved.onHold ? 'platform' : 'ours', saved.inMs, context);

@@ -1,8 +1,9 @@
 import { tsToMs } from '../../../slack/text.ts';
-import { type Instruction, isPending } from './instruction.ts';
 import {
   type Ephemeral,
+  type Instruction,
   isJobRefused,
+  isPending,
   JOB_REFUSED,
   MAX_LISTED_INSTRUCTIONS,
   nextWaitingOf,

@@ -4,7 +4,6 @@ import { sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
 import { FAILURE_SHOWN_AFTER } from '../watch/record.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
-import type { Instruction } from './instruction.ts';
 import {
   archivedParts,
   brokenText,
@@ -17,6 +16,7 @@ import {
 } from './phrases.ts';
 import {
   acceptsInstructions,
+  type Instruction,
   isJobRefused,
   MAX_LISTED_INSTRUCTIONS,
   nextWaitingOf,

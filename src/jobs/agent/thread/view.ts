@@ -24,8 +24,7 @@ import {
   type StateWord,
   wordInSentence,
 } from '../../wording-view.ts';
-import { agentActions, checkButton, stopButton, threadButtonOf, threadMenuOf } from './buttons.ts';
-import { isPending } from './instruction.ts';
+import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import {
   brokenText,
   jobName,
@@ -36,7 +35,7 @@ import {
   unsentText,
   waitingText,
 } from './phrases.ts';
-import { acceptsInstructions, isRetracted, type ThreadRun, unresolvedSendOf } from './record.ts';
+import { acceptsInstructions, isPending, isRetracted, type ThreadRun, unresolvedSendOf } from './record.ts';
 import { roundMessages } from './round-view.ts';
 import { limitMessages, troubleMessages } from './unsent-view.ts';
 
@@ -195,10 +194,11 @@ function droppedText(many: number): string {
 function cardMenu(thread: ThreadRun): MenuParts | undefined {
   if (!acceptsInstructions(thread)) return undefined;
   const { mode } = thread;
-  return threadMenuOf(thread, [
+  const entries = [
     ...(mode === 'mention' ? [] : [{ label: 'Listen only to @Docket', action: agentActions.onlyMentioned }]),
     ...(mode === 'all' ? [] : [{ label: 'Listen to all replies', action: agentActions.allReplies }]),
-  ]);
+  ];
+  return { entries, value: threadButtonOf(thread, '', '').value ?? '' };
 }
 
 const endedLine = (thread: ThreadRun) => `${endedText(thread)}${unsentText(thread.ended?.unsent ?? 0)}`;

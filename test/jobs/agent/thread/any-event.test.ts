@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
-import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
-import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';

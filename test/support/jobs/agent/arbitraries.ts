@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
 import {
   type Ephemeral,
   ephemeral,
+  type Instruction,
   sendProblem,
   type ThreadRun,
   threadRound,

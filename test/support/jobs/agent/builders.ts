@@ -1,6 +1,10 @@
 import type { MentionRun } from '../../../../src/jobs/agent/mention/record.ts';
-import type { Instruction } from '../../../../src/jobs/agent/thread/instruction.ts';
-import type { SendProblem, ThreadRound, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type {
+  Instruction,
+  SendProblem,
+  ThreadRound,
+  ThreadRun,
+} from '../../../../src/jobs/agent/thread/record.ts';
 import { NOW_MS } from '../../builders.ts';
 
 const ANA = { id: 'U0ANA', name: 'ana' };

@@ -1,7 +1,6 @@
 import { defaultConfigFile } from '../../../../src/config/file.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
-import type { Person } from '../../../../src/jobs/agent/thread/instruction.ts';
-import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { Person, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/reducer.ts';
 import { NOW_MS } from '../../builders.ts';
 
