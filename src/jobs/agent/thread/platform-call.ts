@@ -102,9 +102,6 @@ const HOUR_MS = 3_600_000;
 /** Interval for checking our own limit: people may discard instructions earlier in the line. */
 const LIMIT_RECHECK_MS = 30_000;
 
-/** A new time is shown only if it differs by more than this. */
-const SAME_TIME_TOLERANCE_MS = 30_000;
-
 /** Returns the limit for follow-ups of a project in any hour, shared by all processes. */
 export const followUpLimit = (project: string, perHour: number): RateLimit => ({
   name: `follow-ups:${project}`,
@@ -130,7 +127,7 @@ export async function leaveLine(
   await Promise.all(left.map((one) => rateLimiter.releaseSlot(limit, sendKeyOf(before, one))));
 }
 
-/** Returns the new limit of a thread. A continuing limit keeps its message, and its time if that is nearly the same. */
+/** Returns the new limit of a thread. A continuing limit keeps its message. */
 export function nextLimit(
   { limit }: ThreadRun,
   kind: 'ours' | 'platform',
@@ -140,13 +137,11 @@ export function nextLimit(
   const nowMs = now();
   const ongoing = limit?.expired ? undefined : limit;
   const untilMs = nowMs + inMs;
-  const isSameTime = ongoing?.kind === kind && Math.abs(ongoing.untilMs - untilMs) < SAME_TIME_TOLERANCE_MS;
   return {
     n: ongoing?.n ?? nowMs,
     kind,
     perHour: limits.followUpsPerHour,
-    sinceMs: ongoing?.sinceMs ?? nowMs,
-    untilMs: isSameTime ? ongoing.untilMs : untilMs,
+    untilMs,
     askAtMs: Math.min(untilMs, nowMs + LIMIT_RECHECK_MS),
     refusals: ongoing?.refusals ?? 0,
   };

@@ -168,7 +168,6 @@ const sendLimit = z.object({
   kind: z.enum(['ours', 'platform']),
   /** Our hourly limit. */
   perHour: z.number().int(),
-  sinceMs: z.number(),
   untilMs: z.number(),
   /** Next check of our own limit: others may have left the queue. */
   askAtMs: z.number().optional(),

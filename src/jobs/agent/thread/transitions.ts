@@ -138,15 +138,19 @@ const RECENT_MS = 10 * 60_000;
 
 /**
  * Sorts the instructions: first those sent or finished, then the pending ones by time. Keeps the latest finished ones
- * without text. Only the last one of the newest round keeps its text, so it can be resent if the round fails.
+ * without text. The last one of the newest round keeps its text while that round is open or has failed, so that it can
+ * be resent.
  */
-export function compact(thread: ThreadRun): ThreadRun {
-  const retryable = thread.rounds.findLast(({ last }) => last !== undefined)?.last?.id;
+export function compact(thread: ThreadRun, maxFinished = MAX_FINISHED): ThreadRun {
+  const { last, ending } = thread.rounds.findLast((round) => round.last !== undefined) ?? {};
+  const retryable = ending === undefined || ending.kind === 'failed' ? last?.id : undefined;
   const past = thread.instructions.filter((one) => !isPending(one));
   const pending = thread.instructions.filter(isPending).toSorted(byWrittenAt);
   const finished = past.filter(isFinished);
   const spent = finished.filter(({ id }) => id !== retryable);
-  const dropped = new Set(spent.slice(0, Math.max(0, finished.length - MAX_FINISHED)));
+  // The end of a thread without a job depends on the instruction that was to create it.
+  const droppable = spent.filter(({ creates }) => !creates);
+  const dropped = new Set(droppable.slice(0, Math.max(0, finished.length - maxFinished)));
   const kept = past
     .filter((one) => !dropped.has(one))
     .map((one) => (spent.includes(one) && one.text !== '' ? { ...one, text: '' } : one));
@@ -165,21 +169,8 @@ export function compactIdle(thread: ThreadRun, nowMs: number): ThreadRun {
   const { rounds, instructions, editsBeforeMessage, askedAtMs } = thread;
   const isAtWork = instructions.some(({ state }) => state !== 'over' && state !== 'failed');
   if (isAtWork || rounds.some(({ ending }) => ending === undefined)) return thread;
-  // A failed round can be sent again.
-  const last = rounds.findLast((round) => round.last !== undefined);
-  const retryable = last?.ending?.kind === 'failed' ? last : undefined;
-  const isNeeded = (one: Instruction) =>
-    one.state === 'failed' || one.creates || one.id === retryable?.last?.id;
-  const finished = instructions.filter((one) => !isNeeded(one));
-  const dropped = new Set(finished.slice(0, -MAX_FINISHED_IDLE));
   return keepIfSame(thread, {
-    ...thread,
-    rounds: rounds.filter((round, index) => round === retryable || index === rounds.length - 1),
-    instructions: instructions
-      .filter((one) => !dropped.has(one))
-      .map((one) =>
-        isNeeded(one) ? one : { ...one, text: '', excerpt: '', sentAtMs: undefined, sendToken: undefined },
-      ),
+    ...compact(thread, MAX_FINISHED_IDLE),
     editsBeforeMessage: editsBeforeMessage.filter(({ ts }) => nowMs - tsToMs(ts) < RECENT_MS),
     askedAtMs: Object.fromEntries(Object.entries(askedAtMs).filter(([, atMs]) => nowMs - atMs < RECENT_MS)),
   });

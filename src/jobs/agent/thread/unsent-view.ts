@@ -195,6 +195,8 @@ const confirmDiscard = {
   no: 'Keep them',
 };
 
+const MINUTE_MS = 60_000;
+
 function limitMessage(
   thread: ThreadRun,
   { kind, perHour, untilMs }: NonNullable<ThreadRun['limit']>,
@@ -219,7 +221,9 @@ function limitMessage(
     ids,
     first?.attempt,
   );
-  const until: Part[] = [' until about ', { time: untilMs, format: '{time}' }, ` · ${kept}`];
+  // Each check gives a slightly different time: the message changes only with its minute.
+  const minuteMs = Math.ceil(untilMs / MINUTE_MS) * MINUTE_MS;
+  const until: Part[] = [' until about ', { time: minuteMs, format: '{time}' }, ` · ${kept}`];
   return layout({
     lines: [['🕒 ', { bold: 'Kept' }, ...until], [why]],
     small,

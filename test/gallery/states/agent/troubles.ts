@@ -71,7 +71,6 @@ const aLimit = (changes: Partial<Limit> = {}): Limit => ({
   n: 1,
   kind: 'ours',
   perHour: 100,
-  sinceMs: NOW_MS,
   untilMs: NOW_MS + 40 * MINUTE,
   refusals: 0,
   ...changes,

@@ -88,12 +88,10 @@ describe('a thread that is written full', () => {
     const world = createAgentWorld(redis);
     world.context.limits = { ...world.context.limits, instructionsWaiting: 20 };
     await world.follows({ mode: 'all' });
-    const sinceMs = NOW_MS;
     const limit = {
       n: 1,
       kind: 'ours' as const,
       perHour: 1,
-      sinceMs,
       untilMs: NOW_MS + 3_600_000,
       refusals: 0,
     };

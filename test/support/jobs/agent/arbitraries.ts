@@ -145,7 +145,6 @@ export const anyThread: fc.Arbitrary<ThreadRun> = fc
         n: fc.nat(1000),
         kind: fc.constantFrom('ours', 'platform'),
         perHour: fc.integer({ min: 1, max: 100_000 }),
-        sinceMs: time,
         untilMs: time,
         refusals: fc.nat(100),
         expired: maybe(fc.boolean()),
