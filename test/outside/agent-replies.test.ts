@@ -114,7 +114,7 @@ describe('which replies are instructions', () => {
       'Mention @Docket to instruct the agent.\ndocs agent · ',
       '[Open pull request] [Stop following] [⋯ Listen to all replies]',
     ]);
-    await note('ben', 'Only replies with @Docket count here from now on.');
+    await note('ben', 'From now on, only replies that mention @Docket go to the agent.');
     const talk = await replies(root, 'nobody hears this sentence');
     await replies(root, '@Docket but this one, please');
     expect(await sent(1)).toEqual(['but this one, please']);
@@ -173,7 +173,7 @@ describe('which replies are instructions', () => {
     await replies(root, '@Docket thanks, now also fix the typo');
     expect(await sent(1)).toEqual(['thanks, now also fix the typo']);
     expect(talk.flatMap(({ reactions }) => reactions)).toEqual([]);
-    expect(notes('ana').filter((text) => !text.includes('count'))).toEqual([]);
+    expect(notes('ana').filter((text) => !text.startsWith('From now on'))).toEqual([]);
   });
 
   test('"status?" is answered from what is known, to whoever asked alone', async () => {

@@ -2,7 +2,7 @@ import { mentionButton, mentionKind } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { agentActions, threadButton } from '../../jobs/agent/thread/buttons.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
-import { clickedModeText, LEFT_OUT_TEXT } from '../../jobs/agent/thread/phrases.ts';
+import { LEFT_OUT_TEXT, modeText } from '../../jobs/agent/thread/phrases.ts';
 import {
   isSoleAuthor,
   newInstruction,
@@ -59,13 +59,7 @@ export const threadButtons = threadClicks.map((action) =>
   }),
 );
 
-const repeatableActions: ReadonlySet<Action> = new Set([
-  'checkJob',
-  'checkNow',
-  'onlyMentioned',
-  'allReplies',
-  'stop',
-]);
+const repeatableActions: ReadonlySet<Action> = new Set(['checkJob', 'onlyMentioned', 'allReplies', 'stop']);
 
 /** Confirms a click that counts, if nothing else shows it. */
 function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): EphemeralMessage | undefined {
@@ -81,9 +75,8 @@ function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): Ep
         : replaceOriginal('It goes to the agent, and so do your later replies here.');
     case 'onlyMentioned':
     case 'allReplies':
-      return message([[clickedModeText(MODE_BY_ACTION[action])]]);
+      return message([[modeText(MODE_BY_ACTION[action])]]);
     case 'checkJob':
-    case 'checkNow':
       return message([['Checking now.']]);
     case 'discard':
     case 'sendAgain':
@@ -107,8 +100,7 @@ function refusalOf(
 ): { reply: EphemeralMessage | undefined } | undefined {
   const { action, about, by } = entry;
   const isRepeatable = repeatableActions.has(action);
-  if (thread.state === 'ended')
-    return { reply: isRepeatable || action === 'leave' ? threadEnded : nothingSent };
+  if (thread.state === 'ended') return { reply: threadEnded };
   if (isRepeatable) return undefined;
   if (authorActions.has(action)) {
     const author = thread.instructions.find(({ id }) => about.includes(id))?.by;
@@ -130,9 +122,7 @@ function handledByMessage(
 
 const notFound = message([['I no longer follow this thread.']]);
 
-const threadEnded = message([['This thread no longer follows a job.']]);
-
-const nothingSent = message([['This thread no longer follows a job, so nothing can be sent.']]);
+const threadEnded = message([['This thread no longer follows a job, so nothing was done.']]);
 
 const notVisible = notVisibleMessage('thread');
 

@@ -24,12 +24,12 @@ const clicksOf = async (thread: ThreadRun) => (await world.inbox(thread)) ?? [];
 
 describe('a thread that has ended', () => {
   test.each<[Name, string]>([
-    ['stop', 'This thread no longer follows a job.'],
-    ['checkNow', 'This thread no longer follows a job.'],
-    ['onlyMentioned', 'This thread no longer follows a job.'],
-    ['send', 'This thread no longer follows a job, so nothing can be sent.'],
-    ['sendAgain', 'This thread no longer follows a job, so nothing can be sent.'],
-    ['leave', 'This thread no longer follows a job.'],
+    ['stop', 'This thread no longer follows a job, so nothing was done.'],
+    ['checkJob', 'This thread no longer follows a job, so nothing was done.'],
+    ['onlyMentioned', 'This thread no longer follows a job, so nothing was done.'],
+    ['send', 'This thread no longer follows a job, so nothing was done.'],
+    ['sendAgain', 'This thread no longer follows a job, so nothing was done.'],
+    ['leave', 'This thread no longer follows a job, so nothing was done.'],
   ])('takes no %s', async (name, told) => {
     const thread = await world.followed(aThread({ state: 'ended' }));
     expect(text(await click(name, thread.id, aCaller(), ['i1']))).toBe(told);

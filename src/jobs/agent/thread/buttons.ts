@@ -11,7 +11,6 @@ export const clickActions = {
   sendAgain: 'agent.send_again',
   leave: 'agent.leave',
   checkJob: 'agent.check_job',
-  checkNow: 'agent.check_now',
   onlyMentioned: 'agent.only_mentioned',
   allReplies: 'agent.all_replies',
   stop: 'agent.stop',

@@ -1,5 +1,5 @@
 import { layout, type Message, message, type Part } from '../../../slack/blocks.ts';
-import { formatCount, sanitizeUserText } from '../../../slack/text.ts';
+import { sanitizeUserText } from '../../../slack/text.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import { notPermittedText, shortId } from '../../wording-view.ts';
 import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
@@ -7,6 +7,7 @@ import {
   badFollowLine,
   jobName,
   LEFT_OUT_TEXT,
+  modeText,
   pullRequestButton,
   quoted,
   quotedShort,
@@ -14,7 +15,6 @@ import {
   tooManyText,
   unsentText,
   waitingText,
-  writtenModeText,
 } from './phrases.ts';
 import {
   type Ephemeral,
@@ -22,7 +22,6 @@ import {
   heldOf,
   type Instruction,
   isSoleAuthor,
-  MAX_LISTED_INSTRUCTIONS,
   type SendProblem,
   type ThreadRun,
 } from './record.ts';
@@ -36,11 +35,15 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
     case 'files':
       return message([[`I'll send the text. ${LEFT_OUT_TEXT}`]]);
     case 'edited':
-      return message([[`${sentText(thread, ephemeral)} Reply with the correction instead.`]]);
+      return message([['That was already sent. Reply with the correction instead.']]);
     case 'notPermitted':
       return message([[notPermittedText('agent', contactText(ephemeral))]]);
     case 'noLongerAllowed':
-      return noLongerAllowedMessage(ephemeral);
+      return message([
+        [
+          `You may no longer instruct the agent here, so your waiting instructions were not sent. Ask ${contactText(ephemeral)}.`,
+        ],
+      ]);
     case 'tooEmpty':
       return message([
         ["That has no text, so nothing was sent. Write what the agent should do; it can't get files."],
@@ -55,7 +58,7 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
     case 'help':
       return helpMessage();
     case 'mode':
-      return message([[writtenModeText(ephemeral.about ?? thread.mode)]]);
+      return message([[modeText(ephemeral.about)]]);
     case 'over':
       return message([
         [
@@ -103,17 +106,6 @@ function statusMessage(thread: ThreadRun): Message {
 const contactText = ({ about }: Ephemeral) =>
   sanitizeUserText(about ?? '', 200) || 'the people who run Docket';
 
-function noLongerAllowedMessage(ephemeral: Ephemeral): Message {
-  const { excerpt = '', more = 0 } = ephemeral;
-  const what = 'You may no longer instruct the agent here, so your waiting instructions were not sent.';
-  const listed = excerpt.split('\n').slice(0, MAX_LISTED_INSTRUCTIONS).map(quoted);
-  return message([
-    [`${what} Ask ${contactText(ephemeral)}.`],
-    ...listed.map((line) => [line]),
-    ...(more > 0 ? [[`and ${formatCount(more)} more`]] : []),
-  ]);
-}
-
 function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): Message {
   const ids = about === undefined ? [] : [about];
   const lines = [[`Is this for the agent? ${quoted(excerpt)}`]];
@@ -125,12 +117,6 @@ function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): 
     // In other modes a person's answer does not change which replies count.
     ...(thread.mode === 'auto' ? [always] : []),
   ]);
-}
-
-function sentText(thread: ThreadRun, { about }: Ephemeral): string {
-  const state = findInstruction(thread, about)?.state;
-  const isUnclear = state === 'sending' || state === 'unknown';
-  return isUnclear ? 'It may already have reached the agent.' : 'That was already sent.';
 }
 
 function alreadyFollowsMessage(thread: ThreadRun, { about }: Ephemeral): Message {

@@ -47,15 +47,12 @@ export async function applyInbox(
       } catch (error) {
         leaveOut(error);
       }
-      result.pollRequested ||= requestsPoll(event);
+      result.pollRequested ||= event.kind === 'clicked' && event.action === 'checkJob';
     }
     result.consumed += 1;
   }
   return result;
 }
-
-const requestsPoll = (event: ThreadEvent) =>
-  event.kind === 'clicked' && (event.action === 'checkJob' || event.action === 'checkNow');
 
 /** Returns undefined while the author is unknown. */
 async function loadEventContext(

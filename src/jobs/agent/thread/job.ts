@@ -1,3 +1,4 @@
+import type { Message } from '../../../slack/blocks.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import { beginningOf, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import { noNames } from '../../../slack/markdown/names.ts';
@@ -214,23 +215,21 @@ async function end(
   if (answerInMs > 0) return runAgainIn(answerInMs);
   await leaveWatch(run, context);
   await context.threads.unfollow(run.teamId, run.id);
-  if (run.ended?.why === 'noPlace') {
-    const message = noPlaceMessage(run.asked.joinable, run.ended.code ?? '');
-    const inMs = await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
-    if (inMs > 0) return runAgainIn(inMs);
-  }
-  if (run.ended?.code === NO_JOB) {
-    const message = unknownJobMessage(run.agentJobId ?? '');
-    const inMs = await reportPrivately(run, { name: 'no-job', userId: run.owner.id, message }, context);
-    if (inMs > 0) return runAgainIn(inMs);
-  }
-  const refused = run.sendProblems.find(isJobRefused);
-  if (isRetracted(run) && refused !== undefined) {
-    const message = troubleMessage(run, refused);
-    const inMs = await reportPrivately(run, { name: 'not-made', userId: run.owner.id, message }, context);
+  const message = privateEnding(run);
+  if (message !== undefined) {
+    const inMs = await reportPrivately(run, { name: 'not-followed', userId: run.owner.id, message }, context);
     if (inMs > 0) return runAgainIn(inMs);
   }
   return publishAndWait(run, wakes, [], context);
+}
+
+/** Returns the answer to the owner of a thread that never followed a job. */
+function privateEnding(run: ThreadRun): Message | undefined {
+  const { agentJobId, asked, ended, sendProblems } = run;
+  if (ended?.why === 'noPlace') return noPlaceMessage(asked.joinable, ended.code ?? '');
+  if (ended?.code === NO_JOB) return unknownJobMessage(agentJobId ?? '');
+  const refused = isRetracted(run) ? sendProblems.find(isJobRefused) : undefined;
+  return refused && troubleMessage(run, refused);
 }
 
 const isSmallTalk = ({ content }: ReplyEvent) =>

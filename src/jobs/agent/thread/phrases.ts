@@ -57,23 +57,11 @@ export const tooLongText = (characters: number, most: number) =>
 export const tooManyText = (most: number) =>
   `${instructionCountText(most)} of this thread ${most === 1 ? 'is' : 'are'} already waiting. This one was not accepted; send it again later.`;
 
-/** To the person who switched the mode by a click: a line under the card, which shows the rest. */
-export const clickedModeText = (mode: 'all' | 'mention') =>
+/** To the person who switched the mode by a click or a command. The thread may have another mode already. */
+export const modeText = (mode: string | undefined) =>
   mode === 'all'
-    ? 'Every reply here counts from now on.'
-    : 'Only replies with @Docket count here from now on.';
-
-/** The same for a typed switch, as a sentence of its own. The thread may have another mode already. */
-export function writtenModeText(mode: string): string {
-  switch (mode) {
-    case 'mention':
-      return 'From now on, only replies that mention @Docket go to the agent.';
-    case 'all':
-      return 'From now on, every reply goes to the agent, unless it starts with "aside".';
-    default:
-      return 'From now on, replies go to the agent while only one person writes here. After that I ask first.';
-  }
-}
+    ? 'From now on, every reply goes to the agent, unless it starts with "aside".'
+    : 'From now on, only replies that mention @Docket go to the agent.';
 
 /** " and 2 more"; empty if there are no more. */
 export const andMoreText = (more: number) => (more > 0 ? ` and ${formatCount(more)} more` : '');

@@ -150,8 +150,6 @@ export const ephemeral = z.object({
   /** The id of an instruction or a job, a mode, or a contact. */
   about: z.string().optional(),
   excerpt: z.string().optional(),
-  /** Number of further instructions, beyond those that `excerpt` lists one per line. */
-  more: z.number().optional(),
   /** Number of characters in the reply. */
   characters: z.number().optional(),
   /** Maximum characters of an instruction, or maximum number of waiting instructions. */
@@ -175,10 +173,8 @@ const sendLimit = z.object({
   refusals: z.number().int(),
   /** No instruction waits for it any more. */
   expired: z.boolean().optional(),
-  /** The person who discarded the waiting instructions, their number, and the first of them. */
-  discarded: z
-    .object({ by: person, count: z.number().int(), first: z.object({ by: person, excerpt: z.string() }) })
-    .optional(),
+  /** The person who discarded the waiting instructions. */
+  discardedBy: person.optional(),
 });
 
 /** A Slack thread that follows an agent job. Its messages are functions of this record, see `view.ts`. */
@@ -274,9 +270,6 @@ export const JOB_REFUSED = 'job_refused';
 
 /** Whether only a private answer to the owner stays of a thread. */
 export const isRetracted = ({ ended }: Pick<ThreadRun, 'ended'>) => ended?.code === JOB_REFUSED;
-
-/** Instructions that a message lists one by one. */
-export const MAX_LISTED_INSTRUCTIONS = 3;
 
 /** The fields that the index of threads stores, see `toIndexEntry` of `store/runs.ts`. */
 export const listedThread = threadRun.pick({

@@ -322,7 +322,6 @@ export function applyClick(thread: ThreadRun, click: ThreadClick, nowMs: number)
       return endThread(thread, { why: 'stopped', by });
     // The step asks the watch for a poll.
     case 'checkJob':
-    case 'checkNow':
       return thread;
   }
 }
@@ -356,13 +355,9 @@ function applyAnswer(
 /** Drops the instructions in `ids` that still wait. If none waits any more, the limit's message names the person. */
 function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): ThreadRun {
   const isDiscarded = ({ id, state }: Instruction) => state === 'waiting' && ids.includes(id);
-  const discarded = thread.instructions.filter(isDiscarded);
-  const [first] = discarded;
-  if (first === undefined) return thread;
   const next = dropInstructions(thread, isDiscarded, 'discarded');
-  if (next.limit === undefined || nextWaitingOf(next) !== undefined) return next;
-  const summary = { by, count: discarded.length, first: { by: first.by, excerpt: first.excerpt } };
-  return { ...next, limit: { ...next.limit, discarded: summary } };
+  if (next === thread || next.limit === undefined || nextWaitingOf(next) !== undefined) return next;
+  return { ...next, limit: { ...next.limit, discardedBy: by } };
 }
 
 /** Resends an instruction that is unknown or failed, or leaves an unknown one as it is. */

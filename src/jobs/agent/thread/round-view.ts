@@ -1,9 +1,9 @@
-import { type ButtonParts, layout, type Message, type Part } from '../../../slack/blocks.ts';
+import { layout, type Message, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { formatDuration, upperFirst } from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
 import type { RoundEnding } from '../watch/record.ts';
-import { agentActions, stopButton, threadButtonOf } from './buttons.ts';
+import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import {
   andMoreText,
   archivedParts,
@@ -121,8 +121,6 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
     toldTo(round.authors, icon, sentence, rest);
   const about = subjectOf(thread, round);
   const isOpen = thread.state !== 'ended';
-  const ownButton = (label: string, action: string): ButtonParts[] =>
-    isOpen ? [threadButtonOf(thread, label, action, ['round', String(round.n)])] : [];
   const elsewhere = round.count === 0 && !round.found ? ' It was instructed from elsewhere.' : '';
   const openButtons = pullRequestButton(ending.prLink).map((button) => ({
     ...button,
@@ -145,7 +143,9 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
       return say('➖', [`${done}${hint}`]);
     }
     case 'failed': {
-      const buttons = isResendable(thread, round) ? ownButton('Send again', agentActions.sendAgain) : [];
+      const ids = ['round', String(round.n)];
+      const sendAgain = threadButtonOf(thread, 'Send again', agentActions.sendAgain, ids);
+      const buttons = isOpen && isResendable(thread, round) ? [sendAgain] : [];
       const small = buttons.length > 0 && round.count > 1 ? [['[Send again] sends the last one.']] : [];
       return say('❌', [`The agent could not finish ${about.itsWork}.${elsewhere}`], { small, buttons });
     }
@@ -162,7 +162,7 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
     case 'gaveUp': {
       const still = `The agent may still finish ${about.isOne ? 'it' : 'them'}.`;
       return say('💤', [`I stopped watching ${about.work}${afterText(ending.afterMs)}. ${still}`], {
-        buttons: ownButton('Check now', agentActions.checkNow),
+        buttons: isOpen ? [checkButton(thread)] : [],
       });
     }
   }

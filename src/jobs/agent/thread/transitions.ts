@@ -5,7 +5,6 @@ import {
   isJobRefused,
   isPending,
   JOB_REFUSED,
-  MAX_LISTED_INSTRUCTIONS,
   nextWaitingOf,
   type ThreadRun,
   unresolvedSendOf,
@@ -85,18 +84,14 @@ export function switchMode(thread: ThreadRun, mode: 'all' | 'mention', nowMs: nu
   return firsts.reduce<ThreadRun>((next, one) => askAuthor(next, one, nowMs), { ...thread, mode });
 }
 
-/** Drops all unsent instructions of one person. An ephemeral lists them, and names the contact. */
+/** Drops all unsent instructions of one person. An ephemeral says so, and names the contact. */
 export function dropAuthor(thread: ThreadRun, userId: string, ask: string): ThreadRun {
   const isDropped = (one: Instruction) => isPending(one) && one.by.id === userId;
-  const dropped = thread.instructions.filter(isDropped);
-  const excerpts = dropped.slice(0, MAX_LISTED_INSTRUCTIONS).map(({ excerpt }) => excerpt);
   return addEphemeral(dropInstructions(thread, isDropped, 'discarded'), {
-    id: `noLongerAllowed ${dropped[0]?.id}`,
+    id: `noLongerAllowed ${thread.instructions.find(isDropped)?.id}`,
     to: userId,
     kind: 'noLongerAllowed',
     about: ask,
-    excerpt: excerpts.join('\n'),
-    more: dropped.length - excerpts.length,
   });
 }
 

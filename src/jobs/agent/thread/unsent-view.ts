@@ -12,13 +12,11 @@ import {
   quotedBy,
   quotedShort,
   toldTo,
-  unsentText,
 } from './phrases.ts';
 import {
   acceptsInstructions,
   type Instruction,
   isJobRefused,
-  MAX_LISTED_INSTRUCTIONS,
   nextWaitingOf,
   type SendProblem,
   type ThreadRun,
@@ -166,7 +164,7 @@ export function limitMessages(thread: ThreadRun, place: OutboxMessage['place']):
       place,
       kind: hasEnded ? 'state' : 'ending',
       ...(hasEnded && { repost: false }),
-      ...(hasEnded && limit.discarded && { interactive: true }),
+      ...(hasEnded && limit.discardedBy && { interactive: true }),
       message: hasEnded ? endedLimitMessage(limit) : limitMessage(thread, limit, waiting),
       fallbackRecipient: (waiting[0]?.by ?? thread.owner).id,
       ...(!hasEnded && { lasting: true }),
@@ -180,12 +178,10 @@ export function limitMessages(thread: ThreadRun, place: OutboxMessage['place']):
 }
 
 /** If nobody discarded them, they were sent or the thread has ended: the text fits both. */
-function endedLimitMessage({ discarded }: NonNullable<ThreadRun['limit']>): Message {
-  if (discarded === undefined) return message([['Nothing is waiting for the limit now.']]);
-  const { by, count, first } = discarded;
-  const what = count === 1 ? `Not sent: ${quotedBy(first)}.` : unsentText(count).trim();
-  return message([[`${what} Discarded by ${personName(by.name)}.`]]);
-}
+const endedLimitMessage = ({ discardedBy: by }: NonNullable<ThreadRun['limit']>) =>
+  message([
+    [by ? `${personName(by.name)} discarded what was waiting.` : 'Nothing is waiting for the limit now.'],
+  ]);
 
 /** Some of them may be other people's. */
 const confirmDiscard = {
@@ -210,9 +206,6 @@ function limitMessage(
     kind === 'ours'
       ? `${instructionCountText(perHour)} an hour ${used} used up for this project.`
       : "The platform's limit is reached.";
-  const listed = many > 1 ? waiting.slice(0, MAX_LISTED_INSTRUCTIONS) : [];
-  const small: Part[][] = listed.map((one) => [quotedBy(one)]);
-  if (many > MAX_LISTED_INSTRUCTIONS) small.push([`and ${many - MAX_LISTED_INSTRUCTIONS} more`]);
   const ids = waiting.map(({ id }) => id);
   const discard = threadButtonOf(
     thread,
@@ -226,9 +219,8 @@ function limitMessage(
   const until: Part[] = [' until about ', { time: minuteMs, format: '{time}' }, ` · ${kept}`];
   return layout({
     lines: [['🕒 ', { bold: 'Kept' }, ...until], [why]],
-    small,
     buttons: [many === 1 ? discard : { ...discard, confirm: confirmDiscard }],
-    text: [['Kept', ...until], [why], ...small],
+    text: [['Kept', ...until], [why]],
   });
 }
 

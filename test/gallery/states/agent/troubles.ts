@@ -3,7 +3,7 @@ import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { type GalleryState, pick, told } from '../../state.ts';
-import { ANA, archived, BEN, ended, first, INSTRUCTION, unmade } from './examples.ts';
+import { archived, BEN, ended, first, INSTRUCTION, unmade } from './examples.ts';
 
 const MINUTE = 60_000;
 
@@ -96,9 +96,6 @@ const limited = (
     state,
     subject,
   );
-const discarded = (count: number) => ({
-  discarded: { by: BEN, count, first: { by: ANA, excerpt: INSTRUCTION } },
-});
 const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}, subject = INSTRUCTION) =>
   told(
     `agent/retry/${name}`,
@@ -122,12 +119,11 @@ export const delays: GalleryState[] = [
   limited("the platform's", { kind: 'platform' }, 1, 'Kept'),
   limited('ours, two wait', {}, 2, 'Kept', '2 instructions'),
   limited('nothing waits', {}, 0, 'Nothing is waiting', 'limit'),
-  limited('discarded, another one waits', discarded(1), 1, 'Kept'),
+  limited('discarded, another one waits', { discardedBy: BEN }, 1, 'Kept'),
   limited('one an hour', { perHour: 1 }, 1, 'Kept'),
   // It is about no instruction any more.
   limited('over', { expired: true }, 0, 'Nothing is waiting', 'limit'),
-  limited('discarded', discarded(1), 0, 'Discarded'),
-  limited('two discarded', discarded(2), 0, 'Discarded', '2 instructions'),
+  limited('discarded', { discardedBy: BEN }, 0, 'discarded', 'waiting'),
   retrying('not sent yet', false),
   retrying('not made yet', false, { ...unmade, instructions: [first] }),
   retrying('over', true, {}, 'docs platform'),

@@ -47,10 +47,7 @@ test('whoever wrote it is told privately what was not sent, and it has its lines
   says(ben.id, 'refused');
   await world.step();
   expect(world.ephemerals).toEqual([
-    [
-      'U0BEN: You may no longer instruct the agent here, so your waiting instructions were not sent. Ask @docs-admins.',
-      '"One"\n"Two"\n"Three"\nand 2 more',
-    ].join('\n'),
+    'U0BEN: You may no longer instruct the agent here, so your waiting instructions were not sent. Ask @docs-admins.',
   ]);
   expect(world.audited.filter((line) => line.includes('U0BEN'))).toEqual([
     ...Array.from({ length: 5 }, () =>

@@ -148,13 +148,7 @@ export const anyThread: fc.Arbitrary<ThreadRun> = fc
         untilMs: time,
         refusals: fc.nat(100),
         expired: maybe(fc.boolean()),
-        discarded: maybe(
-          fc.record({
-            by: person,
-            count: fc.integer({ min: 1, max: 3000 }),
-            first: fc.record({ by: person, excerpt: hostileText }),
-          }),
-        ),
+        discardedBy: maybe(person),
       }),
     ),
     hasOtherAuthors: fc.boolean(),
