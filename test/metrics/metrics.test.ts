@@ -91,7 +91,7 @@ test('every rate limit has its name in the list', async () => {
     'jobs/polling',
     'jobs/digest/figures/limits',
     'jobs/home/job',
-    'jobs/agent/thread/platform-call',
+    'jobs/agent/thread/record',
   ];
   const { limitNames } = await import('../../src/store/rate-limit.ts');
   for (const source of sources) {

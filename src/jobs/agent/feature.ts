@@ -3,8 +3,7 @@ import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, isNeedOf } from '../feature.ts';
 import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
 import { threadNeeds } from './thread/ephemeral-view.ts';
-import { followUpLimit } from './thread/platform-call.ts';
-import { listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
+import { followUpLimit, listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
 import { instructButton, threadLine, threadPermalink } from './thread/view.ts';
 
 /** Maximum number of followed threads checked when work that waits for a key is counted; latest first. */

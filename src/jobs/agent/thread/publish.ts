@@ -5,14 +5,15 @@ import { done, runAgainIn } from '../../job.ts';
 import { lookupRetryMs, slackRetryMs } from '../../retry.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
-import { leaveLine } from './platform-call.ts';
 import {
   type Ephemeral,
   findInstruction,
+  followUpLimit,
   type Instruction,
   isRetracted,
   type Person,
   type ThreadRun,
+  waitingOf,
 } from './record.ts';
 import { compactIdle, markFinal, updateInstruction, withoutFinal } from './transitions.ts';
 import { threadMessages } from './view.ts';
@@ -35,6 +36,24 @@ export async function saveChanges(
 export async function recordChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
   await auditChanges(before, after, context);
   await leaveLine(before, after, context);
+}
+
+/** Returns the name of one send, used in the line for the hourly limit. */
+export const sendKeyOf = ({ id: run }: ThreadRun, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
+  `${run} ${id} ${attempt}`;
+
+/** Removes instructions from the line that wait in `before` but no longer in `after`. */
+async function leaveLine(
+  before: ThreadRun,
+  after: ThreadRun,
+  { rateLimiter, limits }: Pick<JobContext, 'rateLimiter' | 'limits'>,
+): Promise<void> {
+  const limit = followUpLimit(before.project, limits.followUpsPerHour);
+  const left = waitingOf(before).filter(({ id, attempt }) => {
+    const one = findInstruction(after, id);
+    return one?.state !== 'waiting' || one.attempt !== attempt;
+  });
+  await Promise.all(left.map((one) => rateLimiter.releaseSlot(limit, sendKeyOf(before, one))));
 }
 
 /** Publishes all messages of a thread in their present form. */

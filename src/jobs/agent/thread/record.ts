@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RateLimit } from '../../../store/rate-limit.ts';
 import { type Quota, runBase } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { openQuestionIds } from '../../feature.ts';
@@ -297,6 +298,13 @@ export const threadQuotas = (
   { teamId, owner }: Pick<ThreadRun, 'teamId' | 'owner'>,
   { threadsPerPerson }: Pick<Limits, 'threadsPerPerson'>,
 ): [Quota] => [{ name: ['threads', teamId, owner.id].join(':'), max: threadsPerPerson, lasting: true }];
+
+/** Returns the limit for follow-ups of a project in any hour, shared by all processes. */
+export const followUpLimit = (project: string, perHour: number): RateLimit => ({
+  name: `follow-ups:${project}`,
+  count: perHour,
+  windowMs: 3_600_000,
+});
 
 /** Returns the record of a new thread. In an existing Slack thread it claims that place. */
 export function newThread({ instruction: first, ...thread }: NewThread, nowMs: number): ThreadRun {

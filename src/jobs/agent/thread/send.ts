@@ -1,8 +1,19 @@
+import { DocsApiError } from '../../../docs-api/errors.ts';
+import type { AgentJob } from '../../../docs-api/schemas.ts';
+import { Stopping } from '../../../runtime/stopping.ts';
+import { backoffMs } from '../../../runtime/timing.ts';
 import type { JobContext } from '../../context.ts';
+import { failurePauseMs } from '../../retry.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
-import { followUpLimit, makeCall, nextLimit, prepareCall, sendKeyOf } from './platform-call.ts';
-import { auditChanges, saveChanges } from './publish.ts';
-import { type Instruction, nextWaitingOf, type ThreadRun, threadRun, unresolvedSendOf } from './record.ts';
+import { auditChanges, saveChanges, sendKeyOf } from './publish.ts';
+import {
+  followUpLimit,
+  type Instruction,
+  nextWaitingOf,
+  type ThreadRun,
+  threadRun,
+  unresolvedSendOf,
+} from './record.ts';
 import { applySendResult, type SendResult } from './rounds.ts';
 import { updateInstruction } from './transitions.ts';
 
@@ -103,4 +114,116 @@ async function saveSendResult(
     if ((await context.runs.save(after)) !== undefined) return;
     before = await context.runs.load(thread.id, threadRun);
   }
+}
+
+/** First and longest pause after the platform answers "too many" without a time. */
+const RATE_LIMIT_PAUSES = { retryMinMs: 60_000, retryMaxMs: 10 * 60_000 };
+
+type PlatformCall = { kind: 'call'; call: (isTooLate: () => boolean) => Promise<AgentJob> } | NotSent;
+type NotSent = Extract<SendResult, { kind: 'notSent' }>;
+
+const notSent = (trouble: NotSent['trouble']): NotSent => ({ kind: 'notSent', trouble });
+
+/** Returns the call that sends an instruction, or why it cannot succeed. */
+function prepareCall(thread: ThreadRun, head: Instruction, context: JobContext): PlatformCall {
+  const docs = context.docs(thread.project);
+  const projectId = context.projectId(thread.project);
+  if (docs === undefined || projectId === undefined) return notSent({ why: 'project' });
+  const prompt = head.text;
+  if (head.creates)
+    return { kind: 'call', call: (isTooLate) => docs.createAgentJob({ projectId, prompt }, { isTooLate }) };
+  if (thread.seen?.status === 'archived')
+    return notSent({ why: 'archived', archivedAtMs: thread.seen.archivedAtMs });
+  const jobId = thread.agentJobId ?? '';
+  return {
+    kind: 'call',
+    call: (isTooLate) => docs.sendFollowUp({ projectId, jobId, prompt }, { isTooLate }),
+  };
+}
+
+/** Makes the call and returns its result. Throws errors that come neither from the platform nor from the network. */
+async function makeCall(
+  thread: ThreadRun,
+  head: Instruction,
+  call: () => Promise<AgentJob>,
+  context: JobContext,
+): Promise<SendResult> {
+  try {
+    return { kind: 'taken', job: await call() };
+  } catch (error) {
+    if (error instanceof Stopping) return { kind: 'later' };
+    if (!(error instanceof DocsApiError)) throw error;
+    if (error.happened === 'no') return resultOfError(thread, head, error, context);
+    context.log.warn({ run: thread.id, err: error }, 'instruction: outcome unknown');
+    return { kind: 'unknown' };
+  }
+}
+
+/** For an instruction that certainly did not arrive: returns whether to send it later or to report the reason. */
+async function resultOfError(
+  thread: ThreadRun,
+  { creates }: Instruction,
+  error: DocsApiError,
+  context: JobContext,
+): Promise<SendResult> {
+  const reason = error.platformMessage;
+  switch (error.kind) {
+    case 'rate_limited':
+      return limitedByPlatform(thread, error, context);
+    case 'key_rejected':
+      context.log.error({ run: thread.id, err: error }, 'the docs platform rejects the key');
+      return notSent({ why: 'key', adminsTold: await context.alertAdmins(thread.teamId, thread.project) });
+    case 'not_found':
+      return notSent({ why: creates ? 'unsupported' : 'gone' });
+    case 'unsupported':
+      return notSent(creates ? { why: 'unsupported' } : { why: 'refused', reason });
+    case 'forbidden':
+      await context.alertAdmins(thread.teamId, thread.project, error);
+      return notSent({ why: 'forbidden', reason });
+    case 'aborted':
+      return { kind: 'later' };
+    default:
+      return error.retryable ? retryOrGiveUp(thread, error, context) : notSent({ why: 'refused', reason });
+  }
+}
+
+function limitedByPlatform(thread: ThreadRun, error: DocsApiError, context: JobContext): SendResult {
+  const refusals = (thread.limit?.refusals ?? 0) + 1;
+  const pauseMs = backoffMs(RATE_LIMIT_PAUSES, refusals, 0.5);
+  const waitMs = Math.max(error.retryAfterMs ?? pauseMs, context.timing.retryMinMs);
+  const limit = { ...nextLimit(thread, 'platform', waitMs, context), askAtMs: undefined, refusals };
+  return { kind: 'later', limit };
+}
+
+function retryOrGiveUp({ retry }: ThreadRun, error: DocsApiError, context: JobContext): SendResult {
+  const { now, timing } = context;
+  const before = retry?.expired ? undefined : retry;
+  const sinceMs = before?.sinceMs ?? now();
+  const inARow = (before?.inARow ?? 0) + 1;
+  const nextMs = now() + failurePauseMs(inARow, error, context);
+  if (nextMs > sinceMs + timing.giveUpMs) return notSent({ why: 'down' });
+  return { kind: 'later', retry: { sinceMs, inARow, nextMs } };
+}
+
+/** Interval for checking our own limit: people may discard instructions earlier in the line. */
+const LIMIT_RECHECK_MS = 30_000;
+
+/** Returns the new limit of a thread. A continuing limit keeps its message. */
+function nextLimit(
+  { limit }: ThreadRun,
+  kind: 'ours' | 'platform',
+  inMs: number,
+  { now, limits }: JobContext,
+): NonNullable<ThreadRun['limit']> {
+  const nowMs = now();
+  const ongoing = limit?.expired ? undefined : limit;
+  const untilMs = nowMs + inMs;
+  return {
+    n: ongoing?.n ?? nowMs,
+    kind,
+    perHour: limits.followUpsPerHour,
+    untilMs,
+    askAtMs: Math.min(untilMs, nowMs + LIMIT_RECHECK_MS),
+    refusals: ongoing?.refusals ?? 0,
+  };
 }
