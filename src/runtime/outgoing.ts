@@ -14,6 +14,9 @@ export interface Proxies {
   noProxy: string;
 }
 
+/** Slack's answers are far smaller; an endless one must not fill the memory. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
+
 /** No proxy leads to this machine. */
 const THIS_MACHINE = 'localhost,127.0.0.1,::1';
 
@@ -40,7 +43,7 @@ export function createOutgoing(proxies: Proxies | undefined, options: Agent.Opti
 export function prepareWayOut({ proxies, extraCa = '' }: { proxies: Proxies; extraCa?: string | undefined }) {
   const authorities = extraCa.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
   if (authorities) tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...authorities]);
-  setGlobalDispatcher(createOutgoing(proxies));
+  setGlobalDispatcher(createOutgoing(proxies, { maxResponseSize: MAX_RESPONSE_BYTES }));
 }
 
 /**

@@ -210,7 +210,10 @@ function plainText(part: Part): string | undefined {
 const joinLines = (lines: Part[][]): Part[] =>
   lines.flatMap((line, index) => (index === 0 ? line : ['\n', ...line]));
 
-const toText = (lines: Part[][]) => cutBytes(joinLines(lines).map(toMrkdwn).join(''), MAX_TEXT_BYTES);
+/** Screen readers read the text aloud, so the signs of a change are words in it. */
+const spoken = (text: string) => text.replaceAll('▲ ', 'up ').replaceAll('▼ ', 'down ');
+
+const toText = (lines: Part[][]) => cutBytes(spoken(joinLines(lines).map(toMrkdwn).join('')), MAX_TEXT_BYTES);
 
 /** Fields of blocks with visible text, which Slack counts. */
 const shownFields = new Set(['text', 'title', 'alt_text', 'label', 'name', 'fallback']);

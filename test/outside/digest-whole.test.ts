@@ -81,7 +81,7 @@ describe('a weekly digest', () => {
     expect(root.text.split('\n')).toEqual([
       'Digest of docs.acme.com, 14–20 Sep 2026: 2,380 views, up 21 percent. People 1,421, down 8 percent. AI 959, up 128 percent.',
       'Mon 14 to Sun 20: People 203, 203, 203, 203, 203, 203, 203; AI 137, 137, 137, 137, 137, 137, 137.',
-      'Biggest change: /guides/webhooks, AI views 140 → 560, ▲ 300%',
+      'Biggest change: /guides/webhooks, AI views 140 → 560, up 300%',
     ]);
     const [pages = '', file] = below(root);
     expect(pages.split('\n')).toEqual([

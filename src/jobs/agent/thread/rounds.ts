@@ -36,7 +36,6 @@ export function applySendResult(
   switch (result.kind) {
     case 'taken': {
       const { job } = result;
-      const sentAtMs = sent.sentAtMs ?? nowMs;
       const taken: ThreadRun = {
         ...next,
         agentJobId: thread.agentJobId ?? job.id,
@@ -44,12 +43,13 @@ export function applySendResult(
         notFound: undefined,
         watched: false,
         // A send may be answered without a status; the previous snapshot then stays.
-        seen: job.rawStatus === '' ? thread.seen : snapshotOf(job, thread.seen, sentAtMs),
+        seen: job.rawStatus === '' ? thread.seen : snapshotOf(job, thread.seen, sent.sentAtMs ?? nowMs),
       };
       const working = updateInstruction(taken, id, { state: 'working' });
       if (thread.state === 'ended') return working;
       const isActive = job.status === 'active';
-      return addToRound(working, sent, { sentAtMs, isActive, prBefore: pullRequestOf(thread) });
+      // A poll during the call may have shown the work before: only later ones count.
+      return addToRound(working, sent, { sentAtMs: nowMs, isActive, prBefore: pullRequestOf(thread) });
     }
     case 'unknown': {
       const sendProblems = [...next.sendProblems, { ...about, why: 'unknown' as const }];

@@ -204,7 +204,10 @@ export const giveUp = (watch: WatchRun, atMs: number): WatchRun =>
     true,
   );
 
-/** Returns the watch with a failure. It began at `nowMs`, unless it lasts already. */
+/**
+ * Returns the watch with a failure. It began at `nowMs`, unless it lasts already. The event has no snapshot: a failed poll
+ * shows nothing of the job.
+ */
 export function applyFailure(
   watch: WatchRun,
   failure: Omit<NonNullable<WatchRun['pollFailure']>, 'sinceMs'>,
@@ -212,7 +215,8 @@ export function applyFailure(
 ): WatchRun {
   const sinceMs = watch.pollFailure?.kind === failure.kind ? watch.pollFailure.sinceMs : nowMs;
   const next = { ...watch, pollFailure: { ...failure, sinceMs }, nextPollAtMs: failure.nextMs };
-  return addNews(next, { atMs: nowMs }, false);
+  const isShown = visibleFailure(next) !== undefined || watch.news?.failure !== undefined;
+  return isShown ? addNews(next, { atMs: nowMs, seen: undefined, activeAtMs: undefined }, false) : next;
 }
 
 /** Consecutive errors before messages say that the platform does not answer. */

@@ -205,7 +205,7 @@ export function restart(
   const { ended, noPages: _, ...rest } = run;
   const again = { figures: undefined, sections, sentBy, sinceMs: nowMs };
   if (ended === undefined)
-    return run.state === 'collecting' && (run.stuck ?? run.waitReported)
+    return run.state === 'collecting' && (run.stuck ?? run.waitReported ?? sentBy)
       ? { ...run, ...again, waitReported: undefined }
       : undefined;
   if (isComplete(run)) return undefined;

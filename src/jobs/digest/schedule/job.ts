@@ -182,11 +182,13 @@ async function acceptDigest(
   );
   const accepted = await runs.accept(digest, Number.MAX_SAFE_INTEGER, 0, undefined);
   if (accepted.kind === 'accepted') return wake(digest);
-  const known = await loadEdition(run, context);
-  const again = known && restart(known, { sections, sentBy }, now());
-  if (again === undefined) return;
-  await runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
-  await wake(again);
+  for (;;) {
+    const known = await loadEdition(run, context);
+    const again = known && restart(known, { sections, sentBy }, now());
+    if (again === undefined) return;
+    const resumed = await runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
+    if (resumed.kind !== 'stale') return wake(again);
+  }
 }
 
 const postedBy = async (edition: EditionRun, { outbox, workspaceUrl }: JobContext) =>

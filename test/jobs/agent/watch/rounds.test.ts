@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openRoundOf, type ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { applyPolled, applySendResult } from '../../../../src/jobs/agent/thread/rounds.ts';
-import { addSend, applyPoll, newWatch, type WatchRun } from '../../../../src/jobs/agent/watch/record.ts';
+import {
+  addSend,
+  applyFailure,
+  applyPoll,
+  newWatch,
+  type WatchRun,
+} from '../../../../src/jobs/agent/watch/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 
@@ -59,4 +65,54 @@ test('when the watch polls no more, no thread waits for an ending', () => {
       expect(threads.map(openRoundOf)).toEqual([undefined, undefined]);
     }),
   );
+});
+
+/** A thread whose job was completed before; its next send was answered with "active" at `sentAtMs`. */
+function sentAgain(sentAtMs: number, answeredAtMs = sentAtMs) {
+  const completed = { id: 'aj', status: 'completed', rawStatus: 'completed' } as const;
+  const watch = applyPoll(newWatch('T0ACME', 'default', 'aj', NOW_MS), completed, NOW_MS, GRACE_MS);
+  const one = anInstruction({ id: 'again', state: 'sending', sentAtMs });
+  const sending = { ...aThread(), instructions: [one] };
+  const job = { id: 'aj', status: 'active', rawStatus: 'active' } as const;
+  const thread = applySendResult(sending, one, { kind: 'taken', job }, answeredAtMs);
+  return { watch: join(watch, thread), thread };
+}
+
+test.each([
+  ['down', 1],
+  ['down', 3],
+  ['limit', 1],
+  ['lost', 1],
+] as const)('a failed poll (%s, %i in a row) ends no round', (kind, inARow) => {
+  const sentAtMs = NOW_MS + 2 * GRACE_MS;
+  const { watch, thread } = sentAgain(sentAtMs);
+  const failed = applyFailure(watch, { kind, inARow, nextMs: sentAtMs + 9000 }, sentAtMs + 5000);
+  const isTold = failed.events > watch.events && failed.news;
+  const after = isTold ? applyPolled(thread, isTold, GRACE_MS) : thread;
+  expect(openRoundOf(after)).toBeDefined();
+});
+
+test('a poll during the call of a send ends no round', () => {
+  const sentAtMs = NOW_MS + 2 * GRACE_MS;
+  const { thread } = sentAgain(sentAtMs, sentAtMs + 4000);
+  const atMs = sentAtMs + 5000;
+  const seen = { status: 'completed' as const, rawStatus: 'completed', atMs };
+  // The work before was active until then, and the new one is not shown yet.
+  const news = {
+    kind: 'polled',
+    atMs,
+    seen,
+    notFound: false,
+    found: false,
+    activeAtMs: sentAtMs + 1000,
+  } as const;
+  expect(
+    openRoundOf(
+      applyPolled(
+        { ...thread, rounds: thread.rounds.map((one) => ({ ...one, isActive: false })) },
+        news,
+        GRACE_MS,
+      ),
+    ),
+  ).toBeDefined();
 });
