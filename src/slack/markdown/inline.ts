@@ -10,7 +10,11 @@ export interface Span {
   code?: boolean;
   /** The address that the text links to. */
   url?: string | undefined;
+  /** Whether it is a mention that is left out. */
+  leftOut?: boolean;
 }
+
+const isEmpty = ({ text, url }: Span) => text === '' && !url;
 
 /** Returns the text with `\n` as line ends, without control and other invisible characters. */
 export function cleanText(text: string): string {
@@ -24,10 +28,40 @@ export function cleanText(text: string): string {
  * text stays as typed, since people who type Markdown in Slack mean it.
  */
 export function renderInline(spans: readonly Span[]): string {
-  const rendered = mergeSpans(spans).map((span) =>
+  const rendered = mergeSpans(withoutMentions(spans)).map((span) =>
     span.url === undefined ? renderLines(span) : renderLink(span, span.url),
   );
   return rendered.join('').replace(/^([ \t]*)[•◦▪‣]\uFE0E?(?=\s|$)/gmu, '$1-');
+}
+
+/** Returns the spans without the mentions that are left out, and without their punctuation or space. */
+function withoutMentions(spans: readonly Span[]): Span[] {
+  const kept: Span[] = [];
+  let startsLine = true;
+  let followsMention = false;
+  for (const span of spans) {
+    if (span.leftOut) {
+      followsMention = true;
+      continue;
+    }
+    const text: string = followsMention ? textAfterMention(span, startsLine, kept.at(-1)) : span.text;
+    if (isEmpty({ ...span, text })) continue;
+    kept.push({ ...span, text });
+    followsMention = false;
+    startsLine = /\n[> \t]*$/.test(text) || (startsLine && /^[> \t]+$/.test(text));
+  }
+  return kept;
+}
+
+/** Returns the text after a mention that is left out. If it is punctuation, the space before the mention is removed. */
+function textAfterMention({ text, code, url }: Span, startsLine: boolean, before?: Span): string {
+  if (code || url !== undefined) return text;
+  if (startsLine) return text.replace(/^[ \t]*(?:[,:;–—-](?=\s|$))?[ \t]*/, '');
+  if (!before || before.code) return text;
+  const trimmed = before.text.trimEnd();
+  if (trimmed === before.text) return text;
+  if (/^[,.:;!?]+(?:\s|$)/.test(text)) before.text = trimmed;
+  return text.replace(/^[ \t]+/, '');
 }
 
 /** Joins neighbours of one style, so that a token is also recognized if it was sent in pieces. */
@@ -35,6 +69,7 @@ function mergeSpans(spans: readonly Span[]): Span[] {
   const merged: Span[] = [];
   const keyOf = ({ bold, italic, strike, code, url }: Span) => [bold, italic, strike, code, url].join();
   for (const span of spans) {
+    if (isEmpty(span)) continue;
     const last = merged.at(-1);
     if (last && !span.code && span.url === undefined && keyOf(last) === keyOf(span)) last.text += span.text;
     else merged.push({ ...span });
@@ -128,8 +163,13 @@ export function mrkdwnToMarkdown(source: string, reading: MarkdownOptions): stri
     .split(/```([\s\S]*?)```/)
     .map((part, index) => {
       if (index % 2 === 1) return fence(codeText(part, reading));
-      const prose = part.replace(/^[ \t]+/, '').replace(/^(?:&gt;|>){3} ?/gm, '&gt; ');
-      return trimLines(renderInline(mrkdwnSpans(prose, reading)));
+      // `>>>` quotes all that follows.
+      const prose = part
+        .replace(/^[ \t]+/, '')
+        .replace(/^(?:&gt;|>){3} ?([\s\S]*)/m, (_, quoted: string) => quoteLines(quoted.trimEnd()));
+      const markdown = trimLines(renderInline(mrkdwnSpans(prose, reading)));
+      // In Markdown, only an empty line ends a quote.
+      return markdown.replace(/^(>.*\n)(?=[^>\n])/gm, '$1\n');
     })
     .filter((block) => block.trim() !== '')
     .join('\n\n');
@@ -176,25 +216,15 @@ function parseToken(body: string, reading: MarkdownOptions): Span {
   return { text: target.startsWith('!') && label !== '' ? label : `<${decodeEntities(body)}>` };
 }
 
-/** Stands for a mention that is left out. `cleanText` removes it from what people type. */
-const LEFT_OUT = '\uFDD0';
-
 /** Returns the mention of a person. */
 export const userSpan = (id: string, { names, withoutMention }: MarkdownOptions, label?: string): Span =>
-  id === withoutMention ? { text: LEFT_OUT } : { text: userName(names, id, label) };
+  id === withoutMention ? { text: '', leftOut: true } : { text: userName(names, id, label) };
 
 /** Returns a mention of everybody: `here`, `channel` or `everyone`. */
 export function everybodySpan(range: string, { onEverybody }: MarkdownOptions): Span {
   onEverybody?.();
   return { text: `@${singleLine(range)}` };
 }
-
-/** Removes the mentions that are left out, with their punctuation or space. */
-export const withoutMentions = (markdown: string): string =>
-  markdown
-    .replace(/^([> \t]*)(?:\uFDD0[ \t]*(?:[,:;–—-](?=\s|$))?[ \t]*)+/gm, '$1')
-    .replace(/(?<![ \t])[ \t]*\uFDD0(?=[,.:;!?]+(?:\s|$))/g, '')
-    .replace(/(?<=\s)\uFDD0[ \t]+|\uFDD0/g, '');
 
 /** Returns the text without empty lines around it and white space at the ends of its lines. */
 export const trimLines = (text: string): string =>

@@ -1,6 +1,6 @@
 import { cut, stripInvisible } from '../text.ts';
 import { blocksToMarkdown, type Fields, fieldsOf, listOf, textOf } from './blocks.ts';
-import { mrkdwnToMarkdown, quoteLines, withoutMentions } from './inline.ts';
+import { mrkdwnToMarkdown, quoteLines } from './inline.ts';
 import { authorName, type MarkdownOptions, type Mentions, type Names } from './names.ts';
 
 /** The fields of a Slack message with its author's text, as Slack sent them. */
@@ -30,7 +30,7 @@ function toMarkdown(message: MessageText, reading: MarkdownOptions): string {
   const attached = listOf(attachments)
     .map(fieldsOf)
     .map((one) => (isPasted(one) ? attachmentToMarkdown(one, reading) : quoteShared(one, reading)));
-  return [withoutMentions(written), ...attached]
+  return [written, ...attached]
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .join('\n\n');
@@ -54,8 +54,8 @@ export const ownWords = (message: MessageText): MessageText => ({
 });
 
 /** Whether a message shares files, or a message that `messageToMarkdown` does not quote. */
-export const leavesSharedOut = ({ attachments }: MessageText, names: Names): boolean =>
-  listOf(attachments)
+export const leavesSharedOut = (message: MessageText, names: Names): boolean =>
+  listOf(fieldsOf(withoutDepth(message)).attachments)
     .map(fieldsOf)
     .some((one) => isShared(one) && (listOf(one.files).length > 0 || quoteShared(one, { names }) === ''));
 

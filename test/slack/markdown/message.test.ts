@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { findMentions, type MessageText, messageToMarkdown } from '../../../src/slack/markdown/message.ts';
+import {
+  findMentions,
+  leavesSharedOut,
+  type MessageText,
+  messageToMarkdown,
+} from '../../../src/slack/markdown/message.ts';
 
 const names = {
   users: new Map([
@@ -263,8 +268,15 @@ describe('the mention of the bot', () => {
     ['twice', [bot, plain(' '), bot, plain(' fix it')], 'fix it'],
     ['alone', [bot], ''],
     ['with code after it', [bot, plain(' '), styled(' x', 'code')], '` x`'],
+    ['in bold', [{ ...bot, style: { bold: true } }, plain(' export x')], 'export x'],
+    ['in bold text', [{ ...bot, style: { bold: true } }, styled(' fix it', 'bold')], '**fix it**'],
+    ['in a typed token', [plain('<'), bot, plain('!channel>')], '!channel'],
   ])('%s', (_, elements, expected) => {
     expect(line(...elements)).toBe(expected);
+  });
+
+  test('is left out of a pasted text', () => {
+    expect(markdown({ text: 'a', attachments: [{ id: 1, text: '<@U0DOCKET> *b*' }] })).toBe('a\n\n**b**');
   });
 
   test('stays for whoever does not ask', () => {
@@ -393,4 +405,11 @@ describe('mentionedIn', () => {
   test('passes over ids that are none', () => {
     expect(findMentions({ text: '<@../admin> @ana &lt;@U0ANA&gt;' }).users).toEqual([]);
   });
+});
+
+test('a shared message is read only to a depth that people can write', () => {
+  let deep = section(plain('a'));
+  for (let depth = 0; depth < 20_000; depth += 1) deep = section(deep);
+  const attachment = { is_share: true, blocks: [{ type: 'rich_text', elements: [deep] }] };
+  expect(leavesSharedOut({ attachments: [attachment] }, names)).toBe(true);
 });

@@ -43,6 +43,12 @@ describe('tokens', () => {
     ['Hey <@U0DOCKET>, fix it', 'Hey, fix it'],
     ['a\n<@U0DOCKET> b', 'a\nb'],
     ['<@U0DOCKET>', ''],
+    ['*<@U0DOCKET>* fix it', 'fix it'],
+    ['*<@U0DOCKET> fix it*', '**fix it**'],
+    ['&gt; <@U0DOCKET>, fix it', '> fix it'],
+    ['*Hey* <@U0DOCKET>, fix it', '**Hey**, fix it'],
+    ['&lt;<@U0DOCKET>!channel&gt;', '!channel'],
+    ['&lt;*<@U0DOCKET>*!channel&gt;', '!channel'],
   ])('%j without the mention of the bot is %j', (text, expected) => {
     expect(read(text)).toBe(expected);
   });
@@ -76,8 +82,8 @@ describe('styles', () => {
 
 describe('lines', () => {
   test.each([
-    ['a\n&gt; b\n&gt; *c*\nd', 'a\n> b\n> **c**\nd'],
-    ['&gt;&gt;&gt; a\nb\n\nc', '> a\nb\n\nc'],
+    ['a\n&gt; b\n&gt; *c*\nd', 'a\n> b\n> **c**\n\nd'],
+    ['&gt;&gt;&gt; a\nb\n\nc', '> a\n> b\n>\n> c'],
     ['• a\n    ◦ b\n        ▪︎ c', '- a\n    - b\n        - c'],
     ['• *a*', '- **a**'],
     ['a • b', 'a • b'],
