@@ -32,7 +32,8 @@ interface HistoryRead {
 /** The first post searched for is not always the first that was posted. */
 const MARGIN_MS = 60_000;
 
-/** How long an unused read is kept. */
+/** How long a complete read serves other posts, and a read under way is kept unused. */
+const CACHE_MS = 60_000;
 const UNUSED_MS = 10 * 60_000;
 
 interface SearchParts {
@@ -57,17 +58,18 @@ export function createLostPostSearch({ slack, rateLimiter, timing, now }: Search
     pages.set(place, page);
     const waitMs = await page;
     const read = reads.get(place);
-    const found = read?.found.get(sought.key);
-    if (found !== undefined || (read?.isComplete && covers(read, sought))) return { kind: 'known', found };
+    if (isAnsweredBy(read, sought)) return { kind: 'known', found: read?.found.get(sought.key) };
     return { kind: 'wait', waitMs };
   };
 
   /** Reads the next page of the place if a slot is free for it. Returns how long to wait before the next one. */
-  async function readNext(name: string, { teamId, place, ...sought }: LostPost): Promise<number> {
+  async function readNext(name: string, sought: LostPost): Promise<number> {
+    const { teamId, place } = sought;
     const nowMs = now();
-    for (const [other, { usedAtMs }] of reads) if (usedAtMs < nowMs - UNUSED_MS) reads.delete(other);
+    for (const [other, { usedAtMs, isComplete }] of reads)
+      if (usedAtMs < nowMs - (isComplete ? CACHE_MS : UNUSED_MS)) reads.delete(other);
     const known = reads.get(name);
-    if (known?.found.has(sought.key) || (known?.isComplete && covers(known, sought))) return 0;
+    if (isAnsweredBy(known, sought)) return 0;
     const rateLimit = readRateLimit(place.threadTs === undefined ? 'history' : 'replies', teamId, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: name });
     if (waitMs > 0) return waitMs;
@@ -98,8 +100,11 @@ export function createLostPostSearch({ slack, rateLimiter, timing, now }: Search
   }
 }
 
-/** Returns whether a complete read contains the post if it took effect. */
-const covers = (read: HistoryRead, { sinceMs, fromMs }: Pick<LostPost, 'sinceMs' | 'fromMs'>) =>
-  read.startedAtMs >= fromMs && read.sinceMs <= sinceMs;
+/** Returns whether a read says if the post is there. One begun before `fromMs` may show an earlier, deleted one. */
+const isAnsweredBy = (read: HistoryRead | undefined, { key, sinceMs, fromMs }: LostPost) =>
+  read !== undefined &&
+  read.startedAtMs >= fromMs &&
+  read.sinceMs <= sinceMs &&
+  (read.isComplete || read.found.has(key));
 
 const placeKeyOf = ({ channel, threadTs }: LostPost['place']) => JSON.stringify([channel, threadTs]);

@@ -116,6 +116,46 @@ test('after an outage, one call finds every message of a channel', async () => {
   expect(calls('conversations.history')).toBe(1);
 });
 
+describe('a message that a person deleted after it was found', () => {
+  test('is posted again once, also if that answer is lost too', async () => {
+    world = await createDeliveryWorld(redis);
+    const { slack, want, deliverUntilIdle, calls } = world;
+    slack.wire.order('chat.postMessage', lost);
+    await want('card');
+    await deliverUntilIdle('card');
+    slack.workspace.remove(posted('card'));
+    slack.wire.order('chat.postMessage', lost);
+    await want('card', 'second');
+    await deliverUntilIdle('card');
+    expect(shown()).toEqual(['second']);
+    expect(calls('conversations.history')).toBe(2);
+  });
+
+  test('is not taken to be there a minute later', async () => {
+    const clock = { aheadMs: 0 };
+    world = await createDeliveryWorld(redis, clock);
+    const { slack, want, deliver, deliverUntilIdle } = world;
+    const names = ['card', 'other'];
+    for (const key of names) await want(key);
+    slack.wire.order('chat.postMessage', lost, names.length);
+    await Promise.all(names.map((key) => deliver(key)));
+    clock.aheadMs += 20_000;
+    await deliverUntilIdle('card');
+    slack.workspace.remove(posted('other'));
+    clock.aheadMs += 61_000;
+    await deliverUntilIdle('other');
+    expect(shown().toSorted()).toEqual(names);
+  });
+
+  const shown = () => world.slack.messages.filter(({ deleted }) => !deleted).map(({ text }) => text);
+
+  function posted(text: string) {
+    const message = world.slack.messages.find((one) => one.text === text);
+    if (message === undefined) throw new Error(`${text} is not posted`);
+    return message;
+  }
+});
+
 test('searches in many threads have slots, as posts and edits have', async () => {
   const clock = { aheadMs: 0 };
   world = await createDeliveryWorld(redis, clock);
