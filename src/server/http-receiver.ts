@@ -161,30 +161,61 @@ function parseBody(contentType: string | undefined, sent: string): unknown {
   return payload === undefined ? form : parseJson(String(payload));
 }
 
+interface OpenBody {
+  bytes: number;
+  refuse(status: number): void;
+}
+
 /**
- * Returns a function that reads a whole body. It rejects with `BodyRefused` if the body is too long or cut off, or if
- * all open bodies together are too long. The server limits the time for a body.
+ * Returns a function that reads a whole body. It rejects with `BodyRefused` if the body is too long or cut off. If all
+ * open bodies together are too long, the longest one is refused, since Slack's are short. The server limits the time
+ * for a body.
  */
 function createBodyReader() {
+  const openBodies = new Set<OpenBody>();
   let openBytes = 0;
 
-  return async function readBody(request: IncomingMessage): Promise<Buffer> {
-    if (Number(request.headers['content-length']) > MAX_BYTES) throw new BodyRefused(413);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    try {
-      for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-        chunks.push(chunk);
-        bytes += chunk.length + CHUNK_OVERHEAD_BYTES;
-        openBytes += chunk.length + CHUNK_OVERHEAD_BYTES;
-        if (bytes > MAX_BYTES) throw new BodyRefused(413);
-        if (openBytes > MAX_OPEN_BYTES) throw new BodyRefused(503);
-      }
-      return Buffer.concat(chunks);
-    } catch (error) {
-      throw error instanceof BodyRefused ? error : new BodyRefused(400);
-    } finally {
-      openBytes -= bytes;
+  function receive(body: OpenBody, bytes: number) {
+    body.bytes += bytes;
+    openBytes += bytes;
+    if (body.bytes > MAX_BYTES) body.refuse(413);
+    while (openBytes > MAX_OPEN_BYTES) {
+      const longest = [...openBodies].reduce((one, other) => (other.bytes > one.bytes ? other : one));
+      longest.refuse(503);
     }
+  }
+
+  return function readBody(request: IncomingMessage): Promise<Buffer> {
+    if (Number(request.headers['content-length']) > MAX_BYTES) return Promise.reject(new BodyRefused(413));
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    const chunks: Buffer[] = [];
+    const body: OpenBody = {
+      bytes: 0,
+      refuse(status) {
+        close();
+        reject(new BodyRefused(status));
+      },
+    };
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk);
+      receive(body, chunk.length + CHUNK_OVERHEAD_BYTES);
+    };
+    const onEnd = () => {
+      resolve(Buffer.concat(chunks));
+      close();
+    };
+    const onClose = () => body.refuse(400);
+
+    function close() {
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+      // Without a listener, an error of the connection would end the process.
+      request.on('error', () => {});
+      if (openBodies.delete(body)) openBytes -= body.bytes;
+      chunks.length = 0;
+    }
+
+    openBodies.add(body);
+    request.on('data', onData).once('end', onEnd).once('close', onClose).once('error', onClose);
+    return promise;
   };
 }

@@ -218,7 +218,7 @@ describe('a body', () => {
     expect(sent[0]?.text).toContain('HTTP/1.1 408 ');
   });
 
-  test('beyond 32 MB in all are refused, and leave room for others', async () => {
+  test('beyond 32 MB in all makes room for others: the longest is refused', async () => {
     const { sends, posts } = await setting();
     const start = head({ 'content-length': 1_900_000, ...shaped() });
     const sent = Array.from({ length: 20 }, (_, n) => sends(start, Buffer.alloc(1_700_000 + n)));
@@ -227,6 +227,9 @@ describe('a body', () => {
     await expect.poll(refused).toBe(2);
     expect((await posts(command())).status).toBe(200);
     expect(sent.filter(({ text }) => text !== '')).toHaveLength(2);
+    expect((await posts(command('x'.repeat(1_500_000)))).status).toBe(200);
+    await expect.poll(refused).toBe(3);
+    expect(sent.filter(({ text }) => text !== '')).toHaveLength(3);
   });
 });
 
