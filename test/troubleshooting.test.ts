@@ -14,7 +14,7 @@ const WITHOUT_ROW = [
   'Check the plan (exports need Enterprise)',
   'Put a key that it takes into its file',
   'Set a key that it takes, and restart Docket.',
-  'Only this machine may read the metrics',
+  'The metrics are for this machine',
   'no listener took it',
   'more than the app has',
   'Its last log lines, in …:',

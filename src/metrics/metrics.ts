@@ -196,7 +196,7 @@ const processValues: [name: string, help: string, value: () => number | undefine
     () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
   ],
   ['process_resident_memory_bytes', 'Memory that the process holds.', process.memoryUsage.rss],
-  ['process_open_fds', 'Open file handles; not shown where the system does not tell.', openFiles],
+  ['process_open_fds', 'Open file handles; missing if the system does not report them.', openFiles],
   ['nodejs_heap_size_used_bytes', 'Memory of JavaScript objects.', () => process.memoryUsage().heapUsed],
   [
     'nodejs_eventloop_active_seconds_total',

@@ -48,7 +48,7 @@ const requestNames = ({ commands, buttons, modals, shortcuts, events }: Registry
 ];
 
 const REFUSAL =
-  'Only this machine may read the metrics, and whoever METRICS_ADDRESS names; not through a proxy.\n';
+  'The metrics are for this machine and the addresses in METRICS_ADDRESS, and not through a proxy.\n';
 
 /** Serves `GET /metrics` to this machine and to these addresses, but never through a proxy. */
 export function serveMetrics(
