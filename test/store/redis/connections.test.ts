@@ -26,14 +26,26 @@ afterEach(() => way.close());
 const kinds = { requests: connectForRequests, work: connectForWork };
 
 /** A connection of each kind, and one as BullMQ makes it. It is ready. */
-async function connected(kind: keyof typeof kinds | 'BullMQ', url = way.url): Promise<Redis> {
-  const connection = open(kind, url);
+async function connected(
+  kind: keyof typeof kinds | 'BullMQ',
+  url = way.url,
+  limits: Partial<typeof timing> = {},
+): Promise<Redis> {
+  const connection = open(kind, url, limits);
   if (connection.status !== 'ready') await once(connection, 'ready');
   return connection;
 }
 
-function open(kind: keyof typeof kinds | 'BullMQ', url = way.url): Redis {
-  const connection = kinds[kind === 'BullMQ' ? 'work' : kind]({ url }, timing, () => {}) as Redis;
+function open(
+  kind: keyof typeof kinds | 'BullMQ',
+  url = way.url,
+  limits: Partial<typeof timing> = {},
+): Redis {
+  const connection = kinds[kind === 'BullMQ' ? 'work' : kind](
+    { url },
+    { ...timing, ...limits },
+    () => {},
+  ) as Redis;
   onTestFinished(() => connection.disconnect());
   if (kind !== 'BullMQ') return connection;
   const duplicate = connection.duplicate({ connectionName: 'blocks' });
@@ -144,10 +156,11 @@ describe('while nothing comes', () => {
   );
 
   test('a blocking read shorter than the limit stays', async () => {
-    const connection = await connected('BullMQ');
+    // Far above the length of one read: a busy machine may answer a second late.
+    const connection = await connected('BullMQ', way.url, { redisBlockingSocketMs: 3000 });
     const made = way.connections();
-    // Together they wait for longer than that.
-    for (let read = 0; read < 8; read += 1) expect(await connection.bzpopmin('nothing', 0.1)).toBeNull();
+    // Together they wait for longer than the limit.
+    for (let read = 0; read < 8; read += 1) expect(await connection.bzpopmin('nothing', 0.4)).toBeNull();
     expect(way.connections()).toBe(made);
   });
 
