@@ -1,6 +1,6 @@
 import type { GalleryState } from './state.ts';
 import { agentStates } from './states/agent/index.ts';
-import { digestStates } from './states/digest.ts';
+import { digestStates } from './states/digest/index.ts';
 import { exportStates } from './states/export.ts';
 import { linkStates } from './states/link.ts';
 import { workspaceStates } from './states/workspace.ts';

@@ -1,0 +1,170 @@
+import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
+import {
+  notSettledMessage,
+  onItsWayMessage,
+  postedAlreadyMessage,
+  postedMessage,
+  previewMessage,
+  readingMessage,
+  stuckReply,
+  waitsMessage,
+} from '../../../../src/jobs/digest/edition/reply-view.ts';
+import { editionMessages } from '../../../../src/jobs/digest/edition/view.ts';
+import type { PageChange, PlatformCause } from '../../../../src/jobs/digest/model.ts';
+import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
+import { NOW_MS } from '../../../support/builders.ts';
+import { anEdition, aPage } from '../../../support/jobs/digest/builders.ts';
+import { THREAD } from '../../../support/jobs/export/rendering.ts';
+import { answered, type GalleryState, pick, pickFallback, told } from '../../state.ts';
+import { whole } from './whole.ts';
+
+const SITE = 'docs.acme.com';
+const DAY = 86_400_000;
+
+const biggest = (page: PageChange): Partial<EditionRun> => {
+  const { pages } = whole();
+  return { ...(pages && { pages: { ...pages, biggest: { page, by: 'human' } } }) };
+};
+/** The list of the range before is not all of it. */
+const lackingBefore = (): Partial<EditionRun> => {
+  const { pages } = whole();
+  return {
+    ...(pages && { pages: { ...pages, sumBefore: { human: 400, ai: 100 } } }),
+    totalsBefore: { human: 600, ai: 100 },
+  };
+};
+/** Without a page that rises, falls, or is new. */
+const quiet = (count: number): Partial<EditionRun> => {
+  const { pages } = anEdition();
+  return { ...(pages && { pages: { ...pages, count, falling: [], quiet: [] } }), readers: {}, followUps: [] };
+};
+
+const root = (name: string, changes: Partial<EditionRun>, state = 'views') =>
+  told(`digest/edition/${name}`, pick(editionMessages(whole(changes)), 'digest'), state, SITE);
+const asked: Partial<EditionRun> = { kind: 'asked', week: undefined };
+const posted: Partial<EditionRun> = { state: 'posted', pages: undefined };
+const failedFor = (
+  name: string,
+  ended: NonNullable<EditionRun['ended']>,
+  changes: Partial<EditionRun> = {},
+) =>
+  told(
+    `digest/edition/failed, ${name}`,
+    pick(editionMessages(anEdition({ kind: 'asked', totals: undefined, ended, ...changes })), 'failed'),
+    'could not be sent',
+    SITE,
+  );
+
+const CAUSES: PlatformCause[] = [
+  { kind: 'key', status: 401 },
+  { kind: 'forbidden', status: 403, said: 'Your address is not allowed' },
+  { kind: 'forbidden', status: 400 },
+  { kind: 'lost', status: 404 },
+  { kind: 'limit', status: 429 },
+  { kind: 'limit' },
+  { kind: 'down', status: 500 },
+  { kind: 'down', status: 200 },
+  { kind: 'down' },
+];
+const late = (name: string, changes: Partial<EditionRun>, state: string) =>
+  told(
+    `digest/edition/${name}, in the channel`,
+    pick(
+      editionMessages(
+        whole({ totals: undefined, stuck: { kind: 'key', status: 401 }, ended: undefined, ...changes }),
+      ),
+      'late',
+    ),
+    state,
+    SITE,
+  );
+
+/** Digests, and the answers to people who request one. */
+export const editionStates: GalleryState[] = [
+  root('weekly', {}),
+  root('weekly, without a chart', { hasChart: false }),
+  root('weekly, the first', { totalsBefore: undefined }),
+  root('weekly, the lowest', { trend: { weeks: 8, extreme: 'lowest', way: 'fall', inARow: 3 } }),
+  root('weekly, no views', { totals: { human: 0, ai: 0 } }),
+  root('pages follow', { ...posted, pagesFromMs: NOW_MS + DAY / 24 }),
+  root('pages are held up', { ...posted, pagesHeld: { kind: 'down', status: 500 } }),
+  root('too many pages', { ...posted, noPages: 'tooMany' }),
+  root('pages failed', { ...posted, noPages: 'failed' }),
+  root('late', { late: true }),
+  root('fewer views by people', biggest(aPage('/quickstart', { human: 20 }))),
+  root('a new page', biggest(aPage('/guides/passkeys', { before: { human: 0, ai: 0 } }))),
+  root('asked for', asked),
+  root('asked for, one day so far', {
+    ...asked,
+    range: { from: '2026-09-13', to: '2026-09-14' },
+    today: 'soFar',
+  }),
+  root('asked for, a part of a week', {
+    ...asked,
+    range: { from: '2026-09-09', to: '2026-09-14' },
+    today: 'leftOut',
+  }),
+  root('asked for, no views', { ...asked, totals: { human: 0, ai: 0 } }),
+  root('preview', { kind: 'preview' }, 'Preview'),
+  told('digest/pages/table', pick(editionMessages(whole()), 'pages'), 'Top pages', SITE),
+  told('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages'), 'Top pages', SITE),
+  told(
+    'digest/pages/sum differs',
+    pick(editionMessages(whole({ totals: { human: 1000, ai: 300 } })), 'pages'),
+    'Top pages',
+    SITE,
+  ),
+  told(
+    'digest/pages/sum before differs',
+    pick(editionMessages(whole(lackingBefore())), 'pages'),
+    'Top pages',
+    SITE,
+  ),
+  told(
+    'digest/pages/first, asked for',
+    pick(editionMessages(whole({ ...asked, comparesPages: false, readers: {}, followUps: [] })), 'pages'),
+    'Top pages',
+    SITE,
+  ),
+  ...[1, 431].map((count) =>
+    told(
+      `digest/pages/nothing moved, ${count}`,
+      pick(editionMessages(whole(quiet(count))), 'pages'),
+      'Top pages',
+      SITE,
+    ),
+  ),
+  told(
+    'digest/pages/readers alone',
+    pick(editionMessages(whole({ sections: ['readers'], followUps: whole().followUps.slice(-5) })), 'pages'),
+    'looked for',
+    SITE,
+  ),
+  told('digest/pages/preview', pick(editionMessages(whole({ kind: 'preview' })), 'pages'), 'Top pages', SITE),
+  failedFor('archived', { why: 'place', code: 'is_archived' }),
+  failedFor('place', { why: 'place', code: 'not_in_channel' }),
+  failedFor('project', { why: 'project' }),
+  failedFor('permission', { why: 'permission' }),
+  failedFor('broken', { why: 'broken', ref: '7f3c1d' }),
+  failedFor('platform', { why: 'platform' }),
+  failedFor('preview', { why: 'platform' }, { kind: 'preview' }),
+  ...CAUSES.map((cause) =>
+    failedFor(`platform, ${cause.kind} ${cause.status ?? ''}`, { why: 'platform', cause }),
+  ),
+  late('late', {}, 'is late'),
+  late('late, then there', { totals: { human: 900, ai: 300 } }, 'arrived late'),
+  late('late, then not there', { ended: { why: 'platform' } }, 'could not be sent'),
+  answered('digest/answer/waits', waitsMessage(anEdition(), NOW_MS + DAY / 24)),
+  answered('digest/answer/no numbers yet', stuckReply(anEdition(), { kind: 'key', status: 401 })),
+  answered('digest/answer/on its way', onItsWayMessage(anEdition())),
+  answered('digest/answer/preview', previewMessage(anEdition())),
+  answered(
+    'digest/answer/any dates',
+    readingMessage(anEdition({ range: { from: '2026-09-01', to: '2026-09-11' } }), true),
+  ),
+  answered('digest/answer/any dates, to be sent directly', readingMessage(anEdition(), false)),
+  answered('digest/answer/posted', postedMessage(anEdition(), THREAD)),
+  answered('digest/answer/posted already', postedAlreadyMessage(anEdition(), THREAD)),
+  answered('digest/answer/posted already, elsewhere', postedAlreadyMessage(anEdition(), undefined)),
+  answered('digest/answer/too early', notSettledMessage(lastCompleteWeek(NOW_MS), NOW_MS)),
+];

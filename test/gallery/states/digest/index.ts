@@ -1,0 +1,11 @@
+import { askStates, digestModalStates } from './asks.ts';
+import { editionStates } from './editions.ts';
+import { alertStates, scheduleStates } from './schedules.ts';
+
+export const digestStates = [
+  ...editionStates,
+  ...scheduleStates,
+  ...alertStates,
+  ...askStates,
+  ...digestModalStates,
+];
