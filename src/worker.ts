@@ -5,7 +5,6 @@ import { DocsApiError } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
 import { docsProblemOf } from './docs-api/problems.ts';
 import { createExpiryReminder, createKeyAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
-import { createCallOnce } from './jobs/call-once.ts';
 import type { JobContext } from './jobs/context.ts';
 import { workWithKey } from './jobs/features.ts';
 import { enqueueHome, enqueueRun, jobs } from './jobs/index.ts';
@@ -22,6 +21,7 @@ import { createChannels } from './slack/lookups.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import { createKeyWatch } from './store/alerts.ts';
+import { createCallOnce } from './store/call-once.ts';
 import { limitNameOf, type RateLimit, type RateLimitStore } from './store/rate-limit.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import { parseMember } from './store/run-scripts.ts';
@@ -37,7 +37,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const { redis, queues, stores: own } = connectRole(connectForWork, settings, parts);
   const { metrics } = parts;
   const stores = { ...own, rateLimiter: countSlots(own.rateLimiter, metrics) };
-  const { messages, rateLimiter, steps } = stores;
+  const { messages, rateLimiter } = stores;
   shareHealth(parts.health, stores.health, onRedisError);
 
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
@@ -48,7 +48,6 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const currentTeamId = () => identity.current()?.teamId;
   const outbox = createOutbox({ messages, enqueueMessage, timing, now });
   const docsApis = createDocsApis(settings, parts, createKeyWatch(stores.rejectedKeys, now, onRedisError));
-  const callOnceParts = { steps, stopping, marginMs: timing.callMarginMs, newToken: randomUUID, now };
   const admins = () => findAdmins(settings.allow.admin, slack.groupMembers, log);
   const alertParts = { admins, alerts: stores.alerts, outbox, now };
   const { projects } = settings;
@@ -83,15 +82,14 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
     policy: rejectWhenStopping(stopping, parts.policy),
     botUserId: () => identity.current()?.botUserId,
     workspaceUrl: () => identity.current()?.url,
-    callOnce: createCallOnce({
-      ...callOnceParts,
-      callMs: timing.docsCallMs,
-      didNotHappen: (error) => error instanceof DocsApiError && error.happened === 'no',
-    }),
-    callOnceInSlack: createCallOnce({
-      ...callOnceParts,
-      callMs: timing.slackCallMs,
-      didNotHappen: (error) => error instanceof SlackApiError && error.kind !== 'unclear',
+    ...createCallOnce(redis, {
+      marginMs: timing.callMarginMs,
+      didNotHappen: (error) =>
+        (error instanceof DocsApiError && error.happened === 'no') ||
+        (error instanceof SlackApiError && error.kind !== 'unclear'),
+      stopping,
+      newToken: randomUUID,
+      now,
     }),
     async refreshHomes(teamId, userIds) {
       const opened = await stores.people.whoOpenedHome(teamId, userIds);

@@ -17,7 +17,7 @@ import { type LinkRun, linkRun } from '../jobs/link/record.ts';
 import { linkKey } from '../jobs/link/view.ts';
 import { type WelcomeRun, welcomeRun } from '../jobs/welcome/job.ts';
 import { retention } from '../runtime/timing.ts';
-import { createCallOnceStore } from '../store/calls.ts';
+import { writeIntent } from '../store/call-once.ts';
 import { keys } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { askTime } from '../store/redis/clock.ts';
@@ -64,7 +64,6 @@ const LONG_AGO_MS = 1;
  */
 export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   const runs = createRunStore(redis);
-  const steps = createCallOnceStore(redis);
   const nowMs = await askTime(redis);
   const work: OpenWork = { exports: 0, instructions: 0, skipped: 0 };
 
@@ -82,8 +81,9 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     const later = [...cards, ...ends, `${id}.progress`, `${id}.question.${attempt}`];
     await search([...shown, ...later], run.sinceMs);
     if (joined || !['accepted', 'postingCard', 'starting'].includes(state)) return;
-    const intent = await steps.begin(id, startStep(run), 'after-restore', LONG_AGO_MS);
-    if (intent.kind !== 'finished') work.exports += 1;
+    const intent = { token: 'after-restore', sinceMs: LONG_AGO_MS };
+    const start = (await writeIntent(redis, id, startStep(run), intent)) ?? intent;
+    if (!('result' in start)) work.exports += 1;
   }
 
   async function closeThread({ run, inbox }: { run: ThreadRun; inbox: unknown[] }) {

@@ -35,20 +35,21 @@ export const deliveryCheckMs = (
 type Arrival = 'yes' | 'notKnown' | { inMs: number };
 
 /**
- * Posts a message once to the requester, in the conversation of the request, while that is possible. Returns whether it
- * arrived.
+ * Posts a message once to the requester, in the conversation of the request, while that is possible. `requestId`: the
+ * run with the request, if it is another one. Returns whether it arrived.
  */
 export async function postWhereAsked(
-  runId: string,
+  run: RunBase,
   step: string,
   message: Message,
-  { runs, callOnceInSlack, steps, postEphemeral, timing }: JobContext,
+  { runs, callOnce, callResult, postEphemeral, timing }: JobContext,
+  requestId = run.id,
 ): Promise<Arrival> {
-  const responseUrl = await runs.responseUrl(runId);
+  const responseUrl = await runs.responseUrl(requestId);
   // It may have arrived through a response URL that existed then.
   if (responseUrl === undefined)
-    return (await steps.result(runId, step))?.value === true ? 'yes' : 'notKnown';
-  const posted = await callOnceInSlack(runId, step, () =>
+    return (await callResult(run.id, step))?.result === true ? 'yes' : 'notKnown';
+  const posted = await callOnce(run, step, timing.slackCallMs, () =>
     postEphemeral(responseUrl, message, timing.slackCallMs),
   );
   if (posted.kind === 'inFlight') return { inMs: Math.max(1, posted.forMs) };
@@ -66,7 +67,7 @@ export async function reportPrivately(
   context: JobContext,
 ): Promise<number> {
   const { name, userId, message, direct = message } = report;
-  const arrival = await postWhereAsked(run.id, name, message, context);
+  const arrival = await postWhereAsked(run, name, message, context);
   if (arrival === 'yes') return 0;
   if (arrival !== 'notKnown') return arrival.inMs;
   const post = {

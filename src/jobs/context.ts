@@ -10,14 +10,13 @@ import type { Mentions, Names } from '../slack/markdown/names.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { PostEphemeral } from '../slack/response-url.ts';
 import type { AuditStore } from '../store/audit.ts';
-import type { CallOnceStore } from '../store/calls.ts';
+import type { CallOnce, CallResult } from '../store/call-once.ts';
 import type { FiguresStore } from '../store/figures.ts';
 import type { MessageStore } from '../store/messages.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { OwnPostStore, ThreadStore } from '../store/threads.ts';
 import type { ValueStores } from '../store/values.ts';
-import type { CallOnce } from './call-once.ts';
 import type { Limits } from './limits.ts';
 import type { IsPublic } from './visibility.ts';
 
@@ -68,11 +67,8 @@ export interface JobContext {
    */
   alertAdmins: (teamId: string, project: string, error?: DocsApiError) => Promise<boolean>;
 
-  /** For calls to the platform that must not happen twice, and their results. */
   callOnce: CallOnce;
-  steps: CallOnceStore;
-  /** For calls to Slack that must not happen twice. */
-  callOnceInSlack: CallOnce;
+  callResult: CallResult;
   /** Refreshes the Home tabs of those people who use them. */
   refreshHomes: (teamId: string, userIds: readonly string[]) => Promise<void>;
   /** Queues a run for a step, at once. */

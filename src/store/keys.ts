@@ -17,6 +17,7 @@ export function setTagName(name: string | undefined) {
 export const keys = {
   /** The number of the schema of all data; see `schema.ts`. */
   schema: () => `${PREFIX}:schema`,
+  /** Hash: the run as JSON, with its revision, number of wakes, and calls made once. */
   run: (runId: string) => `${PREFIX}:run:${runId}`,
   /** Sorted set of the active runs, scored by due time; see `due.ts`. */
   activeRuns: () => `${PREFIX}:runs:active`,
@@ -45,7 +46,6 @@ export const keys = {
   /** Hash of Slack's present channel ids, by Docket's ids. */
   channelIds: (teamId: string) => `${PREFIX}:channel-ids:${teamId}`,
   responseUrl: (runId: string) => `${PREFIX}:response-url:${runId}`,
-  step: (runId: string, step: string) => `${PREFIX}:step:${runId}:${step}`,
   message: (messageKey: string) => `${PREFIX}:message:${messageKey}`,
   /** Sorted set of the messages whose wanted state is not delivered, scored by due time. */
   undelivered: () => `${PREFIX}:messages:undelivered`,

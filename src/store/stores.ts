@@ -1,6 +1,5 @@
 import { createAlertStore, createRejectedKeyStore } from './alerts.ts';
 import { createAuditStore } from './audit.ts';
-import { createCallOnceStore } from './calls.ts';
 import { createDueStore } from './due.ts';
 import { createFiguresStore } from './figures.ts';
 import { createHealthStore } from './health.ts';
@@ -26,6 +25,5 @@ export const createStores = (redis: RedisClient) => ({
   rateLimiter: createRateLimitStore(redis),
   rejectedKeys: createRejectedKeyStore(redis),
   runs: createRunStore(redis),
-  steps: createCallOnceStore(redis),
   threads: createThreadStore(redis),
 });

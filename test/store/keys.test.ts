@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createQueues } from '../../src/jobs/queue.ts';
 import { createAlertStore } from '../../src/store/alerts.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
-import { createCallOnceStore } from '../../src/store/calls.ts';
+import { writeIntent } from '../../src/store/call-once.ts';
 import { createDueStore } from '../../src/store/due.ts';
 import { createHealthStore } from '../../src/store/health.ts';
 import { keys, PREFIX, setTagName } from '../../src/store/keys.ts';
@@ -42,7 +42,7 @@ test('all that is written with a name of its own begins with that name', async (
   await threads.follow(aThread(), place);
   await threads.appendToThread('agent-thread', place, { event: {}, dedupeKey: 'ts' }, false);
   await createMessageStore(client).setWanted('m1', aMessage(), 1, 1000);
-  await createCallOnceStore(client).begin('r1', 'start', 'token', 1000);
+  await writeIntent(client, 'r1', 'start', { token: 'token', sinceMs: 1000 });
   await createRateLimitStore(client).takeSlot(
     { name: 'post:C1', count: 60, windowMs: 60_000, burst: 2 },
     { id: 'a' },
@@ -67,7 +67,6 @@ test('whatever the stores write ends some day, except for settings, threads that
   const { client } = redis;
   const runs = createRunStore(client);
   const messages = createMessageStore(client);
-  const steps = createCallOnceStore(client);
   const pace = createRateLimitStore(client);
   const run: RunBase = { id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1', people: ['U1'] };
   const deadlineMs = (await runs.timeMs()) + 60_000;
@@ -77,9 +76,7 @@ test('whatever the stores write ends some day, except for settings, threads that
   await runs.resume(saved ?? run, deadlineMs, 60_000);
   await messages.setWanted('m1', aMessage(), 1, 1000);
   await messages.update('m1', { channel: 'C1', ts: '1.1', deliveredHash: 'h', failures: 2 });
-  await steps.begin('r1', 'start', 'token', 1000);
-  await steps.finish('r1', 'start', { jobId: 'se_1' });
-  await steps.finish('r1', 'never-begun', 1);
+  await writeIntent(client, 'r1', 'start', { token: 'token', sinceMs: 1000 });
   await createValueStores(client).links.put('l1', 'https://bundles.example/1', deadlineMs);
   // The third gets a reservation.
   for (const of of ['a', 'b', 'c'])
@@ -127,8 +124,6 @@ test('whatever the stores write ends some day, except for settings, threads that
       keys.responseUrl('1.2.a'),
       keys.alert('key:T1:acme'),
       keys.audit('T1'),
-      keys.step('r1', 'start'),
-      keys.step('r1', 'never-begun'),
       keys.message('m1'),
       keys.undelivered(),
       keys.link('l1'),

@@ -52,7 +52,7 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
       throw new DocsApiError('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
     return docs.startExport({ domain, version, paths }, { isTooLate });
   };
-  const outcome = await context.callOnce(run.id, startStep(run), start);
+  const outcome = await context.callOnce(run, startStep(run), context.timing.docsCallMs, start);
   switch (outcome.kind) {
     case 'done':
       return beginWatch(run, outcome.value, context);
@@ -93,10 +93,10 @@ async function beginWatch(run: ExportRun, job: StartedExport, context: JobContex
 
 /** If the platform has answered the start of that attempt, watches the export; else returns undefined. */
 async function beginLateWatch(run: ExportRun, attempt: number, context: JobContext) {
-  const late = await context.steps.result(run.id, startStep({ attempt }));
+  const late = await context.callResult(run.id, startStep({ attempt }));
   if (late === undefined) return undefined;
   const answer = { attempt, by: '', byId: '', action: 'late' as const };
-  return beginWatch({ ...run, answer }, late.value as StartedExport, context);
+  return beginWatch({ ...run, answer }, late.result as StartedExport, context);
 }
 
 async function handleStartError(
@@ -128,7 +128,7 @@ export async function awaitAnswer(run: ExportRun, context: JobContext): Promise<
   if (late !== undefined) return late;
   await context.runs.markIdle(run, false);
   // If the result came first, its `markDue` was undone by `markIdle`.
-  if ((await context.steps.result(run.id, startStep(run))) === undefined) return done;
+  if ((await context.callResult(run.id, startStep(run))) === undefined) return done;
   await context.runs.markDue(run.job, run.id);
   return runAgainIn(0);
 }

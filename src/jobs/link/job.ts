@@ -88,7 +88,7 @@ async function postLinkEphemeral(run: LinkRun, code: string, context: JobContext
   const link = await context.links.get(run.link ?? '');
   if (link === undefined) return;
   const message = await fillLinks(refusedMessage(run, code), async () => link);
-  await postWhereAsked(run.id, `refused.${run.made}`, message, context);
+  await postWhereAsked(run, `refused.${run.made}`, message, context);
 }
 
 /** Waits until the link expires, then saves `changes`. A link of unknown expiry stays as it is. */

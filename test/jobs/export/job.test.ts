@@ -25,11 +25,11 @@ describe('over long spans, by a moved clock', () => {
       getExport: async () => anExportJob({ jobId: 'se_late' }),
     });
     expect(await world.step(run, context)).toEqual({ kind: 'done' });
-    await context.steps.finish(run.id, 'start.1', {
+    await context.callOnce(run, 'start.1', 1000, async () => ({
       jobId: 'se_late',
       status: 'queued',
       rawStatus: 'queued',
-    });
+    }));
     expect(await world.step(run, context)).toMatchObject({ kind: 'again' });
     expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
     expect(world.text(run, 'question.1')).toBe(
@@ -47,7 +47,7 @@ describe('over long spans, by a moved clock', () => {
     const context = world.contextWith({ getExport: async () => anExportJob({ jobId: 'se_late' }) });
     await world.step(run, context);
     expect(await world.runs.active()).toEqual([]);
-    await context.steps.finish(run.id, 'start.1', anExportJob({ jobId: 'se_late' }));
+    await context.callOnce(run, 'start.1', 1000, async () => anExportJob({ jobId: 'se_late' }));
     expect(await world.runs.active()).toEqual([{ job: 'export', id: run.id }]);
     await world.step(run, context);
     expect(await world.runs.byAlias(jobAlias(run.teamId, run.project, 'se_late'))).toBe(run.id);
@@ -62,7 +62,7 @@ describe('over long spans, by a moved clock', () => {
     });
     const context = world.contextWith({ getExport: async () => anExportJob({ jobId: 'se_late' }) });
     const settle: typeof world.runs.markIdle = async (...parts) => {
-      await context.steps.finish(run.id, 'start.1', anExportJob({ jobId: 'se_late' }));
+      await context.callOnce(run, 'start.1', 1000, async () => anExportJob({ jobId: 'se_late' }));
       return world.runs.markIdle(...parts);
     };
     await world.step(run, { ...context, runs: { ...world.runs, markIdle: settle } });
@@ -88,7 +88,7 @@ describe('over long spans, by a moved clock', () => {
     const again = transitions.startAgain(run, { id: 'U0ANA', name: 'ana' }, NOW_MS);
     if (again === undefined) throw new Error('the click counts');
     await world.runs.resume(again, Number.MAX_SAFE_INTEGER, HOUR_MS);
-    await context.steps.finish(run.id, 'start.1', anExportJob({ jobId: 'se_late' }));
+    await context.callOnce(run, 'start.1', 1000, async () => anExportJob({ jobId: 'se_late' }));
     await world.step(run, context);
     expect(started).toEqual([]);
     expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });

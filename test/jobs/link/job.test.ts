@@ -49,7 +49,7 @@ function contextWith(docs: Partial<DocsApi> | undefined, changes: JobContextPart
       adminsTold.push(project);
       return true;
     },
-    callOnce: async (_run, _step, call) => ({ kind: 'done', value: await call(() => false) }),
+    callOnce: async (_run, _step, _limitMs, call) => ({ kind: 'done', value: await call(() => false) }),
     async postEphemeral(responseUrl, message) {
       answered.push({ responseUrl, message });
       return true;

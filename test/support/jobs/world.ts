@@ -3,12 +3,11 @@ import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
-import { createCallOnce } from '../../../src/jobs/call-once.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { defaultTiming, type Timing } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
-import { createCallOnceStore } from '../../../src/store/calls.ts';
+import { createCallOnce } from '../../../src/store/call-once.ts';
 import { createFiguresStore } from '../../../src/store/figures.ts';
 import { createMessageStore } from '../../../src/store/messages.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
@@ -38,8 +37,6 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
   const stopping = parts.stopping ?? new AbortController().signal;
   const wake = parts.wake ?? (async () => {});
   const runs = parts.runs ?? createRunStore(redis);
-  const steps = createCallOnceStore(redis);
-  const calls = { steps, stopping, marginMs: timing.callMarginMs, newToken, now };
   return {
     runs,
     threads: createThreadStore(redis),
@@ -80,16 +77,14 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     botUserId: () => 'U0DOCKET',
     workspaceUrl: () => 'https://acme.example/',
     alertAdmins: async () => true,
-    callOnce: createCallOnce({
-      ...calls,
-      callMs: timing.docsCallMs,
-      didNotHappen: (error) => error instanceof DocsApiError && error.happened === 'no',
-    }),
-    steps,
-    callOnceInSlack: createCallOnce({
-      ...calls,
-      callMs: timing.slackCallMs,
-      didNotHappen: (error) => error instanceof SlackApiError && error.kind !== 'unclear',
+    ...createCallOnce(redis, {
+      marginMs: timing.callMarginMs,
+      didNotHappen: (error) =>
+        (error instanceof DocsApiError && error.happened === 'no') ||
+        (error instanceof SlackApiError && error.kind !== 'unclear'),
+      stopping,
+      newToken,
+      now,
     }),
     refreshHomes: async () => {},
     random: () => 0.5,

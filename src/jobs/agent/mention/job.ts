@@ -152,11 +152,13 @@ function answerFor({ problem }: MentionRun, text: string, most: number): Mention
 
 /** Posts the answer once to the author of the mention. */
 async function postAnswer(run: MentionRun, content: Message, context: JobContext): Promise<Outcome> {
-  const { slack, callOnceInSlack, log } = context;
+  const { slack, callOnce, timing, log } = context;
   const { threadTs } = run;
   const { channel, user } = run.reply;
   const to = { channel, user, ...(threadTs !== undefined && { threadTs }) };
-  const outcome = await callOnceInSlack(run.id, 'whisper', () => slack.postEphemeralTo(to, content));
+  const outcome = await callOnce(run, 'whisper', timing.slackCallMs, () =>
+    slack.postEphemeralTo(to, content),
+  );
   if (outcome.kind === 'inFlight') return runAgainIn(outcome.forMs);
   if (outcome.kind !== 'notHappened') return markIdle(run, context);
   const { error } = outcome;

@@ -112,7 +112,7 @@ async function postEphemeral(
   // Slack shows no ephemeral in a thread without replies; a thread that was not followed may have none.
   const threadTs = place?.rootTs ?? (asked.rootTs === asked.ts ? undefined : asked.rootTs);
   const to = { channel, user: ephemeral.to, ...(threadTs !== undefined && { threadTs }) };
-  const outcome = await context.callOnceInSlack(thread.id, `note.${ephemeral.id}`, () =>
+  const outcome = await context.callOnce(thread, `note.${ephemeral.id}`, context.timing.slackCallMs, () =>
     context.slack.postEphemeralTo(to, ephemeralMessage(thread, ephemeral)),
   );
   if (outcome.kind === 'done' || outcome.kind === 'unknown') return undefined;

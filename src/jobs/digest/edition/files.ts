@@ -123,14 +123,14 @@ async function complete(
   save: Save,
   context: JobContext,
 ): Step {
-  const { slack, callOnceInSlack, steps, timing } = context;
+  const { slack, callOnce, callResult, timing } = context;
   const { fileId, channel } = upload;
   const slots = slotsOf(run, context);
   const step = `csv ${fileId} ${attempt}`;
-  const isNew = (await steps.result(run.id, step)) === undefined;
+  const isNew = (await callResult(run.id, step)) === undefined;
   const waitMs = isNew ? await slots.take('complete') : 0;
   if (waitMs > 0) return runAgainIn(waitMs);
-  const completed = await callOnceInSlack(run.id, step, async () => {
+  const completed = await callOnce(run, step, timing.slackCallMs, async () => {
     await slack.completeUpload(upload).catch(slots.hold('complete'));
     return true;
   });

@@ -198,7 +198,7 @@ function findPagesWait(
  * sent by hand, only in the conversation of the request.
  */
 async function reportWait(run: EditionRun, figures: FiguresRun, context: JobContext): Promise<boolean> {
-  const { id, kind, sentBy, sinceMs, owner } = run;
+  const { kind, sentBy, sinceMs, owner } = run;
   const { limitedUntilMs = 0 } = figures;
   const isWeekly = kind === 'weekly';
   if (run.waitReported || (isWeekly && sentBy === undefined)) return false;
@@ -207,6 +207,6 @@ async function reportWait(run: EditionRun, figures: FiguresRun, context: JobCont
   const message = isStuck ? stuckReply(run, causeOf(figures)) : waitsMessage(run, limitedUntilMs);
   if (sentBy === undefined)
     return (await reportPrivately(run, { name: 'wait', userId: owner.id, message }, context)) === 0;
-  await postWhereAsked(sentBy, `wait ${id} ${sinceMs}`, message, context);
+  await postWhereAsked(run, `wait ${sinceMs}`, message, context, sentBy);
   return true;
 }

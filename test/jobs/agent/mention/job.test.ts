@@ -1,12 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { mentionJob } from '../../../../src/jobs/agent/mention/job.ts';
 import { type MentionRun, mentionRun } from '../../../../src/jobs/agent/mention/record.ts';
-import { createCallOnce } from '../../../../src/jobs/call-once.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { createPolicy, type PermissionResult } from '../../../../src/policy.ts';
 import { createLog } from '../../../../src/runtime/log.ts';
-import { SlackApiError } from '../../../../src/slack/errors.ts';
-import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { aMention, aMentionReply } from '../../../support/jobs/agent/builders.ts';
@@ -24,7 +21,6 @@ beforeEach(() => {
 const UNSEEN = "Slack doesn't let me see who you are; the people who run Docket have to reinstall the app.";
 const ana = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
 const allowed: PermissionResult = { kind: 'allowed', person: ana };
-const notHappened = new Set(['limited', 'unreachable', 'place']);
 
 function contextWith(changes: JobContextParts = {}, verdict: PermissionResult = allowed): JobContext {
   return jobContext(redis.client, {
@@ -39,15 +35,6 @@ function contextWith(changes: JobContextParts = {}, verdict: PermissionResult = 
         said.push({ to, text });
       },
     },
-    callOnceInSlack: createCallOnce({
-      stopping: new AbortController().signal,
-      steps: createCallOnceStore(redis.client),
-      callMs: 1000,
-      marginMs: 1000,
-      didNotHappen: (error) => error instanceof SlackApiError && notHappened.has(error.kind),
-      newToken: () => crypto.randomUUID(),
-      now: () => nowMs,
-    }),
     now: () => nowMs,
     ...changes,
   });

@@ -4,9 +4,7 @@ import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import { type ThreadRun, threadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
 import { watchId, watchRun } from '../../../../src/jobs/agent/watch/record.ts';
-import { createCallOnce } from '../../../../src/jobs/call-once.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
-import { createCallOnceStore } from '../../../../src/store/calls.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
 import { NOW_MS } from '../../builders.ts';
@@ -61,15 +59,6 @@ export function createAgentWorld(redis: TestRedis) {
         return outbox.publish(teamId, message, version);
       },
     },
-    callOnceInSlack: createCallOnce({
-      stopping: new AbortController().signal,
-      steps: createCallOnceStore(client),
-      callMs: 100,
-      marginMs: 100,
-      didNotHappen: () => true,
-      newToken,
-      now,
-    }),
     audit: {
       add: async (_team, { user, what, result }) => void audited.push(`${user.id} ${what}: ${result}`),
       latest: async () => ({ done: [], refused: [] }),

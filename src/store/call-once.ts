@@ -1,0 +1,122 @@
+import { Stopping } from '../runtime/stopping.ts';
+import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
+import { lastingScript, updateHash } from './redis/lua.ts';
+import { LUA_WAKE, memberOf } from './run-scripts.ts';
+import type { RunBase } from './runs.ts';
+
+/** The intent to make a call, replaced by its result. It is a field of the run's record. */
+type CallRecord = { token: string; sinceMs: number } | { result: unknown };
+
+/** The result of a call that must not happen twice. */
+export type CallOnceOutcome<T> =
+  | { kind: 'done'; value: T }
+  /** The call certainly did not happen; its intent is deleted, so it may be tried again. */
+  | { kind: 'notHappened'; error: unknown }
+  /** It may or may not have happened. Only a person may decide to make it again. */
+  | { kind: 'unknown'; error?: unknown }
+  /** The caller may still be waiting for the answer; try again after `forMs`. */
+  | { kind: 'inFlight'; forMs: number };
+
+export type CallOnce = ReturnType<typeof createCallOnce>['callOnce'];
+export type CallResult = ReturnType<typeof createCallOnce>['callResult'];
+
+export interface CallOnceParts {
+  /** Added to the time limit of a call: after both, no process still waits for the call. */
+  marginMs: number;
+  /** Whether an error proves that the call did not happen. */
+  didNotHappen: (error: unknown) => boolean;
+  /** Once it is aborted, no intent is written. */
+  stopping: AbortSignal;
+  newToken: () => string;
+  now: () => number;
+}
+
+const fieldOf = (step: string) => `call:${step}`;
+
+// A result may come when its run is idle. Then the run is due again.
+const finishScript = lastingScript(`${LUA_WAKE}
+local run, active = unpack(KEYS)
+local field, result, member = unpack(ARGV)
+if redis.call('EXISTS', run) == 0 then return 0 end
+redis.call('HSET', run, field, result)
+if not redis.call('ZSCORE', active, member) then wake(run, active, member) end
+return 1
+`);
+
+async function readCall(redis: RedisClient, runId: string, step: string): Promise<CallRecord | undefined> {
+  const json = await redis.hget(keys.run(runId), fieldOf(step));
+  return json === null ? undefined : JSON.parse(json);
+}
+
+/**
+ * Writes the intent to make a call, unless there is one or a result. Returns what is stored then; undefined without a
+ * run. `token` is unique to this intent: a write whose answer is lost is repeated, and must recognize its own intent.
+ */
+export async function writeIntent(
+  redis: RedisClient,
+  runId: string,
+  step: string,
+  intent: { token: string; sinceMs: number },
+): Promise<CallRecord | undefined> {
+  const field = fieldOf(step);
+  const changes = { [field]: JSON.stringify(intent) };
+  const isWritten = await updateHash(redis, keys.run(runId), changes, { [field]: undefined });
+  return isWritten ? intent : readCall(redis, runId, step);
+}
+
+/** Makes calls that must not happen twice. */
+export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
+  const { marginMs, didNotHappen, stopping, newToken, now } = parts;
+  return {
+    /**
+     * Makes a call at most once per run and step, even after a crash: writes the intent before the call, and the result
+     * after it. Throws `Stopping` if neither can be written. `limitMs` is the time limit of the call. `isTooLate` says
+     * whether other processes may already treat the call as lost, so that it must not be made. Sends to the agent keep
+     * their intent in the run's JSON (`agent/thread/send.ts`), in one write with the inbox.
+     */
+    async callOnce<T>(
+      run: Pick<RunBase, 'id' | 'job'>,
+      step: string,
+      limitMs: number,
+      call: (isTooLate: () => boolean) => Promise<T>,
+    ): Promise<CallOnceOutcome<T>> {
+      stopping.throwIfAborted();
+      const key = keys.run(run.id);
+      const field = fieldOf(step);
+      const intent = { token: newToken(), sinceMs: now() };
+      const clear = () => updateHash(redis, key, { [field]: undefined }, { [field]: JSON.stringify(intent) });
+      const stored = await writeIntent(redis, run.id, step, intent);
+      // Another process has just taken its intent back, or the run has expired.
+      if (stored === undefined) return { kind: 'inFlight', forMs: 0 };
+      if ('result' in stored) return { kind: 'done', value: stored.result as T };
+      if (stored.token !== intent.token) {
+        const forMs = Math.min(stored.sinceMs - now(), 0) + limitMs + marginMs;
+        return forMs > 0 ? { kind: 'inFlight', forMs } : { kind: 'unknown' };
+      }
+      const isTooLate = () => now() - intent.sinceMs > marginMs;
+      if (isTooLate()) {
+        await clear();
+        return { kind: 'inFlight', forMs: 0 };
+      }
+      let value: T;
+      try {
+        value = await call(isTooLate);
+      } catch (error) {
+        const stopped = error instanceof Stopping;
+        if (!stopped && !didNotHappen(error)) return { kind: 'unknown', error };
+        await clear();
+        if (stopped) throw error;
+        return { kind: 'notHappened', error };
+      }
+      const result = JSON.stringify({ result: value ?? null });
+      await finishScript(redis, [key, keys.activeRuns()], [field, result, memberOf(run)]);
+      return { kind: 'done', value };
+    },
+    /** Returns the result of such a call, if there is one. */
+    async callResult(runId: string, step: string): Promise<{ result: unknown } | undefined> {
+      const call = await readCall(redis, runId, step);
+      return call !== undefined && 'result' in call ? call : undefined;
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Stopping } from '../../src/runtime/stopping.ts';
+import { createCallOnce } from '../../src/store/call-once.ts';
+import { keys } from '../../src/store/keys.ts';
+import { createRunStore, type RunBase } from '../../src/store/runs.ts';
+import { redisForTests } from '../support/redis.ts';
+
+const LIMIT_MS = 14_500;
+const MARGIN_MS = 500;
+const refused = new Error('connection refused');
+const lost = new Error('no answer');
+const run: RunBase = { id: 'r1', teamId: 'T1', job: 'export', rev: 1, people: [] };
+
+const redis = redisForTests();
+let nowMs: number;
+let tokens: number;
+let stopping: AbortController;
+beforeEach(async () => {
+  nowMs = 1_000_000;
+  tokens = 0;
+  stopping = new AbortController();
+  const runs = createRunStore(redis.client);
+  await runs.accept(run, (await runs.timeMs()) + 10_000, 0, undefined);
+});
+
+/** As another process would make it: nothing is shared but Redis and the time. */
+const process = (newToken = () => `token ${++tokens}`) =>
+  createCallOnce(redis.client, {
+    stopping: stopping.signal,
+    marginMs: MARGIN_MS,
+    didNotHappen: (error) => error === refused,
+    newToken,
+    now: () => nowMs,
+  });
+
+const once = <T>(call: (isTooLate: () => boolean) => Promise<T>, step = 'start') =>
+  process().callOnce(run, step, LIMIT_MS, call);
+
+const forbidden = async () => {
+  throw new Error('made twice');
+};
+const fields = () => redis.client.hkeys(keys.run('r1'));
+
+/** A call that is answered when the test says so. */
+function aCall() {
+  const begun = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<string>();
+  const call = () => {
+    begun.resolve();
+    return answer.promise;
+  };
+  return { call, begun: begun.promise, answer: answer.resolve, fail: answer.reject };
+}
+
+test.each([{ jobId: 'se_1', pages: [1, { two: 2 }] }, null])(
+  'a result is returned on every re-entry, also much later: %j',
+  async (result) => {
+    expect(await once(async () => result)).toEqual({ kind: 'done', value: result });
+    nowMs += 100 * LIMIT_MS;
+    expect(await once(forbidden)).toEqual({ kind: 'done', value: result });
+    expect(await process().callResult('r1', 'start')).toEqual({ result });
+    expect(await once(async () => 'another', 'start.2')).toEqual({ kind: 'done', value: 'another' });
+  },
+);
+
+describe('a call that fails', () => {
+  test('with proof that it did not happen may be made again at once', async () => {
+    expect(await once(() => Promise.reject(refused))).toEqual({ kind: 'notHappened', error: refused });
+    expect(await once(async () => 'started')).toEqual({ kind: 'done', value: 'started' });
+  });
+
+  test('without that proof stays unknown: it is not made again, now or later', async () => {
+    expect(await once(() => Promise.reject(lost))).toEqual({ kind: 'unknown', error: lost });
+    expect(await once(forbidden)).toMatchObject({ kind: 'inFlight' });
+    nowMs += LIMIT_MS + MARGIN_MS;
+    expect(await once(forbidden)).toEqual({ kind: 'unknown' });
+    expect(await process().callResult('r1', 'start')).toBeUndefined();
+  });
+});
+
+describe('a process that is to stop', () => {
+  test('makes no call, and leaves no intent of one', async () => {
+    const before = await fields();
+    const call = async () => {
+      stopping.abort(new Stopping());
+      stopping.signal.throwIfAborted();
+    };
+    await expect(once(call)).rejects.toThrow(Stopping);
+    await expect(once(forbidden)).rejects.toThrow(Stopping);
+    expect(await fields()).toEqual(before);
+  });
+
+  test('still keeps the result of a call that was under way', async () => {
+    const { call, begun, answer } = aCall();
+    const answered = once(call);
+    await begun;
+    stopping.abort(new Stopping());
+    answer('started');
+    expect(await answered).toEqual({ kind: 'done', value: 'started' });
+  });
+});
+
+describe('a call that somebody else has made', () => {
+  test('is waited for until its limit, to the millisecond, and unknown from then on', async () => {
+    const { call, begun } = aCall();
+    void once(call);
+    await begun;
+    nowMs -= 100 * LIMIT_MS;
+    const longest = { kind: 'inFlight', forMs: LIMIT_MS + MARGIN_MS };
+    expect(await once(forbidden), 'a clock that was set back').toEqual(longest);
+    nowMs += 100 * LIMIT_MS + LIMIT_MS + MARGIN_MS - 1;
+    expect(await once(forbidden)).toEqual({ kind: 'inFlight', forMs: 1 });
+    nowMs += 1;
+    expect(await once(forbidden)).toEqual({ kind: 'unknown' });
+  });
+
+  test('and whose answer comes late is done after all, and its idle run is due again', async () => {
+    const runs = createRunStore(redis.client);
+    const { call, begun, answer } = aCall();
+    const answered = once(call);
+    await begun;
+    nowMs += 2 * LIMIT_MS;
+    expect(await once(forbidden)).toEqual({ kind: 'unknown' });
+    await runs.markIdle(run, false);
+    expect(await runs.active()).toEqual([]);
+    answer('late');
+    expect(await answered).toEqual({ kind: 'done', value: 'late' });
+    expect(await once(forbidden)).toEqual({ kind: 'done', value: 'late' });
+    expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
+  });
+
+  test('and which late turns out not to have happened may be made again', async () => {
+    const { call, begun, fail } = aCall();
+    const answered = once(call);
+    await begun;
+    nowMs += 2 * LIMIT_MS;
+    fail(refused);
+    expect(await answered).toEqual({ kind: 'notHappened', error: refused });
+    expect(await once(async () => 'started')).toMatchObject({ kind: 'done' });
+  });
+
+  test('at the same instant is made by one of them alone', async () => {
+    let made = 0;
+    const call = async () => {
+      made += 1;
+      return 'started';
+    };
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => once(call)));
+    expect(made).toBe(1);
+    expect(outcomes).toContainEqual({ kind: 'done', value: 'started' });
+  });
+});
+
+test('a call can ask, until it is made, whether others may take it for lost', async () => {
+  const seen: boolean[] = [];
+  await once(async (isTooLate) => {
+    seen.push(isTooLate());
+    nowMs += MARGIN_MS + 1;
+    seen.push(isTooLate());
+  });
+  expect(seen).toEqual([false, true]);
+});
+
+test('an intent whose answer got lost on the way back is our own: the call is made', async () => {
+  const ours = process(() => 'same');
+  void ours.callOnce(run, 'start', LIMIT_MS, () => new Promise(() => {}));
+  expect(await ours.callOnce(run, 'start', LIMIT_MS, async () => 'started')).toMatchObject({ kind: 'done' });
+});
+
+test('without a run no call is made, and nothing is left behind', async () => {
+  const gone = { ...run, id: 'gone' };
+  const outcome = await process().callOnce(gone, 'start', LIMIT_MS, forbidden);
+  expect(outcome).toEqual({ kind: 'inFlight', forMs: 0 });
+  expect(await redis.client.exists(keys.run('gone'))).toBe(0);
+});
