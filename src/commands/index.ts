@@ -2,7 +2,6 @@ import { agentCommands } from './agent/registry.ts';
 import { digestCommands } from './digest/command.ts';
 import { exportCommands } from './export/command.ts';
 import { answerHomeButton, homeEvents } from './home/home.ts';
-import { linkCommands } from './link/buttons.ts';
 import { mergeRegistries } from './registry.ts';
 import { statusCommands } from './status/command.ts';
 import { welcomeCommands } from './welcome/welcome.ts';
@@ -13,7 +12,6 @@ export const registry = mergeRegistries([
   exportCommands,
   agentCommands,
   digestCommands,
-  linkCommands,
   statusCommands,
   { buttons: [answerHomeButton], events: homeEvents },
   welcomeCommands,

@@ -26,7 +26,6 @@ export interface JobContext {
   threads: ThreadStore;
   messages: Pick<MessageStore, 'abandon'>;
   links: ValueStores['links'];
-  durations: ValueStores['durations'];
   figures: FiguresStore;
   audit: AuditStore;
   rateLimiter: RateLimitStore;

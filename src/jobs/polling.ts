@@ -9,22 +9,19 @@ import { nextFailure } from './retry.ts';
 export interface Watched {
   startedAtMs: number;
   snapshots?: readonly Snapshot[];
-  /** Duration of the last job of the same kind, in milliseconds. */
-  lastDurationMs?: number | undefined;
 }
 
 /**
- * Returns the milliseconds until the next poll: a quarter of the remaining time, by the job's progress, or else by the
- * last job's duration. If neither is known, or that time has passed, an eighth of the time elapsed. `jitter` is 0 to 1
- * and spreads runs that began together.
+ * Returns the milliseconds until the next poll: a quarter of the remaining time by the job's progress. If that is not
+ * known, or has passed, an eighth of the time elapsed. `jitter` is 0 to 1 and spreads runs that began together.
  */
 export function nextPollMs(
-  { startedAtMs, snapshots = [], lastDurationMs }: Watched,
+  { startedAtMs, snapshots = [] }: Watched,
   nowMs: number,
   { pollMinMs, pollMaxMs }: Pick<Timing, 'pollMinMs' | 'pollMaxMs'>,
   jitter: number,
 ): number {
-  const endMs = estimateEndMs(snapshots) ?? startedAtMs + (lastDurationMs ?? 0);
+  const endMs = estimateEndMs(snapshots) ?? 0;
   const pauseMs = endMs > nowMs ? (endMs - nowMs) / 4 : (nowMs - startedAtMs) / 8;
   return Math.round(Math.max(Math.min(pauseMs * (0.9 + jitter * 0.2), pollMaxMs), pollMinMs));
 }

@@ -106,8 +106,6 @@ export const retention = {
   pageFiguresMs: 17 * 24 * hour,
   /** The same for dates that a person requested: nothing is compared with them later. */
   askedPageFiguresMs: 2 * 24 * hour,
-  /** Duration of a site's last export. */
-  durationsMs: 90 * 24 * hour,
   /** A feature that the platform or the workspace lacks is tried again a day later. */
   lacksMs: 24 * hour,
   /** The same problem alerts admins at most this often. */

@@ -49,8 +49,6 @@ export const keys = {
   message: (messageKey: string) => `${PREFIX}:message:${messageKey}`,
   /** Sorted set of the messages whose wanted state is not delivered, scored by due time. */
   undelivered: () => `${PREFIX}:messages:undelivered`,
-  /** Duration of the last export of one site. */
-  lastDuration: (name: string) => `${PREFIX}:last-duration:${name}`,
   link: (name: string) => `${PREFIX}:link:${name}`,
   /** Sorted set of the active runs that count toward a quota, scored by the time they were accepted. */
   quota: (name: string) => `${PREFIX}:quota:${name}`,

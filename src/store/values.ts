@@ -28,17 +28,6 @@ export function createValueStores(redis: RedisClient) {
       find: (request: string) => read(keys.responseUrl(request)),
     },
 
-    /** Duration of the last job of each name, in milliseconds. */
-    durations: {
-      async save(name: string, tookMs: number) {
-        await redis.set(keys.lastDuration(name), tookMs, 'PX', retention.durationsMs);
-      },
-      async load(name: string): Promise<number | undefined> {
-        const tookMs = Number(await read(keys.lastDuration(name)));
-        return tookMs > 0 ? tookMs : undefined;
-      },
-    },
-
     people: {
       /** Returns the direct message conversation between the bot and a person. */
       directMessage: (teamId: string, userId: string) => read(keys.directMessage(teamId, userId)),

@@ -21,18 +21,11 @@ describe('the next poll', () => {
   test('comes after a quarter of the time that is left by the progress', () => {
     const half = seen([0, 0], [50, 0.5]);
     expect([50, 80, 99].map((second) => plan({ snapshots: half }, second))).toEqual([12_500, 5000, 1000]);
-    expect(plan({ snapshots: half, lastDurationMs: 900_000 }, 60)).toBe(10_000);
     expect(plan({ snapshots: half }, 120)).toBe(15_000);
   });
 
   test('measures the rate to the moment at which a level was reached', () => {
     expect(plan({ snapshots: seen([0, 0], [20, 0.25], [40, 0.25]) }, 40)).toBe(10_000);
-  });
-
-  test('comes after a quarter of the time that is left by what the last one took', () => {
-    expect(plan({ lastDurationMs: 60_000 }, 20)).toBe(10_000);
-    expect(plan({ lastDurationMs: 60_000, snapshots: seen([0, 0.4], [20, 0.4]) }, 20)).toBe(10_000);
-    expect(plan({ lastDurationMs: 60_000 }, 80)).toBe(10_000);
   });
 
   test('is spread a little, so that runs that began together do not stay together', () => {

@@ -83,7 +83,6 @@ test('whatever the stores write ends some day, except for settings, threads that
     await pace.takeSlot({ name: 'post:C1', count: 60, windowMs: 60_000, burst: 2 }, { id: of });
   await pace.hold({ name: 'edit:T1', count: 60, windowMs: 60_000, burst: 2 }, 1000);
   await createDueStore(client).addError('export:1');
-  await createValueStores(client).durations.save('acme', 1000);
   await createHealthStore(client).save('docs', { answered: true, atMs: 1000 });
   await createValueStores(client).people.setDirectMessage('T1', 'U1', 'D1');
   await runs.alias('export T1 acme se_1', 'r1');
@@ -133,7 +132,6 @@ test('whatever the stores write ends some day, except for settings, threads that
       keys.rateLimit('edit:T1'),
       keys.rateLimit('edit:T1:hold'),
       keys.jobErrors('export:1'),
-      keys.lastDuration('acme'),
       keys.health('docs'),
       keys.directMessage('T1', 'U1'),
       keys.run('t1'),

@@ -1,4 +1,3 @@
-import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
 import { site } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
@@ -14,7 +13,8 @@ import {
   type TransitionName,
   transitions,
 } from '../../jobs/export/transitions.ts';
-import { linkRun, newLinkRun } from '../../jobs/link/record.ts';
+import { linkActions, linkButton, linkKind, linkRun, newLinkRun, renewLink } from '../../jobs/link/record.ts';
+import { LINK_END_FORMAT } from '../../jobs/link/view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { type Caller, type CommandTools, handledMessage, notVisibleMessage, retryStale } from '../intake.ts';
 import { defineButton } from '../registry.ts';
@@ -47,10 +47,38 @@ export const ownLinkButton = defineButton({
     const { linkEndsAtMs, expired: over, privately, refusal } = run.ending;
     const sent = privately && !over && refusal === undefined;
     if (run.requester.id === caller.user.id && sent) return linkSentMessage(linkEndsAtMs);
-    const acceptance = await tools.intake.start(newLinkRun(run, caller, tools.now()), caller);
+    const acceptance = await tools.intake.start(newLinkRun(run, site(run), caller, tools.now()), caller);
     if (acceptance.kind !== 'claimed') return linkOnItsWay;
     const own = await tools.intake.loadKnown(acceptance.by, linkRun, caller);
     return own?.state === 'sent' ? linkSentMessage(own.linkEndsAtMs) : linkOnItsWay;
+  },
+});
+
+const notYours = message([["This link isn't yours. Ask for your own in the export's thread."]]);
+
+const linkNotFound = message([["I no longer remember this link. Ask for a new one in the export's thread."]]);
+
+const newerLinkExists = message([['You have a newer link to this export: look for it here.']]);
+
+const askedAgain = message([['You already asked for it again: see the latest message about it here.']]);
+
+/** [New link] and [Get the link] in a direct message. A second click finds the link in progress. */
+export const newOwnLinkButton = defineButton({
+  action: linkActions.again,
+  may: 'export',
+  value: linkButton,
+  run({ run: runId, made }, caller, tools) {
+    return retryStale('link', async () => {
+      const found = await tools.intake.loadVisible(runId, linkKind, caller);
+      if (found.kind !== 'found') return found.kind === 'notFound' ? linkNotFound : notYours;
+      const { run } = found;
+      const next = renewLink(run, tools.now());
+      if (next === undefined) return undefined;
+      if (run.made !== made) return run.state === 'sent' ? newerLinkExists : askedAgain;
+      const acceptance = await tools.intake.resume(next, caller, true);
+      if (acceptance.kind === 'claimed') return newerLinkExists;
+      return acceptance.kind === 'stale' ? 'stale' : undefined;
+    });
   },
 });
 

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { MAX_OTHERS, runningExports } from '../../jobs/export/feature.ts';
 import { exportActions, exportQuotas, exportRun, useDomain } from '../../jobs/export/record.ts';
-import { badDomainMessage } from '../../jobs/export/reply-view.ts';
+import { badDomainMessage, targetButtons } from '../../jobs/export/reply-view.ts';
+import { linkActions } from '../../jobs/link/record.ts';
 import { type TypedJob, withJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { defineCommand, invalid, jobIdArg, optional, projectFlag, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
 import { exportFlags } from './args.ts';
-import { ownLinkButton, runButtons } from './buttons.ts';
+import { newOwnLinkButton, ownLinkButton, runButtons } from './buttons.ts';
 import {
   exportModal,
   exportModalView,
@@ -20,7 +21,6 @@ import {
 import {
   askWhetherMeant,
   type ExportRequest,
-  exportButtons,
   findExportJob,
   resolveTarget,
   startExport,
@@ -122,37 +122,24 @@ async function watchTyped(
   );
 }
 
-/** [Use it] under an unclear domain, the choices under an unknown one, [Export …] under a mention. */
-const domainButtons = [exportActions.useDomain, exportActions.useTyped].map((action) =>
+/**
+ * [Use it] under an unclear domain, the choices under an unknown one, [Export …] under a mention, and [Start another]
+ * for a person whose export is already running.
+ */
+export const domainButtons = (['useDomain', 'useTyped', 'startAnother'] as const).map((name) =>
   defineButton({
-    action,
+    action: exportActions[name],
     may: 'export',
     value: useDomain,
     settles: 'remove',
-    run: ({ domain, project, version, paths, privately, request, chosen }, caller, tools) =>
-      start(
-        { domain, project, version, paths, privately },
-        { ...caller, requestId: `${request} use` },
-        tools,
-        chosen ? 'chosen' : 'first',
-      ),
+    run({ domain, project, version, paths, privately, request, chosen }, caller, tools) {
+      const target = { domain, project, version, paths, privately };
+      return name === 'startAnother'
+        ? start(target, { ...caller, requestId: `${request} another` }, tools, 'another')
+        : start(target, { ...caller, requestId: `${request} use` }, tools, chosen ? 'chosen' : 'first');
+    },
   }),
 );
-
-/** [Start another] for a person whose export is already running. */
-export const startAnotherButton = defineButton({
-  action: exportActions.startAnother,
-  may: 'export',
-  value: useDomain,
-  settles: 'remove',
-  run: ({ domain, project, version, paths, privately, request }, caller, tools) =>
-    start(
-      { domain, project, version, paths, privately },
-      { ...caller, requestId: `${request} another` },
-      tools,
-      'another',
-    ),
-});
 
 /** `chosen`: the person has seen the similar known domain. */
 async function start(
@@ -173,9 +160,12 @@ async function start(
       return undefined;
     case 'badDomain': {
       const { typed, suggested } = target;
-      const [use] = suggested === undefined ? [] : exportButtons('Use it', suggested, request, caller);
+      const use =
+        suggested === undefined
+          ? []
+          : targetButtons('Use it', { ...request, domain: suggested, request: caller.requestId });
       // Without the button the person types it.
-      return badDomainMessage(typed, suggested, use);
+      return badDomainMessage(typed, suggested, use[0]);
     }
     case 'refused': {
       const { domain = '', meant, problem } = target;
@@ -212,12 +202,12 @@ export const exportCommands = {
   buttons: [
     exportSiteButton,
     ...domainButtons,
-    startAnotherButton,
     ownLinkButton,
+    newOwnLinkButton,
     settingsButton,
     watchItButton,
     ...runButtons,
   ],
-  urlActions: [exportActions.download, exportActions.openThread],
+  urlActions: [exportActions.download, exportActions.openThread, linkActions.download],
   modals: [exportModal, watchModal],
 } satisfies Partial<Registry>;

@@ -1,6 +1,5 @@
 import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
 import { stringify } from 'yaml';
-import { LINK_END_FORMAT } from '../../jobs/bundle-link-view.ts';
 import { site } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
@@ -12,6 +11,7 @@ import {
   runButton,
 } from '../../jobs/export/record.ts';
 import { adoptJobId } from '../../jobs/export/transitions.ts';
+import { LINK_END_FORMAT } from '../../jobs/link/view.ts';
 import { readJobField } from '../../jobs/typed-job.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';

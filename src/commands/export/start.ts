@@ -22,7 +22,7 @@ import {
 } from '../../jobs/wording-view.ts';
 import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
 import { editDistance } from '../../runtime/edit-distance.ts';
-import { type ButtonParts, type Message, message, type Part } from '../../slack/blocks.ts';
+import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { formatCount, sanitizeUserText } from '../../slack/text.ts';
 import type { Acceptance, Quota } from '../../store/runs.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
@@ -129,28 +129,18 @@ function refusedDomainText(domain: string, project: string | undefined, known: r
     : `${domain} isn't in project ${named}. Its domains: ${listNames(known)}.`;
 }
 
-/** Returns the button that exports this domain as requested; none if the request does not fit into a button. */
-export function exportButtons(
-  label: string,
-  domain: string,
-  { project, version, paths, privately }: ExportRequest,
-  { requestId: request }: Caller,
-  { action = exportActions.useDomain, chosen }: { action?: string; chosen?: true } = {},
-): ButtonParts[] {
-  const wanted = { domain, project, version, paths, privately, request, chosen };
-  return targetButtons(label, wanted, { action });
-}
-
 /** Asks whether a known domain was meant, before anything is public. `refused`: the typed one cannot be exported. */
 export const askWhetherMeant = (
   { domain, meant, refused }: { domain: string; meant: string; refused: boolean },
   request: ExportRequest,
-  caller: Caller,
+  { requestId }: Caller,
 ): Message => {
-  const typed = { action: exportActions.useTyped, chosen: true } as const;
+  const action = exportActions.useTyped;
+  const wanted = { ...request, request: requestId };
+  const typed = { ...wanted, domain, chosen: true as const };
   return misspeltMessage(domain, meant, [
-    ...exportButtons(meant, meant, request, caller),
-    ...(refused ? [] : exportButtons(`Export ${domain}`, domain, request, caller, typed)),
+    ...targetButtons(meant, { ...wanted, domain: meant }),
+    ...(refused ? [] : targetButtons(`Export ${domain}`, typed, { action })),
   ]);
 };
 

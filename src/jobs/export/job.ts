@@ -1,8 +1,8 @@
 import { SlackApiError } from '../../slack/errors.ts';
-import { makeBundleLink } from '../bundle-link.ts';
 import { deliveryCheckMs, loadCardState, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
+import { makeBundleLink } from '../link/job.ts';
 import { lookUpJob, pollRateLimit } from '../polling.ts';
 import { growingPauseMs } from '../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
@@ -152,8 +152,8 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Promise<
     saveAs(endRun(run, { kind: 'noLink', ...details }, now()));
   const docs = context.docs(run.project);
   if (docs === undefined) return endWithoutLink({ why: 'project' });
-  const { alone } = run;
-  if (alone === undefined) return decideRecipient(run, context);
+  const alone = await isForRequesterAlone(run, context);
+  if (typeof alone === 'number') return runAgainIn(alone);
   const name = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
   const link = await makeBundleLink(run, docs, { jobId: jobIdOf(run), name }, context);
   switch (link.kind) {
@@ -171,27 +171,25 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Promise<
 }
 
 /**
- * Decides whether only the requester gets the link: by the request, or because people of other organizations read the
- * thread. It is decided for each link, since channels change. If a channel cannot be looked up for long, only the
- * requester gets it.
+ * Returns whether only the requester gets the link: by the request, or because people of other organizations read the
+ * thread; else the milliseconds until the next look-up. It is decided for each link, since channels change. If a channel
+ * cannot be looked up for long, only the requester gets it.
  */
-async function decideRecipient(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
+async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise<boolean | number> {
   const { slack, timing, now, log } = context;
-  const decide = (alone: boolean) => saveAs({ ...run, alone });
   // A direct message that takes the bot's card is between the requester and the bot.
   const isDirectMessage = run.inDirectMessage || run.asked.channel.startsWith('D');
-  if (isDirectMessage || run.privately) return decide(!isDirectMessage);
+  if (isDirectMessage || run.privately) return !isDirectMessage;
   try {
-    const { shared } = await slack.channel(run.asked.channel);
-    return decide(shared);
+    return (await slack.channel(run.asked.channel)).shared;
   } catch (error) {
     if (!(error instanceof SlackApiError)) throw error;
     // A request that comes back at the time named keeps its place in the line.
     const retryAfterMs = error.kind === 'limited' ? error.retryAfterMs : undefined;
     const isTransient = ['limited', 'unreachable', 'unclear'].includes(error.kind);
     const waitMs = retryAfterMs ?? growingPauseMs(run.sinceMs, context);
-    if (isTransient && now() + waitMs <= run.sinceMs + timing.giveUpMs) return runAgainIn(waitMs);
+    if (isTransient && now() + waitMs <= run.sinceMs + timing.giveUpMs) return waitMs;
     log.warn({ run: run.id, err: error }, 'the channel could not be looked up; it counts as shared');
-    return decide(true);
+    return true;
   }
 }

@@ -18,7 +18,7 @@ import {
   sanitizeUserText,
   singleLine,
 } from '../../slack/text.ts';
-import { downloadButton } from '../bundle-link-view.ts';
+import { downloadButton } from '../link/view.ts';
 import {
   keyRemedyText,
   nameTo,

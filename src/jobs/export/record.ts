@@ -102,11 +102,7 @@ export const exportRun = runBase.extend({
   status: z.string().optional(),
   progressText: z.string().optional(),
   pageCount: z.number().optional(),
-  /** The platform sent a number above one, or counts, so a number below one is a percentage. */
-  inPercent: z.boolean().optional(),
   snapshots: z.array(snapshot),
-  /** Duration of the site's last export, in milliseconds. */
-  lastDurationMs: z.number().optional(),
   /** A person waits for the next poll. */
   pollRequested: z.boolean().optional(),
   /** Time of the last progress that the platform reported. */
@@ -119,8 +115,6 @@ export const exportRun = runBase.extend({
   ending: ending.optional(),
   /** An earlier link that may still work, while a new one is made or cannot be made. */
   earlier: z.object({ resumed: z.number().int(), ending: doneEnding }).optional(),
-  /** Only the requester gets the new link; missing until that is decided. */
-  alone: z.boolean().optional(),
   /** The ending is in the audit log. */
   audited: z.boolean().optional(),
   /** The answer to an earlier attempt's question, and its author. */
@@ -211,10 +205,6 @@ export const exportClaim = ({
   paths,
 }: Pick<ExportRun, 'teamId' | 'project' | 'domain' | 'version' | 'paths'>) =>
   idOf('export', teamId, project, domain, version ?? '', ...(paths ?? []).toSorted());
-
-/** Returns the key of the last duration for these pages of a site; undefined if the site is unknown. */
-export const durationName = ({ teamId, project, domain, paths, joined }: ExportRun): string | undefined =>
-  joined || domain === '' ? undefined : idOf(teamId, project, domain, ...(paths ?? []).toSorted());
 
 /** Returns the alias that maps an export job to its run. */
 export const jobAlias = (teamId: string, project: string, jobId: string) =>

@@ -61,10 +61,8 @@ export function runningMessage(
       [...open, ...notify],
     );
   const ago = formatDuration(nowMs - run.attemptAtMs);
-  const { domain, project, version, paths, privately } = run;
-  const same = { domain, project, version, paths, privately, request };
   const action = exportActions.startAnother;
-  const another = targetButtons('Start another', same, { action, confirm: confirmSecond });
+  const another = targetButtons('Start another', { ...run, request }, { action, confirm: confirmSecond });
   return message(
     [[`${what} is already being exported: ${progress}started by ${by} ${ago} ago.`]],
     [...open, ...notify, ...another],
@@ -74,10 +72,11 @@ export function runningMessage(
 /** Returns the button that exports this target; none if the target does not fit into its value. */
 export function targetButtons(
   label: string,
-  wanted: Omit<UseDomain, 'v'>,
+  { domain, project, version, paths, privately, request, chosen }: Omit<UseDomain, 'v'>,
   more: Partial<ButtonParts> = {},
 ): ButtonParts[] {
-  const value = JSON.stringify({ v: 1, ...wanted } satisfies UseDomain);
+  const wanted: UseDomain = { v: 1, domain, project, version, paths, privately, request, chosen };
+  const value = JSON.stringify(wanted);
   if (value.length > SLACK_LIMITS.buttonValue) return [];
   return [{ label: cut(label, SLACK_LIMITS.buttonText), action: exportActions.useDomain, value, ...more }];
 }

@@ -8,7 +8,7 @@ import { failureOfPoll, nextPollMs, pollInMs, pollRateLimit } from '../polling.t
 import { lookupRetryMs, nextFailure } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
 import { contactsText } from '../wording-view.ts';
-import { durationName, type Ending, type ExportRun, jobAlias, jobIdOf } from './record.ts';
+import { type Ending, type ExportRun, jobAlias, jobIdOf } from './record.ts';
 import {
   advance,
   applyProgress,
@@ -80,10 +80,8 @@ async function beginWatch(run: ExportRun, job: StartedExport, context: JobContex
   const { runs, now } = context;
   await runs.alias(jobAlias(run.teamId, run.project, job.jobId), run.id);
   const nowMs = now();
-  const name = durationName(run);
-  const lastDurationMs = name === undefined ? undefined : await context.durations.load(name);
   const started = { state: 'watching' as const, jobId: job.jobId, startedAtMs: nowMs, nextPollAtMs: nowMs };
-  const watched = applySnapshot(advance(run, { ...started, lastDurationMs }, nowMs), job, nowMs);
+  const watched = applySnapshot(advance(run, started, nowMs), job, nowMs);
   // A job that was found later may have ended already.
   if (run.answer?.action === 'late' || job.status === 'completed' || job.status === 'failed')
     return saveAs(watched);
@@ -161,7 +159,6 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
   const isFirst = run.snapshots.length === 0 && (run.joined || run.answer?.action === 'watchIt');
   const endedAtMs = isFirst ? job.updatedAt : atMs;
   if (job.status === 'completed') {
-    await keepDuration(run, atMs, context);
     return saveAs(advance(polled, { state: 'bundling', completedAtMs: endedAtMs }, now()));
   }
   if (job.status === 'failed') {
@@ -172,18 +169,12 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
   return saveAs({ ...polled, nextPollAtMs: atMs + inMs }, { inMs });
 }
 
-/** Returns the milliseconds from `atMs` to the next poll, by this export's progress and the site's last duration. */
-function nextPollInMs(run: ExportRun, atMs: number, { timing, random }: JobContext): number {
-  const { startedAtMs = run.sinceMs, snapshots, lastDurationMs } = run;
-  return nextPollMs({ startedAtMs, snapshots, lastDurationMs }, atMs, timing, random());
-}
-
-/** Keeps the duration of a completed export as a hint for the site's next one. Safe to repeat. */
-async function keepDuration(run: ExportRun, endedAtMs: number, { durations }: JobContext): Promise<void> {
-  const name = durationName(run);
-  if (name === undefined || run.startedAtMs === undefined || run.startedAtMs >= endedAtMs) return;
-  await durations.save(name, endedAtMs - run.startedAtMs);
-}
+/** Returns the milliseconds from `atMs` to the next poll. */
+const nextPollInMs = (
+  { startedAtMs, sinceMs, snapshots }: ExportRun,
+  atMs: number,
+  { timing, random }: JobContext,
+) => nextPollMs({ startedAtMs: startedAtMs ?? sinceMs, snapshots }, atMs, timing, random());
 
 /** Returns the slot request. A poll that a person asked for has priority. */
 const pollSlotOf = ({ id, pollRequested }: ExportRun) =>

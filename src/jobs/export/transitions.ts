@@ -1,5 +1,4 @@
 import type { ExportJob } from '../../docs-api/schemas.ts';
-import type { Progress } from '../../docs-api/text.ts';
 import { addSnapshot } from '../poll-record.ts';
 import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate, isRetracted } from './record.ts';
 
@@ -22,29 +21,19 @@ export const withFailure = (run: ExportRun, trouble: NonNullable<ExportRun['poll
   nextPollAtMs: trouble.nextMs,
 });
 
-/** After this many polls, a number below one counts as a fraction; before, as less than one percent. */
+/** A number below one may be a fraction of all, or less than one percent. After so many polls it is a fraction. */
 const UNSURE_SNAPSHOTS = 3;
-
-/** Returns a job's progress. In percent, only its first polls give a number below one; as a fraction, all do. */
-function readFraction({ fraction, unsure }: Progress, inPercent: boolean, earlierPolls: number) {
-  if (!unsure || fraction === undefined) return fraction;
-  if (inPercent) return fraction / 100;
-  return earlierPolls >= UNSURE_SNAPSHOTS ? fraction : undefined;
-}
 
 /** Returns the run with the result of one poll. Fields that the platform leaves out keep their value. */
 export function applySnapshot(run: ExportRun, job: ExportJob, atMs: number): ExportRun {
-  const { fraction: read = 0, unsure } = job.progress ?? {};
-  // Exactly 1 may also be the end of a fraction; it is read as one percent or as all.
-  const inPercent = run.inPercent || (!unsure && read > 0.01 && read < 1);
-  const fraction = readFraction(job.progress ?? {}, inPercent, run.snapshots.length);
-  const snapshot = { atMs, ...(fraction !== undefined && { fraction }) };
+  const { fraction, unsure } = job.progress ?? {};
+  const isKnown = fraction !== undefined && (!unsure || run.snapshots.length >= UNSURE_SNAPSHOTS);
+  const snapshot = { atMs, ...(isKnown && { fraction }) };
   return {
     ...run,
     status: job.status === 'unknown' ? job.rawStatus : job.status,
     progressText: job.progress?.text ?? run.progressText,
     pageCount: job.pageCount ?? run.pageCount,
-    ...(inPercent && { inPercent }),
     snapshots: addSnapshot(run.snapshots, snapshot),
     // For an export not started here, the platform gives the start.
     ...(run.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),
@@ -87,7 +76,6 @@ const resetFields = {
   pollFailure: undefined,
   stalled: undefined,
   ending: undefined,
-  alone: undefined,
   audited: undefined,
 };
 

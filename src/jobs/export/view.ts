@@ -15,7 +15,7 @@ import {
   sanitizeUserText,
   singleLine,
 } from '../../slack/text.ts';
-import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
+import { downloadButton, linkExpiredParts, linkValidityParts } from '../link/view.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../wording-view.ts';
 import {
   cardMessage,

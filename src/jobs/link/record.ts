@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
-import { site } from '../export/progress-view.ts';
 import { type ExportRun, jobIdOf } from '../export/record.ts';
 import { pollFailure } from '../poll-record.ts';
 import { type RunRequest, requestRunId } from '../request.ts';
@@ -46,6 +45,7 @@ export const linkKind: VisibleKind<LinkRun> = {
 /** Returns a run that makes a person's own link to the bundle of a completed export. */
 export function newLinkRun(
   run: ExportRun,
+  site: string,
   request: Pick<RunRequest, 'teamId' | 'requestId' | 'user'>,
   nowMs: number,
 ): LinkRun {
@@ -59,7 +59,7 @@ export function newLinkRun(
     claim: idOf('link', run.id, user.id),
     project: run.project,
     exportJobId: jobIdOf(run),
-    site: site(run),
+    site,
     to: { id: user.id, name: user.name },
     state: 'making',
     sinceMs: nowMs,

@@ -1,8 +1,34 @@
-import { layout, type Message } from '../../slack/blocks.ts';
+import { type ButtonParts, layout, linkPlaceholder, type Message, type Part } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { sanitizeUserText } from '../../slack/text.ts';
-import { downloadButton, linkExpiredParts, linkValidityParts } from '../bundle-link-view.ts';
 import { type LinkButton, type LinkRun, linkActions } from './record.ts';
+
+/** Format of a link's expiry, in each reader's own time. */
+export const LINK_END_FORMAT = '{date_short_pretty} {time}';
+
+/** How long a link works (epoch; missing if the platform did not say), with a warning. */
+export function linkValidityParts(expiresAtMs: number | undefined): Part[] {
+  const until: Part[] =
+    expiresAtMs === undefined
+      ? ["The platform didn't say how long the link works. "]
+      : ['The link works until ', { time: expiresAtMs, format: LINK_END_FORMAT }, '. '];
+  return [...until, 'Anyone who has it can download the bundle.'];
+}
+
+/** Replaces an expired link; `link` names it if nothing else in the message does. */
+export const linkExpiredParts = (expiredAtMs: number, link = 'The link'): Part[] => [
+  `🔒 ${link} ended `,
+  { time: expiredAtMs, format: LINK_END_FORMAT },
+  '. The export is still there.',
+];
+
+/** The button with the link; `link` is its name in the link store. */
+export const downloadButton = (action: string, link: string): ButtonParts => ({
+  label: 'Download bundle',
+  action,
+  url: linkPlaceholder(link),
+  style: 'primary',
+});
 
 /** The key of the message that has the link. */
 export const linkKey = (run: Pick<LinkRun, 'id'>) => `${run.id}.link`;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { runButtons } from '../../../src/commands/export/buttons.ts';
-import { startAnotherButton } from '../../../src/commands/export/command.ts';
+import { domainButtons } from '../../../src/commands/export/command.ts';
 import { exportModal } from '../../../src/commands/export/modal.ts';
 import { startExport, watchExport } from '../../../src/commands/export/start.ts';
 import { type Caller, UserFacingError } from '../../../src/commands/intake.ts';
@@ -144,7 +144,10 @@ test('the limit holds for exports that are only watched', async () => {
 test('the limit holds for [Start another]', async () => {
   for (let time = 0; time < 2; time += 1) await starts();
   const value = { v: 1, domain: 'docs.acme.com', privately: false, request: '1.2.z' };
-  expect(await said(startAnotherButton.run(value, asks(), world.tools))).toBe(MINE);
+  const startAnother = domainButtons.find(
+    ({ action }) => action === exportActions.startAnother,
+  ) as ButtonAction;
+  expect(await said(startAnother.run(value, asks(), world.tools))).toBe(MINE);
 });
 
 const click = (label: string, run: ExportRun, caller: Caller) => {

@@ -41,7 +41,6 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     runs,
     threads: createThreadStore(redis),
     messages: createMessageStore(redis),
-    durations: createValueStores(redis).durations,
     figures: createFiguresStore(redis),
     links: createValueStores(redis).links,
     audit: createAuditStore(redis),

@@ -9,7 +9,6 @@ const KEPT_FAMILIES = [
   keys.audit('x'),
   keys.refusals('x'),
   keys.dayFigures('x', 'x'),
-  keys.lastDuration('x'),
   keys.closedThreads('x', 'x'),
 ].map((key) => key.slice(0, key.indexOf(':x') + 1));
 
@@ -30,7 +29,7 @@ export async function lastingRuns(client: Redis): Promise<LastingRun[]> {
 
 /**
  * Returns the keys that are left beyond what lasts: the runs that are kept until somebody ends them with what names them,
- * the audit log, figures of days, durations of exports, the threads of digests, the schema number, and BullMQ's own of
+ * the audit log, figures of days, the threads of digests, the schema number, and BullMQ's own of
  * its queues.
  */
 export async function leftoverKeys(client: Redis, lasting: readonly LastingRun[]): Promise<string[]> {
