@@ -28,10 +28,11 @@ import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
 import { dependencies } from './store/health.ts';
 import { setTagName } from './store/keys.ts';
 import { type RedisAddress, tagNameOf } from './store/redis/address.ts';
+import { levelOf } from './store/redis/check.ts';
 import type { RedisClient } from './store/redis/client.ts';
 import { askTime, createClock } from './store/redis/clock.ts';
 import { connectForRequests, type OnConnectionError } from './store/redis/connections.ts';
-import { createRedisWatch, levelOf } from './store/redis/watch.ts';
+import { createRedisWatch } from './store/redis/watch.ts';
 import { checkSchema } from './store/schema.ts';
 import { createStores } from './store/stores.ts';
 
@@ -138,7 +139,11 @@ export async function createRoleParts(
   const redisWatch = createRedisWatch({ address, allow: settings.redisAllow, timing, monotonicMs, log });
   closers.add(() => redisWatch.stop());
   checks.addProblems(() =>
-    redisWatch.problems().map(({ kind, text }) => ({ name: `redis_${kind}`, level: levelOf(kind), text })),
+    redisWatch.problems().map((problem) => ({
+      name: `redis_${problem.kind}`,
+      level: levelOf(problem),
+      text: problem.text,
+    })),
   );
   await redisWatch.start();
   await checkSchemaAtStart(address, timing);

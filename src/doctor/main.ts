@@ -29,7 +29,7 @@ import { inspectDataDir } from '../store/embedded/data-dir.ts';
 import { findServer } from '../store/embedded/redis-server.ts';
 import { setTagName } from '../store/keys.ts';
 import { tagNameOf } from '../store/redis/address.ts';
-import { checkRedis } from '../store/redis/check.ts';
+import { checkRedis, isAllowed, levelOf } from '../store/redis/check.ts';
 
 /** The result of a check of a setting or a part of this machine. */
 export interface Line {
@@ -206,10 +206,10 @@ async function checkStorage(settings: Settings, searchPath: string): Promise<Lin
   const { problems, version } = await checkRedis(address);
   if (problems.length === 0)
     return [ok('Redis', `${version} answers. It keeps its data on disk, and never drops keys.`)];
-  return problems.map(({ kind, text, allowance }) => {
-    if (allowance !== undefined && settings.redisAllow.includes(allowance))
-      return warning('Redis', `${text} REDIS_ALLOW accepts it.`);
-    return kind === 'min-replicas' ? warning('Redis', text) : wrong('Redis', text);
+  return problems.map((problem) => {
+    if (isAllowed(problem, settings.redisAllow))
+      return warning('Redis', `${problem.text} REDIS_ALLOW accepts it.`);
+    return levelOf(problem) === 'warn' ? warning('Redis', problem.text) : wrong('Redis', problem.text);
   });
 }
 

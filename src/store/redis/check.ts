@@ -1,5 +1,5 @@
 import { withTimeout } from '../../runtime/with-timeout.ts';
-import { type RedisAddress, readGroupAddress } from './address.ts';
+import { type RedisAddress, readRedisUrl } from './address.ts';
 import { infoFields, primaryOf } from './client.ts';
 import { ANSWER_MS, connectForCheck } from './connections.ts';
 
@@ -23,11 +23,25 @@ export const redisProblemKinds = [
 export interface RedisProblem {
   kind: (typeof redisProblemKinds)[number];
   text: string;
-  /** Whether Docket refuses to start with it, since it does not pass by itself. */
-  fatal: boolean;
-  /** The word in REDIS_ALLOW that makes Docket accept it. */
-  allowance?: 'eviction' | 'volatile';
 }
+
+/** Problems that pass by themselves, or with which requests are still accepted. */
+const PASSING: readonly RedisProblem['kind'][] = [
+  'unreachable',
+  'read-only',
+  'min-replicas',
+  'full',
+  'refuses-writes',
+];
+
+/** Returns whether Docket refuses to start with a problem, since it does not pass by itself. */
+export const isFatal = ({ kind }: RedisProblem): boolean => !PASSING.includes(kind);
+
+/** Returns how urgent a problem is: with a `warn`, requests are still accepted. */
+export const levelOf = ({ kind }: RedisProblem) => (kind === 'min-replicas' ? 'warn' : 'error');
+
+/** Returns whether REDIS_ALLOW, which lists kinds, makes Docket accept a problem. */
+export const isAllowed = ({ kind }: RedisProblem, allow: readonly string[]) => allow.includes(kind);
 
 const MIN_VERSION = [6, 2] as const;
 
@@ -35,21 +49,18 @@ const MIN_VERSION = [6, 2] as const;
 export function problemsOf(info: Record<string, string>, address: RedisAddress): RedisProblem[] {
   // Valkey has another name for the field.
   const mode = info.redis_mode ?? info.server_mode;
-  const isCluster = 'url' in address && readGroupAddress(address.url)?.kind === 'cluster';
+  const isCluster = 'url' in address && readRedisUrl(address.url)?.kind === 'cluster';
   if (mode === 'sentinel') return [wrongAddress('a sentinel')];
   if (mode === 'cluster' && !isCluster) return [wrongAddress('a node of a cluster')];
   const { redis_version: version = '', maxmemory_policy: policy = 'noeviction' } = info;
   const found: (RedisProblem | false)[] = [
     isTooOld(version) && {
       kind: 'too-old',
-      fatal: true,
       text: `Redis ${sanitize(version)} is too old. Docket needs Redis ${MIN_VERSION.join('.')} or newer, or Valkey.`,
     },
     isReadOnlyReplica(info) && readOnly,
     policy !== 'noeviction' && {
       kind: 'eviction',
-      fatal: true,
-      allowance: 'eviction',
       text:
         `Redis drops keys when it is full (maxmemory-policy ${sanitize(policy)}): accepted work would be lost or ` +
         'done twice. Run "redis-cli CONFIG SET maxmemory-policy noeviction", and set it in redis.conf too. With ' +
@@ -75,7 +86,6 @@ export const isReadOnlyReplica = (info: Record<string, string>): boolean =>
 
 const wrongAddress = (found: string): RedisProblem => ({
   kind: 'address',
-  fatal: true,
   text:
     `REDIS_URL leads to ${found}. Write redis:// for one server, redis+sentinel:// for sentinels (port 26379 by default, ` +
     'all with commas between them, and the name after "sentinel monitor" at the end), redis+cluster:// for a cluster; ' +
@@ -84,7 +94,6 @@ const wrongAddress = (found: string): RedisProblem => ({
 
 const readOnly: RedisProblem = {
   kind: 'read-only',
-  fatal: false,
   text:
     'Redis is a read-only replica: nothing can be saved, and every request is refused. Point REDIS_URL to the primary; ' +
     'Docket then resumes by itself.',
@@ -92,8 +101,6 @@ const readOnly: RedisProblem = {
 
 const appendOnlyOff: RedisProblem = {
   kind: 'volatile',
-  fatal: true,
-  allowance: 'volatile',
   text:
     'Redis keeps no append-only file: when it restarts, accepted work is lost or done twice. Run "redis-cli CONFIG SET ' +
     'appendonly yes", and set it in redis.conf too. With REDIS_ALLOW=volatile Docket starts anyway.',
@@ -101,7 +108,6 @@ const appendOnlyOff: RedisProblem = {
 
 const minReplicas: RedisProblem = {
   kind: 'min-replicas',
-  fatal: false,
   text:
     'Redis has replicas, but min-replicas-to-write is 0: a primary that was cut off or frozen while another took its place ' +
     'would go on accepting work, which is then lost. Set min-replicas-to-write 1 and min-replicas-max-lag 10, with two ' +
@@ -116,14 +122,12 @@ export function problemOfWrite(error: unknown): RedisProblem | undefined {
   if (code === 'OOM')
     return {
       kind: 'full',
-      fatal: false,
       text:
         'Redis is full: nothing can be saved, and every request is refused. Raise its maxmemory, or free memory; Docket then ' +
         'resumes by itself.',
     };
   return {
     kind: 'refuses-writes',
-    fatal: false,
     text:
       `Redis refuses writes (${code}): nothing can be saved, and every request is refused. MISCONF is a ` +
       'full disk, NOREPLICAS too few replicas, NOPERM a missing right. Docket then resumes by itself.',
@@ -136,7 +140,6 @@ const REFUSALS: [RegExp, RedisProblem][] = [
     /\b(?:WRONGPASS|NOAUTH|DENIED|ERR invalid password|ERR AUTH)/,
     {
       kind: 'password',
-      fatal: true,
       text:
         'Redis rejects the name or the password in REDIS_URL, or requires one. Copy them again; in them, / # ? @ are ' +
         'written %2F %23 %3F %40. Sentinels have their own: REDIS_SENTINEL_USER and REDIS_SENTINEL_PASSWORD.',
@@ -146,7 +149,6 @@ const REFUSALS: [RegExp, RedisProblem][] = [
     /DB index is out of range|invalid DB index|SELECT is not allowed/,
     {
       kind: 'database',
-      fatal: true,
       text:
         'Redis does not have the database at the end of REDIS_URL. Use one that exists (0 to 15, unless ' +
         'its setting "databases" says otherwise; in a cluster 0 only).',
@@ -156,7 +158,6 @@ const REFUSALS: [RegExp, RedisProblem][] = [
     /NOPERM/,
     {
       kind: 'rights',
-      fatal: true,
       text: "Docket's user of Redis lacks rights. docs/scaling.md has the line that grants what Docket needs.",
     },
   ],
@@ -164,7 +165,6 @@ const REFUSALS: [RegExp, RedisProblem][] = [
     /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/,
     {
       kind: 'certificate',
-      fatal: true,
       text:
         'The certificate of Redis is not accepted. It must be valid now, name the host that REDIS_URL or a sentinel names, ' +
         'and be signed by an authority that Docket knows: set REDIS_CA to the PEM file of yours. The log has the error.',
@@ -190,7 +190,6 @@ export function problemOfError(errors: readonly unknown[], address: RedisAddress
   if ('socketPath' in address)
     return {
       kind: 'unreachable',
-      fatal: false,
       text:
         "Docket's own Redis isn't answering. If it has ended, Docket restarts it, and the log says why it ended. If it hangs, " +
         'end its process (redis.pid in DATA_DIR/redis names it): confirmed writes are on disk.',
@@ -198,7 +197,6 @@ export function problemOfError(errors: readonly unknown[], address: RedisAddress
   const code = texts.map((text) => /\bE[A-Z]{4,}/.exec(text)?.[0]).find((found) => found !== undefined);
   return {
     kind: 'unreachable',
-    fatal: false,
     text:
       `Redis isn't answering (${code ?? 'no answer'}). Check that it runs, that REDIS_URL leads to it, and that REDIS_URL begins ` +
       'with rediss if it expects TLS; Docket then resumes by itself.',

@@ -1,14 +1,6 @@
 import { Cluster, Redis } from 'ioredis';
 import type { Timing } from '../../runtime/timing.ts';
-import {
-  credentialsOf,
-  type GroupAddress,
-  type RedisAddress,
-  readGroupAddress,
-  readSentinelPath,
-  sentinelCredentialsOf,
-  serverOf,
-} from './address.ts';
+import { credentialsOf, type RedisAddress, type RedisUrl, readRedisUrl } from './address.ts';
 import type { RedisClient } from './client.ts';
 
 /** Called with every error of a connection; none holds a secret. */
@@ -124,36 +116,38 @@ interface ConnectionKind {
 }
 
 function connect(address: RedisAddress, onError: OnConnectionError, kind: ConnectionKind): RedisClient {
-  const group = 'url' in address ? readGroupAddress(address.url) : undefined;
-  if (group?.kind === 'cluster') return connectToCluster(group, address, onError, kind);
+  const url = 'url' in address ? readRedisUrl(address.url) : undefined;
+  if (url?.kind === 'cluster') return connectToCluster(url, credentialsOf(url, address), onError, kind);
   const { waits, retryStrategy, options } = kind;
   const common = {
     disableClientInfo: true,
     ...options,
     enableOfflineQueue: waits,
     retryStrategy,
+    sentinelRetryStrategy: retryStrategy,
     reconnectOnError,
   };
-  const redis = group
-    ? new Redis({ ...throughSentinel(group, address), ...common, sentinelRetryStrategy: retryStrategy })
-    : new Redis({ ...serverOf(address), ...common });
+  const redis = new Redis({ ...targetOf(address, url), ...common });
   redis.on('error', onError);
   redis.on('sentinelError', onError);
   return reconnectOnSelectError(redis);
 }
 
 /** ioredis' own connector asks the sentinels before each connection, and rejects servers that are not the primary. */
-function throughSentinel(group: GroupAddress, address: RedisAddress) {
-  const { name, db } = readSentinelPath(group.path) ?? { name: group.path, db: 0 };
-  const { username, password, tls } = sentinelCredentialsOf(group, address);
+function targetOf(address: RedisAddress, url: RedisUrl | undefined) {
+  if ('socketPath' in address) return { path: address.socketPath };
+  if (url === undefined) throw new Error('the address of Redis is invalid');
+  const credentials = credentialsOf(url, address);
+  if (url.kind === 'server') return { ...url.nodes[0], db: Number(url.path), ...credentials };
+  const [name = '', db = '0'] = url.path.split('/');
+  const { sentinelUser, sentinelPassword } = address;
   return {
-    ...credentialsOf(group, address),
-    ...{ sentinels: group.nodes, name, db, role: 'master' as const },
+    ...{ sentinels: url.nodes, name, db: Number(db), role: 'master' as const, ...credentials },
     // A sentinel that is down or silent causes no long delay: the next one is asked.
     sentinelCommandTimeout: SENTINEL_MS,
-    ...(username !== undefined && { sentinelUsername: username }),
-    ...(password !== undefined && { sentinelPassword: password }),
-    ...(tls && { sentinelTLS: tls, enableTLSForSentinelMode: true }),
+    ...(sentinelUser !== undefined && { sentinelUsername: sentinelUser }),
+    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(credentials.tls && { sentinelTLS: credentials.tls, enableTLSForSentinelMode: true }),
   };
 }
 
@@ -169,15 +163,15 @@ const CLUSTER_RETRY_MS = 100;
 const blockingLimits = { blockingTimeout: 15_000, blockingTimeoutGrace: 500 };
 
 function connectToCluster(
-  group: GroupAddress,
-  address: RedisAddress,
+  { nodes }: RedisUrl,
+  credentials: ReturnType<typeof credentialsOf>,
   onError: OnConnectionError,
   { waits, retryStrategy, options }: ConnectionKind,
 ): Cluster {
-  const cluster = new Cluster(group.nodes, {
+  const cluster = new Cluster(nodes, {
     redisOptions: {
       ...{ disableClientInfo: true, reconnectOnError },
-      ...{ ...options, ...blockingLimits, ...credentialsOf(group, address) },
+      ...{ ...options, ...blockingLimits, ...credentials },
     },
     clusterRetryStrategy: retryStrategy,
     lazyConnect: options.lazyConnect ?? false,

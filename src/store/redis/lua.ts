@@ -13,28 +13,21 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** The scripts that a connection has sent. */
-const sent = new WeakMap<RedisClient, Set<string>>();
-
-function isFirst(redis: RedisClient, digest: string): boolean {
-  const digests = sent.get(redis) ?? new Set();
-  if (!sent.has(redis)) {
-    sent.set(redis, digests);
-    // After a reconnect, the server may not know them.
-    redis.on('close', () => digests.clear());
-  }
-  const first = !digests.has(digest);
-  digests.add(digest);
-  return first;
-}
-
 /**
- * Returns a Lua script as a function. A connection sends the script with its first call, and only its digest
- * afterwards. If Redis does not know the digest, the script is sent again, after commands sent in between. `Answer` is
- * the script's return type: whole numbers, strings, arrays of them, and `null` for nil or false.
+ * Returns a Lua script as a function. It is called by its digest, and sent if Redis does not know that; then it runs
+ * after commands sent in between. `Answer` is the script's return type: whole numbers, strings, arrays of them, and
+ * `null` for nil or false.
  */
 export function luaScript<Answer = unknown>(source: string): LuaScript<Answer> {
-  return makeScript(source);
+  const digest = hash('sha1', source);
+  return async (redis, keys, args = []) => {
+    try {
+      return (await redis.evalsha(digest, keys.length, ...keys, ...args)) as Answer;
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return (await redis.eval(source, keys.length, ...keys, ...args)) as Answer;
+    }
+  };
 }
 
 /**
@@ -42,22 +35,8 @@ export function luaScript<Answer = unknown>(source: string): LuaScript<Answer> {
  * resolves when a replica has the write. It may be executed twice.
  */
 export function lastingScript<Answer = unknown>(source: string): LuaScript<Answer> {
-  const script = makeScript<Answer>(source);
+  const script = luaScript<Answer>(source);
   return (redis, keys, args) => waitForReplica(redis, () => script(redis, keys, args));
-}
-
-function makeScript<Answer>(source: string): LuaScript<Answer> {
-  const digest = hash('sha1', source);
-  return async (redis, keys, args = []) => {
-    const sendWhole = async () => (await redis.eval(source, keys.length, ...keys, ...args)) as Answer;
-    if (isFirst(redis, digest)) return sendWhole();
-    try {
-      return (await redis.evalsha(digest, keys.length, ...keys, ...args)) as Answer;
-    } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-      return sendWhole();
-    }
-  };
 }
 
 /** Values by field. An `undefined` field is missing, or is to be deleted. */
@@ -101,33 +80,16 @@ const COPY_MS = 300;
 /** Maximum tries of a write whose connection ends before a replica has it. */
 const MAX_WRITES = 3;
 
-interface Connection {
-  /** Whether a replica follows the primary. */
-  hasReplica: boolean;
-  /** Number of times the connection ended. */
-  ended: number;
-}
-
-const connections = new WeakMap<RedisClient, Connection>();
+/** The connections whose primary has a replica that keeps up. */
+const withReplica = new WeakSet<RedisClient>();
 
 /** Records INFO of a connection's primary. While a replica keeps up, writes wait for it. */
 export function noteReplicas(client: RedisClient, info: Record<string, string>) {
   const hasReplica = Object.values(info).some(
     (value) => value.includes(',state=online,') && /,lag=[0-3](?:,|$)/.test(value),
   );
-  const known = connections.get(client);
-  if (known !== undefined) {
-    known.hasReplica = hasReplica;
-    return;
-  }
-  const connection = { hasReplica, ended: 0 };
-  connections.set(client, connection);
-  const countEnd = () => {
-    connection.ended += 1;
-  };
-  client.on('close', countEnd);
-  // A cluster loses the connection to one node without closing.
-  client.on('-node', countEnd);
+  if (hasReplica) withReplica.add(client);
+  else withReplica.delete(client);
 }
 
 /**
@@ -137,15 +99,16 @@ export function noteReplicas(client: RedisClient, info: Record<string, string>) 
  */
 export async function waitForReplica<T>(client: RedisClient, write: () => Promise<T>): Promise<T> {
   for (let made = 1; made <= MAX_WRITES; made += 1) {
-    const endedBefore = connections.get(client)?.ended;
+    const stream = primaryOf(client)?.stream;
     const answer = await write();
-    const connection = connections.get(client);
-    if (!connection?.hasReplica) return answer;
+    if (!withReplica.has(client)) return answer;
+    const copied = primaryOf(client)?.wait(1, COPY_MS);
     // A server that cannot wait is no longer the primary, or its connection has ended.
-    await primaryOf(client)
-      ?.wait(1, COPY_MS)
-      .catch(() => {});
-    if (connection.ended === (endedBefore ?? 0)) return answer;
+    const isPrimary = await copied?.then(
+      () => true,
+      () => false,
+    );
+    if (isPrimary !== false && primaryOf(client)?.stream === stream) return answer;
   }
   throw new Error('connections to Redis keep ending before a replica has the write');
 }

@@ -4,7 +4,15 @@ import type { Timing } from '../../runtime/timing.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { keys } from '../keys.ts';
 import type { RedisAddress } from './address.ts';
-import { checkRedis, isReadOnlyReplica, problemOfWrite, type RedisProblem } from './check.ts';
+import {
+  checkRedis,
+  isAllowed,
+  isFatal,
+  isReadOnlyReplica,
+  levelOf,
+  problemOfWrite,
+  type RedisProblem,
+} from './check.ts';
 import { infoFields, primaryOf, type RedisClient } from './client.ts';
 import { askTime } from './clock.ts';
 import { noteReplicas } from './lua.ts';
@@ -21,9 +29,6 @@ export interface RedisWatchParts {
 /** How long a ping may be unanswered before Redis is checked over a new connection. */
 const PONG_MS = 1000;
 
-/** Returns how urgent a problem is: with a `warn`, requests are still accepted. */
-export const levelOf = (kind: RedisProblem['kind']) => (kind === 'min-replicas' ? 'warn' : 'error');
-
 /** Watches the Redis of one process: pings its connections, and checks Redis itself over new ones. */
 export function createRedisWatch({ address, allow, timing, monotonicMs, log }: RedisWatchParts) {
   const connections: RedisClient[] = [];
@@ -32,8 +37,6 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
   let wasHealthy = true;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-
-  const isAllowed = ({ allowance }: RedisProblem) => allowance !== undefined && allow.includes(allowance);
 
   /** Returns whether a connection reaches a primary, and records whether that has replicas. */
   async function ping(connection: RedisClient): Promise<boolean> {
@@ -65,10 +68,10 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
     checkedAtMs = monotonicMs();
     if (stopped) return;
     const before = problems;
-    problems = found.filter((problem) => !isAllowed(problem));
+    problems = found.filter((problem) => !isAllowed(problem, allow));
     const isIn = (list: readonly RedisProblem[], kind: string) => list.some((one) => one.kind === kind);
-    for (const { kind, text } of problems)
-      if (!isIn(before, kind)) log[levelOf(kind)]({ problem: kind }, text);
+    for (const problem of problems)
+      if (!isIn(before, problem.kind)) log[levelOf(problem)]({ problem: problem.kind }, problem.text);
     for (const { kind } of before)
       if (!isIn(problems, kind)) log.info({ problem: kind }, 'a problem of Redis is over');
   }
@@ -93,13 +96,13 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
     /** Checks Redis now and at intervals. Throws `OperatorError`; waits for a Redis that is away. */
     async start() {
       const { problems: found } = await checkRedis(address);
-      const fatal = found.filter((problem) => problem.fatal && !isAllowed(problem));
+      const fatal = found.filter((problem) => isFatal(problem) && !isAllowed(problem, allow));
       if (fatal.length > 0) {
         const texts = fatal.map(({ text }) => `  - ${text}`).join('\n');
         throw new OperatorError(`Docket can't start with this Redis:\n${texts}`);
       }
       updateProblems(found);
-      const allowed = found.filter(isAllowed).map(({ kind }) => kind);
+      const allowed = found.filter((problem) => isAllowed(problem, allow)).map(({ kind }) => kind);
       if (allowed.length > 0) log.warn({ problems: allowed }, 'REDIS_ALLOW accepts problems of this Redis');
       timer = setTimeout(checkLoop, timing.redisPingMs);
     },

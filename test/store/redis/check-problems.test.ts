@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
-import { problemOfError, problemsOf } from '../../../src/store/redis/check.ts';
+import { isFatal, problemOfError, problemsOf, type RedisProblem } from '../../../src/store/redis/check.ts';
 
 const info = { redis_version: '7.0.15', role: 'master', maxmemory_policy: 'noeviction', aof_enabled: '1' };
 const single = { url: 'redis://127.0.0.1' };
 
+const labelOf = (problem: RedisProblem) => (isFatal(problem) ? `${problem.kind}!` : problem.kind);
+
 const found = (changes: Record<string, string>, url = single.url) =>
-  problemsOf({ ...info, ...changes }, { url }).map(({ kind, fatal }) => (fatal ? `${kind}!` : kind));
+  problemsOf({ ...info, ...changes }, { url }).map(labelOf);
 
 test.each([
   [{}, []],
@@ -47,6 +49,5 @@ test.each([
   [{ code: 'EAI_AGAIN', message: 'getaddrinfo EAI_AGAIN redis' }, 'unreachable'],
   [undefined, 'unreachable'],
 ])('the error %o is named as %s', (error, expected) => {
-  const { kind, fatal } = problemOfError([error], single);
-  expect(fatal ? `${kind}!` : kind).toBe(expected);
+  expect(labelOf(problemOfError([error], single))).toBe(expected);
 });

@@ -2,14 +2,16 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
-import { checkRedis } from '../../../src/store/redis/check.ts';
+import { checkRedis, isFatal, type RedisProblem } from '../../../src/store/redis/check.ts';
 import { connectForRequests } from '../../../src/store/redis/connections.ts';
 import { temporaryFolder } from '../../support/flows/world.ts';
 import { makeCertificates } from '../../support/store/certificates.ts';
 import { startCluster, startSentinels } from '../../support/store/redis-groups.ts';
 
+const labelOf = (problem: RedisProblem) => (isFatal(problem) ? `${problem.kind}!` : problem.kind);
+
 const kindsAt = async (address: Parameters<typeof checkRedis>[0]) =>
-  (await checkRedis(address)).problems.map(({ kind, fatal }) => (fatal ? `${kind}!` : kind));
+  (await checkRedis(address)).problems.map(labelOf);
 
 test('the address of sentinels is checked', async () => {
   const group = await startSentinels();

@@ -52,7 +52,10 @@ test('a write whose connection ends before a replica has it is made again, at mo
   let writes = 0;
   const write = async () => {
     writes += 1;
-    if (writes <= ends) client.emit('close');
+    if (writes <= ends) {
+      client.disconnect(true);
+      await once(client, 'ready');
+    }
     return writes;
   };
   expect(await waitForReplica(client, write)).toBe(2);
