@@ -134,7 +134,7 @@ const RECENT_MS = 10 * 60_000;
 /**
  * Sorts the instructions: first those sent or finished, then the pending ones by time. Keeps the latest finished ones
  * without text. The last one of the newest round keeps its text while that round is open or has failed, so that it can
- * be resent.
+ * be resent. The one that created the job keeps it until its message is published.
  */
 export function compact(thread: ThreadRun, maxFinished = MAX_FINISHED): ThreadRun {
   const { last, ending } = thread.rounds.findLast((round) => round.last !== undefined) ?? {};
@@ -142,7 +142,9 @@ export function compact(thread: ThreadRun, maxFinished = MAX_FINISHED): ThreadRu
   const past = thread.instructions.filter((one) => !isPending(one));
   const pending = thread.instructions.filter(isPending).toSorted(byWrittenAt);
   const finished = past.filter(isFinished);
-  const spent = finished.filter(({ id }) => id !== retryable);
+  const isUnpublished = ({ creates }: Instruction) =>
+    creates && thread.title !== undefined && !thread.titleShown;
+  const spent = finished.filter((one) => one.id !== retryable && !isUnpublished(one));
   // The end of a thread without a job depends on the instruction that was to create it.
   const droppable = spent.filter(({ creates }) => !creates);
   const dropped = new Set(droppable.slice(0, Math.max(0, finished.length - maxFinished)));

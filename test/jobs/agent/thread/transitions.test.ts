@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { applySendResult, type SendResult } from '../../../../src/jobs/agent/thread/rounds.ts';
+import { compact } from '../../../../src/jobs/agent/thread/transitions.ts';
+import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 
 const sendingOne = (changes: Partial<ThreadRun> = {}) =>
   aThread({
@@ -37,4 +39,16 @@ test('a late answer to an attempt that a person has answered for changes nothing
   expect(applySendResult(again, first, taken, NOW_MS)).toBe(again);
   const leftAlone = aThread({ instructions: [anInstruction({ id: '1', state: 'over', outcome: 'left' })] });
   expect(applySendResult(leftAlone, first, taken, NOW_MS)).toBe(leftAlone);
+});
+
+test('a job that ends before its instruction is published leaves the text until it is', () => {
+  const text = `Check the page: ${'make sure that it is correct. '.repeat(20)}`;
+  const ended = aThread({
+    title: 'Check the page: make sure…',
+    instructions: [anInstruction({ creates: true, isReply: false, text, state: 'working', round: 1 })],
+    rounds: [aRound({ n: 1, ending: { kind: 'noPr', atMs: NOW_MS } })],
+  });
+  const keys = (thread: ThreadRun) => threadMessages(compact(thread)).map(({ key }) => key);
+  expect(keys(ended)).toContain(`${ended.id}.instruction`);
+  expect(compact({ ...ended, titleShown: true }).instructions[0]?.text).toBe('');
 });
