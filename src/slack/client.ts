@@ -35,7 +35,7 @@ export interface FoundMessage extends PostedMessage {
 }
 
 /** A conversation, or the thread under `threadTs` in it. */
-interface Place {
+export interface Place {
   channel: string;
   threadTs?: string;
 }
@@ -299,10 +299,10 @@ export function createSlackApi(options: SlackWebOptions) {
     },
 
     /**
-     * Returns one page of our messages in a conversation or a thread since a time of Slack's clock, by the key in their
-     * metadata, and the cursor of the next page.
+     * Reads one page of a conversation or a thread since a time of Slack's clock. Returns our message with this key in
+     * its metadata, if it is there, and the cursor of the next page.
      */
-    async findMessages({ channel, threadTs }: Place, sinceMs: number, cursor?: string) {
+    async findMessage(key: string, { channel, threadTs }: Place, sinceMs: number, cursor?: string) {
       const page = {
         channel,
         limit: 200,
@@ -313,10 +313,10 @@ export function createSlackApi(options: SlackWebOptions) {
       const { messages = [], response_metadata: more } = await (threadTs === undefined
         ? call('conversations.history', () => web.conversations.history(page))
         : call('conversations.replies', () => web.conversations.replies({ ...page, ts: threadTs })));
-      const found = messages.flatMap(({ ts, metadata }): [key: string, FoundMessage][] => {
-        const { key, hash = '' } = (metadata?.event_payload ?? {}) as Partial<DeliveryMetadata>;
-        const isOurs = ts !== undefined && key !== undefined && metadata?.event_type === EVENT_TYPE;
-        return isOurs ? [[key, { channel, ts, hash }]] : [];
+      const [found] = messages.flatMap(({ ts, metadata }): FoundMessage[] => {
+        const { key: known, hash = '' } = (metadata?.event_payload ?? {}) as Partial<DeliveryMetadata>;
+        const isFound = ts !== undefined && known === key && metadata?.event_type === EVENT_TYPE;
+        return isFound ? [{ channel, ts, hash }] : [];
       });
       return { found, nextCursor: more?.next_cursor || undefined };
     },

@@ -11,10 +11,16 @@ import type { RateLimit, RateLimitStore } from '../store/rate-limit.ts';
 import type { OwnPostStore } from '../store/threads.ts';
 import type { ValueStores } from '../store/values.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
-import type { SlackApi } from './client.ts';
+import type { FoundMessage, Place, SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
-import { createLostPostSearch } from './lost-posts.ts';
-import { editRateLimit, holdWhenLimited, postRateLimit, type RetryParts, retryOf } from './rate-limits.ts';
+import {
+  editRateLimit,
+  holdWhenLimited,
+  postRateLimit,
+  type RetryParts,
+  readRateLimit,
+  retryOf,
+} from './rate-limits.ts';
 import type { IsTooLate } from './web-calls.ts';
 
 export interface DeliveryParts extends RetryParts {
@@ -79,7 +85,8 @@ export type Deliver = (key: string) => Promise<number | undefined>;
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
   const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;
-  const search = createLostPostSearch(parts);
+  /** Where searches for lost posts continue, by message; `fromMs` tells the searches of one message apart. */
+  const nextPages = new Map<string, { fromMs: number; cursor: string }>();
   /** How long after a call was sent it may still take effect. */
   const effectMs = timing.slackCallMs + timing.callMarginMs;
 
@@ -139,14 +146,12 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       // Further away than it can be: another process planned it, with a clock that was ahead or longer limits.
       if (waitMs > effectMs) return save(key, record, { checkAtMs: now() + effectMs }, effectMs);
       if (waitMs > 0) return waitMs;
-      const { teamId } = wanted;
-      const result = await search({ teamId, key, place: target, sinceMs, fromMs: checkAtMs });
-      if (result.kind === 'wait') return result.waitMs;
-      const { found } = result;
+      const found = await findLostPost(key, wanted.teamId, target, sinceMs, checkAtMs);
+      if (typeof found === 'number') return found;
       log.info({ message: key, found: found !== undefined }, 'looked for a post whose answer was lost');
       if (found !== undefined) {
         const { channel, ts, hash } = found;
-        if (isRoot) await ownPosts.markPosted(teamId, channel, key, ts);
+        if (isRoot) await ownPosts.markPosted(wanted.teamId, channel, key, ts);
         if (hash === wanted.hash) reportShown(record);
         return save(key, record, { channel, ts, deliveredHash: hash, ...afterPost(record) }, 0);
       }
@@ -172,6 +177,40 @@ export function createDelivery(parts: DeliveryParts): Deliver {
         return undefined;
       },
     });
+  }
+
+  /**
+   * Searches for a post whose answer was lost: reads one page, for which it takes a slot. Returns the message, undefined
+   * if it is not there, or the milliseconds until the next page. The post was made at `sinceMs` of Slack's clock or
+   * later; from `fromMs` on, it can be found.
+   */
+  async function findLostPost(
+    key: string,
+    teamId: string,
+    place: Place,
+    sinceMs: number,
+    fromMs: number,
+  ): Promise<FoundMessage | undefined | number> {
+    const rateLimit = readRateLimit(place.threadTs === undefined ? 'history' : 'replies', teamId, timing);
+    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key });
+    if (waitMs > 0) return waitMs;
+    const next = nextPages.get(key);
+    const cursor = next?.fromMs === fromMs ? next.cursor : undefined;
+    try {
+      const { found, nextCursor } = await slack.findMessage(key, place, sinceMs, cursor);
+      if (found === undefined && nextCursor !== undefined) {
+        nextPages.set(key, { fromMs, cursor: nextCursor });
+        return 0;
+      }
+      nextPages.delete(key);
+      return found;
+    } catch (error) {
+      const isCursorLost = error instanceof SlackApiError && error.code === 'invalid_cursor';
+      if (!isCursorLost) return holdWhenLimited(rateLimiter, rateLimit)(error);
+      // The message at which the next page begins was deleted.
+      nextPages.delete(key);
+      return 0;
+    }
   }
 
   /** Edits the message. If an edit had no answer, edits once more after it can no longer arrive. */
@@ -298,9 +337,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
   }
 
   /** Returns where to post; undefined while the root of its thread is not posted yet. */
-  async function resolveTarget(
-    record: MessageRecord,
-  ): Promise<{ channel: string; threadTs?: string } | undefined> {
+  async function resolveTarget(record: MessageRecord): Promise<Place | undefined> {
     const { teamId, place } = record.wanted;
     if (record.movedTo !== undefined) return { channel: await directMessage(teamId, record.movedTo) };
     if ('channel' in place) return place;

@@ -30,14 +30,6 @@ beforeEach(() => {
 const outcome = (id: string) =>
   channel(id).catch((error: SlackApiError) => ({ kind: error.kind, retryAfterMs: error.retryAfterMs }));
 
-test('whoever asks at the same time gets the same answer; later it is asked again', async () => {
-  const answers = await Promise.all([channel('C0SHARED'), channel('C0SHARED'), channel('C0DOCS')]);
-  expect(answers.map(({ shared }) => shared)).toEqual([true, true, false]);
-  expect(asked.toSorted()).toEqual(['C0DOCS', 'C0SHARED']);
-  await channel('C0SHARED');
-  expect(asked).toHaveLength(3);
-});
-
 test('Slack is asked no more often than it allows; whoever has to wait learns how long', async () => {
   const outcomes: Awaited<ReturnType<typeof outcome>>[] = [];
   for (let index = 0; index < 50; index += 1) outcomes.push(await outcome(`C${index}`));
