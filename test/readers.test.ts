@@ -164,7 +164,7 @@ const readers: Record<string, Reader> = {
   message: (text) => fillLinks(message([[text, { code: text }], [{ bold: text }]]), async () => text),
   'names of people': (text) => userName({ ...names, users: new Map([['U1', text]]) }, 'U1'),
   'labels of names': (text) => userName(noNames, 'U1', text) + groupName(noNames, 'S1', text),
-  formatDate: (text) => formatDate('1789912800', text, text),
+  formatDate: (text) => formatDate('1789912800', text) + formatDate('', text),
   mrkdwn: (text) => markdown({ text }),
   'mrkdwn, code': (text) => markdown({ text: `\`\`\`${text}` }),
   'mrkdwn, a token': (text) => markdown({ text: `<${text}|${text}>` }),

@@ -221,7 +221,7 @@ function inlineOf(fields: Fields, element: unknown, reading: MarkdownOptions): S
     case 'color':
       return { text: cleanText(field('value')) };
     case 'date':
-      return { text: cleanText(formatDate(fields.timestamp, field('format'), field('fallback'))), url };
+      return { text: cleanText(formatDate(fields.timestamp, field('fallback'))), url };
     case 'link':
       if (url !== undefined) return { text: cleanText(field('text')), url };
   }

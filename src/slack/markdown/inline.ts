@@ -14,8 +14,6 @@ export interface Span {
   leftOut?: boolean;
 }
 
-const isEmpty = ({ text, url }: Span) => text === '' && !url;
-
 /** Returns the text with `\n` as line ends, without control and other invisible characters. */
 export function cleanText(text: string): string {
   return stripInvisible(
@@ -34,34 +32,13 @@ export function renderInline(spans: readonly Span[]): string {
   return rendered.join('').replace(/^([ \t]*)[•◦▪‣]\uFE0E?(?=\s|$)/gmu, '$1-');
 }
 
-/** Returns the spans without the mentions that are left out, and without their punctuation or space. */
+/** Returns the spans without the mentions that are left out, and without the punctuation and the space after each. */
 function withoutMentions(spans: readonly Span[]): Span[] {
-  const kept: Span[] = [];
-  let startsLine = true;
-  let followsMention = false;
-  for (const span of spans) {
-    if (span.leftOut) {
-      followsMention = true;
-      continue;
-    }
-    const text: string = followsMention ? textAfterMention(span, startsLine, kept.at(-1)) : span.text;
-    if (isEmpty({ ...span, text })) continue;
-    kept.push({ ...span, text });
-    followsMention = false;
-    startsLine = /\n[> \t]*$/.test(text) || (startsLine && /^[> \t]+$/.test(text));
-  }
-  return kept;
-}
-
-/** Returns the text after a mention that is left out. If it is punctuation, the space before the mention is removed. */
-function textAfterMention({ text, code, url }: Span, startsLine: boolean, before?: Span): string {
-  if (code || url !== undefined) return text;
-  if (startsLine) return text.replace(/^[ \t]*(?:[,:;–—-](?=\s|$))?[ \t]*/, '');
-  if (!before || before.code) return text;
-  const trimmed = before.text.trimEnd();
-  if (trimmed === before.text) return text;
-  if (/^[,.:;!?]+(?:\s|$)/.test(text)) before.text = trimmed;
-  return text.replace(/^[ \t]+/, '');
+  return spans.flatMap((span, index) => {
+    if (span.leftOut) return [];
+    if (!spans[index - 1]?.leftOut || span.code || span.url !== undefined) return [span];
+    return [{ ...span, text: span.text.replace(/^[ \t]*(?:[,:;–—-](?=\s|$))?[ \t]*/, '') }];
+  });
 }
 
 /** Joins neighbours of one style, so that a token is also recognized if it was sent in pieces. */
@@ -69,7 +46,7 @@ function mergeSpans(spans: readonly Span[]): Span[] {
   const merged: Span[] = [];
   const keyOf = ({ bold, italic, strike, code, url }: Span) => [bold, italic, strike, code, url].join();
   for (const span of spans) {
-    if (isEmpty(span)) continue;
+    if (span.text === '' && !span.url) continue;
     const last = merged.at(-1);
     if (last && !span.code && span.url === undefined && keyOf(last) === keyOf(span)) last.text += span.text;
     else merged.push({ ...span });
@@ -209,9 +186,9 @@ function parseToken(body: string, reading: MarkdownOptions): Span {
   if (target.startsWith('@')) return userSpan(target.slice(1), reading, label);
   if (target.startsWith('#')) return { text: channelName(reading.names, target.slice(1)) };
   if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return { text: label, url: target };
-  const [kind = '', first = '', format = '', url] = target.split('^');
+  const [kind = '', first = '', , url] = target.split('^');
   if (kind === '!subteam') return { text: groupName(reading.names, first, label) };
-  if (kind === '!date') return { text: formatDate(first, format, label), url };
+  if (kind === '!date') return { text: formatDate(first, label), url };
   if (/^!(?:here|channel|everyone|group)$/.test(kind)) return everybodySpan(kind.slice(1), reading);
   return { text: target.startsWith('!') && label !== '' ? label : `<${decodeEntities(body)}>` };
 }
@@ -233,20 +210,9 @@ export const trimLines = (text: string): string =>
     .replace(/(?<![^\S\n])[^\S\n]+(?=\n|$)/g, '')
     .trimEnd();
 
-/**
- * Returns a Slack date in UTC: "2026-09-20 14:00 UTC". Text around the `{date…}` and `{time…}` of Slack's format stays.
- * `timestamp` is in seconds; if it is invalid, returns the fallback.
- */
-export function formatDate(timestamp: unknown, format: string, fallback: string): string {
+/** Returns a Slack date in UTC: "2026-09-20 14:00 UTC". `timestamp` is in seconds; if invalid, returns the fallback. */
+export function formatDate(timestamp: unknown, fallback: string): string {
   const seconds = typeof timestamp === 'string' && timestamp.trim() === '' ? Number.NaN : Number(timestamp);
   const at = new Date(seconds * 1000);
-  if (Number.isNaN(at.getTime())) return fallback;
-  const [day = '', time = ''] = at.toISOString().split('T');
-  const minutes = `${time.slice(0, 5)} UTC`;
-  if (format.trim() === '') return fallback || `${day} ${minutes}`;
-  return format.replace(/\{([a-z_]+)\}/g, (_, token) => {
-    if (token === 'time') return minutes;
-    if (token === 'time_secs') return `${time.slice(0, 8)} UTC`;
-    return token === 'ago' ? `${day} ${minutes}` : day;
-  });
+  return Number.isNaN(at.getTime()) ? fallback : `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
