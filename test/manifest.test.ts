@@ -16,6 +16,7 @@ import type { Caller, CommandTools } from '../src/commands/intake.ts';
 import { actionsOf } from '../src/commands/registry.ts';
 import { mentionMessage } from '../src/jobs/agent/mention/view.ts';
 import { agentActions } from '../src/jobs/agent/thread/buttons.ts';
+import { digestAskMessages } from '../src/jobs/agent/thread/digest-ask-view.ts';
 import { ephemeralMessage } from '../src/jobs/agent/thread/ephemeral-view.ts';
 import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../src/jobs/agent/thread/view.ts';
@@ -39,7 +40,7 @@ import { methodScopes } from '../src/slack/web-calls.ts';
 import { NOW_MS } from './support/builders.ts';
 import { aCaller, aProject } from './support/commands/builders.ts';
 import { anInstruction, anOffer, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
-import { anEdition, aSchedule } from './support/jobs/digest/builders.ts';
+import { anAsk, anEdition, aSchedule } from './support/jobs/digest/builders.ts';
 import { anEnding, aRun } from './support/jobs/export/builders.ts';
 import { aLinkRun } from './support/jobs/link/builders.ts';
 import { aState } from './support/jobs/status/builders.ts';
@@ -272,7 +273,9 @@ function digestMessages(): Message[] {
     goesOnMessage(one),
   );
   const posted = postedAlreadyMessage(digest, 'https://acme.example/archives/C0DOCS/p1');
-  return [...listed, posted, message([['Top pages']], askButtons(digest, 'pages'))];
+  const asked = digestAskMessages(aThread({ digestAsks: [anAsk()] }), 'https://acme.example/');
+  const asks = asked.map((line) => line.message);
+  return [...listed, posted, ...asks, message([['Top pages']], askButtons(digest, 'pages'))];
 }
 
 const unclear = aRun({ state: 'unknown' });

@@ -23,7 +23,7 @@ import { oneLine, parseErrorText, parseProgress, parseTimestamp } from '../src/d
 import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phrases.ts';
 import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
-import { quotedWords, subjectText } from '../src/jobs/digest/ask/entries.ts';
+import { quotedWords, subjectText } from '../src/jobs/digest/ask-entries.ts';
 import { pagesCsv } from '../src/jobs/digest/edition/files.ts';
 import { pathText, queryText } from '../src/jobs/digest/edition/phrases.ts';
 import { scheduleLine } from '../src/jobs/digest/schedule/view.ts';

@@ -1,10 +1,10 @@
 import { ZodError } from 'zod';
+import { digestAskMessages } from '../jobs/agent/thread/digest-ask-view.ts';
 import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
 import { applySendResult } from '../jobs/agent/thread/rounds.ts';
 import { updateInstruction, withoutFinal } from '../jobs/agent/thread/transitions.ts';
 import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
 import { type WatchRun, watchRun } from '../jobs/agent/watch/record.ts';
-import { type AskRun, askRun } from '../jobs/digest/ask/record.ts';
 import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';
 import { editionMessages } from '../jobs/digest/edition/view.ts';
 import { type ScheduleRun, scheduleRun, testKey } from '../jobs/digest/schedule/record.ts';
@@ -29,7 +29,7 @@ export interface OpenWork {
   /** Starts and instructions about which people are asked. */
   exports: number;
   instructions: number;
-  /** Digests that are not posted, their requests that end as unclear, and replies and clicks that are not read. */
+  /** Digests that are not posted, and instructions, replies and clicks that are not read. */
   skipped: number;
 }
 
@@ -37,7 +37,7 @@ export interface OpenWork {
 export const textOf = ({ exports, instructions, skipped }: OpenWork) =>
   `Exports whose start people are asked about: ${exports}
 Instructions to the agent that people are asked about: ${instructions}
-Digests, requests from digests, replies and clicks that are skipped: ${skipped}
+Digests, instructions, replies and clicks that are skipped: ${skipped}
 Start Docket now.
 `;
 
@@ -91,7 +91,10 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     // The job may have been active since, in a round that the backup does not know.
     const next = (run.rounds.at(-1)?.n ?? 0) + 1;
     const ends = [...open.map(({ n }) => n), next].flatMap((n) => roundKeys(run.id, n));
-    const shown = threadMessages(withoutFinal(run)).map(({ key }) => key);
+    const notFinal = withoutFinal(run);
+    const shown = [...threadMessages(notFinal), ...digestAskMessages(notFinal, undefined)].map(
+      ({ key }) => key,
+    );
     await search([threadCardKey(run), `${run.id}.instruction`, ...shown, ...ends], run.sinceMs);
     const waiting = run.instructions.filter(({ state }) => state === 'waiting');
     const asked = waiting.reduce((thread, one) => {
@@ -127,14 +130,6 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     await search([rootKey(edition), pagesKey(edition)], Date.parse(range.to));
   }
 
-  async function closeAsk(run: AskRun) {
-    await search([`${run.id}.ask`], run.sinceMs);
-    if (run.state !== 'accepted') return;
-    const ending = { kind: 'unknown' as const, atMs: nowMs };
-    await runs.save({ ...run, handover: undefined, state: 'ended', ending });
-    work.skipped += 1;
-  }
-
   /** A thread whose job is active stays idle until the watch wakes it. */
   async function closeWatch({ threads: ids }: WatchRun) {
     for (const id of ids) await ifFound(runs.loadWithInbox(id, threadRun), closeThread);
@@ -159,8 +154,6 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
         return ifFound(runs.load(id, editionRun), closeEdition);
       case 'digest-schedule':
         return ifFound(runs.load(id, scheduleRun), closeSchedule);
-      case 'digest-ask':
-        return ifFound(runs.load(id, askRun), closeAsk);
       case 'link':
         return ifFound(runs.load(id, linkRun), closeLink);
       case 'welcome':

@@ -2,7 +2,6 @@ import type { RunBase } from '../store/runs.ts';
 import { mentionJob } from './agent/mention/job.ts';
 import { threadJob } from './agent/thread/job.ts';
 import { watchJob } from './agent/watch/job.ts';
-import { askJob } from './digest/ask/job.ts';
 import { editionJob } from './digest/edition/job.ts';
 import { figuresJob } from './digest/figures/job.ts';
 import { scheduleJob } from './digest/schedule/job.ts';
@@ -23,7 +22,6 @@ export const jobs = [
   figuresJob,
   scheduleJob,
   editionJob,
-  askJob,
   outboxJob,
   homeJob,
   welcomeJob,

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { closeOpenWork } from '../../src/after-restore/open-work.ts';
-import { askRun } from '../../src/jobs/digest/ask/record.ts';
 import { editionRun, rootKey } from '../../src/jobs/digest/edition/record.ts';
 import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
 import { aThread } from '../support/jobs/agent/builders.ts';
-import { anAsk, anEdition, aSchedule } from '../support/jobs/digest/builders.ts';
+import { anEdition, aSchedule } from '../support/jobs/digest/builders.ts';
 import { redisForTests } from '../support/redis.ts';
 import { aMessage } from '../support/store/builders.ts';
 
@@ -33,22 +32,12 @@ test('digests that were collected or due are skipped; a posted one gets no furth
   expect(await isSearched(rootKey(posted))).toBe(true);
 });
 
-test('a request from a digest that was not handed over ends as unclear', async () => {
-  const newThread = { asked: { channel: 'C0DOCS', joinable: true, isPublic: true }, mode: 'auto' as const };
-  const handover = { text: 'Rewrite it', newThread };
-  await keep(anAsk({ state: 'accepted', handover }));
-  expect(await closeOpenWork(redis.client)).toMatchObject({ skipped: 1 });
-  const ask = await runs().load(anAsk().id, askRun);
-  expect(ask).toMatchObject({ state: 'ended', ending: { kind: 'unknown' } });
-  expect(ask?.handover).toBeUndefined();
-});
-
 test('events that no run has read are skipped, and a damaged record is passed over', async () => {
   const thread = aThread();
   await keep(thread);
   const entry = { event: { kind: 'reply' }, dedupeKey: '1.1' };
   await runs().appendToInbox('agent-thread', thread.id, entry, Number.MAX_SAFE_INTEGER);
-  await keep(anAsk({ id: 'damaged' }));
+  await keep(aThread({ id: 'damaged', claim: undefined }));
   await redis.client.hset(keys.run('damaged'), 'json', '{}');
   expect(await closeOpenWork(redis.client)).toMatchObject({ skipped: 1 });
   expect(await redis.client.exists(keys.inbox(thread.id))).toBe(0);

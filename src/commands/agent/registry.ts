@@ -9,7 +9,7 @@ import { sendModal, sendShortcut } from './shortcut.ts';
 export const agentCommands = {
   commands: [agentCommand],
   buttons: [...threadButtons, followAgainButton, startNewButton, tryAgainButton, instructButton],
-  urlActions: [agentActions.openPullRequest],
+  urlActions: [agentActions.openPullRequest, agentActions.openThread],
   modals: [instructModal, sendModal],
   shortcuts: [sendShortcut],
   events: messageEvents,

@@ -1,7 +1,16 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
-import { acceptsInstructions, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
+import { instructEntry } from '../../jobs/agent/thread/event.ts';
+import {
+  acceptsInstructions,
+  type DigestAsk,
+  newOwnThread,
+  THREADS_FULL,
+  type ThreadRun,
+  threadKind,
+} from '../../jobs/agent/thread/record.ts';
+import { endThread } from '../../jobs/agent/thread/transitions.ts';
 import {
   type AskEntry,
   entriesOf,
@@ -9,19 +18,18 @@ import {
   instructionFor,
   pageEntry,
   subjectText,
-} from '../../jobs/digest/ask/entries.ts';
-import { type AskRun, askQuotas, newAsk } from '../../jobs/digest/ask/record.ts';
+} from '../../jobs/digest/ask-entries.ts';
 import { type AskButton, askButton, digestActions } from '../../jobs/digest/buttons.ts';
-import { type EditionRun, editionKind } from '../../jobs/digest/edition/record.ts';
+import { type EditionRun, editionKind, rootKey } from '../../jobs/digest/edition/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
-import { bidiIsolate, formatCount, singleLine } from '../../slack/text.ts';
+import { bidiIsolate, singleLine } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { findThreads } from '../agent/command.ts';
-import { resolveAgentProject } from '../agent/follow.ts';
+import { auditThread, resolveAgentProject, startThread } from '../agent/follow.ts';
 import { cleanInstruction, instructionProblem, NEW_JOB, threadChoices } from '../agent/modal.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import { UserFacingError } from '../intake.ts';
@@ -114,21 +122,64 @@ const askModal: Modal = {
     const thread = where === NEW_JOB ? undefined : await loadThread(where, run, caller, tools);
     const problem = instructionProblem(text, thread, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
-    const ask = askOf(run, entry, { text, thread }, caller, tools);
-    const quotas = askQuotas(ask);
-    const acceptance = await tools.intake.start(ask, caller, quotas);
-    const job = thread?.agentJobId;
-    if (acceptance.kind === 'full') {
-      await tools.audit({ subject: job ?? 'new job', job, result: 'refused: too many at once' });
-      // The text stays in the modal.
-      const tooMany = `The agent is working on ${formatCount(quotas[0].max)} tasks of yours.`;
-      return { kind: 'problems', problems: { text: `${tooMany} Ask again when one has ended.` } };
-    }
-    await tools.audit({ subject: job ?? 'new job', job, result: 'accepted' });
+    if (thread === undefined) await startJob(run, entry, text, caller, tools);
+    else await instructThread(thread, run, entry, text, caller, tools);
     // Its line under the digest is the answer.
     return { kind: 'closed' };
   },
 };
+
+/** Returns what the thread's line under the digest shows. */
+const askOf = (run: EditionRun, { subject }: AskEntry, caller: Caller, { now }: CommandTools): DigestAsk => ({
+  id: idOf('instruction', requestRunId(caller)),
+  by: { id: caller.user.id, name: caller.user.name },
+  atMs: now(),
+  digest: run.id,
+  under: rootKey(run),
+  channel: run.channel,
+  subject,
+  about: subjectText(subject),
+});
+
+/** Starts a job in a thread of its own. Beyond the limit of threads, the thread ends at once, and says so. */
+async function startJob(run: EditionRun, entry: AskEntry, text: string, caller: Caller, tools: CommandTools) {
+  const ask = askOf(run, entry, caller, tools);
+  // The name of another conversation is unknown.
+  const conversation = caller.channel.id === run.channel ? caller.channel : { id: run.channel, name: '' };
+  const thread = newOwnThread(
+    {
+      id: requestRunId(caller),
+      teamId: caller.teamId,
+      project: run.project,
+      agentJobId: undefined,
+      owner: ask.by,
+      asked: conversationOf(conversation),
+      mode: tools.replyMode,
+      instructionId: ask.id,
+      text,
+      digestAsks: [ask],
+    },
+    tools.now(),
+  );
+  if ((await startThread(thread, caller, tools)) === undefined) return;
+  await tools.intake.start(endThread(thread, { why: 'refused', code: THREADS_FULL }), caller);
+}
+
+async function instructThread(
+  thread: ThreadRun,
+  run: EditionRun,
+  entry: AskEntry,
+  text: string,
+  caller: Caller,
+  tools: CommandTools,
+) {
+  const ask = askOf(run, entry, caller, tools);
+  const { id, by, atMs } = ask;
+  const instruction = instructEntry({ id, by, text, atMs, ask });
+  const outcome = await tools.intake.appendToInbox(thread.job, thread.id, instruction, caller);
+  if (outcome === 'gone') throw new UserFacingError(notFollowed);
+  await auditThread(thread, 'accepted', tools);
+}
 
 async function instructionFields(run: EditionRun, entry: AskEntry, caller: Caller, tools: CommandTools) {
   const isOfProject = ({ project }: Pick<ThreadRun, 'project'>) => project === run.project;
@@ -141,33 +192,6 @@ async function loadThread(id: string, { project }: EditionRun, caller: Caller, {
   if (found.kind === 'found' && found.run.state !== 'ended' && found.run.project === project)
     return found.run;
   throw new UserFacingError(notFollowed);
-}
-
-/** Everything else follows from this one run, so it happens once, even after a crash. */
-function askOf(
-  { id: edition, project, channel }: EditionRun,
-  entry: AskEntry,
-  { text, thread }: { text: string; thread: ThreadRun | undefined },
-  caller: Caller,
-  { replyMode, now }: CommandTools,
-): AskRun {
-  const { teamId, user } = caller;
-  // The name of another conversation is unknown.
-  const conversation = caller.channel.id === channel ? caller.channel : { id: channel, name: '' };
-  return newAsk(
-    {
-      id: idOf('digest-ask', requestRunId(caller)),
-      teamId,
-      project,
-      edition,
-      channel,
-      by: { id: user.id, name: user.name },
-      subject: entry.subject,
-      text,
-      to: thread ? { thread: thread.id } : { asked: conversationOf(conversation), mode: replyMode },
-    },
-    now(),
-  );
 }
 
 const notKnown = message([

@@ -5,7 +5,7 @@ import { askAgentButton, askModals, readPage } from '../../../src/commands/diges
 import { type CommandTools, UserFacingError } from '../../../src/commands/intake.ts';
 import { withOrigin } from '../../../src/commands/open-modal.ts';
 import type { ModalValues, SubmitResult } from '../../../src/commands/registry.ts';
-import { askRun } from '../../../src/jobs/digest/ask/record.ts';
+import { threadRun } from '../../../src/jobs/agent/thread/record.ts';
 import type { AskButton } from '../../../src/jobs/digest/buttons.ts';
 import type { EditionRun } from '../../../src/jobs/digest/edition/record.ts';
 import { aCaller, aProject, ben, origin } from '../../support/commands/builders.ts';
@@ -59,7 +59,8 @@ function nextOf(result: SubmitResult) {
   return result;
 }
 
-const asks = () => world.runs.activeOf(askRun, 'digest-ask');
+const asks = async () =>
+  (await world.runs.activeOf(threadRun, 'agent-thread')).flatMap(({ digestAsks }) => digestAsks);
 
 /** Everything that Slack would refuse. */
 function checked(view: ModalView | undefined, about: string | undefined) {

@@ -167,7 +167,7 @@ export function digestsOn(scene: Stage) {
       expect
         .poll(async () => {
           const jobs = await jobsAtWork();
-          return jobs.filter((job) => ['digest', 'digest-figures', 'digest-ask'].includes(job));
+          return jobs.filter((job) => ['digest', 'digest-figures'].includes(job));
         })
         .toEqual([]),
 

@@ -23,6 +23,7 @@ export const agentActions = {
   instruct: 'agent.instruct',
   followAgain: 'agent.follow_again',
   tryAgain: 'agent.try_again',
+  openThread: 'agent.open_thread',
 } as const;
 
 /** The value of a button of a thread; `run` is the thread's. For `about` and `attempt` see `event.ts`. */

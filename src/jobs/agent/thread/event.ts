@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { InboxEntry } from '../../../store/runs.ts';
 import { polled } from '../watch/record.ts';
 import { clickActions } from './buttons.ts';
-import { person } from './record.ts';
+import { digestAsk, person } from './record.ts';
 
 const content = z.object({
   text: z.unknown().optional(),
@@ -32,7 +32,15 @@ export const threadEvent = z.discriminatedUnion('kind', [
   written.extend({ kind: z.literal('edited') }),
   z.object({ kind: z.literal('deleted'), channel: z.string(), ts: z.string() }),
   /** An instruction from a modal; `id` is the request's. */
-  z.object({ kind: z.literal('instruct'), id: z.string(), by: person, text: z.string(), atMs: z.number() }),
+  z.object({
+    kind: z.literal('instruct'),
+    id: z.string(),
+    by: person,
+    text: z.string(),
+    atMs: z.number(),
+    /** The modal was opened under a digest. */
+    ask: digestAsk.optional(),
+  }),
   /**
    * A click by a person with the permission. `about` has ids of instructions, or `round` its number. `attempt` is the
    * instruction's attempt when the button was made, so that a click on an old message has no effect.

@@ -13,9 +13,11 @@ import { lookUpJob, pollRateLimit } from '../../polling.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { contactsText } from '../../wording-view.ts';
+import { projectMessage } from '../mention/view.ts';
 import { parseThreadText } from '../thread-text.ts';
 import { leaveWatch, updateWatch } from '../watch/job.ts';
 import { addSend, addThread, requestPoll } from '../watch/record.ts';
+import { addAsk } from './digest-asks.ts';
 import { noPlaceMessage, threadNeeds, unknownJobMessage } from './ephemeral-view.ts';
 import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
 import { auditThread, publishAndWait, publishThread, recordChanges, saveChanges } from './publish.ts';
@@ -24,6 +26,7 @@ import {
   isRetracted,
   nextWaitingOf,
   openRoundOf,
+  THREADS_FULL,
   type ThreadRun,
   threadRun,
 } from './record.ts';
@@ -294,7 +297,7 @@ async function end(
   if (answerInMs > 0) return runAgainIn(answerInMs);
   await leaveWatch(run, context);
   await context.threads.unfollow(run.teamId, run.id);
-  const message = privateEnding(run);
+  const message = privateEnding(run, context);
   if (message !== undefined) {
     const inMs = await reportPrivately(run, { name: 'not-followed', userId: run.owner.id, message }, context);
     if (inMs > 0) return runAgainIn(inMs);
@@ -303,9 +306,10 @@ async function end(
 }
 
 /** Returns the answer to the owner of a thread that never followed a job. */
-function privateEnding(run: ThreadRun): Message | undefined {
+function privateEnding(run: ThreadRun, { limits }: JobContext): Message | undefined {
   const { agentJobId, asked, ended, sendProblems } = run;
   if (ended?.why === 'noPlace') return noPlaceMessage(asked.joinable, ended.code ?? '');
+  if (ended?.code === THREADS_FULL) return projectMessage({ kind: 'full', max: limits.threadsPerPerson }, '');
   if (ended?.code === NO_JOB) return unknownJobMessage(agentJobId ?? '');
   const refused = isRetracted(run) ? sendProblems.find(isJobRefused) : undefined;
   return refused && troubleMessage(run, refused);
@@ -316,6 +320,7 @@ const isSmallTalk = ({ content }: ReplyEvent) =>
 
 /** Adds ephemerals to people who addressed the agent after the end. */
 function addEndedEphemerals(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadRun {
+  const asks = entries.flatMap((entry) => (entry.kind === 'instruct' && entry.ask ? [entry.ask] : []));
   const recipients = entries.flatMap((entry) => {
     if (entry.kind === 'instruct') return [{ to: entry.by.id, id: entry.id }];
     return entry.kind === 'reply' && entry.mentionsBot && !isSmallTalk(entry)
@@ -324,6 +329,6 @@ function addEndedEphemerals(run: ThreadRun, entries: readonly ThreadEvent[]): Th
   });
   return recipients.reduce(
     (thread, { to, id }) => addEphemeral(thread, { id: `over ${id}`, to, kind: 'over' }),
-    run,
+    asks.reduce(addAsk, run),
   );
 }

@@ -4,6 +4,7 @@ import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
 import { lookupRetryMs, slackRetryMs } from '../../retry.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
+import { digestAskMessages } from './digest-ask-view.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import {
   type Ephemeral,
@@ -57,8 +58,11 @@ async function leaveLine(
 }
 
 /** Publishes all messages of a thread in their present form. */
-export async function publishThread(run: ThreadRun, { outbox }: JobContext): Promise<void> {
-  const published = threadMessages(withoutFinal(run)).map((message) =>
+export async function publishThread(run: ThreadRun, context: JobContext): Promise<void> {
+  const { outbox } = context;
+  const open = withoutFinal(run);
+  const messages = [...threadMessages(open), ...digestAskMessages(open, context.workspaceUrl())];
+  const published = messages.map((message) =>
     outbox.publish(run.teamId, { by: message.fallbackRecipient ?? run.owner.id, ...message }, run.rev),
   );
   await Promise.all(published);
@@ -76,6 +80,7 @@ export async function publishAndWait(
 ): Promise<StepResult<ThreadRun>> {
   const { runs, now } = context;
   await publishThread(run, context);
+  if (run.digestAsks.some(({ listed }) => !listed)) return saveAs(await listAsks(run, context));
   const ephemerals = await postEphemerals(run, context);
   if (ephemerals !== run.ephemerals) return saveAs({ ...run, ephemerals });
   const { thread, retryInMs } = await showReactions(run, context);
@@ -85,6 +90,12 @@ export async function publishAndWait(
   const waitMs = Math.min(...delaysMs, ...ephemeralsInMs, retryInMs);
   if (waitMs !== Infinity) return runAgainIn(waitMs);
   return (await runs.markIdle(run, run.state === 'ended', wakes)) ? done : 'next';
+}
+
+/** Lists each ask with its digest, so that the next digest finds it. */
+async function listAsks(thread: ThreadRun, { figures }: JobContext): Promise<ThreadRun> {
+  for (const { digest } of thread.digestAsks) await figures.addAsk(digest, thread.id);
+  return { ...thread, digestAsks: thread.digestAsks.map((ask) => ({ ...ask, listed: true })) };
 }
 
 /** Posts some of the due ephemerals. Returns the remaining ones: the same list if none was tried. */

@@ -178,6 +178,43 @@ const sendLimit = z.object({
   discardedBy: person.optional(),
 });
 
+/**
+ * How an ask ended: as its round, or else. `notSent`: the platform does not have it · `unknown`: the result is unknown ·
+ * `stopped`: the thread no longer follows the job.
+ */
+const digestAskEnding = roundEnding.or(z.object({ kind: z.enum(['notSent', 'unknown', 'stopped']) }));
+export type DigestAskEnding = z.infer<typeof digestAskEnding>;
+
+/** An instruction that a person gave under a digest; a line there shows what becomes of it. */
+export const digestAsk = z.object({
+  /** The instruction's id. */
+  id: z.string(),
+  by: person,
+  atMs: z.number(),
+  /** The run of the digest, the key of the message that has the line in its thread, and the channel. */
+  digest: z.string(),
+  under: z.string(),
+  channel: z.string(),
+  /** A page, a search term, or questions without an answer; `value` is its number at the time of the request. */
+  subject: z.object({
+    kind: z.enum(['page', 'thumbs', 'search', 'questions']),
+    /** The path or the search term, as the platform gives it. */
+    name: z.string(),
+    value: z.number().optional(),
+  }),
+  /** The subject as text. */
+  about: z.string(),
+  /** The next digest finds it. */
+  listed: z.boolean().optional(),
+  /** The job's round of the instruction, once known. */
+  round: z.number().int().optional(),
+  /** Missing while it may still change. */
+  ending: digestAskEnding.optional(),
+  /** Its line is final. */
+  final: z.boolean().optional(),
+});
+export type DigestAsk = z.infer<typeof digestAsk>;
+
 /** A Slack thread that follows an agent job. Its messages are functions of this record, see `view.ts`. */
 export const threadRun = runBase.extend({
   job: z.literal('agent-thread'),
@@ -240,6 +277,7 @@ export const threadRun = runBase.extend({
     .default([]),
   rounds: z.array(threadRound).default([]),
   sendProblems: z.array(sendProblem).default([]),
+  digestAsks: z.array(digestAsk).default([]),
   /** Ephemerals that are not posted yet. */
   ephemerals: z.array(ephemeral).default([]),
   /** The watch of the job knows this thread and its last send. */
@@ -269,6 +307,9 @@ export const isJobRefused = ({ why, creates }: Pick<SendProblem, 'why' | 'create
 /** The `code` of a thread that ended because the platform refused to start its job. */
 export const JOB_REFUSED = 'job_refused';
 
+/** The `code` of a thread that was never followed, since its owner's threads follow the maximum number of jobs. */
+export const THREADS_FULL = 'threads_full';
+
 /** Whether only a private answer to the owner stays of a thread. */
 export const isRetracted = ({ ended }: Pick<ThreadRun, 'ended'>) => ended?.code === JOB_REFUSED;
 
@@ -291,7 +332,8 @@ export type ListedThread = z.infer<typeof listedThread>;
 type NewThread = Pick<
   ThreadRun,
   'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'checked' | 'asked' | 'mode'
-> & { instruction: Instruction | undefined };
+> &
+  Partial<Pick<ThreadRun, 'digestAsks'>> & { instruction: Instruction | undefined };
 
 /** The quota of a thread that follows a job: its owner's. */
 export const threadQuotas = (

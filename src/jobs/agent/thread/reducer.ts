@@ -4,6 +4,7 @@ import type { Names } from '../../../slack/markdown/names.ts';
 import { cut, lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import { asksWhichJob, excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
+import { addAsk } from './digest-asks.ts';
 import type { ReplyEvent, ThreadClick, ThreadEvent } from './event.ts';
 import {
   type Ephemeral,
@@ -285,10 +286,11 @@ function keepEarly(
 }
 
 function applyModal(
-  thread: ThreadRun,
-  { id, by, text, atMs }: Extract<ThreadEvent, { kind: 'instruct' }>,
+  before: ThreadRun,
+  { id, by, text, atMs, ask }: Extract<ThreadEvent, { kind: 'instruct' }>,
   context: EventContext,
 ): ThreadRun {
+  const thread = ask === undefined ? before : addAsk(before, ask);
   if (findInstruction(thread, id) || isTalk(parseThreadText(text))) return thread;
   const rejection = findRejection(thread, 'waiting', truncateText(text, context.limits), context);
   if (rejection !== undefined)

@@ -1,4 +1,5 @@
 import { tsToMs } from '../../../slack/text.ts';
+import { markFinalAsks, settleAsks } from './digest-asks.ts';
 import {
   type Ephemeral,
   type Instruction,
@@ -136,7 +137,8 @@ const RECENT_MS = 10 * 60_000;
  * without text. The last one of the newest round keeps its text while that round is open or has failed, so that it can
  * be resent. The one that created the job keeps it until its message is published.
  */
-export function compact(thread: ThreadRun, maxFinished = MAX_FINISHED): ThreadRun {
+export function compact(before: ThreadRun, maxFinished = MAX_FINISHED): ThreadRun {
+  const thread = settleAsks(before);
   const { last, ending } = thread.rounds.findLast((round) => round.last !== undefined) ?? {};
   const retryable = ending === undefined || ending.kind === 'failed' ? last?.id : undefined;
   const past = thread.instructions.filter((one) => !isPending(one));
@@ -184,6 +186,7 @@ export function withoutFinal(thread: ThreadRun): ThreadRun {
     sendProblems: thread.sendProblems.filter(
       ({ final: isFinal, answer }) => !isFinal || answer !== undefined,
     ),
+    digestAsks: thread.digestAsks.filter(({ final: isFinal }) => !isFinal),
   };
 }
 
@@ -209,6 +212,7 @@ export function markFinal(thread: ThreadRun): ThreadRun {
     titleShown,
     rounds,
     sendProblems: troubles,
+    digestAsks: markFinalAsks(thread),
     instructions,
     limit,
     retry,

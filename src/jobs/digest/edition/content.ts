@@ -1,5 +1,6 @@
+import { outcomeOf } from '../../agent/thread/digest-asks.ts';
+import { type DigestAsk, threadRun } from '../../agent/thread/record.ts';
 import type { JobContext } from '../../context.ts';
-import { type AskRun, askRun } from '../ask/record.ts';
 import { type FiguresRun, hasTotals, rangeKey } from '../figures/record.ts';
 import { FEEDBACK_LIMIT, withoutHalf } from '../figures/requests.ts';
 import { addCounts, type Counts, type ReaderFigures, totalOf } from '../model.ts';
@@ -130,14 +131,16 @@ export async function loadFollowUps(run: EditionRun, { runs, figures }: JobConte
   const editions = await runs.loadAll(ids, editionRun);
   const posted = new Set(editions.filter(({ ended }) => ended?.why === 'done').map(({ id }) => id));
   const last = ids.findIndex((id) => posted.has(id));
-  const asks = await Promise.all(ids.slice(0, Math.max(last, 0) + 1).map((id) => figures.asks(id)));
-  return (await runs.loadAll(asks.flat(), askRun))
-    .filter(({ ending }) => ending?.kind !== 'notSent')
-    .toSorted((one, other) => one.sinceMs - other.sinceMs)
+  const digests = ids.slice(0, Math.max(last, 0) + 1);
+  const threadIds = (await Promise.all(digests.map((id) => figures.asks(id)))).flat();
+  return (await runs.loadAll([...new Set(threadIds)], threadRun))
+    .flatMap((thread) => thread.digestAsks.map((ask) => ({ ...ask, ...outcomeOf(thread, ask) })))
+    .filter(({ digest, ending }) => digests.includes(digest) && ending?.kind !== 'notSent')
+    .toSorted((one, other) => one.atMs - other.atMs)
     .map(toFollowUp);
 }
 
-function toFollowUp({ subject, ending }: AskRun): FollowUp {
+function toFollowUp({ subject, ending }: Pick<DigestAsk, 'subject' | 'ending'>): FollowUp {
   const { kind } = ending ?? {};
   const hasResult = kind === 'newPr' || kind === 'samePr' || kind === 'noPr';
   return {

@@ -1,30 +1,39 @@
 import { instructionView, subjectView } from '../../../../src/commands/digest/ask.ts';
 import { changeModalView, createModalView } from '../../../../src/commands/digest/modal.ts';
-import { entriesOf } from '../../../../src/jobs/digest/ask/entries.ts';
-import type { AskEnding, AskRun } from '../../../../src/jobs/digest/ask/record.ts';
-import { askMessages } from '../../../../src/jobs/digest/ask/view.ts';
+import { digestAskMessages } from '../../../../src/jobs/agent/thread/digest-ask-view.ts';
+import type { DigestAsk, DigestAskEnding } from '../../../../src/jobs/agent/thread/record.ts';
+import { entriesOf } from '../../../../src/jobs/digest/ask-entries.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { aCaller, acme, aProject } from '../../../support/commands/builders.ts';
-import { aThread } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 import { anAsk, anEdition, aSchedule } from '../../../support/jobs/digest/builders.ts';
-import { THREAD } from '../../../support/jobs/export/rendering.ts';
 import { type GalleryState, modal, pick, told } from '../../state.ts';
 import { whole } from './whole.ts';
 
-const ask = (name: string, changes: Partial<AskRun>, state: string, subject = '/guides/sso') =>
-  told(`digest/ask/${name}`, pick(askMessages(anAsk(changes)), 'ask'), state, subject);
-const cameTo = (kind: AskEnding['kind'], more: object = {}): Partial<AskRun> => ({
-  state: 'ended',
-  threadUrl: THREAD,
-  ending: { kind, atMs: NOW_MS, ...more } as AskEnding,
+const WORKSPACE = 'https://acme.example/';
+const PLACE = { channel: 'C0DOCS', rootTs: '1789914659.000100' };
+const waiting = anInstruction({ id: 'i1', isReply: false });
+const ask = (name: string, changes: Partial<DigestAsk>, state: string, subject = '/guides/sso') => {
+  const inDirectMessage = changes.channel !== undefined;
+  const thread = aThread({
+    place: PLACE,
+    inDirectMessage,
+    instructions: [waiting],
+    digestAsks: [anAsk(changes)],
+  });
+  return told(`digest/ask/${name}`, pick(digestAskMessages(thread, WORKSPACE), 'ask'), state, subject);
+};
+const neverFollowed = aThread({ place: undefined, state: 'ended', digestAsks: [anAsk()] });
+const cameTo = (kind: DigestAskEnding['kind'], more: object = {}): Partial<DigestAsk> => ({
+  ending: { kind, atMs: NOW_MS, ...more } as DigestAskEnding,
 });
 const pullRequest = { prLink: 'https://github.com/acme/docs/pull/131' };
 
 export const askStates: GalleryState[] = [
-  ask('asked', { threadUrl: THREAD }, 'asked'),
-  ask('asked, without a thread', {}, 'asked'),
-  ask('about a search', { subject: { kind: 'search', name: 'sso okta', value: 41 } }, 'asked', 'sso okta'),
+  ask('asked', {}, 'asked'),
+  ask('asked, without a thread', { channel: 'D0ANA' }, 'asked'),
+  ask('about a search', { about: '"sso okta"', channel: 'D0ANA' }, 'asked', 'sso okta'),
   ask('pull request', cameTo('newPr', pullRequest), 'opened'),
   ask('same pull request', cameTo('samePr', pullRequest), 'same pull request'),
   ask('same pull request, without an address', cameTo('samePr'), 'same pull request'),
@@ -37,9 +46,14 @@ export const askStates: GalleryState[] = [
   ask('pull request in words', cameTo('newPr', { prText: 'PR 131' }), 'opened'),
   ask('no longer watched, nobody knows how long', cameTo('gaveUp'), 'stopped watching'),
   ask('not sent', cameTo('notSent'), 'not sent'),
+  told(
+    'digest/ask/not sent, without a thread',
+    pick(digestAskMessages(neverFollowed, WORKSPACE), 'ask'),
+    'not sent',
+    '/guides/sso',
+  ),
   ask('unclear', cameTo('unknown'), 'may not have reached'),
   ask('no longer followed', cameTo('stopped'), 'no longer followed'),
-  ask('unwatched', cameTo('unwatched'), 'stopped watching'),
 ];
 
 const twice = (path: string) => ({ path, up: 2, down: 9 });

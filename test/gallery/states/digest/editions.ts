@@ -79,7 +79,6 @@ const late = (name: string, changes: Partial<EditionRun>, state: string) =>
     SITE,
   );
 
-/** Digests, and the answers to people who request one. */
 export const editionStates: GalleryState[] = [
   root('weekly', {}),
   root('weekly, without a chart', { hasChart: false }),
@@ -154,6 +153,10 @@ export const editionStates: GalleryState[] = [
   late('late', {}, 'is late'),
   late('late, then there', { totals: { human: 900, ai: 300 } }, 'arrived late'),
   late('late, then not there', { ended: { why: 'platform' } }, 'could not be sent'),
+];
+
+/** Answers to people who request a digest. */
+export const answerStates: GalleryState[] = [
   answered('digest/answer/waits', waitsMessage(anEdition(), NOW_MS + DAY / 24)),
   answered('digest/answer/no numbers yet', stuckReply(anEdition(), { kind: 'key', status: 401 })),
   answered('digest/answer/on its way', onItsWayMessage(anEdition())),

@@ -4,7 +4,7 @@ import {
   entriesOf,
   instructionFor,
   pageEntry,
-} from '../../../../src/jobs/digest/ask/entries.ts';
+} from '../../../../src/jobs/digest/ask-entries.ts';
 import { readerParts } from '../../../../src/jobs/digest/edition/pages-view.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import type { PageChange } from '../../../../src/jobs/digest/model.ts';

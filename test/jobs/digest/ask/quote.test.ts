@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { quotedWords } from '../../../../src/jobs/digest/ask/entries.ts';
+import { quotedWords } from '../../../../src/jobs/digest/ask-entries.ts';
 import { hostileText } from '../../../support/arbitraries.ts';
 import { hostileSubjects } from '../../../support/jobs/digest/builders.ts';
 

@@ -1,41 +1,43 @@
 import { describe, expect, test } from 'vitest';
+import type { DigestAsk, DigestAskEnding, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
-import { type AskEnding, type AskRun, newAsk } from '../../../../src/jobs/digest/ask/record.ts';
 import { addNumbers, loadFollowUps } from '../../../../src/jobs/digest/edition/content.ts';
 import { readerParts } from '../../../../src/jobs/digest/edition/pages-view.ts';
 import { type EditionRun, weeklyId } from '../../../../src/jobs/digest/edition/record.ts';
-import { fullEdition } from '../../../support/jobs/digest/arbitraries.ts';
-import { anEdition } from '../../../support/jobs/digest/builders.ts';
+import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
+import { anAsk, anEdition } from '../../../support/jobs/digest/builders.ts';
 import { jobContext } from '../../../support/jobs/world.ts';
 import { redisForTests } from '../../../support/redis.ts';
 
 const redis = redisForTests();
 
-const asked = (subject: AskRun['subject'], ending: AskEnding | undefined, sinceMs = 1): AskRun => ({
-  ...newAsk(
-    {
-      id: `ask-${subject.name}`,
-      teamId: 'T0ACME',
-      project: 'acme',
-      edition: 'digest-0',
-      channel: 'C0DOCS',
-      by: { id: 'U0ANA', name: 'ana' },
-      subject,
-      text: 'Mend it.',
-      to: { thread: 'thread-1' },
-    },
-    sinceMs,
-  ),
-  ...(ending && { state: 'ended' as const, ending }),
+/** A thread in which an instruction from a digest came to this. */
+const asked = (
+  subject: DigestAsk['subject'],
+  ending: DigestAskEnding | undefined,
+  atMs = 1,
+  digest = IDS[0] ?? '',
+): ThreadRun =>
+  aThread({
+    id: `thread-${subject.name}`,
+    claim: undefined,
+    instructions: [anInstruction({ id: 'i1' })],
+    digestAsks: [anAsk({ subject, ending, atMs, digest })],
+  });
+
+/** The weekly digests before. */
+const IDS = ['2026-W36', '2026-W35', '2026-W34'].map((week) => {
+  const { teamId, channel, project } = anEdition();
+  return weeklyId(teamId, channel, project, week);
 });
 
 /** What a digest after these says of them. */
-async function said(asks: AskRun[], readers: EditionRun['readers'] = {}) {
+async function said(threads: ThreadRun[], readers: EditionRun['readers'] = {}) {
   const context = {
-    runs: { loadAll: async (ids: string[]) => asks.filter(({ id }) => ids.includes(id)) },
-    figures: { asks: async () => asks.map(({ id }) => id) },
+    runs: { loadAll: async (ids: string[]) => threads.filter(({ id }) => ids.includes(id)) },
+    figures: { asks: async () => threads.map(({ id }) => id) },
   } as unknown as JobContext;
-  const run = { ...fullEdition('/x'), readers };
+  const run = anEdition({ readers, site: 'Acme' });
   const found = await loadFollowUps(run, context);
   const followUps = addNumbers(found, new Map(), readers);
   return readerParts({ ...run, readers: {}, followUps })
@@ -55,11 +57,11 @@ describe('the digest after one says of what was asked under that', () => {
 
   test('that there is none only where that is known', async () => {
     expect(await said([asked(page, { kind: 'noPr', atMs: 2 })])).toContain('got no pull request');
-    for (const ending of [{ kind: 'unwatched', atMs: 2 }, { kind: 'unknown', atMs: 2 }, undefined] as const)
+    for (const ending of [{ kind: 'stopped' }, { kind: 'unknown' }, undefined] as const)
       expect(await said([asked(page, ending)])).toContain('/guides/sso: its result is unknown');
     expect(await said([asked(page, { kind: 'failed', atMs: 2 })])).toContain('the agent could not finish it');
     expect(await said([asked(page, { kind: 'archived', atMs: 2 })])).toContain('its job was archived');
-    expect(await said([asked(page, { kind: 'notSent', atMs: 2 })])).toBe('');
+    expect(await said([asked(page, { kind: 'notSent' })])).toBe('');
   });
 
   test('how many there are beside the first five', async () => {
@@ -73,19 +75,19 @@ describe('the digest after one says of what was asked under that', () => {
 
   test('the same after weeks without a digest', async () => {
     const context = jobContext(redis.client);
-    const { teamId, channel, project } = anEdition();
-    const idOfWeek = (week: string) => weeklyId(teamId, channel, project, week);
-    const ask = { ...asked(page, { kind: 'noPr', atMs: 2 }), edition: idOfWeek('2026-W35') };
+    const [after, before, longBefore] = IDS as [string, string, string];
+    const ask = asked(page, { kind: 'noPr', atMs: 2 }, 1, before);
+    const known = asked({ ...page, name: '/told-already' }, undefined, 1, longBefore);
     for (const run of [
-      anEdition({ id: idOfWeek('2026-W34'), week: '2026-W34' }),
-      anEdition({ id: idOfWeek('2026-W35'), week: '2026-W35' }),
-      anEdition({ id: idOfWeek('2026-W36'), week: '2026-W36', ended: { why: 'platform' } }),
+      anEdition({ id: longBefore, week: '2026-W34' }),
+      anEdition({ id: before, week: '2026-W35' }),
+      anEdition({ id: after, week: '2026-W36', ended: { why: 'platform' } }),
       ask,
-      asked({ ...page, name: '/told-already' }, undefined),
+      known,
     ])
       await context.runs.accept(run, Number.MAX_SAFE_INTEGER, 0, undefined);
-    await context.figures.addAsk(idOfWeek('2026-W35'), ask.id);
-    await context.figures.addAsk(idOfWeek('2026-W34'), 'ask-/told-already');
+    await context.figures.addAsk(before, ask.id);
+    await context.figures.addAsk(longBefore, known.id);
     const followUps = await loadFollowUps(anEdition(), context);
     expect(followUps.map(({ subject }) => subject)).toEqual(['/guides/sso']);
   });

@@ -36,6 +36,7 @@ export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
     editsBeforeMessage: [],
     rounds: [],
     sendProblems: [],
+    digestAsks: [],
     ephemerals: [],
     watched: true,
     seen: {

@@ -1,4 +1,4 @@
-import type { AskRun } from '../../../../src/jobs/digest/ask/record.ts';
+import type { DigestAsk } from '../../../../src/jobs/agent/thread/record.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import type { PageChange } from '../../../../src/jobs/digest/model.ts';
 import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
@@ -84,22 +84,16 @@ export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
   ...changes,
 });
 
-/** Ana asked for work on a page; a thread that follows a job has the instruction, and nothing came of it yet. */
-export const anAsk = (changes: Partial<AskRun> = {}): AskRun => ({
-  id: 'a5ca5ca5ca5ca5ca5ca5ca5c',
-  teamId: 'T0ACME',
-  job: 'digest-ask',
-  rev: 2,
-  people: [],
-  project: 'default',
-  edition: anEdition().id,
-  channel: 'C0DOCS',
+/** Ana asked for work on a page; the instruction is `i1`. */
+export const anAsk = (changes: Partial<DigestAsk> = {}): DigestAsk => ({
+  id: 'i1',
   by: { id: 'U0ANA', name: 'Ana' },
+  atMs: NOW_MS,
+  digest: anEdition().id,
+  under: `${anEdition().id}.digest`,
+  channel: 'C0DOCS',
   subject: { kind: 'page', name: '/guides/sso', value: 100 },
-  thread: '3f9a1c2b4d5e6f708192a3b4',
-  instruction: 'i1',
-  state: 'open',
-  sinceMs: NOW_MS,
+  about: '/guides/sso',
   ...changes,
 });
 

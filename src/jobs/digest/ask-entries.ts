@@ -1,15 +1,15 @@
-import { cut, formatCount, singleLine } from '../../../slack/text.ts';
-import { idOf } from '../../../store/keys.ts';
-import type { AskButton } from '../buttons.ts';
-import { pathText, queryText, timesText, viewsText } from '../edition/phrases.ts';
-import type { EditionRun } from '../edition/record.ts';
-import { type Counts, listedSearches, listedThumbs, type PageChange, totalOf } from '../model.ts';
-import { lastCompleteWeek, rangeText } from '../weeks.ts';
-import type { AskSubject } from './record.ts';
+import { cut, formatCount, singleLine } from '../../slack/text.ts';
+import { idOf } from '../../store/keys.ts';
+import type { DigestAsk } from '../agent/thread/record.ts';
+import type { AskButton } from './buttons.ts';
+import { pathText, queryText, timesText, viewsText } from './edition/phrases.ts';
+import type { EditionRun } from './edition/record.ts';
+import { type Counts, listedSearches, listedThumbs, type PageChange, totalOf } from './model.ts';
+import { lastCompleteWeek, rangeText } from './weeks.ts';
 
 /** A possible subject for the agent, with its numbers in a few words, and the task for the digest's `period`. */
 export interface AskEntry {
-  subject: AskSubject;
+  subject: DigestAsk['subject'];
   numbers: string;
   task: (period: string) => string;
 }
@@ -122,5 +122,5 @@ export function quotedWords(text: string): string {
 export const entryId = ({ subject }: AskEntry) => idOf('ask', subject.name);
 
 /** Returns a subject as text: a path, or a search term in quotes. */
-export const subjectText = ({ kind, name }: AskSubject) =>
+export const subjectText = ({ kind, name }: AskEntry['subject']) =>
   kind === 'questions' ? name : kind === 'search' ? queryText(name) : pathText(name);
