@@ -42,10 +42,10 @@ export async function postWhereAsked(
   run: RunBase,
   step: string,
   message: Message,
-  { runs, callOnce, callResult, postEphemeral, timing }: JobContext,
+  { responseUrls, callOnce, callResult, postEphemeral, timing }: JobContext,
   requestId = run.id,
 ): Promise<Arrival> {
-  const responseUrl = await runs.responseUrl(requestId);
+  const responseUrl = await responseUrls.find(requestId);
   // It may have arrived through a response URL that existed then.
   if (responseUrl === undefined)
     return (await callResult(run.id, step))?.result === true ? 'yes' : 'notKnown';

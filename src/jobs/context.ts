@@ -9,28 +9,14 @@ import type { Deliver } from '../slack/delivery.ts';
 import type { Mentions, Names } from '../slack/markdown/names.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { PostEphemeral } from '../slack/response-url.ts';
-import type { AuditStore } from '../store/audit.ts';
-import type { CallOnce, CallResult } from '../store/call-once.ts';
-import type { FiguresStore } from '../store/figures.ts';
-import type { MessageStore } from '../store/messages.ts';
-import type { RateLimitStore } from '../store/rate-limit.ts';
-import type { RunBase, RunStore } from '../store/runs.ts';
-import type { OwnPostStore, ThreadStore } from '../store/threads.ts';
-import type { ValueStores } from '../store/values.ts';
+import type { CallOnceStore } from '../store/call-once.ts';
+import type { RunBase } from '../store/runs.ts';
+import type { Stores } from '../store/stores.ts';
 import type { Limits } from './limits.ts';
 import type { IsPublic } from './visibility.ts';
 
 /** The parts of the program that jobs use. `worker.ts` creates the only one. */
-export interface JobContext {
-  runs: RunStore;
-  threads: ThreadStore;
-  messages: Pick<MessageStore, 'abandon'>;
-  links: ValueStores['links'];
-  figures: FiguresStore;
-  audit: AuditStore;
-  rateLimiter: RateLimitStore;
-  ownPosts: Pick<OwnPostStore, 'isKnownIn'>;
-
+export interface JobContext extends Stores, CallOnceStore {
   /** The API with a project's key; undefined if the settings no longer have the project. */
   docs: (project: string) => DocsApi | undefined;
   projects: readonly Project[];
@@ -66,8 +52,6 @@ export interface JobContext {
    */
   alertAdmins: (teamId: string, project: string, error?: DocsApiError) => Promise<boolean>;
 
-  callOnce: CallOnce;
-  callResult: CallResult;
   /** Refreshes the Home tabs of those people who use them. */
   refreshHomes: (teamId: string, userIds: readonly string[]) => Promise<void>;
   /** Queues a run for a step, at once. */

@@ -140,8 +140,8 @@ async function readAll(parts: RedisGaugeParts): Promise<() => void> {
 
 /** Returns how long the oldest due entry of each queue has waited, in milliseconds. */
 async function oldestByQueue({ due }: Pick<Stores, 'due'>): Promise<Map<string, number>> {
-  const [runs, messages] = await Promise.all([due.runsDueFor(), due.messagesDueForMs()]);
-  const oldest = new Map<string, number>([['slack-outbox', messages]]);
+  const [runs, messages] = await Promise.all([due.dueFor('runs'), due.dueFor('messages')]);
+  const oldest = new Map<string, number>([['slack-outbox', messages.get('') ?? 0]]);
   for (const { name, queue } of jobs)
     oldest.set(queue, Math.max(oldest.get(queue) ?? 0, runs.get(name) ?? 0));
   return oldest;

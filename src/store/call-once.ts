@@ -18,8 +18,8 @@ export type CallOnceOutcome<T> =
   /** The caller may still be waiting for the answer; try again after `forMs`. */
   | { kind: 'inFlight'; forMs: number };
 
-export type CallOnce = ReturnType<typeof createCallOnce>['callOnce'];
-export type CallResult = ReturnType<typeof createCallOnce>['callResult'];
+/** Calls that must not happen twice, and their results. */
+export type CallOnceStore = ReturnType<typeof createCallOnce>;
 
 export interface CallOnceParts {
   /** Added to the time limit of a call: after both, no process still waits for the call. */

@@ -1,7 +1,9 @@
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
+import { askTime } from './redis/clock.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
+import { parseMember } from './run-scripts.ts';
 
 /** The due lists. Each entry has its due time by Redis' clock, so the clocks of the machines need not agree. */
 export const dueLists = {
@@ -32,37 +34,6 @@ redis.call('ZADD', KEYS[1], 'XX', woken and now or now + wait, member)
 return woken and 1 or 0
 `);
 
-const overdueScript = luaScript<string[]>(`${LUA_NOW}
-local late, longest, most = unpack(ARGV)
-local function time(ms) return string.format('%.0f', ms) end
-local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', time(now - late), 'LIMIT', 0, most)
-local ahead = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. time(now + longest), '+inf', 'LIMIT', 0, most)
-for _, member in ipairs(ahead) do found[#found + 1] = member end
-return found
-`);
-
-const countOverdueScript = luaScript<number>(`${LUA_NOW}
-local late = string.format('%.0f', now - ARGV[1])
-local count = 0
-for _, list in ipairs(KEYS) do count = count + redis.call('ZCOUNT', list, '-inf', late) end
-return count
-`);
-
-// What was missing from the list is due since 0.
-const oldestScript = luaScript<string[]>(`${LUA_NOW}
-local entries = redis.call('ZRANGEBYSCORE', KEYS[1], '(0', string.format('%.0f', now), 'WITHSCORES', 'LIMIT', 0, ARGV[1])
-local found, seen = {}, {}
-for i = 1, #entries, 2 do
-  local job = string.match(entries[i], '^[^ ]*')
-  if not seen[job] then
-    seen[job] = true
-    found[#found + 1] = job
-    found[#found + 1] = string.format('%.0f', now - entries[i + 1])
-  end
-end
-return found
-`);
-
 export function createDueStore(redis: RedisClient) {
   return {
     /** Returns its number of wakes so far, for `postpone`, and the reference of its request. */
@@ -82,25 +53,34 @@ export function createDueStore(redis: RedisClient) {
      * Returns entries overdue by `lateMs` or longer, the longest first, and those due later than in `longestMs`, which
      * were planned before Redis' clock was set back.
      */
-    overdue: (list: DueList, lateMs: number, longestMs: number): Promise<string[]> =>
-      overdueScript(redis, [dueLists[list]()], [lateMs, longestMs, MAX_OVERDUE]),
-    /** Returns how many entries of all lists are overdue by `lateMs` or longer. */
-    countOverdue: (lateMs: number): Promise<number> =>
-      countOverdueScript(
-        redis,
-        Object.values(dueLists).map((key) => key()),
-        [lateMs],
-      ),
-    /** Returns how long the oldest run of each job has been due, in milliseconds; jobs without due runs are left out. */
-    async runsDueFor(): Promise<Map<string, number>> {
-      const found = await oldestScript(redis, [dueLists.runs()], [MAX_OVERDUE]);
-      const jobs = found.filter((_, index) => index % 2 === 0);
-      return new Map(jobs.map((job, index) => [job, Number(found[2 * index + 1])]));
+    async overdue(list: DueList, lateMs: number, longestMs: number): Promise<string[]> {
+      const nowMs = await askTime(redis);
+      const key = dueLists[list]();
+      const found = await Promise.all([
+        redis.zrangebyscore(key, '-inf', nowMs - lateMs, 'LIMIT', 0, MAX_OVERDUE),
+        redis.zrangebyscore(key, `(${nowMs + longestMs}`, '+inf', 'LIMIT', 0, MAX_OVERDUE),
+      ]);
+      return found.flat();
     },
-    /** Returns how long the oldest message has been due, in milliseconds; 0 if none is. */
-    async messagesDueForMs(): Promise<number> {
-      const [, oldestMs = 0] = await oldestScript(redis, [dueLists.messages()], [1]);
-      return Number(oldestMs);
+    /** Returns how many entries of all lists are overdue by `lateMs` or longer. */
+    async countOverdue(lateMs: number): Promise<number> {
+      const untilMs = (await askTime(redis)) - lateMs;
+      const lists = Object.values(dueLists);
+      const counts = await Promise.all(lists.map((key) => redis.zcount(key(), '-inf', untilMs)));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+    /** Returns how long the oldest entry of each job has been due, in milliseconds. Messages have no job. */
+    async dueFor(list: DueList): Promise<Map<string, number>> {
+      const nowMs = await askTime(redis);
+      // What was missing from the list is due since 0.
+      const limit = ['WITHSCORES', 'LIMIT', 0, MAX_OVERDUE] as const;
+      const entries = await redis.zrangebyscore(dueLists[list](), '(0', nowMs, ...limit);
+      const found = new Map<string, number>();
+      for (let at = 0; at < entries.length; at += 2) {
+        const job = list === 'runs' ? parseMember(entries[at] ?? '').job : '';
+        if (!found.has(job)) found.set(job, nowMs - Number(entries[at + 1]));
+      }
+      return found;
     },
     /** Returns whether this process should sweep; one process per `everyMs` does. */
     async claimSweep(everyMs: number): Promise<boolean> {

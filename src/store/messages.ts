@@ -162,23 +162,18 @@ return delivered and 1 or 0
 /** Maximum messages checked to find the oldest. */
 const MAX_BEHIND = 1000;
 
-const behindScript = luaScript<string[]>(`
-local found = {}
-for _, key in ipairs(redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1)) do
-  local urgency, since = unpack(redis.call('HMGET', ARGV[1] .. key, 'urgency', 'behindSinceMs'))
-  if urgency and since and (not found[urgency] or tonumber(since) < tonumber(found[urgency])) then
-    found[urgency] = since
-  end
-end
-local list = {}
-for urgency, since in pairs(found) do
-  list[#list + 1] = urgency
-  list[#list + 1] = since
-end
-return list
-`);
-
 export function createMessageStore(redis: RedisClient) {
+  async function load(messageKey: string): Promise<MessageRecord | undefined> {
+    const fields = await redis.hgetall(keys.message(messageKey));
+    if (fields.wanted === undefined) return undefined;
+    const { behindSinceMs } = fields;
+    return {
+      ...deliveryFields.parse(fields),
+      wanted: wantedMessage.parse(JSON.parse(fields.wanted)),
+      ...(behindSinceMs !== undefined && { behindSinceMs: Number(behindSinceMs) }),
+    };
+  }
+
   return {
     /**
      * Replaces the wanted form, unless a later `version` is stored. Returns the milliseconds until its delivery should
@@ -210,48 +205,42 @@ export function createMessageStore(redis: RedisClient) {
       return inMs ?? undefined;
     },
     /** Throws a `ZodError` for a damaged record. */
-    async load(messageKey: string): Promise<MessageRecord | undefined> {
-      const fields = await redis.hgetall(keys.message(messageKey));
-      if (fields.wanted === undefined) return undefined;
-      const { behindSinceMs } = fields;
-      return {
-        ...deliveryFields.parse(fields),
-        wanted: wantedMessage.parse(JSON.parse(fields.wanted)),
-        ...(behindSinceMs !== undefined && { behindSinceMs: Number(behindSinceMs) }),
-      };
-    },
+    load,
     /** Removes a message with a damaged record from the due list; the record stays. */
     async abandon(messageKey: string) {
       await redis.zrem(keys.undelivered(), messageKey);
     },
     /** Returns since when the oldest message of each urgency lacks its wanted form; others are left out. */
     async behindSince(): Promise<Partial<Record<Urgency, number>>> {
-      const found = await behindScript(redis, [keys.undelivered()], [keys.message(''), MAX_BEHIND]);
-      const sinceMs = (urgency: Urgency) => {
-        const at = found.indexOf(urgency);
-        return at < 0 ? [] : [[urgency, Number(found[at + 1])] as const];
-      };
-      return Object.fromEntries(urgencies.flatMap(sinceMs));
+      const messageKeys = await redis.zrange(keys.undelivered(), 0, String(MAX_BEHIND - 1));
+      const found = await Promise.all(
+        messageKeys.map((key) => redis.hmget(keys.message(key), 'urgency', 'behindSinceMs')),
+      );
+      const oldest: Partial<Record<Urgency, number>> = {};
+      for (const [name, sinceMs] of found) {
+        const urgency = urgencies.find((one) => one === name);
+        if (urgency && sinceMs) oldest[urgency] = Math.min(oldest[urgency] ?? Infinity, Number(sinceMs));
+      }
+      return oldest;
     },
     /** A message without a record is waiting. */
     async state(messageKey: string): Promise<DeliveryState> {
-      const [channel, ts, code, hash, delivered, refused, form, movedTo] = await redis.hmget(
-        keys.message(messageKey),
-        ...['channel', 'ts', 'refusal', 'hash', 'deliveredHash', 'refusedHash', 'form', 'movedTo'],
-      );
+      const record = await load(messageKey);
+      if (record === undefined) return { kind: 'waiting' };
+      const { wanted, channel, ts, refusal, deliveredHash, refusedHash, form, movedTo } = record;
+      const isDelivered = deliveredHash === wanted.hash;
       if (channel && ts) {
-        const isOutdated = delivered !== hash;
-        const fellBack = delivered !== null && delivered === refused && form === 'fallback';
+        const fellBack = form === 'fallback' && deliveredHash === refusedHash;
         return {
           kind: 'shown',
           channel,
           ts,
-          ...(isOutdated && { outdated: true }),
+          ...(!isDelivered && { outdated: true }),
           ...(fellBack && { fellBack: true }),
         };
       }
-      const isRefused = code && (delivered === hash || movedTo);
-      return isRefused ? { kind: 'refused', code } : { kind: 'waiting' };
+      const isRefused = refusal && (isDelivered || movedTo);
+      return isRefused ? { kind: 'refused', code: refusal } : { kind: 'waiting' };
     },
     /** Updates the delivery state. */
     async update(messageKey: string, changes: DeliveryChanges) {

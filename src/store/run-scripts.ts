@@ -82,34 +82,29 @@ type AcceptAnswer =
   | [kind: 'full', by: string, quota: number]
   | [kind: 'accepted' | 'repeated' | 'late' | 'stale'];
 
-/** KEYS and ARGV end with the run's quotas, each with its maximum and whether it is lasting; then come its people. */
+/** ARGV ends with the run's quotas, each with its maximum and whether it is lasting. KEYS end with them, and its people. */
 export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_WAKE}
 local run, active, responseUrl, claim, inbox = unpack(KEYS)
-local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, claims, kept, lasting = unpack(ARGV)
-local ref, runs = unpack(ARGV, 14)
+local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, kept, lasting, ref = unpack(ARGV)
 local stored = redis.call('HGET', run, 'rev')
 if expected == '' and stored then return {'repeated'} end
 if expected ~= '' and stored ~= expected then return {'stale'} end
 -- Only now: a script that is executed again must not call late what it has kept.
 if now > tonumber(deadline) then return {'late'} end
-if claims == '1' then
+local claims = claimTtl ~= '0'
+if claims then
   local holder = redis.call('GET', claim)
   if holder and holder ~= id then return {'claimed', holder} end
 end
 local quotas = {}
-for i = 1, (#ARGV - 15) / 2 do
-  local key, max, lasts = KEYS[5 + i], tonumber(ARGV[14 + 2 * i]), ARGV[15 + 2 * i] == '1'
-  local from, gone = lasts and '-inf' or now - ttl, {}
-  local count = redis.call('ZCOUNT', key, from, '+inf') - (redis.call('ZSCORE', key, id) and 1 or 0)
-  local place = 0
-  while count >= max do
-    local oldest = redis.call('ZRANGEBYSCORE', key, from, '+inf', 'LIMIT', place, 1)[1]
-    if oldest ~= id and redis.call('EXISTS', runs .. oldest) == 1 then return {'full', oldest, i - 1} end
-    -- Its record is gone, so it can leave the quota by no other way.
-    if oldest ~= id then count, gone[#gone + 1] = count - 1, oldest end
-    place = place + 1
+for i = 14, #ARGV, 2 do
+  local key, max, lasts = KEYS[6 + #quotas], tonumber(ARGV[i]), ARGV[i + 1] == '1'
+  local others = redis.call('ZRANGEBYSCORE', key, lasts and '-inf' or now - ttl, '+inf', 'LIMIT', 0, max + 1)
+  for place, other in ipairs(others) do
+    if other == id then table.remove(others, place) end
   end
-  quotas[i] = {key = key, lasts = lasts, gone = gone}
+  if #others >= max then return {'full', others[1], #quotas} end
+  quotas[#quotas + 1] = {key = key, lasts = lasts}
 end
 -- The first write: only this one fails if Redis is full.
 redis.call('HSET', run, 'json', json, 'rev', rev)
@@ -119,12 +114,11 @@ for _, key in ipairs({run, inbox}) do
 end
 if stored then wake(run, active, member) else list(active, member) end
 if url ~= '' then redis.call('SET', responseUrl, url, 'PX', urlTtl) end
-if claims == '1' and lasting == '1' then redis.call('SET', claim, id)
-elseif claims == '1' then redis.call('SET', claim, id, 'PX', claimTtl) end
+if claims and lasting == '1' then redis.call('SET', claim, id)
+elseif claims then redis.call('SET', claim, id, 'PX', claimTtl) end
 local names = {}
 for i, quota in ipairs(quotas) do
   names[i] = quota.key
-  for _, other in ipairs(quota.gone) do redis.call('ZREM', quota.key, other) end
   if not quota.lasts then redis.call('ZREMRANGEBYSCORE', quota.key, '-inf', now - ttl) end
   redis.call('ZADD', quota.key, now, id)
   if quota.lasts then redis.call('PERSIST', quota.key) else redis.call('PEXPIRE', quota.key, ttl) end

@@ -115,7 +115,6 @@ export function createRunStore(redis: RedisClient) {
     responseUrl: string | undefined,
     quotas: readonly Quota[],
   ): Promise<Acceptance> {
-    const claims = claimMs > 0 && run.claim !== undefined;
     const touched = [
       keys.run(run.id),
       keys.activeRuns(),
@@ -133,28 +132,17 @@ export function createRunStore(redis: RedisClient) {
       run.rev,
       retention.runMs,
       memberOf(run),
-      claimMs,
+      run.claim === undefined ? 0 : claimMs,
       responseUrl ?? '',
       retention.responseUrlMs,
-      claims ? '1' : '0',
       PERSON_RUNS,
       run.lasting === true ? '1' : '0',
       logScope()?.ref ?? '',
-      keys.run(''),
       ...quotas.flatMap(({ max, lasting }) => [max, lasting === true ? '1' : '0']),
     ]);
-    switch (answer[0]) {
-      case 'claimed':
-        return { kind: answer[0], by: answer[1] };
-      case 'full':
-        return { kind: answer[0], by: answer[1], quota: answer[2] };
-      default:
-        return { kind: answer[0] };
-    }
-  }
-
-  async function active() {
-    return (await redis.zrange(keys.activeRuns(), '0', '-1')).map(parseMember);
+    if (answer[0] === 'claimed') return { kind: answer[0], by: answer[1] };
+    if (answer[0] === 'full') return { kind: answer[0], by: answer[1], quota: answer[2] };
+    return { kind: answer[0] };
   }
 
   async function loadAll<R extends RunBase>(ids: readonly string[], schema: z.ZodType<R>): Promise<R[]> {
@@ -174,33 +162,17 @@ export function createRunStore(redis: RedisClient) {
     const next = { ...run, rev: run.rev + 1 };
     const touched = [
       ...[keys.run(run.id), keys.inbox(run.id), keys.claim(run.claim ?? '')],
-      keys.followedIndex(run.teamId),
+      ...[keys.followedIndex(run.teamId), ...(slot ? limitKeys(slot.limit) : [])],
     ];
-    const args = [
+    const script = slot ? saveWithSlotScript : saveScript;
+    const answer = await script(redis, touched, [
       ...[run.rev, JSON.stringify(next), next.rev, run.id, run.lasting === true ? '1' : '0'],
       ...[retention.runMs, consumed, toIndexEntry(next), INBOX_BATCH, release ? '1' : '0'],
-      hasEnded(next) ? '1' : '0',
-    ];
-    const answer = slot
-      ? await saveWithSlotScript(
-          redis,
-          [...touched, ...limitKeys(slot.limit)],
-          [...args, ...slotArgs(slot.limit, slot)],
-        )
-      : await saveScript(redis, touched, args);
-    switch (answer[0]) {
-      case 'saved':
-        return {
-          kind: 'saved',
-          run: next,
-          wakes: answer[1],
-          inbox: answer[2].map((text) => JSON.parse(text)),
-        };
-      case 'limited':
-        return { kind: 'limited', inMs: answer[1], onHold: answer[2] === 1 };
-      case 'stale':
-        return { kind: 'stale' };
-    }
+      ...[hasEnded(next) ? '1' : '0', ...(slot ? slotArgs(slot.limit, slot) : [])],
+    ]);
+    if (answer[0] === 'stale') return { kind: 'stale' };
+    if (answer[0] === 'limited') return { kind: 'limited', inMs: answer[1], onHold: answer[2] === 1 };
+    return { kind: 'saved', run: next, wakes: answer[1], inbox: answer[2].map((text) => JSON.parse(text)) };
   }
 
   return {
@@ -291,7 +263,7 @@ export function createRunStore(redis: RedisClient) {
       return (await redis.get(keys.alias(name))) ?? undefined;
     },
     /** The active runs, the first due first. */
-    active,
+    active: async () => (await redis.zrange(keys.activeRuns(), '0', '-1')).map(parseMember),
     /** Returns the full active runs of one job, oldest first. Unreadable records are left out. */
     async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]> {
       return loadAll(await redis.zrange(keys.activeRunsOf(job), '0', '-1'), schema);
@@ -321,9 +293,6 @@ export function createRunStore(redis: RedisClient) {
     },
     /** Returns the runs with these ids, in order. Unreadable records are left out. */
     loadAll,
-    async responseUrl(runId: string): Promise<string | undefined> {
-      return (await redis.get(keys.responseUrl(runId))) ?? undefined;
-    },
   };
 }
 

@@ -13,7 +13,7 @@ describe('accepting', () => {
     expect(await load()).toEqual(aNote());
     expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
     expect(await holder()).toBe('r1');
-    expect(await runs.responseUrl('r1')).toBe(RESPONSE_URL);
+    expect(await redis.client.get(keys.responseUrl('r1'))).toBe(RESPONSE_URL);
   });
 
   test('keeps the run for as long as its buttons are read, and the secret address for as long as Slack takes it', async () => {
@@ -78,7 +78,7 @@ describe('accepting', () => {
     expect(await accept(aNote({ id: 'r2', people: ['U0ANA'] }))).toEqual({ kind: 'claimed', by: 'r1' });
     expect(await load('r2')).toBeUndefined();
     expect(await runs.active()).toHaveLength(1);
-    expect(await runs.responseUrl('r2')).toBeUndefined();
+    expect(await redis.client.get(keys.responseUrl('r2'))).toBeNull();
     expect(await runs.ofPerson('T0ACME', 'U0ANA')).toEqual([]);
   });
 
@@ -87,7 +87,7 @@ describe('accepting', () => {
       kind: 'accepted',
     });
     expect(await redis.client.exists(keys.responseUrl('r1'))).toBe(0);
-    expect(await runs.responseUrl('r1')).toBeUndefined();
+    expect(await redis.client.get(keys.responseUrl('r1'))).toBeNull();
   });
 
   test('a claim of the same run stands in nobody’s way', async () => {

@@ -22,17 +22,17 @@ test('the oldest run of each job that is due is known', async () => {
   const list = { 'export a': -90_000, 'export b': -5000, 'link c': -30_000, 'agent-thread d': 60_000 };
   for (const [member, inMs] of Object.entries(list))
     await redis.client.zadd(keys.activeRuns(), nowMs + inMs, member);
-  const found = await due.runsDueFor();
+  const found = await due.dueFor('runs');
   expect([...found.keys()]).toEqual(['export', 'link']);
   expect(found.get('export')).toBeGreaterThanOrEqual(90_000);
   expect(found.get('export')).toBeLessThan(150_000);
 });
 
 test('so is that of a list, though one that was missing from it is due since the beginning of time', async () => {
-  expect(await due.messagesDueForMs()).toBe(0);
+  expect((await due.dueFor('messages')).get('')).toBeUndefined();
   await redis.client.zadd(keys.undelivered(), 0, 'missing', nowMs - 7000, 'old', nowMs + 60_000, 'later');
-  expect(await due.messagesDueForMs()).toBeGreaterThanOrEqual(7000);
-  expect(await due.messagesDueForMs()).toBeLessThan(67_000);
+  expect((await due.dueFor('messages')).get('')).toBeGreaterThanOrEqual(7000);
+  expect((await due.dueFor('messages')).get('')).toBeLessThan(67_000);
 });
 
 test('a message is behind since it was first wanted otherwise than Slack shows it', async () => {

@@ -6,14 +6,8 @@ import { DocsApiError } from '../../../src/docs-api/errors.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { defaultTiming, type Timing } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
-import { createAuditStore } from '../../../src/store/audit.ts';
 import { createCallOnce } from '../../../src/store/call-once.ts';
-import { createFiguresStore } from '../../../src/store/figures.ts';
-import { createMessageStore } from '../../../src/store/messages.ts';
-import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
-import { createRunStore } from '../../../src/store/runs.ts';
-import { createOwnPostStore, createThreadStore } from '../../../src/store/threads.ts';
-import { createValueStores } from '../../../src/store/values.ts';
+import { createStores } from '../../../src/store/stores.ts';
 import { NOW_MS } from '../builders.ts';
 import { anOutbox } from '../slack/world.ts';
 
@@ -36,16 +30,8 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
   const { now = () => NOW_MS, newToken = randomUUID, timing = withoutRates } = parts;
   const stopping = parts.stopping ?? new AbortController().signal;
   const wake = parts.wake ?? (async () => {});
-  const runs = parts.runs ?? createRunStore(redis);
   return {
-    runs,
-    threads: createThreadStore(redis),
-    messages: createMessageStore(redis),
-    figures: createFiguresStore(redis),
-    links: createValueStores(redis).links,
-    audit: createAuditStore(redis),
-    rateLimiter: createRateLimitStore(redis),
-    ownPosts: createOwnPostStore(redis),
+    ...createStores(redis),
     docs: () => undefined,
     projects: [],
     projectId: () => 'prj_1',
