@@ -1,7 +1,6 @@
 import './config/node-version.ts';
 import { secretsInAddress } from './config/redis.ts';
 import { readSettings, type Settings, secretsOf, warningsOf } from './config/settings.ts';
-import { DocsApiSettingsError } from './docs-api/settings.ts';
 import { type AppParts, createRoleParts } from './role.ts';
 import { createLog, type Log } from './runtime/log.ts';
 import { growHeapSlowly } from './runtime/memory.ts';
@@ -82,9 +81,6 @@ export async function startApp(
   }
 }
 
-const isOperatorError = (error: unknown): error is Error =>
-  error instanceof OperatorError || error instanceof DocsApiSettingsError;
-
 /**
  * Runs Docket until SIGTERM, SIGINT or SIGHUP. If the settings cannot work, prints their problems with the fixes, and
  * exits with 1.
@@ -109,7 +105,7 @@ export async function main(
   } catch (error) {
     // The signal handler ends the process.
     if (stopping.signal.aborted) return;
-    if (isOperatorError(error)) console.error(error.message);
+    if (error instanceof OperatorError) console.error(error.message);
     else
       (log ?? createLog('info', secretsInAddress(env.REDIS_URL ?? ''))).fatal(
         { err: error },
@@ -135,7 +131,7 @@ function stopOnSignals(app: Promise<Docket>, stopping: AbortController, shutdown
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, (received) => void stop(received));
   process.once('SIGINT', (received) => void stop(received));
   process.on('uncaughtException', (error) => {
-    if (isOperatorError(error)) console.error(error.message);
+    if (error instanceof OperatorError) console.error(error.message);
     else log.fatal({ err: error }, 'an error that nobody caught; what is accepted goes on after a restart');
     process.exit(1);
   });

@@ -67,7 +67,7 @@ const isGroup = (entry: string) => entry.startsWith('S');
  * need to be listed by their own id or as members of a listed user group.
  */
 export function createPolicy(parts: PolicyParts) {
-  const { allow, timeoutMs, log } = parts;
+  const { allow, timeoutMs, now, log } = parts;
   const lists: Record<Permission, readonly string[]> = {
     ...allow,
     status: ['everyone', ...new Set(Object.values(allow).flat())],
@@ -106,15 +106,6 @@ export function createPolicy(parts: PolicyParts) {
     return { who, allowed: allowedDirectly || (await inGroup) };
   }
 
-  /** Adds the name of each entry of a list as soon as it is known. */
-  async function findNames(entries: readonly string[], names: Map<string, string>) {
-    const find = async (entry: string) => {
-      const name = await findName(entry);
-      if (name !== undefined) names.set(entry, name);
-    };
-    await Promise.allSettled(entries.map(find));
-  }
-
   async function findName(entry: string): Promise<string | undefined> {
     if (isGroup(entry)) return (await handles('all')).get(entry);
     const { name, active } = await person(entry);
@@ -140,36 +131,33 @@ export function createPolicy(parts: PolicyParts) {
       { external }: { external: boolean } = { external: false },
     ): Promise<PermissionResult> {
       const list = lists[permission];
-      const found: { verdict: PermissionResult; names: Map<string, string>; contact?: string | undefined } = {
-        verdict: { kind: 'unknown' },
-        names: new Map(),
-      };
-      const lookUp = async () => {
-        const { who, allowed } = await isAllowed(userId, list);
-        const outsider = external && !who.gridMember && !list.includes(userId);
-        found.verdict =
-          allowed && !outsider
-            ? { kind: 'allowed', person: who }
-            : { kind: 'refused', person: who, ask: [], ...(outsider && { outsider }) };
-        if (found.verdict.kind !== 'refused') return;
-        const { contact } = parts;
-        // Nobody is pointed to themselves.
-        const isSelf = contact !== undefined && 'id' in contact && contact.id === userId;
-        const named = findNames(contact && 'text' in contact ? [] : others, found.names);
-        found.contact = isSelf ? undefined : await contactText();
-        if (found.contact === undefined) await named;
-      };
-      const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, MAX_LOOKUPS);
-      // At the time limit, a present verdict counts: a refusal needs no names.
-      await withTimeout(timeoutMs, lookUp()).catch((error: unknown) => {
-        if (found.verdict.kind !== 'unknown') return;
-        if (parts.lacksScope(error)) found.verdict = { kind: 'unknown', missingScope: true };
+      const askedMs = now();
+      const inTime = <T>(lookUp: Promise<T>) => withTimeout(timeoutMs - (now() - askedMs), lookUp);
+      const orNone = (lookUp: Promise<string | undefined>) => inTime(lookUp).catch(() => undefined);
+      let found: Awaited<ReturnType<typeof isAllowed>>;
+      try {
+        found = await inTime(isAllowed(userId, list));
+      } catch (error) {
         log.warn({ err: error, user: userId }, 'a person could not be looked up');
-      });
-      const { verdict, names, contact } = found;
-      if (verdict.kind !== 'refused') return verdict;
-      const ask = others.flatMap((entry) => names.get(entry) ?? []).slice(0, MAX_NAMES);
-      return { ...verdict, ask, ...(contact !== undefined && { contact }) };
+        return { kind: 'unknown', ...(parts.lacksScope(error) && { missingScope: true }) };
+      }
+      const { who, allowed } = found;
+      const outsider = external && !who.gridMember && !list.includes(userId);
+      if (allowed && !outsider) return { kind: 'allowed', person: who };
+      const { contact } = parts;
+      const isText = contact !== undefined && 'text' in contact;
+      // Nobody is pointed to themselves.
+      const isSelf = contact !== undefined && 'id' in contact && contact.id === userId;
+      const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, MAX_LOOKUPS);
+      const names = isText ? [] : others.map((entry) => orNone(findName(entry)));
+      const text = isSelf ? undefined : await orNone(contactText());
+      const known = text === undefined ? await Promise.all(names) : [];
+      const ask = known.filter((name) => name !== undefined).slice(0, MAX_NAMES);
+      return {
+        ...{ kind: 'refused', person: who, ask },
+        ...(outsider && { outsider }),
+        ...(text !== undefined && { contact: text }),
+      };
     },
 
     /** Returns all permissions of a person; undefined if Slack did not identify them in time. */

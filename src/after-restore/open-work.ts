@@ -142,26 +142,17 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     if (run.state === 'accepted') await runs.save({ ...run, state: 'ended', known: true });
   }
 
-  async function closeRun(job: string, id: string): Promise<void> {
-    switch (job) {
-      case 'agent-thread':
-        return ifFound(runs.loadWithInbox(id, threadRun), closeThread);
-      case 'agent-watch':
-        return ifFound(runs.load(id, watchRun), closeWatch);
-      case 'export':
-        return ifFound(runs.load(id, exportRun), closeExport);
-      case 'digest':
-        return ifFound(runs.load(id, editionRun), closeEdition);
-      case 'digest-schedule':
-        return ifFound(runs.load(id, scheduleRun), closeSchedule);
-      case 'link':
-        return ifFound(runs.load(id, linkRun), closeLink);
-      case 'welcome':
-        return ifFound(runs.load(id, welcomeRun), closeWelcome);
-    }
-  }
+  const closers: Record<string, (id: string) => Promise<void>> = {
+    'agent-thread': (id) => ifFound(runs.loadWithInbox(id, threadRun), closeThread),
+    'agent-watch': (id) => ifFound(runs.load(id, watchRun), closeWatch),
+    export: (id) => ifFound(runs.load(id, exportRun), closeExport),
+    digest: (id) => ifFound(runs.load(id, editionRun), closeEdition),
+    'digest-schedule': (id) => ifFound(runs.load(id, scheduleRun), closeSchedule),
+    link: (id) => ifFound(runs.load(id, linkRun), closeLink),
+    welcome: (id) => ifFound(runs.load(id, welcomeRun), closeWelcome),
+  };
 
-  for (const { job, id } of await runs.active()) await closeRun(job, id);
+  for (const { job, id } of await runs.active()) await closers[job]?.(id);
   for (const key of await redis.zrange(keys.undelivered(), '0', '-1'))
     await search([key], Number(await redis.hget(keys.message(key), 'behindSinceMs')));
   return work;

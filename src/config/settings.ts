@@ -20,6 +20,7 @@ import {
   commaList,
   date,
   hostName,
+  isPlainUrl,
   portNumber,
   projectId,
   seconds,
@@ -98,7 +99,10 @@ const envSchema = z.object({
     .refine((host) => isIP(host) !== 0, 'must be an address of this machine, such as 127.0.0.1, or unset.')
     .optional(),
   KEEP_ALIVE_SECONDS: seconds.default(75),
-  DOCS_API_URL: secureUrl("Set it to the base address of the docs platform's API."),
+  DOCS_API_URL: secureUrl("Set it to the base address of the docs platform's API.").refine(
+    isPlainUrl,
+    'has a user, a query or a fragment. Use scheme, host and path only; the API key has a setting of its own.',
+  ),
   DOCS_API_KEY: z.string().optional(),
   DOCS_API_KEY_FILE: z.string().optional(),
   DOCS_API_KEY_EXPIRES: date.optional(),

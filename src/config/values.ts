@@ -9,10 +9,19 @@ import { readDomain } from '../domain.ts';
 
 /** Accepts `https`, or `http` to this machine: keys and tokens must not cross a network in the clear. */
 export function secureUrl(fix: string) {
-  return z.string(`is missing. ${fix}`).refine((value) => {
-    const url = URL.parse(value);
-    return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-  }, `must be an https address (http only for this machine). ${fix}`);
+  return z.string(`is missing. ${fix}`).refine(
+    (value) => {
+      const url = URL.parse(value);
+      return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+    },
+    { error: `must be an https address (http only for this machine). ${fix}`, abort: true },
+  );
+}
+
+/** Returns whether an address has neither a user nor a query nor a fragment. */
+export function isPlainUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return !url || [url.username, url.password, url.search, url.hash].every((part) => part === '');
 }
 
 /** Accepts host names, and returns them as `readDomain` does. A `suggestion`, if any, replaces `problem`. */

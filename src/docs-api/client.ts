@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { beforeSending, createOutgoing, type Proxies } from '../runtime/outgoing.ts';
 import { connectionCode, DocsApiError, type DocsApiErrorKind, kindOfStatus, refusals } from './errors.ts';
 import { type DocsApiOperation, fillPath, OPERATIONS, type Operation } from './operations.ts';
-import { checkKey, parseBaseUrl, readKeyFile } from './settings.ts';
+import { parseBaseUrl, readKeyFile } from './settings.ts';
 import { parseErrorText } from './text.ts';
 
 /** One sent request, for logs and metrics, without id, key and body. */
@@ -64,12 +64,11 @@ export const keyIdOf = ({ apiKey, apiKeyFile }: Pick<DocsApiOptions, 'apiKey' | 
 /** Longer than a page of results. */
 const MAX_RESPONSE_BYTES = 10_000_000;
 
-/** Returns a client. Throws `DocsApiSettingsError` if an option cannot work. Opens no connection. */
+/** Returns a client. The settings have checked its options. Opens no connection. */
 export function createDocsApi(options: DocsApiOptions): DocsApi {
   const { apiKeyFile, timeoutMs } = options;
   const base = parseBaseUrl(options.baseUrl);
   let { apiKey } = options;
-  checkKey(apiKey);
   const apiKeys = [apiKey];
   const common = { connectTimeout: timeoutMs / 2, maxResponseSize: MAX_RESPONSE_BYTES };
   const keptConnections = createOutgoing(options.proxies, {
@@ -195,8 +194,7 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
     if (apiKeyFile === undefined) return;
     try {
       const read = readKeyFile(apiKeyFile);
-      checkKey(read);
-      if (read === apiKey) return;
+      if (read === apiKey || !/^[\x21-\x7e]+$/.test(read)) return;
       options.onNewKey?.(read);
       apiKeys.push(read);
       apiKey = read;

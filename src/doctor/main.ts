@@ -17,7 +17,6 @@ import {
 import { createDocsApi, type DocsApiRequest } from '../docs-api/client.ts';
 import { DocsApiError } from '../docs-api/errors.ts';
 import { connectionProblem, docsProblemOf } from '../docs-api/problems.ts';
-import { DocsApiSettingsError } from '../docs-api/settings.ts';
 import type { Project } from '../projects.ts';
 import { createLog } from '../runtime/log.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
@@ -171,7 +170,6 @@ async function checkProject(settings: Settings, project: Project): Promise<Line>
     const [dateFrom, dateTo] = [dayBefore(86_400_000), dayBefore(0)];
     await api.getPageViews({ projectId: projectId ?? NO_PROJECT, dateFrom, dateTo, limit: 1 });
   } catch (error) {
-    if (error instanceof DocsApiSettingsError) return wrong(url, error.message);
     if (!(error instanceof DocsApiError) || last === undefined) throw error;
     const { kind, platformMessage } = error;
     const problem = docsProblemOf(last, { project: name, keyVariable, isFile: apiKeyFile !== undefined });

@@ -300,6 +300,16 @@ describe('settings that cannot work', () => {
     expect(problemsOf({ ...sound, DOCS_API_URL: address, SLACK_API_URL: address })).toEqual([]);
   });
 
+  test.each([
+    'https://user:s3cr3t@api.docs.example',
+    'https://api.docs.example?key=s3cr3t',
+    'https://api.docs.example/#s3cr3t',
+  ])('a secret in the address of the platform is refused, and not shown: %s', (address) => {
+    expect(problemsOf({ ...sound, DOCS_API_URL: address })).toEqual([
+      expect.stringMatching(/^DOCS_API_URL has a user, a query or a fragment\. Use(?!.*s3cr3t)/),
+    ]);
+  });
+
   test.each(['web', 'worker'])('the role %s needs a Redis to share', (role) => {
     expect(problemsOf({ ...sound, DOCKET_ROLE: role })).toEqual([
       'REDIS_URL is missing. Processes with the roles web and worker share one Redis: set its address.',

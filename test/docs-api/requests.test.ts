@@ -1,50 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createDocsApi } from '../../src/docs-api/client.ts';
-import { DocsApiSettingsError } from '../../src/docs-api/settings.ts';
 import { answering, clientOf, errorOf, httpServer, KEY, tcpServer } from '../support/docs-api/servers.ts';
-
-describe('settings', () => {
-  const make = (options: { baseUrl?: string; apiKey?: string }) => () =>
-    createDocsApi({ baseUrl: 'https://api.example.com', apiKey: KEY, timeoutMs: 5000, ...options });
-
-  test.each([
-    'https://api.example.com',
-    'https://api.example.com/docs/',
-    'http://localhost:3000',
-    'http://127.0.0.1',
-    'http://127.8.9.1:1',
-    'http://[::1]:80',
-  ])('%s is an address', (baseUrl) => expect(make({ baseUrl })).not.toThrow());
-
-  test.each([
-    'http://api.example.com',
-    'http://10.0.0.1',
-    'http://0.0.0.0',
-    'http://localhost.example.com',
-    'http://127.0.0.1.example.com',
-    'http://[::2]',
-    'ftp://localhost',
-    'api.example.com',
-    '',
-    'https://user:s3cr3t@api.example.com',
-    'https://api.example.com?key=s3cr3t',
-    'https://api.example.com/#s3cr3t',
-  ])('%j is refused, with the fix and without the address', (baseUrl) => {
-    expect(make({ baseUrl })).toThrow(DocsApiSettingsError);
-    expect(make({ baseUrl })).toThrow(/Use /);
-    expect(make({ baseUrl })).not.toThrow(/s3cr3t/);
-  });
-
-  test.each(['', 'adm_with space', 'adm_s3cr3t\n', 'adm_ключ'])(
-    'the key %j is refused without being shown',
-    (apiKey) => {
-      expect(make({ apiKey })).toThrow(DocsApiSettingsError);
-      expect(make({ apiKey })).not.toThrow(/s3cr3t|with space/);
-    },
-  );
-});
 
 describe('a request', () => {
   test.each(['/v1', '/v2/', '/V1', '//v1//'])(

@@ -72,7 +72,6 @@ export async function startEmbeddedRedis({
   const { socketPath } = place;
   const diskProblem = watchDiskSpace(place.folder, log);
   const stopping = new AbortController();
-  const listeners: ((reason: string) => void)[] = [];
   let current: Server | undefined;
   let stopped: Promise<void> | undefined;
 
@@ -87,12 +86,8 @@ export async function startEmbeddedRedis({
   void rewriteDaily();
   return {
     socketPath,
-    /** Returns the server's process id. */
-    pid: (): number | undefined => current?.pid,
     /** Returns the problem of a full disk, while it lasts. */
     diskProblem,
-    /** Calls `listener` each time Redis exits by itself, even during its start; it is restarted. */
-    onExit: (listener: (reason: string) => void) => void listeners.push(listener),
     /** Shuts Redis down, waits for its end, and releases the data folder. */
     stop() {
       stopped ??= endInOrder();
@@ -119,7 +114,6 @@ export async function startEmbeddedRedis({
         if (stopping.signal.aborted) return;
         const facts = { pid: server.pid, reason, disk: diskProblem(), said: logTail(place) };
         log.warn(facts, 'Redis ended by itself and is started again');
-        notifyExit(reason);
         if (performance.now() - upSince >= timing.stableMs) pauseMs = timing.restartMinMs;
       }
       await pause(pauseMs);
@@ -128,7 +122,6 @@ export async function startEmbeddedRedis({
       server = await start().catch((error: unknown) => {
         if (stopping.signal.aborted) return undefined;
         log.error({ err: error }, 'Redis could not be started again');
-        notifyExit(String(error));
         return undefined;
       });
       // Stopped during the start: `stop` shut the previous one down.
@@ -146,10 +139,6 @@ export async function startEmbeddedRedis({
         log.warn({ answer }, "Redis' file was not rewritten; what was deleted stays in it for now");
       await pause(isBegun ? timing.rewriteEveryMs : timing.rewriteFirstMs);
     }
-  }
-
-  function notifyExit(reason: string): void {
-    for (const listener of listeners) listener(reason);
   }
 
   async function start(): Promise<Server> {

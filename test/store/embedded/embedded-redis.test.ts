@@ -11,7 +11,13 @@ import { type EmbeddedRedis, startEmbeddedRedis } from '../../../src/store/embed
 import { findServer } from '../../../src/store/embedded/redis-server.ts';
 
 const searchPath = process.env.PATH ?? '';
-const log = { info() {}, warn() {}, error() {} };
+/** Why each Redis ended by itself. */
+const deaths: string[] = [];
+const log = {
+  info() {},
+  warn: (facts: object) => void ('reason' in facts && deaths.push(String(facts.reason))),
+  error() {},
+};
 const timing = { restartMinMs: 5, restartMaxMs: 20, checkIntervalMs: 2, lockTimeoutMs: 100 };
 
 let base: string;
@@ -61,7 +67,7 @@ async function startDocket(): Promise<{ pid: number; socketPath: string; kill():
     const { startEmbeddedRedis } = await import(${JSON.stringify(program.href)});
     const log = { info() {}, warn() {}, error() {} };
     const redis = await startEmbeddedRedis({ dataDir: ${JSON.stringify(dataDir)}, log, searchPath: process.env.PATH });
-    console.log(JSON.stringify({ pid: redis.pid(), socketPath: redis.socketPath }));
+    console.log(JSON.stringify({ socketPath: redis.socketPath }));
     process.stdin.resume();`;
   const docket = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -73,8 +79,9 @@ async function startDocket(): Promise<{ pid: number; socketPath: string; kill():
     if (output.includes('\n')) break;
   }
   if (!output.includes('\n')) throw new Error(`It did not start:\n${docket.stderr.read()}`);
+  const { socketPath } = JSON.parse(output);
   return {
-    ...JSON.parse(output),
+    ...{ socketPath, pid: pidAt(socketPath) },
     async kill() {
       const ended = once(docket, 'exit');
       docket.kill('SIGKILL');
@@ -105,14 +112,16 @@ function processes(): { pid: number; command: string }[] {
   });
 }
 
-function pidOf(redis: EmbeddedRedis): number {
-  const pid = redis.pid();
-  if (pid === undefined) throw new Error('The embedded Redis has no process');
-  return pid;
-}
+const pidAt = (socketPath: string) => Number(readFileSync(join(socketPath, '../redis.pid'), 'utf8'));
+const pidOf = (redis: EmbeddedRedis) => pidAt(redis.socketPath);
 
-/** The reason of the next death. */
-const death = (redis: EmbeddedRedis) => new Promise<string>((resolve) => redis.onExit(resolve));
+/** Kills Redis, and waits until its death is noticed. Returns the reason in the log. */
+async function killServer(redis: EmbeddedRedis): Promise<string> {
+  const before = deaths.length;
+  process.kill(pidOf(redis), 'SIGKILL');
+  await expect.poll(() => deaths.length, { interval: 1 }).toBe(before + 1);
+  return deaths.at(-1) ?? '';
+}
 
 test('starts within a second, on a socket that nobody else may open, with settings that lose nothing', async () => {
   const before = performance.now();
@@ -151,22 +160,18 @@ describe('when Redis dies', () => {
     const client = clientOf(redis);
     await client.set('run', 'accepted');
     for (let round = 0; round < 3; round++) {
-      const died = death(redis);
       const before = pidOf(redis);
-      process.kill(before, 'SIGKILL');
-      expect(await died).toContain('SIGKILL');
+      expect(await killServer(redis)).toContain('SIGKILL');
       expect(await client.get('run')).toBe('accepted');
       expect(pidOf(redis)).not.toBe(before);
     }
-    expect(serversIn(base)).toEqual([redis.pid()]);
+    expect(serversIn(base)).toEqual([pidOf(redis)]);
   });
 
   test('stopping meanwhile neither hangs nor leaves a process', async () => {
     for (const pauseMs of [0, 5, 40]) {
       const redis = await start({ timing: { restartMinMs: pauseMs } });
-      const died = death(redis);
-      process.kill(pidOf(redis), 'SIGKILL');
-      await died;
+      await killServer(redis);
       await redis.stop();
       expect(serversIn(base)).toEqual([]);
     }
@@ -196,8 +201,8 @@ describe('when Docket is killed', () => {
     expect(serversIn(base)).toEqual([killed.pid]);
 
     const redis = await start();
-    expect(serversIn(base)).toEqual([redis.pid()]);
-    expect(redis.pid()).not.toBe(killed.pid);
+    expect(serversIn(base)).toEqual([pidOf(redis)]);
+    expect(pidOf(redis)).not.toBe(killed.pid);
     expect(await clientOf(redis).get('run')).toBe('accepted');
   });
 
@@ -217,8 +222,8 @@ describe('when Docket is killed', () => {
     await unlink(killed.socketPath);
 
     const redis = await start();
-    expect(serversIn(base)).toEqual([redis.pid()]);
-    expect(redis.pid()).not.toBe(killed.pid);
+    expect(serversIn(base)).toEqual([pidOf(redis)]);
+    expect(pidOf(redis)).not.toBe(killed.pid);
     expect(await clientOf(redis).get('run')).toBe('accepted');
   });
 
@@ -229,7 +234,7 @@ describe('when Docket is killed', () => {
     process.kill(killed.pid, 'SIGSTOP');
 
     const redis = await start({ timing: { stopLimitMs: 100 } });
-    expect(serversIn(base)).toEqual([redis.pid()]);
+    expect(serversIn(base)).toEqual([pidOf(redis)]);
     expect(await clientOf(redis).get('run')).toBe('accepted');
   });
 
