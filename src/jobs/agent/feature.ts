@@ -2,9 +2,10 @@ import { projectsWithId } from '../../projects.ts';
 import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, isNeedOf } from '../feature.ts';
 import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
+import { instructButton } from './instruct-view.ts';
 import { threadNeeds } from './thread/ephemeral-view.ts';
 import { followUpLimit, listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
-import { instructButton, threadLine, threadPermalink } from './thread/view.ts';
+import { threadLine, threadPermalink } from './thread/view.ts';
 
 /** Maximum number of followed threads checked when work that waits for a key is counted; latest first. */
 const MAX_FOLLOWED = 300;

@@ -20,7 +20,7 @@ import { addSend, addThread, requestPoll } from '../watch/record.ts';
 import { addAsk } from './digest-asks.ts';
 import { noPlaceMessage, threadNeeds, unknownJobMessage } from './ephemeral-view.ts';
 import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
-import { auditThread, publishAndWait, publishThread, recordChanges, saveChanges } from './publish.ts';
+import { auditChanges, auditThread, publishAndWait, publishThread, saveChanges } from './publish.ts';
 import {
   isJobRefused,
   isRetracted,
@@ -40,21 +40,20 @@ import { cardKey } from './view.ts';
 const CONCURRENCY = 200;
 
 /** Steps one followed thread from the request to its end: applies events, sends instructions, publishes messages. */
-export const threadJob = defineRunJob<ThreadRun, Execution>({
+export const threadJob = defineRunJob<ThreadRun>({
   name: 'agent-thread',
   queue: 'docs-agent',
   concurrency: CONCURRENCY,
   schema: threadRun,
   needs: threadNeeds.of,
-  newExecution: ({ now }) => ({ publishedAtMs: now() }),
-  step(loaded, context, execution) {
+  step(loaded, context) {
     switch (loaded.run.state) {
       case 'accepted':
         return authorize(loaded.run, context);
       case 'postingCard':
         return postCard(loaded.run, context);
       case 'following':
-        return follow(loaded, execution, context);
+        return follow(loaded, context);
       case 'ended':
         return end(loaded, context);
     }
@@ -140,18 +139,9 @@ async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult
   return saveAs({ ...claimed, state: 'following', sinceMs: now() });
 }
 
-/** The thread is published this often while instructions are sent one after the other. */
-const PUBLISH_INTERVAL_MS = 2000;
-
-/** Data that the steps of one execution share. */
-interface Execution {
-  publishedAtMs: number;
-}
-
 /** One step of a thread that follows a job: it sends before it publishes. */
 async function follow(
   { run, inbox, wakes }: LoadedRun<ThreadRun>,
-  execution: Execution,
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
   const { now, policy } = context;
@@ -159,15 +149,12 @@ async function follow(
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
   if (answerInMs > 0) delaysMs.push(answerInMs);
-  if (run.agentJobId !== undefined && !run.watched) {
+  const isToJoin = run.agentJobId !== undefined && !run.watched;
+  // So people see each send, and the end of a limit before another one replaces it.
+  if (isToJoin || run.retry?.expired || run.limit?.expired) await publishThread(run, context);
+  if (isToJoin) {
     await joinWatch(run, context);
     return saveAs({ ...run, watched: true });
-  }
-  // The message about an ended limit is published before another limit replaces it.
-  const hasEndedLimit = run.retry?.expired || run.limit?.expired;
-  if (hasEndedLimit || now() - execution.publishedAtMs > PUBLISH_INTERVAL_MS) {
-    await publishThread(run, context);
-    execution.publishedAtMs = now();
   }
 
   const applied = await applyInbox(run, inbox, context);
@@ -183,7 +170,7 @@ async function follow(
       : applied.thread;
   if (applied.consumed > 0 || head !== undefined || thread !== applied.thread) {
     if (head === undefined) return saveChanges(run, thread, applied.consumed, context);
-    await recordChanges(run, thread, context);
+    await auditChanges(run, thread, context);
     return send(thread, head, applied.consumed, context);
   }
   const isBlockedBySlack = verdict?.kind === 'unknown' || applied.isBlocked;
@@ -279,7 +266,7 @@ async function joinWatch(run: ThreadRun, context: JobContext): Promise<void> {
     run,
     (watch) => {
       const joined = addThread(watch, run.id, context.now());
-      return round?.last === undefined ? joined : addSend(joined, round.sentAtMs, round.isActive === true);
+      return round?.last === undefined ? joined : addSend(joined, round.sentAtMs);
     },
     context,
   );

@@ -9,63 +9,33 @@ import { ephemeralMessage } from './ephemeral-view.ts';
 import {
   type Ephemeral,
   findInstruction,
-  followUpLimit,
   type Instruction,
   isRetracted,
   type Person,
   type ThreadRun,
-  waitingOf,
 } from './record.ts';
-import { compactIdle, markFinal, updateInstruction, withoutFinal } from './transitions.ts';
+import { markFinal, updateInstruction, withoutFinal } from './transitions.ts';
 import { threadMessages } from './view.ts';
 
 /** Ephemerals posted in one step; instructions are sent in between. */
 const EPHEMERALS_PER_STEP = 3;
 
-/** Audits the changes, removes instructions that no longer wait from the line, then returns the save. */
+/** Audits the changes, then returns the save. */
 export async function saveChanges(
   before: ThreadRun,
   after: ThreadRun,
   consumed: number,
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
-  await recordChanges(before, after, context);
+  await auditChanges(before, after, context);
   return saveAs(after, { consumed });
 }
 
-/** The part of `saveChanges` before the save, for changes that are saved together with the intent of a send. */
-export async function recordChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
-  await auditChanges(before, after, context);
-  await leaveLine(before, after, context);
-}
-
-/** Returns the name of one send, used in the line for the hourly limit. */
-export const sendKeyOf = ({ id: run }: ThreadRun, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
-  `${run} ${id} ${attempt}`;
-
-/** Removes instructions from the line that wait in `before` but no longer in `after`. */
-async function leaveLine(
-  before: ThreadRun,
-  after: ThreadRun,
-  { rateLimiter, limits }: Pick<JobContext, 'rateLimiter' | 'limits'>,
-): Promise<void> {
-  const limit = followUpLimit(before.project, limits.followUpsPerHour);
-  const left = waitingOf(before).filter(({ id, attempt }) => {
-    const one = findInstruction(after, id);
-    return one?.state !== 'waiting' || one.attempt !== attempt;
-  });
-  await Promise.all(left.map((one) => rateLimiter.releaseSlot(limit, sendKeyOf(before, one))));
-}
-
 /** Publishes all messages of a thread in their present form. */
-export async function publishThread(run: ThreadRun, context: JobContext): Promise<void> {
-  const { outbox } = context;
+export async function publishThread(run: ThreadRun, { outbox, workspaceUrl }: JobContext): Promise<void> {
   const open = withoutFinal(run);
-  const messages = [...threadMessages(open), ...digestAskMessages(open, context.workspaceUrl())];
-  const published = messages.map((message) =>
-    outbox.publish(run.teamId, { by: message.fallbackRecipient ?? run.owner.id, ...message }, run.rev),
-  );
-  await Promise.all(published);
+  const messages = [...threadMessages(open), ...digestAskMessages(open, workspaceUrl())];
+  await Promise.all(messages.map((message) => outbox.publish(run.teamId, message, run.rev)));
 }
 
 /**
@@ -84,7 +54,7 @@ export async function publishAndWait(
   const ephemerals = await postEphemerals(run, context);
   if (ephemerals !== run.ephemerals) return saveAs({ ...run, ephemerals });
   const { thread, retryInMs } = await showReactions(run, context);
-  const next = compactIdle(markFinal(thread), now());
+  const next = markFinal(thread);
   if (next !== run) return saveAs(next);
   const ephemeralsInMs = ephemerals.map(({ notBeforeMs = 0 }) => Math.max(0, notBeforeMs - now()));
   const waitMs = Math.min(...delaysMs, ...ephemeralsInMs, retryInMs);

@@ -72,8 +72,6 @@ export const threadRound = z.object({
   sinceMs: z.number(),
   /** Time of its last send, or of the poll that found the job active. */
   sentAtMs: z.number(),
-  /** The answer to the last send showed the job active. */
-  isActive: z.boolean().optional(),
   /** The job's pull request before the round. */
   prBefore: z.string().optional(),
   /** Number of this thread's instructions in it, and the latest one. 0 if only other threads sent any. */
@@ -108,7 +106,6 @@ export const sendProblem = z.object({
     'archived',
     'gone',
     'unsupported',
-    'broken',
   ]),
   /** The instruction was to start the job. */
   creates: z.boolean().default(false),
@@ -116,7 +113,6 @@ export const sendProblem = z.object({
   reason: z.string().optional(),
   /** The admins were alerted of the rejected key. */
   adminsTold: z.boolean().optional(),
-  ref: z.string().optional(),
   archivedAtMs: z.number().optional(),
   /** Its message is final, unless an `answer` changes it. */
   final: z.boolean().optional(),
@@ -168,8 +164,6 @@ const sendLimit = z.object({
   /** Our hourly limit. */
   perHour: z.number().int(),
   untilMs: z.number(),
-  /** Next check of our own limit: others may have left the queue. */
-  askAtMs: z.number().optional(),
   /** Consecutive refusals by the platform. */
   refusals: z.number().int(),
   /** No instruction waits for it any more. */
@@ -271,6 +265,8 @@ export const threadRun = runBase.extend({
   refused: z.array(z.string()).default([]),
   /** `compact` in `transitions.ts` describes their order, and which are kept. */
   instructions: z.array(instruction).default([]),
+  /** Counts the calls that may have been made. */
+  sends: z.number().int().default(0),
   /** Edits and deletions that arrived before their message, by its `ts`; oldest first. */
   editsBeforeMessage: z
     .array(z.object({ ts: z.string(), deleted: z.boolean(), json: z.string().optional() }))

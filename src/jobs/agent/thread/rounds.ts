@@ -16,7 +16,7 @@ export type SendResult =
   /** Nobody knows whether it arrived. */
   | { kind: 'unknown' }
   /** It certainly did not arrive, and people have to know why. */
-  | { kind: 'notSent'; trouble: Pick<SendProblem, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs' | 'ref'> }
+  | { kind: 'notSent'; trouble: Pick<SendProblem, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs'> }
   /** It certainly did not arrive, and is sent later. */
   | { kind: 'later'; limit?: NonNullable<ThreadRun['limit']>; retry?: NonNullable<ThreadRun['retry']> };
 
@@ -47,9 +47,8 @@ export function applySendResult(
       };
       const working = updateInstruction(taken, id, { state: 'working' });
       if (thread.state === 'ended') return working;
-      const isActive = job.status === 'active';
       // A poll during the call may have shown the work before: only later ones count.
-      return addToRound(working, sent, { sentAtMs: nowMs, isActive, prBefore: pullRequestOf(thread) });
+      return addToRound(working, sent, { sentAtMs: nowMs, prBefore: pullRequestOf(thread) });
     }
     case 'unknown': {
       const sendProblems = [...next.sendProblems, { ...about, why: 'unknown' as const }];
@@ -85,12 +84,12 @@ const pullRequestOf = ({ seen }: ThreadRun) => seen?.prLink ?? seen?.prText;
 function addToRound(
   thread: ThreadRun,
   { id, by, excerpt }: Instruction,
-  { prBefore, ...send }: Pick<ThreadRound, 'sentAtMs' | 'isActive' | 'prBefore'>,
+  { sentAtMs, prBefore }: Pick<ThreadRound, 'sentAtMs' | 'prBefore'>,
 ): ThreadRun {
-  const open = openRoundOf(thread) ?? newRound(thread, { sinceMs: send.sentAtMs, prBefore });
+  const open = openRoundOf(thread) ?? newRound(thread, { sinceMs: sentAtMs, prBefore });
   const round: ThreadRound = {
     ...open,
-    ...send,
+    sentAtMs,
     count: open.count + 1,
     last: { id, by, excerpt },
     authors: open.authors.some((author) => author.id === by.id) ? open.authors : [...open.authors, by],
@@ -158,8 +157,8 @@ function endRound(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): T
   );
 }
 
-function endingOf({ seen, prLink, prText, atMs }: Polled, prBefore: string | undefined): RoundEnding {
-  const { status, archivedAtMs } = seen ?? {};
+function endingOf({ seen, atMs }: Polled, prBefore: string | undefined): RoundEnding {
+  const { status, archivedAtMs, prLink, prText } = seen ?? {};
   if (status === 'archived') return { kind: 'archived', archivedAtMs, atMs };
   if (status === 'failed') return { kind: 'failed', atMs };
   const pr = prLink ?? prText;

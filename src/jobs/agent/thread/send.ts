@@ -5,7 +5,7 @@ import { backoffMs } from '../../../runtime/timing.ts';
 import type { JobContext } from '../../context.ts';
 import { failurePauseMs } from '../../retry.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
-import { auditChanges, saveChanges, sendKeyOf } from './publish.ts';
+import { auditChanges, saveChanges } from './publish.ts';
 import {
   followUpLimit,
   type Instruction,
@@ -29,7 +29,7 @@ export function nextSendable(thread: ThreadRun, nowMs: number): Instruction | un
 
 /** Returns when a limit or a retry lets the next instruction go; epoch milliseconds, 0 if there is no delay. */
 export function nextSendAtMs({ limit, retry }: Pick<ThreadRun, 'limit' | 'retry'>): number {
-  const limitMs = limit && !limit.expired ? (limit.askAtMs ?? limit.untilMs) : 0;
+  const limitMs = limit && !limit.expired ? limit.untilMs : 0;
   return Math.max(limitMs, retry && !retry.expired ? retry.nextMs : 0);
 }
 
@@ -48,13 +48,14 @@ export async function send(
   stopping.throwIfAborted();
   const sentAtMs = now();
   const sendToken = context.newToken();
-  const intent = updateInstruction(thread, head.id, { state: 'sending', sentAtMs, sendToken });
+  const sends = thread.sends + 1;
+  const intent = updateInstruction({ ...thread, sends }, head.id, { state: 'sending', sentAtMs, sendToken });
   const prepared = prepareCall(thread, head, context);
   if (prepared.kind === 'notSent')
     return saveChanges(thread, applySendResult(intent, head, prepared, sentAtMs), consumed, context);
   const limit = followUpLimit(thread.project, limits.followUpsPerHour);
-  // A new job is not a follow-up, so it takes no slot.
-  const slot = head.creates ? undefined : { limit, id: sendKeyOf(thread, head) };
+  // A new job is not a follow-up, so it takes no slot. Whichever instruction is next keeps the thread's place in the line.
+  const slot = head.creates ? undefined : { limit, id: `${thread.id} ${sends}` };
   const saved = await runs.saveStep(intent, { consumed, ...(slot && { slot }) });
   if (saved.kind === 'limited') {
     const next = nextLimit(thread, saved.onHold ? 'platform' : 'ours', saved.inMs, context);
@@ -191,8 +192,7 @@ function limitedByPlatform(thread: ThreadRun, error: DocsApiError, context: JobC
   const refusals = (thread.limit?.refusals ?? 0) + 1;
   const pauseMs = backoffMs(RATE_LIMIT_PAUSES, refusals, 0.5);
   const waitMs = Math.max(error.retryAfterMs ?? pauseMs, context.timing.retryMinMs);
-  const limit = { ...nextLimit(thread, 'platform', waitMs, context), askAtMs: undefined, refusals };
-  return { kind: 'later', limit };
+  return { kind: 'later', limit: { ...nextLimit(thread, 'platform', waitMs, context), refusals } };
 }
 
 function retryOrGiveUp({ retry }: ThreadRun, error: DocsApiError, context: JobContext): SendResult {
@@ -205,9 +205,6 @@ function retryOrGiveUp({ retry }: ThreadRun, error: DocsApiError, context: JobCo
   return { kind: 'later', retry: { sinceMs, inARow, nextMs } };
 }
 
-/** Interval for checking our own limit: people may discard instructions earlier in the line. */
-const LIMIT_RECHECK_MS = 30_000;
-
 /** Returns the new limit of a thread. A continuing limit keeps its message. */
 function nextLimit(
   { limit }: ThreadRun,
@@ -215,15 +212,12 @@ function nextLimit(
   inMs: number,
   { now, limits }: JobContext,
 ): NonNullable<ThreadRun['limit']> {
-  const nowMs = now();
   const ongoing = limit?.expired ? undefined : limit;
-  const untilMs = nowMs + inMs;
   return {
-    n: ongoing?.n ?? nowMs,
+    n: ongoing?.n ?? now(),
     kind,
     perHour: limits.followUpsPerHour,
-    untilMs,
-    askAtMs: Math.min(untilMs, nowMs + LIMIT_RECHECK_MS),
+    untilMs: now() + inMs,
     refusals: ongoing?.refusals ?? 0,
   };
 }

@@ -1,4 +1,3 @@
-import { tsToMs } from '../../../slack/text.ts';
 import { markFinalAsks, settleAsks } from './digest-asks.ts';
 import {
   type Ephemeral,
@@ -121,23 +120,19 @@ export function endIfNotCreated(thread: ThreadRun): ThreadRun {
 
 // Limits the size of a thread's record: a thread may live for years, and there may be thousands.
 
-/** Finished instructions kept in an active and in an idle thread: their messages may still be edited or deleted. */
+/** Finished instructions that are kept: their messages may still be edited or deleted. */
 export const MAX_FINISHED = 30;
-const MAX_FINISHED_IDLE = 5;
 
 /** Final rounds and failures that are kept for clicks on their buttons. */
 const MAX_FINAL_ROUNDS = 3;
 const MAX_FINAL_FAILURES = 20;
-
-/** An idle thread keeps early edits and the times of questions this long. */
-const RECENT_MS = 10 * 60_000;
 
 /**
  * Sorts the instructions: first those sent or finished, then the pending ones by time. Keeps the latest finished ones
  * without text. The last one of the newest round keeps its text while that round is open or has failed, so that it can
  * be resent. The one that created the job keeps it until its message is published.
  */
-export function compact(before: ThreadRun, maxFinished = MAX_FINISHED): ThreadRun {
+export function compact(before: ThreadRun): ThreadRun {
   const thread = settleAsks(before);
   const { last, ending } = thread.rounds.findLast((round) => round.last !== undefined) ?? {};
   const retryable = ending === undefined || ending.kind === 'failed' ? last?.id : undefined;
@@ -149,7 +144,7 @@ export function compact(before: ThreadRun, maxFinished = MAX_FINISHED): ThreadRu
   const spent = finished.filter((one) => one.id !== retryable && !isUnpublished(one));
   // The end of a thread without a job depends on the instruction that was to create it.
   const droppable = spent.filter(({ creates }) => !creates);
-  const dropped = new Set(droppable.slice(0, Math.max(0, finished.length - maxFinished)));
+  const dropped = new Set(droppable.slice(0, Math.max(0, finished.length - MAX_FINISHED)));
   const kept = past
     .filter((one) => !dropped.has(one))
     .map((one) => (spent.includes(one) && one.text !== '' ? { ...one, text: '' } : one));
@@ -162,18 +157,6 @@ const isFinished = ({ state, round }: Instruction) =>
 
 const byWrittenAt = (one: Instruction, other: Instruction) =>
   one.atMs - other.atMs || (one.id < other.id ? -1 : Number(one.id > other.id));
-
-/** Drops working data from an idle thread; returns any other thread itself. */
-export function compactIdle(thread: ThreadRun, nowMs: number): ThreadRun {
-  const { rounds, instructions, editsBeforeMessage, askedAtMs } = thread;
-  const isAtWork = instructions.some(({ state }) => state !== 'over' && state !== 'failed');
-  if (isAtWork || rounds.some(({ ending }) => ending === undefined)) return thread;
-  return keepIfSame(thread, {
-    ...compact(thread, MAX_FINISHED_IDLE),
-    editsBeforeMessage: editsBeforeMessage.filter(({ ts }) => nowMs - tsToMs(ts) < RECENT_MS),
-    askedAtMs: Object.fromEntries(Object.entries(askedAtMs).filter(([, atMs]) => nowMs - atMs < RECENT_MS)),
-  });
-}
 
 /**
  * Returns the thread without its final messages. A final message must not be published again: its record expires before

@@ -4,15 +4,7 @@ import { sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
 import { FAILURE_SHOWN_AFTER } from '../watch/record.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
-import {
-  archivedParts,
-  brokenText,
-  instructionCountText,
-  quoted,
-  quotedBy,
-  quotedShort,
-  toldTo,
-} from './phrases.ts';
+import { archivedParts, instructionCountText, quoted, quotedBy, quotedShort, toldTo } from './phrases.ts';
 import {
   acceptsInstructions,
   type Instruction,
@@ -108,10 +100,7 @@ function remedyButtons(thread: ThreadRun, trouble: SendProblem): ButtonParts[] {
   return troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain);
 }
 
-function reasonParts(
-  thread: ThreadRun,
-  { why, creates, adminsTold, archivedAtMs, ref }: SendProblem,
-): Part[] {
+function reasonParts(thread: ThreadRun, { why, creates, adminsTold, archivedAtMs }: SendProblem): Part[] {
   switch (why) {
     case 'unknown':
     case 'refused':
@@ -134,8 +123,6 @@ function reasonParts(
         { code: '/docs-agent follow <job id>' },
         '.',
       ];
-    case 'broken':
-      return [brokenText(ref)];
   }
 }
 

@@ -298,10 +298,3 @@ function startState(thread: ThreadRun): StateWord {
   const hasFailed = thread.instructions.some(({ state }) => state === 'failed');
   return hasFailed ? { icon: '❌', label: 'Not started' } : { icon: '🕒', label: 'Starting…' };
 }
-
-/** Opens the modal that asks what the agent should do. */
-export const instructButton: ButtonParts = {
-  label: 'Instruct the agent',
-  action: agentActions.instruct,
-  value: JSON.stringify({ v: 1 }),
-};

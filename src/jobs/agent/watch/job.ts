@@ -12,7 +12,6 @@ import {
   giveUp,
   markNotFound,
   newWatch,
-  type Polled,
   removeThread,
   type WatchRun,
   watchId,
@@ -35,35 +34,47 @@ export const watchJob = defineRunJob({
   concurrency: CONCURRENCY,
   schema: watchRun,
   async step({ run, wakes }, context) {
-    if (run.untold && run.news) return tellThreads(run, run.news, context);
     if (run.open !== undefined || run.pollRequested) return poll(run, context);
     return (await context.runs.markIdle(run, false, wakes)) ? done : 'next';
   },
-  giveUp: async ({ run }, context) => saveAs(giveUp(run, context.now())),
+  giveUp: ({ run }, context) => tellThreads(run, giveUp(run, context.now()), context),
 });
 
-/** Appends the event to each inbox, then clears the mark. If the process dies in between, repeats are dropped by key. */
-async function tellThreads(run: WatchRun, event: Polled, context: JobContext): Promise<StepResult<WatchRun>> {
-  const entry = { event, dedupeKey: `polled ${run.id} ${run.events}` };
-  for (const id of run.threads) {
+/**
+ * Appends a new event to the inbox of each thread, then returns the save. If the process dies in between, the job is
+ * polled again; a thread may apply the same news twice.
+ */
+async function tellThreads(
+  { news: before }: WatchRun,
+  watch: WatchRun,
+  context: JobContext,
+): Promise<StepResult<WatchRun>> {
+  const { id: watchId, news: event, threads } = watch;
+  if (event === undefined || event === before) return saveAs(watch);
+  const entry = { event, dedupeKey: `polled ${watchId} ${event.atMs}` };
+  for (const id of threads) {
     await context.runs.appendToInbox('agent-thread', id, entry, NO_DEADLINE);
     await context.wake({ job: 'agent-thread', id });
   }
-  return saveAs({ ...run, untold: false });
+  return saveAs(watch);
 }
 
 async function poll(run: WatchRun, context: JobContext): Promise<StepResult<WatchRun>> {
   const { now, random, timing, rateLimiter, limits } = context;
   const polledAtMs = now();
   if (run.open !== undefined && polledAtMs - run.open.sentAtMs >= timing.watchMs)
-    return saveAs(giveUp(run, polledAtMs));
+    return tellThreads(run, giveUp(run, polledAtMs), context);
   const inMs = pollInMs(run, polledAtMs, timing);
   if (inMs > 0) return runAgainIn(inMs);
 
   const docs = context.docs(run.project);
   const projectId = context.projectId(run.project);
   if (docs === undefined || projectId === undefined)
-    return saveAs(applyFailure(run, nextFailure(run.pollFailure, 'project', context), now()));
+    return tellThreads(
+      run,
+      applyFailure(run, nextFailure(run.pollFailure, 'project', context), now()),
+      context,
+    );
   const rateLimit = pollRateLimit('agent-status', docs.keyId, limits.exportStatusPerSecond);
   // A poll that a person asked for has priority.
   const priority = run.pollRequested ? 'interactive' : 'low';
@@ -77,7 +88,7 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   }
   const next = applyPoll(run, job, polledAtMs, timing.graceMs);
   const nextMs = nextPollMs({ startedAtMs: next.open?.sinceMs ?? polledAtMs }, now(), timing, random());
-  return saveAs({ ...next, nextPollAtMs: now() + nextMs });
+  return tellThreads(run, { ...next, nextPollAtMs: now() + nextMs }, context);
 }
 
 /** Saves a failed poll, which the threads show if it lasts. */
@@ -94,9 +105,8 @@ async function handlePollError(
   const next = applyFailure(run, trouble, now());
   // The platform may not find a job for a moment that it knew before.
   const isLost = run.seen === undefined || now() - (next.pollFailure?.sinceMs ?? 0) >= timing.graceMs;
-  if (trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER && isLost)
-    return saveAs(markNotFound(run, now()));
-  return saveAs(next);
+  const isGone = trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER && isLost;
+  return tellThreads(run, isGone ? markNotFound(run, now()) : next, context);
 }
 
 type WatchContext = Pick<JobContext, 'runs' | 'wake' | 'now'>;

@@ -19,17 +19,21 @@ export const jobSnapshot = z.object({
 });
 export type JobSnapshot = z.infer<typeof jobSnapshot>;
 
-/** Returns a newer snapshot. Fields that the platform leaves out while the agent works keep their value. */
+/**
+ * Returns a newer snapshot. Fields that the platform leaves out keep their value; only a completed job without a pull
+ * request has none.
+ */
 export function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
   const { status, rawStatus, repository, ref, model, prLink, prText, archivedAt } = job;
+  const hasPr = prLink !== undefined || prText !== undefined || status === 'completed';
   return {
     status,
     rawStatus,
     repository: repository ?? before?.repository,
     ref: ref ?? before?.ref,
     model: model ?? before?.model,
-    prLink: prLink ?? (prText === undefined ? before?.prLink : undefined),
-    prText: prText ?? (prLink === undefined ? before?.prText : undefined),
+    prLink: hasPr ? prLink : before?.prLink,
+    prText: hasPr ? prText : before?.prText,
     archivedAtMs: archivedAt,
     atMs,
   };
@@ -56,14 +60,11 @@ export const polled = z.object({
   /** When the poll began. */
   atMs: z.number(),
   seen: jobSnapshot.optional(),
-  /** The pull request in this very answer; `seen` keeps an earlier one. */
-  prLink: z.string().optional(),
-  prText: z.string().optional(),
   /** The platform does not know the job. */
   notFound: z.boolean(),
   /** Why the job cannot be polled at present. */
   failure: z.enum(['down', 'limit', 'key', 'forbidden', 'project']).optional(),
-  /** The latest time at which a poll, or the answer to a send, showed the job active. */
+  /** The latest time at which a poll showed the job active. */
   activeAtMs: z.number().optional(),
   /** No thread sent anything: the job was found active. */
   found: z.boolean(),
@@ -89,11 +90,8 @@ export const watchRun = runBase.extend({
   /** A person waits for a poll, though the agent may not be at work. */
   pollRequested: z.boolean(),
   pollFailure: z.object({ ...withoutNext, sinceMs: z.number(), nextMs }).optional(),
-  /** The latest event, and the number of events so far. */
+  /** The latest event for the threads. */
   news: polled.optional(),
-  events: z.number().int(),
-  /** The latest event is not in all inboxes yet. */
-  untold: z.boolean(),
 });
 export type WatchRun = z.infer<typeof watchRun>;
 
@@ -114,8 +112,6 @@ export const newWatch = (teamId: string, project: string, agentJobId: string, no
   threads: [],
   nextPollAtMs: nowMs,
   pollRequested: true,
-  events: 0,
-  untold: false,
 });
 
 /** Adds a thread, which needs a poll. */
@@ -137,9 +133,9 @@ export const requestPoll = (watch: WatchRun, nowMs: number): WatchRun => ({
   nextPollAtMs: watch.pollFailure?.nextMs ?? nowMs,
 });
 
-/** Adds a send that the platform took at `atMs`; `isActive`: its answer showed the job active. Repeats change nothing. */
-export function addSend(watch: WatchRun, atMs: number, isActive: boolean): WatchRun {
-  const { open, activeAtMs = 0, pollFailure: failure } = watch;
+/** Adds a send that the platform took at `atMs`. Repeats change nothing. */
+export function addSend(watch: WatchRun, atMs: number): WatchRun {
+  const { open, pollFailure: failure } = watch;
   return {
     ...watch,
     open: {
@@ -147,7 +143,6 @@ export function addSend(watch: WatchRun, atMs: number, isActive: boolean): Watch
       sentAtMs: Math.max(open?.sentAtMs ?? 0, atMs),
       found: false,
     },
-    ...(isActive && { activeAtMs: Math.max(activeAtMs, atMs) }),
     // While the agent works, a poll is planned already.
     nextPollAtMs: open === undefined ? Math.max(failure?.nextMs ?? 0, atMs) : watch.nextPollAtMs,
   };
@@ -183,9 +178,7 @@ export function applyPoll(watch: WatchRun, job: AgentJob, atMs: number, graceMs:
     pollRequested: false,
     pollFailure: undefined,
   };
-  const { prLink, prText } = job;
-  const about = { atMs, prLink, prText, found: open?.found ?? true };
-  return addNews(next, about, isOver || watch.pollRequested);
+  return addNews(next, { atMs, found: open?.found ?? true }, isOver || watch.pollRequested);
 }
 
 /** The platform does not know the job, or no longer knows it. */
@@ -236,11 +229,11 @@ function addNews(
   about: Partial<Polled> & Pick<Polled, 'atMs'>,
   isImportant: boolean,
 ): WatchRun {
-  const { seen, activeAtMs, open, news: last, events } = watch;
+  const { seen, activeAtMs, open, news: last } = watch;
   const common = { seen, activeAtMs, notFound: false, found: open?.found ?? true };
   const news: Polled = { kind: 'polled', ...common, failure: visibleFailure(watch), ...about };
   const isOld = last !== undefined && news.atMs - last.atMs < SAME_NEWS_MS && isSameNews(news, last);
-  return isOld && !isImportant ? watch : { ...watch, news, events: events + 1, untold: true };
+  return isOld && !isImportant ? watch : { ...watch, news };
 }
 
 const isSameNews = (one: Polled, other: Polled) =>

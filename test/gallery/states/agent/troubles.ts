@@ -22,17 +22,7 @@ const troubleWith = (
 const answer = (action: NonNullable<SendProblem['answer']>['action']) => ({
   answer: { by: BEN, action, atMs: NOW_MS },
 });
-const WHY = [
-  'refused',
-  'key',
-  'forbidden',
-  'down',
-  'project',
-  'archived',
-  'gone',
-  'unsupported',
-  'broken',
-] as const;
+const WHY = ['refused', 'key', 'forbidden', 'down', 'project', 'archived', 'gone', 'unsupported'] as const;
 
 export const troubles: GalleryState[] = [
   // The question says where it stands.
@@ -52,7 +42,6 @@ export const troubles: GalleryState[] = [
   ),
   troubleWith('refused, with a reason', { why: 'refused', reason: 'Too vague' }, 'Not sent'),
   troubleWith('key, admins told', { why: 'key', adminsTold: true }, 'Not sent'),
-  troubleWith('broken, with a reference', { why: 'broken', ref: '7f3c1d' }, 'Not sent'),
   troubleWith('archived, with its day', { why: 'archived', archivedAtMs: NOW_MS }, 'Not sent'),
   troubleWith('unclear, unknown since', {}, 'reach the agent?', { notFound: true }),
   troubleWith('job refused', { why: 'refused', creates: true }, 'not created'),

@@ -82,7 +82,6 @@ const anyTrouble = fc.record({
   creates: fc.boolean(),
   reason: maybe(hostileText),
   adminsTold: maybe(fc.boolean()),
-  ref: maybe(hostileText),
   archivedAtMs: maybe(time),
   answer: maybe(fc.record({ by: person, action: fc.constantFrom('sendAgain', 'leave'), atMs: time })),
 });

@@ -33,6 +33,7 @@ export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
     askedAtMs: {},
     refused: [],
     instructions: [],
+    sends: 0,
     editsBeforeMessage: [],
     rounds: [],
     sendProblems: [],
