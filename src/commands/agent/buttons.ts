@@ -1,25 +1,21 @@
 import { mentionButton, mentionKind } from '../../jobs/agent/mention/record.ts';
-import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { agentActions, threadButton } from '../../jobs/agent/thread/buttons.ts';
 import { type ThreadClick, threadClicks } from '../../jobs/agent/thread/event.ts';
 import { LEFT_OUT_TEXT, modeText } from '../../jobs/agent/thread/phrases.ts';
-import {
-  isSoleAuthor,
-  newInstruction,
-  newThread,
-  type Person,
-  type ThreadRun,
-  threadKind,
-} from '../../jobs/agent/thread/record.ts';
+import { isSoleAuthor, type Person, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
 import { applyClick, MODE_BY_ACTION } from '../../jobs/agent/thread/reducer.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
-import { tsToMs } from '../../slack/text.ts';
-import { idOf } from '../../store/keys.ts';
-import { handledMessage, notVisibleMessage } from '../intake.ts';
+import {
+  type Caller,
+  type CommandTools,
+  handledMessage,
+  notVisibleMessage,
+  UserFacingError,
+} from '../intake.ts';
 import { defineButton } from '../registry.ts';
-import { auditThread, followJob, resolveAgentProject, startThread } from './follow.ts';
+import { auditThread, followJob } from './follow.ts';
 
 type Action = ThreadClick['action'];
 
@@ -34,31 +30,22 @@ export const threadButtons = threadClicks.map((action) =>
     value: threadButton,
     settles: authorActions.has(action) ? 'replace' : action === 'stop' ? 'remove' : undefined,
     async run({ run, about, attempt }, caller, tools): Promise<EphemeralMessage | undefined> {
-      const found = await tools.intake.loadVisible(run, threadKind, caller);
-      if (found.kind !== 'found') return found.kind === 'notFound' ? notFound : notVisible;
-      const thread = found.run;
+      const thread = await loadThread(run, caller, tools);
       const by: Person = { id: caller.user.id, name: caller.user.name };
       const event: ThreadClick = { kind: 'clicked', action, by, about, attempt, atMs: tools.now() };
       const refusal = refusalOf(thread, event, tools.now());
       if (refusal !== undefined) return refusal.reply;
-      // A repeatable action counts with each click; of all others, only the first click counts. A discarded instruction
-      // in its call may return to the waiting ones.
-      const isRepeatable = repeatableActions.has(action) || action === 'discard';
-      const keyParts = ['click', action, ...about, attempt, ...(isRepeatable ? [caller.requestId] : [])];
-      const entry = { event, dedupeKey: keyParts.join(' ') };
+      // The reducer ignores a click that another one has overtaken.
+      const entry = { event, dedupeKey: `click ${action} ${caller.requestId}` };
       const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
       if (outcome === 'gone') return notFound;
-      if (outcome === 'repeated') {
-        // The same person clicked twice.
-        if (repeatableActions.has(action) || authorActions.has(action)) return undefined;
-        return handledByMessage(thread, event);
-      }
       await auditThread(thread, 'accepted', tools);
       return confirmationMessage(thread, event);
     },
   }),
 );
 
+/** Actions that count with each click. */
 const repeatableActions: ReadonlySet<Action> = new Set(['checkJob', 'onlyMentioned', 'allReplies', 'stop']);
 
 /** Confirms a click that counts, if nothing else shows it. */
@@ -99,9 +86,8 @@ function refusalOf(
   nowMs: number,
 ): { reply: EphemeralMessage | undefined } | undefined {
   const { action, about, by } = entry;
-  const isRepeatable = repeatableActions.has(action);
   if (thread.state === 'ended') return { reply: threadEnded };
-  if (isRepeatable) return undefined;
+  if (repeatableActions.has(action)) return undefined;
   if (authorActions.has(action)) {
     const author = thread.instructions.find(({ id }) => about.includes(id))?.by;
     if (author !== undefined && author.id !== by.id) return { reply: notAuthorMessage(author) };
@@ -109,7 +95,7 @@ function refusalOf(
   return applyClick(thread, entry, nowMs) === thread ? { reply: handledByMessage(thread, entry) } : undefined;
 }
 
-/** The first click on a failure counts. */
+/** Answers a click after another one. */
 function handledByMessage(
   { sendProblems: troubles }: ThreadRun,
   { about: [id], attempt, by }: ThreadClick,
@@ -118,6 +104,13 @@ function handledByMessage(
   if (answer === undefined) return handledMessage(undefined, by.id);
   const did = answer.action === 'leave' ? 'chose to leave it' : 'sent it again';
   return handledMessage({ ...answer.by, did }, by.id);
+}
+
+/** Returns the thread of a button. Rejects with `UserFacingError`. */
+async function loadThread(id: string, caller: Caller, { intake }: CommandTools): Promise<ThreadRun> {
+  const found = await intake.loadVisible(id, threadKind, caller);
+  if (found.kind === 'found') return found.run;
+  throw new UserFacingError(found.kind === 'notFound' ? notFound : notVisible);
 }
 
 const notFound = message([['I no longer follow this thread.']]);
@@ -135,9 +128,7 @@ export const followAgainButton = defineButton({
   may: 'agent',
   value: threadButton,
   async run({ run }, caller, tools): Promise<EphemeralMessage | undefined> {
-    const found = await tools.intake.loadVisible(run, threadKind, caller);
-    if (found.kind !== 'found') return found.kind === 'notFound' ? notFound : notVisible;
-    const { agentJobId: jobId, project, place } = found.run;
+    const { agentJobId: jobId, project, place } = await loadThread(run, caller, tools);
     if (jobId === undefined || place === undefined) return notFound;
     return followJob({ jobId, text: '', project, under: { rootTs: place.rootTs } }, caller, tools);
   },
@@ -177,35 +168,19 @@ export const startNewButton = defineButton({
     if (found.kind === 'notVisible') return mentionNotYours;
     const mention = found.kind === 'found' ? found.run : undefined;
     if (mention?.answer?.kind !== 'offer') return mentionNotFound;
-    const { teamId, threadTs, answer } = mention;
-    const { external, channel, ts, files } = mention.reply;
-    const project = resolveAgentProject(tools.projects, { channel });
-    if (project.kind === 'unclear') return projectMessage(project.problem, '/docs-agent new …', 'new');
-    const owner = { id: caller.user.id, name: caller.user.name };
-    const thread = newThread(
-      {
-        id: idOf('agent-new', mention.id),
-        teamId,
-        project: project.name,
-        agentJobId: undefined,
-        owner,
-        checked: true,
-        asked: { channel, joinable: true, isPublic: false, external, rootTs: threadTs ?? ts, ts },
-        mode: tools.replyMode,
-        instruction: newInstruction({
-          id: ts,
-          by: owner,
-          atMs: Math.round(tsToMs(ts)),
-          isReply: true,
-          text: answer.text,
-          files,
-          creates: true,
-        }),
-      },
-      tools.now(),
-    );
+    const { ts, files } = mention.reply;
+    const request = {
+      jobId: undefined,
+      text: mention.answer.text,
+      project: undefined,
+      under: { rootTs: mention.threadTs ?? ts, ts },
+      reply: { ts, files },
+    };
     const started = `A new job starts in this thread.${files ? ` ${LEFT_OUT_TEXT}` : ''}`;
-    return (await startThread(thread, caller, tools)) ?? replaceOriginal(started);
+    // A second click creates no second job.
+    return (
+      (await followJob(request, { ...caller, requestId: `new ${id}` }, tools)) ?? replaceOriginal(started)
+    );
   },
 });
 

@@ -9,8 +9,10 @@ import {
   visibleThread,
 } from '../../jobs/agent/thread/record.ts';
 import { threadLine, threadPermalink } from '../../jobs/agent/thread/view.ts';
-import { type TypedJob, withJob } from '../../jobs/typed-job.ts';
+import { mayMean, type TypedJob, withJob } from '../../jobs/typed-job.ts';
 import { filterVisible, isInChannel } from '../../jobs/visibility.ts';
+import { unknownProjectText } from '../../jobs/wording-view.ts';
+import { projectNamed } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
@@ -26,7 +28,7 @@ import {
   subcommand,
 } from '../command.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
-import { auditThread, findAgentJob, followJob, withProject } from './follow.ts';
+import { auditThread, findAgentJob, followJob } from './follow.ts';
 import { instructionProblem, openInstructModal } from './modal.ts';
 
 const followExample = '/docs-agent follow job_41d7';
@@ -83,8 +85,7 @@ export const agentCommand = defineCommand({
       flags: { project: projectFlag },
       summary: 'List followed jobs',
       example: '/docs-agent list',
-      run: ({ project }, caller, tools) =>
-        withProject(project, tools, (known) => listThreads(known, caller, tools)),
+      run: listThreads,
     }),
     subcommand({
       verb: 'stop',
@@ -92,8 +93,7 @@ export const agentCommand = defineCommand({
       flags: { project: projectFlag },
       summary: 'Stop following a job',
       example: stopExample,
-      run: ({ jobId, project }, caller, tools) =>
-        withProject(project, tools, (known) => stopTyped(jobId, known, caller, tools)),
+      run: stopFollowing,
     }),
   ],
 });
@@ -122,19 +122,6 @@ async function followExisting(
     { typed, command: '/docs-agent follow', example: followExample },
     tools.projects,
     (job) => followTyped({ ...rest, jobId: job.id, project: rest.project ?? job.project }, caller, tools),
-  );
-}
-
-async function stopTyped(
-  typed: TypedJob | undefined,
-  project: string | undefined,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<Message> {
-  if (typed === undefined) return stopFollowing({ jobId: undefined, project }, caller, tools);
-  const found = await findAgentJob(typed, project, caller, tools);
-  return withJob(found, { typed, command: '/docs-agent stop', example: stopExample }, tools.projects, (job) =>
-    stopFollowing({ jobId: job.id, project: project ?? job.project }, caller, tools),
   );
 }
 
@@ -186,12 +173,12 @@ export async function findThreads(
 
 /** Returns the followed threads that this person may see; with `project`, only those of that project. */
 export async function listThreads(
-  project: string | undefined,
+  { project }: { project: string | undefined },
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message> {
-  const matches = (thread: ListedThread) => project === undefined || thread.project === project;
-  const { threads, rest } = await findThreads(caller, tools, MAX_LINES, matches);
+  const isListed = inProject(project, tools);
+  const { threads, rest } = await findThreads(caller, tools, MAX_LINES, isListed);
   if (threads.length === 0)
     return message([
       ['There are no followed agent jobs that you can see here. Follow one with '],
@@ -201,19 +188,30 @@ export async function listThreads(
   return message(rest > 0 ? [...lines, [`and ${formatCount(rest)} more`]] : lines);
 }
 
+/** Returns whether a thread is in the typed project. Rejects with `UserFacingError` if the settings have no such project. */
+function inProject(named: string | undefined, { projects }: CommandTools) {
+  const name = projectNamed(projects, named ?? '')?.name;
+  if (named !== undefined && name === undefined) {
+    const known = projects.map((one) => one.name);
+    throw new UserFacingError(message([[unknownProjectText(named, known)]]));
+  }
+  return ({ project }: ListedThread) => named === undefined || project === name;
+}
+
 /** Stops following: the only thread in this channel, or the one that follows this job in any channel. */
 export async function stopFollowing(
-  { jobId, project }: { jobId: string | undefined; project: string | undefined },
+  { jobId, project }: { jobId: TypedJob | undefined; project: string | undefined },
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message> {
+  const isListed = inProject(project, tools);
+  const isMeant = (thread: ListedThread) =>
+    jobId === undefined ? isInChannel(thread, caller.channel.id) : mayMean(jobId, thread.agentJobId ?? '');
   const { threads, rest } = await findThreads(
     caller,
     tools,
     MAX_LINES,
-    (thread) =>
-      (project === undefined || thread.project === project) &&
-      (jobId === undefined ? isInChannel(thread, caller.channel.id) : thread.agentJobId === jobId),
+    (thread) => isListed(thread) && isMeant(thread),
   );
   const [thread, ...others] = threads;
   if (thread === undefined) return noneFollowedMessage(jobId);
@@ -227,7 +225,7 @@ export async function stopFollowing(
   return message([[`I no longer follow ${jobName(thread)}.`]]);
 }
 
-function noneFollowedMessage(jobId: string | undefined): Message {
+function noneFollowedMessage(jobId: TypedJob | undefined): Message {
   const where =
     jobId === undefined
       ? 'This channel has no followed agent job that you can see.'

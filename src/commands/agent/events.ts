@@ -3,7 +3,7 @@ import { newMention, type ProjectProblem } from '../../jobs/agent/mention/record
 import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
 import { newThread, threadQuotas } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
-import { type FoundJob, mayBePart, type TypedJob } from '../../jobs/typed-job.ts';
+import { chooseJob } from '../../jobs/typed-job.ts';
 import { retention } from '../../runtime/timing.ts';
 import { beginningOf, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
@@ -11,12 +11,10 @@ import { type Reply, readReply } from '../../slack/reply.ts';
 import { idOf } from '../../store/keys.ts';
 import type { Acceptance, Quota, RunBase } from '../../store/runs.ts';
 import type { EventListener, EventTools } from '../registry.ts';
-import { chooseAgentJob, resolveAgentProject } from './follow.ts';
+import { resolveAgentProject } from './follow.ts';
 
 type RelevantReply = Exclude<Reply, { kind: 'ignored' }>;
 type NewReply = Extract<Reply, { kind: 'reply' }>;
-/** A request to follow the typed job. */
-type FollowRequest = { typed: TypedJob; project?: string | undefined };
 
 /**
  * Handles new, edited and deleted messages. Slack sends a mention twice, once per event type; the dedupe key drops this
@@ -45,19 +43,14 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
   }
   const { threadTs } = reply;
   const parsed = readAddressedText(reply, identity.botUserId);
-  const wanted = parsed && followRequestOf(parsed);
-  if (reply.kind === 'reply' && wanted && (await startFollowing(reply, wanted, tools))) return;
-  if (reply.kind === 'reply' && parsed && namesSite(parsed)) {
-    // Also in a followed thread: the platform exports a site, its agent does not.
-    await startMention(reply, parsed, false, tools);
-    return;
-  }
-  const outcome =
-    threadTs === undefined ? 'notFollowed' : await appendToFollowedThread(reply, threadTs, tools);
+  const wanted = parsed && followRequestOf(parsed, tools);
+  const problem = reply.kind === 'reply' && wanted ? await startFollowing(reply, wanted, tools) : undefined;
+  if (problem === 'started') return;
+  // Also in a followed thread: the platform exports a site, its agent does not.
+  const isAppended = threadTs !== undefined && !(parsed && namesSite(parsed));
+  const outcome = isAppended ? await appendToFollowedThread(reply, threadTs, tools) : 'notFollowed';
   if (reply.kind !== 'reply' || !parsed || parsed.kind === 'aside') return;
-  // A thread under our message may be followed in a moment: the job of the mention checks that.
-  if (outcome === 'notFollowed' || outcome === 'early')
-    await startMention(reply, parsed, outcome === 'early', tools);
+  if (outcome === 'notFollowed' || outcome === 'early') await startMention(reply, problem, tools);
 }
 
 /** Appends a reply to the inbox of the run that follows its thread, if one does. */
@@ -78,78 +71,53 @@ async function appendToFollowedThread(
 const namesSite = (parsed: ThreadText) =>
   parsed.kind === 'export' && parsed.site !== undefined && readDomain(parsed.site).kind === 'domain';
 
-function followRequestOf(parsed: ThreadText): FollowRequest | undefined {
-  if (parsed.kind === 'follow') return { typed: { kind: 'id', id: parsed.jobId }, project: parsed.project };
+/** Returns the request to follow a job, if the text has its whole id, or an address with a single one. */
+function followRequestOf(parsed: ThreadText, { projects }: EventTools) {
+  if (parsed.kind === 'follow') return parsed;
   if (parsed.kind !== 'badFollow' || parsed.typed === undefined) return undefined;
-  return { typed: parsed.typed, project: parsed.project };
+  const found = chooseJob(parsed.typed, [], projects);
+  return found.kind === 'one' ? { jobId: found.job.id, project: parsed.project } : undefined;
 }
 
 /**
- * Returns the job that a text certainly means. Searches only for people who may instruct the agent, and only for
- * possible parts of an id.
+ * Makes the thread of a message follow a job. Returns the problem if that is not possible; undefined if the thread takes
+ * no job. Repeats of the message have no further effect.
  */
-async function findJob(
-  { user, channel, external }: NewReply,
-  { typed, project }: FollowRequest,
-  { threads, identity, projects, policy }: EventTools,
-): Promise<FoundJob | undefined> {
-  const isPart = mayBePart(typed) && (await policy.check(user, 'agent', { external })).kind === 'allowed';
-  const entries = isPart ? await threads.followedIndex(identity.teamId) : [];
-  const viewer = { user: { id: user, fullMember: false }, channel: { id: channel } };
-  const found = await chooseAgentJob(typed, project, entries, viewer, {
-    projects,
-    isPublic: async () => false,
-  });
-  if (found.kind === 'one') return found.job;
-  return typed.kind === 'id' ? { id: typed.id } : undefined;
-}
-
-const projectOf = ({ channel }: NewReply, named: string | undefined, { projects }: EventTools) =>
-  resolveAgentProject(projects, { named, channel });
-
-/** Returns whether the message makes a thread follow a job. Repeats of the message have no further effect. */
-async function startFollowing(reply: NewReply, wanted: FollowRequest, tools: EventTools): Promise<boolean> {
-  const job = await findJob(reply, wanted, tools);
-  const project = projectOf(reply, wanted.project ?? job?.project, tools);
-  if (job === undefined || project.kind !== 'project') return false;
-  const { channel, ts, threadTs, user, external } = reply;
+async function startFollowing(
+  { channel, ts, threadTs, user, external }: NewReply,
+  wanted: { jobId: string; project?: string | undefined },
+  tools: EventTools,
+): Promise<'started' | ProjectProblem | undefined> {
+  const project = resolveAgentProject(tools.projects, { named: wanted.project, channel });
+  if (project.kind === 'unclear') return project.problem;
   const { teamId } = tools.identity;
   const place = { teamId, channel, rootTs: threadTs ?? ts };
-  if (threadTs !== undefined && (await tools.threads.isClosed(place))) return false;
+  if (threadTs !== undefined && (await tools.threads.isClosed(place))) return undefined;
   const thread = newThread(
     {
       id: idOf('agent-thread', teamId, channel, ts),
       teamId,
       project: project.name,
-      agentJobId: job.id,
+      agentJobId: wanted.jobId,
       owner: { id: user, name: user },
       checked: false,
       // The app is a member, since it received this; the event does not say who else may read it.
       asked: { channel, joinable: true, isPublic: false, external, rootTs: place.rootTs, ts },
       mode: tools.replyMode,
-      instruction: undefined,
     },
     tools.now(),
   );
   const [quota] = threadQuotas(thread, tools.limits);
   const accepted = await accept(thread, tools, [quota]);
-  if (accepted === 'full') await startMention(reply, { kind: 'full', max: quota.max }, false, tools);
-  return accepted !== 'claimed';
+  if (accepted === 'full') return { kind: 'full', max: quota.max };
+  return accepted === 'claimed' ? undefined : 'started';
 }
 
 /** Starts the answer to a mention that starts nothing by itself. */
-async function startMention(
-  reply: NewReply,
-  about: ThreadText | ProjectProblem,
-  early: boolean,
-  tools: EventTools,
-) {
+async function startMention(reply: NewReply, problem: ProjectProblem | undefined, tools: EventTools) {
   const { teamId, botUserId } = tools.identity;
   const { threadTs } = reply;
-  const project = about.kind === 'follow' ? projectOf(reply, about.project, tools) : undefined;
-  const unclear = project?.kind === 'unclear' ? project.problem : undefined;
-  const problem = about.kind === 'full' ? about : unclear;
-  const mention = { teamId, botUserId, reply: newReply.parse(reply), threadTs, early, problem };
+  const mention = { teamId, botUserId, reply: newReply.parse(reply), threadTs, problem };
   await accept(newMention(mention, tools.now()), tools);
 }
 

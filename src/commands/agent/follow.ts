@@ -2,7 +2,7 @@ import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import {
   listedThread,
-  newOwnThread,
+  newThread,
   type ThreadRun,
   threadQuotas,
   visibleThread,
@@ -16,29 +16,28 @@ import {
   searchedProjects,
   type TypedJob,
 } from '../../jobs/typed-job.ts';
-import { filterVisible, type Viewer } from '../../jobs/visibility.ts';
-import { unknownProjectText } from '../../jobs/wording-view.ts';
+import { filterVisible } from '../../jobs/visibility.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
+import { tsToMs } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 
-/**
- * Starts a thread that follows a job: its card is posted here as the root, or `under` a message of an existing thread.
- * `text` goes to the agent; without `jobId` it creates the job. Returns a message if that is not possible.
- */
+/** A thread to start. `text` goes to the agent; without `jobId` it creates the job. */
+interface FollowRequest {
+  jobId: string | undefined;
+  text: string;
+  /** As it was typed. */
+  project: string | undefined;
+  /** The existing thread, and the message that requested it. Without it the card becomes the thread. */
+  under?: { rootTs: string; ts?: string };
+  /** The instruction is the message at `under.ts`. */
+  reply?: { ts: string; files: boolean };
+}
+
+/** Starts a thread that follows a job. Returns a message if that is not possible. */
 export async function followJob(
-  {
-    jobId,
-    text,
-    project: named,
-    under,
-  }: {
-    jobId: string | undefined;
-    text: string;
-    project: string | undefined;
-    under?: { rootTs: string; ts?: string };
-  },
+  { jobId, text, project: named, under, reply }: FollowRequest,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
@@ -48,7 +47,7 @@ export async function followJob(
       ? projectMessage(project.problem, '/docs-agent new …', 'new')
       : projectMessage(project.problem, `/docs-agent follow ${jobId}`);
   const { teamId, user, channel, requestId } = caller;
-  const thread = newOwnThread(
+  const thread = newThread(
     {
       id: requestRunId(caller),
       teamId,
@@ -57,8 +56,11 @@ export async function followJob(
       owner: { id: user.id, name: user.name },
       asked: { ...conversationOf(channel), ...under },
       mode: tools.replyMode,
-      instructionId: idOf('instruction', teamId, requestId),
-      text,
+      instruction: {
+        id: idOf('instruction', teamId, requestId),
+        text,
+        ...(reply && { id: reply.ts, files: reply.files, isReply: true, atMs: Math.round(tsToMs(reply.ts)) }),
+      },
     },
     tools.now(),
   );
@@ -129,40 +131,16 @@ export function resolveAgentProject(
   }
 }
 
-/** Continues with the settings' name of a typed project; answers with a message if there is none. */
-export async function withProject(
-  named: string | undefined,
-  { projects }: Pick<CommandTools, 'projects'>,
-  run: (project: string | undefined) => Promise<Message>,
-): Promise<Message> {
-  if (named === undefined) return run(undefined);
-  const resolved = resolveProject(projects, { named, channel: '' });
-  if (resolved.kind === 'project') return run(resolved.project.name);
-  const known = projects.map(({ name }) => name);
-  return message([[unknownProjectText(named, known)]]);
-}
-
 /** Returns the matching agent job, among those followed where this person may see it. */
 export async function findAgentJob(
   typed: TypedJob,
   named: string | undefined,
   caller: Caller,
-  tools: CommandTools,
+  { intake, projects, isPublic }: CommandTools,
 ): Promise<JobChoice> {
   const entries = mayBePart(typed)
-    ? await tools.intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId))
+    ? await intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId))
     : [];
-  return chooseAgentJob(typed, named, entries, caller, tools);
-}
-
-/** The same among index entries of followed threads. */
-export async function chooseAgentJob(
-  typed: TypedJob,
-  named: string | undefined,
-  entries: readonly unknown[],
-  viewer: Viewer,
-  { projects, isPublic }: Pick<CommandTools, 'projects' | 'isPublic'>,
-): Promise<JobChoice> {
   const names = searchedProjects(projects, named);
   const threads = entries.flatMap((entry) => {
     const { agentJobId: id } = entry as { agentJobId?: unknown };
@@ -171,6 +149,5 @@ export async function chooseAgentJob(
     const thread = listedThread.safeParse(entry).data;
     return thread && thread.state !== 'ended' && names.includes(thread.project) ? [{ ...thread, id }] : [];
   });
-  const visible = await filterVisible(threads, visibleThread, viewer, isPublic);
-  return chooseJob(typed, visible, projects);
+  return chooseJob(typed, await filterVisible(threads, visibleThread, caller, isPublic), projects);
 }

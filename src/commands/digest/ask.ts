@@ -5,7 +5,7 @@ import { instructEntry } from '../../jobs/agent/thread/event.ts';
 import {
   acceptsInstructions,
   type DigestAsk,
-  newOwnThread,
+  newThread,
   THREADS_FULL,
   type ThreadRun,
   threadKind,
@@ -146,7 +146,7 @@ async function startJob(run: EditionRun, entry: AskEntry, text: string, caller: 
   const ask = askOf(run, entry, caller, tools);
   // The name of another conversation is unknown.
   const conversation = caller.channel.id === run.channel ? caller.channel : { id: run.channel, name: '' };
-  const thread = newOwnThread(
+  const thread = newThread(
     {
       id: requestRunId(caller),
       teamId: caller.teamId,
@@ -155,8 +155,7 @@ async function startJob(run: EditionRun, entry: AskEntry, text: string, caller: 
       owner: ask.by,
       asked: conversationOf(conversation),
       mode: tools.replyMode,
-      instructionId: ask.id,
-      text,
+      instruction: { id: ask.id, text },
       digestAsks: [ask],
     },
     tools.now(),

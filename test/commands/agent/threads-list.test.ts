@@ -10,8 +10,9 @@ const redis = onFreshWorlds((fresh) => {
   world = fresh;
 });
 
+const everything = { project: undefined };
 const elsewhere = { id: 'C0ELSE', name: 'else' };
-const listed = async (caller = aCaller()) => (await listThreads(undefined, caller, world.tools)).text;
+const listed = async (caller = aCaller()) => (await listThreads(everything, caller, world.tools)).text;
 
 const inPublic = { asked: { channel: 'C0DOCS', joinable: true, isPublic: true } };
 const inPrivate = { asked: { channel: 'C0DOCS', joinable: true, isPublic: false } };
@@ -33,7 +34,7 @@ test.each<[string, Partial<ThreadRun>, typeof ben, { id: string; name: string },
 test('a channel that has become private since is not shown from elsewhere', async () => {
   await world.followed(aThread(inPublic));
   const tools = { ...world.tools, isPublic: async () => false };
-  const { text } = await listThreads(undefined, aCaller({ user: ben, channel: elsewhere }), tools);
+  const { text } = await listThreads(everything, aCaller({ user: ben, channel: elsewhere }), tools);
   expect(text).toMatch(/^There are no followed agent jobs that you can see here/);
 });
 

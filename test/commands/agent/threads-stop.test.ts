@@ -18,7 +18,7 @@ const other = {
 
 test('does not stop the one in a channel that has become private since', async () => {
   const there = await world.followed(aThread(other));
-  const what = { jobId: 'aj_other', project: undefined };
+  const what = { jobId: { kind: 'id' as const, id: 'aj_other' }, project: undefined };
   const tools = { ...world.tools, isPublic: async () => false };
   const told = await stopFollowing(what, aCaller({ user: ben }), tools);
   expect(told.text).toMatch(/^No thread that you can see follows this job\./);

@@ -22,9 +22,6 @@ import { mentionMessage } from './view.ts';
 /** After this, nobody waits for an answer any more. */
 const GIVE_UP_MS = 10 * 60_000;
 
-/** Within this time, a new card may not be known as the root of a followed thread yet. */
-const FOLLOW_GRACE_MS = 10_000;
-
 /** Answers a mention outside followed threads, once, by an ephemeral to its author. */
 export const mentionJob = defineRunJob({
   name: 'agent-mention',
@@ -46,12 +43,7 @@ export const mentionJob = defineRunJob({
 
 /** Decides the answer and saves only that: the message itself is kept only for the answer's button. */
 async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepResult<MentionRun>> {
-  const { policy, log, now, limits } = context;
-  const closed = await isClosed(run, context);
-  const mayBeFollowed = run.early && !closed;
-  const earlyMs = mayBeFollowed ? run.sinceMs + FOLLOW_GRACE_MS - now() : 0;
-  if (earlyMs > 0) return runAgainIn(earlyMs);
-  if (mayBeFollowed && (await isFollowed(run, context))) return markIdle(run, context);
+  const { policy, log, limits } = context;
   const { user, external, channel, content } = run.reply;
   const parsed = readBeginning(run);
   const permission = parsed.kind === 'export' ? 'export' : 'agent';
@@ -70,7 +62,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
     return saveAs({ ...decided, answer }, { audit: 'refused: not permitted' });
   }
   if (parsed.kind === 'export') return saveAs({ ...decided, answer: exportAnswer(parsed.site) });
-  if (closed) return saveAs({ ...decided, answer: { kind: 'closed' } });
+  if (await isClosed(run, context)) return saveAs({ ...decided, answer: { kind: 'closed' } });
   const names = await findNames(run, context);
   if (names === undefined) return retryLater(run, 'the names in it could not be looked up', context);
   const text = messageToMarkdown(content, names, { withoutMention: run.botUserId }).trim();
@@ -97,18 +89,6 @@ function exportAnswer(typed: string | undefined): MentionAnswer {
     typed: cut(singleLine(read.typed), 100),
     ...(suggested !== undefined && { site: suggested }),
   };
-}
-
-/** Whether the thread is followed now. Then its run has the reply and answers it. */
-async function isFollowed({ teamId, reply, threadTs }: MentionRun, { threads }: JobContext) {
-  const place = { teamId, channel: reply.channel, rootTs: threadTs ?? reply.ts };
-  const result = await threads.appendToThread(
-    'agent-thread',
-    place,
-    { event: reply, dedupeKey: reply.ts },
-    false,
-  );
-  return result.kind !== 'notFollowed';
 }
 
 const isClosed = async ({ teamId, reply: { channel }, threadTs }: MentionRun, { threads }: JobContext) =>

@@ -56,8 +56,6 @@ export const mentionRun = runBase.extend({
   reply: newReply,
   /** The `ts` of the message that the mention replies to. */
   threadTs: z.string().optional(),
-  /** That message is ours, and may be a card whose thread will be followed in a moment. */
-  early: z.boolean(),
   /** The problem that prevents the requested follow. */
   problem: projectProblem.optional(),
   sinceMs: z.number(),
@@ -80,7 +78,7 @@ export const mentionKind: VisibleKind<MentionRun> = {
 
 /** Returns the run of a mention. Repeats of the same Slack message give the same run. */
 export const newMention = (
-  mention: Pick<MentionRun, 'teamId' | 'botUserId' | 'reply' | 'threadTs' | 'early' | 'problem'>,
+  mention: Pick<MentionRun, 'teamId' | 'botUserId' | 'reply' | 'threadTs' | 'problem'>,
   nowMs: number,
 ): MentionRun => ({
   id: idOf('agent-mention', mention.teamId, mention.reply.channel, mention.reply.ts),

@@ -325,11 +325,12 @@ export const listedThread = threadRun.pick({
 export type ListedThread = z.infer<typeof listedThread>;
 
 /** The input for a new thread. Without `agentJobId` its instruction starts the job. */
-type NewThread = Pick<
-  ThreadRun,
-  'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'checked' | 'asked' | 'mode'
-> &
-  Partial<Pick<ThreadRun, 'digestAsks'>> & { instruction: Instruction | undefined };
+type NewThread = Pick<ThreadRun, 'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'asked' | 'mode'> & {
+  checked?: boolean;
+  digestAsks?: ThreadRun['digestAsks'];
+  /** The owner's first instruction; one without text is left out. */
+  instruction?: Pick<Instruction, 'id' | 'text'> & Partial<Instruction>;
+};
 
 /** The quota of a thread that follows a job: its owner's. */
 export const threadQuotas = (
@@ -345,37 +346,21 @@ export const followUpLimit = (project: string, perHour: number): RateLimit => ({
 });
 
 /** Returns the record of a new thread. In an existing Slack thread it claims that place. */
-export function newThread({ instruction: first, ...thread }: NewThread, nowMs: number): ThreadRun {
-  const { teamId, owner, asked } = thread;
+export function newThread({ instruction: one, ...thread }: NewThread, nowMs: number): ThreadRun {
+  const { teamId, owner, asked, agentJobId } = thread;
   const { channel, rootTs } = asked;
+  const creates = agentJobId === undefined;
+  const first = one?.text ? newInstruction({ by: owner, atMs: nowMs, creates, ...one }) : undefined;
   return threadRun.parse({
-    ...{ job: 'agent-thread', rev: 1, people: [owner.id], lasting: true },
+    ...{ job: 'agent-thread', rev: 1, people: [owner.id], lasting: true, checked: true },
     ...(rootTs !== undefined && { claim: threadClaim({ teamId, channel, rootTs }) }),
     ...thread,
     inDirectMessage: channel === '',
     state: 'accepted',
     sinceMs: nowMs,
     instructions: first === undefined ? [] : [first],
-    ...(first?.creates && { title: first.excerpt }),
+    ...(creates && { title: first?.excerpt }),
   });
-}
-
-/**
- * Returns the record of a thread outside existing Slack threads; the permission must be checked. `text` is the
- * instruction; without `agentJobId` it starts the job.
- */
-export function newOwnThread(
-  {
-    instructionId,
-    text,
-    ...thread
-  }: Omit<NewThread, 'checked' | 'instruction'> & { instructionId: string; text: string },
-  nowMs: number,
-): ThreadRun {
-  const creates = thread.agentJobId === undefined;
-  const one = { id: instructionId, by: thread.owner, atMs: nowMs, text, creates };
-  const first = text === '' ? undefined : newInstruction(one);
-  return newThread({ ...thread, checked: true, instruction: first }, nowMs);
 }
 
 /** The round that has not ended. */

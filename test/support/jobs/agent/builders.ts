@@ -105,7 +105,6 @@ export function aMention(changes: Partial<MentionRun> = {}): MentionRun {
     people: [],
     botUserId: 'U0DOCKET',
     reply: aMentionReply('Add a quickstart'),
-    early: false,
     sinceMs: NOW_MS,
     ...changes,
   };
