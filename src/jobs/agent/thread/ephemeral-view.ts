@@ -3,6 +3,7 @@ import { sanitizeUserText } from '../../../slack/text.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import { notPermittedText, shortId } from '../../wording-view.ts';
 import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
+import { troubleMessage } from './messages-view.ts';
 import {
   badFollowLine,
   jobName,
@@ -25,7 +26,6 @@ import {
   type SendProblem,
   type ThreadRun,
 } from './record.ts';
-import { troubleMessage } from './unsent-view.ts';
 import { stateOf, threadPermalink } from './view.ts';
 
 export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Message {

@@ -20,6 +20,7 @@ import { addSend, addThread, requestPoll } from '../watch/record.ts';
 import { addAsk } from './digest-asks.ts';
 import { noPlaceMessage, threadNeeds, unknownJobMessage } from './ephemeral-view.ts';
 import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
+import { troubleMessage } from './messages-view.ts';
 import { auditChanges, auditThread, publishAndWait, publishThread, saveChanges } from './publish.ts';
 import {
   isJobRefused,
@@ -33,7 +34,6 @@ import {
 import { applyEvent, type EventContext } from './reducer.ts';
 import { checkOpenSend, nextSendAtMs, nextSendable, send } from './send.ts';
 import { addEphemeral, dropAuthor, endIfNotCreated, endThread, endUnusedLimit } from './transitions.ts';
-import { troubleMessage } from './unsent-view.ts';
 import { cardKey } from './view.ts';
 
 /** Steps mostly wait for the platform, and a step that hangs must not delay other threads. */

@@ -25,19 +25,9 @@ import {
   wordInSentence,
 } from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
-import {
-  brokenText,
-  jobName,
-  pullRequestButton,
-  refText,
-  sourceName,
-  toldTo,
-  unsentText,
-  waitingText,
-} from './phrases.ts';
+import { workMessages } from './messages-view.ts';
+import { brokenText, jobName, pullRequestButton, sourceName, unsentText, waitingText } from './phrases.ts';
 import { acceptsInstructions, isPending, isRetracted, type ThreadRun, unresolvedSendOf } from './record.ts';
-import { roundMessages } from './round-view.ts';
-import { limitMessages, troubleMessages } from './unsent-view.ts';
 
 /** Maximum length of an instruction in a message, with room for the text around it. */
 const MAX_SHOWN_INSTRUCTION = 12_000;
@@ -62,14 +52,7 @@ export function threadMessages(thread: ThreadRun): OutboxMessage[] {
     const posted = [card, ...instructionMessages({ ...thread, titleShown: undefined }, place)];
     return posted.map((message) => ({ ...message, retracted: true }));
   }
-  return [
-    card,
-    ...instructionMessages(thread, place),
-    ...thread.rounds.flatMap((round) => roundMessages(thread, round, place)),
-    ...troubleMessages(thread, place),
-    ...limitMessages(thread, place),
-    ...brokenMessages(thread, place),
-  ];
+  return [card, ...instructionMessages(thread, place), ...workMessages(thread, place)];
 }
 
 /** The full instruction of a command or modal; the card has only its beginning, and Slack no other copy. */
@@ -210,22 +193,6 @@ function endedText({ ended, instructions }: ThreadRun): string {
       : 'The job was not created.';
   if (ended?.why === 'broken') return brokenText(ended.ref);
   return ended?.by === undefined ? 'Stopped.' : `Stopped by ${personName(ended.by.name)}.`;
-}
-
-/** An edit of the card notifies nobody, so our own error is posted as a message to the owner. */
-function brokenMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
-  const { id, ended, owner } = thread;
-  if (ended?.why !== 'broken') return [];
-  const sentence = `I stopped following ${jobName(thread)}: something broke on my side.${unsentText(ended.unsent)}${refText(ended.ref)}`;
-  return [
-    {
-      key: `${id}.broken`,
-      place,
-      kind: 'ending',
-      message: toldTo([owner], '❌', [sentence]),
-      fallbackRecipient: owner.id,
-    },
-  ];
 }
 
 /** Returns a short label for the state of a thread's job. */

@@ -55,18 +55,6 @@ export const rounds: GalleryState[] = [
       ROUND_STATES[kind],
     ),
   ),
-  told(
-    'agent/round/of two instructions that are forgotten',
-    pick(threadMessages(aThread({ rounds: [aRound({ last: undefined, count: 2 })] })), 'round'),
-    'working',
-    'instructions',
-  ),
-  told(
-    'agent/round/of a first instruction that is forgotten',
-    pick(threadMessages(aThread({ rounds: [aRound({ last: undefined })] })), 'round'),
-    'working',
-    'instruction',
-  ),
 ];
 
 const end = (

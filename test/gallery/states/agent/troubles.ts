@@ -52,7 +52,6 @@ export const troubles: GalleryState[] = [
   troubleWith('answered, sent again', answer('sendAgain'), 'chose to send'),
   troubleWith('answered, left', answer('leave'), 'chose not to send'),
   troubleWith('not sent, sent again', { why: 'refused', ...answer('sendAgain') }, 'chose to send'),
-  troubleWith('not sent, left', { why: 'refused', ...answer('leave') }, 'chose not to send'),
 ];
 
 type Limit = NonNullable<ThreadRun['limit']>;

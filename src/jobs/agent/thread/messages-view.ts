@@ -1,0 +1,365 @@
+import { type ButtonParts, layout, type Message, message, type Part } from '../../../slack/blocks.ts';
+import type { OutboxMessage } from '../../../slack/outbox.ts';
+import { formatDuration, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
+import { pullRequestName } from '../../pull-request-view.ts';
+import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
+import { FAILURE_SHOWN_AFTER, type RoundEnding } from '../watch/record.ts';
+import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
+import {
+  andMoreText,
+  archivedParts,
+  instructionCountText,
+  jobName,
+  pullRequestButton,
+  quoted,
+  quotedBy,
+  quotedShort,
+  quotedShortBy,
+  refText,
+  toldTo,
+  unsentText,
+  waitingText,
+} from './phrases.ts';
+import {
+  acceptsInstructions,
+  findInstruction,
+  type Instruction,
+  isJobRefused,
+  nextWaitingOf,
+  type SendProblem,
+  type ThreadRound,
+  type ThreadRun,
+  waitingOf,
+} from './record.ts';
+
+type Below = Omit<OutboxMessage, 'key' | 'place'> & { name: string };
+
+/** Returns the messages under the card about the work: rounds, failed sends, delays, and our own error. */
+export function workMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
+  const messages = [
+    ...thread.rounds.flatMap((round) => roundMessages(thread, round)),
+    ...thread.sendProblems.map((trouble) => troubleBelow(thread, trouble)),
+    ...delayMessages(thread),
+    ...brokenMessages(thread),
+  ];
+  return messages.map(({ name, ...one }) => ({ key: `${thread.id}.${name}`, place, ...one }));
+}
+
+/** The state of a round in which this thread sent instructions, and the ending. */
+function roundMessages(thread: ThreadRun, round: ThreadRound): Below[] {
+  const { n, ending, last, authors } = round;
+  const isOpen = !ending && thread.state !== 'ended';
+  const messages: Below[] = [];
+  // An open round changes with each reply, so that people see theirs was taken.
+  if (last)
+    messages.push({
+      name: `round.${n}`,
+      kind: 'state',
+      ...(isOpen && { repost: false }),
+      message: statusMessage(thread, round, last),
+    });
+  if (ending)
+    messages.push({
+      name: `end.${n}`,
+      kind: 'ending',
+      message: endingMessage(thread, round, ending),
+      fallbackRecipient: (last?.by ?? authors[0] ?? thread.owner).id,
+    });
+  return messages;
+}
+
+/** Of several instructions, the last is named. */
+function statusMessage(
+  thread: ThreadRun,
+  round: ThreadRound,
+  last: NonNullable<ThreadRound['last']>,
+): Message {
+  const { n, count, ending, sinceMs } = round;
+  const about = quotedShortBy(last, count - 1);
+  if (ending || thread.state === 'ended') {
+    const { icon, words } = ENDED[ending?.kind ?? 'stopped'];
+    const facts = ending ? endedFacts(round, ending) : '';
+    return layout({
+      lines: [[`${icon} ${about} · `, { bold: words }, facts]],
+      text: [[`${upperFirst(words)}${facts.replace(' · ', ', ')}: ${about}`]],
+    });
+  }
+  const waiting = thread.rounds.every((other) => other.n <= n) ? waitingText(thread) : '';
+  const small: Part[][] = waiting === '' ? [] : [[waiting]];
+  const since: Part = { time: sinceMs, format: '{ago}' };
+  return layout({
+    lines: [[`⏳ ${about} · `, { bold: 'the agent is working' }, ' · sent ', since]],
+    small,
+    text: [[`The agent is working on ${about}, sent `, since], ...small],
+  });
+}
+
+const ENDED: Record<RoundEnding['kind'] | 'stopped', { icon: string; words: string }> = {
+  newPr: { icon: '✅', words: 'finished' },
+  samePr: { icon: '✅', words: 'finished' },
+  noPr: { icon: '➖', words: 'finished' },
+  failed: { icon: '❌', words: 'failed' },
+  archived: { icon: '📁', words: 'the job was archived' },
+  gone: { icon: '❌', words: 'the platform no longer knows the job' },
+  gaveUp: { icon: '💤', words: 'no longer watched' },
+  stopped: { icon: '💤', words: 'stopped following the job' },
+};
+
+function endedFacts({ sinceMs }: ThreadRound, { kind, atMs, afterMs }: RoundEnding): string {
+  if (kind === 'gaveUp') return afterText(afterMs);
+  return kind === 'archived' || kind === 'gone' ? '' : ` · took ${formatDuration(atMs - sinceMs)}`;
+}
+
+const afterText = (afterMs: number | undefined) =>
+  afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`;
+
+/** Mentions everybody who sent instructions in the round from this thread, or who follows a job that worked unasked. */
+function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): Message {
+  const { count, last, found, authors } = round;
+  const { icon } = ENDED[ending.kind];
+  const say = (sentence: Part[], rest: Parameters<typeof toldTo>[3] = {}) =>
+    toldTo(authors, icon, sentence, rest);
+  const job = jobName(thread);
+  // The last instruction and the number of others, else all of the agent's work.
+  const own = last && `${quotedShort(last.excerpt)}${andMoreText(count - 1)}`;
+  const work = own ?? `the agent's work on ${job}`;
+  const theJob = last ? `the job of ${quotedShort(last.excerpt)}` : job;
+  const isOpen = thread.state !== 'ended';
+  const elsewhere = last || found ? '' : ' It was instructed from elsewhere.';
+  const name = pullRequestName(ending);
+  const named = `${name === '' ? '.' : `: ${name}${elsewhere && '.'}`}${elsewhere}`;
+  const open = pullRequestButton(ending.prLink).map((button) => ({ ...button, style: 'primary' as const }));
+  switch (ending.kind) {
+    case 'newPr':
+      return say([`The agent opened a pull request for ${own ?? job}${named}`], { buttons: open });
+    case 'samePr':
+      return say([`Done, in the same pull request: ${work}. See its latest commits${named}`], {
+        buttons: open,
+      });
+    case 'noPr':
+      return say([`Done, without a pull request: ${work}.${last ? ' Naming the page helps.' : elsewhere}`]);
+    case 'failed': {
+      const isResendable = isOpen && findInstruction(thread, last?.id)?.text && acceptsInstructions(thread);
+      const ids = ['round', String(round.n)];
+      const buttons = isResendable ? [threadButtonOf(thread, 'Send again', agentActions.sendAgain, ids)] : [];
+      const small = isResendable && count > 1 ? [['[Send again] sends the last one.']] : [];
+      const itsWork = own ?? `its work on ${job}`;
+      return say([`The agent could not finish ${itsWork}.${elsewhere}`], { small, buttons });
+    }
+    case 'archived': {
+      const rest = last ? '' : ` The job: ${job}.`;
+      return say([...archivedParts(ending.archivedAtMs, last ? upperFirst(theJob) : 'This job'), rest]);
+    }
+    case 'gone':
+      return say([`The platform does not know ${theJob} (404).`], {
+        buttons: isOpen ? [stopButton(thread)] : [],
+      });
+    case 'gaveUp': {
+      const still = `The agent may still finish ${count > 1 ? 'them' : 'it'}.`;
+      return say([`I stopped watching ${work}${afterText(ending.afterMs)}. ${still}`], {
+        buttons: isOpen ? [checkButton(thread)] : [],
+      });
+    }
+  }
+}
+
+function troubleBelow(thread: ThreadRun, trouble: SendProblem): Below {
+  const isOpen = trouble.answer === undefined;
+  return {
+    name: `trouble.${trouble.id}.${trouble.attempt}`,
+    kind: isOpen ? 'ending' : 'state',
+    ...(!isOpen && { repost: false, interactive: true }),
+    message: troubleMessage(thread, trouble),
+    fallbackRecipient: trouble.by.id,
+    ...(isOpen && trouble.why === 'unknown' && thread.state !== 'ended' && { lasting: true }),
+  };
+}
+
+/** Returns the message about a send that failed, or whose result is unknown. */
+export function troubleMessage(thread: ThreadRun, trouble: SendProblem): Message {
+  if (trouble.answer) return message([[answeredText(trouble, trouble.answer)]]);
+  return trouble.why === 'unknown' ? questionMessage(thread, trouble) : notSentMessage(thread, trouble);
+}
+
+function questionMessage(thread: ThreadRun, trouble: SendProblem): Message {
+  const { by, creates, excerpt } = trouble;
+  const what = quotedShort(excerpt);
+  const question = creates ? `Was the job for ${what} created?` : `Did ${what} reach the agent?`;
+  const { seen } = thread;
+  const small: Part[][] = [];
+  if (seen) {
+    const word = sanitizeUserText(seen.rawStatus, 40) || seen.status;
+    small.push([`The job's state: ${word}, seen `, { time: seen.atMs, format: '{ago}' }]);
+  }
+  const button = (label: string, action: string, more: Partial<ButtonParts> = {}): ButtonParts[] =>
+    troubleButtons(thread, trouble, label, action).map((one) => ({ ...one, ...more }));
+  const confirm = creates ? confirmSecond : confirmTwice;
+  const buttons = [
+    ...(thread.agentJobId ? button('Check now', agentActions.checkJob, { style: 'primary' }) : []),
+    ...(acceptsInstructions(thread) ? button('Send again', agentActions.sendAgain, { confirm }) : []),
+    ...button('Leave it', agentActions.leave),
+  ];
+  if (creates)
+    small.push([
+      `Look in the platform's dashboard first. If the job is there, ${buttons.length === 0 ? '' : 'choose [Leave it] and '}type `,
+      { code: '/docs-agent follow <job id>' },
+      '.',
+    ]);
+  return toldTo([by], '⚠️', [`${question} The platform gave no clear answer.`], { small, buttons });
+}
+
+const confirmTwice = {
+  title: 'Send it again?',
+  text: 'It may arrive twice.',
+  yes: 'Send again',
+  no: 'Cancel',
+};
+const confirmSecond = { ...confirmTwice, text: 'This may create a second job.' };
+
+/** An ended thread has no such buttons. */
+function troubleButtons(thread: ThreadRun, { id, attempt }: SendProblem, label: string, action: string) {
+  return thread.state === 'ended' ? [] : [threadButtonOf(thread, label, action, [id], attempt)];
+}
+
+function notSentMessage(thread: ThreadRun, trouble: SendProblem): Message {
+  const not = trouble.creates ? 'The job was not created' : 'Not sent';
+  const more = [reasonParts(thread, trouble)];
+  if (singleLine(trouble.reason ?? '') !== '') more.push([platformReasonText(trouble.reason)]);
+  // The message about a refused job is private, and mentions nobody.
+  return toldTo(isJobRefused(trouble) ? [] : [trouble.by], '❌', [`${not}: ${quoted(trouble.excerpt)}`], {
+    more,
+    buttons: remedyButtons(thread, trouble),
+  });
+}
+
+function remedyButtons(thread: ThreadRun, trouble: SendProblem): ButtonParts[] {
+  if (isJobRefused(trouble)) return [threadButtonOf(thread, 'Try again', agentActions.tryAgain)];
+  if (thread.state === 'ended') return [];
+  if (trouble.why === 'gone' || thread.notFound) return [checkButton(thread), stopButton(thread)];
+  if (trouble.why === 'archived' || !acceptsInstructions(thread)) return [checkButton(thread)];
+  return troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain);
+}
+
+function reasonParts(thread: ThreadRun, { why, creates, adminsTold, archivedAtMs }: SendProblem): Part[] {
+  switch (why) {
+    case 'unknown':
+    case 'refused':
+      return [creates ? 'The platform refused to create it.' : 'The platform refused it.'];
+    case 'key':
+      return [`My platform key was rejected; ${keyRemedyText(adminsTold)}.`];
+    case 'forbidden':
+      return [`The platform doesn't let me ${creates ? 'create agent jobs' : 'instruct this job'} (403).`];
+    case 'down':
+      return ["The docs platform isn't answering. Try again in a little while."];
+    case 'project':
+      return [`${projectMissingText(thread)}. Ask the people who run Docket.`];
+    case 'archived':
+      return archivedParts(archivedAtMs, 'This job');
+    case 'gone':
+      return ['The platform does not know this job (404).'];
+    case 'unsupported':
+      return [
+        "This platform doesn't let me create agent jobs. Create one in its dashboard, then type ",
+        { code: '/docs-agent follow <job id>' },
+        '.',
+      ];
+  }
+}
+
+/** Only an unclear send can be left as it is. */
+function answeredText(
+  { why, excerpt }: SendProblem,
+  { action, by }: NonNullable<SendProblem['answer']>,
+): string {
+  if (action === 'leave')
+    return `${personName(by.name)} chose not to send it again: ${quoted(excerpt)} got no clear answer.`;
+  const result = why === 'unknown' ? 'got no clear answer' : 'was not sent';
+  return `${personName(by.name)} chose to send ${quoted(excerpt)} again. It ${result} at first.`;
+}
+
+/** What delays instructions: a limit, or a platform that does not answer. */
+function delayMessages(thread: ThreadRun): Below[] {
+  const { limit, retry } = thread;
+  const messages: Below[] = [];
+  if (limit) {
+    const waiting = waitingOf(thread);
+    const hasEnded = limit.expired === true || waiting.length === 0 || thread.state === 'ended';
+    messages.push({
+      name: `limit.${limit.n}`,
+      kind: hasEnded ? 'state' : 'ending',
+      ...(hasEnded ? { repost: false } : { lasting: true }),
+      ...(hasEnded && limit.discardedBy && { interactive: true }),
+      message: hasEnded ? endedLimitMessage(limit) : limitMessage(thread, limit, waiting),
+      fallbackRecipient: (waiting[0]?.by ?? thread.owner).id,
+    });
+  }
+  if (retry && retry.inARow >= FAILURE_SHOWN_AFTER)
+    messages.push({ name: `retry.${retry.sinceMs}`, kind: 'progress', message: retryMessage(thread, retry) });
+  return messages;
+}
+
+/** If nobody discarded them, they were sent or the thread has ended: the text fits both. */
+const endedLimitMessage = ({ discardedBy: by }: NonNullable<ThreadRun['limit']>) =>
+  message([
+    [by ? `${personName(by.name)} discarded what was waiting.` : 'Nothing is waiting for the limit now.'],
+  ]);
+
+/** Some of them may be other people's. */
+const confirmDiscard = {
+  title: 'Discard all?',
+  text: 'The waiting instructions, from everyone, will not be sent.',
+  yes: 'Discard all',
+  no: 'Keep them',
+};
+
+const MINUTE_MS = 60_000;
+
+function limitMessage(
+  thread: ThreadRun,
+  { kind, perHour, untilMs }: NonNullable<ThreadRun['limit']>,
+  waiting: Instruction[],
+): Message {
+  const [first, ...others] = waiting;
+  const isOne = first !== undefined && others.length === 0;
+  const kept = isOne ? quotedBy(first) : instructionCountText(waiting.length);
+  const used = perHour === 1 ? 'is' : 'are';
+  const why =
+    kind === 'ours'
+      ? `${instructionCountText(perHour)} an hour ${used} used up for this project.`
+      : "The platform's limit is reached.";
+  const ids = waiting.map(({ id }) => id);
+  const label = isOne ? 'Discard' : 'Discard all';
+  const discard = threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt);
+  // Each answer gives a slightly different time: the message changes only with its minute.
+  const minuteMs = Math.ceil(untilMs / MINUTE_MS) * MINUTE_MS;
+  const until: Part[] = [' until about ', { time: minuteMs, format: '{time}' }, ` · ${kept}`];
+  return layout({
+    icon: '🕒',
+    lines: [[{ bold: 'Kept' }, ...until], [why]],
+    buttons: [isOne ? discard : { ...discard, confirm: confirmDiscard }],
+  });
+}
+
+/** The first text is true whether it was finally sent or not. */
+function retryMessage(thread: ThreadRun, { expired }: NonNullable<ThreadRun['retry']>): Message {
+  if (expired || thread.state === 'ended') return message([["The docs platform didn't answer for a while."]]);
+  const head = nextWaitingOf(thread);
+  const quote = quotedShort(head?.excerpt);
+  const what = head?.creates ? `the job for ${quote} is not created yet` : `${quote} is not sent yet`;
+  return message([[`The docs platform isn't answering, so ${what}. I'll keep trying.`]]);
+}
+
+/** An edit of the card notifies nobody, so our own error is posted as a message to the owner. */
+function brokenMessages(thread: ThreadRun): Below[] {
+  const { ended, owner } = thread;
+  if (ended?.why !== 'broken') return [];
+  const sentence = `I stopped following ${jobName(thread)}: something broke on my side.${unsentText(ended.unsent)}${refText(ended.ref)}`;
+  return [
+    {
+      name: 'broken',
+      kind: 'ending',
+      message: toldTo([owner], '❌', [sentence]),
+      fallbackRecipient: owner.id,
+    },
+  ];
+}
