@@ -13,8 +13,6 @@ export interface UserMessage {
   /** The author of the root, if Slack names them. */
   parentUser?: string;
   user: string;
-  /** The workspace of the person. */
-  team?: string;
   /** From another organization, or possibly so in a channel shared with one. */
   external: boolean;
   mentionsBot: boolean;
@@ -24,8 +22,6 @@ export interface UserMessage {
   content: MessageText;
   /** Whether files are attached. */
   files: boolean;
-  /** Also sent to the channel. */
-  alsoToChannel: boolean;
 }
 
 export type Reply =
@@ -115,20 +111,17 @@ function readMessage(message: MessageFields, channel: string, around: Envelope, 
   // The mentions in a forwarded message are not those of the person who forwards it.
   const mentions = findMentions(ownWords(content));
   const others = mentions.users.filter((other) => other !== botUserId && other !== user);
-  const team = message.user_team ?? message.team ?? message.source_team;
   return {
     kind: 'reply',
     channel,
     ts,
     ...threadOf(message),
     user,
-    ...(team === undefined ? {} : { team }),
     external: isExternal(message, around, own),
     mentionsBot: mentions.users.includes(botUserId),
     mentionsOthers: others.length > 0 || mentions.groups.length > 0 || mentions.everybody,
     content,
     files: (message.files ?? []).length > 0,
-    alsoToChannel: message.subtype === 'thread_broadcast',
   };
 }
 

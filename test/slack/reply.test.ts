@@ -33,13 +33,11 @@ describe('a reply', () => {
       threadTs: '1789904000.000100',
       parentUser: 'U0DOCKET',
       user: 'U0ANA',
-      team: 'T0ACME',
       external: false,
       mentionsBot: true,
       mentionsOthers: true,
       content: { text, blocks },
       files: false,
-      alsoToChannel: false,
     });
   });
 
@@ -54,7 +52,6 @@ describe('a reply', () => {
   test('that was also sent to the channel says so', () => {
     expect(read(sent('thread-broadcast'))).toMatchObject({
       kind: 'reply',
-      alsoToChannel: true,
       threadTs: '1789904000.000100',
     });
   });
@@ -86,7 +83,7 @@ describe('whether a person is from another organization', () => {
   const envelope = { is_ext_shared_channel: true };
 
   test('their workspace tells', () => {
-    expect(read(sent('from-another-organization'))).toMatchObject({ external: true, team: 'T0OTHER' });
+    expect(read(sent('from-another-organization'))).toMatchObject({ external: true });
     expect(changed('formatted', {}, envelope)).toMatchObject({ external: false });
   });
 

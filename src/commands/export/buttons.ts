@@ -16,7 +16,14 @@ import {
 import { linkActions, linkButton, linkKind, linkRun, newLinkRun, renewLink } from '../../jobs/link/record.ts';
 import { LINK_END_FORMAT } from '../../jobs/link/view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { type Caller, type CommandTools, handledMessage, notVisibleMessage, retryStale } from '../intake.ts';
+import {
+  type Caller,
+  type CommandTools,
+  handledMessage,
+  notVisibleMessage,
+  retryStale,
+  UserFacingError,
+} from '../intake.ts';
 import { defineButton } from '../registry.ts';
 import { acceptWithinQuotas, alreadyRunningReply } from './start.ts';
 
@@ -38,10 +45,7 @@ export const ownLinkButton = defineButton({
   may: 'export',
   value: runButton,
   async run(button, caller, tools) {
-    const found = await tools.intake.loadVisible(button.run, exportKind, caller);
-    if (found.kind === 'notFound') return notFoundMessage(button.domain);
-    if (found.kind === 'notVisible') return notVisible;
-    const { run } = found;
+    const run = await loadExport(button, caller, tools);
     if (run.state === 'bundling') return linkBeingMade;
     if (run.ending?.kind !== 'done') return handledByMessage(run, button.attempt, caller);
     const { linkEndsAtMs, expired: over, privately, refusal } = run.ending;
@@ -89,10 +93,7 @@ function applyTransition(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   return retryStale('export', async () => {
-    const found = await tools.intake.loadVisible(button.run, exportKind, caller);
-    if (found.kind === 'notVisible') return notVisible;
-    if (found.kind === 'notFound') return notFoundMessage(button.domain);
-    const { run } = found;
+    const run = await loadExport(button, caller, tools);
     const isOfAttempt = button.attempt === run.attempt;
     const isCurrent = isOfAttempt && (forAttempt.includes(name) || button.resumed === run.resumed);
     const next = isCurrent ? transitions[name](run, caller.user, tools.now()) : undefined;
@@ -123,8 +124,6 @@ const linkComing = message([['A new link is on its way. It will appear in that m
 
 const linkBeingMade = message([["I'm making a link right now. Click again in a moment."]]);
 
-export const notVisible = notVisibleMessage('export');
-
 const linkOnItsWay = message([['Your own link is on its way, by direct message.']]);
 
 function linkSentMessage(endsAtMs: number | undefined): Message {
@@ -136,7 +135,24 @@ function linkSentMessage(endsAtMs: number | undefined): Message {
   ]);
 }
 
-export function notFoundMessage(domain: string): Message {
+/** Returns the run of a button. Rejects with `UserFacingError` if it is gone, or if this person may not see it. */
+export async function loadExport(
+  { run: id, domain }: RunButton,
+  caller: Caller,
+  { intake }: CommandTools,
+): Promise<ExportRun> {
+  const found = await intake.loadVisible(id, exportKind, caller);
+  if (found.kind === 'found') return found.run;
+  throw new UserFacingError(
+    found.kind === 'notFound' ? notFoundMessage(domain) : notVisibleMessage('export'),
+  );
+}
+
+/** Whether the question that a button was shown for is still open. */
+export const isQuestionOpen = (run: ExportRun, { attempt }: RunButton) =>
+  run.state === 'unknown' && run.attempt === attempt;
+
+function notFoundMessage(domain: string): Message {
   if (domain === '') return message([['I no longer remember this export.']]);
   const command = { code: `/docs-export ${domain}` };
   return message([['I no longer remember this export. To start a new one, type ', command, '.']]);

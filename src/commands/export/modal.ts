@@ -4,7 +4,6 @@ import { site } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
   exportActions,
-  exportKind,
   exportRun,
   jobAlias,
   type RunButton,
@@ -19,9 +18,9 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, preformatted, reportView, textField } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import { type Caller, type CommandTools, retryStale, UserFacingError } from '../intake.ts';
-import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
+import { defineButton, type Modal } from '../registry.ts';
 import { readPaths, readVersion } from './args.ts';
-import { handledByMessage, notFoundMessage, notVisible } from './buttons.ts';
+import { handledByMessage, isQuestionOpen, loadExport } from './buttons.ts';
 import {
   alreadyRunningReply,
   askWhetherMeant,
@@ -211,9 +210,9 @@ export const watchItButton = defineButton({
   may: 'export',
   value: runButton,
   async run(button, caller, tools) {
-    const found = await loadUnclear(button, caller, tools);
-    if (found.kind === 'message') return found.message;
-    await tools.openModal(caller, watchView(found.run), JSON.stringify(button));
+    const run = await loadExport(button, caller, tools);
+    if (!isQuestionOpen(run, button)) return handledByMessage(run, button.attempt, caller);
+    await tools.openModal(caller, watchView(run), JSON.stringify(button));
     return undefined;
   },
 });
@@ -239,17 +238,14 @@ export const watchModal: Modal = {
   may: 'export',
 
   async submit(values, caller, tools, details) {
-    const button = runButton.safeParse(parseJson(details.about));
-    if (!button.success) return { kind: 'message', message: notFoundMessage('') };
-    const found = await loadUnclear(button.data, caller, tools);
+    const button = runButton.parse(parseJson(details.about));
+    const { project } = await loadExport(button, caller, tools);
     const read = await readJobField(values.job ?? '', (typed) =>
-      findExportJob(typed, found.run?.project, caller, tools),
+      findExportJob(typed, project, caller, tools),
     );
     if ('problem' in read) return { kind: 'problems', problems: { job: read.problem } };
-    const refusal = await retryStale('export', () => watch(button.data, read.job.id, caller, tools));
-    return refusal === undefined
-      ? { kind: 'closed' }
-      : ({ kind: 'message', message: refusal } satisfies SubmitResult);
+    const refusal = await retryStale('export', () => watch(button, read.job.id, caller, tools));
+    return refusal === undefined ? { kind: 'closed' } : { kind: 'message', message: refusal };
   },
 };
 
@@ -259,10 +255,10 @@ async function watch(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined | 'stale'> {
-  const found = await loadUnclear(button, caller, tools);
+  const run = await loadExport(button, caller, tools);
   // A second submit with the same id succeeds; with another id, the reply says that it is too late.
-  if (found.kind === 'message') return found.message ?? (found.run?.jobId === jobId ? undefined : tooLate);
-  const { run } = found;
+  if (!isQuestionOpen(run, button))
+    return handledByMessage(run, button.attempt, caller) ?? (run.jobId === jobId ? undefined : tooLate);
   // The entered job may belong to another export.
   const watched = await tools.intake.read(caller, ({ runs }) =>
     runs.byAlias(jobAlias(caller.teamId, run.project, jobId)),
@@ -282,22 +278,6 @@ async function watch(
 
 const tooLate = message([['You already answered this: see the latest message in this thread.']]);
 
-/** Returns the run of a button while its question is open, and if this person may see it. */
-async function loadUnclear(
-  { run: id, attempt, domain }: RunButton,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<
-  { kind: 'run'; run: ExportRun } | { kind: 'message'; message: Message | undefined; run?: ExportRun }
-> {
-  const found = await tools.intake.loadVisible(id, exportKind, caller);
-  if (found.kind !== 'found')
-    return { kind: 'message', message: found.kind === 'notFound' ? notFoundMessage(domain) : notVisible };
-  const { run } = found;
-  if (run.state === 'unknown' && run.attempt === attempt) return { kind: 'run', run };
-  return { kind: 'message', message: handledByMessage(run, attempt, caller), run };
-}
-
 const noLink = message([
   [
     'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
@@ -315,13 +295,11 @@ export const settingsButton = defineButton({
   action: exportActions.settings,
   may: 'export',
   value: runButton,
-  async run({ run: runId }, caller, tools) {
-    const found = await tools.intake.loadVisible(runId, exportKind, caller);
-    if (found.kind === 'notVisible') return notVisible;
-    const run = found.kind === 'found' ? found.run : undefined;
+  async run(button, caller, tools) {
+    const run = await loadExport(button, caller, tools);
     // While a further link is made, or if it fails, the previous one is the latest.
-    const done = run?.ending?.kind === 'done' ? run.ending : run?.earlier?.ending;
-    if (run === undefined || done === undefined) return noLink;
+    const done = run.ending?.kind === 'done' ? run.ending : run.earlier?.ending;
+    if (done === undefined) return noLink;
     if (done.privately && run.requester.id !== caller.user.id)
       return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);
     const url = await tools.loadLink(done.link).catch(() => {

@@ -4,7 +4,7 @@ import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
 import { makeBundleLink } from '../link/job.ts';
 import { lookUpJob, pollRateLimit } from '../polling.ts';
-import { growingPauseMs } from '../retry.ts';
+import { slackRetryMs } from '../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { exportNeeds } from './feature.ts';
 import { site } from './progress-view.ts';
@@ -184,11 +184,8 @@ async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise
     return (await slack.channel(run.asked.channel)).shared;
   } catch (error) {
     if (!(error instanceof SlackApiError)) throw error;
-    // A request that comes back at the time named keeps its place in the line.
-    const retryAfterMs = error.kind === 'limited' ? error.retryAfterMs : undefined;
-    const isTransient = ['limited', 'unreachable', 'unclear'].includes(error.kind);
-    const waitMs = retryAfterMs ?? growingPauseMs(run.sinceMs, context);
-    if (isTransient && now() + waitMs <= run.sinceMs + timing.giveUpMs) return waitMs;
+    const waitMs = slackRetryMs(error, context);
+    if (waitMs !== undefined && now() + waitMs <= run.sinceMs + timing.giveUpMs) return waitMs;
     log.warn({ run: run.id, err: error }, 'the channel could not be looked up; it counts as shared');
     return true;
   }

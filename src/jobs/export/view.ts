@@ -1,11 +1,4 @@
-import {
-  type ButtonParts,
-  type Layout,
-  layout,
-  type Message,
-  message,
-  type Part,
-} from '../../slack/blocks.ts';
+import { type Layout, layout, type Message, message, type Part } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import {
   cut,
@@ -134,15 +127,14 @@ export function questionMessage(run: ExportRun): Message {
     unknownJobId === undefined
       ? []
       : [['The platform has no job with that ID: ', { code: cut(singleLine(unknownJobId), 200) }]];
-  return layout({
-    lines: [['⚠️ ', { mention: run.requester.id }, ` ${question}`], ...wrongId],
+  return mentioning([run.requester], '⚠️', question, {
+    more: wrongId,
     small: [[LOOK_FIRST]],
     buttons: [
       { ...runButtonOf(run, "It's there: watch it", exportActions.watchIt), style: 'primary' },
       { ...runButtonOf(run, 'Start again', exportActions.startAgain), confirm: confirmSecond },
       runButtonOf(run, 'Leave it', exportActions.leave),
     ],
-    text: [[`${question} `, { mention: run.requester.id }], ...wrongId, [LOOK_FIRST]],
   });
 }
 
@@ -175,8 +167,8 @@ function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
       const took = exportDurationMs(run);
       const after = took === undefined ? '' : ` after ${formatDuration(took)}`;
       return ended(run, '❌', `The export of ${site(run)} failed${at}${after}.`, {
-        more: [platformReasonText(ending.reason)],
-        small: `Your live site is not affected. · ref ${refOf(run.id)}`,
+        more: [[platformReasonText(ending.reason)]],
+        small: [[`Your live site is not affected. · ref ${refOf(run.id)}`]],
         buttons: run.domain === '' ? [] : [startAgain],
       });
     }
@@ -185,7 +177,7 @@ function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
       const canRetry = !['domain', 'project'].includes(ending.why);
       return ended(run, '❌', notStartedText(run, ending), {
         more: reasonLines(ending),
-        ...(['permission', 'other'].includes(ending.why) && { small: `ref ${refOf(run.id)}` }),
+        ...(ending.why === 'other' && { small: [[`ref ${refOf(run.id)}`]] }),
         buttons: canRetry ? [startAgain] : [],
       });
     }
@@ -216,7 +208,7 @@ function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
         ? 'It may still finish at the platform.'
         : "It may or may not have started: look in the platform's dashboard before you start it again.";
       return ended(run, '❌', `Something broke on my side during the export of ${site(run)}. ${what}`, {
-        small: `ref ${ending.ref}`,
+        small: [[`ref ${ending.ref}`]],
         buttons: isStarted ? goOn('Check now') : [{ ...startAgain, confirm: confirmSecond }],
       });
     }
@@ -229,35 +221,32 @@ export function retractedMessage(run: ExportRun): Message {
   if (ending?.kind !== 'notStarted')
     return message([[`No export with the ID "${sanitizeUserText(run.jobId ?? '', 60)}".`]]);
   if (ending.why === 'permission') return notPermittedMessage(run, ending);
-  const reason = reasonLines(ending).map((line) => [line]);
   const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
-  return message([[`❌ ${notStartedText(run, ending)}`], ...reason], [tryAgain]);
+  return message([[`❌ ${notStartedText(run, ending)}`], ...reasonLines(ending)], [tryAgain]);
 }
 
 /** The platform's own words, if any. */
-const reasonLines = ({ reason = '' }: { reason?: string | undefined }) =>
-  singleLine(reason) === '' ? [] : [platformReasonText(reason)];
+const reasonLines = ({ reason = '' }: { reason?: string | undefined }): Part[][] =>
+  singleLine(reason) === '' ? [] : [[platformReasonText(reason)]];
 
-/** An ending in one sentence. A phone shows the sentence before the names. */
-function ended(
-  run: ExportRun,
+type Rest = Omit<Layout, 'lines' | 'text'> & { more?: Part[][] };
+
+const ended = (run: ExportRun, icon: string, sentence: string, rest: Rest) =>
+  mentioning([run.requester, ...run.watchers], icon, sentence, rest);
+
+/** A sentence that mentions people. A phone shows the sentence before the names. */
+function mentioning(
+  people: readonly { id: string }[],
   icon: string,
   sentence: string,
-  { more = [], small, buttons = [] }: { more?: string[]; small?: string; buttons?: ButtonParts[] },
+  { more = [], small = [], ...rest }: Rest,
 ): Message {
-  const rest = more.map((line) => [line]);
-  return layout({
-    lines: [[`${icon} `, ...mentionParts(run), ` ${sentence}`], ...rest],
-    small: small === undefined ? [] : [[small]],
-    buttons,
-    text: [[sentence, ' ', ...mentionParts(run)], ...rest, ...(small === undefined ? [] : [[small]])],
-  });
-}
-
-const mentionParts = (run: ExportRun): Part[] =>
-  [run.requester, ...run.watchers].flatMap(({ id }, index) =>
+  const mentions = people.flatMap(({ id }, index): Part[] =>
     index === 0 ? [{ mention: id }] : [' ', { mention: id }],
   );
+  const lines = [[`${icon} `, ...mentions, ` ${sentence}`], ...more];
+  return layout({ lines, small, ...rest, text: [[sentence, ' ', ...mentions], ...more, ...small] });
+}
 
 /** An ephemeral to the requester. */
 function notPermittedMessage(run: ExportRun, { reason }: NotStarted): Message {
@@ -284,34 +273,29 @@ function doneMessage(run: ExportRun, done: DoneEnding): Message {
       buttons: [runButtonOf(run, 'Get my own link', exportActions.ownLink)],
     });
   }
-  const { more, ...rest } = linkContent(run, done);
-  return layout({
-    lines: [['✅ ', ...mentionParts(run), ` ${sentence}${facts}`], ...more],
-    ...rest,
-    text: [[`${sentence}${facts} `, ...mentionParts(run)], ...more, ...(rest.small ?? [])],
-  });
+  return ended(run, '✅', `${sentence}${facts}`, linkContent(run, done));
 }
 
 /** A direct message to the requester, if the thread must not have the link. */
 function privateLinkMessage(run: ExportRun, done: DoneEnding): Message {
-  const { more, ...rest } = linkContent(run, done);
+  const { more = [], small = [], ...rest } = linkContent(run, done);
   const sentence = `${site(run)} is exported`;
-  const text = [[sentence], ...more, ...(rest.small ?? [])];
-  return layout({ lines: [[`✅ ${sentence}`], ...more], ...rest, text });
+  return layout({
+    lines: [[`✅ ${sentence}`], ...more],
+    small,
+    ...rest,
+    text: [[sentence], ...more, ...small],
+  });
 }
 
 /** The link while it works, then a note that it has expired. */
-function linkContent(
-  run: ExportRun,
-  done: DoneEnding,
-): Pick<Layout, 'small' | 'buttons' | 'menu'> & { more: Part[][] } {
+function linkContent(run: ExportRun, done: DoneEnding): Rest {
   const settings = runButtonOf(run, 'Deployment settings', exportActions.settings);
   if (done.expired && done.linkEndsAtMs !== undefined) {
     const newLink = { ...runButtonOf(run, 'New link', exportActions.newLink), style: 'primary' as const };
     return { more: [linkExpiredParts(done.linkEndsAtMs)], buttons: [newLink, settings] };
   }
   return {
-    more: [],
     small: [linkValidityParts(done.linkEndsAtMs)],
     buttons: [downloadButton(exportActions.download, done.link), settings],
     menu: runMenuOf(run, [{ label: 'New link', action: exportActions.newLink }]),

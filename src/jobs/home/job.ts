@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Permission } from '../../policy.ts';
-import { SlackApiError } from '../../slack/errors.ts';
+import { isPermanent, SlackApiError } from '../../slack/errors.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
@@ -58,21 +58,15 @@ function handlePublishError(
 ): Outcome {
   const { kind, code, pointers } = error;
   const { log, now } = context;
-  if (kind === 'blocks') {
-    log.error({ user: userId, code, pointers }, 'Slack refused our Home tab');
+  const about = { user: userId, kind, code, pointers };
+  if (isPermanent(error)) {
+    if (kind === 'blocks') log.error(about, 'Slack refused our Home tab');
+    else log.warn(about, 'Slack takes no Home tab for this person');
     return done;
   }
-  if (kind === 'place' || kind === 'missing' || kind === 'refused') {
-    log.warn({ user: userId, code }, 'Slack takes no Home tab for this person');
-    return done;
-  }
+  log.warn(about, 'a Home tab was not published');
   // Checked only here: a tab opened long ago may be open again.
-  if (now() - openedAtMs > GIVE_UP_MS) {
-    log.warn({ user: userId, code }, 'a Home tab was not brought up to date: Slack did not take it in time');
-    return done;
-  }
-  log.warn({ user: userId, kind, code }, 'a Home tab was not published; I try again');
-  return runAgainIn(growingPauseMs(openedAtMs, context));
+  return now() - openedAtMs > GIVE_UP_MS ? done : runAgainIn(growingPauseMs(openedAtMs, context));
 }
 
 /** More do not help; each open question takes two of Home's 100 blocks. */

@@ -10,8 +10,7 @@ import { defineRunJob, markIdle, saveAs } from '../run-job.ts';
 export const welcomeRun = runBase.extend({
   job: z.literal('welcome'),
   channel: z.string(),
-  /** `accepted` not stepped yet · `greeting` its message is published · `ended` */
-  state: z.enum(['accepted', 'greeting', 'ended']),
+  state: z.enum(['accepted', 'ended']),
   /** The app had posted there before, so there is no greeting. */
   known: z.boolean().optional(),
 });
@@ -66,10 +65,8 @@ export const welcomeJob = defineRunJob<WelcomeRun>({
   messages: welcomeMessages,
   async step({ run }, context) {
     if (run.state === 'ended') return markIdle(run, context);
-    if (run.state === 'greeting') return saveAs({ ...run, state: 'ended' });
-    return (await context.ownPosts.isKnownIn(run.teamId, run.channel))
-      ? saveAs({ ...run, state: 'ended', known: true })
-      : saveAs({ ...run, state: 'greeting' });
+    const known = await context.ownPosts.isKnownIn(run.teamId, run.channel);
+    return saveAs({ ...run, state: 'ended', known });
   },
   // Nobody waits for it.
   giveUp: async ({ run }, context) => markIdle(run, context),

@@ -109,7 +109,6 @@ test.each<[string, (run: ExportRun) => Promise<unknown>]>([
   ['has ended', (run) => saved(run, endRun(run, { kind: 'lost' }, NOW_MS))],
   ['has ended, while its link is watched', (run) => saved(run, { state: 'ended', ending: anEnding.done })],
   ['waits for a person', async (run) => world.runs.markIdle(await saved(run, { state: 'unknown' }), false)],
-  ['is no longer kept', (run) => redis.client.del(keys.run(run.id))],
 ])('an export that %s counts no more', async (_, happens) => {
   for (let time = 0; time < 2; time += 1) await starts();
   const [first] = await running();

@@ -369,7 +369,7 @@ const answers: GalleryState[] = [
 const aWelcome = newWelcome({ teamId: 'T0ACME', channel: 'C0DOCS' });
 const welcome = told(
   'welcome/in a new channel',
-  pick(welcomeMessages({ ...aWelcome, state: 'greeting' }), 'welcome'),
+  pick(welcomeMessages({ ...aWelcome, state: 'ended' }), 'welcome'),
   "I'm Docket",
   'Export a docs site',
 );
