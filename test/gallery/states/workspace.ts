@@ -105,7 +105,7 @@ const aFailedDigest = aSchedule({
   failures: 1,
   failure: { why: 'place', code: 'not_in_channel', week: '2026-W38' },
 });
-const aPausedDigest = aSchedule({ state: 'paused', pausedByPermission: true });
+const aPausedDigest = aSchedule({ state: 'paused', pausedBy: 'permission' });
 const withHeld = (changes: Partial<typeof held>) => ({
   ...aHeldReply,
   instructions: [{ ...held, ...changes }],

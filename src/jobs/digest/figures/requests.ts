@@ -3,7 +3,7 @@ import { type Counts, type DayRange, MAX_LISTED, type PageCounts } from '../mode
 import { type FiguresRun, READER_PARTS, type ReaderPart } from './record.ts';
 
 /** Rows per request, the platform's maximum. */
-export const PAGE_LIMIT = 250;
+const PAGE_LIMIT = 250;
 const SEARCH_LIMIT = 100;
 export const FEEDBACK_LIMIT = 100;
 /** Fewer than the platform's maximum, because the answers in them are long. */

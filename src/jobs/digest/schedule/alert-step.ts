@@ -1,11 +1,19 @@
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../retry.ts';
-import { type Alert, alertsOf, quietAfter, tellable, USUAL_DAYS } from '../alerts.ts';
-import { collectFigures, figuresRun, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
+import { type Alert, alertsOf, type Quiet, quietAfter, tellable, USUAL_DAYS } from '../alerts.ts';
+import {
+  collectFigures,
+  type FiguresRun,
+  figuresRun,
+  hasTotals,
+  newFiguresRun,
+  rangeKey,
+} from '../figures/record.ts';
 import type { DayRange, PageCounts } from '../model.ts';
+import { comparePages } from '../stats.ts';
 import { daysOf, SETTLING_MS } from '../weeks.ts';
-import { type AlertWatch, alertKey, type ScheduleRun } from './record.ts';
+import { alertKey, type ScheduleRun } from './record.ts';
 import { nextDaily, pauseItself } from './transitions.ts';
 import { alertMessage, type MovedPage, notPermittedMessage } from './view.ts';
 
@@ -15,8 +23,8 @@ const WEEK = 7;
 
 /** A day whose figures are missing for this long is not posted. */
 const GIVE_UP_MS = DAY_MS;
-/** A line waits this long for the pages that changed. */
-const PAGES_MS = HOUR_MS;
+/** A check waits this long for the pages that changed. */
+const PAGES_MS = 3 * HOUR_MS;
 /** Requests for the pages of a day; both days together may make twice as many. */
 const PAGE_REQUESTS = 5;
 const MAX_CHECK_MS = 30_000;
@@ -24,8 +32,6 @@ const MAX_CHECK_MS = 30_000;
 /** Maximum number of named pages, and each page's minimum share of the change. */
 const MAX_PAGES = 3;
 const MIN_PART = 0.1;
-
-type Check = NonNullable<AlertWatch['check']>;
 
 /**
  * Checks the last finished day once a day, and posts a line if it was unusual. Returns the schedule to save, which is
@@ -38,22 +44,18 @@ export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<
   const nextAtMs = nextDaily(run.timetable, nowMs);
   if (alert === undefined) return { ...run, alert: { nextAtMs } };
   if (nowMs >= alert.nextAtMs) {
-    // If Slack does not answer, the day is checked, and the owner is looked up again before a post.
-    if ((await checkOwner(run, context)) === 'notPermitted') return pauseNotPermitted(run, context);
     // Days before the last one that settled are not caught up; after a clock change it may be checked already.
     const day = dayOf(nowMs - SETTLING_MS - DAY_MS);
-    if (day === alert.checked) return { ...run, alert: { ...alert, nextAtMs } };
-    return {
-      ...run,
-      alert: { ...alert, nextAtMs, checked: day, check: await beginCheck(run, day, context) },
-    };
+    const check = day === alert.checked ? {} : { checked: day, sinceMs: nowMs };
+    return { ...run, alert: { ...alert, nextAtMs, ...check } };
   }
+  const { checked, sinceMs } = alert;
   const untilNextMs = alert.nextAtMs - nowMs;
-  if (alert.check === undefined) return untilNextMs;
-  const next = await stepCheck(run, alert.check, context);
-  if (typeof next === 'number') return Math.min(next, untilNextMs);
-  if (next === 'notPermitted') return pauseNotPermitted(run, context);
-  return { ...run, alert: { ...alert, check: undefined, ...next } };
+  if (checked === undefined || sinceMs === undefined) return untilNextMs;
+  const result = await checkDay(run, { day: checked, sinceMs }, context);
+  if (typeof result === 'number') return Math.min(result, untilNextMs);
+  if (result === 'notPermitted') return pauseNotPermitted(run, context);
+  return { ...run, alert: { ...alert, sinceMs: undefined, ...result } };
 }
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -70,66 +72,60 @@ const comparedDays = (day: string, { lasting }: Alert): DayRange[] =>
     ? [dayRange(day, 1 - WEEK, WEEK), dayRange(day, 1 - USUAL_DAYS, USUAL_DAYS - WEEK)]
     : [dayRange(day), dayRange(day, -WEEK)];
 
-async function beginCheck(run: ScheduleRun, day: string, context: JobContext): Promise<Check> {
-  const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => dayRange(day, -ago));
-  const range = dayRange(day, -USUAL_DAYS, USUAL_DAYS + 1);
-  const figures = await collect(run, { range, spans, pages: false }, context);
-  return { day, sinceMs: context.now(), figures };
+interface Check {
+  day: string;
+  sinceMs: number;
 }
 
-/** Starts collecting figures, and returns the id of the run. */
-async function collect(
+/** Returns the figures of these days. Starts collecting missing ones. */
+async function loadFigures(
   { teamId, project }: ScheduleRun,
-  wanted: { range: DayRange; spans: DayRange[]; pages: boolean; maxRequests?: number },
+  { sinceMs }: Check,
+  wanted: { range: DayRange; spans: DayRange[]; pages: boolean; maxRequests: number | undefined },
   context: JobContext,
-): Promise<string> {
-  const request = { teamId, project, urgent: false, readers: false, maxRequests: undefined, ...wanted };
-  const run = newFiguresRun(request, context.now());
-  await collectFigures(run, context);
-  return run.id;
+): Promise<FiguresRun | undefined> {
+  const figures = newFiguresRun({ teamId, project, urgent: false, readers: false, ...wanted }, sinceMs);
+  const [known] = await context.runs.loadAll([figures.id], figuresRun);
+  if (known === undefined) await collectFigures(figures, context);
+  return known;
 }
 
-/** Returns the next state of the check (none: it is over), the wait, or that nothing may be posted. */
-async function stepCheck(
+/** Returns what the finished check changes, the wait, or that nothing may be posted. */
+async function checkDay(
   run: ScheduleRun,
   check: Check,
   context: JobContext,
-): Promise<Partial<AlertWatch> | 'notPermitted' | number> {
-  const [figures] = await context.runs.loadAll([check.figures], figuresRun);
-  if (figures === undefined) return {};
-  if (!hasTotals(figures)) {
-    const isOver = figures.state === 'ended' || context.now() - check.sinceMs >= GIVE_UP_MS;
-    return isOver ? {} : deliveryCheckMs(check, context, MAX_CHECK_MS);
-  }
+): Promise<{ quiet?: Quiet } | 'notPermitted' | number> {
+  const { day, sinceMs } = check;
+  const waitedMs = context.now() - sinceMs;
+  const waitMs = deliveryCheckMs(check, context, MAX_CHECK_MS);
+  const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => dayRange(day, -ago));
+  const range = dayRange(day, -USUAL_DAYS, USUAL_DAYS + 1);
+  const totals = { range, spans, pages: false, maxRequests: undefined };
+  const figures = await loadFigures(run, check, totals, context);
+  if (figures === undefined || !hasTotals(figures))
+    return figures?.state === 'ended' || waitedMs >= GIVE_UP_MS ? {} : waitMs;
   const days = figures.spans.flatMap(({ counts }) => counts ?? []);
-  const alerts = tellable(alertsOf(days), run.alert?.quiet, check.day);
+  const alerts = tellable(alertsOf(days), run.alert?.quiet, day);
   const [first] = alerts;
   if (first === undefined) return {};
-  const ranges = comparedDays(check.day, first);
-  if (check.pages === undefined) {
-    const pages: string[] = [];
-    for (const range of ranges) {
-      const wanted = { range, spans: [range], pages: true, maxRequests: PAGE_REQUESTS };
-      pages.push(await collect(run, wanted, context));
-    }
-    return { check: { ...check, sinceMs: context.now(), pages } };
+  const ranges = comparedDays(day, first);
+  const lists: (FiguresRun | undefined)[] = [];
+  for (const range of ranges) {
+    const wanted = { range, spans: [range], pages: true, maxRequests: PAGE_REQUESTS };
+    lists.push(await loadFigures(run, check, wanted, context));
   }
-  // The line waits a limited time for the pages.
-  const lists = await context.runs.loadAll(check.pages, figuresRun);
-  const isOpen = lists.some(({ state }) => state !== 'ended');
-  if (isOpen && context.now() - check.sinceMs < PAGES_MS)
-    return deliveryCheckMs(check, context, MAX_CHECK_MS);
+  if (lists.some((list) => list?.state !== 'ended') && waitedMs < PAGES_MS) return waitMs;
   const owner = await checkOwner(run, context);
   if (owner === 'notPermitted') return owner;
   if (owner === 'unknown') return lookupRetryMs(context);
-  const areComplete =
-    lists.length === ranges.length && lists.every(({ pages }) => pages?.state === 'complete');
+  const areComplete = lists.every((list) => list?.pages?.state === 'complete');
   const moved = areComplete ? await movedPages(run, ranges, first, context) : [];
-  const message = alertMessage(run, check.day, alerts, moved);
+  const message = alertMessage(run, day, alerts, moved);
   const place = { channel: run.channel };
-  const wanted = { key: alertKey(run, check.day), place, kind: 'ending' as const, message };
+  const wanted = { key: alertKey(run, day), place, kind: 'ending' as const, message };
   await context.outbox.publish(run.teamId, wanted, run.rev);
-  return { quiet: quietAfter(run.alert?.quiet, alerts, check.day) };
+  return { quiet: quietAfter(run.alert?.quiet, alerts, day) };
 }
 
 /** Returns the pages that contribute most to an alert, with their views per day. */
@@ -158,11 +154,9 @@ export function mostMoved(
   earlier: readonly PageCounts[],
   { by, now, usual }: Alert,
 ): MovedPage[] {
-  const before = new Map(earlier.map((page) => [page.path, page[by]]));
-  const after = new Map(pages.map((page) => [page.path, page[by]]));
   const sign = Math.sign(now - usual);
-  return [...new Set([...before.keys(), ...after.keys()])]
-    .map((path) => ({ path, now: after.get(path) ?? 0, before: before.get(path) ?? 0 }))
+  return comparePages(pages, earlier)
+    .map((page) => ({ path: page.path, now: page[by], before: page.before[by] }))
     .map((page) => ({ page, moved: sign * (page.now - page.before) }))
     .filter(({ moved }) => moved > 0 && moved >= MIN_PART * Math.abs(now - usual))
     .toSorted((one, other) => other.moved - one.moved)
@@ -186,5 +180,5 @@ export async function pauseNotPermitted(run: ScheduleRun, { outbox, now }: JobCo
   const key = `${run.id}.not-permitted.${run.sinceMs}`;
   const message = notPermittedMessage(run);
   await outbox.publish(run.teamId, { key, place: { user: run.owner.id }, kind: 'ending', message }, run.rev);
-  return pauseItself(run, 'pausedByPermission', now());
+  return pauseItself(run, 'permission', now());
 }

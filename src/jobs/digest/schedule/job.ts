@@ -14,9 +14,7 @@ import {
   weeklyId,
 } from '../edition/record.ts';
 import { postedMessage } from '../edition/reply-view.ts';
-import { backgroundLimit } from '../figures/limits.ts';
 import { collectFigures } from '../figures/record.ts';
-import { PAGE_LIMIT } from '../figures/requests.ts';
 import { timetableText } from '../schedule-times.ts';
 import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
 import { checkOwner, pauseNotPermitted, stepAlert } from './alert-step.ts';
@@ -43,13 +41,11 @@ import {
   testMessage,
 } from './view.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-
-/** Collecting begins this long before a digest is due, plus the time for its pages. */
-const AHEAD_MS = 10 * MINUTE_MS;
-/** Maximum requests of a digest other than those for its pages. */
-const OTHER_REQUESTS = 50;
+/**
+ * Collecting begins this long before a digest is due: late, so that digests that are due before come first, and early
+ * enough for the pages of a large site.
+ */
+const AHEAD_MS = 6 * 3_600_000;
 
 /** Longest pause between checks of the digest that is being posted. */
 const MAX_CHECK_MS = 30_000;
@@ -154,7 +150,7 @@ async function finishPosting(
     }
     return undefined;
   }
-  const next = recordOutcome(run, edition.ended, edition.pages?.count, context.now());
+  const next = recordOutcome(run, edition.ended, context.now());
   const { failure } = next;
   // The count of failures would not be unique: it restarts when a schedule is resumed.
   const name = `${failure ? 'failed' : 'posted'}.${posting.week}.${posting.sinceMs}`;
@@ -232,7 +228,8 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
 async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
   const { name, range } = lastCompleteWeek(run.nextAtMs);
-  const collectAtMs = run.prepared === name ? Infinity : collectsAtMs(run, context);
+  const collectAtMs =
+    run.prepared === name ? Infinity : Math.max(settledAtMs(range), run.nextAtMs - AHEAD_MS);
   if (nowMs >= collectAtMs) {
     for (const wanted of figuresOf({ ...run, kind: 'weekly', range }, nowMs))
       await collectFigures(wanted, context);
@@ -245,22 +242,13 @@ async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepRe
   return runAgainIn(Math.min(dueMs, alert, waitForPosting(run, context)));
 }
 
-/** Returns when to begin collecting: late, to save requests, but early enough for the pages. */
-function collectsAtMs({ nextAtMs, lastPages }: ScheduleRun, { limits }: Pick<JobContext, 'limits'>): number {
-  const settledMs = settledAtMs(lastCompleteWeek(nextAtMs).range);
-  if (lastPages === undefined) return settledMs;
-  const requests = Math.ceil(lastPages / PAGE_LIMIT) + OTHER_REQUESTS;
-  const perHour = backgroundLimit('', limits.analyticsPerHour).count;
-  return Math.max(settledMs, nextAtMs - AHEAD_MS - Math.ceil((requests / perHour) * HOUR_MS));
-}
-
 /** After our own error: the owner is informed, and the schedule continues with the next week. */
 async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
   if (run.state === 'removed') return markIdle(run, context);
   const week = lastCompleteWeek(nowMs).name;
   const posting = run.posting ?? { run: '', week, sinceMs: nowMs, dueAtMs: nowMs };
-  const failed = recordOutcome({ ...run, posting }, { why: 'broken', ref }, undefined, nowMs);
+  const failed = recordOutcome({ ...run, posting }, { why: 'broken', ref }, nowMs);
   const { alert } = run;
   const next: ScheduleRun = {
     ...(run.state === 'testing' ? end(failed, nowMs) : failed),

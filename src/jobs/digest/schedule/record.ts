@@ -13,23 +13,11 @@ import { nextOccurrence, timetable } from '../schedule-times.ts';
 const alertWatch = z.object({
   /** When the next day is checked. */
   nextAtMs: z.number(),
-  /** The last day that was checked. */
+  /** The last day that was checked, and, while its check is open, since when. */
   checked: z.string().optional(),
+  sinceMs: z.number().optional(),
   quiet: quiet.optional(),
-  /**
-   * The day being checked, and the run that collects it. If it is unusual, the runs in `pages` collect the pages that
-   * changed. `sinceMs` is when the check began to wait for either.
-   */
-  check: z
-    .object({
-      day: z.string(),
-      sinceMs: z.number(),
-      figures: z.string(),
-      pages: z.array(z.string()).optional(),
-    })
-    .optional(),
 });
-export type AlertWatch = z.infer<typeof alertWatch>;
 
 /** A weekly digest of a project in a channel. `job.ts` has its steps. */
 export const scheduleRun = runBase.extend({
@@ -47,10 +35,8 @@ export const scheduleRun = runBase.extend({
   alerts: z.boolean(),
   /** `testing` the test post is being posted · `active` · `paused` · `removed` */
   state: z.enum(['testing', 'active', 'paused', 'removed']),
-  pausedBy: person.optional(),
-  /** Paused by itself: it failed three times, or its owner may no longer set up digests. */
-  pausedByFailures: z.boolean().optional(),
-  pausedByPermission: z.boolean().optional(),
+  /** A person, or itself: it failed three times, or its owner may no longer set up digests. */
+  pausedBy: person.or(z.enum(['failures', 'permission'])).optional(),
   sinceMs: z.number(),
   /** Due time of the next digest. */
   nextAtMs: z.number(),
@@ -69,9 +55,8 @@ export const scheduleRun = runBase.extend({
       sentBy: z.array(z.string()).optional(),
     })
     .optional(),
-  /** The last posted week and its number of pages, so that large sites are collected in time. */
+  /** The last posted week. */
   lastWeek: z.string().optional(),
-  lastPages: z.number().int().optional(),
   /** Consecutive digests that could not be posted, and the last reason; `code` is Slack's, or a reference. */
   failures: z.number().int(),
   failure: z

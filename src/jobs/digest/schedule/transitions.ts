@@ -58,7 +58,7 @@ export function dueDigests(
 }
 
 /** Only days that settle from now on are checked. */
-export const nothingToCheck = { checked: undefined, check: undefined };
+export const nothingToCheck = { checked: undefined, sinceMs: undefined };
 
 /** Returns the schedule active from now on: earlier due times are not caught up. */
 export function activate(run: ScheduleRun, nowMs: number): ScheduleRun {
@@ -70,8 +70,6 @@ export function activate(run: ScheduleRun, nowMs: number): ScheduleRun {
     nextAtMs: nextDue(run, nowMs),
     prepared: undefined,
     pausedBy: undefined,
-    pausedByFailures: undefined,
-    pausedByPermission: undefined,
     failures: 0,
     ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), ...nothingToCheck } }),
   };
@@ -80,9 +78,9 @@ export function activate(run: ScheduleRun, nowMs: number): ScheduleRun {
 /** Returns the schedule after it has paused itself. */
 export const pauseItself = (
   run: ScheduleRun,
-  why: 'pausedByFailures' | 'pausedByPermission',
+  pausedBy: 'failures' | 'permission',
   nowMs: number,
-): ScheduleRun => ({ ...run, state: 'paused', sinceMs: nowMs, [why]: true });
+): ScheduleRun => ({ ...run, state: 'paused', sinceMs: nowMs, pausedBy });
 
 /** Returns the ended schedule: its record now expires, and its step releases the claim. */
 export const end = (run: ScheduleRun, nowMs: number): ScheduleRun => ({
@@ -93,11 +91,10 @@ export const end = (run: ScheduleRun, nowMs: number): ScheduleRun => ({
   alert: undefined,
 });
 
-/** Returns the schedule after its digest has ended; `pages` is the digest's number of pages. */
+/** Returns the schedule after its digest has ended. */
 export function recordOutcome(
   run: ScheduleRun,
   { why, code, ref, cause }: EditionEnding,
-  pages: number | undefined,
   nowMs: number,
 ): ScheduleRun {
   const { posting, ...rest } = run;
@@ -105,20 +102,14 @@ export function recordOutcome(
   const { week } = posting;
   if (why === 'done') {
     const lastWeek = run.lastWeek !== undefined && run.lastWeek > week ? run.lastWeek : week;
-    const posted: ScheduleRun = {
-      ...rest,
-      lastWeek,
-      lastPages: pages ?? run.lastPages,
-      failures: 0,
-      failure: undefined,
-    };
+    const posted: ScheduleRun = { ...rest, lastWeek, failures: 0, failure: undefined };
     // The failure is over.
-    if (run.state === 'paused' && run.pausedByFailures) return activate(posted, nowMs);
+    if (run.pausedBy === 'failures') return activate(posted, nowMs);
     return run.nextAtMs > nowMs ? { ...posted, nextAtMs: nextDue(posted, nowMs) } : posted;
   }
   const failed = { ...rest, failures: run.failures + 1, failure: { why, code: code ?? ref, cause, week } };
   return failed.failures >= MAX_FAILURES && run.state === 'active'
-    ? pauseItself(failed, 'pausedByFailures', nowMs)
+    ? pauseItself(failed, 'failures', nowMs)
     : failed;
 }
 
@@ -181,7 +172,7 @@ export const scheduleTransitions = {
     const owner = { id: by.id, name: by.name };
     const next = { ...run, owner, people: [by.id], ownerLeft: undefined };
     const taken = { ...next, takenFrom: run.owner };
-    return taken.pausedByPermission ? activate(taken, nowMs) : taken;
+    return taken.pausedBy === 'permission' ? activate(taken, nowMs) : taken;
   },
 } satisfies Record<string, Transition>;
 export type ScheduleTransition = keyof typeof scheduleTransitions;

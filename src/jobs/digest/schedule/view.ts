@@ -100,8 +100,8 @@ function stateParts(run: ScheduleRun, readerId?: string): Part[] {
     case 'active':
       return ['next ', { time: run.nextAtMs, format: MOMENT_FORMAT }];
     case 'paused':
-      if (run.pausedByFailures) return [`paused after ${failuresText(run.failures)}`];
-      if (run.pausedByPermission)
+      if (run.pausedBy === 'failures') return [`paused after ${failuresText(run.failures)}`];
+      if (run.pausedBy === 'permission')
         return [`paused: ${nameTo(readerId, run.owner)} may no longer set up digests`];
       return [run.pausedBy ? `paused by ${nameTo(readerId, run.pausedBy)}` : 'paused'];
     case 'removed':
@@ -194,10 +194,10 @@ export function failedMessage(run: ScheduleRun): Message {
   return layout({
     icon: '❌',
     lines: [[`The digest of ${site(run)} couldn't be posted in `, where, ': ', ...why], fix],
-    small: run.pausedByFailures ? [[paused]] : [],
+    small: run.pausedBy === 'failures' ? [[paused]] : [],
     buttons: [
       ...primary(run, 'sendNow'),
-      ...scheduleButtons(run, ...(run.pausedByFailures ? ['resume' as const] : []), 'remove'),
+      ...scheduleButtons(run, ...(run.pausedBy === 'failures' ? ['resume' as const] : []), 'remove'),
     ],
   });
 }
@@ -357,6 +357,6 @@ export const scheduleNeeds: RunNeeds<ScheduleRun> = {
 /** A person who has a digest sent again first sees its result. */
 function kindOf(run: ScheduleRun): Need['id'] | undefined {
   if (run.state === 'removed' || run.state === 'testing' || run.ownerLeft) return undefined;
-  if (run.pausedByPermission) return 'permission';
+  if (run.pausedBy === 'permission') return 'permission';
   return run.failures > 0 && run.posting === undefined ? `failed ${run.failure?.week}` : undefined;
 }

@@ -69,7 +69,7 @@ export const scheduleStates: GalleryState[] = [
   schedule('late', lateMessage(aSchedule(), { kind: 'down', status: 500 }), 'is late'),
   schedule(
     'failed, then paused',
-    failedMessage({ ...failure('platform'), failures: 3, state: 'paused', pausedByFailures: true }),
+    failedMessage({ ...failure('platform'), failures: 3, state: 'paused', pausedBy: 'failures' }),
     "couldn't be posted",
   ),
   schedule('one missed', skippedMessage(aSchedule(), missed.slice(-1)), 'could not be sent'),
@@ -81,9 +81,9 @@ export const scheduleStates: GalleryState[] = [
   listed('active', {}),
   listed('paused', { state: 'paused' }),
   listed('paused by somebody', { state: 'paused', pausedBy: BEN }),
-  listed('paused by failures', { state: 'paused', pausedByFailures: true, failures: 3 }),
-  listed('paused by one failure', { state: 'paused', pausedByFailures: true, failures: 1 }),
-  listed('paused by permission', { state: 'paused', pausedByPermission: true }),
+  listed('paused by failures', { state: 'paused', pausedBy: 'failures', failures: 3 }),
+  listed('paused by one failure', { state: 'paused', pausedBy: 'failures', failures: 1 }),
+  listed('paused by permission', { state: 'paused', pausedBy: 'permission' }),
   listed('owner left', { ownerLeft: true }),
   listed('removed', { state: 'removed' }),
 ];

@@ -32,12 +32,12 @@ describe('the owner', () => {
     const run = await world.active();
     await world.until(DUE_MS + 2 * WEEK_MS, [run], person({ active: true }));
     expect(world.weeks()).toEqual([]);
-    expect(await world.stored(run)).toMatchObject({ state: 'paused', pausedByPermission: true });
+    expect(await world.stored(run)).toMatchObject({ state: 'paused', pausedBy: 'permission' });
     expect([...world.published.values()].map(({ place }) => place)).toEqual([{ user: 'U0ANA' }]);
     await world.change(run, (it) => transitions.resume(it, ben, world.nowMs));
     await world.until(DUE_MS + 3 * WEEK_MS, [run]);
     expect(world.weeks()).toEqual(['2026-W41']);
-    expect((await world.stored(run)).pausedByPermission).toBeUndefined();
+    expect((await world.stored(run)).pausedBy).toBeUndefined();
   });
 
   test('of whom Slack says nothing is asked about again soon, and the digest is late', async () => {

@@ -63,7 +63,6 @@ export function createScheduleWorld(redis: TestRedis) {
   const world = {
     nowMs: MONDAY_MS,
     ending: (_digest: EditionRun): EditionEnding | undefined => ({ why: 'done' }),
-    pageCount: 400,
     /** Why figures cannot be had. */
     failing: undefined as FiguresRun['failed'],
     views: (_day: string): Counts => ({ human: 1000, ai: 500 }),
@@ -119,13 +118,7 @@ export function createScheduleWorld(redis: TestRedis) {
         digests.push({ id, week, range, dueAtMs, late, owner, atMs: world.nowMs });
       const ended = world.ending(run);
       if (ended === undefined) continue;
-      const pages = { count: world.pageCount } as NonNullable<EditionRun['pages']>;
-      const saved = await runs.save({
-        ...run,
-        state: 'ended',
-        ended,
-        ...(ended.why === 'done' && { pages: { ...emptyPages, ...pages } }),
-      });
+      const saved = await runs.save({ ...run, state: 'ended', ended });
       if (saved) await runs.markIdle(saved, true);
       busy = true;
     }
@@ -195,15 +188,3 @@ export function onScheduleWorlds(take: (world: ScheduleWorld) => void): TestRedi
   beforeEach(() => take(createScheduleWorld(redis)));
   return redis;
 }
-
-const emptyPages = {
-  sum: { human: 0, ai: 0 },
-  top: [],
-  rising: [],
-  risingAi: [],
-  fallingAi: [],
-  falling: [],
-  fresh: [],
-  quiet: [],
-  aiRead: [],
-};
