@@ -9,7 +9,7 @@ import { done, type Job, type Outcome, runAgainIn } from './job.ts';
 import type { QueueName } from './queue.ts';
 
 /** Maximum steps of one execution; after that, the worker slot goes to another run. */
-export const MAX_STEPS = 40;
+const MAX_STEPS = 40;
 
 /**
  * The next state of a run to save; the next step is due after `inMs`. `audit` is the result for an audit line;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { digestActions, scheduleButton } from '../../jobs/digest/buttons.ts';
 import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
+import type { ScheduleTransition } from '../../jobs/digest/schedule/transitions.ts';
 import { type ScheduleAction, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
 import { readRange } from '../../jobs/digest/weeks.ts';
 import { type Message, message } from '../../slack/blocks.ts';
@@ -22,8 +23,24 @@ type RunSchedule = (
   tools: CommandTools,
 ) => Promise<Message | undefined>;
 
+const apply =
+  (name: ScheduleTransition): RunSchedule =>
+  ({ id }, caller, tools) =>
+    applyToSchedule(name, id, caller, tools);
+
+/** What the buttons of a schedule do; a removal has a confirmation of its own. */
+const actions: Record<ScheduleAction, RunSchedule> = {
+  preview: sendPreview,
+  sendNow,
+  change: openChangeModal,
+  pause: apply('pause'),
+  resume: apply('resume'),
+  remove: apply('remove'),
+  takeOver: apply('takeOver'),
+};
+
 /** A subcommand for the schedule of the present channel. */
-const ofSchedule = (verb: string, action: ScheduleAction, summary: string, run: RunSchedule) =>
+const ofSchedule = (verb: string, action: ScheduleAction, summary: string, run = actions[action]) =>
   subcommand({
     verb,
     args: {},
@@ -31,8 +48,8 @@ const ofSchedule = (verb: string, action: ScheduleAction, summary: string, run: 
     summary,
     example: `/docs-digest ${verb}`,
     run: ({ project }, caller, tools) =>
-      withKnownProject(project, caller, tools, (known) =>
-        withSchedule(known, action, caller, tools, (schedule) => run(schedule, caller, tools)),
+      withSchedule(knownProject(project, caller, tools), action, caller, tools, (schedule) =>
+        run(schedule, caller, tools),
       ),
   });
 
@@ -55,17 +72,13 @@ export const digestCommand = defineCommand({
       flags,
       summary: 'List and change scheduled digests',
       example: '/docs-digest list',
-      run: ({ project }, caller, tools) =>
-        withKnownProject(project, caller, tools, (known) => listSchedules(known, caller, tools)),
+      run: async ({ project }, caller, tools) =>
+        listSchedules(knownProject(project, caller, tools), caller, tools),
     }),
-    ofSchedule('preview', 'preview', "Preview the channel's next digest privately", sendPreview),
-    ofSchedule('run', 'sendNow', "Post the channel's digest of last week now", sendNow),
-    ofSchedule('pause', 'pause', "Pause the channel's digest", ({ id }, caller, tools) =>
-      applyToSchedule('pause', id, caller, tools),
-    ),
-    ofSchedule('resume', 'resume', "Resume the channel's digest", ({ id }, caller, tools) =>
-      applyToSchedule('resume', id, caller, tools),
-    ),
+    ofSchedule('preview', 'preview', "Preview the channel's next digest privately"),
+    ofSchedule('run', 'sendNow', "Post the channel's digest of last week now"),
+    ofSchedule('pause', 'pause', "Pause the channel's digest"),
+    ofSchedule('resume', 'resume', "Resume the channel's digest"),
     ofSchedule('remove', 'remove', "Remove the channel's digest", confirmRemoval),
     subcommand({
       args: { range: optional('text', '<range>') },
@@ -94,16 +107,15 @@ const setUpButton = defineButton({
   run: (_value, caller, tools) => create({ project: undefined }, caller, tools),
 });
 
-/** Continues with the settings' name of a typed project. */
-async function withKnownProject(
+/** Returns the settings' name of a typed project. */
+function knownProject(
   named: string | undefined,
-  caller: Caller,
+  { channel }: Caller,
   tools: CommandTools,
-  run: (project: string | undefined) => Promise<Message | undefined>,
-): Promise<Message | undefined> {
-  if (named === undefined) return run(undefined);
-  const resolved = resolveDigestProject(named, caller.channel.id, tools);
-  return run(resolved.kind === 'project' ? resolved.project.name : undefined);
+): string | undefined {
+  if (named === undefined) return undefined;
+  const resolved = resolveDigestProject(named, channel.id, tools);
+  return resolved.kind === 'project' ? resolved.project.name : undefined;
 }
 
 /** An action that cannot be undone asks first. */
@@ -130,9 +142,9 @@ async function sendTypedRange(
   return sendRange(read, resolved.project, caller, tools);
 }
 
-const buttonOf = (action: ScheduleAction, run: RunSchedule) =>
+const scheduleButtonOf = ([name, run]: [string, RunSchedule]) =>
   defineButton({
-    action: digestActions[action],
+    action: digestActions[name as ScheduleAction],
     may: 'digest',
     value: scheduleButton,
     run: async ({ schedule }, caller, tools) =>
@@ -141,16 +153,7 @@ const buttonOf = (action: ScheduleAction, run: RunSchedule) =>
 
 export const digestCommands = {
   commands: [digestCommand],
-  buttons: [
-    setUpButton,
-    buttonOf('preview', sendPreview),
-    buttonOf('sendNow', sendNow),
-    buttonOf('change', openChangeModal),
-    ...(['pause', 'resume', 'remove', 'takeOver'] as const).map((name) =>
-      buttonOf(name, ({ id }, caller, tools) => applyToSchedule(name, id, caller, tools)),
-    ),
-    askAgentButton,
-  ],
+  buttons: [setUpButton, ...Object.entries(actions).map(scheduleButtonOf), askAgentButton],
   urlActions: [digestActions.openThread],
   modals: [scheduleModal, ...askModals],
 } satisfies Partial<Registry>;

@@ -60,7 +60,11 @@ export async function sendPreview(
   tools: CommandTools,
 ): Promise<Message> {
   const { range } = lastCompleteWeek(tools.now());
-  await acceptAsked({ project, site, channel, range, kind: 'preview', sections }, caller, tools);
+  await acceptAsked(
+    { project, site, channel, range, kind: 'preview', inDirectMessage: true, sections },
+    caller,
+    tools,
+  );
   return previewMessage({ site, range });
 }
 

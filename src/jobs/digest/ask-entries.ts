@@ -78,13 +78,9 @@ export const pageEntry = (run: EditionRun, path: string): AskEntry =>
       `Check the page ${quotedWords(path)}: make sure that it is correct, complete and up to date, and fix what is not.`,
   };
 
-function pageFacts(
-  { path, before, ...now }: PageChange,
-  { comparesPages }: EditionRun,
-  period: string,
-): string {
+function pageFacts({ path, before, ...now }: PageChange, { pages }: EditionRun, period: string): string {
   const part = (by: keyof Counts, who: string) =>
-    `${formatCount(now[by])} by ${who}${comparesPages ? ` (${formatCount(before[by])} before)` : ''}`;
+    `${formatCount(now[by])} by ${who}${pages?.sumBefore ? ` (${formatCount(before[by])} before)` : ''}`;
   return `The page ${quotedWords(path)} had ${viewsText(totalOf(now))} ${period}: ${part('human', 'people')} and ${part('ai', 'AI')}.`;
 }
 

@@ -7,7 +7,7 @@ import { addCounts, type Counts, type ReaderFigures, totalOf } from '../model.ts
 import { pageFigures } from '../stats.ts';
 import { daysOf, weekBefore, weekNameOf } from '../weeks.ts';
 import { fileSupportKey } from './files.ts';
-import { type EditionRun, editionRun, isPrivate, weeklyId } from './record.ts';
+import { type EditionRun, editionRun, weeklyId } from './record.ts';
 
 /** Number of weeks in a trend, including the digest's own. In fewer weeks than `MIN_WEEKS` a lowest one means nothing. */
 const MAX_WEEKS = 8;
@@ -31,7 +31,7 @@ export async function complete(
 ): Promise<EditionRun> {
   const { counts, ...listed } = await loadPages(run, figures, before, context);
   const readers = run.sections.includes('readers') ? readersOf(figures, before) : undefined;
-  const mayHaveCsv = listed.pages !== undefined && run.sections.includes('csv') && !isPrivate(run);
+  const mayHaveCsv = listed.pages !== undefined && run.sections.includes('csv') && !run.inDirectMessage;
   const isRefused = mayHaveCsv && (await context.figures.isUnsupported(fileSupportKey(run.teamId)));
   const newCsv = mayHaveCsv && !isRefused ? ({ state: 'open', failures: 0, attempt: 1 } as const) : undefined;
   return {
@@ -53,9 +53,7 @@ async function loadPages(
   figures: FiguresRun | undefined,
   before: FiguresRun | undefined,
   context: JobContext,
-): Promise<
-  Pick<EditionRun, 'pages' | 'noPages' | 'comparesPages'> & { counts?: ReadonlyMap<string, Counts> }
-> {
+): Promise<Pick<EditionRun, 'pages' | 'noPages'> & { counts?: ReadonlyMap<string, Counts> }> {
   if (figures?.pages === undefined) return {};
   if (figures.pages.state !== 'complete')
     return { noPages: figures.pages.state === 'tooMany' ? 'tooMany' : 'failed' };
@@ -68,7 +66,7 @@ async function loadPages(
   const hasBefore = earlier.length > 0 || (totalsBefore !== undefined && totalOf(totalsBefore) === 0);
   const asked = new Set(run.followUps.map(({ subject }) => subject));
   const counts = new Map(pages.filter(({ path }) => asked.has(path)).map((page) => [page.path, page]));
-  return { pages: pageFigures(pages, hasBefore ? earlier : undefined), comparesPages: hasBefore, counts };
+  return { pages: pageFigures(pages, hasBefore ? earlier : undefined), counts };
 }
 
 /** The readers' figures, compared with the range before. */

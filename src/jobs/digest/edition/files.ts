@@ -107,7 +107,7 @@ async function send(run: EditionRun, filename: string, save: Save, context: JobC
   const waitMs = await slots.take('begin');
   if (waitMs > 0) return runAgainIn(waitMs);
   const pages = await figures.pages(run, rangeKey(run.range));
-  const earlier = run.comparesPages ? await figures.pages(run, rangeKey(run.before)) : undefined;
+  const earlier = run.pages?.sumBefore ? await figures.pages(run, rangeKey(run.before)) : undefined;
   const bytes = pagesCsv(pages, earlier);
   const { fileId, uploadUrl } = await slack
     .getUploadAddress({ filename, bytes: bytes.length })

@@ -43,7 +43,7 @@ export const editionJob = defineRunJob({
   }),
   step: ({ run }, context) => step(run, context),
   giveUp: async ({ run }, context, ref) =>
-    run.state === 'ended' ? markIdle(run, context) : end(run, { why: 'broken', ref }),
+    run.state === 'ended' ? markIdle(run, context) : end(run, { why: 'broken', code: ref }),
 });
 
 type Ended = NonNullable<EditionRun['ended']>;

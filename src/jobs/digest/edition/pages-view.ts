@@ -38,25 +38,25 @@ export function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | '
 
 type PagePart = Message | Message['blocks'][number];
 
-function topTable({ pages, comparesPages }: EditionRun): PagePart {
+function topTable({ pages }: EditionRun): PagePart {
   return tableBlock(
-    ['Page', 'People', 'AI', 'Total', ...(comparesPages ? ['Change'] : [])],
+    ['Page', 'People', 'AI', 'Total', ...(pages?.sumBefore ? ['Change'] : [])],
     (pages?.top ?? []).map((page) => [
       pageCell(page.path, MAX_CELL_PATH),
       page.human,
       page.ai,
       totalOf(page),
-      ...(comparesPages ? [changeOf(page)] : []),
+      ...(pages?.sumBefore ? [changeOf(page)] : []),
     ]),
   );
 }
 
 /** The same for a workspace that does not take tables. */
-function topList({ site, pages, comparesPages }: EditionRun): PagePart {
+function topList({ site, pages }: EditionRun): PagePart {
   const lines = (pages?.top ?? []).map((page) => [
     pagePart(site, page.path, MAX_CELL_PATH),
     `: people ${formatCount(page.human)} · AI ${formatCount(page.ai)}`,
-    ...(comparesPages ? [` · ${changeOf(page)}`] : []),
+    ...(pages?.sumBefore ? [` · ${changeOf(page)}`] : []),
   ]);
   return message(lines);
 }

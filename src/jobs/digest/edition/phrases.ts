@@ -2,7 +2,7 @@ import type { ButtonParts, Part } from '../../../slack/blocks.ts';
 import { bidiIsolate, cut, cutShown, formatCount, singleLine } from '../../../slack/text.ts';
 import { type AskButton, digestActions } from '../buttons.ts';
 import { type Counts, totalOf } from '../model.ts';
-import { type EditionRun, isPrivate } from './record.ts';
+import type { EditionRun } from './record.ts';
 
 /** Longest name of a site. */
 const MAX_SITE = 60;
@@ -80,7 +80,7 @@ export const timesText = (times: number) => (times === 1 ? 'once' : `${formatCou
 
 /** Replies in direct messages have no channel to go to. */
 export function askButtons(run: EditionRun, about: AskButton['about']): ButtonParts[] {
-  if (isPrivate(run)) return [];
+  if (run.inDirectMessage) return [];
   const value = JSON.stringify({ v: 1, digest: run.id, about } satisfies AskButton);
   return [{ label: 'Ask the agent', action: digestActions.askAgent, value }];
 }

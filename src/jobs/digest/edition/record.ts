@@ -24,11 +24,10 @@ const file = z.object({
 });
 export type DigestFile = z.infer<typeof file>;
 
-/** How a digest ended; all but `done` are reasons why it was not posted in full. */
+/** How a digest ended; all but `done` are reasons why it was not posted in full. `code` is Slack's, or a reference. */
 export const editionEnding = z.object({
   why: z.enum(['done', 'place', 'platform', 'project', 'permission', 'broken']),
   code: z.string().optional(),
-  ref: z.string().optional(),
   cause: platformCause.optional(),
 });
 export type EditionEnding = z.infer<typeof editionEnding>;
@@ -59,8 +58,8 @@ export const editionRun = runBase.extend({
   channel: z.string(),
   /** `weekly` of a schedule · `asked` for typed dates · `preview` of the next weekly one. */
   kind: z.enum(['weekly', 'asked', 'preview']),
-  /** It goes to its owner's direct messages, as every preview does; see `isPrivate`. */
-  inDirectMessage: z.boolean().optional(),
+  /** It goes to its owner's direct messages, as every preview does. */
+  inDirectMessage: z.boolean(),
   /** The schedule by which a person sent it: what delays it is reported in the conversation of that request. */
   sentBy: z.string().optional(),
   /** The person who set it up, or requested it. */
@@ -102,8 +101,6 @@ export const editionRun = runBase.extend({
   /** The parts of the range, each a point of the chart. */
   spans: z.array(dayRange.extend(counts.shape)).default([]),
   pages: pageFigures.optional(),
-  /** The pages of the range before are known as well. */
-  comparesPages: z.boolean().optional(),
   /** Why there is no list of pages. */
   noPages: z.enum(['tooMany', 'failed']).optional(),
   /** While limits delay the list of pages: its earliest time, or, after another wait or a failure, the cause. */
@@ -117,17 +114,13 @@ export const editionRun = runBase.extend({
 });
 export type EditionRun = z.infer<typeof editionRun>;
 
-/** Whether a digest goes to the requester's direct messages. */
-export const isPrivate = ({ kind, inDirectMessage }: Pick<EditionRun, 'kind' | 'inDirectMessage'>): boolean =>
-  kind === 'preview' || inDirectMessage === true;
-
 /** Visible to people in its channel, or to its requester. */
 export const editionKind: VisibleKind<EditionRun> = {
   record: editionRun,
   visible: (run) => ({
     requester: run.owner,
     asked: { channel: run.channel, isPublic: false },
-    inDirectMessage: isPrivate(run),
+    inDirectMessage: run.inDirectMessage,
   }),
 };
 
@@ -146,7 +139,7 @@ export function newEdition(
 ): EditionRun {
   const { range } = wanted;
   return {
-    ...{ job: 'digest', rev: 1, people: [], dueAtMs: nowMs },
+    ...{ job: 'digest', rev: 1, people: [], dueAtMs: nowMs, inDirectMessage: false },
     ...wanted,
     ...(isWeek(range) && { week: weekNameOf(range) }),
     before: weekBefore(range),

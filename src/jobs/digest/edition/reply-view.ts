@@ -88,7 +88,7 @@ export const notSettledMessage = ({ range }: Week, settledMs: number): Message =
 export function failedMessage(run: EditionRun): OutboxMessage | undefined {
   const { ended, kind, owner, channel, project } = run;
   if (ended === undefined || ended.why === 'done' || kind === 'weekly') return undefined;
-  const { why, fix } = failureParts({ ...ended, code: ended.code ?? ended.ref }, project, {
+  const { why, fix } = failureParts(ended, project, {
     again: 'ask for it again',
     retry: 'Ask for it again in a while.',
   });

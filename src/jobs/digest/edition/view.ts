@@ -24,7 +24,7 @@ import {
   spokenChange,
   viewsText,
 } from './phrases.ts';
-import { type EditionRun, isPrivate, pagesKey, rootKey } from './record.ts';
+import { type EditionRun, pagesKey, rootKey } from './record.ts';
 import { failedMessage, lateMessage } from './reply-view.ts';
 
 /** Returns every message of a digest in its present form. */
@@ -40,7 +40,7 @@ export function editionMessages(run: EditionRun): OutboxMessage[] {
   const root: OutboxMessage = {
     ...shared,
     key: rootKey(run),
-    place: isPrivate(run) ? { user: run.owner.id } : { channel: run.channel },
+    place: run.inDirectMessage ? { user: run.owner.id } : { channel: run.channel },
     ...rootContent(run, run.totals),
     ...(run.kind !== 'weekly' && { by: run.owner.id }),
   };

@@ -4,7 +4,7 @@ import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import type { PollFailure } from '../../poll-record.ts';
 import { nextFailure } from '../../retry.ts';
-import { defineRunJob, MAX_STEPS, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { addCounts, type Counts, isRefusal, type PlatformCause } from '../model.ts';
 import { daysOf, settledAtMs } from '../weeks.ts';
 import { type AnalyticsLimits, limitsOf } from './limits.ts';
@@ -40,23 +40,13 @@ const LONGEST_BACKOFF_MS = HOUR_MS / 2;
 /** The pause after a 429 without `Retry-After`; the limit is hourly. */
 const DEFAULT_LIMIT_MS = 60_000;
 
-/** Shared by the steps of one execution: the next part of the list of pages, requested while the last one is stored. */
-interface Execution {
-  steps: number;
-  ahead?: ReturnType<typeof requestPages> | undefined;
-}
-
 /** Collects figures within the hourly limit, one request per step, and resumes at the same place. */
-export const figuresJob = defineRunJob<FiguresRun, Execution>({
+export const figuresJob = defineRunJob({
   name: 'digest-figures',
   queue: 'docs-analytics',
   concurrency: 20,
   schema: figuresRun,
-  newExecution: () => ({ steps: 0 }),
-  async step({ run }, context, execution) {
-    execution.steps += 1;
-    return run.state === 'ended' ? markIdle(run, context) : step(run, context, execution);
-  },
+  step: async ({ run }, context) => (run.state === 'ended' ? markIdle(run, context) : step(run, context)),
   giveUp: async ({ run }) => end(run, 'platform'),
 });
 
@@ -74,11 +64,7 @@ const end = (
     limitedUntilMs: undefined,
   });
 
-async function step(
-  run: FiguresRun,
-  context: JobContext,
-  execution: Execution,
-): Promise<StepResult<FiguresRun>> {
+async function step(run: FiguresRun, context: JobContext): Promise<StepResult<FiguresRun>> {
   const { now, rateLimiter } = context;
   const waitMs = run.nextMs - now();
   if (waitMs > 0) return runAgainIn(waitMs);
@@ -96,15 +82,10 @@ async function step(
   if (docs === undefined || projectId === undefined) return handleTrouble(run, request, 'project', context);
   const source = { docs, projectId, signal: context.stopping };
   const limits = limitsOf(run, docs, context);
-  if (execution.ahead === undefined) {
-    const inMs = await takeSlots(run, limits, context);
-    if (inMs > 0) return waitForLimit(run, inMs, context);
-  }
+  const inMs = await takeSlots(run, limits, context);
+  if (inMs > 0) return waitForLimit(run, inMs, context);
   try {
-    const next =
-      request.kind === 'pages'
-        ? await collectPages(run, source, limits, context, execution)
-        : await send(run, request, source, context);
+    const next = await send(run, request, source, context);
     const requests = run.requests + 1;
     return saveAs({ ...next, requests, pollFailure: undefined, limitedUntilMs: undefined });
   } catch (error) {
@@ -180,46 +161,10 @@ function leaveOut(run: FiguresRun, part: Parameters<typeof withPart>[1]): Figure
     : { ...run, pollFailure: undefined, readers: withPart(run.readers, part) };
 }
 
-/**
- * Collects the next part of the list of pages. The slot of the following request is taken while the platform answers,
- * and that request runs while this answer is stored. So a large site takes only as long as the platform does.
- */
-async function collectPages(
-  run: FiguresRun,
-  source: Source,
-  limits: AnalyticsLimits,
-  context: JobContext,
-  execution: Execution,
-): Promise<FiguresRun> {
-  const { offset } = run.pages ?? { offset: 0 };
-  const { ahead } = execution;
-  execution.ahead = undefined;
-  const following = { ...run, requests: run.requests + 1, pollFailure: undefined };
-  const mayFollow =
-    execution.steps < MAX_STEPS && (run.maxRequests === undefined || following.requests < run.maxRequests);
-  const [{ pages, rows, hasMore }, inMs] = await Promise.all([
-    ahead ?? requestPages(run.range, offset, source),
-    mayFollow ? takeSlots(following, limits, context) : 1,
-  ]);
-  // The offset follows the rows received, not those requested: a platform may return fewer.
-  const nextOffset = offset + Math.max(rows, 1);
-  if (hasMore && inMs === 0) {
-    const next = requestPages(run.range, nextOffset, source);
-    // The next step handles the error; if there is no next step, nobody has to.
-    next.catch(() => {});
-    execution.ahead = next;
-  }
-  await context.figures.addPages(run, rangeKey(run.range), pages);
-  if (!hasMore && isSettled(run)) await context.figures.completePages(run, rangeKey(run.range));
-  if (!hasMore && mayFollow)
-    for (const limit of limits.needed) await context.rateLimiter.releaseSlot(limit, slotId(following));
-  return { ...run, pages: { offset: nextOffset, state: hasMore ? 'collecting' : 'complete' } };
-}
-
-/** Sends one request and returns the run with its result. Finished days are stored for other runs. */
+/** Sends one request and returns the run with its result. Finished days and lists of pages are stored for other runs. */
 async function send(
   run: FiguresRun,
-  request: Exclude<NextRequest, { kind: 'pages' }>,
+  request: NextRequest,
   source: Source,
   { figures, now }: JobContext,
 ): Promise<FiguresRun> {
@@ -227,6 +172,15 @@ async function send(
     return run.readers === undefined
       ? run
       : { ...run, readers: await requestReaders(run.readers, request.part, run.range, source) };
+  if (request.kind === 'pages') {
+    const { offset } = run.pages ?? { offset: 0 };
+    const { pages, rows, hasMore } = await requestPages(run.range, offset, source);
+    await figures.addPages(run, rangeKey(run.range), pages);
+    if (!hasMore && isSettled(run)) await figures.completePages(run, rangeKey(run.range));
+    // The offset follows the rows received, not those requested: a platform may return fewer.
+    const nextOffset = offset + Math.max(rows, 1);
+    return { ...run, pages: { offset: nextOffset, state: hasMore ? 'collecting' : 'complete' } };
+  }
   const span = run.spans[request.index];
   if (span === undefined) return run;
   const counts = await requestSpan(span, source);

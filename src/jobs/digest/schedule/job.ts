@@ -248,7 +248,7 @@ async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promi
   if (run.state === 'removed') return markIdle(run, context);
   const week = lastCompleteWeek(nowMs).name;
   const posting = run.posting ?? { run: '', week, sinceMs: nowMs, dueAtMs: nowMs };
-  const failed = recordOutcome({ ...run, posting }, { why: 'broken', ref }, nowMs);
+  const failed = recordOutcome({ ...run, posting }, { why: 'broken', code: ref }, nowMs);
   const { alert } = run;
   const next: ScheduleRun = {
     ...(run.state === 'testing' ? end(failed, nowMs) : failed),

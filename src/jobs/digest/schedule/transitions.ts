@@ -94,7 +94,7 @@ export const end = (run: ScheduleRun, nowMs: number): ScheduleRun => ({
 /** Returns the schedule after its digest has ended. */
 export function recordOutcome(
   run: ScheduleRun,
-  { why, code, ref, cause }: EditionEnding,
+  { why, code, cause }: EditionEnding,
   nowMs: number,
 ): ScheduleRun {
   const { posting, ...rest } = run;
@@ -107,7 +107,7 @@ export function recordOutcome(
     if (run.pausedBy === 'failures') return activate(posted, nowMs);
     return run.nextAtMs > nowMs ? { ...posted, nextAtMs: nextDue(posted, nowMs) } : posted;
   }
-  const failed = { ...rest, failures: run.failures + 1, failure: { why, code: code ?? ref, cause, week } };
+  const failed = { ...rest, failures: run.failures + 1, failure: { why, code, cause, week } };
   return failed.failures >= MAX_FAILURES && run.state === 'active'
     ? pauseItself(failed, 'failures', nowMs)
     : failed;

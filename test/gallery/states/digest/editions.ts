@@ -33,6 +33,10 @@ const lackingBefore = (): Partial<EditionRun> => {
     totalsBefore: { human: 600, ai: 100 },
   };
 };
+const notCompared = (): Partial<EditionRun> => {
+  const { pages } = whole();
+  return { ...(pages && { pages: { ...pages, sumBefore: undefined } }) };
+};
 /** Without a page that rises, falls, or is new. */
 const quiet = (count: number): Partial<EditionRun> => {
   const { pages } = anEdition();
@@ -104,7 +108,7 @@ export const editionStates: GalleryState[] = [
     today: 'leftOut',
   }),
   root('asked for, no views', { ...asked, totals: { human: 0, ai: 0 } }),
-  root('preview', { kind: 'preview' }, 'Preview'),
+  root('preview', { kind: 'preview', inDirectMessage: true }, 'Preview'),
   told('digest/pages/table', pick(editionMessages(whole()), 'pages'), 'Top pages', SITE),
   told('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages'), 'Top pages', SITE),
   told(
@@ -121,7 +125,7 @@ export const editionStates: GalleryState[] = [
   ),
   told(
     'digest/pages/first, asked for',
-    pick(editionMessages(whole({ ...asked, comparesPages: false, readers: {}, followUps: [] })), 'pages'),
+    pick(editionMessages(whole({ ...asked, ...notCompared(), readers: {}, followUps: [] })), 'pages'),
     'Top pages',
     SITE,
   ),
@@ -139,14 +143,19 @@ export const editionStates: GalleryState[] = [
     'looked for',
     SITE,
   ),
-  told('digest/pages/preview', pick(editionMessages(whole({ kind: 'preview' })), 'pages'), 'Top pages', SITE),
+  told(
+    'digest/pages/preview',
+    pick(editionMessages(whole({ kind: 'preview', inDirectMessage: true })), 'pages'),
+    'Top pages',
+    SITE,
+  ),
   failedFor('archived', { why: 'place', code: 'is_archived' }),
   failedFor('place', { why: 'place', code: 'not_in_channel' }),
   failedFor('project', { why: 'project' }),
   failedFor('permission', { why: 'permission' }),
-  failedFor('broken', { why: 'broken', ref: '7f3c1d' }),
+  failedFor('broken', { why: 'broken', code: '7f3c1d' }),
   failedFor('platform', { why: 'platform' }),
-  failedFor('preview', { why: 'platform' }, { kind: 'preview' }),
+  failedFor('preview', { why: 'platform' }, { kind: 'preview', inDirectMessage: true }),
   ...CAUSES.map((cause) =>
     failedFor(`platform, ${cause.kind} ${cause.status ?? ''}`, { why: 'platform', cause }),
   ),

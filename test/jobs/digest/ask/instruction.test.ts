@@ -7,7 +7,7 @@ import {
 } from '../../../../src/jobs/digest/ask-entries.ts';
 import { readerParts } from '../../../../src/jobs/digest/edition/pages-view.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
-import type { PageChange } from '../../../../src/jobs/digest/model.ts';
+import type { PageChange, PageFigures } from '../../../../src/jobs/digest/model.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anEdition, aPage, hostileSubjects } from '../../../support/jobs/digest/builders.ts';
 
@@ -25,9 +25,9 @@ const ofSearch = (search: { query: string; hits: number }, changes: Partial<Edit
 };
 const ofThumbs = (path: string) =>
   entriesOf(anEdition({ readers: { thumbs: [{ path, up: 2, down: 9 }] } }), 'thumbs')[0] as AskEntry;
-const ofPage = (page: PageChange, changes: Partial<EditionRun> = {}) => {
+const ofPage = (page: PageChange, changes: Partial<PageFigures> = {}) => {
   const { pages } = anEdition();
-  const run = anEdition({ ...(pages && { pages: { ...pages, top: [page] } }), ...changes });
+  const run = anEdition({ ...(pages && { pages: { ...pages, ...changes, top: [page] } }) });
   return { run, entry: pageEntry(run, page.path) };
 };
 
@@ -76,7 +76,9 @@ describe('the instruction about', () => {
       fresh: [],
       [list]: [page],
     };
-    const run = anEdition({ pages: { count: 1, sum: { human: 1, ai: 1 }, ...lists } });
+    const run = anEdition({
+      pages: { count: 1, sum: { human: 1, ai: 1 }, sumBefore: { human: 1, ai: 1 }, ...lists },
+    });
     const text = written(pageEntry(run, '/a'), run);
     expect(text).toContain(
       'The page "/a" had 1,201 views last week: 1,200 by people (480 before) and 1 by AI (320 before).',
@@ -85,7 +87,7 @@ describe('the instruction about', () => {
   });
 
   test('a page without numbers to compare with leaves them out', () => {
-    const { entry, run } = ofPage(aPage('/a', { human: 1, ai: 0 }), { comparesPages: undefined });
+    const { entry, run } = ofPage(aPage('/a', { human: 1, ai: 0 }), { sumBefore: undefined });
     expect(written(entry, run)).toContain('The page "/a" had 1 view last week: 1 by people and 0 by AI.');
   });
 

@@ -43,7 +43,7 @@ describe('collecting the figures of a week', () => {
   });
 
   test.each([10_000, 9_999])(
-    'asks ahead, but for nothing in vain, and no slot of the hour is lost: %i pages',
+    'asks for nothing in vain, and no slot of the hour is lost: %i pages',
     async (count) => {
       const world = await digestWorld(redis.client, MONDAY, { platform: { pages: count } });
       const run = await collect(world, newFiguresRun(wanted(), MONDAY));

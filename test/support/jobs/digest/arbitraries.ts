@@ -95,7 +95,7 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
   const known = fc.record({
     range,
     kind: fc.constantFrom('weekly' as const, 'asked' as const, 'preview' as const),
-    inDirectMessage: maybe(fc.boolean()),
+    inDirectMessage: fc.boolean(),
     state: fc.constantFrom('posted' as const, 'completing' as const, 'ended' as const),
     site: othersWords,
     owner: fc.record({ id: fc.constant('U0ANA'), name: othersWords }),
@@ -103,7 +103,6 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
     totalsBefore: maybe(counts),
     spanCounts: counts,
     pages: maybe(pageFigures(words)),
-    comparesPages: maybe(fc.boolean()),
     noPages: maybe(fc.constantFrom('tooMany' as const, 'failed' as const)),
     pagesFromMs: maybe(fc.constant(Date.UTC(2026, 8, 21))),
     readers: maybe(readerFigures(words)),
@@ -158,6 +157,7 @@ export function fullEdition(word: string): EditionRun {
     site: word,
     channel: 'C0DOCS',
     kind: 'weekly',
+    inDirectMessage: false,
     owner: { id: 'U0ANA', name: word },
     timetable: 'Wednesdays 09:00 America/Argentina/ComodRivadavia',
     range,
@@ -174,6 +174,7 @@ export function fullEdition(word: string): EditionRun {
     pages: {
       count: most,
       sum: { human: most, ai: 0 },
+      sumBefore: { human: 1, ai: 1 },
       top: [...five, ...five],
       biggest: { page: page(), by: 'human' },
       rising: five,
@@ -184,7 +185,6 @@ export function fullEdition(word: string): EditionRun {
       quiet: five,
       aiRead: five,
     },
-    comparesPages: true,
     readers: {
       searches: Array.from({ length: 20 }, () => ({ query: word, hits: most })),
       thumbs: Array.from({ length: 120 }, () => ({ path: word, up: most - 2, down: most })),

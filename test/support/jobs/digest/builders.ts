@@ -47,6 +47,7 @@ export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
   site: 'docs.acme.com',
   channel: 'C0DOCS',
   kind: 'weekly',
+  inDirectMessage: false,
   owner: { id: 'U0ANA', name: 'ana' },
   week: '2026-W37',
   range: { from: '2026-09-07', to: '2026-09-14' },
@@ -61,6 +62,7 @@ export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
   pages: {
     count: 2,
     sum: { human: 900, ai: 300 },
+    sumBefore: { human: 918, ai: 222 },
     top: [aPage('/guides/sso'), aPage('/quickstart')],
     rising: [],
     risingAi: [],
@@ -70,7 +72,6 @@ export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
     quiet: [aPage('/old/setup', { human: 0, ai: 0, before: { human: 60, ai: 4 } })],
     aiRead: [],
   },
-  comparesPages: true,
   readers: {
     searches: [
       { query: 'sso okta', hits: 41 },
