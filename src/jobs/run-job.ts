@@ -112,7 +112,7 @@ export function defineRunJob<R extends SteppedRun, Execution = undefined>(
     const release = definition.hasEnded?.(run) ?? false;
     const saved = await context.runs.saveStep(run, { consumed, release });
     const about = { run: run.id, job: name, rev: run.rev, state: run.state, audit };
-    if (saved.kind !== 'saved') {
+    if (saved === undefined) {
       // This process may have been taken for dead: then its BullMQ job is gone.
       context.log.info(about, 'run changed concurrently, skipping');
       await context.wake(run);

@@ -1,5 +1,4 @@
 import { retention } from '../runtime/timing.ts';
-import { LUA_RATE_LIMIT } from './rate-limit.ts';
 import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
 
 interface RunRef {
@@ -137,18 +136,11 @@ local run, inbox = unpack(KEYS)
 return {redis.call('HMGET', run, 'json', 'wakes'), redis.call('LRANGE', inbox, 0, ARGV[1] - 1)}
 `);
 
-type SaveAnswer =
-  | [kind: 'saved', wakes: number, inbox: string[]]
-  | [kind: 'stale']
-  | [kind: 'limited', inMs: number, isHeld: 0 | 1];
-
-/** `slot` runs before the save, and may return in its place. */
-const saveWith = (slot: string) =>
-  lastingScript<SaveAnswer>(`${LUA_TTL}${LUA_QUOTAS}${slot === '' ? '' : LUA_RATE_LIMIT}
+export const saveScript = lastingScript<[kind: 'saved', wakes: number, inbox: string[]] | [kind: 'stale']>(
+  `${LUA_TTL}${LUA_QUOTAS}
 local run, inbox, claim, index = unpack(KEYS)
 local rev, json, nextRev, id, lasting, ttl, consumed, listed, most, release, ended = unpack(ARGV)
 if redis.call('HGET', run, 'rev') ~= rev then return {'stale'} end
-${slot}
 redis.call('HSET', run, 'json', json, 'rev', nextRev)
 redis.call('LTRIM', inbox, consumed, -1)
 if redis.call('HEXISTS', index, id) == 1 then redis.call('HSET', index, id, listed) end
@@ -160,15 +152,8 @@ end
 if lasting == '1' then for _, key in ipairs(own) do redis.call('PERSIST', key) end
 else livesFor(ttl, unpack(own)) end
 return {'saved', tonumber(redis.call('HGET', run, 'wakes') or 0), redis.call('LRANGE', inbox, 0, most - 1)}
-`);
-
-export const saveScript = saveWith('');
-
-/** The keys and arguments of the rate limit follow those of the save. */
-export const saveWithSlotScript = saveWith(`
-local wait, held = rateLimit({unpack(KEYS, 5)}, {unpack(ARGV, 12)}).take()
-if wait > 0 then return {'limited', wait, held} end
-`);
+`,
+);
 
 export const markIdleScript = luaScript<0 | 1>(`${LUA_WAKE}${LUA_QUOTAS}
 local run, active, claim = unpack(KEYS)

@@ -3,7 +3,6 @@ import { parseJson } from '../runtime/json.ts';
 import { logScope } from '../runtime/log-scope.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
-import { limitKeys, type RateLimit, type SlotRequest, slotArgs } from './rate-limit.ts';
 import type { RedisClient } from './redis/client.ts';
 import { askTime } from './redis/clock.ts';
 import {
@@ -14,7 +13,6 @@ import {
   memberOf,
   parseMember,
   saveScript,
-  saveWithSlotScript,
   unlistScript,
   wakeScript,
 } from './run-scripts.ts';
@@ -71,22 +69,11 @@ export interface LoadedRun<R> {
   wakes: number;
 }
 
-/**
- * `consumed`: the save drops that many of the oldest inbox entries. `release` frees the claim. With a `slot` of a limit,
- * the save takes the slot in the same write, or saves nothing.
- */
-export interface SaveOptions {
+/** `consumed`: the save drops that many of the oldest inbox entries. `release` frees the claim. */
+interface SaveOptions {
   consumed?: number;
   release?: boolean;
-  slot?: SlotRequest & { limit: RateLimit };
 }
-
-type SaveResult<R> =
-  | ({ kind: 'saved' } & LoadedRun<R>)
-  /** The run was not the latest. */
-  | { kind: 'stale' }
-  /** The limit has no slot before `inMs`. `onHold`: because the other side refused. */
-  | { kind: 'limited'; inMs: number; onHold: boolean };
 
 /**
  * Runs of all kinds. A `deadlineMs` is a time of Redis' own clock (`timeMs`): if a frozen Redis reaches a write after
@@ -157,22 +144,20 @@ export function createRunStore(redis: RedisClient) {
 
   async function saveStep<R extends RunBase>(
     run: R,
-    { consumed = 0, release = false, slot }: SaveOptions = {},
-  ): Promise<SaveResult<R>> {
+    { consumed = 0, release = false }: SaveOptions = {},
+  ): Promise<LoadedRun<R> | undefined> {
     const next = { ...run, rev: run.rev + 1 };
     const touched = [
       ...[keys.run(run.id), keys.inbox(run.id), keys.claim(run.claim ?? '')],
-      ...[keys.followedIndex(run.teamId), ...(slot ? limitKeys(slot.limit) : [])],
+      keys.followedIndex(run.teamId),
     ];
-    const script = slot ? saveWithSlotScript : saveScript;
-    const answer = await script(redis, touched, [
+    const answer = await saveScript(redis, touched, [
       ...[run.rev, JSON.stringify(next), next.rev, run.id, run.lasting === true ? '1' : '0'],
       ...[retention.runMs, consumed, toIndexEntry(next), INBOX_BATCH, release ? '1' : '0'],
-      ...[hasEnded(next) ? '1' : '0', ...(slot ? slotArgs(slot.limit, slot) : [])],
+      hasEnded(next) ? '1' : '0',
     ]);
-    if (answer[0] === 'stale') return { kind: 'stale' };
-    if (answer[0] === 'limited') return { kind: 'limited', inMs: answer[1], onHold: answer[2] === 1 };
-    return { kind: 'saved', run: next, wakes: answer[1], inbox: answer[2].map((text) => JSON.parse(text)) };
+    if (answer[0] === 'stale') return undefined;
+    return { run: next, wakes: answer[1], inbox: answer[2].map((text) => JSON.parse(text)) };
   }
 
   return {
@@ -201,12 +186,11 @@ export function createRunStore(redis: RedisClient) {
       responseUrl?: string,
     ): Promise<Acceptance> =>
       write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, responseUrl, quotas),
-    /** Saves the next state of a run. A saved run comes back as `loadWithInbox` would return it. */
+    /** Saves the next state of a run. Returns it as `loadWithInbox` would; undefined if `run` was not the latest. */
     saveStep,
-    /** The same outside a step. Returns the run with its new revision; undefined if `run` was not the latest. */
+    /** The same outside a step. Returns only the run. */
     async save<R extends RunBase>(run: R, release = false): Promise<R | undefined> {
-      const saved = await saveStep(run, { release });
-      return saved.kind === 'saved' ? saved.run : undefined;
+      return (await saveStep(run, { release }))?.run;
     },
     /**
      * Marks the run idle until it is woken. `release` frees its claim. Returns false if `run` was not the latest, or

@@ -104,8 +104,8 @@ test('whatever the stores write ends some day, except for settings, threads that
   await runs.appendToInbox('agent-thread', 't1', happened, deadlineMs);
   await createOwnPostStore(client).markPosted('T1', 'C1', 'm1', '1.1');
   await createOwnPostStore(client).markPosting('T1', 'C1', 'm2');
-  await runs.saveStep(aThread(), { slot: { limit, id: 'a' } });
-  await runs.saveStep(aThread({ rev: 2 }), { slot: { limit, id: 'b' } });
+  await runs.saveStep(aThread());
+  for (const id of ['a', 'b']) await pace.takeSlot(limit, { id });
   await pace.hold(limit, 1000);
   await createDueStore(client).claimSweep(1000);
 

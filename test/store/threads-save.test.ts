@@ -13,10 +13,7 @@ describe('saving', () => {
     for (const text of ['one', 'two', 'three']) await tell(text);
     const next = aThread({ rev: 2, note: 'second' });
     const found = { run: next, inbox: texts('three'), wakes: 3 };
-    expect(await stores.runs.saveStep(aThread({ note: 'second' }), { consumed: 2 })).toEqual({
-      kind: 'saved',
-      ...found,
-    });
+    expect(await stores.runs.saveStep(aThread({ note: 'second' }), { consumed: 2 })).toEqual(found);
     expect(await open()).toEqual(found);
   });
 
@@ -31,14 +28,12 @@ describe('saving', () => {
     await following();
     await tell('one');
     await stores.runs.saveStep(aThread({ note: 'second' }));
-    expect(await stores.runs.saveStep(aThread({ note: 'other' }), { consumed: 1 })).toEqual({
-      kind: 'stale',
-    });
+    expect(await stores.runs.saveStep(aThread({ note: 'other' }), { consumed: 1 })).toBeUndefined();
     expect(await open()).toMatchObject({ run: { note: 'second' }, inbox: texts('one') });
   });
 
   test('of a run that is gone brings nothing back', async () => {
-    expect(await stores.runs.saveStep(aThread())).toEqual({ kind: 'stale' });
+    expect(await stores.runs.saveStep(aThread())).toBeUndefined();
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
@@ -52,38 +47,5 @@ describe('saving', () => {
     expect(await ends()).toEqual([true, true, true]);
     await stores.runs.saveStep(aThread({ claim, rev: 2 }));
     expect(await Promise.all(own.map(lives))).toEqual([-1, -1, -1]);
-  });
-});
-
-describe('saving with a slot of a limit', () => {
-  const limit = { name: 'acme', count: 1, windowMs: 3_600_000 };
-  const spend = (id: string) => ({ limit, id });
-
-  test('counts the use, once for each name', async () => {
-    await following();
-    expect(await stores.runs.saveStep(aThread(), { slot: spend('a') })).toMatchObject({ kind: 'saved' });
-    expect(await stores.runs.saveStep(aThread({ rev: 2 }), { slot: spend('a') })).toMatchObject({
-      kind: 'saved',
-    });
-    expect(await redis.client.zrange(keys.rateLimit('acme'), '0', '-1')).toEqual(['a']);
-  });
-
-  test('that is not to be had saves nothing and takes nothing', async () => {
-    await following();
-    await tell('one');
-    await stores.runs.saveStep(aThread(), { slot: spend('a') });
-    const answer = await stores.runs.saveStep(aThread({ rev: 2, note: 'sent' }), {
-      consumed: 1,
-      slot: spend('b'),
-    });
-    expect(answer).toEqual({ kind: 'limited', inMs: expect.any(Number), onHold: false });
-    expect(await open()).toMatchObject({ run: aThread({ rev: 2 }), inbox: texts('one') });
-  });
-
-  test('of a state that is not the latest uses and reserves nothing', async () => {
-    await following();
-    await stores.runs.saveStep(aThread(), { slot: spend('a') });
-    expect(await stores.runs.saveStep(aThread(), { slot: spend('b') })).toEqual({ kind: 'stale' });
-    expect(await redis.client.exists(keys.rateLimit('acme:reserved'))).toBe(0);
   });
 });

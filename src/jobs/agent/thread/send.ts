@@ -34,9 +34,9 @@ export function nextSendAtMs({ limit, retry }: Pick<ThreadRun, 'limit' | 'retry'
 }
 
 /**
- * Sends `head`. One write saves the intent, takes a slot of the hourly limit, and drops the `consumed` events. If that
- * write is refused, nothing is sent. The call follows, then its result is saved. If a process dies in between, the
- * remaining intent becomes a question.
+ * Sends `head`. It takes a slot of the hourly limit, which a repeat takes again and counts once. One write then saves the
+ * intent, and drops the `consumed` events. If that write is refused, nothing is sent. The call follows, then its result
+ * is saved. If a process dies in between, the remaining intent becomes a question.
  */
 export async function send(
   thread: ThreadRun,
@@ -46,6 +46,7 @@ export async function send(
 ): Promise<StepResult<ThreadRun>> {
   const { runs, now, timing, limits, rateLimiter, stopping } = context;
   stopping.throwIfAborted();
+  const limit = followUpLimit(thread.project, limits.followUpsPerHour);
   const sentAtMs = now();
   const sendToken = context.newToken();
   const sends = thread.sends + 1;
@@ -53,24 +54,26 @@ export async function send(
   const prepared = prepareCall(thread, head, context);
   if (prepared.kind === 'notSent')
     return saveChanges(thread, applySendResult(intent, head, prepared, sentAtMs), consumed, context);
-  const limit = followUpLimit(thread.project, limits.followUpsPerHour);
   // A new job is not a follow-up, so it takes no slot. Whichever instruction is next keeps the thread's place in the line.
-  const slot = head.creates ? undefined : { limit, id: `${thread.id} ${sends}` };
-  const saved = await runs.saveStep(intent, { consumed, ...(slot && { slot }) });
-  if (saved.kind === 'limited') {
-    const next = nextLimit(thread, saved.onHold ? 'platform' : 'ours', saved.inMs, context);
-    return saveAs({ ...thread, limit: next }, { consumed });
+  const slotId = head.creates ? undefined : `${thread.id} ${sends}`;
+  const slotInMs = slotId === undefined ? 0 : await rateLimiter.takeSlot(limit, { id: slotId });
+  if (slotInMs > 0) {
+    // If the limit still has slots, the platform's own limit holds them back.
+    const { used, waiting } = await rateLimiter.usage(limit);
+    const kind = used + waiting > limit.count ? 'ours' : 'platform';
+    return saveAs({ ...thread, limit: nextLimit(thread, kind, slotInMs, context) }, { consumed });
   }
   // If a write's answer is lost, the connection repeats the write, which then finds its own revision.
-  const own = saved.kind === 'saved' ? saved.run : await loadIntent(thread.id, sendToken, context);
+  const saved = await runs.saveStep(intent, { consumed });
+  const own = saved?.run ?? (await loadIntent(thread.id, sendToken, context));
   if (own === undefined) return 'next';
   // After this time, others may have recorded the send as lost: the call must not be made.
   const isTooLate = () => now() - sentAtMs > timing.callMarginMs;
   const call = () => prepared.call(isTooLate);
   const result: SendResult = isTooLate() ? { kind: 'later' } : await makeCall(own, head, call, context);
-  if (slot && (result.kind === 'later' || result.kind === 'notSent'))
-    await rateLimiter.releaseSlot(limit, slot.id);
-  if (slot && result.kind === 'later' && result.limit)
+  if (slotId !== undefined && (result.kind === 'later' || result.kind === 'notSent'))
+    await rateLimiter.releaseSlot(limit, slotId);
+  if (slotId !== undefined && result.kind === 'later' && result.limit)
     await rateLimiter.hold(limit, result.limit.untilMs - now());
   await saveSendResult(own, head, result, context);
   return 'next';
