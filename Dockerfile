@@ -1,8 +1,8 @@
-# Docket with its own Redis. Settings come from the environment (.env.example lists them); keep /data on a volume.
-# What this needs and how to run it: docs/deploy.md. `npm run image-base` resolves and pins the digest of the base.
+# Docket with its own Redis. Settings come from the environment; .env.example lists them. Keep /data on a volume.
+# docs/deploy.md says how to run it. `npm run image-base` prints and pins the digest of the base.
 ARG BASE=node:26-bookworm-slim
 
-# The system: the base with Redis, and without what only builds.
+# The system: the base with Redis, without the tools that only builds need.
 FROM ${BASE} AS system
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends redis-server tini \
@@ -15,11 +15,11 @@ RUN apt-get update \
 FROM ${BASE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Without scripts: the only ones would build optional speed-ups or bring a second Node.
+# Without scripts: they would only build optional speed-ups, or install a second Node.
 RUN npm ci --omit=dev --ignore-scripts \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
-# The program with its compiled code, which Node finds by path, version and user: so it is made here, as that user.
+# The program with its compiled code. Node finds that by path, version and user, so it is compiled here, as that user.
 FROM system AS program
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
@@ -31,15 +31,15 @@ COPY scripts/image-compile.mjs /tmp/
 USER node
 RUN node /tmp/image-compile.mjs
 USER root
-# Node writes it for its user alone; in the image it is root's.
+# Node lets only its user read the compiled code. In the image, root owns it, and all may read it.
 RUN chmod -R a+rX .compiled
 
-# Everything in one stage of its own: what was removed above would else still be in the layers of the base.
+# One stage with everything. Otherwise, the files removed above would still be in the layers of the base.
 FROM scratch
 COPY --from=system / /
 WORKDIR /app
 COPY --from=program --chown=0:0 /app ./
-# "docker run … docket doctor" says what is wrong with the settings; "docker run … docket after-restore": docs/backup.md.
+# The commands "docker run … docket doctor" and "docker run … docket after-restore" (docs/backup.md).
 RUN for command in 'doctor doctor/main.ts' 'after-restore after-restore/main.ts'; do \
       file=/usr/local/bin/${command%% *} \
    && printf '#!/bin/sh\nexec node /app/src/%s "$@"\n' "${command#* }" > "$file" \
@@ -54,7 +54,7 @@ EXPOSE 3000
 USER node
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["node", "src/healthcheck/main.ts"]
-# As process 1 without a handler, Node would not see a SIGTERM that comes before its own is there.
+# Without tini, Node is process 1 and ignores a SIGTERM that arrives before Node handles signals.
 ENTRYPOINT ["tini", "--"]
 CMD ["node", "src/app.ts"]
 
