@@ -10,7 +10,6 @@ import { OperatorError } from './runtime/operator-error.ts';
 import type { ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import {
-  createCallProblems,
   createHealth,
   createHealthChecks,
   type HealthChecks,
@@ -80,23 +79,24 @@ export async function createRoleParts(
   const now = options.now ?? clock.now;
   const report = createThrottledWarn(log, now);
   const checks = createHealthChecks(server, now);
-  const health = createHealth(now);
   // A worker takes no requests, and does not load the code for them.
   const registry = settings.role === 'worker' ? undefined : (await import('./commands/index.ts')).registry;
   const metrics = createMetrics(metricNames(registry), { version: packageJson.version, role: settings.role });
   serveMetrics(server, metrics, settings.metricsAddresses);
-  const calls = createCallProblems({ log, now, afterMs: timing.problemAfterMs });
-  checks.addProblems(calls.current);
+  const health = createHealth({
+    ...{ log, now, afterMs: timing.problemAfterMs },
+    onCall(upstream, { answered, refused }) {
+      const outcome = answered ? 'answered' : refused ? 'refused' : 'unanswered';
+      metrics.upstreamCalls.add({ upstream, outcome });
+    },
+  });
+  checks.addProblems(health.problems);
   metrics.onScrape(() =>
     metrics.problems.replace(checks.problems().map(({ name, level }) => [{ name, level }, 1])),
   );
   const about = { role: settings.role, version: packageJson.version, log };
   const { tracing, telemetry, close } = await startOpenTelemetry(settings.traceEndpoint, about);
   closers.add(close);
-  health.subscribe((part, { answered, refused }) => {
-    const outcome = answered ? 'answered' : refused ? 'refused' : 'unanswered';
-    metrics.upstreamCalls.add({ upstream: part, outcome });
-  });
   for (const part of dependencies) checks.addPart(part, () => health.stateOf(part));
 
   const channelIds = createChannelIds();
@@ -110,16 +110,11 @@ export async function createRoleParts(
     monotonicMs,
     onCall({ method, answered, refused, error = 'ok', durationMs }) {
       const call = { of: 'slack', operation: method };
-      if (refused) calls.failed(call, slackProblem('slack_token'), true, error);
-      else if (error === 'limited') calls.failed(call, slackProblem('slack_limited'), false, error);
-      else if (!answered) calls.failed(call, slackProblem('slack_unreachable'), false, error);
-      else calls.worked(call);
-      health.record(
-        'slack',
-        answered,
-        refused,
-        calls.current('slack').map(({ text }) => text),
-      );
+      if (refused) health.failed(call, slackProblem('slack_token'), true, error);
+      else if (error === 'limited') health.failed(call, slackProblem('slack_limited'), false, error);
+      else if (!answered) health.failed(call, slackProblem('slack_unreachable'), false, error);
+      else health.worked(call);
+      health.record('slack', answered, refused);
       metrics.slackCalls.observe({ method, outcome: error }, durationMs);
       tracing.called(`slack ${method}`, durationMs, error);
     },
@@ -157,7 +152,6 @@ export async function createRoleParts(
     /** Empty until Slack has answered. */
     teamId,
     health,
-    calls,
     metrics,
     tracing,
     telemetry,
@@ -204,7 +198,10 @@ async function findRedis(
   const { log, searchPath = '' } = options;
   const redis = await startEmbeddedRedis({ dataDir, log, searchPath, cancelled: closers.stopping });
   closers.add(() => redis.stop());
-  checks.addProblem('disk', 'error', redis.diskProblem);
+  checks.addProblems(() => {
+    const text = redis.diskProblem();
+    return text === undefined ? [] : [{ name: 'disk', level: 'error', text }];
+  });
   return { socketPath: redis.socketPath };
 }
 

@@ -15,7 +15,6 @@ import { createSystemStatus } from './jobs/status/status.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { shareHealth } from './server/health.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import { createSlackLogger } from './slack/web-calls.ts';
@@ -154,7 +153,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   await waitUntilReady(redis, closers.stopping);
   await withTimeout(TIME_MS, synced).catch(() => {});
   // In the role `all`, its worker does this.
-  if (settings.role === 'web') shareHealth(parts.health, stores.health, parts.onRedisError);
+  if (settings.role === 'web') parts.health.shareIn(stores.health, parts.onRedisError);
   closers.add(() => bolt.stop());
   await bolt.start();
 }
@@ -191,7 +190,6 @@ async function createReceiver(settings: Settings, parts: RoleParts) {
     ...parts,
     signingSecret,
     now: parts.machineMs,
-    problems: parts.calls,
   });
   return { receiver, connected: () => undefined };
 }

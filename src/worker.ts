@@ -14,7 +14,6 @@ import { createWorkers } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { rejectWhenStopping } from './runtime/stopping.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { shareHealth } from './server/health.ts';
 import { createDelivery } from './slack/delivery.ts';
 import { SlackApiError } from './slack/errors.ts';
 import { createChannels } from './slack/lookups.ts';
@@ -38,7 +37,7 @@ export function startWorker(settings: Settings, parts: RoleParts): void {
   const { metrics } = parts;
   const stores = { ...own, rateLimiter: countSlots(own.rateLimiter, metrics) };
   const { messages, rateLimiter } = stores;
-  shareHealth(parts.health, stores.health, onRedisError);
+  parts.health.shareIn(stores.health, onRedisError);
 
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
   const enqueueMessage = (key: string, inMs = 0) =>
@@ -159,7 +158,7 @@ const isFromPlatform = (status: number | undefined) =>
 /** Returns a client of the docs API for each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl, proxies }: Settings,
-  { timing, log, secrets, closers, health, calls, metrics, tracing }: RoleParts,
+  { timing, log, secrets, closers, health, metrics, tracing }: RoleParts,
   watchKey: ReturnType<typeof createKeyWatch>,
 ): ReadonlyMap<string, DocsApi> {
   const apis = projects.map((project) => {
@@ -169,10 +168,10 @@ function createDocsApis(
     function keepOutcome(request: DocsApiRequest) {
       const { operation, status, code } = request;
       const problem = docsProblemOf(request, owner);
-      if (problem === undefined) return calls.worked({ of: name, operation });
+      if (problem === undefined) return health.worked({ of: name, operation });
       // A person requested it, and it is refused or unknown. A rate limit is waited for.
       const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem.name !== 'docs_limited';
-      calls.failed(
+      health.failed(
         { of: name, operation },
         problem,
         isWaitedFor || problem.name === 'docs_key',
@@ -197,8 +196,7 @@ function createDocsApis(
         // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
         if (request.error !== 'aborted') {
           keepOutcome(request);
-          const problems = calls.current('docs').map(({ text }) => text);
-          health.record('docs', isFromPlatform(request.status), false, problems);
+          health.record('docs', isFromPlatform(request.status));
         }
         if (request.error === undefined || request.error === 'key_rejected')
           watchKey(keyIdOf(project), request.error === undefined);

@@ -14,7 +14,6 @@ const WITHOUT_ROW = [
   'Put a key that it takes into its file',
   'Set a key that it takes, and restart Docket.',
   'The metrics are for this machine',
-  'no listener took it',
   'more than the app has',
   'Its last log lines, in …:',
   'Run "redis-cli CONFIG SET appendonly yes"',

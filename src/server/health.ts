@@ -1,7 +1,8 @@
 import { docsProblemNames } from '../docs-api/problems.ts';
+import { createChangeSaver } from '../runtime/change-saver.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import { type Dependency, dependencies, type HealthSnapshot, type HealthStore } from '../store/health.ts';
+import type { Dependency, HealthSnapshot, HealthStore } from '../store/health.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
 
 /** State of a part. Of a dependency, as of the last call to it; `unknown` before the first. */
@@ -57,12 +58,6 @@ export function createHealthChecks(server: HttpServer, now: () => number) {
     addPart: (name: string, state: StateCheck) => void parts.set(name, [...(parts.get(name) ?? []), state]),
     /** Adds a check for operators. It returns the present problems, with their fixes. */
     addProblems: (find: ProblemCheck) => void checks.push(find),
-    /** Adds a check for one problem with a fixed name. */
-    addProblem: (name: string, level: Problem['level'], find: () => string | undefined) =>
-      void checks.push(() => {
-        const text = find();
-        return text === undefined ? [] : [{ name, level, text }];
-      }),
     /** Makes `/readyz` answer 200 from now on. */
     markReady() {
       ready = true;
@@ -83,61 +78,6 @@ export async function redisState(status: string, ping: () => Promise<unknown>): 
     () => 'up' as const,
     () => 'down' as const,
   );
-}
-
-/** The result of this process' last call to each dependency. */
-export type Health = ReturnType<typeof createHealth>;
-
-type HealthListener = (part: Dependency, seen: HealthSnapshot, changed: boolean) => void;
-
-export function createHealth(now: () => number) {
-  const snapshots = new Map<Dependency, HealthSnapshot>();
-  const listeners: HealthListener[] = [];
-
-  function stateOf(part: Dependency): PartState {
-    const last = snapshots.get(part);
-    if (last === undefined) return 'unknown';
-    return last.answered ? 'up' : 'down';
-  }
-
-  return {
-    /** Records a call. `answered`: any answer, even a refusal, unless Slack refused the token. */
-    record(part: Dependency, answered: boolean, refused = false, problems: string[] = []) {
-      const state = {
-        answered,
-        ...(refused && { refused: true as const }),
-        ...(problems.length > 0 && { problems }),
-      };
-      const before = snapshots.get(part);
-      const changed = JSON.stringify({ ...before, atMs: 0 }) !== JSON.stringify({ ...state, atMs: 0 });
-      const latest: HealthSnapshot = { ...state, atMs: now() };
-      snapshots.set(part, latest);
-      for (const listener of listeners) listener(part, latest, changed);
-    },
-    stateOf,
-    snapshots: (): Partial<Record<Dependency, HealthSnapshot>> => Object.fromEntries(snapshots),
-    /** Calls `listener` for every call from now on. */
-    subscribe: (listener: HealthListener) => void listeners.push(listener),
-  };
-}
-
-/** An unchanged state is saved again at most this often. */
-const SHARE_INTERVAL_MS = 3000;
-
-/** Saves each state for the other processes. After a failure, the next call saves its state again. */
-export function shareHealth(health: Health, store: HealthStore, onError: (error: Error) => void): void {
-  const sharedAtMs = new Map<Dependency, number>();
-  const share: HealthListener = (part, seen, changed) => {
-    if (!changed && seen.atMs - (sharedAtMs.get(part) ?? 0) < SHARE_INTERVAL_MS) return;
-    sharedAtMs.set(part, seen.atMs);
-    store.save(part, seen).catch((error: Error) => {
-      sharedAtMs.delete(part);
-      onError(error);
-    });
-  };
-  health.subscribe(share);
-  const seen = health.snapshots();
-  for (const part of dependencies) if (seen[part] !== undefined) share(part, seen[part], true);
 }
 
 const SLACK_TEXTS = {
@@ -163,6 +103,9 @@ export const slackProblem = (name: keyof typeof SLACK_TEXTS): CallProblem => ({
 /** A problem without confirmation for this long is over, since its state is unknown. */
 const FORGET_MS = 10 * 60_000;
 
+/** An unchanged state is shared again at most this often. */
+const SHARE_INTERVAL_MS = 3000;
+
 /** A call of one kind. `of`: the subject that a success proves something about, such as a project. */
 interface CallKind {
   of: string;
@@ -175,17 +118,28 @@ interface Failure extends CallKind, Problem {
   isProblem: boolean;
 }
 
-/** The present problems of calls to Slack and to the platform, and of Slack's requests. */
-export type CallProblems = ReturnType<typeof createCallProblems>;
+interface HealthParts {
+  log: Log;
+  now: () => number;
+  /** How long calls of a kind may fail before that is a problem. */
+  afterMs: number;
+  /** Called after each recorded call. */
+  onCall?: (part: Dependency, seen: HealthSnapshot) => void;
+}
+
+/** The result of this process' last call to each dependency, and the present problems of calls. */
+export type Health = ReturnType<typeof createHealth>;
 
 /**
- * Collects failures. A failure is a problem at once if a person waits for the call, else after calls of its kind have
- * failed for `afterMs`. The first success ends it. Each is logged once.
+ * Collects the results of calls to Slack and to the platform, and of Slack's requests. A failure is a problem at once if a
+ * person waits for the call, else after calls of its kind have failed for `afterMs`. The first success ends it. Each is
+ * logged once.
  */
-export function createCallProblems(parts: { log: Log; now: () => number; afterMs: number }) {
-  const { log, now, afterMs } = parts;
+export function createHealth({ log, now, afterMs, onCall = () => {} }: HealthParts) {
+  const snapshots = new Map<Dependency, HealthSnapshot>();
   const failures = new Map<string, Failure>();
   const keyOf = ({ of, operation }: CallKind) => `${of} ${operation}`;
+  let share = (_part: Dependency, _seen: HealthSnapshot) => {};
 
   /** Returns the failures that are problems now. */
   function present(prefix = ''): Failure[] {
@@ -193,7 +147,14 @@ export function createCallProblems(parts: { log: Log; now: () => number; afterMs
     return [...failures.values()].filter(({ name, isProblem }) => isProblem && name.startsWith(prefix));
   }
 
+  /** Returns the problems whose names begin with `prefix`, each text once. */
+  const problems = (prefix?: string): Problem[] =>
+    [...new Map(present(prefix).map((problem) => [problem.text, problem])).values()].map(
+      ({ name, level, text }) => ({ name, level, text }),
+    );
+
   return {
+    problems,
     /** Records a failure; `code` is a detail for the log. */
     failed(kind: CallKind, problem: CallProblem, isWaitedFor: boolean, code?: string | number) {
       const { name, level = 'error', text } = problem;
@@ -217,10 +178,37 @@ export function createCallProblems(parts: { log: Log; now: () => number; afterMs
       for (const name of before)
         if (present(name).length === 0) log.info({ problem: name }, 'a problem is over');
     },
-    /** Returns the problems whose names begin with `prefix`, each text once. */
-    current: (prefix?: string): Problem[] =>
-      [...new Map(present(prefix).map((problem) => [problem.text, problem])).values()].map(
-        ({ name, level, text }) => ({ name, level, text }),
-      ),
+    /**
+     * Records a call, after its failure or success. `answered`: any answer, even a refusal, unless Slack refused the
+     * token.
+     */
+    record(part: Dependency, answered: boolean, refused = false) {
+      const texts = problems(part).map(({ text }) => text);
+      const seen: HealthSnapshot = {
+        ...{ answered, atMs: now() },
+        ...(refused && { refused }),
+        ...(texts.length > 0 && { problems: texts }),
+      };
+      snapshots.set(part, seen);
+      onCall(part, seen);
+      share(part, seen);
+    },
+    /** Returns the state of a part, as of the last call to it. */
+    stateOf(part: Dependency): PartState {
+      const last = snapshots.get(part);
+      if (last === undefined) return 'unknown';
+      return last.answered ? 'up' : 'down';
+    },
+    snapshots: (): Partial<Record<Dependency, HealthSnapshot>> => Object.fromEntries(snapshots),
+    /** Saves each state for the other processes from now on. */
+    shareIn(store: HealthStore, onError: (error: Error) => void) {
+      const save = createChangeSaver({
+        ...{ everyMs: SHARE_INTERVAL_MS, now, onError },
+        save: (part: Dependency, state: Omit<HealthSnapshot, 'atMs'>) =>
+          store.save(part, { ...state, atMs: now() }),
+      });
+      share = (part, { atMs: _, ...state }) => save(part, state);
+      for (const [part, seen] of snapshots) share(part, seen);
+    },
   };
 }

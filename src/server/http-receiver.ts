@@ -1,17 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
-import { type App, isValidSlackRequest, type Receiver } from '@slack/bolt';
+import { finished } from 'node:stream/promises';
+import { isValidSlackRequest, type Receiver } from '@slack/bolt';
 import type { Metrics } from '../metrics/metrics.ts';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
-import { inLogScope } from '../runtime/log-scope.ts';
-import { withTimeout } from '../runtime/with-timeout.ts';
-import type { CallProblems } from './health.ts';
+import type { Health } from './health.ts';
 import { type HttpServer, refuse, sendJson } from './http-server.ts';
-import { runListeners } from './listeners.ts';
-
-/** Slack waits 3 s for the acknowledgement. */
-const ACKNOWLEDGE_MS = 2900;
+import { createListeners } from './listeners.ts';
 
 /** Slack checks the certificate of a command's address by an unsigned request with `ssl_check=1` and a token. */
 const MAX_SSL_CHECK_BYTES = 1000;
@@ -33,7 +29,7 @@ interface HttpParts {
   server: HttpServer;
   now: () => number;
   metrics: Pick<Metrics, 'refusals'>;
-  problems: Pick<CallProblems, 'failed' | 'worked'>;
+  health: Pick<Health, 'failed' | 'worked'>;
   /** Returns a reference for all log lines of a request. */
   newRef: () => string;
   log: Log;
@@ -56,10 +52,10 @@ class BodyRefused extends Error {
  * acknowledges only after the listeners have finished, so that every acknowledged request is stored.
  */
 export function createHttpReceiver(parts: HttpParts): Receiver {
-  const { signingSecret, server, now, metrics, problems, newRef, log } = parts;
+  const { signingSecret, server, now, metrics, health, newRef, log } = parts;
   const readBody = createBodyReader();
   const kind = { of: 'requests', operation: 'receive' };
-  let app: App | undefined;
+  const listeners = createListeners({ newRef, log });
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
     try {
@@ -87,9 +83,9 @@ export function createHttpReceiver(parts: HttpParts): Receiver {
         return refuse(response, 401);
       }
       const type = request.headers['content-type'];
-      await inLogScope({ ref: newRef() }, () => respond(parseBody(type, body), response));
+      await respond(parseBody(type, body), response);
       // After the answer: /docs-status still shows the problem that this request ends.
-      problems.worked(kind);
+      health.worked(kind);
     } catch (error) {
       if (!(error instanceof BodyRefused)) throw error;
       refuse(response, error.status);
@@ -106,45 +102,31 @@ export function createHttpReceiver(parts: HttpParts): Receiver {
     metrics.refusals.add({ reason: 'clock' });
     const where = aheadS > 0 ? 'ahead of' : 'behind';
     const text = `Slack's request is ${Math.abs(aheadS)} s ${where} this machine's clock. Set the clock (NTP).`;
-    problems.failed(kind, { name: 'clock', text }, true);
+    health.failed(kind, { name: 'clock', text }, true);
   }
 
   function reportUnsigned() {
     metrics.refusals.add({ reason: 'unsigned' });
     const text =
       'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.';
-    problems.failed(kind, { name: 'signature', level: 'warn', text }, true);
+    health.failed(kind, { name: 'signature', level: 'warn', text }, true);
   }
 
   async function respond(body: unknown, response: ServerResponse) {
-    const status = (code: number) => void response.writeHead(code).end();
     if (typeof body !== 'object' || body === null) {
       log.warn('a signed request has a body that Docket cannot read');
-      return status(400);
+      return void response.writeHead(400).end();
     }
     const read: Record<string, unknown> = { ...body };
     if (read.type === 'url_verification' && typeof read.challenge === 'string')
       return sendJson(response, 200, { challenge: read.challenge });
-    if (app === undefined) return status(503);
-    try {
-      const acknowledgement = await withTimeout(ACKNOWLEDGE_MS, runListeners(app, read, log));
-      if (acknowledgement === undefined) {
-        log.warn('no listener took a request');
-        return status(404);
-      }
-      const { payload } = acknowledgement;
-      if (payload) sendJson(response, 200, payload);
-      else status(200);
-    } catch (error) {
-      log.warn({ err: error }, 'a request was not acknowledged');
-      status(500);
-    }
+    const acknowledgement = await listeners.run(read);
+    if (acknowledgement?.payload) sendJson(response, 200, acknowledgement.payload);
+    else response.writeHead(acknowledgement ? 200 : 500).end();
   }
 
   return {
-    init(bolt) {
-      app = bolt;
-    },
+    init: listeners.init,
     async start() {
       server.route('POST /slack/events', handle);
     },
@@ -163,6 +145,7 @@ function parseBody(contentType: string | undefined, sent: string): unknown {
 
 interface OpenBody {
   bytes: number;
+  /** Ends the reading with an HTTP status. */
   refuse(status: number): void;
 }
 
@@ -179,43 +162,32 @@ function createBodyReader() {
     body.bytes += bytes;
     openBytes += bytes;
     if (body.bytes > MAX_BYTES) body.refuse(413);
-    while (openBytes > MAX_OPEN_BYTES) {
-      const longest = [...openBodies].reduce((one, other) => (other.bytes > one.bytes ? other : one));
-      longest.refuse(503);
-    }
+    if (openBytes > MAX_OPEN_BYTES)
+      [...openBodies].reduce((one, other) => (other.bytes > one.bytes ? other : one)).refuse(503);
   }
 
-  return function readBody(request: IncomingMessage): Promise<Buffer> {
-    if (Number(request.headers['content-length']) > MAX_BYTES) return Promise.reject(new BodyRefused(413));
-    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  return async function readBody(request: IncomingMessage): Promise<Buffer> {
+    if (Number(request.headers['content-length']) > MAX_BYTES) throw new BodyRefused(413);
+    const refused = new AbortController();
+    const body: OpenBody = { bytes: 0, refuse: (status) => refused.abort(new BodyRefused(status)) };
     const chunks: Buffer[] = [];
-    const body: OpenBody = {
-      bytes: 0,
-      refuse(status) {
-        close();
-        reject(new BodyRefused(status));
-      },
-    };
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
       receive(body, chunk.length + CHUNK_OVERHEAD_BYTES);
     };
-    const onEnd = () => {
-      resolve(Buffer.concat(chunks));
-      close();
-    };
-    const onClose = () => body.refuse(400);
-
-    function close() {
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+    openBodies.add(body);
+    request.on('data', onData);
+    try {
+      await finished(request, { signal: refused.signal, cleanup: true });
+      return Buffer.concat(chunks);
+    } catch {
+      throw refused.signal.aborted ? refused.signal.reason : new BodyRefused(400);
+    } finally {
+      request.off('data', onData);
       // Without a listener, an error of the connection would end the process.
       request.on('error', () => {});
-      if (openBodies.delete(body)) openBytes -= body.bytes;
-      chunks.length = 0;
+      openBodies.delete(body);
+      openBytes -= body.bytes;
     }
-
-    openBodies.add(body);
-    request.on('data', onData).once('end', onEnd).once('close', onClose).once('error', onClose);
-    return promise;
   };
 }

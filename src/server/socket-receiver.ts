@@ -1,18 +1,17 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { App, Receiver } from '@slack/bolt';
+import type { Receiver } from '@slack/bolt';
 import { type Logger, SocketModeClient } from '@slack/socket-mode';
 import { LogLevel } from '@slack/web-api';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
-import { inLogScope } from '../runtime/log-scope.ts';
 import { createOutgoing, type Proxies } from '../runtime/outgoing.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { toSlackApiError } from '../slack/errors.ts';
-import { runListeners } from './listeners.ts';
+import { createListeners } from './listeners.ts';
 
 /** While one is renewed, the other receives the envelopes. Slack allows an app ten. */
 const CONNECTIONS = 2;
@@ -67,21 +66,19 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
   const connected = new Set<SocketLink>();
   const stopping = new AbortController();
   const firstConnection = Promise.withResolvers<void>();
-  let app: App | undefined;
+  const listeners = createListeners({ newRef, log });
   let loops: Promise<void>[] = [];
 
   /** Runs the listeners, then acknowledges with their payload. Never rejects. */
-  const handle = ({ body, accepts_response_payload: acceptsPayload, ack }: SlackEvent) =>
-    inLogScope({ ref: newRef() }, async () => {
-      if (app === undefined || stopping.signal.aborted) return;
-      try {
-        const acknowledgement = await runListeners(app, z.looseObject({}).parse(body), log);
-        if (acknowledgement === undefined) throw new Error('no listener took it');
-        await ack(acceptsPayload ? acknowledgement.payload : undefined);
-      } catch (error) {
-        log.warn({ err: error }, 'a request was not acknowledged');
-      }
-    });
+  async function handle({ body, accepts_response_payload: acceptsPayload, ack }: SlackEvent) {
+    const read = z.looseObject({}).safeParse(body);
+    if (!read.success || stopping.signal.aborted) return;
+    const acknowledgement = await listeners.run(read.data);
+    if (acknowledgement === undefined) return;
+    await ack(acceptsPayload ? acknowledgement.payload : undefined).catch((error: unknown) =>
+      log.warn({ err: error }, 'a request was not acknowledged'),
+    );
+  }
 
   /** Keeps one connection open while Docket runs. */
   async function maintainConnection(line: number) {
@@ -142,9 +139,7 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
   }
 
   return {
-    init(bolt) {
-      app = bolt;
-    },
+    init: listeners.init,
     connected: () => connected.size > 0,
 
     async start() {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createChangeSaver } from '../runtime/change-saver.ts';
 import { parseJson } from '../runtime/json.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
@@ -69,22 +70,12 @@ export function createRejectedKeyStore(redis: RedisClient) {
 const REPEAT_MS = 3_600_000;
 
 /** Returns a function that takes whether a call's key was accepted, and saves changes. */
-export function createKeyWatch(
+export const createKeyWatch = (
   store: Pick<RejectedKeyStore, 'reject' | 'accept'>,
   now: () => number,
   onError: (error: Error) => void,
-) {
-  const kept = new Map<string, { accepted: boolean; atMs: number }>();
-
-  return (keyId: string, accepted: boolean): void => {
-    const last = kept.get(keyId);
-    if (last?.accepted === accepted && now() - last.atMs < REPEAT_MS) return;
-    kept.set(keyId, { accepted, atMs: now() });
-    const write = accepted ? store.accept(keyId) : store.reject(keyId, now());
-    write.catch((error: Error) => {
-      // The next call saves it.
-      kept.delete(keyId);
-      onError(error);
-    });
-  };
-}
+) =>
+  createChangeSaver({
+    ...{ everyMs: REPEAT_MS, now, onError },
+    save: (keyId: string, accepted: boolean) => (accepted ? store.accept(keyId) : store.reject(keyId, now())),
+  });

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { App } from '@slack/bolt';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
-import { createCallProblems } from '../../src/server/health.ts';
+import { createHealth } from '../../src/server/health.ts';
 import { createHttpReceiver } from '../../src/server/http-receiver.ts';
 import { startHttpServer } from '../../src/server/http-server.ts';
 import { createSlackLogger } from '../../src/slack/web-calls.ts';
@@ -27,13 +27,13 @@ async function setting({
   const now = () => clock.ms;
   const server = await startHttpServer('PORT', 0, log, { receiveTimeoutMs: arriveMs });
   onTestFinished(() => server.close());
-  const problems = createCallProblems({ log, now, afterMs: minute });
+  const health = createHealth({ log, now, afterMs: minute });
   const receiver = createHttpReceiver({
     signingSecret: SECRET,
     server,
     now,
     metrics: unread,
-    problems,
+    health,
     newRef: () => '7f3c1d',
     log,
   });
@@ -68,7 +68,7 @@ async function setting({
   const signed = (body: string) => signatureOf(body, SECRET, clock.ms);
   return {
     ...{ posts, sends, signed, asked, lines, clock },
-    problem: () => problems.current()[0]?.text,
+    problem: () => health.problems()[0]?.text,
     said: () => lines.map(({ msg }) => msg),
   };
 }
@@ -98,7 +98,7 @@ describe('a request that Slack signed', () => {
     let answered = false;
     const answer = posts(command('x')).finally(() => (answered = true));
     await expect.poll(() => asked).toEqual(['x']);
-    expect((await posts('no command')).status).toBe(404);
+    expect((await posts('no command')).status).toBe(500);
     expect(answered).toBe(false);
     finish.resolve({ text: 'Hi' });
     expect(await answer).toEqual({ status: 200, text: '{"text":"Hi"}' });
@@ -121,7 +121,7 @@ describe('a request that Slack signed', () => {
 
   test('that nobody listens to is answered at once', async () => {
     const { posts } = await setting();
-    expect((await posts(command().replace('docs-test', 'other'))).status).toBe(404);
+    expect((await posts(command().replace('docs-test', 'other'))).status).toBe(500);
   });
 
   test.each([
