@@ -178,7 +178,7 @@ const messagesWith = (words: string): Message[] => [
     linkMessages(aLinkRun({ state, site: words, link: 'l' })).map((one) => one.message),
   ),
   refusedMessage(aLinkRun({ site: words, link: 'l' }), 'cannot_dm_bot'),
-  mentionMessage('m', { kind: 'refused', ask: contacts(words) }),
+  mentionMessage('m', { kind: 'refused', permission: 'agent', ask: contacts(words) }),
   mentionMessage('m', { kind: 'offer', text: words, excerpt: words }),
   message([scheduleLine(aSchedule({ site: words, owner: { id: 'U0ANA', name: words } }))]),
   auditMessage({ done: [anAuditEntry({ subject: words })], refused: [] }),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { threadNeeds } from '../../src/jobs/agent/thread/ephemeral-view.ts';
-import { NOW_MS } from '../support/builders.ts';
 import { anInstruction, aThread, aTrouble } from '../support/jobs/agent/builders.ts';
 import { reads } from '../support/slack/rendering.ts';
 
@@ -14,7 +13,7 @@ describe('a thread', () => {
       id: '1.2',
       by: ana,
       excerpt: 'secret',
-      answer: { by: ana, action: 'leave', atMs: NOW_MS },
+      answer: { by: ana, action: 'leave' },
     });
     const need = { user: 'U0BEN', id: `send 1.2 ${trouble.attempt}` };
     expect(reads(threadNeeds.answered(aThread({ sendProblems: [trouble] }), need))).not.toContain('secret');

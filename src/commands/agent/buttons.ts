@@ -33,7 +33,7 @@ export const threadButtons = threadClicks.map((action) =>
       const thread = await loadThread(run, caller, tools);
       const by: Person = { id: caller.user.id, name: caller.user.name };
       const event: ThreadClick = { kind: 'clicked', action, by, about, attempt, atMs: tools.now() };
-      const refusal = refusalOf(thread, event, tools.now());
+      const refusal = refusalOf(thread, event);
       if (refusal !== undefined) return refusal.reply;
       // The reducer ignores a click that another one has overtaken.
       const entry = { event, dedupeKey: `click ${action} ${caller.requestId}` };
@@ -83,7 +83,6 @@ function mentionHint(thread: ThreadRun, { id }: Person, whom: string): string {
 function refusalOf(
   thread: ThreadRun,
   entry: ThreadClick,
-  nowMs: number,
 ): { reply: EphemeralMessage | undefined } | undefined {
   const { action, about, by } = entry;
   if (thread.state === 'ended') return { reply: threadEnded };
@@ -92,7 +91,7 @@ function refusalOf(
     const author = thread.instructions.find(({ id }) => about.includes(id))?.by;
     if (author !== undefined && author.id !== by.id) return { reply: notAuthorMessage(author) };
   }
-  return applyClick(thread, entry, nowMs) === thread ? { reply: handledByMessage(thread, entry) } : undefined;
+  return applyClick(thread, entry) === thread ? { reply: handledByMessage(thread, entry) } : undefined;
 }
 
 /** Answers a click after another one. */

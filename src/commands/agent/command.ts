@@ -217,7 +217,15 @@ export async function stopFollowing(
   if (thread === undefined) return noneFollowedMessage(jobId);
   if (others.length > 0) return chooseThreadMessage(threads, rest, caller, tools);
   const { id, name } = caller.user;
-  const click: ThreadEvent = { kind: 'clicked', action: 'stop', by: { id, name }, about: [], attempt: 1 };
+  const by = { id, name };
+  const click: ThreadEvent = {
+    kind: 'clicked',
+    action: 'stop',
+    by,
+    about: [],
+    attempt: 1,
+    atMs: tools.now(),
+  };
   const entry = { event: click, dedupeKey: `click stop ${caller.requestId}` };
   const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
   if (outcome === 'gone') return noneFollowedMessage(jobId);

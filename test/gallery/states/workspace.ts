@@ -146,7 +146,7 @@ const homes: GalleryState[] = [
     aRun(),
   ]),
   ...answersOf('unclear send', threadNeeds, anUnclearSend, [
-    aThread({ sendProblems: [aTrouble({ answer: { by, action: 'sendAgain', atMs: NOW_MS } })] }),
+    aThread({ sendProblems: [aTrouble({ answer: { by, action: 'sendAgain' } })] }),
   ]),
   ...answersOf('held reply', threadNeeds, aHeldReply, [
     withHeld({ state: 'waiting' }),

@@ -2,13 +2,8 @@ import { readDomain } from '../../../domain.ts';
 import { type Message, message } from '../../../slack/blocks.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import { NamesUnknown } from '../../../slack/lookups.ts';
-import {
-  beginningOf,
-  findMentions,
-  leavesSharedOut,
-  messageToMarkdown,
-} from '../../../slack/markdown/message.ts';
-import { type Names, noNames } from '../../../slack/markdown/names.ts';
+import { findMentions, leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
+import type { Names } from '../../../slack/markdown/names.ts';
 import { cut, lengthOf, singleLine } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
 import { type Outcome, runAgainIn } from '../../job.ts';
@@ -43,38 +38,34 @@ export const mentionJob = defineRunJob({
 
 /** Decides the answer and saves only that: the message itself is kept only for the answer's button. */
 async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepResult<MentionRun>> {
-  const { policy, log, limits } = context;
+  const { policy, log } = context;
   const { user, external, channel, content } = run.reply;
-  const parsed = readBeginning(run);
+  const names = await findNames(run, context);
+  if (names === undefined) return retryLater(run, 'the names in it could not be looked up', context);
+  const text = messageToMarkdown(content, names, { withoutMention: run.botUserId }).trim();
+  const parsed = parseThreadText(text);
   const permission = parsed.kind === 'export' ? 'export' : 'agent';
   const verdict = await policy.check(user, permission, { external });
   if (verdict.kind === 'unknown')
     return verdict.missingScope
       ? postAnswer(run, message([[missingScopeText]]), context)
       : retryLater(run, 'its author could not be looked up', context);
-  const decided = { ...run, reply: { ...run.reply, content: {} }, name: verdict.person.name };
+  const files = run.reply.files || leavesSharedOut(content, names);
+  const decided = { ...run, reply: { ...run.reply, content: {}, files }, name: verdict.person.name };
   // Help contains nothing that only some people may know.
-  const isRefused = verdict.kind === 'refused' && (verdict.outsider === true || !asksForHelp(parsed));
-  if (isRefused) {
+  if (verdict.kind === 'refused' && (verdict.outsider === true || !asksForHelp(parsed))) {
     log.warn({ what: 'mention', user, channel, team: run.teamId }, 'a request was refused');
     const ask = contactsText(verdict, policy.isOpen(permission));
-    const answer: MentionAnswer = { kind: 'refused', ask, ...(permission === 'export' && { permission }) };
-    return saveAs({ ...decided, answer }, { audit: 'refused: not permitted' });
+    return saveAs({ ...decided, answer: { kind: 'refused', ask, permission } }, REFUSED);
   }
-  if (parsed.kind === 'export') return saveAs({ ...decided, answer: exportAnswer(parsed.site) });
-  if (await isClosed(run, context)) return saveAs({ ...decided, answer: { kind: 'closed' } });
-  const names = await findNames(run, context);
-  if (names === undefined) return retryLater(run, 'the names in it could not be looked up', context);
-  const text = messageToMarkdown(content, names, { withoutMention: run.botUserId }).trim();
-  const files = run.reply.files || leavesSharedOut(content, names);
-  const answer = answerFor(run, text, limits.instructionCharacters);
-  return saveAs({ ...decided, reply: { ...decided.reply, files }, answer });
+  const isClosed = parsed.kind !== 'export' && (await isInClosedThread(run, context));
+  return saveAs({
+    ...decided,
+    answer: isClosed ? { kind: 'closed' } : answerFor(run, parsed, text, context),
+  });
 }
 
-/** Reads the kind of request from its beginning, which needs no names. */
-function readBeginning({ reply: { content }, botUserId }: MentionRun): ThreadText {
-  return parseThreadText(messageToMarkdown(beginningOf(content), noNames, { withoutMention: botUserId }));
-}
+const REFUSED = { audit: 'refused: not permitted' };
 
 const asksForHelp = (parsed: ThreadText) =>
   isTalk(parsed) || (parsed.kind === 'command' && parsed.command === 'help');
@@ -91,8 +82,10 @@ function exportAnswer(typed: string | undefined): MentionAnswer {
   };
 }
 
-const isClosed = async ({ teamId, reply: { channel }, threadTs }: MentionRun, { threads }: JobContext) =>
-  threadTs !== undefined && (await threads.isClosed({ teamId, channel, rootTs: threadTs }));
+const isInClosedThread = async (
+  { teamId, reply: { channel }, threadTs }: MentionRun,
+  { threads }: JobContext,
+) => threadTs !== undefined && (await threads.isClosed({ teamId, channel, rootTs: threadTs }));
 
 async function findNames(
   { reply: { content }, id }: MentionRun,
@@ -107,8 +100,12 @@ async function findNames(
   }
 }
 
-function answerFor({ problem }: MentionRun, text: string, most: number): MentionAnswer {
-  const parsed = parseThreadText(text);
+function answerFor(
+  { problem }: MentionRun,
+  parsed: ThreadText,
+  text: string,
+  { limits: { instructionCharacters: most } }: JobContext,
+): MentionAnswer {
   switch (parsed.kind) {
     case 'follow':
       return problem === undefined ? { kind: 'help' } : { kind: 'project', problem, jobId: parsed.jobId };

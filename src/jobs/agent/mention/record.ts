@@ -20,12 +20,7 @@ export type ProjectProblem = z.infer<typeof projectProblem>;
 /** The answer to the author of the mention. */
 const mentionAnswer = z.discriminatedUnion('kind', [
   /** This person lacks the permission; `ask` is the contact. */
-  z.object({
-    kind: z.literal('refused'),
-    ask: z.string(),
-    /** The missing permission; if left out, to instruct the agent. */
-    permission: z.enum(['export']).optional(),
-  }),
+  z.object({ kind: z.literal('refused'), ask: z.string(), permission: z.enum(['export', 'agent']) }),
   z.object({ kind: z.literal('help') }),
   /** It is under a message whose thread takes no instructions. */
   z.object({ kind: z.literal('closed') }),

@@ -13,7 +13,7 @@ const followHint: Part[] = ['To follow an existing job, reply ', { code: '@Docke
 export function mentionMessage(mention: string, answer: MentionAnswer): Message {
   switch (answer.kind) {
     case 'refused':
-      return message([[notPermittedText(answer.permission ?? 'agent', answer.ask)]]);
+      return message([[notPermittedText(answer.permission, answer.ask)]]);
     case 'help':
       return overviewMessage;
     case 'export':

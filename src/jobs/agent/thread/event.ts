@@ -51,7 +51,7 @@ export const threadEvent = z.discriminatedUnion('kind', [
     by: person,
     about: z.array(z.string()),
     attempt: z.number().int(),
-    atMs: z.number().optional(),
+    atMs: z.number(),
   }),
   polled,
 ]);

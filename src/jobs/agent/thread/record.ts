@@ -94,7 +94,6 @@ export const sendProblem = z.object({
   attempt: z.number().int(),
   by: person,
   excerpt: z.string(),
-  sinceMs: z.number(),
   /** `unknown` asks for a decision; all others are reasons why it was not sent. */
   why: z.enum([
     'unknown',
@@ -117,7 +116,7 @@ export const sendProblem = z.object({
   /** Its message is final, unless an `answer` changes it. */
   final: z.boolean().optional(),
   /** The decision and its author. */
-  answer: z.object({ by: person, action: z.enum(['sendAgain', 'leave']), atMs: z.number() }).optional(),
+  answer: z.object({ by: person, action: z.enum(['sendAgain', 'leave']) }).optional(),
 });
 export type SendProblem = z.infer<typeof sendProblem>;
 
@@ -267,10 +266,6 @@ export const threadRun = runBase.extend({
   instructions: z.array(instruction).default([]),
   /** Counts the calls that may have been made. */
   sends: z.number().int().default(0),
-  /** Edits and deletions that arrived before their message, by its `ts`; oldest first. */
-  editsBeforeMessage: z
-    .array(z.object({ ts: z.string(), deleted: z.boolean(), json: z.string().optional() }))
-    .default([]),
   rounds: z.array(threadRound).default([]),
   sendProblems: z.array(sendProblem).default([]),
   digestAsks: z.array(digestAsk).default([]),

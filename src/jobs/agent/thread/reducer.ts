@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { beginningOf, leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import type { Names } from '../../../slack/markdown/names.ts';
 import { cut, lengthOf, tsToMs } from '../../../slack/text.ts';
@@ -28,7 +27,6 @@ import {
   dropInstructions,
   endThread,
   releaseHeld,
-  switchMode,
   updateInstruction,
 } from './transitions.ts';
 
@@ -46,30 +44,20 @@ export interface EventContext {
   graceMs: number;
 }
 
-/** Maximum held replies of one person; beyond it, the oldest count as not for the agent. */
-const MAX_HELD_PER_PERSON = 20;
-
 /** A question stays open this long: further replies raise no second one. */
 const QUESTION_TTL_MS = 10 * 60_000;
-
-/** Maximum edits and deletions kept before their message arrives; only for recent messages. */
-const MAX_EARLY = 20;
-const EARLY_MS = 10 * 60_000;
 
 /** Enough of an overlong text to recognize an aside and to make an excerpt. */
 const TRUNCATED_LENGTH = 200;
 
 /** The relevant content of a reply. */
-const replyContent = z.object({
+interface ReplyContent {
   /** Markdown without the mention of Docket; with `characters`, only its beginning. */
-  text: z.string(),
+  text: string;
   /** The length of a text that is longer than an instruction may be. */
-  characters: z.number().optional(),
-  mentionsBot: z.boolean(),
-  mentionsOthers: z.boolean(),
-  files: z.boolean(),
-});
-type ReplyContent = z.infer<typeof replyContent>;
+  characters?: number;
+  files: boolean;
+}
 
 /** Returns the thread after an event. Returns the same thread if nothing changes, as after a repeated event. */
 export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
@@ -81,13 +69,15 @@ export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: Event
 function applyByKind(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
   switch (event.kind) {
     case 'clicked':
-      return applyClick(thread, event, context.nowMs);
+      return applyClick(thread, event);
     case 'reply':
       return applyReply(thread, event, context);
     case 'edited':
       return applyEdit(thread, event, context);
-    case 'deleted':
-      return applyDeletion(thread, event.ts, context);
+    case 'deleted': {
+      const one = findInstruction(thread, event.ts);
+      return one ? withdrawPending(thread, one) : thread;
+    }
     case 'instruct':
       return applyModal(thread, event, context);
     case 'polled':
@@ -101,24 +91,17 @@ function applyReply(thread: ThreadRun, event: ReplyEvent, context: EventContext)
   if (findInstruction(thread, ts) || isBeforeRequest) return thread;
   const isByOther = event.user !== thread.owner.id;
   const next = isByOther && !thread.hasOtherAuthors ? { ...thread, hasOtherAuthors: true } : thread;
-  const early = thread.editsBeforeMessage.find((one) => one.ts === ts);
-  if (early?.deleted) return next;
-  const content =
-    early?.json === undefined ? readContent(event, context) : replyContent.parse(JSON.parse(early.json));
-  return applyContent(next, ts, content, context);
+  return applyContent(next, event, context);
 }
 
 /** Adds a reply as an instruction, holds it, answers it by an ephemeral, or ignores it as talk among people. */
-function applyContent(
-  thread: ThreadRun,
-  ts: string,
-  content: ReplyContent,
-  context: EventContext,
-): ThreadRun {
+function applyContent(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
   const { author, nowMs } = context;
-  const { text, mentionsBot, files } = content;
+  const { ts, mentionsBot, mentionsOthers } = event;
+  const content = readContent(event, context);
+  const { text, files } = content;
   const parsed = parseThreadText(text);
-  const decision = mentionsBot ? 'take' : decideReply(thread, author.id, content.mentionsOthers);
+  const decision = mentionsBot ? 'take' : decideReply(thread, author.id, mentionsOthers);
   const isTaken = decision === 'take';
   const answer = (ephemeral: EphemeralContent) => addReplyEphemeral(thread, ts, author, ephemeral);
   const isSmallTalk = parsed.kind === 'smallTalk' && content.characters === undefined;
@@ -139,19 +122,19 @@ function applyContent(
   const writtenAtMs = tsToMs(ts);
   const atMs = Number.isFinite(writtenAtMs) ? writtenAtMs : nowMs;
   const one = newInstruction({ id: ts, by, atMs, isReply: true, text, files, state });
-  const next = dropOldestHeld(addInstruction(thread, one), author.id);
+  const next = addInstruction(thread, one);
   return isTaken || hasOpenQuestion(thread, author.id, nowMs) ? next : askAuthor(next, one, nowMs);
 }
 
 function readContent(
-  { content, mentionsBot, mentionsOthers, files }: ReplyEvent,
+  { content, files }: ReplyEvent,
   { author, names, botUserId, limits }: EventContext,
 ): ReplyContent {
   // Without the permission only the kind of reply matters, and its beginning shows that.
   const read = author.may ? content : beginningOf(content);
   const text = messageToMarkdown(read, names, { withoutMention: botUserId });
   const leavesOut = files || leavesSharedOut(read, names);
-  return { ...truncateText(text, limits), mentionsBot, mentionsOthers, files: leavesOut };
+  return { ...truncateText(text, limits), files: leavesOut };
 }
 
 function truncateText(text: string, { instructionCharacters }: EventContext['limits']) {
@@ -182,11 +165,6 @@ function findRejection(
   return isFull ? { kind: 'tooMany', excerpt, most: limits.instructionsWaiting } : undefined;
 }
 
-function dropOldestHeld(thread: ThreadRun, userId: string): ThreadRun {
-  const surplus = heldOf(thread, userId).slice(0, -MAX_HELD_PER_PERSON);
-  return dropInstructions(thread, (one) => surplus.includes(one), 'notForAgent');
-}
-
 function hasOpenQuestion(thread: ThreadRun, userId: string, nowMs: number): boolean {
   const askedAtMs = thread.askedAtMs[userId];
   if (askedAtMs === undefined || isSoleAuthor(thread, userId)) return false;
@@ -210,7 +188,7 @@ function applyCommand(
   thread: ThreadRun,
   ts: string,
   command: ThreadCommand,
-  { author, nowMs }: EventContext,
+  { author }: EventContext,
 ): ThreadRun {
   if (command === 'help') return addReplyEphemeral(thread, ts, author, { kind: 'help' });
   if (command === 'stop') {
@@ -218,7 +196,7 @@ function applyCommand(
     return addReplyEphemeral(endThread(thread, { why: 'stopped', by }), ts, author, { kind: 'stopped' });
   }
   const mode = MODE_BY_ACTION[command];
-  return addReplyEphemeral(switchMode(thread, mode, nowMs), ts, author, { kind: 'mode', about: mode });
+  return addReplyEphemeral({ ...thread, mode }, ts, author, { kind: 'mode', about: mode });
 }
 
 type EphemeralContent = Omit<Ephemeral, 'id' | 'to'>;
@@ -228,15 +206,18 @@ const addReplyEphemeral = (thread: ThreadRun, ts: string, author: Person, conten
 
 /** The agent gets the edited text. If the reply was already sent, its author gets an ephemeral. */
 function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
-  const { ts } = event;
+  const { ts, mentionsBot } = event;
   const one = findInstruction(thread, ts);
   const content = readContent(event, context);
-  if (!one) return applyUnknownEdit(thread, ts, content, context);
+  if (!one) {
+    // The message was talk: a mention of Docket is too late.
+    const isLate = context.author.may && mentionsBot && !isTalk(parseThreadText(content.text));
+    return isLate ? addReplyEphemeral(thread, ts, context.author, { kind: 'lateMention' }) : thread;
+  }
   const isSent = one.state === 'over' ? one.outcome === 'sent' : !isResendable(one);
-  if (isSent)
-    return addReplyEphemeral(thread, ts, one.by, { kind: 'edited', about: ts, excerpt: one.excerpt });
+  if (isSent) return addReplyEphemeral(thread, ts, one.by, { kind: 'edited' });
   if (!isResendable(one)) return thread;
-  const { text, characters, mentionsBot } = content;
+  const { text, characters } = content;
   if (isTalk(parseThreadText(text))) return withdrawPending(thread, one);
   if (!context.author.may) return refuseAuthor(withdraw(thread, one), ts, mentionsBot, context);
   const rejection = characters === undefined ? undefined : findRejection(thread, 'waiting', content, context);
@@ -247,43 +228,11 @@ function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext):
   return mentionsBot ? releaseHeld(edited, [ts]) : edited;
 }
 
-/** The edit arrived before its message and is kept, or the message was talk: then a mention of Docket is too late. */
-function applyUnknownEdit(
-  thread: ThreadRun,
-  ts: string,
-  content: ReplyContent,
-  context: EventContext,
-): ThreadRun {
-  if (!context.author.may) return thread;
-  if (!content.mentionsBot)
-    return keepEarly(thread, { ts, deleted: false, json: JSON.stringify(content) }, context);
-  if (isTalk(parseThreadText(content.text))) return thread;
-  return addReplyEphemeral(thread, ts, context.author, { kind: 'lateMention' });
-}
-
-function applyDeletion(thread: ThreadRun, ts: string, context: EventContext): ThreadRun {
-  const one = findInstruction(thread, ts);
-  return one ? withdrawPending(thread, one) : keepEarly(thread, { ts, deleted: true }, context);
-}
-
 const withdraw = (thread: ThreadRun, one: Instruction) =>
   dropInstructions(thread, (other) => other === one, 'withdrawn');
 
 const withdrawPending = (thread: ThreadRun, one: Instruction) =>
   isPending(one) ? withdraw(thread, one) : thread;
-
-/** An edit that arrives after the deletion does not restore the message. */
-function keepEarly(
-  thread: ThreadRun,
-  early: ThreadRun['editsBeforeMessage'][number],
-  { nowMs }: EventContext,
-): ThreadRun {
-  const isNew = ({ ts }: { ts: string }) => nowMs - tsToMs(ts) < EARLY_MS;
-  const known = thread.editsBeforeMessage.find(({ ts }) => ts === early.ts);
-  if (known?.deleted || !isNew(early)) return thread;
-  const others = thread.editsBeforeMessage.filter((one) => one !== known && isNew(one));
-  return { ...thread, editsBeforeMessage: [...others, early].slice(-MAX_EARLY) };
-}
 
 function applyModal(
   before: ThreadRun,
@@ -302,7 +251,7 @@ function applyModal(
 export const MODE_BY_ACTION = { onlyMentioned: 'mention', allReplies: 'all' } as const;
 
 /** Returns the thread after a click. Returns the same thread if the click is too late. */
-export function applyClick(thread: ThreadRun, click: ThreadClick, nowMs: number): ThreadRun {
+export function applyClick(thread: ThreadRun, click: ThreadClick): ThreadRun {
   const { action, about, by } = click;
   switch (action) {
     case 'send':
@@ -313,13 +262,13 @@ export function applyClick(thread: ThreadRun, click: ThreadClick, nowMs: number)
       return discardWaiting(thread, about, by);
     case 'sendAgain':
       return about[0] === 'round'
-        ? resendLastOfRound(thread, Number(about[1]), by, click.atMs ?? nowMs)
-        : resolveTrouble(thread, click, action, nowMs);
+        ? resendLastOfRound(thread, Number(about[1]), click)
+        : resolveTrouble(thread, click, action);
     case 'leave':
-      return resolveTrouble(thread, click, action, nowMs);
+      return resolveTrouble(thread, click, action);
     case 'onlyMentioned':
     case 'allReplies':
-      return switchMode(thread, MODE_BY_ACTION[action], nowMs);
+      return { ...thread, mode: MODE_BY_ACTION[action] };
     case 'stop':
       return endThread(thread, { why: 'stopped', by });
     // The step asks the watch for a poll.
@@ -367,7 +316,6 @@ function resolveTrouble(
   thread: ThreadRun,
   { about: [id], attempt, by }: ThreadClick,
   action: 'sendAgain' | 'leave',
-  nowMs: number,
 ): ThreadRun {
   const one = findInstruction(thread, id);
   const isOpen = one?.state === 'unknown' || (one?.state === 'failed' && action === 'sendAgain');
@@ -377,17 +325,17 @@ function resolveTrouble(
     action === 'leave'
       ? { state: 'over', outcome: 'left' }
       : { state: 'waiting', attempt: attempt + 1, ...unsent };
-  return answerSendProblem(updateInstruction(thread, one.id, changes), one, { by, action, atMs: nowMs });
+  return answerSendProblem(updateInstruction(thread, one.id, changes), one, { by, action });
 }
 
 /** Resends the last instruction of a failed round, once per round. */
-function resendLastOfRound(thread: ThreadRun, n: number, by: Person, nowMs: number): ThreadRun {
+function resendLastOfRound(thread: ThreadRun, n: number, { by, atMs }: ThreadClick): ThreadRun {
   const round = thread.rounds.find((one) => one.n === n);
   const last = findInstruction(thread, round?.last?.id);
   if (round?.ending?.kind !== 'failed' || !last || last.text === '') return thread;
   const id = `${last.id} again ${n}`;
   if (findInstruction(thread, id)) return thread;
   const { text, excerpt } = last;
-  const resent = newInstruction({ id, by, atMs: nowMs, text, excerpt });
+  const resent = newInstruction({ id, by, atMs, text, excerpt });
   return { ...thread, instructions: [...thread.instructions, resent] };
 }

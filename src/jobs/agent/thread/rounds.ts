@@ -32,7 +32,7 @@ export function applySendResult(
   if (sent?.attempt !== attempt || sent.state !== 'sending') return thread;
   const next: ThreadRun = { ...thread, retry: thread.retry && { ...thread.retry, expired: true } };
   const { by, excerpt, creates } = sent;
-  const about = { id, attempt, by, excerpt, creates, sinceMs: nowMs };
+  const about = { id, attempt, by, excerpt, creates };
   switch (result.kind) {
     case 'taken': {
       const { job } = result;

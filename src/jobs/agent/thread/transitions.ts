@@ -63,8 +63,8 @@ export function releaseHeld(thread: ThreadRun, ids: readonly string[]): ThreadRu
   return thread.instructions.filter(isReleased).reduce(addFilesEphemeral, released);
 }
 
-const addFilesEphemeral = (thread: ThreadRun, { id, by, files, excerpt }: Instruction) =>
-  files ? addEphemeral(thread, { id: `files ${id}`, to: by.id, kind: 'files', about: id, excerpt }) : thread;
+const addFilesEphemeral = (thread: ThreadRun, { id, by, files }: Instruction) =>
+  files ? addEphemeral(thread, { id: `files ${id}`, to: by.id, kind: 'files' }) : thread;
 
 /** Asks the author whether a reply is for the agent. */
 export function askAuthor(thread: ThreadRun, { id, by, excerpt }: Instruction, nowMs: number): ThreadRun {
@@ -74,14 +74,6 @@ export function askAuthor(thread: ThreadRun, { id, by, excerpt }: Instruction, n
     { ...thread, askedAtMs: { ...thread.askedAtMs, [by.id]: atMs } },
     { id: `question ${by.id} ${atMs}`, to: by.id, kind: 'question', about: id, excerpt },
   );
-}
-
-/** Changes which later replies are instructions. Authors of held replies are asked about them again. */
-export function switchMode(thread: ThreadRun, mode: 'all' | 'mention', nowMs: number): ThreadRun {
-  if (thread.mode === mode) return thread;
-  const held = thread.instructions.filter(({ state }) => state === 'held');
-  const firsts = held.filter((one, index) => held.findIndex(({ by }) => by.id === one.by.id) === index);
-  return firsts.reduce<ThreadRun>((next, one) => askAuthor(next, one, nowMs), { ...thread, mode });
 }
 
 /** Drops all unsent instructions of one person. An ephemeral says so, and names the contact. */

@@ -68,7 +68,7 @@ const mention = (name: string, answer: MentionAnswer) =>
 const names = ['acme', 'beta'];
 
 export const mentions: GalleryState[] = [
-  mention('not permitted', { kind: 'refused', ask: '@Ben' }),
+  mention('not permitted', { kind: 'refused', ask: '@Ben', permission: 'agent' }),
   mention('help', { kind: 'help' }),
   mention('not permitted to export', { kind: 'refused', ask: '@Ben', permission: 'export' }),
   mention('export', { kind: 'export', site: 'docs.acme.com' }),

@@ -20,7 +20,7 @@ const troubleWith = (
     INSTRUCTION,
   );
 const answer = (action: NonNullable<SendProblem['answer']>['action']) => ({
-  answer: { by: BEN, action, atMs: NOW_MS },
+  answer: { by: BEN, action },
 });
 const WHY = ['refused', 'key', 'forbidden', 'down', 'project', 'archived', 'gone', 'unsupported'] as const;
 

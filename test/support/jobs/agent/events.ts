@@ -45,6 +45,7 @@ export const clicks = (by: Person, action: Click['action'], about: string[] = []
   by,
   about,
   attempt,
+  atMs: NOW_MS,
 });
 
 /** An instruction from a modal. */
