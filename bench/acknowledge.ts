@@ -13,17 +13,24 @@ import { usageOf } from './parts/usage.ts';
 /**
  * How long Slack waits for the acknowledgement of a command, against a bare Bolt app that adds one BullMQ job. Both are
  * processes of their own, and so are the stand-ins; both write to the same Redis. Docket's is a `web` process: as with the
- * floor, nobody works on what was added.
+ * floor, nobody works on what was added. With `--running` it works on the exports as well, which run for hours: then
+ * each block is longer, and slower.
  */
 const RATIO = 2;
-const BLOCK_MS = 5000;
 const WARM_UP = 1;
 
 const { values } = parseArgs({
-  options: { rate: { type: 'string', default: '100' }, blocks: { type: 'string', default: '6' } },
+  options: {
+    rate: { type: 'string' },
+    blocks: { type: 'string' },
+    running: { type: 'boolean', default: false },
+  },
   strict: false,
 });
-const [rate, blocks] = [Number(values.rate), Number(values.blocks)];
+const isRunning = values.running === true;
+const BLOCK_MS = isRunning ? 30_000 : 5000;
+const rate = Number(values.rate ?? (isRunning ? 30 : 100));
+const blocks = Number(values.blocks ?? (isRunning ? 2 : 6));
 
 const redis = await startTestRedis();
 const slack = startRemote<SlackProcess>(new URL('./parts/slack-process.ts', import.meta.url).pathname);
@@ -33,7 +40,7 @@ const [{ apiUrl, token, signingSecret }, { url, apiKey, projectId }] = [
   await platform.listen(),
 ];
 const bot = await startBot({
-  DOCKET_ROLE: 'web',
+  DOCKET_ROLE: isRunning ? 'all' : 'web',
   SLACK_BOT_TOKEN: token,
   SLACK_SIGNING_SECRET: signingSecret,
   SLACK_API_URL: apiUrl,
