@@ -3,23 +3,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes longest begins first, so that nobody waits for one file in the end; what waits goes beside what computes. */
 const LONGEST = [
-  ...['stop-in-calls', 'alerts', 'kill', 'digest-refused', 'digest-kill', 'failover', 'agent-chaos'],
-  ...[
-    'regular-expressions',
-    'socket',
-    'readers',
-    'stop-start',
-    'leftovers',
-    'slack-trouble',
-    'story',
-    'faults',
-  ],
+  ...['kill', 'stop-in-calls', 'digest-kill', 'agent-chaos', 'alerts', 'story', 'failover', 'socket'],
+  ...['demo', 'stop', 'chaos', 'digest-refused', 'agent-limits', 'problems', 'slack-trouble'],
 ];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
-      const at = LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      const at = LONGEST.findIndex((name) => new RegExp(`/${name}\\.(?:test|process)\\.ts$`).test(moduleId));
       if (at >= 0) return at;
       return moduleId.includes('/outside/') ? LONGEST.length : LONGEST.length + 1;
     };
@@ -29,7 +20,11 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'tests', include: ['test/**/*.test.ts'] } },
+      // These start Docket, the demo or other programs as processes, and kill them. Each takes seconds.
+      { extends: true, test: { name: 'processes', include: ['test/**/*.process.ts'] } },
+    ],
     globalSetup: 'test/support/leftovers.ts',
     // No test leaves anything behind in its process, so that files share what they import.
     isolate: false,

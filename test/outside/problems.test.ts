@@ -249,7 +249,7 @@ test.for(Object.entries(causes))(
       ({ level, problem }) => level === 50 && problem !== undefined && name.endsWith(problem),
     );
     expect(ofLog).toEqual([expect.objectContaining(code === undefined ? {} : { code })]);
-    // test/metrics/alerts.test.ts has Prometheus try it.
+    // test/metrics/alerts.process.ts has Prometheus try it.
     expect(rules.find(({ alert }: { alert: string }) => alert === 'DocketProblem')?.expr).toBe(
       'max by (name) (docket_problems{level="error"}) > 0',
     );

@@ -1,4 +1,5 @@
 import config from '../../../vitest.config.ts';
 
 /** A run that is to be interrupted, with the set-up of the others. */
-export default { test: { ...config.test, include: ['test/support/leftovers/waits.ts'] } };
+const { projects, ...test } = config.test ?? {};
+export default { test: { ...test, include: ['test/support/leftovers/waits.ts'] } };
