@@ -152,10 +152,10 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Promise<
     saveAs(endRun(run, { kind: 'noLink', ...details }, now()));
   const docs = context.docs(run.project);
   if (docs === undefined) return endWithoutLink({ why: 'project' });
-  const alone = await isForRequesterAlone(run, context);
+  const alone = run.alone ?? (await isForRequesterAlone(run, context));
   if (typeof alone === 'number') return runAgainIn(alone);
   const name = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
-  const link = await makeBundleLink(run, docs, { jobId: jobIdOf(run), name }, context);
+  const link = await makeBundleLink({ ...run, alone }, docs, { jobId: jobIdOf(run), name }, context);
   switch (link.kind) {
     case 'made':
       return saveAs(endRun(run, { kind: 'done', ...link.made, privately: alone }, now()));

@@ -76,6 +76,7 @@ const resetFields = {
   pollFailure: undefined,
   stalled: undefined,
   ending: undefined,
+  alone: undefined,
   audited: undefined,
 };
 
