@@ -110,7 +110,7 @@ async function makeDue(slack: StandInSlack, week: Week, dueAtMs: number, runs: R
     const times = { sinceMs: dueAtMs, nextAtMs: dueAtMs, prepared: week.name };
     const of = { id: `bench-${index}`, teamId, sections: SECTIONS, project, channel };
     await runs.start(aSchedule({ ...of, ...times }));
-    editions.push(weeklyId(teamId, channel, project, week.name));
+    editions.push(weeklyId({ teamId, channel, project }, week.name));
   }
   return editions;
 }

@@ -126,7 +126,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     await runs.save({ ...next, sinceMs: run.sinceMs, failures: run.failures });
     // A person may have sent it by hand.
     const { name, range } = lastCompleteWeek(next.nextAtMs);
-    const edition = { id: weeklyId(run.teamId, run.channel, run.project, name) };
+    const edition = { id: weeklyId(run, name) };
     await search([rootKey(edition), pagesKey(edition)], Date.parse(range.to));
   }
 

@@ -32,16 +32,12 @@ const MAX_ASKED = 2;
 /** Has the digest of the last complete week posted now; once, like any other of that week. */
 export async function sendNow(schedule: ScheduleRun, caller: Caller, tools: CommandTools): Promise<Message> {
   if (schedule.state === 'testing') return beingSetUp;
-  const { id, teamId, channel, project, site } = schedule;
+  const { id, channel, site } = schedule;
   const nowMs = tools.now();
   const week = lastCompleteWeek(nowMs);
   const settledMs = settledAtMs(week.range);
   if (nowMs < settledMs) return notSettledMessage(week, settledMs);
-  const known = await tools.intake.loadKnown(
-    weeklyId(teamId, channel, project, week.name),
-    editionRun,
-    caller,
-  );
+  const known = await tools.intake.loadKnown(weeklyId(schedule, week.name), editionRun, caller);
   if (known !== undefined && isComplete(known))
     return postedAlreadyMessage(known, await permalinkOf(known, tools.outbox, tools.workspaceUrl));
   // The schedule's next step accepts the digest. Later answers go to this person.

@@ -2,11 +2,10 @@ import { outcomeOf } from '../../agent/thread/digest-asks.ts';
 import { type DigestAsk, threadRun } from '../../agent/thread/record.ts';
 import type { JobContext } from '../../context.ts';
 import { type FiguresRun, hasTotals, rangeKey } from '../figures/record.ts';
-import { FEEDBACK_LIMIT, withoutHalf } from '../figures/requests.ts';
+import { FEEDBACK_LIMIT } from '../figures/requests.ts';
 import { addCounts, type Counts, type ReaderFigures, totalOf } from '../model.ts';
 import { pageFigures } from '../stats.ts';
 import { daysOf, weekBefore, weekNameOf } from '../weeks.ts';
-import { fileSupportKey } from './files.ts';
 import { type EditionRun, editionRun, weeklyId } from './record.ts';
 
 /** Number of weeks in a trend, including the digest's own. In fewer weeks than `MIN_WEEKS` a lowest one means nothing. */
@@ -32,8 +31,7 @@ export async function complete(
   const { counts, ...listed } = await loadPages(run, figures, before, context);
   const readers = run.sections.includes('readers') ? readersOf(figures, before) : undefined;
   const mayHaveCsv = listed.pages !== undefined && run.sections.includes('csv') && !run.inDirectMessage;
-  const isRefused = mayHaveCsv && (await context.figures.isUnsupported(fileSupportKey(run.teamId)));
-  const newCsv = mayHaveCsv && !isRefused ? ({ state: 'open', failures: 0, attempt: 1 } as const) : undefined;
+  const newCsv = mayHaveCsv ? ({ state: 'open', failures: 0, attempt: 1 } as const) : undefined;
   return {
     ...run,
     state: 'completing',
@@ -71,9 +69,8 @@ async function loadPages(
 
 /** The readers' figures, compared with the range before. */
 function readersOf(figures: FiguresRun | undefined, before: FiguresRun | undefined): ReaderFigures {
-  const complete = (run: FiguresRun | undefined) => run?.readers && withoutHalf(run.readers).figures;
-  const { questions, visitors, ...now } = complete(figures) ?? {};
-  const earlier = complete(before);
+  const { questions, visitors, ...now } = figures?.readers?.figures ?? {};
+  const earlier = before?.readers?.figures;
   return {
     ...now,
     ...(questions && { questions: { ...questions, before: earlier?.questions } }),
@@ -122,10 +119,9 @@ type FollowUp = EditionRun['followUps'][number];
  */
 export async function loadFollowUps(run: EditionRun, { runs, figures }: JobContext): Promise<FollowUp[]> {
   if (run.kind !== 'weekly') return [];
-  const { teamId, channel, project } = run;
   const ids: string[] = [];
   for (let { before } = run; ids.length < MAX_WEEKS_BACK; before = weekBefore(before))
-    ids.push(weeklyId(teamId, channel, project, weekNameOf(before)));
+    ids.push(weeklyId(run, weekNameOf(before)));
   const editions = await runs.loadAll(ids, editionRun);
   const posted = new Set(editions.filter(({ ended }) => ended?.why === 'done').map(({ id }) => id));
   const last = ids.findIndex((id) => posted.has(id));

@@ -12,19 +12,20 @@ import { comparePages } from '../stats.ts';
 import { typedRange } from '../weeks.ts';
 import { type DigestFile, type EditionRun, rootKey } from './record.ts';
 
-/** If Slack cannot be reached for this long, the file is left out. */
+/** A file is not tried again this long after its digest was posted, or after this many completions. */
 const GIVE_UP_MS = 3_600_000;
-
-/** A file is left out after this many consecutive "refused" or "missing" answers, or begun completions. */
-const MAX_FAILURES = 6;
+const MAX_ATTEMPTS = 6;
 
 /** After this many checks, each pause twice the previous one, a file of unclear completion counts as missing. */
 const UNCLEAR_CHECKS = 4;
 
-/** Whether the workspace refuses files, cached for a day. */
-export const fileSupportKey = (teamId: string) => `slack-files:${teamId}`;
-
 type Step = Promise<StepResult<EditionRun>>;
+
+/** How a step saves the file: as it is, or to be tried again. */
+interface Saving {
+  save(changes: Partial<DigestFile>): StepResult<EditionRun>;
+  retry(changes: Partial<DigestFile>, inMs: number): StepResult<EditionRun>;
+}
 
 /**
  * Takes the next step for the list of all pages as a file in the thread: upload of its bytes, completion, check that
@@ -38,56 +39,47 @@ export async function stepCsv(
   const { csv, pages } = run;
   const root = await context.outbox.deliveryState(rootKey(run));
   if (root.kind !== 'shown' || pages === undefined || csv?.state !== 'open') return undefined;
-  const waitMs = (csv.nextMs ?? 0) - context.now();
+  const nowMs = context.now();
+  const waitMs = (csv.nextMs ?? 0) - nowMs;
   if (waitMs > 0) return runAgainIn(waitMs);
   const filename = `page-views-${run.week ?? typedRange(run.range)}.csv`;
-  const save: Save = (changes, inMs = 0) => {
-    const next = { trouble: undefined, ...changes, nextMs: inMs > 0 ? context.now() + inMs : undefined };
-    return saveAs({ ...run, csv: { ...csv, ...next } });
+  const save: Saving['save'] = (changes) =>
+    saveAs({ ...run, csv: { ...csv, nextMs: undefined, ...changes } });
+  const retry: Saving['retry'] = (changes, inMs) => {
+    const isOver = nowMs - run.sinceMs >= GIVE_UP_MS || (changes.attempt ?? 0) > MAX_ATTEMPTS;
+    return save(isOver ? { state: 'failed' } : { ...changes, nextMs: nowMs + inMs });
   };
   try {
-    if (csv.fileId === undefined) return await send(run, filename, save, context);
+    if (csv.fileId === undefined) return await send(run, filename, { save, retry }, context);
     const place = { channel: root.channel, threadTs: root.ts };
-    return await complete(run, csv, { fileId: csv.fileId, title: filename, ...place }, save, context);
+    const upload = { fileId: csv.fileId, title: filename, ...place };
+    return await complete(run, csv, upload, { save, retry }, context);
   } catch (error) {
     if (!(error instanceof SlackApiError)) throw error;
-    return afterError(run, csv, error, save, context);
+    return afterError(run, csv, error, { save, retry }, context);
   }
 }
 
-type Save = (changes: Partial<DigestFile>, inMs?: number) => StepResult<EditionRun>;
-
-/** If Slack is unreachable, a file ends only by time; if Slack answers, by count or at once. */
-async function afterError(
+function afterError(
   run: EditionRun,
-  file: DigestFile,
+  { failures: before, attempt }: DigestFile,
   error: SlackApiError,
-  save: Save,
+  { save, retry }: Saving,
   context: JobContext,
-): Step {
+): StepResult<EditionRun> {
   const { kind, code, method } = error;
   const about = { run: run.id };
-  const nowMs = context.now();
-  // If the app lacks the scope, or no upload can begin, all files are refused.
-  const takesNone = lacksScope(error) || (kind === 'refused' && method === 'files.getUploadURLExternal');
-  const { sinceMs, inARow } = file.trouble ?? { sinceMs: nowMs, inARow: 0 };
-  const retry = takesNone ? undefined : retryOf(error, inARow, about, context);
-  if (retry !== undefined) {
-    if (nowMs - sinceMs >= GIVE_UP_MS) return save({ state: 'failed' });
-    return save({ trouble: { sinceMs, inARow: retry.failures } }, retry.inMs);
-  }
+  const isRefused = lacksScope(error);
+  const known = isRefused ? undefined : retryOf(error, before, about, context);
+  if (known !== undefined) return retry({ failures: known.failures }, known.inMs);
   context.log.warn({ ...about, kind, code, method }, 'a file of a digest was not taken');
-  if (takesNone) {
-    await context.figures.markUnsupported(fileSupportKey(run.teamId));
-    return save({ state: 'failed' });
-  }
-  const failures = file.failures + 1;
+  const failures = before + 1;
+  const inMs = backoffMs(context.timing, failures, context.random());
   // An upload address expires.
-  if (method === 'files.upload' && failures < MAX_FAILURES)
-    return save({ failures }, backoffMs(context.timing, failures, context.random()));
+  if (method === 'files.upload') return retry({ failures }, inMs);
   // Slack drops uploads that are not completed in time.
-  if (kind === 'missing' && file.attempt < MAX_FAILURES)
-    return save({ fileId: undefined, attempt: file.attempt + 1 });
+  if (kind === 'missing' && !isRefused)
+    return retry({ fileId: undefined, attempt: attempt + 1, failures }, inMs);
   return save({ state: 'failed' });
 }
 
@@ -101,7 +93,7 @@ function slotsOf({ id, teamId }: EditionRun, { rateLimiter, timing }: JobContext
 }
 
 /** Safe to repeat: an upload without completion is in no conversation, and Slack drops it. */
-async function send(run: EditionRun, filename: string, save: Save, context: JobContext): Step {
+async function send(run: EditionRun, filename: string, { save }: Saving, context: JobContext): Step {
   const { slack, timing, figures } = context;
   const slots = slotsOf(run, context);
   const waitMs = await slots.take('begin');
@@ -120,7 +112,7 @@ async function complete(
   run: EditionRun,
   { attempt, failures }: DigestFile,
   upload: { fileId: string; title: string; channel: string; threadTs: string },
-  save: Save,
+  { save, retry }: Saving,
   context: JobContext,
 ): Step {
   const { slack, callOnce, callResult, timing } = context;
@@ -141,12 +133,10 @@ async function complete(
   const info = await slack.fileInfo(fileId).catch(slots.hold('info')).catch(unfinished);
   // A shared file is there, even if Slack does not know its contents yet.
   if (info.sharedIn.includes(channel)) return save({ state: 'done' });
-  if (failures >= MAX_FAILURES) return save({ state: 'failed' });
   // Slack shares a file after its answer. If it is still not shared after the checks, the completion did not happen.
   const isUnclear = completed.kind === 'unknown' && failures >= UNCLEAR_CHECKS;
-  if (isUnclear && attempt >= MAX_FAILURES) return save({ state: 'failed' });
   const next = isUnclear ? { attempt: attempt + 1, failures: 0 } : { failures: failures + 1 };
-  return save(next, timing.retryMinMs * 2 ** failures);
+  return retry(next, Math.min(timing.retryMaxMs, timing.retryMinMs * 2 ** failures));
 }
 
 /** The state of a file whose upload was never finished. */

@@ -14,13 +14,12 @@ const file = z.object({
   state: z.enum(['open', 'done', 'failed']),
   /** Missing until its bytes are uploaded. */
   fileId: z.string().optional(),
+  /** Consecutive failed calls, and checks that did not find it. */
   failures: z.number().int(),
   /** Number of begun completions; each is made once. */
   attempt: z.number().int(),
   /** No call is made before this time. */
   nextMs: z.number().optional(),
-  /** Slack is unreachable: since when, and consecutive failed calls. */
-  trouble: z.object({ sinceMs: z.number(), inARow: z.number().int() }).optional(),
 });
 export type DigestFile = z.infer<typeof file>;
 
@@ -125,8 +124,10 @@ export const editionKind: VisibleKind<EditionRun> = {
 };
 
 /** Returns the id of a week's digest, the same for everybody who posts it. */
-export const weeklyId = (teamId: string, channel: string, project: string, week: string) =>
-  idOf('digest', teamId, channel, project, week);
+export const weeklyId = (
+  { teamId, channel, project }: Pick<EditionRun, 'teamId' | 'channel' | 'project'>,
+  week: string,
+) => idOf('digest', teamId, channel, project, week);
 
 /** Returns a new digest. Its figures are accepted by its first step. */
 export function newEdition(

@@ -43,10 +43,16 @@ export const figuresRun = runBase.extend({
     .object({
       done: z.array(z.enum(READER_PARTS)),
       figures: readerFigures,
-      /** For a part of several requests: the cursor, the number of requests, and the counts so far. */
-      cursor: z.string().optional(),
-      partRequests: z.number().int().optional(),
-      categories: z.record(z.string(), z.number()).default({}),
+      /** A part of several requests: its cursor, the number of requests, and the questions counted so far. */
+      open: z
+        .object({
+          cursor: z.string(),
+          requests: z.number().int(),
+          asked: z.number(),
+          unanswered: z.number(),
+          categories: z.record(z.string(), z.number()),
+        })
+        .optional(),
     })
     .optional(),
   state: z.enum(['collecting', 'ended']),
@@ -87,7 +93,7 @@ export function newFiguresRun(
     spans: [...spans],
     requests: 0,
     ...(pages && { pages: { offset: 0, state: 'collecting' as const } }),
-    ...(readers && { readers: { done: [], figures: {}, categories: {} } }),
+    ...(readers && { readers: { done: [], figures: {} } }),
     state: 'collecting',
     sinceMs: nowMs,
     nextMs: nowMs,

@@ -135,23 +135,28 @@ async function requestSearches(readers: Readers, query: Query, { docs, signal }:
   return (isOver ? undefined : goOn(next, page.nextCursor)) ?? withPart(next, 'searches');
 }
 
-const cursorOf = ({ cursor }: Readers) => (cursor === undefined ? {} : { cursor });
+const cursorOf = ({ open }: Readers) => (open === undefined ? {} : { cursor: open.cursor });
+
+const NO_QUESTIONS = { asked: 0, unanswered: 0, categories: {} };
 
 /** Returns how a part continues; undefined if it is complete, or has reached its limit of requests. */
-function goOn(readers: Readers, nextCursor: string | undefined): Readers | undefined {
-  const partRequests = (readers.partRequests ?? 0) + 1;
-  const isNew = nextCursor !== undefined && nextCursor !== readers.cursor;
-  return isNew && partRequests < MAX_PART_REQUESTS
-    ? { ...readers, cursor: nextCursor, partRequests }
+function goOn(readers: Readers, cursor: string | undefined, counted = NO_QUESTIONS): Readers | undefined {
+  const requests = (readers.open?.requests ?? 0) + 1;
+  const isNew = cursor !== undefined && cursor !== readers.open?.cursor;
+  return isNew && requests < MAX_PART_REQUESTS
+    ? { ...readers, open: { ...counted, cursor, requests } }
     : undefined;
 }
 
-/** Counts another part of the conversations with the assistant. The readers' text is not read. */
+/**
+ * Counts another part of the conversations with the assistant; only a complete count is shown. The readers' text is not
+ * read.
+ */
 async function requestQuestions(readers: Readers, query: Query, { docs, signal }: Source): Promise<Readers> {
   const paging = { limit: CONVERSATION_LIMIT, ...cursorOf(readers) };
   const page = await docs.getAssistantConversations({ ...query, ...paging }, { signal });
-  const { asked, unanswered } = readers.figures.questions ?? { asked: 0, unanswered: 0 };
-  const categories = { ...readers.categories };
+  const before = readers.open ?? NO_QUESTIONS;
+  const categories: Record<string, number> = { ...before.categories };
   const open = page.conversations.filter(({ resolutionStatus }) => resolutionStatus === 'unanswered');
   for (const { queryCategory } of open) {
     if (queryCategory === undefined) continue;
@@ -159,31 +164,17 @@ async function requestQuestions(readers: Readers, query: Query, { docs, signal }
     if (known === undefined && Object.keys(categories).length >= MAX_CATEGORIES) continue;
     categories[queryCategory] = (known ?? 0) + 1;
   }
+  const asked = before.asked + page.conversations.length;
+  const unanswered = before.unanswered + open.length;
+  const done = withPart(readers, 'questions');
+  if (page.hasMore) return goOn(readers, page.nextCursor, { asked, unanswered, categories }) ?? done;
   const [category] = Object.entries(categories).toSorted(([, one], [, other]) => other - one)[0] ?? [];
-  const counted = {
-    asked: asked + page.conversations.length,
-    unanswered: unanswered + open.length,
-    ...(category !== undefined && { category }),
-  };
-  const next = { ...readers, figures: { ...readers.figures, questions: counted }, categories };
-  if (page.hasMore) return goOn(next, page.nextCursor) ?? withPart(withoutQuestions(readers), 'questions');
-  return { ...withPart(readers, 'questions'), figures: next.figures };
-}
-
-function withoutQuestions(readers: Readers): Readers {
-  const { questions: _, ...figures } = readers.figures;
-  return { ...readers, figures };
-}
-
-/** Returns them without an incomplete part, which would mislead. */
-export function withoutHalf(readers: Readers): Readers {
-  const { cursor, partRequests: _, ...rest } = readers;
-  return cursor === undefined ? readers : withoutQuestions(rest);
+  const questions = { asked, unanswered, ...(category !== undefined && { category }) };
+  return { ...done, figures: { ...readers.figures, questions } };
 }
 
 /** The part is done: no more requests for it. */
-export const withPart = (readers: Readers, part: ReaderPart): Readers => ({
-  ...withoutHalf(readers),
-  categories: {},
-  done: [...readers.done, part],
+export const withPart = ({ done, figures }: Readers, part: ReaderPart): Readers => ({
+  figures,
+  done: [...done, part],
 });

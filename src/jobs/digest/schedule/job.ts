@@ -140,7 +140,7 @@ async function finishPosting(
     await acceptDigest(run, posting, context);
     return saveAs({ ...run, posting: { ...posting, accepted: true } });
   }
-  const edition = await loadEdition(posting.run, context);
+  const edition = await loadEdition(weeklyId(run, posting.week), context);
   // A digest that is missing or damaged is skipped.
   if (edition === undefined) return saveAs({ ...run, posting: undefined, lastWeek: posting.week });
   if (edition.ended === undefined) {
@@ -164,22 +164,22 @@ async function finishPosting(
 
 /** Accepts the digest of a week; its id follows from the week. One that has failed, or waits for numbers, resumes. */
 async function acceptDigest(
-  { teamId, channel, project, site, owner, sections, timetable, id }: ScheduleRun,
-  { run, dueAtMs, sentBy: senders }: NonNullable<ScheduleRun['posting']>,
+  run: ScheduleRun,
+  { week, dueAtMs, sentBy: senders }: NonNullable<ScheduleRun['posting']>,
   context: JobContext,
 ): Promise<void> {
   const { runs, wake, now } = context;
+  const { teamId, channel, project, site, owner, sections } = run;
   const { range } = lastCompleteWeek(dueAtMs);
-  const wanted = { teamId, channel, project, site, owner, sections, range, dueAtMs };
-  const sentBy = senders && id;
-  const digest = newEdition(
-    { ...wanted, id: run, kind: 'weekly', timetable: timetableText(timetable), sentBy },
-    now(),
-  );
+  const id = weeklyId(run, week);
+  const wanted = { id, teamId, channel, project, site, owner, sections, range, dueAtMs };
+  const sentBy = senders && run.id;
+  const timetable = timetableText(run.timetable);
+  const digest = newEdition({ ...wanted, kind: 'weekly', timetable, sentBy }, now());
   const accepted = await runs.accept(digest, Number.MAX_SAFE_INTEGER, 0, undefined);
   if (accepted.kind === 'accepted') return wake(digest);
   for (;;) {
-    const known = await loadEdition(run, context);
+    const known = await loadEdition(id, context);
     const again = known && restart(known, { sections, sentBy }, now());
     if (again === undefined) return;
     const resumed = await runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
@@ -219,9 +219,7 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
     const name = `left.${run.owner.id}`;
     await publish(run, name, { channel: run.channel }, ownerLeftMessage(run), context);
   }
-  const id = weeklyId(run.teamId, run.channel, run.project, due.week.name);
-  const posting = { run: id, week: due.week.name, sinceMs: nowMs, dueAtMs: due.dueAtMs };
-  return saveAs({ ...next, posting });
+  return saveAs({ ...next, posting: { week: due.week.name, sinceMs: nowMs, dueAtMs: due.dueAtMs } });
 }
 
 /** If nothing is due: collects figures in time, checks for unusual days, and waits. */
@@ -247,7 +245,7 @@ async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promi
   const nowMs = context.now();
   if (run.state === 'removed') return markIdle(run, context);
   const week = lastCompleteWeek(nowMs).name;
-  const posting = run.posting ?? { run: '', week, sinceMs: nowMs, dueAtMs: nowMs };
+  const posting = run.posting ?? { week, sinceMs: nowMs, dueAtMs: nowMs };
   const failed = recordOutcome({ ...run, posting }, { why: 'broken', code: ref }, nowMs);
   const { alert } = run;
   const next: ScheduleRun = {

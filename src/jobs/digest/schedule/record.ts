@@ -42,10 +42,9 @@ export const scheduleRun = runBase.extend({
   nextAtMs: z.number(),
   /** The week whose figures are being collected for the next digest. */
   prepared: z.string().optional(),
-  /** The digest that is being posted: its run and week, and when it was due or sent by hand. */
+  /** The week whose digest is being posted, and when it was due or sent by hand. */
   posting: z
     .object({
-      run: z.string(),
       week: z.string(),
       sinceMs: z.number(),
       dueAtMs: z.number(),

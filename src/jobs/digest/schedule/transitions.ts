@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type EditionEnding, weeklyId } from '../edition/record.ts';
+import type { EditionEnding } from '../edition/record.ts';
 import { nextOccurrence, type Timetable } from '../schedule-times.ts';
 import { lastCompleteWeek, type Week } from '../weeks.ts';
 import type { ScheduleRun } from './record.ts';
@@ -120,8 +120,7 @@ export function recordOutcome(
 export function sendByHand(run: ScheduleRun, by: string, nowMs: number): ScheduleRun | undefined {
   if (run.state === 'removed' || run.state === 'testing') return undefined;
   const week = lastCompleteWeek(nowMs).name;
-  const id = weeklyId(run.teamId, run.channel, run.project, week);
-  const known = run.posting?.run === id ? run.posting : { run: id, week, sinceMs: nowMs, dueAtMs: nowMs };
+  const known = run.posting?.week === week ? run.posting : { week, sinceMs: nowMs, dueAtMs: nowMs };
   const sentBy = [...new Set([...(known.sentBy ?? []), by])];
   const next = { ...run, posting: { ...known, accepted: false, sentBy } };
   return run.nextAtMs > nowMs ? { ...next, nextAtMs: nextDue(next, nowMs) } : next;

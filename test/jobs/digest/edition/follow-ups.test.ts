@@ -26,10 +26,7 @@ const asked = (
   });
 
 /** The weekly digests before. */
-const IDS = ['2026-W36', '2026-W35', '2026-W34'].map((week) => {
-  const { teamId, channel, project } = anEdition();
-  return weeklyId(teamId, channel, project, week);
-});
+const IDS = ['2026-W36', '2026-W35', '2026-W34'].map((week) => weeklyId(anEdition(), week));
 
 /** What a digest after these says of them. */
 async function said(threads: ThreadRun[], readers: EditionRun['readers'] = {}) {

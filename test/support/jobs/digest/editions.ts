@@ -103,7 +103,7 @@ export function planWeekly(schedule: ScheduleRun, { name, range }: Week, nowMs: 
   const edition = newEdition(
     {
       ...{ teamId, channel, project, site, owner, sections, range, kind: 'weekly' },
-      id: weeklyId(teamId, channel, project, name),
+      id: weeklyId({ teamId, channel, project }, name),
       timetable: timetableText(timetable),
     },
     nowMs,
