@@ -23,9 +23,6 @@ import type { RedisClient } from './store/redis/client.ts';
 import { askTime } from './store/redis/clock.ts';
 import { connectForRequests } from './store/redis/connections.ts';
 
-/** How long a submitted modal waits for the `response_url` of its command; without one it shows the answer itself. */
-const ADDRESS_MS = 200;
-
 /** How long an answer waits for the address of a thread or for a link. */
 const LINK_MS = 200;
 
@@ -39,7 +36,7 @@ const READY_MS = 2000;
 export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
   const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
   const { redis, queues, stores } = connectRole(connectForRequests, settings, parts);
-  const { runs, threads, audit, responseUrls } = stores;
+  const { runs, threads, audit } = stores;
   const { receiver, connected } = await createReceiver(settings, parts);
   const bolt = createBolt(settings, parts, receiver);
 
@@ -91,7 +88,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
     monotonicMs,
   });
-  const openModal = createModalOpener({ ...parts, responseUrls, timeoutMs: timing.modalMs });
+  const openModal = createModalOpener({ ...parts, timeoutMs: timing.modalMs });
   const tools: GateParts['tools'] = {
     intake,
     outbox,
@@ -142,7 +139,6 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       limits,
       replyMode,
     },
-    responseUrlOf: (request) => withTimeout(ADDRESS_MS, responseUrls.find(request)).catch(() => undefined),
     openModal,
     postEphemeral,
     postInThread: slack.postEphemeralTo,

@@ -45,8 +45,6 @@ export interface BindParts {
   identity: () => Identity | undefined;
   /** The tools for events, except the bot's identity. */
   eventTools: Omit<EventTools, 'identity'>;
-  /** The response URL of the request that opened a modal, while it is known. */
-  responseUrlOf: (request: string) => Promise<string | undefined>;
   /** Opens a modal for a click on Home, or replaces the modal of the click. */
   openModal: CommandTools['openModal'];
   postEphemeral: PostEphemeral;
@@ -214,8 +212,7 @@ export function bind(app: App, parts: BindParts) {
       const origin = modalOrigin.safeParse(parseJson(view.private_metadata));
       if (modal === undefined || !origin.success) return update(outdated.modal);
       const { callbackId: name, may, submit } = modal;
-      const responseUrl = await parts.responseUrlOf(origin.data.request);
-      const submitter = callerOfModal(body, origin.data, responseUrl, receivedAtMs);
+      const submitter = callerOfModal(body, origin.data, receivedAtMs);
       const result = await passGate({ kind: 'modal', name, may }, submitter, (caller, tools) =>
         submit(modalValues(view), caller, tools, {
           ticked: tickedValues(view),
@@ -231,7 +228,8 @@ export function bind(app: App, parts: BindParts) {
         return ack({ response_action: 'update', view: next });
       }
       // Buttons work in the conversation of the command; in a modal their answers would have no place.
-      if (responseUrl !== undefined && (await sendEphemeral(submitter, value.message))) return ack();
+      if (submitter.responseUrl !== undefined && (await sendEphemeral(submitter, value.message)))
+        return ack();
       return update(value.message);
     },
   );
@@ -340,13 +338,12 @@ function callerOfAction(body: BlockAction | MessageShortcut, receivedAtMs: numbe
 }
 
 /**
- * From a submitted modal: a repeat has the same view id. `responseUrl` belongs to the request that opened it. For
- * people of other organizations `team` is theirs, and only the view names the workspace of the app (bolt-js#1614).
+ * From a submitted modal: a repeat has the same view id. For people of other organizations `team` is theirs, and only
+ * the view names the workspace of the app (bolt-js#1614).
  */
 function callerOfModal(
   body: ViewSubmitAction,
-  { channel }: ModalOrigin,
-  responseUrl: string | undefined,
+  { channel, responseUrl }: ModalOrigin,
   receivedAtMs: number,
 ): Caller {
   return {

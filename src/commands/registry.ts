@@ -118,10 +118,13 @@ export interface Modal {
   ): Promise<SubmitResult>;
 }
 
-/** The origin of a modal: place, request and subject, in its `private_metadata`. */
+/**
+ * The origin of a modal, in its `private_metadata`: place, subject, and the response URL of the request that opened it.
+ * Slack shows it to nobody.
+ */
 export const modalOrigin = z.object({
   channel: z.object({ id: z.string(), name: z.string() }),
-  request: z.string(),
+  responseUrl: z.string().optional(),
   about: z.string().optional(),
 });
 export type ModalOrigin = z.infer<typeof modalOrigin>;

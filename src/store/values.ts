@@ -22,10 +22,7 @@ export function createValueStores(redis: RedisClient) {
 
     /** Response URLs for ephemeral answers, by request, as long as Slack accepts them. They are secrets. */
     responseUrls: {
-      async put(request: string, responseUrl: string) {
-        await redis.set(keys.responseUrl(request), responseUrl, 'PX', retention.responseUrlMs);
-      },
-      find: (request: string) => read(keys.responseUrl(request)),
+      find: (runId: string) => read(keys.responseUrl(runId)),
     },
 
     people: {

@@ -17,7 +17,6 @@ describe('a modal', () => {
   });
 
   test.each<[string, Partial<BindParts>]>([
-    ['whose address is no longer known', { responseUrlOf: async () => undefined }],
     ['whose answer does not arrive', { postEphemeral: async () => false }],
   ])('%s shows the answer itself', async (_, parts) => {
     const { submits, log } = bindForTest({

@@ -122,7 +122,7 @@ const payloads = [
     view: {
       id: 'V1',
       callback_id: registry.modals[0]?.callbackId,
-      private_metadata: JSON.stringify({ channel, request: '1.2.a' }),
+      private_metadata: JSON.stringify({ channel }),
       title: { type: 'plain_text', text: 'Export' },
       state: { values: { domain: { text: { type: 'plain_text_input', value: 'docs.acme.com' } } } },
       app_installed_team_id: 'T0ACME',

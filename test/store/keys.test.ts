@@ -87,7 +87,6 @@ test('whatever the stores write ends some day, except for settings, threads that
   await createValueStores(client).people.setDirectMessage('T1', 'U1', 'D1');
   await runs.alias('export T1 acme se_1', 'r1');
   await createAlertStore(client).begin('key:T1:acme', 1000);
-  await createValueStores(client).responseUrls.put('1.2.a', 'https://hooks.example/1');
   const user = { id: 'U1', name: 'ana' };
   const line = { user, channel: 'C1', what: 'export', subject: 'docs.acme.com', result: 'accepted' };
   await createAuditStore(client).add('T1', { ...line, atMs: deadlineMs });
@@ -120,7 +119,6 @@ test('whatever the stores write ends some day, except for settings, threads that
       keys.alias('export T1 acme se_1'),
       keys.claim('c1'),
       keys.responseUrl('r1'),
-      keys.responseUrl('1.2.a'),
       keys.alert('key:T1:acme'),
       keys.audit('T1'),
       keys.message('m1'),

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createValueStores } from '../../src/store/values.ts';
 import { redisForTests } from '../support/redis.ts';
@@ -33,14 +32,6 @@ test('an expired link replaces an older one of its name', async () => {
   await links.put('l1', ADDRESS, Math.floor(await nowMs()) - 1);
   expect(await links.get('l1')).toBeUndefined();
   expect(await redis.client.keys('*')).toEqual([]);
-});
-
-test('a response URL is kept as long as Slack accepts it', async () => {
-  const { responseUrls } = stores();
-  await responseUrls.put('1.2.a', ADDRESS);
-  expect(await responseUrls.find('1.2.a')).toBe(ADDRESS);
-  expect(await responseUrls.find('1.2.b')).toBeUndefined();
-  expect(await livesMs(keys.responseUrl('1.2.a'))).toBeGreaterThan(retention.responseUrlMs - 30_000);
 });
 
 test('people who opened their Home tab are remembered for each workspace, and not forever', async () => {

@@ -161,7 +161,6 @@ export function bindForTest({ policy = allows, identity = acme, tools, ...change
     }),
     identity,
     eventTools: {} as BindParts['eventTools'],
-    responseUrlOf: async () => 'https://hooks.example/1',
     openModal: async () => {},
     async postEphemeral(responseUrl, { text }) {
       answers.push({ responseUrl, text });

@@ -40,7 +40,7 @@ export const aProject = (changes: Partial<Project> = {}): Project => ({
 export const acme = aProject({ name: 'acme', domains: ['docs.acme.com', 'api.acme.com'] });
 export const beta = aProject({ name: 'beta', domains: ['docs.beta.io'], channels: ['C0BETA'] });
 
-export const origin = { channel: { id: 'C0DOCS', name: 'docs' }, request: 'trigger.1' };
+export const origin = { channel: { id: 'C0DOCS', name: 'docs' }, responseUrl: 'https://hooks.example/1' };
 export const ana = { id: 'U0ANA', name: 'Ana', fullMember: true, active: true };
 export const done = message([['Done']]);
 
