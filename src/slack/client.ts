@@ -43,25 +43,23 @@ export interface Place {
 /** The type of their metadata. */
 const EVENT_TYPE = 'docket_message';
 
-/** Clocks inside Slack may differ by this much, in seconds. */
-const CLOCK_TOLERANCE_S = 120;
+/** The clocks of Slack and of Redis may differ by this much. */
+const CLOCK_TOLERANCE_MS = 3_600_000;
 
 /** The part of Slack's Web API that Docket uses. Every call rejects with `SlackApiError` and is sent once. */
 export type SlackApi = ReturnType<typeof createSlackApi>;
 
 export function createSlackApi(options: SlackWebOptions) {
-  const { web, call, callInTime, gate, clock, missingScopes } = createSlackWeb(options);
+  const { call, gate, missingScopes } = createSlackWeb(options);
   let own: Pick<Identity, 'teamId' | 'enterpriseId'> | undefined;
   async function conversation(channelId: string) {
-    const { channel } = await call('conversations.info', () =>
-      web.conversations.info({ channel: channelId }),
-    );
+    const { channel } = await call('conversations.info', { channel: channelId });
     if (!channel) throw new SlackApiError('unclear', 'conversations.info', 'no_channel');
     return channel;
   }
 
   async function identity(): Promise<Identity> {
-    const { team_id, enterprise_id, user_id, bot_id, url } = await call('auth.test', () => web.auth.test());
+    const { team_id, enterprise_id, user_id, bot_id, url } = await call('auth.test', {});
     if (!team_id || !user_id || !bot_id || !url)
       throw new SlackApiError('token', 'auth.test', 'not_a_bot_token');
     own = { teamId: team_id, ...(enterprise_id && { enterpriseId: enterprise_id }) };
@@ -73,7 +71,7 @@ export function createSlackApi(options: SlackWebOptions) {
   /** Returns undefined if Slack does not show us the person, which no retry changes. */
   async function findUser(userId: string) {
     try {
-      const { user } = await call('users.info', () => web.users.info({ user: userId }));
+      const { user } = await call('users.info', { user: userId });
       if (!user) throw new SlackApiError('unclear', 'users.info', 'no_user');
       return user;
     } catch (error) {
@@ -115,9 +113,7 @@ export function createSlackApi(options: SlackWebOptions) {
     /** Returns user ids; undefined if the workspace has no such user group. */
     async groupMembers(groupId: string): Promise<string[] | undefined> {
       try {
-        const response = await call('usergroups.users.list', () =>
-          web.usergroups.users.list({ usergroup: groupId }),
-        );
+        const response = await call('usergroups.users.list', { usergroup: groupId });
         return response.users ?? [];
       } catch (error) {
         if (error instanceof SlackApiError && error.kind === 'missing') return undefined;
@@ -127,7 +123,7 @@ export function createSlackApi(options: SlackWebOptions) {
 
     /** Returns the active user groups; `handle` has no `@`. */
     async groups(): Promise<{ id: string; handle: string }[]> {
-      const response = await call('usergroups.list', () => web.usergroups.list({}));
+      const response = await call('usergroups.list', {});
       return (response.usergroups ?? []).flatMap(({ id, handle }) => (id && handle ? [{ id, handle }] : []));
     },
 
@@ -148,9 +144,11 @@ export function createSlackApi(options: SlackWebOptions) {
       const members: string[] = [];
       let cursor: string | undefined;
       for (let page = 0; page < MEMBER_PAGES; page += 1) {
-        const response = await call('conversations.members', () =>
-          web.conversations.members({ channel: channelId, limit: 1000, ...(cursor && { cursor }) }),
-        );
+        const response = await call('conversations.members', {
+          channel: channelId,
+          limit: 1000,
+          ...(cursor && { cursor }),
+        });
         members.push(...(response.members ?? []));
         cursor = response.response_metadata?.next_cursor;
         if (!cursor) break;
@@ -171,21 +169,21 @@ export function createSlackApi(options: SlackWebOptions) {
      * expired, and `unclear` if Slack did not answer within `timeoutMs`.
      */
     async openModal(triggerId: string, view: ModalView, timeoutMs?: number): Promise<void> {
-      await call('views.open', () => web.views.open({ trigger_id: triggerId, view }), timeoutMs);
+      await call('views.open', { trigger_id: triggerId, view }, { timeoutMs });
     },
 
     /** Replaces a modal that is open. */
     async updateModal(viewId: string, view: ModalView, timeoutMs?: number): Promise<void> {
-      await call('views.update', () => web.views.update({ view_id: viewId, view }), timeoutMs);
+      await call('views.update', { view_id: viewId, view }, { timeoutMs });
     },
 
     /** Replaces a person's Home tab. Rejects with code `not_enabled` if the app has none. */
     async publishHome(userId: string, view: HomeView): Promise<void> {
-      await call('views.publish', () => web.views.publish({ user_id: userId, view }));
+      await call('views.publish', { user_id: userId, view });
     },
 
     async openDirectMessage(userId: string): Promise<string> {
-      const { channel } = await call('conversations.open', () => web.conversations.open({ users: userId }));
+      const { channel } = await call('conversations.open', { users: userId });
       if (!channel?.id) throw new SlackApiError('unclear', 'conversations.open', 'no_channel');
       return channel.id;
     },
@@ -204,19 +202,19 @@ export function createSlackApi(options: SlackWebOptions) {
         unfurl_links: false,
         unfurl_media: false,
       };
-      const response = await callInTime('chat.postMessage', isTooLate, () => web.chat.postMessage(message));
+      const response = await call('chat.postMessage', message, { isTooLate });
       if (!response.ts || !response.channel) throw new SlackApiError('unclear', 'chat.postMessage', 'no_ts');
       return { channel: response.channel, ts: response.ts };
     },
 
     async edit(place: PostedMessage, { text, blocks }: Message, isTooLate: IsTooLate): Promise<void> {
       // An empty list of blocks removes the old ones for certain.
-      await callInTime('chat.update', isTooLate, () => web.chat.update({ ...place, text, blocks }));
+      await call('chat.update', { ...place, text, blocks }, { isTooLate });
     },
 
     /** Deletes one of our messages. Rejects with kind `missing` if it does not exist. */
     async remove({ channel, ts }: PostedMessage): Promise<void> {
-      await call('chat.delete', () => web.chat.delete({ channel, ts }));
+      await call('chat.delete', { channel, ts });
     },
 
     /**
@@ -229,7 +227,7 @@ export function createSlackApi(options: SlackWebOptions) {
       message: Message,
     ): Promise<void> {
       const to = { channel, user, ...(threadTs !== undefined && { thread_ts: threadTs }) };
-      await call('chat.postEphemeral', () => web.chat.postEphemeral({ ...to, ...body(message) }));
+      await call('chat.postEphemeral', { ...to, ...body(message) });
     },
 
     /**
@@ -242,9 +240,7 @@ export function createSlackApi(options: SlackWebOptions) {
       bytes: number;
     }): Promise<{ fileId: string; uploadUrl: string }> {
       const { filename, bytes: length } = file;
-      const response = await call('files.getUploadURLExternal', () =>
-        web.files.getUploadURLExternal({ filename, length }),
-      );
+      const response = await call('files.getUploadURLExternal', { filename, length });
       const { file_id: fileId, upload_url: uploadUrl } = response;
       if (!fileId || !uploadUrl || !URL.canParse(uploadUrl))
         throw new SlackApiError('unclear', 'files.getUploadURLExternal', 'no_address');
@@ -265,14 +261,12 @@ export function createSlackApi(options: SlackWebOptions) {
       threadTs: string;
     }): Promise<void> {
       const { fileId: id, title, channel: channel_id, threadTs: thread_ts } = file;
-      await call('files.completeUploadExternal', () =>
-        web.files.completeUploadExternal({ files: [{ id, title }], channel_id, thread_ts }),
-      );
+      await call('files.completeUploadExternal', { files: [{ id, title }], channel_id, thread_ts });
     },
 
     /** Returns the channels in which a file is shared. Rejects with kind `missing` if its upload was never finished. */
     async fileInfo(fileId: string): Promise<{ sharedIn: string[] }> {
-      const { file } = await call('files.info', () => web.files.info({ file: fileId }));
+      const { file } = await call('files.info', { file: fileId });
       if (!file) throw new SlackApiError('unclear', 'files.info', 'no_file');
       const shares = { ...file.shares?.public, ...file.shares?.private };
       return { sharedIn: Object.keys(shares).filter((channel) => shares[channel]?.some(({ ts }) => ts)) };
@@ -280,39 +274,29 @@ export function createSlackApi(options: SlackWebOptions) {
 
     /** Adds a reaction by the bot; its name has no colons. Also resolves if it exists already. */
     async addReaction({ channel, ts: timestamp }: PostedMessage, name: string): Promise<void> {
-      await call('reactions.add', () => web.reactions.add({ channel, timestamp, name })).catch(
-        ignoreCode('already_reacted'),
-      );
+      await call('reactions.add', { channel, timestamp, name }).catch(ignoreCode('already_reacted'));
     },
 
     /** Removes a reaction of the bot. Also resolves if it does not exist. */
     async removeReaction({ channel, ts: timestamp }: PostedMessage, name: string): Promise<void> {
-      await call('reactions.remove', () => web.reactions.remove({ channel, timestamp, name })).catch(
-        ignoreCode('no_reaction'),
-      );
-    },
-
-    /** Returns epoch milliseconds, no later than Slack's clock now; 0 if its responses have no time. */
-    async serverTimeMs(): Promise<number> {
-      if (clock.nowMs() === undefined) await call('auth.test', () => web.auth.test());
-      return clock.nowMs() ?? 0;
+      await call('reactions.remove', { channel, timestamp, name }).catch(ignoreCode('no_reaction'));
     },
 
     /**
-     * Reads one page of a conversation or a thread since a time of Slack's clock. Returns our message with this key in
-     * its metadata, if it is there, and the cursor of the next page.
+     * Reads one page of a conversation or a thread since a time. Returns our message with this key in its metadata, if
+     * it is there, and the cursor of the next page.
      */
     async findMessage(key: string, { channel, threadTs }: Place, sinceMs: number, cursor?: string) {
       const page = {
         channel,
         limit: 200,
         include_all_metadata: true,
-        ...(sinceMs > 0 && { oldest: String(Math.floor(sinceMs / 1000) - CLOCK_TOLERANCE_S) }),
+        oldest: String(Math.max(0, Math.floor((sinceMs - CLOCK_TOLERANCE_MS) / 1000))),
         ...(cursor !== undefined && { cursor }),
       };
       const { messages = [], response_metadata: more } = await (threadTs === undefined
-        ? call('conversations.history', () => web.conversations.history(page))
-        : call('conversations.replies', () => web.conversations.replies({ ...page, ts: threadTs })));
+        ? call('conversations.history', page)
+        : call('conversations.replies', { ...page, ts: threadTs }));
       const [found] = messages.flatMap(({ ts, metadata }): FoundMessage[] => {
         const { key: known, hash = '' } = (metadata?.event_payload ?? {}) as Partial<DeliveryMetadata>;
         const isFound = ts !== undefined && known === key && metadata?.event_type === EVENT_TYPE;

@@ -162,7 +162,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (waitMs > 0) return waitMs;
     if (isRoot) await ownPosts.markPosting(wanted.teamId, target.channel, key);
-    const postedAtMs = record.postedAtMs ?? (await slack.serverTimeMs());
+    const postedAtMs = record.postedAtMs ?? now();
     return callMarked(key, record, {
       rateLimit,
       mark: (untilMs) => ({ postedAtMs, checkAtMs: untilMs }),
@@ -181,8 +181,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
 
   /**
    * Searches for a post whose answer was lost: reads one page, for which it takes a slot. Returns the message, undefined
-   * if it is not there, or the milliseconds until the next page. The post was made at `sinceMs` of Slack's clock or
-   * later; from `fromMs` on, it can be found.
+   * if it is not there, or the milliseconds until the next page. The post was made at `sinceMs` or later; from
+   * `fromMs` on, it can be found.
    */
   async function findLostPost(
     key: string,

@@ -73,6 +73,14 @@ export interface ConversationReadersParts extends RememberParts, Pick<SlackApi, 
   log: Pick<Log, 'info'>;
 }
 
+/** Returns a handler that replaces an error by `otherwise` if a retry would have the same outcome. */
+const ifPermanent =
+  <T>(otherwise: T) =>
+  (error: unknown): T => {
+    if (isPermanent(error)) return otherwise;
+    throw error;
+  };
+
 /** Who may read a conversation. Neither rejects: if Slack does not answer in time, the result is false. */
 export interface ConversationReaders {
   /** Whether every full member of the workspace may. */
@@ -85,14 +93,7 @@ export interface ConversationReaders {
 export function createConversationReaders(parts: ConversationReadersParts): ConversationReaders {
   /** Returns Slack's facts about a channel; `otherwise` if Slack does not answer, or never will. */
   function lookUp<T>(load: (id: string) => Promise<T>, otherwise: T) {
-    const loadCached = cached(parts, async (id) => {
-      try {
-        return await load(id);
-      } catch (error) {
-        if (isPermanent(error)) return otherwise;
-        throw error;
-      }
-    });
+    const loadCached = cached(parts, (id) => load(id).catch(ifPermanent(otherwise)));
     return async (channelId: string) => {
       try {
         return await withTimeout(parts.timeoutMs, loadCached(channelId));
@@ -129,25 +130,17 @@ export interface NamesParts extends RememberParts {
   groups: () => Promise<readonly { id: string; handle: string }[]>;
 }
 
-const undefinedIfPermanent = (error: unknown) => {
-  if (isPermanent(error)) return undefined;
-  throw error;
-};
-
 /**
  * Returns a function that looks up the names for a message's mentions, all at once and within `timeoutMs`. Names that
  * Slack does not know, and those after the first `MAX_LOOKUPS`, are missing. Rejects with `NamesUnknown` if a retry may
  * find more.
  */
 export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<Names> {
-  const person = cached(parts, async (id) => {
-    const known = await parts.person(id).catch(undefinedIfPermanent);
-    return known?.name;
-  });
-  const channel = cached(parts, (id) => parts.channelName(id).catch(undefinedIfPermanent));
+  const person = cached(parts, async (id) => (await parts.person(id).catch(ifPermanent(undefined)))?.name);
+  const channel = cached(parts, (id) => parts.channelName(id).catch(ifPermanent(undefined)));
   const handles = cached(parts, async () => {
-    const groups = await parts.groups().catch(undefinedIfPermanent);
-    return new Map(groups?.map(({ id, handle }) => [id, handle]));
+    const groups = await parts.groups().catch(ifPermanent([]));
+    return new Map(groups.map(({ id, handle }) => [id, handle]));
   });
   const group = async (id: string) => (await handles('all')).get(id);
 

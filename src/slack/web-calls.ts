@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Logger, LogLevel, WebClient } from '@slack/web-api';
+import { type Logger, LogLevel, type WebAPICallResult, WebClient } from '@slack/web-api';
 import { type Response as FetchResponse, fetch, getGlobalDispatcher, type RequestInit } from 'undici';
 import type { Log } from '../runtime/log.ts';
 import { beforeSending } from '../runtime/outgoing.ts';
@@ -41,9 +41,18 @@ export const methodScopes = {
  */
 export type IsTooLate = () => boolean;
 
+type SlackMethod = keyof typeof methodScopes;
+
+/** The client's function for a method, found by the parts of its name. */
+type ClientMethod<Name extends string, Group = WebClient> = Name extends `${infer First}.${infer Rest}`
+  ? ClientMethod<Rest, Group[First & keyof Group]>
+  : Extract<Group[Name & keyof Group], (args: never) => Promise<WebAPICallResult>>;
+
+type Answer<Name extends SlackMethod> = Awaited<ReturnType<ClientMethod<Name>>>;
+
 /** One finished call, for health and metrics. */
 export interface SlackCall {
-  method: keyof typeof methodScopes;
+  method: SlackMethod;
   /** Whether Slack answered and accepted the token. */
   answered: boolean;
   /** Whether it refused the token. */
@@ -67,13 +76,12 @@ export interface SlackWebOptions {
 }
 
 /** Prevents the present call from being sent too late. */
-const guards = new AsyncLocalStorage<IsTooLate>();
+const guards = new AsyncLocalStorage<IsTooLate | undefined>();
 
 /** Makes calls to Slack's Web API, each sent once. `call` rejects with `SlackApiError`. */
 export function createSlackWeb(options: SlackWebOptions) {
   const { token, apiUrl, timing, channelIds, log, monotonicMs, onCall } = options;
   const gate = createTokenGate({ timing, monotonicMs });
-  const clock = createSlackClock(monotonicMs);
   // The client's own retries would post twice, and its handling of a 429 delays every other call.
   const web = new WebClient(token, {
     slackApiUrl: apiUrl,
@@ -89,7 +97,6 @@ export function createSlackWeb(options: SlackWebOptions) {
       const init =
         channelIds && typeof text === 'string' ? { ...sent, body: channelIds.toSlack(text) } : sent;
       const response = await fetchInTime(url, init, guards.getStore());
-      clock.update(response.headers.get('date'));
       if (channelIds === undefined) return response;
       const { status, headers } = response;
       return new Response(channelIds.fromSlack(await response.text()), { status, headers: [...headers] });
@@ -108,20 +115,22 @@ export function createSlackWeb(options: SlackWebOptions) {
     missingScopes.set(method, needed ?? method);
   }
 
-  async function call<T>(
-    method: keyof typeof methodScopes,
-    run: () => Promise<T>,
-    timeoutMs?: number,
-  ): Promise<T> {
-    return gate.run(method, async () => {
+  /** Makes a call. It is not sent once it is too late, and counts as unclear without an answer after `timeoutMs`. */
+  function call<Name extends SlackMethod>(
+    method: Name,
+    args: Parameters<ClientMethod<Name>>[0],
+    { timeoutMs, isTooLate }: { timeoutMs?: number | undefined; isTooLate?: IsTooLate } = {},
+  ): Promise<Answer<Name>> {
+    const send = () => guards.run(isTooLate, () => web.apiCall(method, { ...args }));
+    const answer = gate.run(method, async () => {
       const startedMs = monotonicMs();
       const report = (outcome: Omit<SlackCall, 'method' | 'durationMs'>) =>
         onCall({ method, ...outcome, durationMs: monotonicMs() - startedMs });
       try {
-        const made = run().catch(async (error: unknown) => {
+        const made = send().catch(async (error: unknown) => {
           const isUnknown = toSlackApiError(method, error).code === 'channel_not_found';
           // Another process may have recorded a changed channel id.
-          if (isUnknown && (await channelIds?.refresh())) return run();
+          if (isUnknown && (await channelIds?.refresh())) return send();
           throw error;
         });
         const response = await (timeoutMs === undefined ? made : withTimeout(timeoutMs, made));
@@ -136,16 +145,12 @@ export function createSlackWeb(options: SlackWebOptions) {
         throw error;
       }
     });
+    return answer as Promise<Answer<Name>>;
   }
 
   return {
-    web,
     call,
-    /** Makes a call that is not sent once it is too late. */
-    callInTime: <T>(method: keyof typeof methodScopes, isTooLate: IsTooLate, run: () => Promise<T>) =>
-      guards.run(isTooLate, () => call(method, run)),
     gate,
-    clock,
     /** Returns the scopes that the app lacks, as far as calls have shown. */
     missingScopes: () => [...new Set(missingScopes.values())],
   };
@@ -183,23 +188,6 @@ export function createSlackLogger(log: Log): Logger {
     setLevel: () => {},
     getLevel: () => LogLevel.DEBUG,
     setName: () => {},
-  };
-}
-
-/**
- * Returns Slack's clock, from the `Date` of its responses. `monotonicMs` advances it, since the machine's time of day
- * may be wrong or change.
- */
-function createSlackClock(monotonicMs: () => number) {
-  let last: { atMs: number; upMs: number } | undefined;
-  return {
-    /** Sets the clock by the `Date` header of a response. */
-    update(date: string | null): void {
-      const atMs = Date.parse(date ?? '');
-      if (!Number.isNaN(atMs)) last = { atMs, upMs: monotonicMs() };
-    },
-    /** Returns epoch milliseconds, no later than Slack's clock now; undefined before the first response. */
-    nowMs: () => last && Math.floor(last.atMs + monotonicMs() - last.upMs),
   };
 }
 
@@ -328,11 +316,6 @@ export async function uploadBytes(uploadUrl: string, bytes: Uint8Array, timeoutM
   await response.body?.cancel();
   const { ok, status } = response;
   if (ok) return;
-  const code = `http_${status}`;
-  if (status === 429) {
-    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-    const retryAfterMs = seconds >= 0 ? seconds * 1000 : undefined;
-    throw new SlackApiError('limited', UPLOAD, code, { retryAfterMs });
-  }
-  throw new SlackApiError(status >= 500 ? 'unclear' : 'refused', UPLOAD, code);
+  const kind = status === 429 ? 'limited' : status >= 500 ? 'unclear' : 'refused';
+  throw new SlackApiError(kind, UPLOAD, `http_${status}`);
 }

@@ -78,7 +78,7 @@ const deliveryFields = z.object({
   deliveredHash: text,
   channel: text,
   ts: text,
-  /** A post was sent at this time of Slack's clock, and its outcome is unknown; it is searched from `checkAtMs` on. */
+  /** A post was sent at this time, and its outcome is unknown; it is searched from `checkAtMs` on. */
   postedAtMs: number,
   checkAtMs: number,
   editedAtMs: number,

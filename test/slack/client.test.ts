@@ -266,19 +266,6 @@ test('a whisper is read by one person, in the channel or in a thread', async () 
   expect(await failure(api.postEphemeralTo(sue, message([['Hello']])))).toBe('place user_not_in_channel');
 });
 
-test("Slack's clock is read from its answers; it is asked where nothing is known", async () => {
-  const clock = { ms: Date.UTC(2026, 8, 14, 9) };
-  const { slack, api } = await setting({ now: () => clock.ms });
-  up.ms = 5000;
-  expect(await api.serverTimeMs()).toBe(clock.ms);
-  up.ms += 90_000;
-  expect(await api.serverTimeMs()).toBe(clock.ms + 90_000);
-  expect(slack.wire.calls.map(({ name }) => name)).toEqual(['auth.test']);
-  slack.wire.order('auth.test', { kind: 'answer', status: 503, headers: { date: 'yesterday' } });
-  expect(await failure(api.identity())).toBe('unclear http_503');
-  expect(await api.serverTimeMs()).toBe(clock.ms + 90_000);
-});
-
 test('messages of ours are found by their mark, in a channel or a thread, over pages, since a time', async () => {
   const clock = { ms: Date.UTC(2026, 8, 14, 9) };
   const { slack, api } = await setting({ now: () => clock.ms });

@@ -8,7 +8,7 @@ afterEach(() => world.close());
 
 const lost = { kind: 'reset', when: 'after' } as const;
 
-describe.each([150_000, -150_000, 86_400_000, 0])('with a clock %i ms ahead of Slack’s', (aheadMs) => {
+describe.each([150_000, -150_000, 1_800_000, 0])('with a clock %i ms ahead of Slack’s', (aheadMs) => {
   beforeEach(async () => {
     world = await createDeliveryWorld(redis, { aheadMs });
   });
@@ -88,17 +88,6 @@ test('a post that was refused, with none before it in doubt, is made without a s
   await deliverUntilIdle('card');
   expect(texts()).toEqual(['second']);
   expect(calls('conversations.history')).toBe(0);
-});
-
-test('nothing is posted as long as Slack does not tell its time', async () => {
-  world = await createDeliveryWorld(redis);
-  const { slack, want, deliver, deliverUntilIdle, texts } = world;
-  slack.wire.order('auth.test', { kind: 'reset', when: 'before' });
-  await want('card');
-  expect(await deliver('card')).toBeGreaterThan(0);
-  expect(texts()).toEqual([]);
-  await deliverUntilIdle('card');
-  expect(texts()).toEqual(['card']);
 });
 
 test('after an outage, every message of a channel is found', async () => {

@@ -40,7 +40,6 @@ beforeEach(async () => {
   const textOf = (content: Parameters<SlackApi['edit']>[1]) =>
     typeof content === 'string' ? content : content.text;
   const slack: Partial<SlackApi> = {
-    serverTimeMs: async () => nowMs,
     refusedForMs: () => 0,
     post: async ({ channel, threadTs }, content, { key }) => {
       if (notBegun !== undefined) throw notBegun;

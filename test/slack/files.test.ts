@@ -132,9 +132,8 @@ test('bytes that may have arrived are told from those that did not, never with t
   };
   slack.wire.order('files.upload', { kind: 'answer', status: 503 });
   await expectFailure('unclear http_503');
-  slack.wire.order('files.upload', { kind: 'answer', status: 429, headers: { 'retry-after': '7' } });
+  slack.wire.order('files.upload', { kind: 'answer', status: 429 });
   await expectFailure('limited http_429');
-  expect(errors.at(-1)).toMatchObject({ retryAfterMs: 7000 });
   slack.wire.order('files.upload', {
     kind: 'answer',
     status: 302,
