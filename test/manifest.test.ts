@@ -247,7 +247,7 @@ function agentMessages(): Message[] {
     { state: 'ended', ended: { why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 0 } },
     {
       instructions: [anInstruction()],
-      limit: { n: 1, kind: 'ours', perHour: 100, untilMs: NOW_MS, refusals: 0 },
+      limit: { n: 1, kind: 'ours', perHour: 100, untilMs: NOW_MS },
     },
   ];
   const question = ephemeralMessage(aThread(), { id: 'q', to: 'U0ANA', kind: 'question', about: '1.1' });

@@ -1,4 +1,4 @@
-import { agentCommands } from './agent/registry.ts';
+import { agentCommands } from './agent/command.ts';
 import { digestCommands } from './digest/command.ts';
 import { exportCommands } from './export/command.ts';
 import { answerHomeButton, homeEvents } from './home/home.ts';

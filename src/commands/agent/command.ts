@@ -1,16 +1,10 @@
-import { stopButton } from '../../jobs/agent/thread/buttons.ts';
+import { agentActions, stopButton } from '../../jobs/agent/thread/buttons.ts';
 import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
 import { jobName } from '../../jobs/agent/thread/phrases.ts';
-import {
-  type ListedThread,
-  listedThread,
-  type ThreadRun,
-  threadRun,
-  visibleThread,
-} from '../../jobs/agent/thread/record.ts';
+import type { ListedThread, ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { threadLine, threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { mayMean, type TypedJob, withJob } from '../../jobs/typed-job.ts';
-import { filterVisible, isInChannel } from '../../jobs/visibility.ts';
+import { isInChannel } from '../../jobs/visibility.ts';
 import { unknownProjectText } from '../../jobs/wording-view.ts';
 import { projectNamed } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
@@ -28,8 +22,12 @@ import {
   subcommand,
 } from '../command.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
-import { auditThread, findAgentJob, followJob } from './follow.ts';
-import { instructionProblem, openInstructModal } from './modal.ts';
+import type { Registry } from '../registry.ts';
+import { followAgainButton, startNewButton, threadButtons, tryAgainButton } from './buttons.ts';
+import { messageEvents } from './events.ts';
+import { auditThread, findAgentJob, findThreads, followJob } from './follow.ts';
+import { instructButton, instructionProblem, instructModal, openInstructModal } from './modal.ts';
+import { sendModal, sendShortcut } from './shortcut.ts';
 
 const followExample = '/docs-agent follow job_41d7';
 const stopExample = '/docs-agent stop job_41d7';
@@ -146,31 +144,6 @@ async function followTyped(
 /** More lines do not help, and with a button each a message has at most 50 blocks; the rest is counted. */
 const MAX_LINES = 15;
 
-/**
- * Returns matching threads that follow a job and are visible to this person: preferred ones first, then latest first,
- * at most `max`. `rest` counts the others. Rejects with `UserFacingError`.
- */
-export async function findThreads(
-  caller: Caller,
-  { intake, isPublic }: Pick<CommandTools, 'intake' | 'isPublic'>,
-  max: number,
-  matches: (thread: ListedThread) => boolean = () => true,
-  isPreferred: (thread: ListedThread) => boolean = () => false,
-): Promise<{ threads: ThreadRun[]; rest: number }> {
-  const entries = await intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId));
-  // Damaged entries are left out.
-  const listed = entries.flatMap((entry) => listedThread.safeParse(entry).data ?? []);
-  const open = listed.filter((thread) => thread.state !== 'ended' && matches(thread));
-  const visible = await filterVisible(open, visibleThread, caller, isPublic);
-  const inOrder = [...visible.filter(isPreferred), ...visible.filter((thread) => !isPreferred(thread))];
-  const ids = inOrder.slice(0, max).map(({ id }) => id);
-  const threads = await intake.read(caller, ({ runs }) => runs.loadAll(ids, threadRun));
-  return {
-    threads: threads.filter(({ state }) => state !== 'ended'),
-    rest: Math.max(0, visible.length - max),
-  };
-}
-
 /** Returns the followed threads that this person may see; with `project`, only those of that project. */
 export async function listThreads(
   { project }: { project: string | undefined },
@@ -260,3 +233,12 @@ function chooseThreadMessage(
     blocks: parts.flatMap(({ blocks }) => blocks),
   };
 }
+
+export const agentCommands = {
+  commands: [agentCommand],
+  buttons: [...threadButtons, followAgainButton, startNewButton, tryAgainButton, instructButton],
+  urlActions: [agentActions.openPullRequest, agentActions.openThread],
+  modals: [instructModal, sendModal],
+  shortcuts: [sendShortcut],
+  events: messageEvents,
+} satisfies Partial<Registry>;

@@ -1,10 +1,12 @@
 import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import {
+  type ListedThread,
   listedThread,
   newThread,
   type ThreadRun,
   threadQuotas,
+  threadRun,
   visibleThread,
 } from '../../jobs/agent/thread/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
@@ -129,6 +131,31 @@ export function resolveAgentProject(
     case 'domainRefused':
       throw new Error('no domain was asked for');
   }
+}
+
+/**
+ * Returns matching threads that follow a job and are visible to this person: preferred ones first, then latest first,
+ * at most `max`. `rest` counts the others. Rejects with `UserFacingError`.
+ */
+export async function findThreads(
+  caller: Caller,
+  { intake, isPublic }: Pick<CommandTools, 'intake' | 'isPublic'>,
+  max: number,
+  matches: (thread: ListedThread) => boolean = () => true,
+  isPreferred: (thread: ListedThread) => boolean = () => false,
+): Promise<{ threads: ThreadRun[]; rest: number }> {
+  const entries = await intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId));
+  // Damaged entries are left out.
+  const listed = entries.flatMap((entry) => listedThread.safeParse(entry).data ?? []);
+  const open = listed.filter((thread) => thread.state !== 'ended' && matches(thread));
+  const visible = await filterVisible(open, visibleThread, caller, isPublic);
+  const inOrder = [...visible.filter(isPreferred), ...visible.filter((thread) => !isPreferred(thread))];
+  const ids = inOrder.slice(0, max).map(({ id }) => id);
+  const threads = await intake.read(caller, ({ runs }) => runs.loadAll(ids, threadRun));
+  return {
+    threads: threads.filter(({ state }) => state !== 'ended'),
+    rest: Math.max(0, visible.length - max),
+  };
 }
 
 /** Returns the matching agent job, among those followed where this person may see it. */

@@ -16,8 +16,14 @@ import { type Choice, choiceField, formView, textField } from '../../slack/modal
 import { idOf } from '../../store/keys.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import type { MessageShortcut, Modal, ShortcutMessage, SubmitResult } from '../registry.ts';
-import { findThreads } from './command.ts';
-import { auditThread, followJob, noAgentMessage, resolveAgentProject, soleAgent } from './follow.ts';
+import {
+  auditThread,
+  findThreads,
+  followJob,
+  noAgentMessage,
+  resolveAgentProject,
+  soleAgent,
+} from './follow.ts';
 import { cleanInstruction, instructionProblem, NEW_JOB, projectFields, threadChoices } from './modal.ts';
 
 /** Maximum delay of a modal by look-ups of names, since its trigger expires soon; then it shows "@someone". */

@@ -33,7 +33,7 @@ import {
 } from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';
 import { checkOpenSend, nextSendAtMs, nextSendable, send } from './send.ts';
-import { addEphemeral, dropAuthor, endIfNotCreated, endThread, endUnusedLimit } from './transitions.ts';
+import { addEphemeral, dropAuthor, endIfNotCreated, endThread } from './transitions.ts';
 import { cardKey } from './view.ts';
 
 /** Steps mostly wait for the platform, and a step that hangs must not delay other threads. */
@@ -150,8 +150,8 @@ async function follow(
   if (answerInMs === 'next') return 'next';
   if (answerInMs > 0) delaysMs.push(answerInMs);
   const isToJoin = run.agentJobId !== undefined && !run.watched;
-  // So people see each send, and the end of a limit before another one replaces it.
-  if (isToJoin || run.retry?.expired || run.limit?.expired) await publishThread(run, context);
+  // So people see each send, and the end of one retry before the next.
+  if (isToJoin || run.retry?.expired) await publishThread(run, context);
   if (isToJoin) {
     await joinWatch(run, context);
     return saveAs({ ...run, watched: true });
@@ -176,7 +176,7 @@ async function follow(
   const isBlockedBySlack = verdict?.kind === 'unknown' || applied.isBlocked;
   if (isBlockedBySlack) delaysMs.push(lookupRetryMs(context));
 
-  const next = endIfNotCreated(endUnusedLimit(run));
+  const next = endIfNotCreated(run);
   if (next !== run) return saveChanges(run, next, 0, context);
   if (nextWaitingOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
   return publishAndWait(run, wakes, delaysMs, context);

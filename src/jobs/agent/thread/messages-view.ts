@@ -23,6 +23,7 @@ import {
 import {
   acceptsInstructions,
   findInstruction,
+  hasUnsent,
   type Instruction,
   isJobRefused,
   nextWaitingOf,
@@ -283,7 +284,7 @@ function delayMessages(thread: ThreadRun): Below[] {
   const messages: Below[] = [];
   if (limit) {
     const waiting = waitingOf(thread);
-    const hasEnded = limit.expired === true || waiting.length === 0 || thread.state === 'ended';
+    const hasEnded = waiting.length === 0 || thread.state === 'ended';
     messages.push({
       name: `limit.${limit.n}`,
       kind: hasEnded ? 'state' : 'ending',
@@ -342,8 +343,9 @@ function limitMessage(
 
 /** The first text is true whether it was finally sent or not. */
 function retryMessage(thread: ThreadRun, { expired }: NonNullable<ThreadRun['retry']>): Message {
-  if (expired || thread.state === 'ended') return message([["The docs platform didn't answer for a while."]]);
   const head = nextWaitingOf(thread);
+  if (expired || !hasUnsent(thread) || thread.state === 'ended')
+    return message([["The docs platform didn't answer for a while."]]);
   const quote = quotedShort(head?.excerpt);
   const what = head?.creates ? `the job for ${quote} is not created yet` : `${quote} is not sent yet`;
   return message([[`The docs platform isn't answering, so ${what}. I'll keep trying.`]]);

@@ -163,10 +163,6 @@ const sendLimit = z.object({
   /** Our hourly limit. */
   perHour: z.number().int(),
   untilMs: z.number(),
-  /** Consecutive refusals by the platform. */
-  refusals: z.number().int(),
-  /** No instruction waits for it any more. */
-  expired: z.boolean().optional(),
   /** The person who discarded the waiting instructions. */
   discardedBy: person.optional(),
 });
@@ -279,7 +275,7 @@ export const threadRun = runBase.extend({
   /** Why the job cannot be polled at present. */
   pollFailure: polled.shape.failure,
   limit: sendLimit.optional(),
-  /** The next instruction certainly did not arrive and is retried. `over`: not any more. */
+  /** The next instruction certainly did not arrive and is retried. `expired`: not any more. */
   retry: z
     .object({
       sinceMs: z.number(),
@@ -378,6 +374,10 @@ export const nextWaitingOf = (thread: ThreadRun) => waitingOf(thread)[0];
 /** The instruction whose send has no result yet; no other is sent until then. */
 export const unresolvedSendOf = ({ instructions }: ThreadRun) =>
   instructions.find(({ state }) => state === 'sending' || state === 'unknown');
+
+/** Whether an instruction waits, or is in its call. */
+export const hasUnsent = (thread: ThreadRun) =>
+  nextWaitingOf(thread) !== undefined || unresolvedSendOf(thread)?.state === 'sending';
 
 /** Whether the job takes instructions, as far as is known. */
 export const acceptsInstructions = ({ notFound: gone, seen }: ThreadRun) =>

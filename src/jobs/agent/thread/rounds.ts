@@ -39,7 +39,6 @@ export function applySendResult(
       const taken: ThreadRun = {
         ...next,
         agentJobId: thread.agentJobId ?? job.id,
-        limit: thread.limit && { ...thread.limit, refusals: 0 },
         notFound: undefined,
         watched: false,
         // A send may be answered without a status; the previous snapshot then stays.

@@ -1,7 +1,6 @@
 import { DocsApiError } from '../../../docs-api/errors.ts';
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { Stopping } from '../../../runtime/stopping.ts';
-import { backoffMs } from '../../../runtime/timing.ts';
 import type { JobContext } from '../../context.ts';
 import { failurePauseMs } from '../../retry.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
@@ -29,8 +28,7 @@ export function nextSendable(thread: ThreadRun, nowMs: number): Instruction | un
 
 /** Returns when a limit or a retry lets the next instruction go; epoch milliseconds, 0 if there is no delay. */
 export function nextSendAtMs({ limit, retry }: Pick<ThreadRun, 'limit' | 'retry'>): number {
-  const limitMs = limit && !limit.expired ? limit.untilMs : 0;
-  return Math.max(limitMs, retry && !retry.expired ? retry.nextMs : 0);
+  return Math.max(limit?.untilMs ?? 0, retry && !retry.expired ? retry.nextMs : 0);
 }
 
 /**
@@ -120,8 +118,8 @@ async function saveSendResult(
   }
 }
 
-/** First and longest pause after the platform answers "too many" without a time. */
-const RATE_LIMIT_PAUSES = { retryMinMs: 60_000, retryMaxMs: 10 * 60_000 };
+/** The pause after the platform answers "too many" without a time. */
+const LIMIT_PAUSE_MS = 60_000;
 
 type PlatformCall = { kind: 'call'; call: (isTooLate: () => boolean) => Promise<AgentJob> } | NotSent;
 type NotSent = Extract<SendResult, { kind: 'notSent' }>;
@@ -173,7 +171,10 @@ async function resultOfError(
   const reason = error.platformMessage;
   switch (error.kind) {
     case 'rate_limited':
-      return limitedByPlatform(thread, error, context);
+      return {
+        kind: 'later',
+        limit: nextLimit(thread, 'platform', error.retryAfterMs ?? LIMIT_PAUSE_MS, context),
+      };
     case 'key_rejected':
       context.log.error({ run: thread.id, err: error }, 'the docs platform rejects the key');
       return notSent({ why: 'key', adminsTold: await context.alertAdmins(thread.teamId, thread.project) });
@@ -191,13 +192,6 @@ async function resultOfError(
   }
 }
 
-function limitedByPlatform(thread: ThreadRun, error: DocsApiError, context: JobContext): SendResult {
-  const refusals = (thread.limit?.refusals ?? 0) + 1;
-  const pauseMs = backoffMs(RATE_LIMIT_PAUSES, refusals, 0.5);
-  const waitMs = Math.max(error.retryAfterMs ?? pauseMs, context.timing.retryMinMs);
-  return { kind: 'later', limit: { ...nextLimit(thread, 'platform', waitMs, context), refusals } };
-}
-
 function retryOrGiveUp({ retry }: ThreadRun, error: DocsApiError, context: JobContext): SendResult {
   const { now, timing } = context;
   const before = retry?.expired ? undefined : retry;
@@ -213,14 +207,8 @@ function nextLimit(
   { limit }: ThreadRun,
   kind: 'ours' | 'platform',
   inMs: number,
-  { now, limits }: JobContext,
+  { now, limits, timing }: JobContext,
 ): NonNullable<ThreadRun['limit']> {
-  const ongoing = limit?.expired ? undefined : limit;
-  return {
-    n: ongoing?.n ?? now(),
-    kind,
-    perHour: limits.followUpsPerHour,
-    untilMs: now() + inMs,
-    refusals: ongoing?.refusals ?? 0,
-  };
+  const untilMs = now() + Math.max(inMs, timing.retryMinMs);
+  return { n: limit?.n ?? now(), kind, perHour: limits.followUpsPerHour, untilMs };
 }

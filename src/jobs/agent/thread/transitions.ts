@@ -1,13 +1,12 @@
 import { markFinalAsks, settleAsks } from './digest-asks.ts';
 import {
   type Ephemeral,
+  hasUnsent,
   type Instruction,
   isJobRefused,
   isPending,
   JOB_REFUSED,
-  nextWaitingOf,
   type ThreadRun,
-  unresolvedSendOf,
 } from './record.ts';
 
 /** More unposted ephemerals of one kind would repeat themselves to the same person. */
@@ -179,8 +178,8 @@ export function markFinal(thread: ThreadRun): ThreadRun {
   const instructions = thread.instructions.map((one) =>
     isLost(one) ? { ...one, state: 'over' as const } : one,
   );
-  const limit = thread.limit?.expired ? undefined : thread.limit;
-  const retry = thread.retry?.expired ? undefined : thread.retry;
+  const limit = hasUnsent(thread) ? thread.limit : undefined;
+  const retry = hasUnsent(thread) && !thread.retry?.expired ? thread.retry : undefined;
   const titleShown = thread.title === undefined ? undefined : true;
   return keepIfSame(thread, {
     ...thread,
@@ -192,17 +191,4 @@ export function markFinal(thread: ThreadRun): ThreadRun {
     limit,
     retry,
   });
-}
-
-/** Ends the limit and the retry of a thread without waiting instructions. They are dropped after the next publish. */
-export function endUnusedLimit(thread: ThreadRun): ThreadRun {
-  const { limit, retry } = thread;
-  if (nextWaitingOf(thread) !== undefined || unresolvedSendOf(thread)?.state === 'sending') return thread;
-  const isUnchanged = (limit === undefined || limit.expired) && (retry === undefined || retry.expired);
-  if (isUnchanged) return thread;
-  return {
-    ...thread,
-    limit: limit && { ...limit, expired: true },
-    retry: retry && { ...retry, expired: true },
-  };
 }

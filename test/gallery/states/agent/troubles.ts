@@ -60,7 +60,6 @@ const aLimit = (changes: Partial<Limit> = {}): Limit => ({
   kind: 'ours',
   perHour: 100,
   untilMs: NOW_MS + 40 * MINUTE,
-  refusals: 0,
   ...changes,
 });
 const limited = (
@@ -110,7 +109,6 @@ export const delays: GalleryState[] = [
   limited('discarded, another one waits', { discardedBy: BEN }, 1, 'Kept'),
   limited('one an hour', { perHour: 1 }, 1, 'Kept'),
   // It is about no instruction any more.
-  limited('over', { expired: true }, 0, 'Nothing is waiting', 'limit'),
   limited('discarded', { discardedBy: BEN }, 0, 'discarded', 'waiting'),
   retrying('not sent yet', false),
   retrying('not made yet', false, { ...unmade, instructions: [first] }),

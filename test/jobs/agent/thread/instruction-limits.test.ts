@@ -93,7 +93,6 @@ describe('a thread that is written full', () => {
       kind: 'ours' as const,
       perHour: 1,
       untilMs: NOW_MS + 3_600_000,
-      refusals: 0,
     };
     await world.runs.saveStep({ ...(await world.thread()), limit });
     for (let index = 1; index <= 300; index += 1)

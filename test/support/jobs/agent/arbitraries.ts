@@ -144,8 +144,6 @@ export const anyThread: fc.Arbitrary<ThreadRun> = fc
         kind: fc.constantFrom('ours', 'platform'),
         perHour: fc.integer({ min: 1, max: 100_000 }),
         untilMs: time,
-        refusals: fc.nat(100),
-        expired: maybe(fc.boolean()),
         discardedBy: maybe(person),
       }),
     ),
