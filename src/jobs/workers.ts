@@ -7,7 +7,7 @@ import { inLogScope, type LogScope } from '../runtime/log-scope.ts';
 import { Stopping } from '../runtime/stopping.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { TimeLimitError, withTimeout } from '../runtime/with-timeout.ts';
-import { createDueStore, type DueEntry, type DueList } from '../store/due.ts';
+import { createDueStore } from '../store/due.ts';
 import { PREFIX } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { memberOf } from '../store/run-scripts.ts';
@@ -59,7 +59,9 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   /** Log lines of this execution carry the reference of the original request. */
   async function execute(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
     await parts.ready;
-    const entry = dueEntryOf(definition.list, definition.name, subjectIdOf(bullJob));
+    const { list, name: job } = definition;
+    const id = subjectIdOf(bullJob);
+    const entry = list && { list, member: list === 'runs' ? memberOf({ job, id }) : id };
     const { wakes, ref = newRef() } = entry === undefined ? {} : await due.begin(entry);
 
     /** Delays the job, unless its subject was woken since it began. A later wake finds it delayed and runs it. */
@@ -73,7 +75,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
 
     const handBack = () => requeue(0).catch(() => {});
     atWork.add(handBack);
-    const scope: LogScope = { ref, ...(entry?.runId !== undefined && { run: entry.runId }) };
+    const scope: LogScope = { ref, ...(list === 'runs' && { run: id }) };
     try {
       const waitMs = await inLogScope(scope, () => step(definition, bullJob, ref));
       if (waitMs !== undefined) await requeue(waitMs);
@@ -177,10 +179,4 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       }
     },
   };
-}
-
-/** Returns the entry of a job's subject in its list, if the job has one. */
-function dueEntryOf(list: DueList | undefined, job: string, id: string): DueEntry | undefined {
-  if (list === undefined) return undefined;
-  return list === 'runs' ? { list, member: memberOf({ job, id }), runId: id } : { list, member: id };
 }

@@ -4,18 +4,11 @@ import { parseJson } from '../runtime/json.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { luaScript, updateHash } from './redis/lua.ts';
 
 /** Alerts that all processes together send at most once an hour. */
 export type AlertStore = ReturnType<typeof createAlertStore>;
 
-const userIds = z.array(z.string()).optional().catch(undefined);
-
-const beginScript = luaScript<[since: string, recipients: string | null]>(`
-local alert, now, ttl = KEYS[1], unpack(ARGV)
-if redis.call('HSETNX', alert, 'since', now) == 1 then redis.call('PEXPIRE', alert, ttl) end
-return redis.call('HMGET', alert, 'since', 'recipients')
-`);
+const alert = z.object({ sinceMs: z.number(), recipients: z.array(z.string()).optional() });
 
 export function createAlertStore(redis: RedisClient) {
   return {
@@ -23,17 +16,14 @@ export function createAlertStore(redis: RedisClient) {
      * Begins an alert, unless it began within the hour. Returns when it began (epoch milliseconds), and to whom it was
      * sent (user ids), if it was.
      */
-    async begin(name: string, nowMs: number) {
-      const [since, recipients] = await beginScript(
-        redis,
-        [keys.alert(name)],
-        [nowMs, retention.adminAlertMs],
-      );
-      return { sinceMs: Number(since), recipients: userIds.parse(parseJson(recipients)) };
+    async begin(name: string, nowMs: number): Promise<z.infer<typeof alert>> {
+      const begun = { sinceMs: nowMs };
+      await redis.set(keys.alert(name), JSON.stringify(begun), 'PX', retention.adminAlertMs, 'NX');
+      return alert.safeParse(parseJson(await redis.get(keys.alert(name)))).data ?? begun;
     },
     /** Records that an alert was sent, for the rest of its hour. */
-    async markSent(name: string, recipients: readonly string[]) {
-      await updateHash(redis, keys.alert(name), { recipients: JSON.stringify(recipients) });
+    async markSent(name: string, sinceMs: number, recipients: readonly string[]) {
+      await redis.set(keys.alert(name), JSON.stringify({ sinceMs, recipients }), 'KEEPTTL', 'XX');
     },
   };
 }

@@ -52,20 +52,12 @@ return 1
 export function createAuditStore(redis: RedisClient, limits = { entries: ENTRIES, refusals: REFUSALS }) {
   return {
     /** Stores texts as one line of at most 200 characters, without anything that looks like a secret. */
-    async add(teamId: string, { atMs, user, channel, what, subject, job, result }: AuditEntry) {
-      const entry: AuditEntry = {
-        atMs,
-        user: { id: shorten(user.id), name: shorten(user.name) },
-        channel: shorten(channel),
-        what: shorten(what),
-        subject: shorten(subject),
-        ...(job !== undefined && { job: shorten(job) }),
-        result: shorten(result),
-      };
-      const [key, most] = result.startsWith('refused')
+    async add(teamId: string, entry: AuditEntry) {
+      const json = JSON.stringify(entry, (_, value) => (typeof value === 'string' ? shorten(value) : value));
+      const [key, most] = entry.result.startsWith('refused')
         ? [keys.refusals(teamId), limits.refusals]
         : [keys.audit(teamId), limits.entries];
-      await addScript(redis, [key], [JSON.stringify(entry), retention.auditMs, most]);
+      await addScript(redis, [key], [json, retention.auditMs, most]);
     },
 
     /** Returns the latest entries, `count` of each kind. Unreadable ones are left out. */

@@ -12,15 +12,15 @@ export const dueLists = {
 } as const;
 export type DueList = keyof typeof dueLists;
 
-/** An entry of a list; with `runId` it is a run. The record counts its wakes. */
+/** An entry of a list: a run, or the key of a message. */
 export interface DueEntry {
   list: DueList;
   member: string;
-  runId?: string;
 }
 
-const recordOf = ({ list, member, runId }: DueEntry) =>
-  keys[list === 'messages' ? 'message' : 'run'](runId ?? member);
+/** The key of its record, which counts its wakes. */
+const recordOf = ({ list, member }: DueEntry) =>
+  list === 'messages' ? keys.message(member) : keys.run(parseMember(member).id);
 
 export type DueStore = ReturnType<typeof createDueStore>;
 

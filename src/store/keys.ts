@@ -39,9 +39,7 @@ export const keys = {
   posted: (teamId: string, channel: string) => `${PREFIX}:posted:${teamId}:${channel}`,
   /** Sorted set of the messages of a conversation whose threads take no instructions, scored by their `ts`. */
   closedThreads: (teamId: string, channel: string) => `${PREFIX}:closed-threads:${teamId}:${channel}`,
-  /** Sorted set of the runs of followed threads, scored by start time. */
-  followed: (teamId: string) => `${PREFIX}:followed:${teamId}`,
-  /** Hash of the index entries of those runs, by run id. */
+  /** Hash of the index entries of followed threads, by run id. */
   followedIndex: (teamId: string) => `${PREFIX}:followed-index:${teamId}`,
   /** Hash of Slack's present channel ids, by Docket's ids. */
   channelIds: (teamId: string) => `${PREFIX}:channel-ids:${teamId}`,

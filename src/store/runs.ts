@@ -293,7 +293,7 @@ const hasEnded = (run: RunBase & { state?: unknown }) => run.state === 'ended' |
  */
 const INDEXED_FIELDS = [
   ...['id', 'job', 'project', 'agentJobId', 'owner'],
-  ...['asked', 'inDirectMessage', 'place', 'state', 'needs'],
+  ...['asked', 'inDirectMessage', 'place', 'state', 'sinceMs', 'needs'],
 ];
 
 /** Returns the index entry of a run. */

@@ -43,7 +43,7 @@ const MAX_CLOSED = 10_000;
 const appendToThreadScript = lastingScript<
   [AppendResult['kind'], string?]
 >(`${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
-local claim, seen, early, active, followed, index, posting, posted = unpack(KEYS)
+local claim, seen, early, active, index, posting, posted = unpack(KEYS)
 local event, dedupeKey, underOurs, member, run, inbox, earlyMs, most, rootTs = unpack(ARGV)
 local id = redis.call('GET', claim)
 if not id and underOurs == 'unknown' then
@@ -53,7 +53,6 @@ end
 if not id and underOurs == 'no' then return {'notFollowed'} end
 if id and redis.call('EXISTS', run .. id) == 0 then
   redis.call('DEL', claim)
-  redis.call('ZREM', followed, id)
   redis.call('HDEL', index, id)
   return {'notFollowed'}
 end
@@ -71,7 +70,7 @@ return {'kept', id}
 `);
 
 const followScript = lastingScript<string | null>(`${LUA_WAKE}${LUA_TTL}
-local run, inbox, claim, early, active, followed, index = unpack(KEYS)
+local run, inbox, claim, early, active, index = unpack(KEYS)
 local id, member, runs, listed = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return false end
 local holder = redis.call('GET', claim)
@@ -86,7 +85,6 @@ if #entries > 0 then
   livesAs(run, inbox)
   wake(run, active, member)
 end
-redis.call('ZADD', followed, 'NX', now, id)
 redis.call('HSET', index, id, listed)
 return false
 `);
@@ -110,7 +108,6 @@ export function createThreadStore(redis: RedisClient) {
         keys.seenEvents(claim),
         keys.early(claim),
         keys.activeRuns(),
-        keys.followed(place.teamId),
         keys.followedIndex(place.teamId),
         keys.posting(place.teamId, place.channel),
         keys.posted(place.teamId, place.channel),
@@ -143,7 +140,6 @@ export function createThreadStore(redis: RedisClient) {
         keys.claim(claim),
         keys.early(claim),
         keys.activeRuns(),
-        keys.followed(run.teamId),
         keys.followedIndex(run.teamId),
       ];
       const holder = await followScript(redis, touched, [
@@ -157,17 +153,15 @@ export function createThreadStore(redis: RedisClient) {
 
     /** Removes it from the followed threads. `RunStore.save` releases its claim and its quota. */
     async unfollow(teamId: string, runId: string) {
-      await redis.multi().zrem(keys.followed(teamId), runId).hdel(keys.followedIndex(teamId), runId).exec();
+      await redis.hdel(keys.followedIndex(teamId), runId);
     },
 
-    /** Returns ids of the runs of followed threads, latest first. */
-    followed: (teamId: string) => redis.zrevrange(keys.followed(teamId), 0, -1),
+    /** Returns ids of the runs of followed threads, in no order. */
+    followed: (teamId: string) => redis.hkeys(keys.followedIndex(teamId)),
     /** Returns their index entries without reading their records, see `toIndexEntry`; latest first. */
     async followedIndex(teamId: string): Promise<unknown[]> {
-      const ids = await redis.zrevrange(keys.followed(teamId), 0, -1);
-      if (ids.length === 0) return [];
-      const entries = await redis.hmget(keys.followedIndex(teamId), ...ids);
-      return entries.flatMap((entry) => (entry === null ? [] : [JSON.parse(entry)]));
+      const entries = (await redis.hvals(keys.followedIndex(teamId))).map((entry) => JSON.parse(entry));
+      return entries.toSorted((one, other) => other.sinceMs - one.sinceMs);
     },
 
     /** Nothing in a closed thread instructs the agent, and no job can be followed there. Safe to repeat. */

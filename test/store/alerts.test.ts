@@ -34,9 +34,9 @@ test('an alert that many processes begin at once has one beginning', async () =>
 });
 
 test('its recipients are stored as long as the alert', async () => {
-  await alerts.markSent('key', ['U0ANA']);
-  expect(await alerts.begin('key', 1000)).toEqual({ sinceMs: 1000, recipients: undefined });
-  await alerts.markSent('key', ['U0ANA']);
+  await alerts.markSent('key', 1000, ['U0ANA']);
+  expect(await alerts.begin('key', 1000)).toEqual({ sinceMs: 1000 });
+  await alerts.markSent('key', 1000, ['U0ANA']);
   expect(await alerts.begin('key', 2000)).toEqual({ sinceMs: 1000, recipients: ['U0ANA'] });
 });
 

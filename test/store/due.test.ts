@@ -12,7 +12,7 @@ beforeAll(() => {
   due = createDueStore(redis.client);
 });
 
-const entry: DueEntry = { list: 'runs', member: 'export r1', runId: 'r1' };
+const entry: DueEntry = { list: 'runs', member: 'export r1' };
 const timeMs = () => createRunStore(redis.client).timeMs();
 const dueInMs = async () =>
   Number(await redis.client.zscore(keys.activeRuns(), 'export r1')) - (await timeMs());

@@ -55,7 +55,7 @@ function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts) {
     const post = { kind: 'ending' as const, message: await message() };
     for (const user of recipients)
       await outbox.publish(teamId, { key: `${prefix}.${user}`, place: { user }, ...post }, 1);
-    if (complete) await alerts.markSent(stored, recipients);
+    if (complete) await alerts.markSent(stored, sinceMs, recipients);
     return recipients.length > 0;
   };
 }

@@ -106,7 +106,6 @@ describe('what needs somebody', () => {
         needs,
         instructions: n === 0 ? [held] : [],
       });
-      followed.zadd(keys.followed('T0ACME'), n, id);
       followed.hset(keys.followedIndex('T0ACME'), id, toIndexEntry(thread));
       followed.hset(keys.run(id), 'json', JSON.stringify(thread), 'rev', thread.rev);
     }
