@@ -4,7 +4,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { bind } from './commands/bind.ts';
 import { createGate, type GateParts } from './commands/gate.ts';
 import { registry } from './commands/index.ts';
-import { createIntake, createWaker } from './commands/intake.ts';
+import { createIntake, createWake } from './commands/intake.ts';
 import { createModalOpener } from './commands/open-modal.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
 import { findRejectedKeys } from './jobs/alerts/admin-alert.ts';
@@ -42,8 +42,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
 
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
   const { names, readers, policy } = parts;
-  // Created after the connection to the queues, so that a stop waits for it before it closes that.
-  const { wake } = createWaker((run) => enqueueRun(queues, run), closers, log);
+  const wake = createWake((run) => enqueueRun(queues, run), log);
   // An answer leaves out the link to a message that cannot be read in time.
   const outbox = {
     deliveryState: (key: string) =>

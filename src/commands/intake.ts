@@ -11,7 +11,6 @@ import type { Permission } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import type { Log } from '../runtime/log.ts';
 import { logScope } from '../runtime/log-scope.ts';
-import type { ShutdownHooks } from '../runtime/stopping.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { ConversationReaders } from '../slack/lookups.ts';
@@ -100,7 +99,7 @@ export interface IntakeParts {
   runs: RunStore;
   readers: ConversationReaders;
   threads: Pick<ThreadStore, 'followedIndex' | 'isClosed'>;
-  wake: Waker['wake'];
+  wake: Wake;
   /** From the receipt of a request until its writes are refused, and the maximum duration of a claim. */
   timeoutMs: number;
   claimMs: number;
@@ -233,24 +232,14 @@ export function createIntake(parts: IntakeParts) {
 /** The run for a worker to step. */
 type WokenRun = Pick<RunBase, 'job' | 'id'>;
 
-export interface Waker {
-  /** Queues a run for a step, after the present turn. Nothing waits for it: if queueing fails, the sweeper does it. */
-  wake(run: WokenRun): void;
-  /** Resolves when all earlier wakes are queued, or have failed: within 400 ms. */
-  settled(): Promise<void>;
-}
+/** Queues a run for a step, after the present turn. Nothing waits for it: if queueing fails, the sweeper does it. */
+export type Wake = (run: WokenRun) => void;
 
 /** Time limit for queueing. */
 const ENQUEUE_TIMEOUT_MS = 400;
 
-/** Returns what wakes the runs of requests, by `enqueue`; a process that stops waits for it. */
-export function createWaker(
-  enqueue: (run: WokenRun) => Promise<void>,
-  closers: Pick<ShutdownHooks, 'add'>,
-  log: Log,
-): Waker {
-  const queueing = new Set<Promise<void>>();
-
+/** Returns what wakes the runs of requests, by `enqueue`. */
+export function createWake(enqueue: (run: WokenRun) => Promise<void>, log: Log): Wake {
   async function queue(run: WokenRun) {
     // The answer to the request goes first.
     await nextTurn();
@@ -260,18 +249,7 @@ export function createWaker(
       log.warn({ err: error, run: run.id }, 'saved but not queued; sweeper will retry');
     }
   }
-
-  const settled = async () => void (await Promise.all(queueing));
-  closers.add(settled);
-
-  return {
-    wake(run) {
-      const queued = queue(run);
-      queueing.add(queued);
-      void queued.finally(() => queueing.delete(queued));
-    },
-    settled,
-  };
+  return (run) => void queue(run);
 }
 
 /** Answers a click that cannot come from a message that the person can read. `what` is an export or a thread. */

@@ -12,7 +12,7 @@ import type { RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { ValueStores } from '../store/values.ts';
 import type { SlashCommand } from './command.ts';
-import type { Caller, CommandTools, Waker } from './intake.ts';
+import type { Caller, CommandTools, Wake } from './intake.ts';
 
 /** The ways in which people reach a feature. */
 export interface Registry {
@@ -145,7 +145,7 @@ export interface EventTools {
   identity: Identity;
   threads: Pick<ThreadStore, 'appendToThread' | 'followedIndex' | 'isClosed'>;
   runs: Pick<RunStore, 'accept'>;
-  wake: Waker['wake'];
+  wake: Wake;
   /** Refreshes a person's Home tab. */
   updateHome: (teamId: string, userId: string) => Promise<void>;
   /** Records Slack's new id of a channel that Docket knows. */

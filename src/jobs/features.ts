@@ -30,11 +30,7 @@ export const features: readonly Feature[] = [
   statusFeature,
 ];
 
-/** Returns this person's limits of all features, one per line. */
-export async function limitLines(person: LimitedPerson, context: FeatureContext): Promise<string[]> {
-  return (await limitsInUse(person, context)).map(({ text }) => text);
-}
-
+/** Returns this person's limits of all features. */
 export async function limitsInUse(person: LimitedPerson, context: FeatureContext): Promise<LimitInUse[]> {
   const limits = await Promise.all(features.map((feature) => feature.limits?.(person, context) ?? []));
   return limits.flat();

@@ -4,7 +4,7 @@ import { defaultConfigFile } from '../../src/config/file.ts';
 import { digestFeature } from '../../src/jobs/digest/feature.ts';
 import { limitsOf } from '../../src/jobs/digest/figures/limits.ts';
 import type { FeatureContext } from '../../src/jobs/feature.ts';
-import { features, limitLines } from '../../src/jobs/features.ts';
+import { features, limitsInUse } from '../../src/jobs/features.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { RunStore } from '../../src/store/runs.ts';
 import { aProject } from '../support/commands/builders.ts';
@@ -34,7 +34,9 @@ test('every command has its line in the help, in the order of the commands', () 
 });
 
 const limits = (changes: Partial<FeatureContext>) =>
-  limitLines({ teamId: 'T0ACME', userId: 'U0ANA' }, aContext(changes));
+  limitsInUse({ teamId: 'T0ACME', userId: 'U0ANA' }, aContext(changes)).then((all) =>
+    all.map(({ text }) => text),
+  );
 
 describe('analytics requests of the past hour', () => {
   test('of one organization are counted together, whatever the keys', async () => {

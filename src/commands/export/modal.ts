@@ -1,14 +1,7 @@
 import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
 import { stringify } from 'yaml';
 import { site } from '../../jobs/export/progress-view.ts';
-import {
-  type ExportRun,
-  exportActions,
-  exportRun,
-  jobAlias,
-  type RunButton,
-  runButton,
-} from '../../jobs/export/record.ts';
+import { type ExportRun, exportActions, type RunButton, runButton } from '../../jobs/export/record.ts';
 import { adoptJobId } from '../../jobs/export/transitions.ts';
 import { LINK_END_FORMAT } from '../../jobs/link/view.ts';
 import { readJobField } from '../../jobs/typed-job.ts';
@@ -26,6 +19,7 @@ import {
   askWhetherMeant,
   type ExportRequest,
   findExportJob,
+  findRunOfJob,
   type ResolvedTarget,
   resolveTarget,
   startExport,
@@ -260,14 +254,9 @@ async function watch(
   if (!isQuestionOpen(run, button))
     return handledByMessage(run, button.attempt, caller) ?? (run.jobId === jobId ? undefined : tooLate);
   // The entered job may belong to another export.
-  const watched = await tools.intake.read(caller, ({ runs }) =>
-    runs.byAlias(jobAlias(caller.teamId, run.project, jobId)),
-  );
-  if (watched !== undefined && watched !== run.id) {
-    const other = await tools.intake.loadKnown(watched, exportRun, caller);
-    if (other !== undefined && other.state !== 'ended')
-      return alreadyRunningReply(watched, site(run), caller, tools);
-  }
+  const other = await findRunOfJob(run.project, jobId, caller, tools);
+  if (other !== undefined && other.id !== run.id && other.state !== 'ended')
+    return alreadyRunningReply(other.id, site(run), caller, tools);
   const next = adoptJobId(run, jobId, caller.user, tools.now());
   if (next === undefined) return 'stale';
   const acceptance = await tools.intake.resume(next, caller, false);

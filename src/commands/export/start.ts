@@ -248,12 +248,7 @@ export async function watchExport(
     return chooseProjectMessage('Which project is it in', names, `/docs-export watch ${jobId}`);
   }
   const project = resolved.project.name;
-  const known = await tools.intake.read(caller, ({ runs }) =>
-    runs.byAlias(jobAlias(caller.teamId, project, jobId)),
-  );
-  const found = known === undefined ? undefined : await tools.intake.loadKnown(known, exportRun, caller);
-  // A person may have entered it as another export's id, before the platform answered that it knows none.
-  const other = found?.jobId === jobId ? found : undefined;
+  const other = await findRunOfJob(project, jobId, caller, tools);
   if (other !== undefined && other.state !== 'ended')
     return alreadyRunningReply(other.id, other.domain, caller, tools);
 
@@ -269,6 +264,20 @@ export async function watchExport(
   return acceptance.kind === 'claimed'
     ? alreadyRunningReply(acceptance.by, target.domain, caller, tools)
     : undefined;
+}
+
+/** Returns the run that starts or watches an export job. */
+export async function findRunOfJob(
+  project: string,
+  jobId: string,
+  caller: Caller,
+  { intake }: CommandTools,
+): Promise<ExportRun | undefined> {
+  const alias = jobAlias(caller.teamId, project, jobId);
+  const id = await intake.read(caller, ({ runs }) => runs.byAlias(alias));
+  const run = id === undefined ? undefined : await intake.loadKnown(id, exportRun, caller);
+  // A person may have entered it as another export's id, before the platform answered that it knows none.
+  return run?.jobId === jobId ? run : undefined;
 }
 
 /** Maximum number of projects searched at once. */

@@ -11,7 +11,6 @@ import { contactsText } from '../wording-view.ts';
 import { type Ending, type ExportRun, jobAlias, jobIdOf } from './record.ts';
 import {
   advance,
-  applyProgress,
   applySnapshot,
   endRun,
   isUnconfirmedJobId,
@@ -81,7 +80,7 @@ async function beginWatch(run: ExportRun, job: StartedExport, context: JobContex
   await runs.alias(jobAlias(run.teamId, run.project, job.jobId), run.id);
   const nowMs = now();
   const started = { state: 'watching' as const, jobId: job.jobId, startedAtMs: nowMs, nextPollAtMs: nowMs };
-  const watched = applySnapshot(advance(run, started, nowMs), job, nowMs);
+  const watched = applySnapshot(advance(run, started, nowMs), job, nowMs, context.timing.stalledAfterMs);
   // A job that was found later may have ended already.
   if (run.answer?.action === 'late' || job.status === 'completed' || job.status === 'failed')
     return saveAs(watched);
@@ -154,7 +153,7 @@ export async function pollExportJob(run: ExportRun, context: JobContext): Promis
     return handlePollError(run, error, rateLimit, context);
   }
   const atMs = now();
-  const polled = applyProgress(applySnapshot(run, job, atMs), run, now(), timing.stalledAfterMs);
+  const polled = applySnapshot(run, job, atMs, timing.stalledAfterMs);
   // If a job had ended before its first poll, only the platform knows when.
   const isFirst = run.snapshots.length === 0 && (run.joined || run.answer?.action === 'watchIt');
   const endedAtMs = isFirst ? job.updatedAt : atMs;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ExportJob } from '../../docs-api/schemas.ts';
 import { addSnapshot } from '../poll-record.ts';
 import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate, isRetracted } from './record.ts';
@@ -24,44 +25,35 @@ export const withFailure = (run: ExportRun, trouble: NonNullable<ExportRun['poll
 /** A number below one may be a fraction of all, or less than one percent. After so many polls it is a fraction. */
 const UNSURE_SNAPSHOTS = 3;
 
-/** Returns the run with the result of one poll. Fields that the platform leaves out keep their value. */
-export function applySnapshot(run: ExportRun, job: ExportJob, atMs: number): ExportRun {
+/**
+ * Returns the run with the result of one poll, and whether its last progress is `stalledAfterMs` ago. Fields that the
+ * platform leaves out keep their value. A run that never reports progress cannot stall.
+ */
+export function applySnapshot(
+  before: ExportRun,
+  job: ExportJob,
+  atMs: number,
+  stalledAfterMs: number,
+): ExportRun {
   const { fraction, unsure } = job.progress ?? {};
-  const isKnown = fraction !== undefined && (!unsure || run.snapshots.length >= UNSURE_SNAPSHOTS);
+  const isKnown = fraction !== undefined && (!unsure || before.snapshots.length >= UNSURE_SNAPSHOTS);
   const snapshot = { atMs, ...(isKnown && { fraction }) };
-  return {
-    ...run,
+  const run: ExportRun = {
+    ...before,
     status: job.status === 'unknown' ? job.rawStatus : job.status,
-    progressText: job.progress?.text ?? run.progressText,
-    pageCount: job.pageCount ?? run.pageCount,
-    snapshots: addSnapshot(run.snapshots, snapshot),
+    progressText: job.progress?.text ?? before.progressText,
+    pageCount: job.pageCount ?? before.pageCount,
+    snapshots: addSnapshot(before.snapshots, snapshot),
     // For an export not started here, the platform gives the start.
-    ...(run.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),
+    ...(before.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),
     pollRequested: undefined,
     pollFailure: undefined,
   };
-}
-
-/**
- * Returns the run with the time of its last progress, and whether that is `stalledAfterMs` ago. A run that never
- * reports progress cannot stall. `before` is the run before the poll at `nowMs`.
- */
-export function applyProgress(
-  run: ExportRun,
-  before: ExportRun,
-  nowMs: number,
-  stalledAfterMs: number,
-): ExportRun {
-  const fraction = fractionOf(run);
-  const isUnchanged =
-    run.status === before.status &&
-    run.progressText === before.progressText &&
-    run.pageCount === before.pageCount &&
-    fraction === fractionOf(before);
-  const reportsProgress =
-    run.status === 'queued' || (run.progressText ?? run.pageCount ?? fraction) !== undefined;
-  const movedAtMs = isUnchanged ? (before.movedAtMs ?? nowMs) : nowMs;
-  return { ...run, movedAtMs, stalled: reportsProgress && nowMs - movedAtMs >= stalledAfterMs };
+  const progressOf = (one: ExportRun) => [one.progressText, one.pageCount, fractionOf(one)];
+  const isUnchanged = run.status === before.status && isDeepStrictEqual(progressOf(run), progressOf(before));
+  const reportsProgress = run.status === 'queued' || progressOf(run).some((one) => one !== undefined);
+  const movedAtMs = isUnchanged ? (before.movedAtMs ?? atMs) : atMs;
+  return { ...run, movedAtMs, stalled: reportsProgress && atMs - movedAtMs >= stalledAfterMs };
 }
 
 /** What a button may do to a run. Returns undefined if the run has moved on since the button was shown. */

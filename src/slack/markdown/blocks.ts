@@ -136,11 +136,11 @@ function cellText(fields: Fields, reading: MarkdownOptions): string {
 function richTextToMarkdown(block: Fields, reading: MarkdownOptions): string {
   let result = '';
   let wasList = false;
-  const widths: number[] = [];
+  let level = -1;
   for (const part of listOf(block.elements).map(fieldsOf)) {
     const isList = part.type === 'rich_text_list';
-    if (!isList) widths.length = 0;
-    const text = isList ? renderList(part, widths, reading) : renderPart(part, reading);
+    level = isList ? Math.min(toCount(part.indent), level + 1, 8) : -1;
+    const text = isList ? renderList(part, level, reading) : renderPart(part, reading);
     if (text === '') continue;
     const markdown = part.type === 'rich_text_quote' || part.border === 1 ? quoteLines(text) : text;
     const between = wasList && isList ? '\n' : '\n\n';
@@ -162,15 +162,12 @@ const codeOf = (part: Fields, { names, onEverybody }: MarkdownOptions): string =
     .map(({ text, url = '' }) => text || url)
     .join('');
 
-/** Slack sends each level of a nested list as a separate list. `widths` are those of the marks of the outer levels. */
-function renderList(fields: Fields, widths: number[], reading: MarkdownOptions): string {
-  const level = Math.min(toCount(fields.indent), widths.length, 8);
-  widths.length = level;
-  const margin = ' '.repeat(widths.reduce((sum, width) => sum + width, 0));
+/** Slack sends each level of a nested list as a separate list. */
+function renderList(fields: Fields, level: number, reading: MarkdownOptions): string {
+  const margin = ' '.repeat(4 * level);
   const first = toCount(fields.offset) + 1;
   const items = listOf(fields.elements).map((item, index) => {
     const mark = fields.style === 'ordered' ? `${first + index}. ` : '- ';
-    widths[level] = mark.length;
     const [head = '', ...rest] = trimLines(renderInline(spansOf(item, reading))).split('\n');
     const hanging = rest.map((line) => (line === '' ? '' : margin + ' '.repeat(mark.length) + line));
     return [margin + mark + head.trimStart(), ...hanging].join('\n').trimEnd();

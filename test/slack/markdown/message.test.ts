@@ -55,8 +55,8 @@ describe('what people send from Slack', () => {
         '**Please change these pages:**',
         '',
         '1. Quickstart',
-        '   - use `npm ci`',
-        '   - mention <Node 26>',
+        '    - use `npm ci`',
+        '    - mention <Node 26>',
         '2. Webhooks',
         '',
         '> retries are _not_ documented',
@@ -197,7 +197,7 @@ describe('lists, quotes and code', () => {
         list('ordered', 2, [section(plain('b')), section(plain('c\nd'))]),
         list('ordered', 0, [section(plain('eleven'))], { offset: 10 }),
       ),
-    ).toBe('10. ten\n    - a\n      1. b\n      2. c\n         d\n11. eleven');
+    ).toBe('10. ten\n    - a\n        1. b\n        2. c\n           d\n11. eleven');
   });
 
   test('a list that begins indented does not become code', () => {
@@ -209,7 +209,7 @@ describe('lists, quotes and code', () => {
       list('bullet', 0, [section(plain('a'))]),
       list('bullet', 1e12, [section(plain('b'))]),
     ];
-    expect(rich(first, second)).toBe('- a\n  - b');
+    expect(rich(first, second)).toBe('- a\n    - b');
   });
 
   test('a list in a quote is quoted', () => {

@@ -1,10 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect } from 'vitest';
 import { messageEvents } from '../../../src/commands/agent/events.ts';
-import { createWaker } from '../../../src/commands/intake.ts';
+import { createWake } from '../../../src/commands/intake.ts';
 import type { EventTools } from '../../../src/commands/registry.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { mentionRun } from '../../../src/jobs/agent/mention/record.ts';
-import { createShutdownHooks } from '../../../src/runtime/stopping.ts';
 import { NOW_MS } from '../builders.ts';
 import { redisForTests } from '../redis.ts';
 import { keptLog } from '../runtime/log.ts';
@@ -17,7 +17,7 @@ export const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: ROOT };
 
 const identity = { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };
 
-type HearChanges = Partial<EventTools> & { enqueue?: Parameters<typeof createWaker>[0] };
+type HearChanges = Partial<EventTools> & { enqueue?: Parameters<typeof createWake>[0] };
 
 /** What hears events in a test file, with a Redis of its own; `world` and `kept` are new for each test. */
 export function eventsForTests() {
@@ -33,11 +33,7 @@ export function eventsForTests() {
   async function hear(event: object, { enqueue, ...changes }: HearChanges = {}) {
     const [listener, ...others] = messageEvents;
     for (const other of others) expect(other.handle).toBe(listener?.handle);
-    const { wake, settled } = createWaker(
-      enqueue ?? (async ({ id }) => void world.woken.push(id)),
-      createShutdownHooks(kept.log),
-      kept.log,
-    );
+    const wake = createWake(enqueue ?? (async ({ id }) => void world.woken.push(id)), kept.log);
     await listener?.handle(
       event,
       { team_id: 'T0ACME' },
@@ -60,7 +56,9 @@ export function eventsForTests() {
         wake,
       },
     );
-    await settled();
+    // It is queued after the present turn.
+    await nextTurn();
+    await nextTurn();
   }
 
   const mentions = () => world.runs.activeOf(mentionRun, 'agent-mention');
