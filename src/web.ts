@@ -68,12 +68,23 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const systemStatus = createSystemStatus({
     snapshots: parts.health.snapshots,
     store: stores.health,
-    missingScopes: slack.missingScopes,
-    connected,
+    known: () => ({
+      missingScopes: slack.missingScopes(),
+      connected: connected(),
+      // Another line says that Redis is unreachable.
+      redisProblems: parts.redisWatch
+        .problems()
+        .flatMap(({ kind, text }) => (kind === 'unreachable' ? [] : [text])),
+      ownProblems: parts.checks
+        .problems()
+        .flatMap(({ name, text }) => (['clock', 'disk'].includes(name) ? [text] : [])),
+      // `everyone` as admin counts for nobody: a message to all would be noise.
+      hasAdmins: settings.allow.admin.some((entry) => entry !== 'everyone'),
+      version: packageJson.version,
+      role: settings.role,
+    }),
+    upSinceMs: now(),
     ping: () => askTime(redis),
-    redisProblems: parts.redisWatch.problems,
-    ownProblems: () =>
-      parts.checks.problems().flatMap(({ name, text }) => (['clock', 'disk'].includes(name) ? [text] : [])),
     counts: queues.counts,
     rejectedKeys: (teamId) =>
       findRejectedKeys(projects, stores.rejectedKeys.since, async (names) =>
@@ -81,10 +92,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       ),
     countOverdue: stores.due.countOverdue,
     contact: policy.contactText,
-    // `everyone` as admin counts for nobody: a message to all would be noise.
-    hasAdmins: settings.allow.admin.some((entry) => entry !== 'everyone'),
     features,
-    about: { version: packageJson.version, role: settings.role, upSinceMs: now() },
     monotonicMs,
   });
   const openModal = createModalOpener({ ...parts, timeoutMs: timing.modalMs });

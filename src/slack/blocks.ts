@@ -136,24 +136,14 @@ export interface ChartParts {
 export function chartBlock(parts: ChartParts): ChartBlock {
   const { title, series, labels, xTitle, yTitle } = parts;
   const categories = checkLimit('chartPoints', labels).map((label) => checkLimit('chartLabel', label));
-  const names = series.map(({ name }) => checkLimit('chartLabel', name));
-  for (const all of [categories, names]) {
-    if (all.length === 0 || new Set(all).size < all.length)
-      throw new RangeError('chart: needs points and series, each with a name of its own');
-  }
-  const points = (values: number[]) => {
-    if (values.length !== categories.length || !values.every(Number.isFinite))
-      throw new RangeError(`chart: ${categories.length} labels need as many numbers`);
-    return categories.map((label, index) => ({ label, value: values[index] ?? 0 }));
-  };
   return {
     type: 'data_visualization',
     title: checkLimit('chartTitle', title),
     chart: {
       type: 'bar',
       series: checkLimit('chartSeries', series).map(({ name, values }) => ({
-        name,
-        data: points(values),
+        name: checkLimit('chartLabel', name),
+        data: categories.map((label, index) => ({ label, value: values[index] ?? 0 })),
       })),
       axis_config: {
         categories,

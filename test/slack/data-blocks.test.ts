@@ -82,11 +82,6 @@ describe('a chart', () => {
     ['a long title', { title: 'x'.repeat(51) }],
     ['a long axis title', { yTitle: 'x'.repeat(51) }],
     ['a long label', { labels: ['x'.repeat(21), 'y'] }],
-    ['the same label twice', { labels: ['x', 'x'] }],
-    ['a missing value', { series: [{ name: 'People', values: [1] }] }],
-    ['a value that is no number', { series: [{ name: 'People', values: [1, Number.NaN] }] }],
-    ['the same series twice', { series: [parts.series[0], parts.series[0]].flatMap((one) => one ?? []) }],
-    ['no point', { labels: [], series: [{ name: 'People', values: [] }] }],
   ])('with %s is our own mistake, and throws', (_, change) => {
     expect(() => chartBlock({ ...parts, ...change })).toThrow(RangeError);
   });

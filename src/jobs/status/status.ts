@@ -1,6 +1,5 @@
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { Dependency, HealthSnapshot, HealthStore } from '../../store/health.ts';
-import type { RedisProblem } from '../../store/redis/check.ts';
 import type { RejectedKey } from '../alerts/view.ts';
 import type { FeatureContext } from '../feature.ts';
 import { features, limitsInUse } from '../features.ts';
@@ -9,23 +8,22 @@ import type { Viewer } from '../visibility.ts';
 import { detailsMessage, OVERDUE_MS, type SystemState, statusMessage } from './view.ts';
 
 interface SystemParts {
+  /** What this process knows by itself. */
+  known: () => Pick<
+    SystemState,
+    'missingScopes' | 'connected' | 'redisProblems' | 'ownProblems' | 'hasAdmins' | 'version' | 'role'
+  >;
+  upSinceMs: number;
   /** The health that this process saw. */
   snapshots: () => Partial<Record<Dependency, HealthSnapshot>>;
   store: HealthStore;
-  missingScopes: () => readonly string[];
-  connected: () => boolean | undefined;
   ping: () => Promise<unknown>;
-  redisProblems: () => readonly RedisProblem[];
-  /** Further problems of this process for an operator, in sentences with the fix. */
-  ownProblems: () => readonly string[];
   counts: () => Promise<QueueCounts[]>;
   rejectedKeys: (teamId: string) => Promise<RejectedKey[]>;
   countOverdue: (lateMs: number) => Promise<number>;
   /** Never rejects, and takes no longer than the limit of a look-up. */
   contact: () => Promise<string | undefined>;
-  hasAdmins: boolean;
   features: FeatureContext;
-  about: Pick<SystemState, 'version' | 'role' | 'upSinceMs'>;
   monotonicMs: () => number;
 }
 
@@ -34,7 +32,7 @@ interface SystemParts {
  * It never rejects: parts that exceed the time limit are missing.
  */
 export function createSystemStatus(parts: SystemParts) {
-  const { snapshots, store, connected, ping, redisProblems, counts, about, hasAdmins, monotonicMs } = parts;
+  const { known, upSinceMs, snapshots, store, ping, counts, monotonicMs } = parts;
 
   async function measurePing(): Promise<number> {
     const sentMs = monotonicMs();
@@ -75,12 +73,7 @@ export function createSystemStatus(parts: SystemParts) {
     const state: SystemState = {
       docs: latest(own.docs, shared?.docs),
       slack: latest(own.slack, shared?.slack),
-      missingScopes: parts.missingScopes(),
-      connected: connected(),
       redisMs,
-      // Another line says that Redis is unreachable.
-      redisProblems: redisProblems().flatMap(({ kind, text }) => (kind === 'unreachable' ? [] : [text])),
-      ownProblems: parts.ownProblems(),
       queues,
       rejectedKeys,
       overdue,
@@ -88,9 +81,9 @@ export function createSystemStatus(parts: SystemParts) {
       featureLines: lines.flat(),
       limits: limits.map(({ text }) => text),
       waits: limits.filter(({ waiting = 0 }) => waiting > 0).map(({ text }) => text),
-      hasAdmins,
       contact,
-      ...about,
+      upSinceMs,
+      ...known(),
     };
     return details ? detailsMessage(state, details) : statusMessage(state);
   };
