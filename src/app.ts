@@ -6,14 +6,10 @@ import { createLog, type Log } from './runtime/log.ts';
 import { growHeapSlowly } from './runtime/memory.ts';
 import { OperatorError } from './runtime/operator-error.ts';
 import { prepareWayOut } from './runtime/outgoing.ts';
-import { createShutdownHooks, Stopping, unlessStopping } from './runtime/stopping.ts';
+import { createShutdownHooks, Stopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
-import { withTimeout } from './runtime/with-timeout.ts';
 import { startHttpServer } from './server/http-server.ts';
 import { startQueueDashboard } from './server/queue-dashboard.ts';
-
-/** How long the start waits for the bot's identity from Slack. */
-const READY_MS = 2000;
 
 export interface Docket {
   /** The port for health checks and, unless the role is `worker`, Slack's requests. */
@@ -54,11 +50,8 @@ export async function startApp(
       searchPath: process.env.PATH,
       ...options,
     });
-    // If Slack is away, commands are refused with that message, and `identity` keeps retrying.
-    await withTimeout(READY_MS, unlessStopping(closers.stopping, parts.identity.start())).catch(() => {});
-    closers.stopping.throwIfAborted();
     // A process loads only the code of its role.
-    if (settings.role !== 'web') (await import('./worker.ts')).startWorker(settings, parts);
+    if (settings.role !== 'web') await (await import('./worker.ts')).startWorker(settings, parts);
     if (!isWorker) await (await import('./web.ts')).startWeb(settings, parts);
     if (settings.queueDashboardPort !== undefined) {
       const dashboardPort = await startQueueDashboard(settings.queueDashboardPort, parts);

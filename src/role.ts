@@ -7,8 +7,9 @@ import { createMetrics } from './metrics/metrics.ts';
 import { createPolicy } from './policy.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';
-import type { ShutdownHooks } from './runtime/stopping.ts';
+import { type ShutdownHooks, unlessStopping } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
+import { withTimeout } from './runtime/with-timeout.ts';
 import {
   createHealth,
   createHealthChecks,
@@ -38,8 +39,8 @@ import { createStores } from './store/stores.ts';
 /** How long an answer waits for Slack to say whether a channel is public. */
 const PUBLIC_MS = 500;
 
-/** How long the start waits for Redis to return the schema of its data. */
-const SCHEMA_MS = 2000;
+/** How long the start waits for Redis, and for the bot's identity from Slack. */
+const READY_MS = 2000;
 
 /** Parts that tests replace; everything else comes from the settings. */
 export interface AppParts {
@@ -120,6 +121,7 @@ export async function createRoleParts(
     },
   });
   const identity = createIdentity(slack, timing, log);
+  let findingBot: Promise<void> | undefined;
   const teamId = () => identity.current()?.teamId ?? '';
   closers.add(() => identity.stop());
   const lookup = {
@@ -141,7 +143,6 @@ export async function createRoleParts(
     })),
   );
   await redisWatch.start();
-  await checkSchemaAtStart(address, timing);
 
   return {
     address,
@@ -149,6 +150,13 @@ export async function createRoleParts(
     slack,
     channelIds,
     identity,
+    /** Waits for the bot's identity. If Slack is away, commands are refused with that message, and it keeps retrying. */
+    findBot: () => {
+      findingBot ??= withTimeout(READY_MS, unlessStopping(closers.stopping, identity.start())).catch(
+        () => {},
+      );
+      return findingBot;
+    },
     /** Empty until Slack has answered. */
     teamId,
     health,
@@ -205,25 +213,12 @@ async function findRedis(
   return { socketPath: redis.socketPath };
 }
 
-/** Throws `OperatorError`. If Redis is away, the check follows once it is back: see `connectRole`. */
-async function checkSchemaAtStart(address: RedisAddress, timing: Timing): Promise<void> {
-  const redis = connectForRequests(address, timing, () => {});
-  try {
-    await once(redis, 'ready', { signal: AbortSignal.timeout(SCHEMA_MS) });
-    await checkSchema(redis);
-  } catch (error) {
-    throwMismatch(error);
-  } finally {
-    redis.disconnect();
-  }
-}
-
-function throwMismatch(error: unknown) {
-  if (error instanceof OperatorError) throw error;
-}
-
-/** Connects a role to Redis and its queues, and shows metrics of Redis; with two in one process, one does. */
-export function connectRole(
+/**
+ * Connects a role to Redis and its queues, and shows metrics of Redis; with two in one process, one does. Waits for Redis
+ * so that the first request is not refused, but only briefly: a refusal is an answer as well. Rejects with
+ * `OperatorError` if the data have another schema.
+ */
+export async function connectRole(
   connect: (address: RedisAddress, timing: Timing, onError: OnConnectionError) => RedisClient,
   { projects, limits, role }: Settings,
   parts: RoleParts,
@@ -232,8 +227,14 @@ export function connectRole(
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
-  // Nobody catches a mismatch, so it ends the process.
-  redis.on('ready', () => void checkSchema(redis).catch(throwMismatch));
+  const signal = AbortSignal.any([closers.stopping, AbortSignal.timeout(READY_MS)]);
+  if (redis.status !== 'ready') await once(redis, 'ready', { signal }).catch(() => {});
+  const checkData = () => checkSchema(redis).catch(throwMismatch);
+  if (redis.status === 'ready') await checkData();
+  await parts.findBot();
+  closers.stopping.throwIfAborted();
+  // Nobody catches a later mismatch, so it ends the process.
+  redis.on('ready', () => void checkData());
   checks.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());
@@ -242,4 +243,8 @@ export function connectRole(
   if (role !== 'all' || connect === connectForRequests)
     addRedisGauges({ ...parts, redis, queues, stores, projects, limits });
   return { redis, queues, stores };
+}
+
+function throwMismatch(error: unknown) {
+  if (error instanceof OperatorError) throw error;
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { App, AuthorizationError, type Receiver } from '@slack/bolt';
 import packageJson from '../package.json' with { type: 'json' };
 import { bind } from './commands/bind.ts';
@@ -19,7 +18,6 @@ import { createHttpReceiver } from './server/http-receiver.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import { createSlackLogger } from './slack/web-calls.ts';
 import type { DeliveryState } from './store/messages.ts';
-import type { RedisClient } from './store/redis/client.ts';
 import { askTime } from './store/redis/clock.ts';
 import { connectForRequests } from './store/redis/connections.ts';
 
@@ -29,13 +27,10 @@ const LINK_MS = 200;
 /** How long the start waits for the time, once Redis is there. */
 const TIME_MS = 300;
 
-/** How long the start waits for Redis before it accepts requests without it. */
-const READY_MS = 2000;
-
 /** Starts the part of Docket that receives requests from Slack. */
 export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
   const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
-  const { redis, queues, stores } = connectRole(connectForRequests, settings, parts);
+  const { redis, queues, stores } = await connectRole(connectForRequests, settings, parts);
   const { runs, threads, audit } = stores;
   const { receiver, connected } = await createReceiver(settings, parts);
   const bolt = createBolt(settings, parts, receiver);
@@ -153,7 +148,6 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   });
 
   const synced = parts.clock.startSync(redis);
-  await waitUntilReady(redis, closers.stopping);
   await withTimeout(TIME_MS, synced).catch(() => {});
   // In the role `all`, its worker does this.
   if (settings.role === 'web') parts.health.shareIn(stores.health, parts.onRedisError);
@@ -195,12 +189,4 @@ async function createReceiver(settings: Settings, parts: RoleParts) {
     now: parts.machineMs,
   });
   return { receiver, connected: () => undefined };
-}
-
-/** Waits for Redis so that the first request is not refused, but only briefly: a refusal is an answer as well. */
-async function waitUntilReady(redis: RedisClient, stopping: AbortSignal): Promise<void> {
-  if (redis.status === 'ready') return;
-  await once(redis, 'ready', { signal: AbortSignal.any([stopping, AbortSignal.timeout(READY_MS)]) }).catch(
-    () => {},
-  );
 }

@@ -30,10 +30,10 @@ import type { RunBase } from './store/runs.ts';
 const CLOSE_MS = 300;
 
 /** Starts the worker part of Docket: it calls the docs API and posts to Slack. */
-export function startWorker(settings: Settings, parts: RoleParts): void {
+export async function startWorker(settings: Settings, parts: RoleParts): Promise<void> {
   const { identity, timing, now, random, log, closers, onRedisError } = parts;
   const { stopping } = closers;
-  const { redis, queues, stores: own } = connectRole(connectForWork, settings, parts);
+  const { redis, queues, stores: own } = await connectRole(connectForWork, settings, parts);
   const { metrics } = parts;
   const stores = { ...own, rateLimiter: countSlots(own.rateLimiter, metrics) };
   const { messages, rateLimiter } = stores;

@@ -44,36 +44,32 @@ const webAddress = z
   .transform((address) => address.trim().replaceAll(' ', '%20'))
   .refine(isWebAddress);
 
-/** An export job. Only the status is always there. */
-export interface ExportJob {
-  status: (typeof EXPORT_STATUSES)[number] | 'unknown';
-  /** The status as the platform wrote it; empty if the response to a start had none. */
-  rawStatus: string;
-  progress?: Progress | undefined;
-  /** Pages exported so far, not the total. */
-  pageCount?: number | undefined;
-  /** Epoch milliseconds. */
-  createdAt?: number | undefined;
-  /** Epoch milliseconds. */
-  updatedAt?: number | undefined;
-  /** Why the job failed, as the platform wrote it: one line, cut. */
-  error?: string | undefined;
-}
-export type StartedExport = ExportJob & { jobId: string };
-
 const EXPORT_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
+type ExportStatus = (typeof EXPORT_STATUSES)[number] | 'unknown';
 
-const exportFields = {
+/** Only the status is always there. */
+const exportFields = z.object({
   progress: z.unknown().optional(),
+  /** Pages exported so far, not the total. */
   pageCount: optional(count),
   createdAt: time,
   updatedAt: time,
+  /** Why the job failed, as the platform wrote it: one line, cut. */
   error: z.unknown().transform(parseErrorText).optional(),
-};
+});
 
+/** An export job. */
+export type ExportJob = Omit<z.output<typeof exportFields>, 'progress'> & {
+  status: ExportStatus;
+  rawStatus: string;
+  progress?: Progress | undefined;
+};
+export type StartedExport = ExportJob & { jobId: string };
+
+/** Adds `status`, and `rawStatus` as the platform wrote it: empty if the response to a start had none. */
 function withStatus<Fields extends { status?: string | undefined; progress?: unknown }>(
   job: Fields,
-  defaultStatus: ExportJob['status'],
+  defaultStatus: ExportStatus,
 ) {
   const rawStatus = oneLine(job.status ?? '');
   const status = rawStatus === '' ? defaultStatus : parseStatus(rawStatus, EXPORT_STATUSES);
@@ -81,13 +77,13 @@ function withStatus<Fields extends { status?: string | undefined; progress?: unk
 }
 
 /** Response to a start. Without a status the job is queued, as in the contract. */
-export const startedExport = z
-  .object({ ...exportFields, jobId: id, status: optional(nonBlank) })
+export const startedExport = exportFields
+  .extend({ jobId: id, status: optional(nonBlank) })
   .transform((job): StartedExport => withStatus(job, 'queued'));
 
 /** Response to a poll of an export job. */
-export const exportJob = z
-  .object({ ...exportFields, status: nonBlank })
+export const exportJob = exportFields
+  .extend({ status: nonBlank })
   .transform((job): ExportJob => withStatus(job, 'unknown'));
 
 /** A link to the bundle of a completed export. `bundleUrl` is a secret: it lets anybody download. */
@@ -97,38 +93,31 @@ export const bundleLink = z.object({
   sizeBytes: optional(count),
 });
 
-/** A job of the docs agent. Only the status is always there. */
-export interface AgentJob {
-  status: (typeof AGENT_STATUSES)[number] | 'unknown';
-  /** The status as the platform wrote it; empty if the response to a send had none. */
-  rawStatus: string;
-  /** Full address of the repository. */
-  repository?: string | undefined;
-  /** Branch that the agent works on. */
-  ref?: string | undefined;
-  model?: string | undefined;
-  /** http(s) address of the pull request. */
-  prLink?: string | undefined;
-  /** The platform's `prLink` if it is not an http(s) address. */
-  prText?: string | undefined;
-  /** Epoch milliseconds. */
-  createdAt?: number | undefined;
-  /** Epoch milliseconds. */
-  archivedAt?: number | undefined;
-  /** The id of a new job. */
-  id?: string | undefined;
-}
-
 const AGENT_STATUSES = ['active', 'completed', 'archived', 'failed'] as const;
 
+/** Only the status is always there. */
 const agentFields = z.object({
   status: optional(nonBlank),
+  /** The full address of the repository, and the branch that the agent works on. */
   source: optional(z.object({ repository: line, ref: line })),
   model: line,
   prLink: optional(nonBlank),
   createdAt: time,
   archivedAt: time,
 });
+
+/** A job of the docs agent. */
+export type AgentJob = Omit<z.output<typeof agentFields>, 'status' | 'source'> & {
+  status: (typeof AGENT_STATUSES)[number] | 'unknown';
+  /** The status as the platform wrote it; empty if the response to a send had none. */
+  rawStatus: string;
+  repository?: string | undefined;
+  ref?: string | undefined;
+  /** The platform's `prLink` if it is not an http(s) address. */
+  prText?: string | undefined;
+  /** The id of a new job. */
+  id?: string | undefined;
+};
 
 function toAgentJob({ source, prLink, ...job }: z.output<typeof agentFields> & { id?: string }): AgentJob {
   const rawStatus = oneLine(job.status ?? '');
@@ -143,7 +132,6 @@ function toAgentJob({ source, prLink, ...job }: z.output<typeof agentFields> & {
     prText: isLink ? undefined : oneLine(prLink ?? '') || undefined,
   };
 }
-
 /** Response to a poll of an agent job. */
 export const agentJob = agentFields.extend({ status: nonBlank }).transform(toAgentJob);
 

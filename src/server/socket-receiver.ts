@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Receiver } from '@slack/bolt';
 import { type Logger, SocketModeClient } from '@slack/socket-mode';
 import { LogLevel } from '@slack/web-api';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
@@ -48,19 +47,12 @@ interface SlackEvent {
   ack: (payload?: unknown) => Promise<void>;
 }
 
-export interface SocketReceiver extends Receiver {
-  /** Resolves when the first connection is open, at the latest after 2 s. */
-  start(): Promise<void>;
-  /** Returns whether Slack can reach us now. */
-  connected(): boolean;
-}
-
 /**
  * Receives requests over Socket Mode. Unlike Bolt's own receiver it acknowledges an envelope only after its listeners
  * have finished, so that every acknowledged request is stored. If it does not acknowledge, Slack shows the person an
  * error or sends the event again.
  */
-export function createSocketReceiver({ random, newRef, ...parts }: SocketParts): SocketReceiver {
+export function createSocketReceiver({ random, newRef, ...parts }: SocketParts) {
   const { timing, log } = parts;
   const links = new Set<SocketLink>();
   const connected = new Set<SocketLink>();
@@ -83,7 +75,7 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
   /** Keeps one connection open while Docket runs. */
   async function maintainConnection(line: number) {
     // A connection that Slack wants renewed receives envelopes until the next one is open.
-    const retired = new Set<SocketLink>();
+    let retired: SocketLink | undefined;
     let failures = 0;
     while (!stopping.signal.aborted) {
       const link = openSocketLink(parts, handle);
@@ -91,11 +83,10 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
       let retryAfterMs = 0;
       try {
         await link.opened;
-        for (const old of retired) void retire(old);
-        retired.clear();
+        if (retired) void retire(retired);
         const openedAtMs = performance.now();
         await serve(link, line);
-        retired.add(link);
+        retired = link;
         // A connection that lasted is no failure: Slack renews each every few hours.
         if (performance.now() - openedAtMs > timing.retryMaxMs) failures = -1;
       } catch (error) {
@@ -140,8 +131,10 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts):
 
   return {
     init: listeners.init,
+    /** Returns whether Slack can reach us now. */
     connected: () => connected.size > 0,
 
+    /** Resolves when the first connection is open, at the latest after 2 s. */
     async start() {
       loops = Array.from({ length: CONNECTIONS }, (_, index) => maintainConnection(index + 1));
       await withTimeout(START_MS, firstConnection.promise).catch(() => {});

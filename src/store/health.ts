@@ -4,11 +4,9 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
-/**
- * The result of a call to something outside. `answered`: any answer, even a refusal, unless Slack `refused` the token.
- * `atMs` is epoch.
- */
+/** The result of a call to something outside. */
 const healthSnapshot = z.object({
+  /** Any answer, even a refusal, unless Slack `refused` the token. */
   answered: z.boolean(),
   atMs: z.number(),
   refused: z.literal(true).optional(),
@@ -33,8 +31,8 @@ export function createHealthStore(redis: RedisClient) {
       const found = await redis.mget(dependencies.map(keys.health));
       return Object.fromEntries(
         dependencies.flatMap((part, index) => {
-          const read = healthSnapshot.safeParse(parseJson(found[index]));
-          return read.success ? [[part, read.data]] : [];
+          const { data } = healthSnapshot.safeParse(parseJson(found[index]));
+          return data ? [[part, data]] : [];
         }),
       );
     },

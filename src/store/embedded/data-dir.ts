@@ -2,8 +2,9 @@ import { accessSync, chmodSync, constants, mkdirSync, realpathSync, statfsSync, 
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../runtime/log.ts';
 import { OperatorError } from '../../runtime/operator-error.ts';
-import type { ServerLog, ServerPlace } from './redis-server.ts';
+import type { ServerPlace } from './redis-server.ts';
 
 /** A socket's path holds 108 bytes with the final zero, on macOS 104. */
 const MAX_SOCKET_BYTES = process.platform === 'darwin' ? 103 : 107;
@@ -49,7 +50,7 @@ const DISK_FULL =
  * Returns a function that returns the problem of a full disk, and logs it once while it lasts: on a full disk Redis
  * exits at each write, and cannot log why.
  */
-export function watchDiskSpace(folder: string, log: ServerLog): () => string | undefined {
+export function watchDiskSpace(folder: string, log: Pick<Log, 'error'>): () => string | undefined {
   let wasFull = false;
   return () => {
     const { bavail, bsize } = statfsSync(folder);

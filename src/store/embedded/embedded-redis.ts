@@ -1,16 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../runtime/log.ts';
 import { OperatorError } from '../../runtime/operator-error.ts';
 import { lockDataDir, prepareDataDir, watchDiskSpace } from './data-dir.ts';
-import {
-  findServer,
-  isOurServer,
-  leftoverPid,
-  logTail,
-  type ServerLog,
-  sendCommand,
-  spawnServer,
-} from './redis-server.ts';
+import { findServer, isOurServer, leftoverPid, logTail, sendCommand, spawnServer } from './redis-server.ts';
 
 /** The durations of the embedded Redis, in milliseconds. */
 const defaultTiming = {
@@ -35,7 +28,7 @@ const defaultTiming = {
 
 interface EmbeddedRedisOptions {
   dataDir: string;
-  log: ServerLog;
+  log: Pick<Log, 'info' | 'warn' | 'error'>;
   /** PATH to find redis-server or valkey-server on. */
   searchPath: string;
   /** If it is aborted while Redis starts, Redis is stopped and the start rejects. Nothing happens later. */

@@ -14,13 +14,6 @@ import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { OperatorError } from '../../runtime/operator-error.ts';
 
-/** The part of the log that the embedded Redis uses. */
-export interface ServerLog {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
-
 /** The files of one server. */
 export interface ServerPlace {
   folder: string;
