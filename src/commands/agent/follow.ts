@@ -1,14 +1,18 @@
 import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
+import { instructEntry } from '../../jobs/agent/thread/event.ts';
 import {
+  type DigestAsk,
   type ListedThread,
   listedThread,
   newThread,
+  THREADS_FULL,
   type ThreadRun,
   threadQuotas,
   threadRun,
   visibleThread,
 } from '../../jobs/agent/thread/record.ts';
+import { endThread } from '../../jobs/agent/thread/transitions.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import {
   chooseJob,
@@ -35,11 +39,16 @@ interface FollowRequest {
   under?: { rootTs: string; ts?: string };
   /** The instruction is the message at `under.ts`. */
   reply?: { ts: string; files: boolean };
+  /** The digest under which the job is requested. */
+  ask?: AskedUnder;
 }
+
+/** Where and about what a person gives an instruction under a digest. */
+type AskedUnder = Pick<DigestAsk, 'digest' | 'under' | 'channel' | 'subject' | 'about'>;
 
 /** Starts a thread that follows a job. Returns a message if that is not possible. */
 export async function followJob(
-  { jobId, text, project: named, under, reply }: FollowRequest,
+  { jobId, text, project: named, under, reply, ask }: FollowRequest,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
@@ -48,29 +57,62 @@ export async function followJob(
     return jobId === undefined
       ? projectMessage(project.problem, '/docs-agent new …', 'new')
       : projectMessage(project.problem, `/docs-agent follow ${jobId}`);
-  const { teamId, user, channel, requestId } = caller;
+  const { teamId, channel } = caller;
+  const instruction = newInstructionOf(caller, text, tools);
   const thread = newThread(
     {
       id: requestRunId(caller),
       teamId,
       project: project.name,
       agentJobId: jobId,
-      owner: { id: user.id, name: user.name },
+      owner: instruction.by,
       asked: { ...conversationOf(channel), ...under },
       mode: tools.replyMode,
       instruction: {
-        id: idOf('instruction', teamId, requestId),
-        text,
+        ...instruction,
         ...(reply && { id: reply.ts, files: reply.files, isReply: true, atMs: Math.round(tsToMs(reply.ts)) }),
       },
+      ...(ask && { digestAsks: [askOf(ask, instruction)] }),
     },
     tools.now(),
   );
   return startThread(thread, caller, tools);
 }
 
-/** Accepts a new thread. Returns a message if its owner follows too many, or its place follows a job. */
-export async function startThread(
+const newInstructionOf = ({ teamId, requestId, user }: Caller, text: string, { now }: CommandTools) => ({
+  id: idOf('instruction', teamId, requestId),
+  by: { id: user.id, name: user.name },
+  atMs: now(),
+  text,
+});
+
+const askOf = (ask: AskedUnder, { id, by, atMs }: ReturnType<typeof newInstructionOf>): DigestAsk => ({
+  ...ask,
+  id,
+  by,
+  atMs,
+});
+
+/** Sends an instruction to the job of a thread. Returns whether the thread is still there. */
+export async function instructThread(
+  thread: ThreadRun,
+  text: string,
+  ask: AskedUnder | undefined,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<boolean> {
+  const instruction = newInstructionOf(caller, text, tools);
+  const entry = instructEntry({ ...instruction, ...(ask && { ask: askOf(ask, instruction) }) });
+  const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
+  if (outcome !== 'gone') await auditThread(thread, 'accepted', tools);
+  return outcome !== 'gone';
+}
+
+/**
+ * Accepts a new thread. Returns a message if its owner follows too many, or its place follows a job. If the thread was
+ * requested under a digest, it then ends at once, and says so there.
+ */
+async function startThread(
   thread: ThreadRun,
   caller: Caller,
   tools: CommandTools,
@@ -79,6 +121,8 @@ export async function startThread(
   const acceptance = await tools.intake.start(thread, caller, quotas);
   if (acceptance.kind === 'full') {
     await auditThread(thread, 'refused: too many threads', tools);
+    if (thread.digestAsks.length > 0)
+      await tools.intake.start(endThread(thread, { why: 'refused', code: THREADS_FULL }), caller);
     return projectMessage({ kind: 'full', max: quotas[0].max }, '');
   }
   return acceptance.kind === 'claimed' ? followsAlready : undefined;

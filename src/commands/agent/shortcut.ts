@@ -1,7 +1,6 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { mentionMessage } from '../../jobs/agent/mention/view.ts';
-import { instructEntry } from '../../jobs/agent/thread/event.ts';
 import { jobName } from '../../jobs/agent/thread/phrases.ts';
 import { acceptsInstructions, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
 import { threadPermalink } from '../../jobs/agent/thread/view.ts';
@@ -13,13 +12,12 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { type Choice, choiceField, formView, textField } from '../../slack/modals.ts';
-import { idOf } from '../../store/keys.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import type { MessageShortcut, Modal, ShortcutMessage, SubmitResult } from '../registry.ts';
 import {
-  auditThread,
   findThreads,
   followJob,
+  instructThread,
   noAgentMessage,
   resolveAgentProject,
   soleAgent,
@@ -179,16 +177,7 @@ async function sendTo(
   const thread = found.run;
   const problem = instructionProblem(text, thread, tools.limits);
   if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
-  const { requestId, teamId, user } = caller;
-  const entry = instructEntry({
-    id: idOf('instruct', teamId, requestId),
-    by: { id: user.id, name: user.name },
-    text,
-    atMs: tools.now(),
-  });
-  const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
-  if (outcome === 'gone') return notFollowed;
-  await auditThread(thread, 'accepted', tools);
+  if (!(await instructThread(thread, text, undefined, caller, tools))) return notFollowed;
   const permalink = threadPermalink(thread, tools.workspaceUrl);
   const where: Part[] =
     permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];

@@ -1,16 +1,7 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
-import { instructEntry } from '../../jobs/agent/thread/event.ts';
-import {
-  acceptsInstructions,
-  type DigestAsk,
-  newThread,
-  THREADS_FULL,
-  type ThreadRun,
-  threadKind,
-} from '../../jobs/agent/thread/record.ts';
-import { endThread } from '../../jobs/agent/thread/transitions.ts';
+import { acceptsInstructions, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
 import {
   type AskEntry,
   entriesOf,
@@ -21,14 +12,12 @@ import {
 } from '../../jobs/digest/ask-entries.ts';
 import { type AskButton, askButton, digestActions } from '../../jobs/digest/buttons.ts';
 import { type EditionRun, editionKind, rootKey } from '../../jobs/digest/edition/record.ts';
-import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { bidiIsolate, singleLine } from '../../slack/text.ts';
-import { idOf } from '../../store/keys.ts';
-import { auditThread, findThreads, resolveAgentProject, startThread } from '../agent/follow.ts';
+import { findThreads, followJob, instructThread, resolveAgentProject } from '../agent/follow.ts';
 import { cleanInstruction, instructionProblem, NEW_JOB, threadChoices } from '../agent/modal.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import { UserFacingError } from '../intake.ts';
@@ -121,63 +110,25 @@ const askModal: Modal = {
     const thread = where === NEW_JOB ? undefined : await loadThread(where, run, caller, tools);
     const problem = instructionProblem(text, thread, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
-    if (thread === undefined) await startJob(run, entry, text, caller, tools);
-    else await instructThread(thread, run, entry, text, caller, tools);
+    const ask = askOf(run, entry);
+    if (thread === undefined) {
+      // The name of another conversation is unknown.
+      const channel = caller.channel.id === run.channel ? caller.channel : { id: run.channel, name: '' };
+      await followJob({ jobId: undefined, text, project: run.project, ask }, { ...caller, channel }, tools);
+    } else if (!(await instructThread(thread, text, ask, caller, tools)))
+      throw new UserFacingError(notFollowed);
     // Its line under the digest is the answer.
     return { kind: 'closed' };
   },
 };
 
-/** Returns what the thread's line under the digest shows. */
-const askOf = (run: EditionRun, { subject }: AskEntry, caller: Caller, { now }: CommandTools): DigestAsk => ({
-  id: idOf('instruction', requestRunId(caller)),
-  by: { id: caller.user.id, name: caller.user.name },
-  atMs: now(),
+const askOf = (run: EditionRun, { subject }: AskEntry) => ({
   digest: run.id,
   under: rootKey(run),
   channel: run.channel,
   subject,
   about: subjectText(subject),
 });
-
-/** Starts a job in a thread of its own. Beyond the limit of threads, the thread ends at once, and says so. */
-async function startJob(run: EditionRun, entry: AskEntry, text: string, caller: Caller, tools: CommandTools) {
-  const ask = askOf(run, entry, caller, tools);
-  // The name of another conversation is unknown.
-  const conversation = caller.channel.id === run.channel ? caller.channel : { id: run.channel, name: '' };
-  const thread = newThread(
-    {
-      id: requestRunId(caller),
-      teamId: caller.teamId,
-      project: run.project,
-      agentJobId: undefined,
-      owner: ask.by,
-      asked: conversationOf(conversation),
-      mode: tools.replyMode,
-      instruction: { id: ask.id, text },
-      digestAsks: [ask],
-    },
-    tools.now(),
-  );
-  if ((await startThread(thread, caller, tools)) === undefined) return;
-  await tools.intake.start(endThread(thread, { why: 'refused', code: THREADS_FULL }), caller);
-}
-
-async function instructThread(
-  thread: ThreadRun,
-  run: EditionRun,
-  entry: AskEntry,
-  text: string,
-  caller: Caller,
-  tools: CommandTools,
-) {
-  const ask = askOf(run, entry, caller, tools);
-  const { id, by, atMs } = ask;
-  const instruction = instructEntry({ id, by, text, atMs, ask });
-  const outcome = await tools.intake.appendToInbox(thread.job, thread.id, instruction, caller);
-  if (outcome === 'gone') throw new UserFacingError(notFollowed);
-  await auditThread(thread, 'accepted', tools);
-}
 
 async function instructionFields(run: EditionRun, entry: AskEntry, caller: Caller, tools: CommandTools) {
   const isOfProject = ({ project }: Pick<ThreadRun, 'project'>) => project === run.project;

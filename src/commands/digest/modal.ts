@@ -35,6 +35,7 @@ import {
   timeField,
 } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
+import { projectFields } from '../agent/modal.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import type { Modal, ModalValues, SubmitResult } from '../registry.ts';
 import { siteOf } from './project.ts';
@@ -78,7 +79,7 @@ export function createModalView(
     submit: 'Set up',
     callback: CALLBACK_ID,
     fields: [
-      ...(known.length > 1 ? [projectField(known, project)] : []),
+      ...projectFields(known, project?.name),
       channelField({
         block: 'channel',
         label: 'Channel',
@@ -123,14 +124,6 @@ export async function openChangeModal(
   await tools.openModal(caller, changeModalView(schedule), JSON.stringify(about));
   return undefined;
 }
-
-const projectField = (known: readonly Project[], initial: Project | undefined) =>
-  choiceField({
-    block: 'project',
-    label: 'Project',
-    choices: known.slice(0, SLACK_LIMITS.selectOptions).map(({ name }) => ({ label: name, value: name })),
-    ...(initial && { initial: initial.name }),
-  });
 
 type Choices = Pick<ScheduleRun, 'timetable' | 'sections' | 'alerts'>;
 

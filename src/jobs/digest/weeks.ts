@@ -129,25 +129,19 @@ const HOW_TO_TYPE =
 
 function namedDays(typed: string, nowMs: number): RangeReading | undefined {
   const today = dayAt(nowMs);
+  const monday = today.subtract({ days: today.dayOfWeek - 1 });
   const month = today.with({ day: 1 });
-  switch (typed) {
-    case 'today':
-      return withoutToday(today, 1, today);
-    case 'yesterday':
-      return finishedDays(1, nowMs);
-    case 'this week':
-      return withoutToday(today.subtract({ days: today.dayOfWeek - 1 }), today.dayOfWeek, today);
-    case 'last week':
-      return { kind: 'range', range: lastCompleteWeek(nowMs).range };
-    case 'this month':
-      return withoutToday(month, today.day, today);
-    case 'last month': {
-      const last = month.subtract({ months: 1 });
-      return { kind: 'range', range: rangeOf(last, last.daysInMonth) };
-    }
-    default:
-      return undefined;
-  }
+  const lastMonth = month.subtract({ months: 1 });
+  const named: Record<string, [first: Temporal.PlainDate, days: number]> = {
+    today: [today, 1],
+    yesterday: [today.subtract({ days: 1 }), 1],
+    'this week': [monday, today.dayOfWeek],
+    'last week': [monday.subtract({ days: 7 }), 7],
+    'this month': [month, today.day],
+    'last month': [lastMonth, lastMonth.daysInMonth],
+  };
+  const found = Object.hasOwn(named, typed) ? named[typed] : undefined;
+  return found && withoutToday(...found, today);
 }
 
 /** Returns the whole days of a range, for comparison with whole days. */

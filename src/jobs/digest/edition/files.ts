@@ -7,8 +7,7 @@ import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
 import { rangeKey } from '../figures/record.ts';
-import { type PageChange, type PageCounts, totalOf } from '../model.ts';
-import { comparePages } from '../stats.ts';
+import { comparePages, type PageChange, type PageCounts, totalOf } from '../model.ts';
 import { typedRange } from '../weeks.ts';
 import { type DigestFile, type EditionRun, rootKey } from './record.ts';
 

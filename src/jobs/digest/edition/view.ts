@@ -9,7 +9,6 @@ import {
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { formatCount, upperFirst } from '../../../slack/text.ts';
 import { personName } from '../../wording-view.ts';
-import { causeText } from '../failure-view.ts';
 import { type Counts, totalOf } from '../model.ts';
 import { chartLabels, daysOf, daysText, zoneText } from '../weeks.ts';
 import { pagesMessage } from './pages-view.ts';
@@ -25,7 +24,7 @@ import {
   viewsText,
 } from './phrases.ts';
 import { type EditionRun, pagesKey, rootKey } from './record.ts';
-import { failedMessage, lateMessage } from './reply-view.ts';
+import { causeText, failedMessage, lateMessage } from './reply-view.ts';
 
 /** Returns every message of a digest in its present form. */
 export function editionMessages(run: EditionRun): OutboxMessage[] {

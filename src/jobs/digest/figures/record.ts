@@ -114,31 +114,28 @@ export const hasTotals = ({ spans }: FiguresRun) => spans.every((span) => span.c
 export const isSettled = ({ range, sinceMs }: FiguresRun) => settledAtMs(range) <= sinceMs;
 
 /**
- * How long a run's pages can be used, which expire before its record. Weekly digests use them within two days before
- * they expire; a person's request waits for hours at most.
+ * How long collected figures can be used: their pages expire before the record. Weekly digests use them within two days
+ * before they expire; a person's request waits for hours at most.
  */
-const pagesUsedMs = ({ urgent }: FiguresRun) =>
+const usedMs = ({ urgent }: FiguresRun) =>
   urgent ? retention.askedPageFiguresMs - DAY_MS : retention.pageFiguresMs - 2 * DAY_MS;
 
 /**
- * Returns how to collect figures again that were `known` already. A failed run resumes; a range that could still
- * change, or whose pages may have expired, begins again. A pause after a failure ends at once. Returns undefined if the
- * figures are usable, or in progress.
+ * Returns how to collect figures again that were `known` already: those that failed, could still change, or may have
+ * expired begin again; stored days and lists are not requested again. A pause after a failure ends at once. Returns
+ * undefined if the figures are usable, or in progress.
  */
 function collectAgain(known: FiguresRun, wanted: FiguresRun, nowMs: number): FiguresRun | undefined {
-  const { state, pollFailure, pages, sinceMs, failed } = known;
+  const { state, pollFailure, sinceMs, failed } = known;
   if (state !== 'ended')
     return pollFailure && pollFailure.kind !== 'limit'
       ? { ...known, pollFailure: undefined, nextMs: nowMs }
       : undefined;
-  const areExpired = pages !== undefined && nowMs - sinceMs > pagesUsedMs(known);
-  if (areExpired || !isSettled(known)) return { ...wanted, rev: known.rev };
-  if (failed === undefined) return undefined;
-  const again = { failed: undefined, cause: undefined, requests: 0, sinceMs: nowMs, nextMs: nowMs };
-  return { ...known, state: 'collecting', ...again };
+  const isUsable = failed === undefined && isSettled(known) && nowMs - sinceMs <= usedMs(known);
+  return isUsable ? undefined : { ...wanted, rev: known.rev };
 }
 
-/** Starts collecting missing figures, once for equal requests. A failed run resumes. */
+/** Starts collecting missing figures, once for equal requests. */
 export async function collectFigures(
   wanted: FiguresRun,
   { runs, wake, now }: Pick<JobContext, 'runs' | 'wake' | 'now'>,

@@ -10,8 +10,7 @@ import {
   newFiguresRun,
   rangeKey,
 } from '../figures/record.ts';
-import type { DayRange, PageCounts } from '../model.ts';
-import { comparePages } from '../stats.ts';
+import { comparePages, type DayRange, type PageCounts } from '../model.ts';
 import { daysOf, SETTLING_MS } from '../weeks.ts';
 import { alertKey, type ScheduleRun } from './record.ts';
 import { nextDaily, pauseItself } from './transitions.ts';

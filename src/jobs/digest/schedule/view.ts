@@ -13,7 +13,7 @@ import { nameTo, personName } from '../../wording-view.ts';
 import type { Alert } from '../alerts.ts';
 import { digestActions, type ScheduleButton } from '../buttons.ts';
 import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
-import { failureParts, isNotThere } from '../failure-view.ts';
+import { failureParts, isNotThere } from '../edition/reply-view.ts';
 import type { PlatformCause } from '../model.ts';
 import { timetableText, WEEKDAYS } from '../schedule-times.ts';
 import { daysText, rangeText, type Week } from '../weeks.ts';

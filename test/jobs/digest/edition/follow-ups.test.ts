@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DigestAsk, DigestAskEnding, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
-import { addNumbers, loadFollowUps } from '../../../../src/jobs/digest/edition/content.ts';
+import { addNumbers, loadFollowUps } from '../../../../src/jobs/digest/edition/job.ts';
 import { readerParts } from '../../../../src/jobs/digest/edition/pages-view.ts';
 import { type EditionRun, weeklyId } from '../../../../src/jobs/digest/edition/record.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { trendOf } from '../../../../src/jobs/digest/edition/content.ts';
+import { trendOf } from '../../../../src/jobs/digest/edition/job.ts';
 import { pagePart, pathText } from '../../../../src/jobs/digest/edition/phrases.ts';
 
 test.each([

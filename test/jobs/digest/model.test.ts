@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type PageCounts, type PageFigures, pageFigures as schema } from '../../../src/jobs/digest/model.ts';
-import { pageFigures } from '../../../src/jobs/digest/stats.ts';
+import {
+  type PageCounts,
+  type PageFigures,
+  pageFiguresOf,
+  pageFigures as schema,
+} from '../../../src/jobs/digest/model.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 
 const page = (path: string, human: number, ai = 0): PageCounts => ({ path, human, ai });
@@ -9,7 +13,7 @@ const paths = (pages: readonly { path: string }[]) => pages.map(({ path }) => pa
 
 /** What a page with these views, and these in the range before, is listed as. */
 function listsOf(now: [number, number], before: [number, number]): string[] {
-  const figures = pageFigures([page('/a', ...now)], [page('/a', ...before)]);
+  const figures = pageFiguresOf([page('/a', ...now)], [page('/a', ...before)]);
   const lists = ['rising', 'falling', 'risingAi', 'fallingAi', 'fresh', 'quiet', 'aiRead'] as const;
   return lists.filter((name) => figures[name].length > 0);
 }
@@ -43,7 +47,7 @@ describe('what a page is listed as', () => {
 });
 
 test('the example of the design', () => {
-  const figures = pageFigures(
+  const figures = pageFiguresOf(
     [
       page('/', 4000, 300),
       page('/guides/webhooks', 500, 730),
@@ -72,21 +76,21 @@ test('the example of the design', () => {
 
 test('lists are short and in one order, those of one size by path', () => {
   const same = Array.from({ length: 30 }, (_, index) => page(`/${String(index).padStart(2, '0')}`, 100));
-  const { top, fresh, biggest } = pageFigures(same.toReversed(), []);
+  const { top, fresh, biggest } = pageFiguresOf(same.toReversed(), []);
   expect(paths(top)).toEqual(paths(same.slice(0, 10)));
   expect(paths(fresh)).toEqual(paths(same.slice(0, 5)));
   expect(biggest).toMatchObject({ page: { path: '/00' }, by: 'human' });
-  const { quiet } = pageFigures([], same.toReversed());
+  const { quiet } = pageFiguresOf([], same.toReversed());
   expect(paths(quiet)).toEqual(paths(same.slice(0, 5)));
 });
 
 test('of changes of one size, that by people is the biggest', () => {
-  const { biggest } = pageFigures([page('/a', 0, 100), page('/b', 100)], []);
+  const { biggest } = pageFiguresOf([page('/a', 0, 100), page('/b', 100)], []);
   expect(biggest).toMatchObject({ page: { path: '/b' }, by: 'human' });
 });
 
 test('without the range before nothing is compared', () => {
-  expect(pageFigures([page('/a', 500, 500)])).toEqual({
+  expect(pageFiguresOf([page('/a', 500, 500)])).toEqual({
     count: 1,
     sum: { human: 500, ai: 500 },
     top: [{ path: '/a', human: 500, ai: 500, before: { human: 0, ai: 0 } }],
@@ -95,7 +99,7 @@ test('without the range before nothing is compared', () => {
 });
 
 test('a path that comes twice counts once, also one that objects have of their own', () => {
-  const figures = pageFigures([page('__proto__', 5), page('/a', 60), page('__proto__', 70)], []);
+  const figures = pageFiguresOf([page('__proto__', 5), page('/a', 60), page('__proto__', 70)], []);
   expect(figures).toMatchObject({ count: 2, sum: { human: 130, ai: 0 } });
   expect(paths(figures.top)).toEqual(['__proto__', '/a']);
 });
@@ -178,9 +182,9 @@ describe('the same as counted by hand', () => {
   test('whatever the pages, and in whatever order they come', () => {
     fc.assert(
       fc.property(site, site, (now, before) => {
-        const figures = pageFigures(now, before);
+        const figures = pageFiguresOf(now, before);
         expect(figures).toEqual(byHand(now, before));
-        expect(pageFigures(now.toReversed(), before.toReversed())).toEqual(figures);
+        expect(pageFiguresOf(now.toReversed(), before.toReversed())).toEqual(figures);
         expect(schema.parse(figures)).toEqual(figures);
       }),
       { numRuns: 500 },
@@ -190,7 +194,7 @@ describe('the same as counted by hand', () => {
 
 test('100,000 pages add up', () => {
   const many = Array.from({ length: 100_000 }, (_, index) => page(`/p/${index}`, index % 1000, index % 7));
-  const { count, sum, top } = pageFigures(many, many);
+  const { count, sum, top } = pageFiguresOf(many, many);
   expect(count).toBe(many.filter(({ human, ai }) => human + ai > 0).length);
   expect(sum).toEqual({ human: 49_950_000, ai: 299_995 });
   expect(top).toHaveLength(10);
