@@ -7,8 +7,7 @@ import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/v
 import { type WatchRun, watchRun } from '../jobs/agent/watch/record.ts';
 import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';
 import { editionMessages } from '../jobs/digest/edition/view.ts';
-import { type ScheduleRun, scheduleRun, testKey } from '../jobs/digest/schedule/record.ts';
-import { activate } from '../jobs/digest/schedule/transitions.ts';
+import { activate, type ScheduleRun, scheduleRun, testKey } from '../jobs/digest/schedule/record.ts';
 import { lastCompleteWeek } from '../jobs/digest/weeks.ts';
 import { type ExportRun, exportRun } from '../jobs/export/record.ts';
 import { startStep } from '../jobs/export/steps.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { digestActions, scheduleButton } from '../../jobs/digest/buttons.ts';
-import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
-import type { ScheduleTransition } from '../../jobs/digest/schedule/transitions.ts';
+import type { ScheduleRun, ScheduleTransition } from '../../jobs/digest/schedule/record.ts';
 import { type ScheduleAction, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
 import { readRange } from '../../jobs/digest/weeks.ts';
 import { type Message, message } from '../../slack/blocks.ts';

@@ -3,12 +3,13 @@ import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
 import { SECTIONS, type Section } from '../../jobs/digest/model.ts';
 import {
+  changeSchedule,
+  leftOutWeek,
   newSchedule,
   type ScheduleRun,
   scheduleQuotas,
   scheduleRun,
 } from '../../jobs/digest/schedule/record.ts';
-import { changeSchedule, leftOutWeek } from '../../jobs/digest/schedule/transitions.ts';
 import { goesOnMessage } from '../../jobs/digest/schedule/view.ts';
 import {
   earliestSafe,

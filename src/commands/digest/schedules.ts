@@ -1,5 +1,10 @@
-import { type ScheduleRun, scheduleKind, scheduleRun } from '../../jobs/digest/schedule/record.ts';
-import { type ScheduleTransition, scheduleTransitions } from '../../jobs/digest/schedule/transitions.ts';
+import {
+  type ScheduleRun,
+  type ScheduleTransition,
+  scheduleKind,
+  scheduleRun,
+  scheduleTransitions,
+} from '../../jobs/digest/schedule/record.ts';
 import {
   goesOnMessage,
   type ScheduleAction,
@@ -11,8 +16,7 @@ import { filterVisible } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { compose, type Message, message, type Part } from '../../slack/blocks.ts';
 import { cut, formatCount, singleLine } from '../../slack/text.ts';
-import type { Caller, CommandTools } from '../intake.ts';
-import { notVisibleMessage, retryStale, UserFacingError } from '../intake.ts';
+import { type Caller, type CommandTools, notVisibleMessage, retryStale, UserFacingError } from '../intake.ts';
 
 /** More do not help, and each takes three of a message's 50 blocks; the rest is counted. */
 const MAX_LISTED = 15;

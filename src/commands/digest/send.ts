@@ -14,15 +14,13 @@ import {
   readingMessage,
 } from '../../jobs/digest/edition/reply-view.ts';
 import { SECTIONS } from '../../jobs/digest/model.ts';
-import type { ScheduleRun } from '../../jobs/digest/schedule/record.ts';
-import { sendByHand } from '../../jobs/digest/schedule/transitions.ts';
+import { type ScheduleRun, sendByHand } from '../../jobs/digest/schedule/record.ts';
 import { lastCompleteWeek, settledAtMs } from '../../jobs/digest/weeks.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import type { Project } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { idOf } from '../../store/keys.ts';
-import type { Caller, CommandTools } from '../intake.ts';
-import { UserFacingError } from '../intake.ts';
+import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { siteOf } from './project.ts';
 import { beingSetUp, saveSchedule } from './schedules.ts';
 

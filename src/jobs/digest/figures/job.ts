@@ -5,19 +5,10 @@ import { runAgainIn } from '../../job.ts';
 import type { PollFailure } from '../../poll-record.ts';
 import { nextFailure } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
-import { addCounts, type Counts, isRefusal, type PlatformCause } from '../model.ts';
-import { daysOf, settledAtMs } from '../weeks.ts';
+import { isRefusal, type PlatformCause } from '../model.ts';
 import { type AnalyticsLimits, limitsOf } from './limits.ts';
-import { causeOf, type FiguresRun, figuresRun, isSettled, rangeKey } from './record.ts';
-import {
-  type NextRequest,
-  nextRequest,
-  requestPages,
-  requestReaders,
-  requestSpan,
-  type Source,
-  withPart,
-} from './requests.ts';
+import { causeOf, type FiguresRun, figuresRun } from './record.ts';
+import { leaveOut, type NextRequest, nextRequest, supportKey } from './requests.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -65,7 +56,7 @@ const end = (
   });
 
 async function step(run: FiguresRun, context: JobContext): Promise<StepResult<FiguresRun>> {
-  const { now, rateLimiter } = context;
+  const { now, rateLimiter, figures } = context;
   const waitMs = run.nextMs - now();
   if (waitMs > 0) return runAgainIn(waitMs);
   const request = nextRequest(run);
@@ -74,7 +65,7 @@ async function step(run: FiguresRun, context: JobContext): Promise<StepResult<Fi
     return end(
       run.pages?.state === 'collecting' ? { ...run, pages: { ...run.pages, state: 'tooMany' } } : run,
     );
-  const known = await withoutRequest(run, request, context);
+  const known = await request.take(figures);
   if (known !== undefined) return saveAs(known);
 
   const docs = context.docs(run.project);
@@ -85,7 +76,7 @@ async function step(run: FiguresRun, context: JobContext): Promise<StepResult<Fi
   const inMs = await takeSlots(run, limits, context);
   if (inMs > 0) return waitForLimit(run, inMs, context);
   try {
-    const next = await send(run, request, source, context);
+    const next = await request.send(source, figures, now());
     const requests = run.requests + 1;
     return saveAs({ ...next, requests, pollFailure: undefined, limitedUntilMs: undefined });
   } catch (error) {
@@ -122,74 +113,6 @@ function waitForLimit(run: FiguresRun, inMs: number, { now }: JobContext): StepR
   return isSaid || inMs < 10_000 ? runAgainIn(inMs) : saveAs({ ...run, limitedUntilMs: untilMs }, { inMs });
 }
 
-/**
- * Returns the run with figures that are stored already, or known to be unsupported; undefined if a request is needed.
- */
-async function withoutRequest(
-  run: FiguresRun,
-  request: NextRequest,
-  { figures }: JobContext,
-): Promise<FiguresRun | undefined> {
-  if (request.kind === 'readers')
-    return (await figures.isUnsupported(supportKey(run, request.part)))
-      ? leaveOut(run, request.part)
-      : undefined;
-  if (request.kind === 'pages') {
-    const { offset } = run.pages ?? { offset: 0 };
-    // A run that has begun continues: the next part may be pending.
-    const isKept = offset === 0 && isSettled(run) && (await figures.reusePages(run, rangeKey(run.range)));
-    return isKept ? { ...run, pages: { offset, state: 'complete' } } : undefined;
-  }
-  const span = run.spans[request.index];
-  const days = span === undefined ? [] : daysOf(span);
-  const kept = await figures.days(run, days);
-  if (kept.size < days.length) return undefined;
-  return withSpan(run, request.index, addCounts(kept.values()));
-}
-
-const withSpan = (run: FiguresRun, index: number, counts: Counts): FiguresRun => ({
-  ...run,
-  spans: run.spans.map((span, at) => (at === index ? { ...span, counts } : span)),
-});
-
-const supportKey = ({ teamId, project }: FiguresRun, part: string) =>
-  `analytics:${teamId}:${project}:${part}`;
-
-function leaveOut(run: FiguresRun, part: Parameters<typeof withPart>[1]): FiguresRun {
-  return run.readers === undefined
-    ? run
-    : { ...run, pollFailure: undefined, readers: withPart(run.readers, part) };
-}
-
-/** Sends one request and returns the run with its result. Finished days and lists of pages are stored for other runs. */
-async function send(
-  run: FiguresRun,
-  request: NextRequest,
-  source: Source,
-  { figures, now }: JobContext,
-): Promise<FiguresRun> {
-  if (request.kind === 'readers')
-    return run.readers === undefined
-      ? run
-      : { ...run, readers: await requestReaders(run.readers, request.part, run.range, source) };
-  if (request.kind === 'pages') {
-    const { offset } = run.pages ?? { offset: 0 };
-    const { pages, rows, hasMore } = await requestPages(run.range, offset, source);
-    await figures.addPages(run, rangeKey(run.range), pages);
-    if (!hasMore && isSettled(run)) await figures.completePages(run, rangeKey(run.range));
-    // The offset follows the rows received, not those requested: a platform may return fewer.
-    const nextOffset = offset + Math.max(rows, 1);
-    return { ...run, pages: { offset: nextOffset, state: hasMore ? 'collecting' : 'complete' } };
-  }
-  const span = run.spans[request.index];
-  if (span === undefined) return run;
-  const counts = await requestSpan(span, source);
-  const [day, ...more] = daysOf(span);
-  const isOver = settledAtMs(span) <= now();
-  if (day !== undefined && more.length === 0 && isOver) await figures.addDay(run, day, counts, now());
-  return withSpan(run, request.index, counts);
-}
-
 /** How long an optional part is left out: a day if the platform lacks it, an hour if the platform refuses it. */
 const LEFT_OUT_MS: Partial<Record<DocsApiError['kind'], number>> = {
   not_found: 24 * HOUR_MS,
@@ -208,11 +131,12 @@ async function handleTrouble(
   const failure = nextFailure(run.pollFailure, error, context);
   const isProject = error === 'project';
   const tried = isProject ? run : { ...run, requests: run.requests + 1 };
-  if (request.kind === 'readers' && !isProject) {
+  const { part } = request;
+  if (part !== undefined && !isProject) {
     const leftOutMs = LEFT_OUT_MS[error.kind];
-    if (leftOutMs !== undefined) await figures.markUnsupported(supportKey(run, request.part), leftOutMs);
+    if (leftOutMs !== undefined) await figures.markUnsupported(supportKey(run, part), leftOutMs);
     if (leftOutMs !== undefined || (failure.kind === 'down' && failure.inARow >= MAX_PART_FAILURES))
-      return saveAs(leaveOut(tried, request.part));
+      return saveAs(leaveOut(tried, part));
   }
   if (!isProject && (failure.kind === 'key' || error.kind === 'forbidden'))
     await alertAdmins(run.teamId, run.project, error);

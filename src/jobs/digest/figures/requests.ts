@@ -1,6 +1,8 @@
 import type { DocsApi } from '../../../docs-api/client.ts';
-import { type Counts, type DayRange, MAX_LISTED, type PageCounts } from '../model.ts';
-import { type FiguresRun, READER_PARTS, type ReaderPart } from './record.ts';
+import type { FiguresStore } from '../../../store/figures.ts';
+import { addCounts, type Counts, type DayRange, MAX_LISTED } from '../model.ts';
+import { daysOf, settledAtMs } from '../weeks.ts';
+import { type FiguresRun, isSettled, READER_PARTS, type ReaderPart, rangeKey } from './record.ts';
 
 /** Rows per request, the platform's maximum. */
 const PAGE_LIMIT = 250;
@@ -18,31 +20,40 @@ const MAX_CATEGORIES = 100;
 /** A search with fewer hits does not count. */
 const MIN_HITS = 10;
 
-/** The next request of a run. */
-export type NextRequest =
-  | { kind: 'span'; index: number }
-  | { kind: 'readers'; part: ReaderPart }
-  | { kind: 'pages' };
+export interface Source {
+  docs: DocsApi;
+  projectId: string;
+  signal: AbortSignal;
+}
+
+/** A request of a run. Both functions return the run with the result. */
+export interface NextRequest {
+  /** A part of the readers' figures, which may be left out. */
+  part?: ReaderPart;
+  /** Takes stored figures; undefined if the request is needed. */
+  take(figures: FiguresStore): Promise<FiguresRun | undefined>;
+  /** Sends the request, and stores final figures for other runs. */
+  send(source: Source, figures: FiguresStore, nowMs: number): Promise<FiguresRun>;
+}
 
 /** If requests are few, this many are reserved for the list of pages, which matters more than the readers' figures. */
 const KEPT_FOR_PAGES = 4;
 
-/** Totals come first, so that a digest is on time; then parts of few requests; the list of pages last. */
-export function nextRequest({
-  spans,
-  readers,
-  pages,
-  maxRequests,
-  requests,
-}: FiguresRun): NextRequest | undefined {
-  const index = spans.findIndex(({ counts }) => counts === undefined);
-  if (index >= 0) return { kind: 'span', index };
+/**
+ * Returns the next request of a run, if it may make one. Totals come first, so that a digest is on time; then parts of
+ * few requests; the list of pages last.
+ */
+export function nextRequest(run: FiguresRun): NextRequest | undefined {
+  const { spans, readers, pages, maxRequests, requests } = run;
+  const span = spans.find(({ counts }) => counts === undefined);
+  if (span !== undefined) return spanRequest(run, span);
   const left = maxRequests === undefined ? Infinity : maxRequests - requests;
   if (left <= 0) return undefined;
-  const part = readers && READER_PARTS.find((one) => !readers.done.includes(one));
+  const part = READER_PARTS.find((one) => !readers?.done.includes(one));
   const needsPages = pages?.state === 'collecting';
-  if (part !== undefined && (left > KEPT_FOR_PAGES || !needsPages)) return { kind: 'readers', part };
-  return needsPages ? { kind: 'pages' } : undefined;
+  if (readers && part !== undefined && (left > KEPT_FOR_PAGES || !needsPages))
+    return readersRequest(run, readers, part);
+  return needsPages ? pagesRequest(run, pages.offset) : undefined;
 }
 
 /** Views as whole numbers from 0: a platform may send anything. */
@@ -50,37 +61,75 @@ const toViews = ({ human, ai }: Counts): Counts => ({ human: whole(human), ai: w
 
 const whole = (value: number) => Math.min(Math.max(0, Math.round(value)), Number.MAX_SAFE_INTEGER);
 
-export interface Source {
-  docs: DocsApi;
-  projectId: string;
-  signal: AbortSignal;
-}
+const queryOf = ({ from, to }: DayRange, { projectId }: Source): Query => ({
+  projectId,
+  dateFrom: from,
+  dateTo: to,
+});
 
-/** Returns the totals of a span. */
-export async function requestSpan(
-  { from, to }: DayRange,
-  { docs, projectId, signal }: Source,
-): Promise<Counts> {
-  const query = { projectId, dateFrom: from, dateTo: to, limit: 1 };
-  return toViews((await docs.getPageViews(query, { signal })).totals);
-}
-
-/** Returns a part of the list of pages, the number of rows the platform sent, and whether there is more. */
-export async function requestPages(
-  { from, to }: DayRange,
-  offset: number,
-  { docs, projectId, signal }: Source,
-): Promise<{ pages: PageCounts[]; rows: number; hasMore: boolean }> {
-  const query = { projectId, dateFrom: from, dateTo: to, limit: PAGE_LIMIT, offset };
-  const { views, hasMore, leftOut = 0 } = await docs.getPageViews(query, { signal });
-  const rows = views.length + leftOut;
-  // A platform that says "more" without any row would be asked for ever.
+/** The totals of a span. */
+function spanRequest(run: FiguresRun, span: FiguresRun['spans'][number]): NextRequest {
+  const days = daysOf(span);
+  const withCounts = (counts: Counts): FiguresRun => ({
+    ...run,
+    spans: run.spans.map((one) => (one === span ? { ...one, counts } : one)),
+  });
   return {
-    pages: views.map(({ path, ...views }) => ({ path, ...toViews(views) })),
-    rows,
-    hasMore: hasMore && rows > 0,
+    async take(figures) {
+      const kept = await figures.days(run, days);
+      return kept.size < days.length ? undefined : withCounts(addCounts(kept.values()));
+    },
+    async send(source, figures, nowMs) {
+      const query = { ...queryOf(span, source), limit: 1 };
+      const counts = toViews((await source.docs.getPageViews(query, { signal: source.signal })).totals);
+      const isFinalDay = days.length === 1 && settledAtMs(span) <= nowMs;
+      if (isFinalDay) await figures.addDay(run, span.from, counts, nowMs);
+      return withCounts(counts);
+    },
   };
 }
+
+/** The next part of the list of pages. */
+function pagesRequest(run: FiguresRun, offset: number): NextRequest {
+  const range = rangeKey(run.range);
+  return {
+    async take(figures) {
+      // A run that has begun continues.
+      const isKept = offset === 0 && isSettled(run) && (await figures.reusePages(run, range));
+      return isKept ? { ...run, pages: { offset, state: 'complete' } } : undefined;
+    },
+    async send(source, figures) {
+      const query = { ...queryOf(run.range, source), limit: PAGE_LIMIT, offset };
+      const page = await source.docs.getPageViews(query, { signal: source.signal });
+      const pages = page.views.map(({ path, ...views }) => ({ path, ...toViews(views) }));
+      const rows = pages.length + (page.leftOut ?? 0);
+      // A platform that says "more" without any row would be asked for ever.
+      const hasMore = page.hasMore && rows > 0;
+      await figures.addPages(run, range, pages);
+      if (!hasMore && isSettled(run)) await figures.completePages(run, range);
+      // The offset follows the rows received, not those requested: a platform may return fewer.
+      return { ...run, pages: { offset: offset + rows, state: hasMore ? 'collecting' : 'complete' } };
+    },
+  };
+}
+
+const readersRequest = (run: FiguresRun, readers: Readers, part: ReaderPart): NextRequest => ({
+  part,
+  take: async (figures) =>
+    (await figures.isUnsupported(supportKey(run, part))) ? leaveOut(run, part) : undefined,
+  send: async (source) => ({ ...run, readers: await requestReaders(readers, part, run.range, source) }),
+});
+
+/** The name of a part that the platform does not have, or refuses. */
+export const supportKey = ({ teamId, project }: FiguresRun, part: ReaderPart) =>
+  `analytics:${teamId}:${project}:${part}`;
+
+/** Returns the run without a part of the readers' figures. */
+export const leaveOut = (run: FiguresRun, part: ReaderPart): FiguresRun => ({
+  ...run,
+  pollFailure: undefined,
+  readers: run.readers && withPart(run.readers, part),
+});
 
 type Readers = NonNullable<FiguresRun['readers']>;
 
@@ -88,10 +137,11 @@ type Readers = NonNullable<FiguresRun['readers']>;
 export async function requestReaders(
   readers: Readers,
   part: ReaderPart,
-  { from, to }: DayRange,
-  { docs, projectId, signal }: Source,
+  range: DayRange,
+  source: Source,
 ): Promise<Readers> {
-  const query = { projectId, dateFrom: from, dateTo: to };
+  const query = queryOf(range, source);
+  const { docs, signal } = source;
   const finish = (figures: Partial<Readers['figures']>): Readers => ({
     ...withPart(readers, part),
     figures: { ...readers.figures, ...figures },
@@ -102,7 +152,7 @@ export async function requestReaders(
       return finish({ visitors: { total: whole(totals.total) } });
     }
     case 'searches':
-      return requestSearches(readers, query, { docs, projectId, signal });
+      return requestSearches(readers, query, source);
     case 'feedback': {
       const { feedback } = await docs.getFeedbackByPage({ ...query, limit: FEEDBACK_LIMIT }, { signal });
       // Keeps all: the next digest compares with pages of few thumbs.
@@ -112,7 +162,7 @@ export async function requestReaders(
       return finish({ thumbs: rated.toSorted((one, other) => other.down - other.up - (one.down - one.up)) });
     }
     case 'questions':
-      return requestQuestions(readers, query, { docs, projectId, signal });
+      return requestQuestions(readers, query, source);
   }
 }
 

@@ -12,8 +12,7 @@ import {
 } from '../figures/record.ts';
 import { comparePages, type DayRange, type PageCounts } from '../model.ts';
 import { daysOf, SETTLING_MS } from '../weeks.ts';
-import { alertKey, type ScheduleRun } from './record.ts';
-import { nextDaily, pauseItself } from './transitions.ts';
+import { alertKey, nextDaily, pauseItself, type ScheduleRun } from './record.ts';
 import { alertMessage, type MovedPage, notPermittedMessage } from './view.ts';
 
 const HOUR_MS = 3_600_000;

@@ -18,7 +18,6 @@ import { collectFigures } from '../figures/record.ts';
 import { timetableText } from '../schedule-times.ts';
 import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
 import { checkOwner, pauseNotPermitted, stepAlert } from './alert-step.ts';
-import { type ScheduleRun, scheduleRun, testKey } from './record.ts';
 import {
   activate,
   dueDigests,
@@ -27,7 +26,10 @@ import {
   nextDue,
   nothingToCheck,
   recordOutcome,
-} from './transitions.ts';
+  type ScheduleRun,
+  scheduleRun,
+  testKey,
+} from './record.ts';
 import {
   createdMessage,
   failedMessage,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { idOf } from '../../../store/keys.ts';
 import { type Quota, runBase } from '../../../store/runs.ts';
@@ -5,9 +6,10 @@ import { openQuestionIds } from '../../feature.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
 import type { VisibleKind } from '../../visibility.ts';
 import { quiet } from '../alerts.ts';
-import { editionEnding } from '../edition/record.ts';
+import { type EditionEnding, editionEnding } from '../edition/record.ts';
 import { person, platformCause, SECTIONS } from '../model.ts';
-import { nextOccurrence, timetable } from '../schedule-times.ts';
+import { nextOccurrence, type Timetable, timetable } from '../schedule-times.ts';
+import { lastCompleteWeek, type Week } from '../weeks.ts';
 
 /** State of the check for unusual days. Days are in UTC, `YYYY-MM-DD`. */
 const alertWatch = z.object({
@@ -126,3 +128,175 @@ export const alertKey = ({ teamId, channel, project }: ScheduleRun, day: string)
 
 /** Keys of a schedule's messages. */
 export const testKey = ({ id }: Pick<ScheduleRun, 'id'>) => `${id}.test`;
+
+const HOUR_MS = 3_600_000;
+
+/** A missed digest is posted late for up to this long. */
+const CATCH_UP_MS = 48 * HOUR_MS;
+
+/** Consecutive digests that cannot be posted before a schedule is paused. */
+export const MAX_FAILURES = 3;
+
+/** Returns the next occurrence of a timetable's hour, on any day of the week. */
+export const nextDaily = (timetable: Timetable, afterMs: number): number =>
+  Math.min(...[1, 2, 3, 4, 5, 6, 7].map((weekday) => nextOccurrence({ ...timetable, weekday }, afterMs)));
+
+/** Returns whether a week is later than those posted or being posted. Week names sort by time. */
+const isNewWeek = ({ lastWeek = '', posting }: ScheduleRun, { name }: Week): boolean =>
+  name > lastWeek && name > (posting?.week ?? '');
+
+/** Returns when the next digest of an unposted week is due. */
+export function nextDue(run: ScheduleRun, nowMs: number): number {
+  let dueAtMs = nextOccurrence(run.timetable, nowMs);
+  while (!isNewWeek(run, lastCompleteWeek(dueAtMs))) dueAtMs = nextOccurrence(run.timetable, dueAtMs);
+  return dueAtMs;
+}
+
+/** A digest that is due. */
+export interface DueDigest {
+  week: Week;
+  dueAtMs: number;
+}
+
+/**
+ * Returns the digest to post, those skipped as too late, and the next due time. Each time follows from the previous one
+ * and not from now, so clock changes neither skip nor repeat one.
+ */
+export function dueDigests(
+  run: ScheduleRun,
+  nowMs: number,
+): { due: DueDigest | undefined; skipped: DueDigest[]; nextAtMs: number } {
+  const missed = new Map<string, DueDigest>();
+  let dueAtMs = run.nextAtMs;
+  for (; dueAtMs <= nowMs; dueAtMs = nextOccurrence(run.timetable, dueAtMs)) {
+    const week = lastCompleteWeek(dueAtMs);
+    if (isNewWeek(run, week)) missed.set(week.name, { week, dueAtMs });
+  }
+  const all = [...missed.values()];
+  const latest = all.at(-1);
+  const isInTime = latest !== undefined && nowMs - latest.dueAtMs <= CATCH_UP_MS;
+  return {
+    due: isInTime ? latest : undefined,
+    skipped: isInTime ? all.slice(0, -1) : all,
+    nextAtMs: dueAtMs,
+  };
+}
+
+/** Only days that settle from now on are checked. */
+export const nothingToCheck = { checked: undefined, sinceMs: undefined };
+
+/** Returns the schedule active from now on: earlier due times are not caught up. */
+export function activate(run: ScheduleRun, nowMs: number): ScheduleRun {
+  const { alert } = run;
+  return {
+    ...run,
+    state: 'active',
+    sinceMs: nowMs,
+    nextAtMs: nextDue(run, nowMs),
+    prepared: undefined,
+    pausedBy: undefined,
+    failures: 0,
+    ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), ...nothingToCheck } }),
+  };
+}
+
+/** Returns the schedule after it has paused itself. */
+export const pauseItself = (
+  run: ScheduleRun,
+  pausedBy: 'failures' | 'permission',
+  nowMs: number,
+): ScheduleRun => ({ ...run, state: 'paused', sinceMs: nowMs, pausedBy });
+
+/** Returns the ended schedule: its record now expires, and its step releases the claim. */
+export const end = (run: ScheduleRun, nowMs: number): ScheduleRun => ({
+  ...run,
+  state: 'removed',
+  lasting: false,
+  sinceMs: nowMs,
+  alert: undefined,
+});
+
+/** Returns the schedule after its digest has ended. */
+export function recordOutcome(
+  run: ScheduleRun,
+  { why, code, cause }: EditionEnding,
+  nowMs: number,
+): ScheduleRun {
+  const { posting, ...rest } = run;
+  if (posting === undefined) return run;
+  const { week } = posting;
+  if (why === 'done') {
+    const lastWeek = run.lastWeek !== undefined && run.lastWeek > week ? run.lastWeek : week;
+    const posted: ScheduleRun = { ...rest, lastWeek, failures: 0, failure: undefined };
+    // The failure is over.
+    if (run.pausedBy === 'failures') return activate(posted, nowMs);
+    return run.nextAtMs > nowMs ? { ...posted, nextAtMs: nextDue(posted, nowMs) } : posted;
+  }
+  const failed = { ...rest, failures: run.failures + 1, failure: { why, code, cause, week } };
+  return failed.failures >= MAX_FAILURES && run.state === 'active'
+    ? pauseItself(failed, 'failures', nowMs)
+    : failed;
+}
+
+/**
+ * Returns the schedule whose digest of the last complete week is sent by hand: the next step accepts it, or has it
+ * resumed. Its result is reported to `by`.
+ */
+export function sendByHand(run: ScheduleRun, by: string, nowMs: number): ScheduleRun | undefined {
+  if (run.state === 'removed' || run.state === 'testing') return undefined;
+  const week = lastCompleteWeek(nowMs).name;
+  const known = run.posting?.week === week ? run.posting : { week, sinceMs: nowMs, dueAtMs: nowMs };
+  const sentBy = [...new Set([...(known.sentBy ?? []), by])];
+  const next = { ...run, posting: { ...known, accepted: false, sentBy } };
+  return run.nextAtMs > nowMs ? { ...next, nextAtMs: nextDue(next, nowMs) } : next;
+}
+
+/** Returns the schedule with a person's changes; undefined if it is removed. */
+export function changeSchedule(
+  run: ScheduleRun,
+  changes: Pick<ScheduleRun, 'timetable' | 'sections' | 'alerts'>,
+  nowMs: number,
+): ScheduleRun | undefined {
+  if (run.state === 'removed') return undefined;
+  const alert = changes.alerts ? run.alert : undefined;
+  const changed = { ...run, ...changes, prepared: undefined, alert };
+  if (isDeepStrictEqual(run.timetable, changes.timetable)) return changed;
+  return {
+    ...changed,
+    nextAtMs: nextDue(changed, nowMs),
+    alert: alert && { ...alert, nextAtMs: nextDaily(changes.timetable, nowMs) },
+  };
+}
+
+/** Returns the week that a change skips: its digest was next, and now a later week's is. */
+export function leftOutWeek(before: ScheduleRun, after: ScheduleRun): Week | undefined {
+  if (after.state !== 'active') return undefined;
+  const week = lastCompleteWeek(before.nextAtMs);
+  return lastCompleteWeek(after.nextAtMs).name > week.name ? week : undefined;
+}
+
+/** What a button may do to a schedule. Returns undefined if it has moved on since the button was shown. */
+type Transition = (
+  run: ScheduleRun,
+  by: { id: string; name: string },
+  nowMs: number,
+) => ScheduleRun | undefined;
+
+/** What the buttons and subcommands do, by name. */
+export const scheduleTransitions = {
+  pause: (run, by, nowMs) =>
+    run.state === 'active'
+      ? { ...run, state: 'paused', sinceMs: nowMs, pausedBy: { id: by.id, name: by.name } }
+      : undefined,
+  resume: (run, _by, nowMs) => (run.state === 'paused' ? activate(run, nowMs) : undefined),
+  remove: (run, _by, nowMs) => (run.state === 'removed' ? undefined : end(run, nowMs)),
+  /** The owner has left, and this person becomes the owner. */
+  takeOver: (run, by, nowMs) => {
+    if (run.state === 'removed' || !run.ownerLeft || run.owner.id === by.id) return undefined;
+    const owner = { id: by.id, name: by.name };
+    const next = { ...run, owner, people: [by.id], ownerLeft: undefined };
+    const taken = { ...next, takenFrom: run.owner };
+    return taken.pausedBy === 'permission' ? activate(taken, nowMs) : taken;
+  },
+} satisfies Record<string, Transition>;
+export type ScheduleTransition = keyof typeof scheduleTransitions;

@@ -17,8 +17,7 @@ import { failureParts, isNotThere } from '../edition/reply-view.ts';
 import type { PlatformCause } from '../model.ts';
 import { timetableText, WEEKDAYS } from '../schedule-times.ts';
 import { daysText, rangeText, type Week } from '../weeks.ts';
-import type { ScheduleRun } from './record.ts';
-import { type DueDigest, MAX_FAILURES } from './transitions.ts';
+import { type DueDigest, MAX_FAILURES, type ScheduleRun } from './record.ts';
 
 /** A moment in each reader's own zone. */
 const MOMENT_FORMAT = '{date_short_pretty} {time}';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { scheduleTransitions as transitions } from '../../../../src/jobs/digest/schedule/transitions.ts';
+import { scheduleTransitions as transitions } from '../../../../src/jobs/digest/schedule/record.ts';
 import {
   DUE_MS,
   HOUR_MS,
