@@ -11,31 +11,25 @@ import type { QueueName } from './queue.ts';
 /** Maximum steps of one execution; after that, the worker slot goes to another run. */
 const MAX_STEPS = 40;
 
-/**
- * The next state of a run to save; the next step is due after `inMs`. `audit` is the result for an audit line;
- * `consumed`: the save drops that many of the oldest inbox entries.
- */
-interface Save<R> {
+/** The next state of a run to save. */
+interface Save<R> extends SaveOptions {
   kind: 'save';
   run: R;
-  inMs: number;
-  audit: string | undefined;
-  consumed: number;
+}
+
+interface SaveOptions {
+  /** The next step is due after this time; by default at once. */
+  inMs?: number;
+  /** The result for an audit line. */
+  audit?: string;
+  /** The save drops that many of the oldest inbox entries. */
+  consumed?: number;
 }
 
 /** A step's result: the next step follows at once, the run is saved first, or an outcome. */
 export type StepResult<R> = 'next' | Save<R> | Outcome;
 
-export const saveAs = <R>(
-  run: R,
-  options: { inMs?: number; audit?: string; consumed?: number } = {},
-): Save<R> => ({
-  kind: 'save',
-  run,
-  inMs: options.inMs ?? 0,
-  audit: options.audit,
-  consumed: options.consumed ?? 0,
-});
+export const saveAs = <R>(run: R, options: SaveOptions = {}): Save<R> => ({ kind: 'save', run, ...options });
 
 /** Marks a finished run idle until it is woken, and releases its claim. */
 export async function markIdle(run: RunBase, { runs }: Pick<JobContext, 'runs'>): Promise<Outcome> {
@@ -56,7 +50,7 @@ function usersToRefresh(before: SteppedRun, after: SteppedRun): string[] {
 }
 
 /** A job that takes runs of one kind from accepted to ended, one step at a time. */
-export interface RunJob<R extends SteppedRun, Execution = undefined> {
+export interface RunJob<R extends SteppedRun> {
   /** The `job` of its runs. */
   name: R['job'];
   queue: QueueName;
@@ -69,17 +63,15 @@ export interface RunJob<R extends SteppedRun, Execution = undefined> {
   /** The open questions of a run; the Home tabs of the people asked are refreshed when they change. */
   needs?: RunNeeds<R>['of'];
   auditLine?(run: R): Omit<AuditEntry, 'atMs' | 'result'>;
-  /** Creates the data that the steps of one execution share. */
-  newExecution?(context: JobContext): Execution;
   /** Does one thing. Safe to repeat at any point, since a process may die at any point. */
-  step(loaded: LoadedRun<R>, context: JobContext, execution: Execution): Promise<StepResult<R>>;
+  step(loaded: LoadedRun<R>, context: JobContext): Promise<StepResult<R>>;
   /** After repeated errors of our own: ends the run, and shows people `ref`, which the log has as well. */
   giveUp(loaded: LoadedRun<R>, context: JobContext, ref: string): Promise<StepResult<R>>;
 }
 
 /** Returns the job of one kind of runs. If a run's record is missing or damaged, the run leaves the due list. */
-export function defineRunJob<R extends SteppedRun, Execution = undefined>(
-  definition: RunJob<R, Execution>,
+export function defineRunJob<R extends SteppedRun>(
+  definition: RunJob<R>,
 ): Job<{ runId: string }, JobContext> {
   const { name, queue, concurrency, schema } = definition;
 
@@ -99,7 +91,7 @@ export function defineRunJob<R extends SteppedRun, Execution = undefined>(
 
   /** Returns the saved run if the next step follows at once, else an outcome. */
   async function saveAndPublish(
-    { run, inMs, audit, consumed }: Save<R>,
+    { run, inMs = 0, audit, consumed = 0 }: Save<R>,
     before: R,
     context: JobContext,
   ): Promise<LoadedRun<R> | Outcome> {
@@ -131,26 +123,21 @@ export function defineRunJob<R extends SteppedRun, Execution = undefined>(
     await Promise.all(messages.map((message) => context.outbox.publish(run.teamId, message, run.rev)));
   }
 
-  async function step(
-    loaded: LoadedRun<R>,
-    context: JobContext,
-    execution: Execution,
-  ): Promise<StepResult<R>> {
+  async function step(loaded: LoadedRun<R>, context: JobContext): Promise<StepResult<R>> {
     const { run } = loaded;
     await publish(run, context);
     const needs = definition.needs?.(run).map(questionId) ?? [];
     if (!isDeepStrictEqual(needs, run.needs ?? [])) return saveAs({ ...run, needs });
-    return definition.step(loaded, context, execution);
+    return definition.step(loaded, context);
   }
 
-  async function execute(runId: string, context: JobContext, known?: LoadedRun<R>): Promise<Outcome> {
-    const execution = definition.newExecution?.(context) as Execution;
-    let next = known;
+  async function execute(runId: string, context: JobContext): Promise<Outcome> {
+    let next: LoadedRun<R> | undefined;
     for (let steps = 0; steps < MAX_STEPS; steps += 1) {
       const loaded = next ?? (await load(runId, context));
       if (loaded === undefined) return done;
       next = undefined;
-      const result = await step(loaded, context, execution);
+      const result = await step(loaded, context);
       if (result === 'next') continue;
       if (result.kind !== 'save') return result;
       const saved = await saveAndPublish(result, loaded.run, context);
@@ -173,9 +160,9 @@ export function defineRunJob<R extends SteppedRun, Execution = undefined>(
       if (loaded === undefined) return;
       const result = await definition.giveUp(loaded, context, ref);
       if (result !== 'next' && result.kind !== 'save') return;
-      const saved = result === 'next' ? undefined : await saveAndPublish(result, loaded.run, context);
-      // The remaining work of an ended run.
-      if (saved === undefined || 'run' in saved) await execute(runId, context, saved);
+      if (result !== 'next') await saveAndPublish(result, loaded.run, context);
+      // An ended run still has work.
+      await context.wake(loaded.run);
     },
   };
 }
