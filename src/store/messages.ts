@@ -45,8 +45,6 @@ export const wantedMessage = z.object({
   place,
   /** Its meaning to people, which decides the order of edits. */
   kind: z.enum(['progress', 'state', 'ending']),
-  /** The person it is for: under load, slots alternate between people. */
-  by: z.string().optional(),
   /** A person clicked and waits for it: only endings have priority. */
   interactive: z.literal(true).optional(),
   /** It has the lowest priority, and leaves one slot of its place to people's requests. */
@@ -117,12 +115,12 @@ const fieldNames = deliveryFields.keyof().options;
 export type DeliveryChanges = { [K in keyof Delivery]?: Delivery[K] | undefined };
 
 /**
- * The delivery state of a message, for a job whose next step depends on it. `outdated`: a newer form is wanted; a
- * refused message with a newer form waits again. `fellBack`: Slack refused its blocks, so its fallback is shown.
+ * The delivery state of a message, for a job whose next step depends on it. A refused message with a newer form waits
+ * again. `fellBack`: Slack refused its blocks, so its fallback is shown.
  */
 export type DeliveryState =
   | { kind: 'waiting' }
-  | { kind: 'shown'; channel: string; ts: string; outdated?: true; fellBack?: true }
+  | { kind: 'shown'; channel: string; ts: string; fellBack?: true }
   | { kind: 'refused'; code: string };
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
@@ -231,13 +229,7 @@ export function createMessageStore(redis: RedisClient) {
       const isDelivered = deliveredHash === wanted.hash;
       if (channel && ts) {
         const fellBack = form === 'fallback' && deliveredHash === refusedHash;
-        return {
-          kind: 'shown',
-          channel,
-          ts,
-          ...(!isDelivered && { outdated: true }),
-          ...(fellBack && { fellBack: true }),
-        };
+        return { kind: 'shown', channel, ts, ...(fellBack && { fellBack: true }) };
       }
       const isRefused = refusal && (isDelivered || movedTo);
       return isRefused ? { kind: 'refused', code: refusal } : { kind: 'waiting' };

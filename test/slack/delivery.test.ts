@@ -73,7 +73,7 @@ async function want(
   key: string,
   kind: WantedMessage['kind'],
   text = key,
-  more: Pick<WantedMessage, 'by' | 'interactive' | 'lowPriority' | 'repost'> = {},
+  more: Pick<WantedMessage, 'interactive' | 'lowPriority' | 'repost'> = {},
 ) {
   version += 1;
   const wanted = aMessage({ kind, text, hash: `${key} ${version}`, ...more });

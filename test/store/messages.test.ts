@@ -190,7 +190,7 @@ describe('how far a message has got', () => {
     ],
     [
       { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'earlier' },
-      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', outdated: true },
+      { kind: 'shown', channel: 'C0DOCS', ts: '1.1' },
     ],
     [
       { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', refusedHash: 'running', form: 'fallback' },
@@ -198,7 +198,7 @@ describe('how far a message has got', () => {
     ],
     [
       { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'earlier', refusedHash: 'earlier', form: 'fallback' },
-      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', outdated: true, fellBack: true },
+      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', fellBack: true },
     ],
     [
       { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', refusedHash: 'earlier', form: 'fallback' },

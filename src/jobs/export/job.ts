@@ -31,7 +31,7 @@ export const exportJob = defineRunJob({
   queue: 'docs-export',
   concurrency: CONCURRENCY,
   schema: exportRun,
-  messages: (run) => exportMessages(run).map((message) => ({ by: run.requester.id, ...message })),
+  messages: exportMessages,
   needs: exportNeeds.of,
   hasEnded: ({ state }) => state === 'ended',
   auditLine: (run) => ({

@@ -41,7 +41,6 @@ export function editionMessages(run: EditionRun): OutboxMessage[] {
     key: rootKey(run),
     place: run.inDirectMessage ? { user: run.owner.id } : { channel: run.channel },
     ...rootContent(run, run.totals),
-    ...(run.kind !== 'weekly' && { by: run.owner.id }),
   };
   const thread = pagesMessage(run);
   const place = { under: rootKey(run) };
