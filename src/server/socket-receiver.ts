@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Logger, SocketModeClient } from '@slack/socket-mode';
-import { LogLevel } from '@slack/web-api';
+import { SocketModeClient } from '@slack/socket-mode';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
-import type { Log } from '../runtime/log.ts';
+import { createLog, type Log } from '../runtime/log.ts';
 import { createOutgoing, type Proxies } from '../runtime/outgoing.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { toSlackApiError } from '../slack/errors.ts';
+import { createSlackLogger } from '../slack/web-calls.ts';
 import { createListeners } from './listeners.ts';
 
 /** While one is renewed, the other receives the envelopes. Slack allows an app ten. */
@@ -164,7 +164,7 @@ const FLUSH_MS = 200;
  * closed by closing its TCP sockets.
  */
 function openSocketLink(parts: LinkParts, handle: (event: SlackEvent) => Promise<void>) {
-  const { appToken, apiUrl, proxies, timing, log } = parts;
+  const { appToken, apiUrl, proxies, timing } = parts;
   const work = new Set<Promise<void>>();
   const sockets = new Set<Socket>();
   const agent = createAgent(sockets, proxies);
@@ -182,7 +182,8 @@ function openSocketLink(parts: LinkParts, handle: (event: SlackEvent) => Promise
       retryConfig: { retries: 0 },
       rejectRateLimitedCalls: true,
     },
-    logger: createQuietLogger(log),
+    // The client logs people's messages; we log the causes of its warnings ourselves.
+    logger: createSlackLogger(createLog('silent', [])),
   });
   client.on('slack_event', (event: SlackEvent) => {
     const working = handle(event).finally(() => work.delete(working));
@@ -259,19 +260,4 @@ function createAgent(sockets: Set<Socket>, proxies: Proxies | undefined): Dispat
         ...(typeof options.connect === 'function' && { connect: track(options.connect) }),
       }),
   });
-}
-
-/** Below a warning the client logs people's messages; we log its warnings' causes ourselves. */
-function createQuietLogger(log: Log): Logger {
-  const logDebug = (...parts: unknown[]) => log.debug({ by: 'socket-mode' }, parts.map(String).join(' '));
-  const nothing = () => {};
-  return {
-    debug: nothing,
-    info: nothing,
-    warn: logDebug,
-    error: logDebug,
-    setLevel: nothing,
-    getLevel: () => LogLevel.INFO,
-    setName: nothing,
-  };
 }

@@ -1,7 +1,6 @@
 import { accessSync, chmodSync, constants, mkdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../runtime/log.ts';
 import { OperatorError } from '../../runtime/operator-error.ts';
 import type { ServerPlace } from './redis-server.ts';
@@ -83,28 +82,15 @@ function withDataDirErrors<T>(dataDir: string, action: () => T): T {
 const BUSY_CODES = [5, 6];
 
 /**
- * Locks `folder` for this process. Returns a function that releases the lock. Throws `OperatorError` if the
- * disk has no locks, or if another process still holds it after `timeoutMs`: two that start at the same instant may each
- * see the other's lock for a moment.
+ * Locks `folder` for this process. Returns a function that releases the lock. Throws `OperatorError` if the disk has no
+ * locks, or if another process still holds it after `timeoutMs`.
  *
  * SQLite's lock is the operating system's lock on an open file: the kernel drops it with the process, even after kill
  * -9, and keeps it while the process is frozen. No process id or leftover file can make it stale.
  */
-export async function lockDataDir(folder: string, dataDir: string, timeoutMs: number): Promise<() => void> {
-  const endsAt = performance.now() + timeoutMs;
-  for (;;) {
-    const release = tryLock(join(folder, 'docket.lock'));
-    if (release) return release;
-    if (performance.now() >= endsAt)
-      throw new OperatorError(
-        `Another Docket is running on the data folder ${dataDir}. Stop it first, or give this one its own DATA_DIR.`,
-      );
-    await sleep(10 + Math.random() * 40);
-  }
-}
-
-function tryLock(file: string): (() => void) | undefined {
-  const database = new DatabaseSync(file, { timeout: 0, open: false });
+export function lockDataDir(folder: string, dataDir: string, timeoutMs: number): () => void {
+  const file = join(folder, 'docket.lock');
+  const database = new DatabaseSync(file, { timeout: timeoutMs, open: false });
   try {
     database.open();
     // Nothing is ever written: the open transaction is the lock.
@@ -113,9 +99,10 @@ function tryLock(file: string): (() => void) | undefined {
   } catch (error) {
     if (database.isOpen) database.close();
     if (!(error instanceof Error && 'errcode' in error)) throw error;
-    if (BUSY_CODES.includes(Number(error.errcode))) return undefined;
     throw new OperatorError(
-      `${file} cannot be locked (${error.message}). Set DATA_DIR to a folder on a disk of this machine.`,
+      BUSY_CODES.includes(Number(error.errcode))
+        ? `Another Docket is running on the data folder ${dataDir}. Stop it first, or give this one its own DATA_DIR.`
+        : `${file} cannot be locked (${error.message}). Set DATA_DIR to a folder on a disk of this machine.`,
     );
   }
 }

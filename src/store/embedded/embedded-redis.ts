@@ -61,7 +61,7 @@ export async function startEmbeddedRedis({
   const timing = { ...defaultTiming, ...options.timing };
   const program = findServer(searchPath);
   const place = prepareDataDir(dataDir);
-  const release = await lockDataDir(place.folder, dataDir, timing.lockTimeoutMs);
+  const release = lockDataDir(place.folder, dataDir, timing.lockTimeoutMs);
   const { socketPath } = place;
   const diskProblem = watchDiskSpace(place.folder, log);
   const stopping = new AbortController();

@@ -3,30 +3,68 @@ import { type RedisAddress, readRedisUrl } from './address.ts';
 import { infoFields, primaryOf } from './client.ts';
 import { ANSWER_MS, connectForCheck } from './connections.ts';
 
-export const redisProblemKinds = [
-  'unreachable',
-  'address',
-  'certificate',
-  'password',
-  'database',
-  'rights',
-  'too-old',
-  'read-only',
-  'eviction',
-  'volatile',
-  'min-replicas',
-  'full',
-  'refuses-writes',
-] as const;
+/** The text of each kind, for operators: the problem with its fix. `…` stands for a word of the server. */
+const TEXTS = {
+  unreachable:
+    "Redis isn't answering (…). Check that it runs, that REDIS_URL leads to it, and that REDIS_URL begins " +
+    'with rediss if it expects TLS; Docket then resumes by itself.',
+  address:
+    'REDIS_URL leads to …. Write redis:// for one server, redis+sentinel:// for sentinels (port 26379 by default, ' +
+    'all with commas between them, and the name after "sentinel monitor" at the end), redis+cluster:// for a cluster; ' +
+    'with TLS rediss in place of redis.',
+  certificate:
+    'The certificate of Redis is not accepted. It must be valid now, name the host that REDIS_URL or a sentinel names, ' +
+    'and be signed by an authority that Docket knows: set REDIS_CA to the PEM file of yours. The log has the error.',
+  password:
+    'Redis rejects the name or the password in REDIS_URL, or requires one. Copy them again; in them, / # ? @ are ' +
+    'written %2F %23 %3F %40. Sentinels have their own: REDIS_SENTINEL_USER and REDIS_SENTINEL_PASSWORD.',
+  database:
+    'Redis does not have the database at the end of REDIS_URL. Use one that exists (0 to 15, unless ' +
+    'its setting "databases" says otherwise; in a cluster 0 only).',
+  rights: "Docket's user of Redis lacks rights. docs/scaling.md has the line that grants what Docket needs.",
+  'too-old': 'Redis … is too old. Docket needs Redis 6.2 or newer, or Valkey.',
+  'read-only':
+    'Redis is a read-only replica: nothing can be saved, and every request is refused. Point REDIS_URL to the primary; ' +
+    'Docket then resumes by itself.',
+  eviction:
+    'Redis drops keys when it is full (maxmemory-policy …): accepted work would be lost or ' +
+    'done twice. Run "redis-cli CONFIG SET maxmemory-policy noeviction", and set it in redis.conf too. With ' +
+    'REDIS_ALLOW=eviction Docket starts anyway.',
+  volatile:
+    'Redis keeps no append-only file: when it restarts, accepted work is lost or done twice. Run "redis-cli CONFIG SET ' +
+    'appendonly yes", and set it in redis.conf too. With REDIS_ALLOW=volatile Docket starts anyway.',
+  'min-replicas':
+    'Redis has replicas, but min-replicas-to-write is 0: a primary that was cut off or frozen while another took its place ' +
+    'would go on accepting work, which is then lost. Set min-replicas-to-write 1 and min-replicas-max-lag 10, with two ' +
+    'replicas or more; docs/scaling.md says why.',
+  full:
+    'Redis is full: nothing can be saved, and every request is refused. Raise its maxmemory, or free memory; Docket then ' +
+    'resumes by itself.',
+  'refuses-writes':
+    'Redis refuses writes (…): nothing can be saved, and every request is refused. MISCONF is a ' +
+    'full disk, NOREPLICAS too few replicas, NOPERM a missing right. Docket then resumes by itself.',
+};
+
+const OWN_UNREACHABLE =
+  "Docket's own Redis isn't answering. If it has ended, Docket restarts it, and the log says why it ended. If it hangs, " +
+  'end its process (redis.pid in DATA_DIR/redis names it): confirmed writes are on disk.';
+
+type RedisProblemKind = keyof typeof TEXTS;
+export const redisProblemKinds = Object.keys(TEXTS) as RedisProblemKind[];
 
 /** A problem of Redis. `text` is for operators, names the fix, and holds no secret. */
 export interface RedisProblem {
-  kind: (typeof redisProblemKinds)[number];
+  kind: RedisProblemKind;
   text: string;
 }
 
+const problemOf = (kind: RedisProblemKind, word = ''): RedisProblem => ({
+  kind,
+  text: TEXTS[kind].replace('…', word.replace(/[^\w. ,-]/g, '').slice(0, 40)),
+});
+
 /** Problems that pass by themselves, or with which requests are still accepted. */
-const PASSING: readonly RedisProblem['kind'][] = [
+const PASSING: readonly RedisProblemKind[] = [
   'unreachable',
   'read-only',
   'min-replicas',
@@ -43,168 +81,66 @@ export const levelOf = ({ kind }: RedisProblem) => (kind === 'min-replicas' ? 'w
 /** Returns whether REDIS_ALLOW, which lists kinds, makes Docket accept a problem. */
 export const isAllowed = ({ kind }: RedisProblem, allow: readonly string[]) => allow.includes(kind);
 
-const MIN_VERSION = [6, 2] as const;
-
 /** Returns the problems of a Redis, from the fields of its INFO. A missing field counts as good. */
 export function problemsOf(info: Record<string, string>, address: RedisAddress): RedisProblem[] {
   // Valkey has another name for the field.
   const mode = info.redis_mode ?? info.server_mode;
   const isCluster = 'url' in address && readRedisUrl(address.url)?.kind === 'cluster';
-  if (mode === 'sentinel') return [wrongAddress('a sentinel')];
-  if (mode === 'cluster' && !isCluster) return [wrongAddress('a node of a cluster')];
+  if (mode === 'sentinel') return [problemOf('address', 'a sentinel')];
+  if (mode === 'cluster' && !isCluster) return [problemOf('address', 'a node of a cluster')];
   const { redis_version: version = '', maxmemory_policy: policy = 'noeviction' } = info;
-  const found: (RedisProblem | false)[] = [
-    isTooOld(version) && {
-      kind: 'too-old',
-      text: `Redis ${sanitize(version)} is too old. Docket needs Redis ${MIN_VERSION.join('.')} or newer, or Valkey.`,
-    },
-    isReadOnlyReplica(info) && readOnly,
-    policy !== 'noeviction' && {
-      kind: 'eviction',
-      text:
-        `Redis drops keys when it is full (maxmemory-policy ${sanitize(policy)}): accepted work would be lost or ` +
-        'done twice. Run "redis-cli CONFIG SET maxmemory-policy noeviction", and set it in redis.conf too. With ' +
-        'REDIS_ALLOW=eviction Docket starts anyway.',
-    },
-    info.aof_enabled === '0' && appendOnlyOff,
-    Number(info.connected_slaves ?? 0) > 0 &&
-      info.role === 'master' &&
-      info.min_slaves_good_slaves === undefined &&
-      minReplicas,
-  ];
-  return found.filter((problem) => problem !== false);
+  const hasReplicas = Number(info.connected_slaves ?? 0) > 0 && info.role === 'master';
+  return [
+    isTooOld(version) && problemOf('too-old', version),
+    isReadOnlyReplica(info) && problemOf('read-only'),
+    policy !== 'noeviction' && problemOf('eviction', policy),
+    info.aof_enabled === '0' && problemOf('volatile'),
+    hasReplicas && info.min_slaves_good_slaves === undefined && problemOf('min-replicas'),
+  ].filter((problem) => problem !== false);
 }
 
 function isTooOld(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.', 2).map(Number);
-  return version !== '' && (major < MIN_VERSION[0] || (major === MIN_VERSION[0] && minor < MIN_VERSION[1]));
+  return version !== '' && (major < 6 || (major === 6 && minor < 2));
 }
 
 /** Returns whether these fields of INFO come from a server that refuses writes. */
 export const isReadOnlyReplica = (info: Record<string, string>): boolean =>
   info.role === 'slave' && info.slave_read_only !== '0';
 
-const wrongAddress = (found: string): RedisProblem => ({
-  kind: 'address',
-  text:
-    `REDIS_URL leads to ${found}. Write redis:// for one server, redis+sentinel:// for sentinels (port 26379 by default, ` +
-    'all with commas between them, and the name after "sentinel monitor" at the end), redis+cluster:// for a cluster; ' +
-    'with TLS rediss in place of redis.',
-});
-
-const readOnly: RedisProblem = {
-  kind: 'read-only',
-  text:
-    'Redis is a read-only replica: nothing can be saved, and every request is refused. Point REDIS_URL to the primary; ' +
-    'Docket then resumes by itself.',
-};
-
-const appendOnlyOff: RedisProblem = {
-  kind: 'volatile',
-  text:
-    'Redis keeps no append-only file: when it restarts, accepted work is lost or done twice. Run "redis-cli CONFIG SET ' +
-    'appendonly yes", and set it in redis.conf too. With REDIS_ALLOW=volatile Docket starts anyway.',
-};
-
-const minReplicas: RedisProblem = {
-  kind: 'min-replicas',
-  text:
-    'Redis has replicas, but min-replicas-to-write is 0: a primary that was cut off or frozen while another took its place ' +
-    'would go on accepting work, which is then lost. Set min-replicas-to-write 1 and min-replicas-max-lag 10, with two ' +
-    'replicas or more; docs/scaling.md says why.',
-};
-
 /** Returns the problem behind a write error; undefined for errors that a check reports or that pass quickly. */
 export function problemOfWrite(error: unknown): RedisProblem | undefined {
   const code = /^[A-Z]{2,20}\b/.exec(textOf(error))?.[0];
   if (code === undefined || /^(?:READONLY|NOAUTH|LOADING|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)$/.test(code))
     return undefined;
-  if (code === 'OOM')
-    return {
-      kind: 'full',
-      text:
-        'Redis is full: nothing can be saved, and every request is refused. Raise its maxmemory, or free memory; Docket then ' +
-        'resumes by itself.',
-    };
-  return {
-    kind: 'refuses-writes',
-    text:
-      `Redis refuses writes (${code}): nothing can be saved, and every request is refused. MISCONF is a ` +
-      'full disk, NOREPLICAS too few replicas, NOPERM a missing right. Docket then resumes by itself.',
-  };
+  return code === 'OOM' ? problemOf('full') : problemOf('refuses-writes', code);
 }
 
-/** Errors of a new connection that do not pass by themselves: their pattern, and the problem. */
-const REFUSALS: [RegExp, RedisProblem][] = [
-  [
-    /\b(?:WRONGPASS|NOAUTH|DENIED|ERR invalid password|ERR AUTH)/,
-    {
-      kind: 'password',
-      text:
-        'Redis rejects the name or the password in REDIS_URL, or requires one. Copy them again; in them, / # ? @ are ' +
-        'written %2F %23 %3F %40. Sentinels have their own: REDIS_SENTINEL_USER and REDIS_SENTINEL_PASSWORD.',
-    },
-  ],
-  [
-    /DB index is out of range|invalid DB index|SELECT is not allowed/,
-    {
-      kind: 'database',
-      text:
-        'Redis does not have the database at the end of REDIS_URL. Use one that exists (0 to 15, unless ' +
-        'its setting "databases" says otherwise; in a cluster 0 only).',
-    },
-  ],
-  [
-    /NOPERM/,
-    {
-      kind: 'rights',
-      text: "Docket's user of Redis lacks rights. docs/scaling.md has the line that grants what Docket needs.",
-    },
-  ],
-  [
-    /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/,
-    {
-      kind: 'certificate',
-      text:
-        'The certificate of Redis is not accepted. It must be valid now, name the host that REDIS_URL or a sentinel names, ' +
-        'and be signed by an authority that Docket knows: set REDIS_CA to the PEM file of yours. The log has the error.',
-    },
-  ],
-  [
-    /No such master with that name|got an invalid reply: null/,
-    wrongAddress('sentinels without such a primary'),
-  ],
-  [/unknown command .?sentinel/i, wrongAddress('no sentinel')],
-  [/cluster support disabled/, wrongAddress('no cluster')],
+/** Errors of a new connection that do not pass by themselves, and the problem of each. */
+const REFUSALS: [pattern: RegExp, kind: RedisProblemKind, word?: string][] = [
+  [/\b(?:WRONGPASS|NOAUTH|DENIED|ERR invalid password|ERR AUTH)/, 'password'],
+  [/DB index is out of range|invalid DB index|SELECT is not allowed/, 'database'],
+  [/NOPERM/, 'rights'],
+  [/CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/, 'certificate'],
+  [/No such master with that name|got an invalid reply: null/, 'address', 'sentinels without such a primary'],
+  [/unknown command .?sentinel/i, 'address', 'no sentinel'],
+  [/cluster support disabled/, 'address', 'no cluster'],
   [
     /Unknown RESP type|Protocol error|ERR_SSL_WRONG_VERSION|ERR_SSL_PACKET_LENGTH|ERR_SSL_HTTP_REQUEST/,
-    wrongAddress('no Redis, or to one without TLS'),
+    'address',
+    'no Redis, or to one without TLS',
   ],
 ];
 
 /** Returns the problem behind the errors of a new connection. */
 export function problemOfError(errors: readonly unknown[], address: RedisAddress): RedisProblem {
   const texts = errors.map(textOf);
-  const refusal = REFUSALS.find(([pattern]) => texts.some((text) => pattern.test(text)));
-  if (refusal !== undefined) return refusal[1];
-  if ('socketPath' in address)
-    return {
-      kind: 'unreachable',
-      text:
-        "Docket's own Redis isn't answering. If it has ended, Docket restarts it, and the log says why it ended. If it hangs, " +
-        'end its process (redis.pid in DATA_DIR/redis names it): confirmed writes are on disk.',
-    };
+  for (const [pattern, kind, word] of REFUSALS)
+    if (texts.some((text) => pattern.test(text))) return problemOf(kind, word);
+  if ('socketPath' in address) return { kind: 'unreachable', text: OWN_UNREACHABLE };
   const code = texts.map((text) => /\bE[A-Z]{4,}/.exec(text)?.[0]).find((found) => found !== undefined);
-  return {
-    kind: 'unreachable',
-    text:
-      `Redis isn't answering (${code ?? 'no answer'}). Check that it runs, that REDIS_URL leads to it, and that REDIS_URL begins ` +
-      'with rediss if it expects TLS; Docket then resumes by itself.',
-  };
+  return problemOf('unreachable', code ?? 'no answer');
 }
-
-/** Returns a word from the server, made safe for one of our sentences. */
-const sanitize = (word: string) => word.replace(/[^\w.-]/g, '').slice(0, 40);
 
 /** Returns the code and message of an error, and of the cause of a cluster's error. */
 function textOf(error: unknown): string {
