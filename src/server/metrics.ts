@@ -83,7 +83,7 @@ interface RedisGaugeParts {
 /** Shows values from Redis: read at each scrape, the same in each process, and left out if Redis does not answer. */
 export function addRedisGauges(parts: RedisGaugeParts): void {
   const { metrics, redis } = parts;
-  let reading: Promise<() => void> | undefined;
+  let reading: ReturnType<typeof readAll> | undefined;
 
   /** One read at a time: while Redis hangs, scrapes must not pile up commands. */
   function read() {
@@ -95,46 +95,36 @@ export function addRedisGauges(parts: RedisGaugeParts): void {
 
   metrics.onScrape(async () => {
     const isUp = (await redisState(redis.status, () => askTime(redis))) === 'up';
-    const show = isUp ? await withTimeout(READ_MS, read()).catch(() => undefined) : undefined;
+    const found = isUp ? await withTimeout(READ_MS, read()).catch(() => undefined) : undefined;
     metrics.redisUp.replace([[{}, isUp ? 1 : 0]]);
-    for (const gauge of gaugesOf(metrics)) gauge.replace([]);
-    show?.();
+    metrics.queueJobs.replace(found?.jobs ?? []);
+    metrics.oldestWaiting.replace(found?.oldest ?? []);
+    metrics.oldestUndelivered.replace(found?.undelivered ?? []);
+    metrics.limitUsed.replace(found?.usages.map(([limit, { ratio }]) => [{ limit }, ratio]) ?? []);
+    metrics.limitWaiting.replace(found?.usages.map(([limit, { waiting }]) => [{ limit }, waiting]) ?? []);
+    metrics.rejectedKeys.replace(found ? [[{}, found.rejected]] : []);
   });
 }
 
-const gaugesOf = (metrics: Metrics) => [
-  metrics.queueJobs,
-  metrics.oldestWaiting,
-  metrics.oldestUndelivered,
-  metrics.limitUsed,
-  metrics.limitWaiting,
-  metrics.rejectedKeys,
-];
-
-/** Returns a function that shows all values read. */
-async function readAll(parts: RedisGaugeParts): Promise<() => void> {
-  const { metrics, queues, projects, stores, now } = parts;
-  const { messages, rejectedKeys } = stores;
+async function readAll(parts: RedisGaugeParts) {
+  const { queues, projects, stores, now } = parts;
   const keyIds = [...new Set(projects.map(keyIdOf))];
   const [counts, oldest, behind, usages, rejected] = await Promise.all([
     queues.counts(),
     oldestByQueue(stores),
-    messages.behindSince(),
+    stores.messages.behindSince(),
     usagesOf(limitsOf(parts, keyIds), stores),
-    rejectedKeys.since(keyIds),
+    stores.rejectedKeys.since(keyIds),
   ]);
   const states = ['waiting', 'active', 'delayed', 'failed'] as const;
-  return () => {
-    metrics.queueJobs.replace(
-      counts.flatMap((one) => states.map((state) => [{ queue: one.queue, state }, one[state]] as const)),
-    );
-    metrics.oldestWaiting.replace(queueNames.map((queue) => [{ queue }, (oldest.get(queue) ?? 0) / 1000]));
-    metrics.oldestUndelivered.replace(
-      urgencies.map((urgency) => [{ urgency }, Math.max(0, now() - (behind[urgency] ?? now())) / 1000]),
-    );
-    metrics.limitUsed.replace([...usages].map(([limit, { ratio }]) => [{ limit }, ratio]));
-    metrics.limitWaiting.replace([...usages].map(([limit, { waiting }]) => [{ limit }, waiting]));
-    metrics.rejectedKeys.replace([[{}, rejected.filter((sinceMs) => sinceMs !== undefined).length]]);
+  return {
+    jobs: counts.flatMap((one) => states.map((state) => [{ queue: one.queue, state }, one[state]] as const)),
+    oldest: queueNames.map((queue) => [{ queue }, (oldest.get(queue) ?? 0) / 1000] as const),
+    undelivered: urgencies.map(
+      (urgency) => [{ urgency }, Math.max(0, now() - (behind[urgency] ?? now())) / 1000] as const,
+    ),
+    usages: [...usages],
+    rejected: rejected.filter((sinceMs) => sinceMs !== undefined).length,
   };
 }
 
