@@ -6,7 +6,6 @@ import {
   type ListedThread,
   listedThread,
   newThread,
-  THREADS_FULL,
   type ThreadRun,
   threadQuotas,
   threadRun,
@@ -122,7 +121,7 @@ async function startThread(
   if (acceptance.kind === 'full') {
     await auditThread(thread, 'refused: too many threads', tools);
     if (thread.digestAsks.length > 0)
-      await tools.intake.start(endThread(thread, { why: 'refused', code: THREADS_FULL }), caller);
+      await tools.intake.start(endThread(thread, { why: 'tooManyThreads' }), caller);
     return projectMessage({ kind: 'full', max: quotas[0].max }, '');
   }
   return acceptance.kind === 'claimed' ? followsAlready : undefined;

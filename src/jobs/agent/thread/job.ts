@@ -22,15 +22,7 @@ import { noPlaceMessage, threadNeeds, unknownJobMessage } from './ephemeral-view
 import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
 import { troubleMessage } from './messages-view.ts';
 import { auditChanges, auditThread, publishAndWait, publishThread, saveChanges } from './publish.ts';
-import {
-  isJobRefused,
-  isRetracted,
-  nextWaitingOf,
-  openRoundOf,
-  THREADS_FULL,
-  type ThreadRun,
-  threadRun,
-} from './record.ts';
+import { isJobRefused, nextWaitingOf, openRoundOf, type ThreadRun, threadRun } from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';
 import { checkOpenSend, nextSendAtMs, nextSendable, send } from './send.ts';
 import { addEphemeral, dropAuthor, endIfNotCreated, endThread } from './transitions.ts';
@@ -70,7 +62,7 @@ async function authorize(run: ThreadRun, context: JobContext): Promise<StepResul
   if (run.checked) {
     const answer = await lookUpNamedJob(run, context);
     if (typeof answer === 'number') return runAgainIn(answer);
-    if (answer === 'unknown') return saveAs(endThread(run, { why: 'refused', code: NO_JOB }));
+    if (answer === 'unknown') return saveAs(endThread(run, { why: 'unknownJob' }));
     await auditThread(run, 'accepted', context);
     return saveAs({ ...run, state: 'postingCard', sinceMs: now() });
   }
@@ -89,9 +81,6 @@ async function authorize(run: ThreadRun, context: JobContext): Promise<StepResul
   const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about };
   return saveAs({ ...endThread(known, { why: 'refused' }), ephemerals: [...run.ephemerals, ephemeral] });
 }
-
-/** The `code` of a request that never became a thread, because the platform knows no such job. */
-const NO_JOB = 'no_job';
 
 /** Looks up the job that a person named; a job that Docket makes needs no look-up. */
 async function lookUpNamedJob({ id, project, agentJobId: jobId }: ThreadRun, context: JobContext) {
@@ -295,11 +284,18 @@ async function end(
 /** Returns the answer to the owner of a thread that never followed a job. */
 function privateEnding(run: ThreadRun, { limits }: JobContext): Message | undefined {
   const { agentJobId, asked, ended, sendProblems } = run;
-  if (ended?.why === 'noPlace') return noPlaceMessage(asked.joinable, ended.code ?? '');
-  if (ended?.code === THREADS_FULL) return projectMessage({ kind: 'full', max: limits.threadsPerPerson }, '');
-  if (ended?.code === NO_JOB) return unknownJobMessage(agentJobId ?? '');
-  const refused = isRetracted(run) ? sendProblems.find(isJobRefused) : undefined;
-  return refused && troubleMessage(run, refused);
+  switch (ended?.why) {
+    case 'noPlace':
+      return noPlaceMessage(asked.joinable, ended.code ?? '');
+    case 'tooManyThreads':
+      return projectMessage({ kind: 'full', max: limits.threadsPerPerson }, '');
+    case 'unknownJob':
+      return unknownJobMessage(agentJobId ?? '');
+    case 'jobRefused': {
+      const refused = sendProblems.find(isJobRefused);
+      return refused && troubleMessage(run, refused);
+    }
+  }
 }
 
 const isSmallTalk = ({ content }: ReplyEvent) =>

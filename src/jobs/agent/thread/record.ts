@@ -237,10 +237,23 @@ export const threadRun = runBase.extend({
   /** `accepted` not stepped yet · `postingCard` the card is being posted · `following` · `ended`, see there */
   state: z.enum(['accepted', 'postingCard', 'following', 'ended']),
   sinceMs: z.number(),
-  /** Why it ended. `taken`: the Slack thread follows another job. `noPlace`: the card could not be posted. */
+  /**
+   * Why it ended. `refused` the owner may not follow jobs · `unknownJob` to the platform · `noPlace` the card could not be
+   * posted · `taken` the Slack thread follows another job · `jobRefused` the platform refused to start the job
+   */
   ended: z
     .object({
-      why: z.enum(['stopped', 'refused', 'noPlace', 'taken', 'notMade', 'broken']),
+      why: z.enum([
+        'stopped',
+        'refused',
+        'tooManyThreads',
+        'unknownJob',
+        'noPlace',
+        'taken',
+        'notMade',
+        'jobRefused',
+        'broken',
+      ]),
       by: person.optional(),
       code: z.string().optional(),
       ref: z.string().optional(),
@@ -291,14 +304,8 @@ export type ThreadRun = z.infer<typeof threadRun>;
 export const isJobRefused = ({ why, creates }: Pick<SendProblem, 'why' | 'creates'>) =>
   creates && ['unsupported', 'refused', 'forbidden'].includes(why);
 
-/** The `code` of a thread that ended because the platform refused to start its job. */
-export const JOB_REFUSED = 'job_refused';
-
-/** The `code` of a thread that was never followed, since its owner's threads follow the maximum number of jobs. */
-export const THREADS_FULL = 'threads_full';
-
 /** Whether only a private answer to the owner stays of a thread. */
-export const isRetracted = ({ ended }: Pick<ThreadRun, 'ended'>) => ended?.code === JOB_REFUSED;
+export const isRetracted = ({ ended }: Pick<ThreadRun, 'ended'>) => ended?.why === 'jobRefused';
 
 /** The fields that the index of threads stores, see `toIndexEntry` of `store/runs.ts`. */
 export const listedThread = threadRun.pick({

@@ -5,7 +5,6 @@ import {
   type Instruction,
   isJobRefused,
   isPending,
-  JOB_REFUSED,
   type ThreadRun,
 } from './record.ts';
 
@@ -106,7 +105,7 @@ export function endIfNotCreated(thread: ThreadRun): ThreadRun {
   const first = thread.instructions.find(({ creates }) => creates);
   const isRefused = thread.sendProblems.some((trouble) => trouble.id === first?.id && isJobRefused(trouble));
   const isOpen = first !== undefined && first.state !== 'over' && !(first.state === 'failed' && isRefused);
-  return isOpen ? thread : endThread(thread, { why: 'notMade', ...(isRefused && { code: JOB_REFUSED }) });
+  return isOpen ? thread : endThread(thread, { why: isRefused ? 'jobRefused' : 'notMade' });
 }
 
 // Limits the size of a thread's record: a thread may live for years, and there may be thousands.

@@ -69,7 +69,7 @@ function instructionMessages(
 }
 
 const wasNeverFollowed = ({ ended }: ThreadRun) =>
-  ended !== undefined && ['refused', 'noPlace', 'taken'].includes(ended.why);
+  ended !== undefined && ['refused', 'tooManyThreads', 'unknownJob', 'noPlace', 'taken'].includes(ended.why);
 
 function cardPlace({ inDirectMessage, owner, asked }: ThreadRun): OutboxMessage['place'] {
   if (inDirectMessage) return { user: owner.id };
@@ -83,7 +83,7 @@ function cardMessage(thread: ThreadRun): Message {
   const name = jobName(thread);
   const hasEnded = thread.state === 'ended';
   const rest = hasEnded
-    ? [endedLine(thread)]
+    ? [`${endedState(thread).text}${unsentText(thread.ended?.unsent ?? 0)}`]
     : [modeLine(thread), heldLine(thread), pollLine(thread)].filter((line) => line !== '');
   const below: Part[][] = rest.map((line) => [line]);
   const small = [smallPrint(thread)];
@@ -184,17 +184,6 @@ function cardMenu(thread: ThreadRun): MenuParts | undefined {
   return { entries, value: threadButtonOf(thread, '', '').value ?? '' };
 }
 
-const endedLine = (thread: ThreadRun) => `${endedText(thread)}${unsentText(thread.ended?.unsent ?? 0)}`;
-
-function endedText({ ended, instructions }: ThreadRun): string {
-  if (ended?.why === 'notMade')
-    return isMakingUnclear({ instructions })
-      ? 'The job may or may not have been created.'
-      : 'The job was not created.';
-  if (ended?.why === 'broken') return brokenText(ended.ref);
-  return ended?.by === undefined ? 'Stopped.' : `Stopped by ${personName(ended.by.name)}.`;
-}
-
 /** Returns a short label for the state of a thread's job. */
 export const stateLabel = (thread: ThreadRun): string => stateOf(thread).label;
 
@@ -248,17 +237,18 @@ export function stateOf(thread: ThreadRun): StateWord {
 const unknownState = (word: string): StateWord =>
   word === '' ? { icon: '🕒', label: 'In an unknown state' } : { icon: '🕒', label: word, isForeign: true };
 
-function endedState({ ended, instructions }: ThreadRun): StateWord {
-  if (ended?.why === 'broken') return { icon: '❌', label: 'Stopped by an error' };
-  if (ended?.why !== 'notMade') return { icon: '💤', label: 'Stopped following' };
-  return isMakingUnclear({ instructions })
-    ? { icon: '💤', label: 'Left unclear' }
-    : { icon: '❌', label: 'Not created' };
+function endedState({ ended, instructions }: ThreadRun): StateWord & { text: string } {
+  const { why, by, ref } = ended ?? {};
+  if (why === 'broken') return { icon: '❌', label: 'Stopped by an error', text: brokenText(ref) };
+  if (why !== 'notMade' && why !== 'jobRefused') {
+    const text = by === undefined ? 'Stopped.' : `Stopped by ${personName(by.name)}.`;
+    return { icon: '💤', label: 'Stopped following', text };
+  }
+  const isUnclear = instructions.some(({ creates, outcome }) => creates && outcome === 'left');
+  return isUnclear
+    ? { icon: '💤', label: 'Left unclear', text: 'The job may or may not have been created.' }
+    : { icon: '❌', label: 'Not created', text: 'The job was not created.' };
 }
-
-/** A person left the start of the job unknown. */
-const isMakingUnclear = ({ instructions }: Pick<ThreadRun, 'instructions'>) =>
-  instructions.some(({ creates, outcome }) => creates && outcome === 'left');
 
 function startState(thread: ThreadRun): StateWord {
   if (unresolvedSendOf(thread)?.state === 'unknown') return needsAnswer;

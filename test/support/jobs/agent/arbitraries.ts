@@ -113,7 +113,7 @@ export const anyThread: fc.Arbitrary<ThreadRun> = fc
     state: fc.constantFrom(...threadRun.shape.state.options),
     ended: maybe(
       fc.record({
-        why: fc.constantFrom('stopped', 'refused', 'noPlace', 'taken', 'notMade', 'broken'),
+        why: fc.constantFrom(...threadRun.shape.ended.unwrap().shape.why.options),
         by: maybe(person),
         ref: maybe(hostileText),
         unsent: fc.nat(3000),
