@@ -1,7 +1,6 @@
 import type { Message } from '../../../slack/blocks.ts';
-import { SlackApiError } from '../../../slack/errors.ts';
 import { NamesUnknown } from '../../../slack/lookups.ts';
-import { beginningOf, findMentions, messageToMarkdown } from '../../../slack/markdown/message.ts';
+import { findMentions } from '../../../slack/markdown/message.ts';
 import { noNames } from '../../../slack/markdown/names.ts';
 import { tsToMs } from '../../../slack/text.ts';
 import type { LoadedRun } from '../../../store/runs.ts';
@@ -14,12 +13,11 @@ import { lookupRetryMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { contactsText } from '../../wording-view.ts';
 import { projectMessage } from '../mention/view.ts';
-import { parseThreadText } from '../thread-text.ts';
 import { leaveWatch, updateWatch } from '../watch/job.ts';
 import { addSend, addThread, requestPoll } from '../watch/record.ts';
 import { addAsk } from './digest-asks.ts';
 import { noPlaceMessage, threadNeeds, unknownJobMessage } from './ephemeral-view.ts';
-import { type ReplyEvent, type ThreadEvent, threadEvent } from './event.ts';
+import { type ThreadEvent, threadEvent } from './event.ts';
 import { troubleMessage } from './messages-view.ts';
 import { auditChanges, auditThread, publishAndWait, publishThread, saveChanges } from './publish.ts';
 import { isJobRefused, nextWaitingOf, openRoundOf, type ThreadRun, threadRun } from './record.ts';
@@ -72,9 +70,8 @@ async function authorize(run: ThreadRun, context: JobContext): Promise<StepResul
   const { id, name } = verdict.person;
   const known = { ...run, checked: true, owner: { id, name } };
   if (verdict.kind === 'allowed') {
-    const visibility = await loadVisibility(run, context);
-    if (visibility.kind === 'wait') return runAgainIn(visibility.inMs);
-    return saveAs({ ...known, asked: { ...run.asked, isPublic: visibility.isPublic } });
+    const isPublic = run.asked.isPublic || (await context.isPublic(run.asked.channel));
+    return saveAs({ ...known, asked: { ...run.asked, isPublic } });
   }
   await auditThread(run, 'refused: not permitted', context);
   const about = contactsText(verdict, policy.isOpen('agent'));
@@ -90,23 +87,6 @@ async function lookUpNamedJob({ id, project, agentJobId: jobId }: ThreadRun, con
   const rateLimit = pollRateLimit('agent-status', docs.keyId, context.limits.exportStatusPerSecond);
   const get = () => docs.getAgentJob({ projectId, jobId }, { signal: context.stopping });
   return lookUpJob(id, rateLimit, get, context);
-}
-
-/** Returns whether the channel is public; false if neither the request nor Slack says so. */
-async function loadVisibility(
-  { asked, id }: ThreadRun,
-  { slack, log }: JobContext,
-): Promise<{ kind: 'known'; isPublic: boolean } | { kind: 'wait'; inMs: number }> {
-  try {
-    const open = asked.isPublic || (await slack.channel(asked.channel)).isPublic;
-    return { kind: 'known', isPublic: open };
-  } catch (error) {
-    if (!(error instanceof SlackApiError)) throw error;
-    if (error.kind === 'limited' && error.retryAfterMs !== undefined)
-      return { kind: 'wait', inMs: error.retryAfterMs };
-    log.warn({ run: id, err: error }, 'a channel could not be looked up; it counts as private');
-    return { kind: 'known', isPublic: false };
-  }
 }
 
 /** Posts the card first: if it cannot be posted, nothing is followed or sent. */
@@ -298,17 +278,12 @@ function privateEnding(run: ThreadRun, { limits }: JobContext): Message | undefi
   }
 }
 
-const isSmallTalk = ({ content }: ReplyEvent) =>
-  parseThreadText(messageToMarkdown(beginningOf(content), noNames)).kind === 'smallTalk';
-
 /** Adds ephemerals to people who addressed the agent after the end. */
 function addEndedEphemerals(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadRun {
   const asks = entries.flatMap((entry) => (entry.kind === 'instruct' && entry.ask ? [entry.ask] : []));
   const recipients = entries.flatMap((entry) => {
     if (entry.kind === 'instruct') return [{ to: entry.by.id, id: entry.id }];
-    return entry.kind === 'reply' && entry.mentionsBot && !isSmallTalk(entry)
-      ? [{ to: entry.user, id: entry.ts }]
-      : [];
+    return entry.kind === 'reply' && entry.mentionsBot ? [{ to: entry.user, id: entry.ts }] : [];
   });
   return recipients.reduce(
     (thread, { to, id }) => addEphemeral(thread, { id: `over ${id}`, to, kind: 'over' }),

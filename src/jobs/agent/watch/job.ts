@@ -21,8 +21,11 @@ import {
 /** Polls mostly wait for the platform, and a platform that hangs must not delay replies. */
 const CONCURRENCY = 200;
 
-/** Consecutive "not found" answers before a job counts as unknown: a new job may not be known everywhere at once. */
-const NOT_FOUND_AFTER = 3;
+/**
+ * Consecutive "not found" answers before a job counts as unknown, within half a minute: a new job may not be known
+ * everywhere at once, and the platform may not find an old one for a moment.
+ */
+const NOT_FOUND_AFTER = 6;
 
 /** No person was refused it, so Redis may write it at any time. */
 const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
@@ -98,15 +101,12 @@ async function handlePollError(
   rateLimit: RateLimit,
   context: JobContext,
 ): Promise<StepResult<WatchRun>> {
-  const { now, timing } = context;
   const failed = await failureOfPoll(run, error, rateLimit, context);
   if (failed === undefined) return runAgainIn(0);
   const { trouble } = failed;
-  const next = applyFailure(run, trouble, now());
-  // The platform may not find a job for a moment that it knew before.
-  const isLost = run.seen === undefined || now() - (next.pollFailure?.sinceMs ?? 0) >= timing.graceMs;
-  const isGone = trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER && isLost;
-  return tellThreads(run, isGone ? markNotFound(run, now()) : next, context);
+  const isGone = trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER;
+  const nowMs = context.now();
+  return tellThreads(run, isGone ? markNotFound(run, nowMs) : applyFailure(run, trouble, nowMs), context);
 }
 
 type WatchContext = Pick<JobContext, 'runs' | 'wake' | 'now'>;

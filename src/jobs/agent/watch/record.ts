@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
-import { pollFailure } from '../../poll-record.ts';
+import { type PollFailure, pollFailure } from '../../poll-record.ts';
 
 /** An agent job as the platform last described it. Times are epoch milliseconds. */
 export const jobSnapshot = z.object({
@@ -73,8 +73,6 @@ export const polled = z.object({
 });
 export type Polled = z.infer<typeof polled>;
 
-const { nextMs, ...withoutNext } = pollFailure.shape;
-
 /** The watch of one agent job: polls it for all threads that follow it. All times are epoch milliseconds. */
 export const watchRun = runBase.extend({
   job: z.literal('agent-watch'),
@@ -89,7 +87,7 @@ export const watchRun = runBase.extend({
   nextPollAtMs: z.number(),
   /** A person waits for a poll, though the agent may not be at work. */
   pollRequested: z.boolean(),
-  pollFailure: z.object({ ...withoutNext, sinceMs: z.number(), nextMs }).optional(),
+  pollFailure: pollFailure.optional(),
   /** The latest event for the threads. */
   news: polled.optional(),
 });
@@ -197,17 +195,9 @@ export const giveUp = (watch: WatchRun, atMs: number): WatchRun =>
     true,
   );
 
-/**
- * Returns the watch with a failure. It began at `nowMs`, unless it lasts already. The event has no snapshot: a failed poll
- * shows nothing of the job.
- */
-export function applyFailure(
-  watch: WatchRun,
-  failure: Omit<NonNullable<WatchRun['pollFailure']>, 'sinceMs'>,
-  nowMs: number,
-): WatchRun {
-  const sinceMs = watch.pollFailure?.kind === failure.kind ? watch.pollFailure.sinceMs : nowMs;
-  const next = { ...watch, pollFailure: { ...failure, sinceMs }, nextPollAtMs: failure.nextMs };
+/** Returns the watch with a failure. The event has no snapshot: a failed poll shows nothing of the job. */
+export function applyFailure(watch: WatchRun, failure: PollFailure, nowMs: number): WatchRun {
+  const next = { ...watch, pollFailure: failure, nextPollAtMs: failure.nextMs };
   const isShown = visibleFailure(next) !== undefined || watch.news?.failure !== undefined;
   return isShown ? addNews(next, { atMs: nowMs, seen: undefined, activeAtMs: undefined }, false) : next;
 }
