@@ -21,14 +21,12 @@ export type ProjectProblem = z.infer<typeof projectProblem>;
 const mentionAnswer = z.discriminatedUnion('kind', [
   /** This person lacks the permission; `ask` is the contact. */
   z.object({ kind: z.literal('refused'), ask: z.string(), permission: z.enum(['export', 'agent']) }),
-  z.object({ kind: z.literal('help') }),
-  /** It is under a message whose thread takes no instructions. */
-  z.object({ kind: z.literal('closed') }),
-  /** A command for a followed thread, outside of one. */
-  z.object({ kind: z.literal('notFollowed') }),
+  /**
+   * `closed` it is under a message whose thread takes no instructions · `notFollowed` a command for a followed thread,
+   * outside of one · `badFollow` it asks to follow a job, but the text is not a job id
+   */
+  z.object({ kind: z.enum(['help', 'closed', 'notFollowed', 'badFollow']) }),
   z.object({ kind: z.literal('project'), problem: projectProblem, jobId: z.string() }),
-  /** It asks to follow a job, but the text is not a job id. */
-  z.object({ kind: z.literal('badFollow') }),
   /** It is longer than an instruction may be. */
   z.object({ kind: z.literal('tooLong'), characters: z.number(), most: z.number() }),
   /** An export of `site` may be started, if the site is known; `typed` is the original text. */

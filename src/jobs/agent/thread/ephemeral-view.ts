@@ -29,56 +29,56 @@ import {
 import { stateOf, threadPermalink } from './view.ts';
 
 export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Message {
-  switch (ephemeral.kind) {
-    case 'question':
-      return questionMessage(thread, ephemeral);
-    case 'files':
-      return message([[`I'll send the text. ${LEFT_OUT_TEXT}`]]);
-    case 'edited':
-      return message([['That was already sent. Reply with the correction instead.']]);
-    case 'notPermitted':
-      return message([[notPermittedText('agent', contactText(ephemeral))]]);
-    case 'noLongerAllowed':
-      return message([
-        [
-          `You may no longer instruct the agent here, so your waiting instructions were not sent. Ask ${contactText(ephemeral)}.`,
-        ],
-      ]);
-    case 'tooEmpty':
-      return message([
-        ["That has no text, so nothing was sent. Write what the agent should do; it can't get files."],
-      ]);
-    case 'tooLong':
-      return message([
-        [`${tooLongText(ephemeral.characters ?? 0, ephemeral.most ?? 0)} Split it into several replies.`],
-        [quoted(ephemeral.excerpt)],
-      ]);
-    case 'tooMany':
-      return message([[tooManyText(ephemeral.most ?? 0)], [quoted(ephemeral.excerpt)]]);
-    case 'help':
-      return helpMessage();
-    case 'mode':
-      return message([[modeText(ephemeral.about)]]);
-    case 'over':
-      return message([
-        [
-          'This thread no longer follows a job, so nothing was done. Write it again in a thread that follows one.',
-        ],
-      ]);
-    case 'followsAlready':
-      return alreadyFollowsMessage(thread, ephemeral);
-    case 'badFollow':
-      return message([badFollowLine]);
-    case 'lateMention':
-      return message([['I only read new replies. Write it again with @Docket.']]);
-    case 'status':
-      return statusMessage(thread);
-    case 'stopped':
-      return message([
-        [`I stopped following ${jobText(thread)} here.${unsentText(thread.ended?.unsent ?? 0)}`],
-      ]);
-  }
+  const { kind } = ephemeral;
+  if (kind === 'question') return questionMessage(thread, ephemeral);
+  return kind === 'status' ? statusMessage(thread) : message(LINES[kind](ephemeral, thread));
 }
+
+const LINES: Record<
+  Exclude<Ephemeral['kind'], 'question' | 'status'>,
+  (ephemeral: Ephemeral, thread: ThreadRun) => Part[][]
+> = {
+  files: () => [[`I'll send the text. ${LEFT_OUT_TEXT}`]],
+  edited: () => [['That was already sent. Reply with the correction instead.']],
+  lateMention: () => [['I only read new replies. Write it again with @Docket.']],
+  notPermitted: (ephemeral) => [[notPermittedText('agent', contactText(ephemeral))]],
+  noLongerAllowed: (ephemeral) => [
+    [
+      `You may no longer instruct the agent here, so your waiting instructions were not sent. Ask ${contactText(ephemeral)}.`,
+    ],
+  ],
+  tooEmpty: () => [
+    ["That has no text, so nothing was sent. Write what the agent should do; it can't get files."],
+  ],
+  tooLong: ({ characters = 0, most = 0, excerpt }) => [
+    [`${tooLongText(characters, most)} Split it into several replies.`],
+    [quoted(excerpt)],
+  ],
+  tooMany: ({ most = 0, excerpt }) => [[tooManyText(most)], [quoted(excerpt)]],
+  mode: ({ about }) => [[modeText(about)]],
+  badFollow: () => [badFollowLine],
+  followsAlready: ({ about }, thread) => [
+    about !== undefined && about === thread.agentJobId
+      ? ['This thread already follows that job.']
+      : [`This thread follows ${jobText(thread)}. Type `, { code: '@Docket stop' }, ' first.'],
+  ],
+  stopped: (_, thread) => [
+    [`I stopped following ${jobText(thread)} here.${unsentText(thread.ended?.unsent ?? 0)}`],
+  ],
+  over: () => [
+    [
+      'This thread no longer follows a job, so nothing was done. Write it again in a thread that follows one.',
+    ],
+  ],
+  help: () => [
+    ['Mention @Docket with what the agent should do, or with one of these:'],
+    [{ code: '@Docket stop' }, ' — stop following the job'],
+    [{ code: '@Docket only when mentioned' }, ' — ignore other replies'],
+    [{ code: '@Docket all replies' }, ' — every reply goes to the agent'],
+    [{ code: '@Docket follow <job id>' }, ' — follow another job, after a stop'],
+    ['A reply that starts with "aside" never goes to the agent.'],
+  ],
+};
 
 /** The known status, without a poll. */
 function statusMessage(thread: ThreadRun): Message {
@@ -119,25 +119,8 @@ function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): 
   ]);
 }
 
-function alreadyFollowsMessage(thread: ThreadRun, { about }: Ephemeral): Message {
-  if (about !== undefined && about === thread.agentJobId)
-    return message([['This thread already follows that job.']]);
-  return message([[`This thread follows ${jobText(thread)}. Type `, { code: '@Docket stop' }, ' first.']]);
-}
-
 const jobText = ({ agentJobId }: ThreadRun) =>
   agentJobId === undefined ? 'a job that is being created' : `job ${shortId(agentJobId)}`;
-
-function helpMessage(): Message {
-  return message([
-    ['Mention @Docket with what the agent should do, or with one of these:'],
-    [{ code: '@Docket stop' }, ' — stop following the job'],
-    [{ code: '@Docket only when mentioned' }, ' — ignore other replies'],
-    [{ code: '@Docket all replies' }, ' — every reply goes to the agent'],
-    [{ code: '@Docket follow <job id>' }, ' — follow another job, after a stop'],
-    ['A reply that starts with "aside" never goes to the agent.'],
-  ]);
-}
 
 export const unknownJobMessage = (jobId: string): Message =>
   message([[`No job with the ID "${sanitizeUserText(jobId, 60)}".`]]);

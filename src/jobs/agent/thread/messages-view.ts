@@ -178,8 +178,11 @@ function troubleBelow(thread: ThreadRun, trouble: SendProblem): Below {
 
 /** Returns the message about a send that failed, or whose result is unknown. */
 export function troubleMessage(thread: ThreadRun, trouble: SendProblem): Message {
-  if (trouble.answer) return message([[answeredText(trouble, trouble.answer)]]);
-  return trouble.why === 'unknown' ? questionMessage(thread, trouble) : notSentMessage(thread, trouble);
+  const { answer, why } = trouble;
+  if (answer) return message([[answeredText(trouble, answer)]]);
+  return why === 'unknown'
+    ? questionMessage(thread, trouble)
+    : notSentMessage(thread, trouble, REASONS[why](trouble, thread));
 }
 
 function questionMessage(thread: ThreadRun, trouble: SendProblem): Message {
@@ -222,9 +225,9 @@ function troubleButtons(thread: ThreadRun, { id, attempt }: SendProblem, label: 
   return thread.state === 'ended' ? [] : [threadButtonOf(thread, label, action, [id], attempt)];
 }
 
-function notSentMessage(thread: ThreadRun, trouble: SendProblem): Message {
+function notSentMessage(thread: ThreadRun, trouble: SendProblem, reason: Part[]): Message {
   const not = trouble.creates ? 'The job was not created' : 'Not sent';
-  const more = [reasonParts(thread, trouble)];
+  const more = [reason];
   if (singleLine(trouble.reason ?? '') !== '') more.push([platformReasonText(trouble.reason)]);
   // The message about a refused job is private, and mentions nobody.
   return toldTo(isJobRefused(trouble) ? [] : [trouble.by], '❌', [`${not}: ${quoted(trouble.excerpt)}`], {
@@ -241,31 +244,26 @@ function remedyButtons(thread: ThreadRun, trouble: SendProblem): ButtonParts[] {
   return troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain);
 }
 
-function reasonParts(thread: ThreadRun, { why, creates, adminsTold, archivedAtMs }: SendProblem): Part[] {
-  switch (why) {
-    case 'unknown':
-    case 'refused':
-      return [creates ? 'The platform refused to create it.' : 'The platform refused it.'];
-    case 'key':
-      return [`My platform key was rejected; ${keyRemedyText(adminsTold)}.`];
-    case 'forbidden':
-      return [`The platform doesn't let me ${creates ? 'create agent jobs' : 'instruct this job'} (403).`];
-    case 'down':
-      return ["The docs platform isn't answering. Try again in a little while."];
-    case 'project':
-      return [`${projectMissingText(thread)}. Ask the people who run Docket.`];
-    case 'archived':
-      return archivedParts(archivedAtMs, 'This job');
-    case 'gone':
-      return ['The platform does not know this job (404).'];
-    case 'unsupported':
-      return [
-        "This platform doesn't let me create agent jobs. Create one in its dashboard, then type ",
-        { code: '/docs-agent follow <job id>' },
-        '.',
-      ];
-  }
-}
+/** Why it was not sent; an unclear send has a question instead. */
+const REASONS: Record<
+  Exclude<SendProblem['why'], 'unknown'>,
+  (trouble: SendProblem, thread: ThreadRun) => Part[]
+> = {
+  refused: ({ creates }) => [creates ? 'The platform refused to create it.' : 'The platform refused it.'],
+  key: ({ adminsTold }) => [`My platform key was rejected; ${keyRemedyText(adminsTold)}.`],
+  forbidden: ({ creates }) => [
+    `The platform doesn't let me ${creates ? 'create agent jobs' : 'instruct this job'} (403).`,
+  ],
+  down: () => ["The docs platform isn't answering. Try again in a little while."],
+  project: (_, thread) => [`${projectMissingText(thread)}. Ask the people who run Docket.`],
+  archived: ({ archivedAtMs }) => archivedParts(archivedAtMs, 'This job'),
+  gone: () => ['The platform does not know this job (404).'],
+  unsupported: () => [
+    "This platform doesn't let me create agent jobs. Create one in its dashboard, then type ",
+    { code: '/docs-agent follow <job id>' },
+    '.',
+  ],
+};
 
 /** Only an unclear send can be left as it is. */
 function answeredText(

@@ -66,6 +66,9 @@ export const isPending = ({ state }: Pick<Instruction, 'state'>) => state === 'h
 /** The platform certainly does not have it, but it can still be sent. */
 export const isResendable = (one: Pick<Instruction, 'state'>) => isPending(one) || one.state === 'failed';
 
+/** An instruction as later messages name it. */
+const named = z.object({ id: z.string(), by: person, excerpt: z.string() });
+
 /** One round of the job, as this thread shows it: from the first send to the idle job until its end. */
 export const threadRound = z.object({
   n: z.number().int(),
@@ -76,7 +79,7 @@ export const threadRound = z.object({
   prBefore: z.string().optional(),
   /** Number of this thread's instructions in it, and the latest one. 0 if only other threads sent any. */
   count: z.number().int(),
-  last: z.object({ id: z.string(), by: person, excerpt: z.string() }).optional(),
+  last: named.optional(),
   /** People whom the message about its ending mentions. */
   authors: z.array(person),
   /** No thread sent anything: the job was found active, or is polled again. */
@@ -88,12 +91,8 @@ export const threadRound = z.object({
 export type ThreadRound = z.infer<typeof threadRound>;
 
 /** The message in the thread about one send that failed, or whose result is unknown. */
-export const sendProblem = z.object({
-  /** The instruction's id and attempt, then its author and excerpt. */
-  id: z.string(),
+export const sendProblem = named.extend({
   attempt: z.number().int(),
-  by: person,
-  excerpt: z.string(),
   /** `unknown` asks for a decision; all others are reasons why it was not sent. */
   why: z.enum([
     'unknown',
