@@ -135,12 +135,10 @@ const followsAlready = message([
 ]);
 
 /** Returns a message if no project has an agent; else undefined. */
-export function noAgentMessage(projects: readonly Project[], channel: string): Message | undefined {
+export function noAgentMessage(projects: readonly Project[]): Message | undefined {
   if (projectsWithId(projects).length > 0) return undefined;
-  const here = resolveAgentProject(projects, { channel });
   const [{ name } = { name: 'default' }] = projects;
-  const problem = here.kind === 'unclear' && here.problem.kind === 'noId' ? here.problem : undefined;
-  return projectMessage(problem ?? { kind: 'noId', name }, '/docs-agent new …', 'new');
+  return projectMessage({ kind: 'noId', name }, '/docs-agent new …', 'new');
 }
 
 /** The project of a new job if only one has an agent, so that the modal had no field for it. */

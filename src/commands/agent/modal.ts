@@ -23,7 +23,7 @@ const INSTRUCT_CALLBACK = 'agent.start';
 /** Opens the modal for the caller. Returns a message if no project has an agent; rejects with `UserFacingError`. */
 export async function openInstructModal(caller: Caller, tools: CommandTools): Promise<Message | undefined> {
   const { projects } = tools;
-  const missing = noAgentMessage(projects, caller.channel.id);
+  const missing = noAgentMessage(projects);
   if (missing !== undefined) return missing;
   const here = resolveAgentProject(projects, { channel: caller.channel.id });
   const project = here.kind === 'project' ? here.name : undefined;

@@ -55,7 +55,7 @@ export const sendShortcut: MessageShortcut = {
       return undefined;
     }
     if (isClosed) return mentionMessage('', { kind: 'closed' });
-    return noAgentMessage(tools.projects, channel.id) ?? noneFollowed;
+    return noAgentMessage(tools.projects) ?? noneFollowed;
   },
 };
 

@@ -1,7 +1,7 @@
 import { isSafeId } from '../../docs-api/schemas.ts';
 import { readDomain } from '../../domain.ts';
 import { cutAtWord, singleLine } from '../../slack/text.ts';
-import { mayBeJob, mayMean, readTypedJob, type TypedJob } from '../typed-job.ts';
+import { mayBeJob, readTypedJob, type TypedJob } from '../typed-job.ts';
 
 /** The kind of a reply, by its text. Commands and both kinds of `follow` count only with a mention of Docket. */
 export type ThreadText =
@@ -103,9 +103,8 @@ function namesSite(word: string): boolean {
 }
 
 /** Whether a request to follow names no job. "Follow" with the address of a page is an instruction. */
-export const asksWhichJob = (parsed: ThreadText, followed?: string): boolean =>
-  parsed.kind === 'badFollow' &&
-  (parsed.typed === undefined || mayBeJob(parsed.typed) || mayMean(parsed.typed, followed ?? ''));
+export const asksWhichJob = (parsed: ThreadText): boolean =>
+  parsed.kind === 'badFollow' && (parsed.typed === undefined || mayBeJob(parsed.typed));
 
 function parseFollow(text: string): ThreadText | undefined {
   // Quotes and ticks may stand around the id, or around the whole text.

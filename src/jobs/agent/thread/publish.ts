@@ -17,9 +17,6 @@ import {
 import { markFinal, updateInstruction, withoutFinal } from './transitions.ts';
 import { threadMessages } from './view.ts';
 
-/** Ephemerals posted in one step; instructions are sent in between. */
-const EPHEMERALS_PER_STEP = 3;
-
 /** Audits the changes, then returns the save. */
 export async function saveChanges(
   before: ThreadRun,
@@ -39,7 +36,7 @@ export async function publishThread(run: ThreadRun, { outbox, workspaceUrl }: Jo
 }
 
 /**
- * Publishes everything, posts ephemerals and sets reactions. Then waits for the shortest of `delaysMs`, or until the
+ * Publishes everything, posts an ephemeral and sets reactions. Then waits for the shortest of `delaysMs`, or until the
  * thread is woken.
  */
 export async function publishAndWait(
@@ -51,7 +48,7 @@ export async function publishAndWait(
   const { runs, now } = context;
   await publishThread(run, context);
   if (run.digestAsks.some(({ listed }) => !listed)) return saveAs(await listAsks(run, context));
-  const ephemerals = await postEphemerals(run, context);
+  const ephemerals = await postNextEphemeral(run, context);
   if (ephemerals !== run.ephemerals) return saveAs({ ...run, ephemerals });
   const { thread, retryInMs } = await showReactions(run, context);
   const next = markFinal(thread);
@@ -68,18 +65,15 @@ async function listAsks(thread: ThreadRun, { figures }: JobContext): Promise<Thr
   return { ...thread, digestAsks: thread.digestAsks.map((ask) => ({ ...ask, listed: true })) };
 }
 
-/** Posts some of the due ephemerals. Returns the remaining ones: the same list if none was tried. */
-async function postEphemerals(thread: ThreadRun, context: JobContext): Promise<Ephemeral[]> {
-  const isDue = ({ notBeforeMs = 0 }: Ephemeral) => notBeforeMs <= context.now();
-  let left = thread.ephemerals;
-  for (const ephemeral of thread.ephemerals.filter(isDue).slice(0, EPHEMERALS_PER_STEP)) {
-    const retryInMs = await postEphemeral(thread, ephemeral, context);
-    // If Slack delays one ephemeral, it delays them all.
-    if (retryInMs !== undefined)
-      return left.map((one) => ({ ...one, notBeforeMs: context.now() + retryInMs }));
-    left = left.filter((one) => one !== ephemeral);
-  }
-  return left;
+/** Posts the first due ephemeral. Returns the remaining ones: the same list if none is due. */
+async function postNextEphemeral(thread: ThreadRun, context: JobContext): Promise<Ephemeral[]> {
+  const { ephemerals } = thread;
+  const due = ephemerals.find(({ notBeforeMs = 0 }) => notBeforeMs <= context.now());
+  if (due === undefined) return ephemerals;
+  const retryInMs = await postEphemeral(thread, due, context);
+  if (retryInMs === undefined) return ephemerals.filter((one) => one !== due);
+  // If Slack delays one ephemeral, it delays them all.
+  return ephemerals.map((one) => ({ ...one, notBeforeMs: context.now() + retryInMs }));
 }
 
 /** Returns the milliseconds until a retry; undefined if the ephemeral is posted, or cannot be. */

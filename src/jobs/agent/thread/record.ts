@@ -266,8 +266,6 @@ export const threadRun = runBase.extend({
   hasOtherAuthors: z.boolean().default(false),
   /** Each person's answer whether their replies are instructions, by user id. */
   answers: z.record(z.string(), z.enum(['always', 'mention'])).default({}),
-  /** Time of the last question to a person, by user id; epoch milliseconds. */
-  askedAtMs: z.record(z.string(), z.number()).default({}),
   /** People who were informed that they may not instruct the agent. */
   refused: z.array(z.string()).default([]),
   /** `compact` in `transitions.ts` describes their order, and which are kept. */

@@ -1,6 +1,6 @@
 import { beginningOf, leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import type { Names } from '../../../slack/markdown/names.ts';
-import { cut, lengthOf, tsToMs } from '../../../slack/text.ts';
+import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import { asksWhichJob, excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import { addAsk } from './digest-asks.ts';
@@ -18,7 +18,7 @@ import {
   type Person,
   type ThreadRun,
 } from './record.ts';
-import { answerSendProblem, applyPolled } from './rounds.ts';
+import { applyPolled } from './rounds.ts';
 import {
   addEphemeral,
   addInstruction,
@@ -44,20 +44,8 @@ export interface EventContext {
   graceMs: number;
 }
 
-/** A question stays open this long: further replies raise no second one. */
+/** Replies within this time after a held one raise no second question. */
 const QUESTION_TTL_MS = 10 * 60_000;
-
-/** Enough of an overlong text to recognize an aside and to make an excerpt. */
-const TRUNCATED_LENGTH = 200;
-
-/** The relevant content of a reply. */
-interface ReplyContent {
-  /** Markdown without the mention of Docket; with `characters`, only its beginning. */
-  text: string;
-  /** The length of a text that is longer than an instruction may be. */
-  characters?: number;
-  files: boolean;
-}
 
 /** Returns the thread after an event. Returns the same thread if nothing changes, as after a repeated event. */
 export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
@@ -85,61 +73,45 @@ function applyByKind(thread: ThreadRun, event: ThreadEvent, context: EventContex
   }
 }
 
-function applyReply(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
-  const { ts } = event;
-  const isBeforeRequest = thread.asked.ts !== undefined && Number(ts) <= Number(thread.asked.ts);
-  if (findInstruction(thread, ts) || isBeforeRequest) return thread;
-  const isByOther = event.user !== thread.owner.id;
-  const next = isByOther && !thread.hasOtherAuthors ? { ...thread, hasOtherAuthors: true } : thread;
-  return applyContent(next, event, context);
-}
-
 /** Adds a reply as an instruction, holds it, answers it by an ephemeral, or ignores it as talk among people. */
-function applyContent(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
+function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
   const { author, nowMs } = context;
   const { ts, mentionsBot, mentionsOthers } = event;
-  const content = readContent(event, context);
-  const { text, files } = content;
+  const isBeforeRequest = before.asked.ts !== undefined && Number(ts) <= Number(before.asked.ts);
+  if (findInstruction(before, ts) || isBeforeRequest) return before;
+  const isByOther = event.user !== before.owner.id;
+  const thread = isByOther && !before.hasOtherAuthors ? { ...before, hasOtherAuthors: true } : before;
+  const { text, files } = readContent(event, context);
   const parsed = parseThreadText(text);
   const decision = mentionsBot ? 'take' : decideReply(thread, author.id, mentionsOthers);
   const isTaken = decision === 'take';
   const answer = (ephemeral: EphemeralContent) => addReplyEphemeral(thread, ts, author, ephemeral);
-  const isSmallTalk = parsed.kind === 'smallTalk' && content.characters === undefined;
-  if (parsed.kind === 'aside' || isSmallTalk) return thread;
+  if (parsed.kind === 'aside' || parsed.kind === 'smallTalk') return thread;
   // The card shows the job's state to everybody.
   if (parsed.kind === 'status') return answer({ kind: 'status' });
   if (decision === 'ignore') return thread;
   if (!author.may) return isTaken ? refuseAuthor(thread, ts, mentionsBot, context) : thread;
   if (mentionsBot && parsed.kind === 'command') return applyCommand(thread, ts, parsed.command, context);
   if (mentionsBot && parsed.kind === 'follow') return answer({ kind: 'followsAlready', about: parsed.jobId });
-  if (mentionsBot && asksWhichJob(parsed, thread.agentJobId)) return answer({ kind: 'badFollow' });
+  if (mentionsBot && asksWhichJob(parsed)) return answer({ kind: 'badFollow' });
   // Files without text, among people, are not a question.
   if (parsed.kind === 'empty') return isTaken ? answer({ kind: 'tooEmpty' }) : thread;
   const state = isTaken ? 'waiting' : 'held';
-  const rejection = findRejection(thread, state, content, context);
+  const rejection = tooLong(text, context) ?? tooMany(thread, state, text, context);
   if (rejection !== undefined) return answer(rejection);
   const by = { id: author.id, name: author.name };
   const writtenAtMs = tsToMs(ts);
   const atMs = Number.isFinite(writtenAtMs) ? writtenAtMs : nowMs;
   const one = newInstruction({ id: ts, by, atMs, isReply: true, text, files, state });
   const next = addInstruction(thread, one);
-  return isTaken || hasOpenQuestion(thread, author.id, nowMs) ? next : askAuthor(next, one, nowMs);
+  return isTaken || hasOpenQuestion(thread, author.id, nowMs) ? next : askAuthor(next, one);
 }
 
-function readContent(
-  { content, files }: ReplyEvent,
-  { author, names, botUserId, limits }: EventContext,
-): ReplyContent {
+function readContent({ content, files }: ReplyEvent, { author, names, botUserId }: EventContext) {
   // Without the permission only the kind of reply matters, and its beginning shows that.
   const read = author.may ? content : beginningOf(content);
   const text = messageToMarkdown(read, names, { withoutMention: botUserId });
-  const leavesOut = files || leavesSharedOut(read, names);
-  return { ...truncateText(text, limits), files: leavesOut };
-}
-
-function truncateText(text: string, { instructionCharacters }: EventContext['limits']) {
-  const characters = lengthOf(text);
-  return characters > instructionCharacters ? { text: cut(text, TRUNCATED_LENGTH), characters } : { text };
+  return { text, files: files || leavesSharedOut(read, names) };
 }
 
 /** Decides whether a reply without a mention of Docket is an instruction; `hold`: its author is asked. */
@@ -151,25 +123,27 @@ function decideReply(thread: ThreadRun, userId: string, mentionsOthers: boolean)
   return isSoleAuthor(thread, userId) && !mentionsOthers ? 'take' : 'hold';
 }
 
-/** Returns the ephemeral with the reason why an instruction cannot be added; undefined if it can. */
-function findRejection(
-  { instructions }: ThreadRun,
-  state: 'waiting' | 'held',
-  { text, characters }: Pick<ReplyContent, 'text' | 'characters'>,
-  { limits }: EventContext,
-): EphemeralContent | undefined {
-  const excerpt = excerptOf(text);
-  if (characters !== undefined)
-    return { kind: 'tooLong', excerpt, characters, most: limits.instructionCharacters };
-  const isFull = instructions.filter((one) => one.state === state).length >= limits.instructionsWaiting;
-  return isFull ? { kind: 'tooMany', excerpt, most: limits.instructionsWaiting } : undefined;
+/** Returns the ephemeral about a text that is longer than an instruction may be. */
+function tooLong(text: string, { limits }: EventContext): EphemeralContent | undefined {
+  const characters = lengthOf(text);
+  const most = limits.instructionCharacters;
+  return characters > most ? { kind: 'tooLong', excerpt: excerptOf(text), characters, most } : undefined;
 }
 
-function hasOpenQuestion(thread: ThreadRun, userId: string, nowMs: number): boolean {
-  const askedAtMs = thread.askedAtMs[userId];
-  if (askedAtMs === undefined || isSoleAuthor(thread, userId)) return false;
-  return heldOf(thread, userId).length > 0 && nowMs - askedAtMs < QUESTION_TTL_MS;
+/** Returns the ephemeral about an instruction that cannot be added, since too many are in this state. */
+function tooMany(
+  { instructions }: ThreadRun,
+  state: 'waiting' | 'held',
+  text: string,
+  { limits }: EventContext,
+): EphemeralContent | undefined {
+  const most = limits.instructionsWaiting;
+  const isFull = instructions.filter((one) => one.state === state).length >= most;
+  return isFull ? { kind: 'tooMany', excerpt: excerptOf(text), most } : undefined;
 }
+
+const hasOpenQuestion = (thread: ThreadRun, userId: string, nowMs: number) =>
+  !isSoleAuthor(thread, userId) && heldOf(thread, userId).some(({ atMs }) => nowMs - atMs < QUESTION_TTL_MS);
 
 /** A person without the permission gets an ephemeral once, and again at each mention of Docket. */
 function refuseAuthor(
@@ -208,19 +182,18 @@ const addReplyEphemeral = (thread: ThreadRun, ts: string, author: Person, conten
 function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
   const { ts, mentionsBot } = event;
   const one = findInstruction(thread, ts);
-  const content = readContent(event, context);
+  const { text } = readContent(event, context);
   if (!one) {
     // The message was talk: a mention of Docket is too late.
-    const isLate = context.author.may && mentionsBot && !isTalk(parseThreadText(content.text));
+    const isLate = context.author.may && mentionsBot && !isTalk(parseThreadText(text));
     return isLate ? addReplyEphemeral(thread, ts, context.author, { kind: 'lateMention' }) : thread;
   }
   const isSent = one.state === 'over' ? one.outcome === 'sent' : !isResendable(one);
   if (isSent) return addReplyEphemeral(thread, ts, one.by, { kind: 'edited' });
   if (!isResendable(one)) return thread;
-  const { text, characters } = content;
   if (isTalk(parseThreadText(text))) return withdrawPending(thread, one);
   if (!context.author.may) return refuseAuthor(withdraw(thread, one), ts, mentionsBot, context);
-  const rejection = characters === undefined ? undefined : findRejection(thread, 'waiting', content, context);
+  const rejection = tooLong(text, context);
   if (rejection !== undefined)
     return addReplyEphemeral(withdrawPending(thread, one), ts, context.author, rejection);
   const edited = updateInstruction(thread, ts, { text, excerpt: excerptOf(text) });
@@ -241,7 +214,7 @@ function applyModal(
 ): ThreadRun {
   const thread = ask === undefined ? before : addAsk(before, ask);
   if (findInstruction(thread, id) || isTalk(parseThreadText(text))) return thread;
-  const rejection = findRejection(thread, 'waiting', truncateText(text, context.limits), context);
+  const rejection = tooLong(text, context) ?? tooMany(thread, 'waiting', text, context);
   if (rejection !== undefined)
     return addEphemeral(thread, { id: `${rejection.kind} ${id}`, to: by.id, ...rejection });
   return addInstruction(thread, newInstruction({ id, by, atMs, text }));
@@ -325,7 +298,10 @@ function resolveTrouble(
     action === 'leave'
       ? { state: 'over', outcome: 'left' }
       : { state: 'waiting', attempt: attempt + 1, ...unsent };
-  return answerSendProblem(updateInstruction(thread, one.id, changes), one, { by, action });
+  const sendProblems = thread.sendProblems.map((problem) =>
+    problem.id === one.id && problem.attempt === attempt ? { ...problem, answer: { by, action } } : problem,
+  );
+  return updateInstruction({ ...thread, sendProblems }, one.id, changes);
 }
 
 /** Resends the last instruction of a failed round, once per round. */

@@ -64,19 +64,6 @@ export function applySendResult(
   }
 }
 
-/** Records the answer to the open question or failure of one attempt. */
-export function answerSendProblem(
-  thread: ThreadRun,
-  attempt: Pick<Instruction, 'id' | 'attempt'>,
-  answer: NonNullable<SendProblem['answer']>,
-): ThreadRun {
-  const troubles = thread.sendProblems.map((one) => (isOpenTrouble(one, attempt) ? { ...one, answer } : one));
-  return { ...thread, sendProblems: troubles };
-}
-
-const isOpenTrouble = (trouble: SendProblem, { id, attempt }: Pick<Instruction, 'id' | 'attempt'>) =>
-  trouble.id === id && trouble.attempt === attempt && trouble.answer === undefined;
-
 const pullRequestOf = ({ seen }: ThreadRun) => seen?.prLink ?? seen?.prText;
 
 /** Adds a sent instruction to the open round, or opens one. */

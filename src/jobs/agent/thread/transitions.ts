@@ -65,11 +65,8 @@ const addFilesEphemeral = (thread: ThreadRun, { id, by, files }: Instruction) =>
   files ? addEphemeral(thread, { id: `files ${id}`, to: by.id, kind: 'files' }) : thread;
 
 /** Asks the author whether a reply is for the agent. */
-export const askAuthor = (thread: ThreadRun, { id, by, excerpt }: Instruction, nowMs: number): ThreadRun =>
-  addEphemeral(
-    { ...thread, askedAtMs: { ...thread.askedAtMs, [by.id]: nowMs } },
-    { id: `question ${id}`, to: by.id, kind: 'question', about: id, excerpt },
-  );
+export const askAuthor = (thread: ThreadRun, { id, by, excerpt }: Instruction): ThreadRun =>
+  addEphemeral(thread, { id: `question ${id}`, to: by.id, kind: 'question', about: id, excerpt });
 
 /** Drops all unsent instructions of one person. An ephemeral says so, and names the contact. */
 export function dropAuthor(thread: ThreadRun, userId: string, ask: string): ThreadRun {

@@ -30,7 +30,6 @@ export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
     mode: 'auto',
     hasOtherAuthors: false,
     answers: {},
-    askedAtMs: {},
     refused: [],
     instructions: [],
     sends: 0,
