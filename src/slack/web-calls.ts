@@ -157,7 +157,7 @@ export function createSlackWeb(options: SlackWebOptions) {
 }
 
 /** Fetches as the global `fetch` does. A request that is too late is not sent: the cause of the error has that code. */
-export function fetchInTime(
+function fetchInTime(
   url: string | URL,
   init: RequestInit | undefined,
   isTooLate: IsTooLate = () => false,
@@ -191,24 +191,19 @@ export function createSlackLogger(log: Log): Logger {
   };
 }
 
-interface TokenGateParts {
-  timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs' | 'slackCallMs'>;
-  /** Returns the time of a monotonic clock, in milliseconds. */
-  monotonicMs: () => number;
-}
-
 /** Returns a gate for calls to Slack: while the token is refused, one call at a time tries whether it works again. */
-export function createTokenGate({ timing, monotonicMs }: TokenGateParts) {
-  let refused: { times: number; untilMs: number } | undefined;
-  const waitMs = () => (refused === undefined ? 0 : Math.max(0, Math.ceil(refused.untilMs - monotonicMs())));
-  const pauseMs = (times: number) => backoffMs(timing, times, 0.5);
+function createTokenGate({ timing, monotonicMs }: Pick<SlackWebOptions, 'timing' | 'monotonicMs'>) {
+  /** Consecutive refusals, and the time of the next try. */
+  let refusals = 0;
+  let untilMs = 0;
+  const waitMs = () => (refusals === 0 ? 0 : Math.max(0, Math.ceil(untilMs - monotonicMs())));
 
   return {
     /** Returns for how many milliseconds no call may pass; 0 if the token works or the next try is due. */
     waitMs,
 
     /** Returns whether the token was refused and has not worked since. */
-    isRefused: () => refused !== undefined,
+    isRefused: () => refusals > 0,
 
     /** Makes the call and returns its result, or rejects with kind `token` without making it. */
     async run<T>(method: string, call: () => Promise<T>): Promise<T> {
@@ -216,22 +211,19 @@ export function createTokenGate({ timing, monotonicMs }: TokenGateParts) {
       // `auth.test` always passes: it is how the token is checked.
       if (remainingMs > 0 && method !== 'auth.test')
         throw new SlackApiError('token', method, 'token_refused_before', { retryAfterMs: remainingMs });
-      const before = refused;
+      const before = refusals;
       // While this call is under way, the others wait for it.
-      if (refused !== undefined) refused.untilMs = monotonicMs() + timing.slackCallMs;
+      if (refusals > 0) untilMs = monotonicMs() + timing.slackCallMs;
       try {
         const result = await call();
-        refused = undefined;
+        refusals = 0;
         return result;
       } catch (error) {
         const outcome = outcomeOf(error);
-        const times = (before?.times ?? 0) + 1;
         // Of concurrent calls, the first refusal counts.
-        if (outcome === 'refused' && refused === before)
-          refused = { times, untilMs: monotonicMs() + pauseMs(times) };
-        else if (outcome === 'works') refused = undefined;
-        else if (outcome === 'unknown' && refused !== undefined)
-          refused.untilMs = monotonicMs() + pauseMs(refused.times);
+        if (outcome === 'refused' && refusals === before) refusals += 1;
+        if (outcome === 'works') refusals = 0;
+        else untilMs = monotonicMs() + backoffMs(timing, Math.max(1, refusals), 0.5);
         throw error;
       }
     },
