@@ -30,7 +30,6 @@ import {
   type ButtonAction,
   type EventListener,
   type EventTools,
-  type ModalDetails,
   type ModalOrigin,
   type ModalValues,
   modalOrigin,
@@ -213,11 +212,9 @@ export function bind(app: App, parts: BindParts) {
       if (modal === undefined || !origin.success) return update(outdated.modal);
       const { callbackId: name, may, submit } = modal;
       const submitter = callerOfModal(body, origin.data, receivedAtMs);
+      const { values, ticked } = fieldsOf(view);
       const result = await passGate({ kind: 'modal', name, may }, submitter, (caller, tools) =>
-        submit(modalValues(view), caller, tools, {
-          ticked: tickedValues(view),
-          about: origin.data.about,
-        }),
+        submit(values, caller, tools, { ticked, about: origin.data.about }),
       );
       if (result.kind !== 'answered') return update(result.message);
       const { value } = result;
@@ -284,29 +281,20 @@ function messageOf({ message, message_ts: ts }: ChosenMessage): ShortcutMessage 
   return { ts, ...(inThread && { threadTs }), content: { text, blocks, attachments } };
 }
 
-/** The field values of a submitted modal: each block has one input. */
-function modalValues(view: ViewOutput): ModalValues {
-  const values = inputsOf(view).flatMap(([blockId, input]) => {
-    const chosen = input.selected_option?.value ?? input.selected_conversation ?? input.selected_time;
-    const value = input.value ?? chosen ?? '';
-    return value.trim() === '' ? [] : [[blockId, value] as const];
-  });
-  return Object.fromEntries(values);
+/** The fields of a submitted modal, by block id: typed and chosen values, and those of ticked checkboxes. */
+function fieldsOf({ state }: ViewOutput) {
+  const values: ModalValues = {};
+  const ticked: Record<string, string[]> = {};
+  for (const [blockId, inputs] of Object.entries(state.values)) {
+    // Each block has one input.
+    const [input] = Object.values(inputs);
+    const chosen = input?.selected_option?.value ?? input?.selected_conversation ?? input?.selected_time;
+    const value = input?.value ?? chosen ?? '';
+    if (value.trim() !== '') values[blockId] = value;
+    if (input?.selected_options) ticked[blockId] = input.selected_options.map(({ value }) => value);
+  }
+  return { values, ticked };
 }
-
-function tickedValues(view: ViewOutput): ModalDetails['ticked'] {
-  const values = inputsOf(view).flatMap(([blockId, { selected_options: ticked }]) =>
-    ticked === undefined ? [] : [[blockId, ticked.map(({ value }) => value)] as const],
-  );
-  return Object.fromEntries(values);
-}
-
-const inputsOf = ({ state }: ViewOutput) =>
-  Object.entries(state.values).flatMap(([blockId, inputs]) =>
-    Object.values(inputs)
-      .slice(0, 1)
-      .map((input) => [blockId, input] as const),
-  );
 
 /** From the payload of a slash command. `fullMember` is not known yet, so it is false. */
 function callerOfCommand(body: SlashCommand, receivedAtMs: number): Caller {

@@ -154,25 +154,23 @@ export function chartBlock(parts: ChartParts): ChartBlock {
   };
 }
 
+/** Text of small print: an element of its own, or part of either kind if it has no `type`. */
+interface SmallText {
+  type?: 'plain_text' | 'mrkdwn';
+  text: string;
+}
+
 /** Returns small lines, which explain the rest. */
 export function contextBlock(lines: Part[][]): ContextBlock {
-  // Other people's text is plain text; only links, names and ids need markup.
-  const runs: { type?: 'plain_text' | 'mrkdwn'; text: string }[] = [];
-  for (const part of joinLines(lines)) {
-    const code = codeOf(part);
-    const words = typeof part !== 'string' && 'code' in part ? bidiIsolate(part.code) : plainText(part);
-    const plain = code === undefined ? words : undefined;
-    const type = plain === undefined ? 'mrkdwn' : 'plain_text';
-    const text = code ?? plain ?? toMrkdwn(part);
-    const isEither = plain !== undefined && WORDS_ALONE.test(plain);
-    const last = runs.at(-1);
-    if (last === undefined && text.trim() === '') continue;
-    if (last && (isEither || last.type === undefined || last.type === type)) {
+  const texts: SmallText[] = [];
+  for (const { type, text } of joinLines(lines).map(toSmallText)) {
+    const last = texts.at(-1);
+    if (last && (type === undefined || last.type === undefined || last.type === type)) {
       last.text += text;
-      if (!isEither) last.type ??= type;
-    } else runs.push({ text, ...(!isEither && { type }) });
+      if (type !== undefined) last.type ??= type;
+    } else if (last || text.trim() !== '') texts.push({ text, ...(type && { type }) });
   }
-  const shown = runs.filter(({ text }) => text.trim() !== '');
+  const shown = texts.filter(({ text }) => text.trim() !== '');
   for (const { text } of shown) checkLimit('textObject', text);
   // Without these, `:x:` in a person's name would be a picture, and addresses and channel names would be links.
   const elements = shown.map(({ type = 'plain_text', text }) =>
@@ -184,14 +182,17 @@ export function contextBlock(lines: Part[][]): ContextBlock {
 /** Looks the same in plain text and in markup, so it needs no element of its own. */
 const WORDS_ALONE = /^(?:[\p{L}\p{N} ·,()'\n-]|\.(?=\s|$))*$/u;
 
-/** Returns an id or a command in `mrkdwn`; undefined if it could be markup itself. */
-function codeOf(part: Part): string | undefined {
-  const isPlainCode = typeof part !== 'string' && 'code' in part && /^[\w./: -]+$/u.test(part.code);
-  return isPlainCode ? `\`${part.code}\`` : undefined;
+/** Other people's text is plain text; only links, names, ids and commands need markup. */
+function toSmallText(part: Part): SmallText {
+  if (typeof part !== 'string' && 'code' in part && /^[\w./: -]+$/u.test(part.code))
+    return { type: 'mrkdwn', text: `\`${part.code}\`` };
+  const text = typeof part !== 'string' && 'code' in part ? bidiIsolate(part.code) : textOfPlain(part);
+  if (text === undefined) return { type: 'mrkdwn', text: toMrkdwn(part) };
+  return WORDS_ALONE.test(text) ? { text } : { type: 'plain_text', text };
 }
 
 /** Returns the text of a plain part; undefined for others. */
-function plainText(part: Part): string | undefined {
+function textOfPlain(part: Part): string | undefined {
   if (typeof part === 'string') return part;
   if ('bold' in part) return part.bold;
   return 'code' in part ? part.code : undefined;
@@ -219,7 +220,7 @@ function shownText(value: unknown, field = ''): string {
 }
 
 /** Slack refuses elements without a text. */
-const isEmpty = (part: Part) => plainText(part) === '';
+const isEmpty = (part: Part) => textOfPlain(part) === '';
 
 function toRichText(part: Part): RichTextElement {
   if (typeof part === 'string') return { type: 'text', text: part };
@@ -266,7 +267,7 @@ const toOverflow = ({ entries }: MenuParts): Overflow => ({
   type: 'overflow',
   action_id: MENU_ACTION,
   options: checkLimit('menuEntries', entries).map(({ label, action }) => ({
-    text: { type: 'plain_text', text: checkLimit('optionText', label) },
+    text: plainText(checkLimit('optionText', label)),
     value: checkLimit('menuValue', action),
   })),
 });
@@ -274,7 +275,7 @@ const toOverflow = ({ entries }: MenuParts): Overflow => ({
 function toButton(parts: ButtonParts): Button {
   return {
     type: 'button',
-    text: { type: 'plain_text', text: checkLimit('buttonText', parts.label) },
+    text: plainText(checkLimit('buttonText', parts.label)),
     action_id: parts.action,
     ...(parts.value !== undefined && { value: checkLimit('buttonValue', parts.value) }),
     ...(parts.url !== undefined && { url: checkLimit('buttonUrl', parts.url) }),
@@ -283,22 +284,15 @@ function toButton(parts: ButtonParts): Button {
   };
 }
 
-function toConfirmation({ title, text, yes, no, style }: NonNullable<ButtonParts['confirm']>) {
-  const plain = (
-    limit: 'confirmTitle' | 'confirmText' | 'confirmButton',
-    shown: string,
-  ): PlainTextElement => ({
-    type: 'plain_text',
-    text: checkLimit(limit, shown),
-  });
-  return {
-    title: plain('confirmTitle', title),
-    text: plain('confirmText', text),
-    confirm: plain('confirmButton', yes),
-    deny: plain('confirmButton', no),
-    ...(style && { style }),
-  };
-}
+const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
+
+const toConfirmation = ({ title, text, yes, no, style }: NonNullable<ButtonParts['confirm']>) => ({
+  title: plainText(checkLimit('confirmTitle', title)),
+  text: plainText(checkLimit('confirmText', text)),
+  confirm: plainText(checkLimit('confirmButton', yes)),
+  deny: plainText(checkLimit('confirmButton', no)),
+  ...(style && { style }),
+});
 
 const LINK_SCHEME = 'docket-link:';
 
@@ -333,18 +327,11 @@ export async function fillLinks(
       }
       const url = await findLink(element.url.slice(LINK_SCHEME.length));
       if (url !== undefined && url.length <= SLACK_LIMITS.buttonUrl) elements.push({ ...element, url });
-      else if (url !== undefined) blocks.push(linkBlock(element.text.text, url));
+      else if (url !== undefined) blocks.push(...message([[{ link: url, label: element.text.text }]]).blocks);
     }
     if (elements.length > 0) blocks.push({ ...block, elements });
   }
   return { text: original.text, blocks };
-}
-
-function linkBlock(label: string, url: string): MessageBlock {
-  return {
-    type: 'rich_text',
-    elements: [{ type: 'rich_text_section', elements: [{ type: 'link', url, text: label }] }],
-  };
 }
 
 /** Returns a message as text alone, for blocks that Slack refuses: the text, and the links of blocks and buttons. */
