@@ -9,12 +9,13 @@ import { type Settings, SettingsError } from './config/settings.ts';
 import { findRejectedKeys } from './jobs/alerts/admin-alert.ts';
 import type { FeatureContext } from './jobs/feature.ts';
 import { workWithKey } from './jobs/features.ts';
-import { enqueueHome, enqueueRun } from './jobs/index.ts';
+import { deliveryQueue, enqueueHome, enqueueRun } from './jobs/index.ts';
 import { createSystemStatus } from './jobs/status/status.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
+import { createOutbox } from './slack/outbox.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import { createSlackLogger } from './slack/web-calls.ts';
 import type { DeliveryState } from './store/messages.ts';
@@ -108,6 +109,12 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     openModal,
     now,
   };
+  const { publish } = createOutbox({
+    messages: stores.messages,
+    enqueueMessage: deliveryQueue(queues),
+    timing,
+    now,
+  });
   const updateHome = async (teamId: string, userId: string) => {
     await stores.people.markHomeOpened(teamId, userId);
     await enqueueHome(queues, { teamId, userId, openedAtMs: now() });
@@ -122,6 +129,8 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       threads,
       runs,
       wake,
+      ownPosts: stores.ownPosts,
+      publish,
       updateHome,
       async changeChannelId(...change) {
         await stores.channelIds.change(...change);

@@ -7,7 +7,7 @@ import { docsProblemOf } from './docs-api/problems.ts';
 import { createExpiryReminder, createKeyAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
 import type { JobContext } from './jobs/context.ts';
 import { workWithKey } from './jobs/features.ts';
-import { enqueueHome, enqueueRun, jobs } from './jobs/index.ts';
+import { deliveryQueue, enqueueHome, enqueueRun, jobs } from './jobs/index.ts';
 import { startSweeper } from './jobs/sweeper.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { createWorkers } from './jobs/workers.ts';
@@ -40,8 +40,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   parts.health.shareIn(stores.health, onRedisError);
 
   const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
-  const enqueueMessage = (key: string, inMs = 0) =>
-    queues.enqueue('slack-outbox', 'outbox', key, { key }, { replace: true, inMs });
+  const enqueueMessage = deliveryQueue(queues);
 
   const slack = rejectWhenStopping(stopping, parts.slack);
   const currentTeamId = () => identity.current()?.teamId;

@@ -14,6 +14,7 @@ import { watchItButton } from '../src/commands/export/modal.ts';
 import { registry } from '../src/commands/index.ts';
 import type { Caller, CommandTools } from '../src/commands/intake.ts';
 import { actionsOf } from '../src/commands/registry.ts';
+import { welcomeActions, welcomeMessage } from '../src/commands/welcome/welcome.ts';
 import { mentionMessage } from '../src/jobs/agent/mention/view.ts';
 import { agentActions } from '../src/jobs/agent/thread/buttons.ts';
 import { digestAskMessages } from '../src/jobs/agent/thread/digest-ask-view.ts';
@@ -33,7 +34,6 @@ import { answerButtonOf, homeActions } from '../src/jobs/home/view.ts';
 import { linkActions } from '../src/jobs/link/record.ts';
 import { linkMessages } from '../src/jobs/link/view.ts';
 import { detailsMessage, statusActions, statusMessage } from '../src/jobs/status/view.ts';
-import { welcomeActions, welcomeMessage } from '../src/jobs/welcome/job.ts';
 import { type Message, message } from '../src/slack/blocks.ts';
 import { noNames } from '../src/slack/markdown/names.ts';
 import { methodScopes } from '../src/slack/web-calls.ts';
@@ -214,7 +214,7 @@ async function everythingShown(): Promise<Message[]> {
     corrected,
     asked,
     helpMessage(exportCommand),
-    welcomeMessage,
+    welcomeMessage('T0ACME', 'C0DOCS').message,
     statusMessage(aState()),
     detailsMessage(aState(), { isAdmin: true }),
     aHome,

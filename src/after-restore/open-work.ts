@@ -14,7 +14,6 @@ import { startStep } from '../jobs/export/steps.ts';
 import { cardKey, exportMessages, privateKey } from '../jobs/export/view.ts';
 import { type LinkRun, linkRun } from '../jobs/link/record.ts';
 import { linkKey } from '../jobs/link/view.ts';
-import { type WelcomeRun, welcomeRun } from '../jobs/welcome/job.ts';
 import { retention } from '../runtime/timing.ts';
 import { writeIntent } from '../store/call-once.ts';
 import { keys } from '../store/keys.ts';
@@ -136,11 +135,6 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
 
   const closeLink = (run: LinkRun) => search([linkKey(run), `${linkKey(run)}.${run.made}`], run.sinceMs);
 
-  /** A greeting that may have been posted is left out. */
-  async function closeWelcome(run: WelcomeRun) {
-    if (run.state === 'accepted') await runs.save({ ...run, state: 'ended', known: true });
-  }
-
   const closers: Record<string, (id: string) => Promise<void>> = {
     'agent-thread': (id) => ifFound(runs.loadWithInbox(id, threadRun), closeThread),
     'agent-watch': (id) => ifFound(runs.load(id, watchRun), closeWatch),
@@ -148,7 +142,6 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     digest: (id) => ifFound(runs.load(id, editionRun), closeEdition),
     'digest-schedule': (id) => ifFound(runs.load(id, scheduleRun), closeSchedule),
     link: (id) => ifFound(runs.load(id, linkRun), closeLink),
-    welcome: (id) => ifFound(runs.load(id, welcomeRun), closeWelcome),
   };
 
   for (const { job, id } of await runs.active()) await closers[job]?.(id);

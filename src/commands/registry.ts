@@ -7,9 +7,10 @@ import type { Log } from '../runtime/log.ts';
 import { MENU_ACTION, type Message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { MessageText } from '../slack/markdown/message.ts';
+import type { Outbox } from '../slack/outbox.ts';
 import type { EphemeralMessage } from '../slack/response-url.ts';
 import type { RunStore } from '../store/runs.ts';
-import type { ThreadStore } from '../store/threads.ts';
+import type { OwnPostStore, ThreadStore } from '../store/threads.ts';
 import type { ValueStores } from '../store/values.ts';
 import type { SlashCommand } from './command.ts';
 import type { Caller, CommandTools, Wake } from './intake.ts';
@@ -146,6 +147,8 @@ export interface EventTools {
   threads: Pick<ThreadStore, 'appendToThread' | 'followedIndex' | 'isClosed'>;
   runs: Pick<RunStore, 'accept'>;
   wake: Wake;
+  ownPosts: Pick<OwnPostStore, 'isKnownIn'>;
+  publish: Outbox['publish'];
   /** Refreshes a person's Home tab. */
   updateHome: (teamId: string, userId: string) => Promise<void>;
   /** Records Slack's new id of a channel that Docket knows. */

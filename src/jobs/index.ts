@@ -10,7 +10,6 @@ import { type HomeData, homeJob } from './home/job.ts';
 import { linkJob } from './link/job.ts';
 import { outboxJob } from './outbox/job.ts';
 import type { Queues } from './queue.ts';
-import { welcomeJob } from './welcome/job.ts';
 
 /** Every kind of background work. */
 export const jobs = [
@@ -24,7 +23,6 @@ export const jobs = [
   editionJob,
   outboxJob,
   homeJob,
-  welcomeJob,
 ] as const;
 
 /** Queues a run for a step of its job, at once. */
@@ -39,3 +37,9 @@ export async function enqueueHome(queues: Queues, data: HomeData): Promise<void>
   const name = `${data.teamId}:${data.userId}`;
   await queues.enqueue(homeJob.queue, homeJob.name, name, data, { replace: true });
 }
+
+/** Returns what queues the delivery of a message. */
+export const deliveryQueue =
+  (queues: Queues) =>
+  (key: string, inMs = 0): Promise<void> =>
+    queues.enqueue(outboxJob.queue, outboxJob.name, key, { key }, { replace: true, inMs });

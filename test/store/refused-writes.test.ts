@@ -109,6 +109,8 @@ const hear = async (event: object) =>
       identity,
       threads: createThreadStore(connection),
       runs: createRunStore(connection),
+      ownPosts: { isKnownIn: async () => true },
+      publish: async () => {},
       wake() {},
       updateHome: async () => {},
       changeChannelId: async () => {},

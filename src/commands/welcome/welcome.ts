@@ -1,8 +1,12 @@
 import { z } from 'zod';
+import { exportSiteButton } from '../../jobs/export/reply-view.ts';
 import { overviewMessage } from '../../jobs/help-view.ts';
-import { newWelcome, welcomeActions } from '../../jobs/welcome/job.ts';
-import { retention } from '../../runtime/timing.ts';
+import { layout } from '../../slack/blocks.ts';
+import type { OutboxMessage } from '../../slack/outbox.ts';
+import { idOf } from '../../store/keys.ts';
 import { defineButton, type EventListener, type Registry } from '../registry.ts';
+
+export const welcomeActions = { how: 'welcome.how' } as const;
 
 /** [How it works]: shows help. */
 const howButton = defineButton({
@@ -12,20 +16,40 @@ const howButton = defineButton({
   run: async () => overviewMessage,
 });
 
+/** Returns the greeting of a channel, the same for each event. It mentions nobody, and has the lowest priority. */
+export const welcomeMessage = (teamId: string, channel: string): OutboxMessage => ({
+  key: idOf('welcome', teamId, channel),
+  place: { channel },
+  kind: 'state',
+  lowPriority: true,
+  repost: false,
+  message: layout({
+    lines: [
+      ["Hi, I'm Docket."],
+      ['Export a docs site: ', { code: '/docs-export docs.acme.com' }],
+      ['Instruct the docs agent: ', { code: '/docs-agent new Add a quickstart' }],
+    ],
+    buttons: [
+      { ...exportSiteButton, style: 'primary' },
+      { label: 'How it works', action: welcomeActions.how },
+    ],
+  }),
+});
+
 const joined = z.object({ user: z.string(), channel: z.string() });
 
-/** Greets a channel to which the app was added. Slack sends the event for everybody who joins. */
+/** Greets a channel to which the app was added, unless it is known there. Slack sends the event for everybody who joins. */
 const welcomeEvents: readonly EventListener[] = [
   {
     event: 'member_joined_channel',
     subscriptions: { member_joined_channel: 'channels:read' },
-    async handle(event, _envelope, { identity, runs, wake }) {
+    async handle(event, _envelope, { identity, ownPosts, publish }) {
       const { teamId, botUserId } = identity;
       const read = joined.safeParse(event);
       if (!read.success || read.data.user !== botUserId) return;
-      const welcome = newWelcome({ teamId, channel: read.data.channel });
-      const { kind } = await runs.accept(welcome, Number.MAX_SAFE_INTEGER, retention.runMs, undefined);
-      if (kind === 'accepted') wake(welcome);
+      const { channel } = read.data;
+      if (!(await ownPosts.isKnownIn(teamId, channel)))
+        await publish(teamId, welcomeMessage(teamId, channel), 1);
     },
   },
 ];

@@ -1,5 +1,6 @@
 import { helpMessage } from '../../../src/commands/command.ts';
 import { registry } from '../../../src/commands/index.ts';
+import { welcomeMessage } from '../../../src/commands/welcome/welcome.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
@@ -21,7 +22,6 @@ import {
   type SystemState,
   statusMessage,
 } from '../../../src/jobs/status/view.ts';
-import { newWelcome, welcomeMessages } from '../../../src/jobs/welcome/job.ts';
 import {
   chooseProjectMessage,
   contactsText,
@@ -44,7 +44,7 @@ import { aSchedule } from '../../support/jobs/digest/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
 import { THREAD } from '../../support/jobs/export/rendering.ts';
 import { anAuditEntry } from '../../support/store/builders.ts';
-import { answered, type GalleryState, home, modal, pick, told } from '../state.ts';
+import { answered, type GalleryState, home, modal, told } from '../state.ts';
 
 // What is about no single run: Home, `/docs-status`, alerts, and answers that all commands share.
 
@@ -366,10 +366,9 @@ const answers: GalleryState[] = [
   ),
 ];
 
-const aWelcome = newWelcome({ teamId: 'T0ACME', channel: 'C0DOCS' });
 const welcome = told(
   'welcome/in a new channel',
-  pick(welcomeMessages({ ...aWelcome, state: 'ended' }), 'welcome'),
+  welcomeMessage('T0ACME', 'C0DOCS').message,
   "I'm Docket",
   'Export a docs site',
 );

@@ -41,6 +41,8 @@ export function eventsForTests() {
         identity,
         threads: world.threads,
         runs: world.runs,
+        ownPosts: { isKnownIn: async () => true },
+        publish: async () => {},
         updateHome: async () => {},
         changeChannelId: async () => {},
         checkToken: async () => {},
