@@ -102,10 +102,7 @@ function namesSite(word: string): boolean {
   return !fileName.test(word) && (read.kind === 'domain' || read.suggested !== undefined);
 }
 
-/** Whether a request to follow names no job. "Follow" with the address of a page is an instruction. */
-export const asksWhichJob = (parsed: ThreadText): boolean =>
-  parsed.kind === 'badFollow' && (parsed.typed === undefined || mayBeJob(parsed.typed));
-
+/** "Follow" with the address of a page is an instruction. */
 function parseFollow(text: string): ThreadText | undefined {
   // Quotes and ticks may stand around the id, or around the whole text.
   const bare = text.replace(idDelimiters, '');
@@ -115,7 +112,8 @@ function parseFollow(text: string): ThreadText | undefined {
   const jobId = (found[1] ?? '').replace(idDelimiters, '');
   const named = project !== undefined && project !== '' && { project };
   const typed = readTypedJob((followedText.exec(text)?.[1] ?? '').replace(quotes, ''));
-  if (typed !== undefined && typed.kind !== 'id') return { kind: 'badFollow', typed, ...named };
+  if (typed !== undefined && typed.kind !== 'id')
+    return mayBeJob(typed) ? { kind: 'badFollow', typed, ...named } : undefined;
   if (jobId === '' || /…|\.{3}/u.test(found[1] ?? '') || /(?:…|\.{3})$/u.test(text))
     return { kind: 'badFollow' };
   if (jobId.length > MAX_JOB_ID_LENGTH || !isSafeId(jobId)) return undefined;

@@ -10,7 +10,7 @@ import { type Outcome, runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
 import { contactsText, missingScopeText } from '../../wording-view.ts';
-import { asksWhichJob, excerptOf, isTalk, parseThreadText, type ThreadText } from '../thread-text.ts';
+import { excerptOf, isTalk, parseThreadText, type ThreadText } from '../thread-text.ts';
 import { type MentionAnswer, type MentionRun, mentionRun } from './record.ts';
 import { mentionMessage } from './view.ts';
 
@@ -112,8 +112,8 @@ function answerFor(
     case 'command':
       return { kind: parsed.command === 'help' ? 'help' : 'notFollowed' };
     case 'badFollow':
+      return { kind: 'badFollow' };
     case 'instruction':
-      if (asksWhichJob(parsed)) return { kind: 'badFollow' };
       return lengthOf(text) > most
         ? { kind: 'tooLong', characters: lengthOf(text), most }
         : { kind: 'offer', text, excerpt: excerptOf(text) };

@@ -279,14 +279,12 @@ function privateEnding(run: ThreadRun, { limits }: JobContext): Message | undefi
 }
 
 /** Adds ephemerals to people who addressed the agent after the end. */
-function addEndedEphemerals(run: ThreadRun, entries: readonly ThreadEvent[]): ThreadRun {
-  const asks = entries.flatMap((entry) => (entry.kind === 'instruct' && entry.ask ? [entry.ask] : []));
-  const recipients = entries.flatMap((entry) => {
-    if (entry.kind === 'instruct') return [{ to: entry.by.id, id: entry.id }];
-    return entry.kind === 'reply' && entry.mentionsBot ? [{ to: entry.user, id: entry.ts }] : [];
-  });
-  return recipients.reduce(
-    (thread, { to, id }) => addEphemeral(thread, { id: `over ${id}`, to, kind: 'over' }),
-    asks.reduce(addAsk, run),
-  );
+function addEndedEphemerals(run: ThreadRun, events: readonly ThreadEvent[]): ThreadRun {
+  const addOver = (thread: ThreadRun, to: string, id: string) =>
+    addEphemeral(thread, { id: `over ${id}`, to, kind: 'over' });
+  return events.reduce((thread, event) => {
+    if (event.kind === 'reply' && event.mentionsBot) return addOver(thread, event.user, event.ts);
+    if (event.kind !== 'instruct') return thread;
+    return addOver(event.ask ? addAsk(thread, event.ask) : thread, event.by.id, event.id);
+  }, run);
 }

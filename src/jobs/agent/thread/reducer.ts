@@ -2,7 +2,7 @@ import { beginningOf, leavesSharedOut, messageToMarkdown } from '../../../slack/
 import type { Names } from '../../../slack/markdown/names.ts';
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
-import { asksWhichJob, excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
+import { excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import { addAsk } from './digest-asks.ts';
 import type { ReplyEvent, ThreadClick, ThreadEvent } from './event.ts';
 import {
@@ -93,7 +93,7 @@ function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext)
   if (!author.may) return isTaken ? refuseAuthor(thread, ts, mentionsBot, context) : thread;
   if (mentionsBot && parsed.kind === 'command') return applyCommand(thread, ts, parsed.command, context);
   if (mentionsBot && parsed.kind === 'follow') return answer({ kind: 'followsAlready', about: parsed.jobId });
-  if (mentionsBot && asksWhichJob(parsed)) return answer({ kind: 'badFollow' });
+  if (mentionsBot && parsed.kind === 'badFollow') return answer({ kind: 'badFollow' });
   // Files without text, among people, are not a question.
   if (parsed.kind === 'empty') return isTaken ? answer({ kind: 'tooEmpty' }) : thread;
   const state = isTaken ? 'waiting' : 'held';

@@ -11,10 +11,6 @@ import {
 /** More unposted ephemerals of one kind would repeat themselves to the same person. */
 const MAX_EPHEMERALS_PER_KIND = 5;
 
-/** Returns `before` itself if both are stored alike, else `after`. */
-const keepIfSame = <T>(before: T, after: T): T =>
-  JSON.stringify(before) === JSON.stringify(after) ? before : after;
-
 /**
  * Adds an ephemeral, unless its id exists or this person has enough of its kind. A question is always added: held
  * replies wait for its answer.
@@ -165,23 +161,16 @@ export function markFinal(thread: ThreadRun): ThreadRun {
   const open = thread.sendProblems.filter(({ answer }) => answer === undefined);
   const questions = open.filter(({ why }) => why === 'unknown');
   const failures = open.filter(({ why }) => why !== 'unknown').slice(-MAX_FINAL_FAILURES);
-  const troubles = [...questions, ...failures.map((failure) => ({ ...failure, final: true }))];
   const isLost = ({ id, attempt, state }: Instruction) =>
     state === 'failed' && !failures.some((failure) => failure.id === id && failure.attempt === attempt);
-  const instructions = thread.instructions.map((one) =>
-    isLost(one) ? { ...one, state: 'over' as const } : one,
-  );
-  const limit = hasUnsent(thread) ? thread.limit : undefined;
-  const retry = hasUnsent(thread) && !thread.retry?.expired ? thread.retry : undefined;
-  const titleShown = thread.title === undefined ? undefined : true;
-  return keepIfSame(thread, {
-    ...thread,
-    titleShown,
+  const final = {
+    ...updateInstructions(thread, isLost, { state: 'over' }),
+    titleShown: thread.title === undefined ? undefined : true,
     rounds,
-    sendProblems: troubles,
+    sendProblems: [...questions, ...failures.map((failure) => ({ ...failure, final: true }))],
     digestAsks: markFinalAsks(thread),
-    instructions,
-    limit,
-    retry,
-  });
+    limit: hasUnsent(thread) ? thread.limit : undefined,
+    retry: hasUnsent(thread) && !thread.retry?.expired ? thread.retry : undefined,
+  };
+  return JSON.stringify(final) === JSON.stringify(thread) ? thread : final;
 }
