@@ -1,12 +1,19 @@
+import { z } from 'zod';
 import { DocsApiError } from '../docs-api/errors.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { RateLimit } from '../store/rate-limit.ts';
 import type { JobContext } from './context.ts';
-import type { PollFailure, Snapshot } from './poll-record.ts';
-import { nextFailure } from './retry.ts';
+import { nextFailure, type PollFailure } from './retry.ts';
+
+/** The result of one poll. `fraction` is 0 to 1. */
+export const snapshot = z.object({ atMs: z.number(), fraction: z.number().optional() });
+type Snapshot = z.infer<typeof snapshot>;
+
+/** Number of snapshots for a plan; more would only enlarge the record. */
+export const MAX_SNAPSHOTS = 8;
 
 /** The input for the next poll's plan. Times are epoch milliseconds. */
-export interface Watched {
+interface Watched {
   startedAtMs: number;
   snapshots?: readonly Snapshot[];
 }

@@ -1,7 +1,17 @@
+import { z } from 'zod';
 import type { DocsApiError } from '../docs-api/errors.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { isPermanent, type SlackApiError } from '../slack/errors.ts';
-import type { PollFailure } from './poll-record.ts';
+
+/** Why calls to the platform fail, while that lasts. */
+export const pollFailure = z.object({
+  kind: z.enum(['down', 'limit', 'key', 'forbidden', 'project', 'lost']),
+  /** Consecutive failures of this kind. */
+  inARow: z.number().int(),
+  /** The time of the next try; epoch milliseconds. */
+  nextMs: z.number(),
+});
+export type PollFailure = z.infer<typeof pollFailure>;
 
 const TROUBLE_KINDS: Partial<Record<DocsApiError['kind'], PollFailure['kind']>> = {
   key_rejected: 'key',

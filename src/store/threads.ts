@@ -97,7 +97,6 @@ export function createThreadStore(redis: RedisClient) {
      * undefined, our known posts decide.
      */
     async appendToThread(
-      job: string,
       place: ThreadPlace,
       { event, dedupeKey }: InboxEntry,
       underOurs: boolean | undefined,
@@ -116,7 +115,7 @@ export function createThreadStore(redis: RedisClient) {
         JSON.stringify(event),
         dedupeKey,
         underOurs === undefined ? 'unknown' : underOurs ? 'yes' : 'no',
-        memberOf({ job, id: '' }),
+        memberOf({ job: 'agent-thread', id: '' }),
         keys.run(''),
         keys.inbox(''),
         retention.earlyMs,

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addSnapshot, MAX_SNAPSHOTS, type Snapshot } from '../../src/jobs/poll-record.ts';
-import { nextPollMs, type Watched } from '../../src/jobs/polling.ts';
+import { nextPollMs } from '../../src/jobs/polling.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 
 /** Snapshots at so many seconds. */
-const seen = (...of: [second: number, fraction?: number][]): Snapshot[] =>
+const seen = (...of: [second: number, fraction?: number][]) =>
   of.map(([second, fraction]) => ({ atMs: second * 1000, ...(fraction !== undefined && { fraction }) }));
 
 describe('the next poll', () => {
-  const plan = (watched: Partial<Watched>, second: number, jitter = 0.5) =>
+  const plan = (watched: Partial<Parameters<typeof nextPollMs>[0]>, second: number, jitter = 0.5) =>
     nextPollMs({ startedAtMs: 0, ...watched }, second * 1000, defaultTiming, jitter);
 
   test('comes after an eighth of the time that has passed where nothing else is known', () => {
@@ -45,21 +44,5 @@ describe('the next poll', () => {
         expect(ms).toBeLessThanOrEqual(defaultTiming.pollMaxMs);
       }),
     );
-  });
-});
-
-describe('the snapshots that are kept', () => {
-  const keep = (all: readonly Snapshot[]) => all.reduce<Snapshot[]>(addSnapshot, []);
-
-  test('are of one level the first and the last, so that a rate is known however long it stays', () => {
-    const stuck = Array.from({ length: 50 }, (_, index): [number, number] => [100 + index, 0.99]);
-    expect(keep(seen([0, 0], [50, 0.5], ...stuck))).toEqual(
-      seen([0, 0], [50, 0.5], [100, 0.99], [149, 0.99]),
-    );
-  });
-
-  test('are the last ones, also of a job that says nothing', () => {
-    const all = seen(...Array.from({ length: 20 }, (_, index): [number] => [index]));
-    expect(keep(all)).toEqual(all.slice(-MAX_SNAPSHOTS));
   });
 });

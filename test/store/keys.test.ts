@@ -40,7 +40,7 @@ test('all that is written with a name of its own begins with that name', async (
   await runs.accept(aThread(), deadlineMs, 60_000, undefined);
   const threads = createThreadStore(client);
   await threads.follow(aThread(), place);
-  await threads.appendToThread('agent-thread', place, { event: {}, dedupeKey: 'ts' }, false);
+  await threads.appendToThread(place, { event: {}, dedupeKey: 'ts' }, false);
   await createMessageStore(client).setWanted('m1', aMessage(), 1, 1000);
   await writeIntent(client, 'r1', 'start', { token: 'token', sinceMs: 1000 });
   await createRateLimitStore(client).takeSlot(
@@ -98,8 +98,8 @@ test('whatever the stores write ends some day, except for settings, threads that
   await runs.accept(aThread(), deadlineMs, 60_000, undefined);
   await threads.follow(aThread(), place);
   await threads.close(elsewhere);
-  await threads.appendToThread('agent-thread', place, happened, false);
-  await threads.appendToThread('agent-thread', elsewhere, happened, true);
+  await threads.appendToThread(place, happened, false);
+  await threads.appendToThread(elsewhere, happened, true);
   await runs.appendToInbox('agent-thread', 't1', happened, deadlineMs);
   await createOwnPostStore(client).markPosted('T1', 'C1', 'm1', '1.1');
   await createOwnPostStore(client).markPosting('T1', 'C1', 'm2');

@@ -52,7 +52,7 @@ describe('what happens in a thread', () => {
     await tell('one');
     const other = { ...place, rootTs: '2.2' };
     await accept(aThread({ id: 't2', claim: threadClaim(other) }));
-    expect(await stores.threads.appendToThread('agent-thread', other, said('one'), false)).toMatchObject({
+    expect(await stores.threads.appendToThread(other, said('one'), false)).toMatchObject({
       runId: 't2',
     });
   });

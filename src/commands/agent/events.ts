@@ -63,7 +63,7 @@ async function appendToFollowedThread(
   const { parentUser } = reply;
   const underOwnMessage = parentUser === undefined ? undefined : parentUser === identity.botUserId;
   const entry = { event: threadEvent.parse(reply), dedupeKey: dedupeKeyOf(reply) };
-  const outcome = await threads.appendToThread('agent-thread', place, entry, underOwnMessage);
+  const outcome = await threads.appendToThread(place, entry, underOwnMessage);
   if (outcome.kind === 'kept') wake({ id: outcome.runId, job: 'agent-thread' });
   return outcome.kind;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ExportJob } from '../../docs-api/schemas.ts';
-import { addSnapshot } from '../poll-record.ts';
+import { MAX_SNAPSHOTS } from '../polling.ts';
 import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate, isRetracted } from './record.ts';
 
 /** Returns the run with these changes, and the time at which its state began. */
@@ -43,7 +43,7 @@ export function applySnapshot(
     status: job.status === 'unknown' ? job.rawStatus : job.status,
     progressText: job.progress?.text ?? before.progressText,
     pageCount: job.pageCount ?? before.pageCount,
-    snapshots: addSnapshot(before.snapshots, snapshot),
+    snapshots: [...before.snapshots, snapshot].slice(-MAX_SNAPSHOTS),
     // For an export not started here, the platform gives the start.
     ...(before.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),
     pollRequested: undefined,

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import { type ExportRun, jobIdOf } from '../export/record.ts';
-import { pollFailure } from '../poll-record.ts';
 import { type RunRequest, requestRunId } from '../request.ts';
+import { pollFailure } from '../retry.ts';
 import type { VisibleKind } from '../visibility.ts';
 
 /**

@@ -20,8 +20,7 @@ export function threadStoresForTests() {
 
   const claim = threadClaim(place);
   const said = (text: string) => ({ event: { text }, dedupeKey: text });
-  const tell = (text: string, underOurs = false) =>
-    threads.appendToThread('agent-thread', place, said(text), underOurs);
+  const tell = (text: string, underOurs = false) => threads.appendToThread(place, said(text), underOurs);
   const post = (text: string, deadlineMs = inTime) =>
     runs.appendToInbox('agent-thread', 't1', said(text), deadlineMs);
   const accept = (run = aThread()) => runs.accept(run, inTime, 60_000, undefined);

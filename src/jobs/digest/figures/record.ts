@@ -3,7 +3,7 @@ import { retention } from '../../../runtime/timing.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
 import type { JobContext } from '../../context.ts';
-import { pollFailure } from '../../poll-record.ts';
+import { pollFailure } from '../../retry.ts';
 import {
   counts,
   type DayRange,
