@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from './config/settings.ts';
-import { createDocsApi, type DocsApi, type DocsApiRequest, keyIdOf } from './docs-api/client.ts';
+import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
 import { DocsApiError } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
 import { docsProblemOf } from './docs-api/problems.ts';
@@ -164,20 +164,6 @@ function createDocsApis(
     const { name, apiKey, apiKeyVariable: keyVariable, apiKeyFile } = project;
     const owner = { project: name, keyVariable, isFile: apiKeyFile !== undefined };
 
-    function keepOutcome(request: DocsApiRequest) {
-      const { operation, status, code } = request;
-      const problem = docsProblemOf(request, owner);
-      if (problem === undefined) return health.worked({ of: name, operation });
-      // A person requested it, and it is refused or unknown. A rate limit is waited for.
-      const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem.name !== 'docs_limited';
-      health.failed(
-        { of: name, operation },
-        problem,
-        isWaitedFor || problem.name === 'docs_key',
-        code ?? status,
-      );
-    }
-
     const api = createDocsApi({
       baseUrl: docsApiUrl,
       apiKey,
@@ -189,17 +175,20 @@ function createDocsApis(
       proxies,
       timeoutMs: timing.docsCallMs,
       log(request) {
-        const { operation, error = 'ok', durationMs } = request;
-        metrics.docsCalls.observe({ operation, outcome: error }, durationMs);
-        tracing.called(`docs ${operation}`, durationMs, error);
-        // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
-        if (request.error !== 'aborted') {
-          keepOutcome(request);
-          health.record('docs', isFromPlatform(request.status));
-        }
-        if (request.error === undefined || request.error === 'key_rejected')
-          watchKey(keyIdOf(project), request.error === undefined);
+        const { operation, error, status, code, durationMs } = request;
         log.debug(request, 'docs api');
+        metrics.docsCalls.observe({ operation, outcome: error ?? 'ok' }, durationMs);
+        tracing.called(`docs ${operation}`, durationMs, error ?? 'ok');
+        if (error === undefined || error === 'key_rejected') watchKey(keyIdOf(project), error === undefined);
+        // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
+        if (error === 'aborted') return;
+        const call = { of: name, operation };
+        const problem = docsProblemOf(request, owner);
+        // A person requested it, and it is refused or unknown. A rate limit is waited for.
+        const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem?.name !== 'docs_limited';
+        if (problem === undefined) health.worked(call);
+        else health.failed(call, problem, isWaitedFor || problem.name === 'docs_key', code ?? status);
+        health.record('docs', isFromPlatform(status));
       },
     });
     return [name, api] as const;

@@ -26,6 +26,11 @@ const principalProblem =
 
 const principal = z.string(principalProblem).regex(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
 
+const keySource = z.union([
+  z.strictObject({ env: z.string().refine(isVariableName), expires: z.unknown().optional() }),
+  z.strictObject({ file: z.string().min(1), expires: z.unknown().optional() }),
+]);
+
 /** No message may repeat the value: it may be a key. */
 const apiKey = (env: Env) =>
   z.unknown().transform((value, context): ProjectKey => {
@@ -37,19 +42,20 @@ const apiKey = (env: Env) =>
       return problem(
         'contains the key itself. Put the key in an environment variable, and write { env: NAME } here.',
       );
-    const source = keySourceIn(value);
-    if (source === undefined || (source.kind === 'env' && !isVariableName(source.name)))
+    const source = keySource.safeParse(value).data;
+    if (source === undefined)
       return problem(
         'must name an environment variable in capitals, or a file. Write it like { env: ACME_DOCS_API_KEY } or { file: /run/secrets/acme }.',
       );
-    const { kind, name } = source;
     const expires = date.optional().safeParse(source.expires);
     if (!expires.success) return problem(`expires ${expires.error.issues[0]?.message}`);
-    const flaw = kind === 'env' ? variableProblem(name, env) : keyFileProblem(name, env);
+    const flaw = 'env' in source ? variableProblem(source.env, env) : keyFileProblem(source.file, env);
     if (flaw !== undefined) return problem(flaw);
-    return kind === 'env'
-      ? { apiKey: env[name] ?? '', apiKeyVariable: name, apiKeyExpires: expires.data }
-      : { ...keyInFile(name, name, env), apiKeyExpires: expires.data };
+    const key =
+      'env' in source
+        ? { apiKey: env[source.env] ?? '', apiKeyVariable: source.env }
+        : keyInFile(source.file, source.file, env);
+    return { ...key, apiKeyExpires: expires.data };
   });
 
 const mapProblem = 'must be a map. Below it, write one name: value per line.';
@@ -295,13 +301,4 @@ function keyProblem(key: string, { DOCS_API_KEY_PREFIX: prefix = '' }: Env): str
   return key.startsWith(prefix)
     ? undefined
     : 'names a key that does not begin with DOCS_API_KEY_PREFIX. Use an admin key of the right platform.';
-}
-
-/** Returns the source in `{ env: NAME }` or `{ file: PATH }`, also with `expires: DATE`; undefined for others. */
-function keySourceIn(value: unknown) {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const { expires, ...rest }: { expires?: unknown } = value;
-  const [[kind, name] = [], ...others] = Object.entries<unknown>(rest);
-  const isSource = (kind === 'env' || kind === 'file') && typeof name === 'string' && name !== '';
-  return isSource && others.length === 0 ? { kind, name, expires } : undefined;
 }

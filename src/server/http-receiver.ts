@@ -35,17 +35,6 @@ interface HttpParts {
   log: Log;
 }
 
-/** A body was not read completely; `status` is the HTTP status of the answer. */
-class BodyRefused extends Error {
-  override readonly name = 'BodyRefused';
-  readonly status: number;
-
-  constructor(status: number) {
-    super(`refused with ${status}`);
-    this.status = status;
-  }
-}
-
 /**
  * Receives Slack's requests at `POST /slack/events`. Unlike Bolt's own receiver it checks the signature's headers
  * before it reads a body, limits bodies, refuses timestamps in the future, and answers unreadable requests. It
@@ -58,44 +47,39 @@ export function createHttpReceiver(parts: HttpParts): Receiver {
   const listeners = createListeners({ newRef, log });
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
-    try {
-      const timestamp = String(request.headers['x-slack-request-timestamp']);
-      const signature = String(request.headers['x-slack-signature']);
-      if (!/^\d{1,12}$/.test(timestamp) || !/^v0=[0-9a-f]{64}$/.test(signature)) {
-        if (await isSslCheck(request)) response.writeHead(200).end();
-        else refuse(response, 401);
-        return;
-      }
-      const aheadS = Math.round(Number(timestamp) - now() / 1000);
-      const body = (await readBody(request)).toString();
-      const isSigned = isValidSlackRequest({
-        signingSecret,
-        body,
-        headers: { 'x-slack-signature': signature, 'x-slack-request-timestamp': Number(timestamp) },
-        // Bolt refuses only old requests, and does not say whether the age or the signature was wrong.
-        nowMilliseconds: Number(timestamp) * 1000,
-      });
-      const isInTime = Math.abs(aheadS) <= CLOCK_TOLERANCE_S;
-      if (!isSigned || !isInTime) {
-        // Only the body proves whether Slack sent it.
-        if (isSigned) reportClock(aheadS);
-        else if (isInTime) reportUnsigned();
-        return refuse(response, 401);
-      }
-      const type = request.headers['content-type'];
-      await respond(parseBody(type, body), response);
-      // After the answer: /docs-status still shows the problem that this request ends.
-      health.worked(kind);
-    } catch (error) {
-      if (!(error instanceof BodyRefused)) throw error;
-      refuse(response, error.status);
+    const timestamp = String(request.headers['x-slack-request-timestamp']);
+    const signature = String(request.headers['x-slack-signature']);
+    if (!/^\d{1,12}$/.test(timestamp) || !/^v0=[0-9a-f]{64}$/.test(signature)) {
+      if (await isSslCheck(request)) response.writeHead(200).end();
+      else refuse(response, 401);
+      return;
     }
+    const aheadS = Math.round(Number(timestamp) - now() / 1000);
+    const { body, refusal } = await readBody(request);
+    if (refusal !== undefined) return refuse(response, refusal);
+    const isSigned = isValidSlackRequest({
+      signingSecret,
+      body,
+      headers: { 'x-slack-signature': signature, 'x-slack-request-timestamp': Number(timestamp) },
+      // Bolt refuses only old requests, and does not say whether the age or the signature was wrong.
+      nowMilliseconds: Number(timestamp) * 1000,
+    });
+    const isInTime = Math.abs(aheadS) <= CLOCK_TOLERANCE_S;
+    if (!isSigned || !isInTime) {
+      // Only the body proves whether Slack sent it.
+      if (isSigned) reportClock(aheadS);
+      else if (isInTime) reportUnsigned();
+      return refuse(response, 401);
+    }
+    await respond(parseBody(request.headers['content-type'], body), response);
+    // After the answer: /docs-status still shows the problem that this request ends.
+    health.worked(kind);
   }
 
   async function isSslCheck(request: IncomingMessage): Promise<boolean> {
     const { 'content-length': length, 'x-slack-signature': signature } = request.headers;
     if (signature !== undefined || !(Number(length) <= MAX_SSL_CHECK_BYTES)) return false;
-    return parse((await readBody(request)).toString()).ssl_check === '1';
+    return parse((await readBody(request)).body).ssl_check === '1';
   }
 
   function reportClock(aheadS: number) {
@@ -150,9 +134,9 @@ interface OpenBody {
 }
 
 /**
- * Returns a function that reads a whole body. It rejects with `BodyRefused` if the body is too long or cut off. If all
- * open bodies together are too long, the longest one is refused, since Slack's are short. The server limits the time
- * for a body.
+ * Returns a function that reads a whole body. If the body is too long or cut off, the function returns the HTTP status
+ * of the `refusal`. If all open bodies together are too long, the longest one is refused, since Slack's are short. The
+ * server limits the time for a body.
  */
 function createBodyReader() {
   const openBodies = new Set<OpenBody>();
@@ -166,10 +150,10 @@ function createBodyReader() {
       [...openBodies].reduce((one, other) => (other.bytes > one.bytes ? other : one)).refuse(503);
   }
 
-  return async function readBody(request: IncomingMessage): Promise<Buffer> {
-    if (Number(request.headers['content-length']) > MAX_BYTES) throw new BodyRefused(413);
+  return async function readBody(request: IncomingMessage): Promise<{ body: string; refusal?: number }> {
+    if (Number(request.headers['content-length']) > MAX_BYTES) return { body: '', refusal: 413 };
     const refused = new AbortController();
-    const body: OpenBody = { bytes: 0, refuse: (status) => refused.abort(new BodyRefused(status)) };
+    const body: OpenBody = { bytes: 0, refuse: (status) => refused.abort(status) };
     const chunks: Buffer[] = [];
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
@@ -179,9 +163,9 @@ function createBodyReader() {
     request.on('data', onData);
     try {
       await finished(request, { signal: refused.signal, cleanup: true });
-      return Buffer.concat(chunks);
+      return { body: Buffer.concat(chunks).toString() };
     } catch {
-      throw refused.signal.aborted ? refused.signal.reason : new BodyRefused(400);
+      return { body: '', refusal: refused.signal.aborted ? refused.signal.reason : 400 };
     } finally {
       request.off('data', onData);
       // Without a listener, an error of the connection would end the process.

@@ -149,27 +149,6 @@ describe('an agent job', () => {
     expect(platform.agent.messages.map(({ prompt }) => prompt)).toEqual(['Also add error handling']);
   });
 
-  test('shows when it was archived', async () => {
-    const { platform, api } = await platformAndClient();
-    const { projectId } = platform;
-    const jobId = platform.agent.add();
-    platform.agent.archive(jobId);
-    expect(await api.getAgentJob({ projectId, jobId })).toMatchObject({
-      status: 'archived',
-      archivedAt: START_MS,
-    });
-    expect(await errorOf(api.sendFollowUp({ projectId, jobId, prompt: 'x' }))).toMatchObject({
-      kind: 'bad_request',
-    });
-  });
-
-  test('is created where the platform can', async () => {
-    const { platform, api } = await platformAndClient();
-    const { projectId } = platform;
-    const { id } = await api.createAgentJob({ projectId, prompt: 'Write a quickstart' });
-    expect(platform.agent.jobs.has(id ?? '')).toBe(true);
-  });
-
   test.each([
     [404, 'not_found'],
     [405, 'unsupported'],
@@ -180,42 +159,6 @@ describe('an agent job', () => {
       kind,
       happened: 'no',
     });
-  });
-});
-
-describe('page views', () => {
-  test('come page by page, and add up', async () => {
-    const { platform, api } = await platformAndClient();
-    const range = { projectId: platform.projectId, dateFrom: '2026-09-14', dateTo: '2026-09-21' };
-    const first = await api.getPageViews({ ...range, limit: 250, offset: 0 });
-    const second = await api.getPageViews({ ...range, limit: 250, offset: 250 });
-    expect([first.hasMore, second.hasMore]).toEqual([true, false]);
-    const views = [...first.views, ...second.views];
-    const sum = (key: 'human' | 'ai' | 'total') => views.reduce((total, view) => total + view[key], 0);
-    expect({ human: sum('human'), ai: sum('ai'), total: sum('total') }).toEqual(first.totals);
-    expect(first.totals).toEqual(platform.views.between('2026-09-14', '2026-09-21').totals);
-  });
-
-  test('at the limit, a read is not repeated', async () => {
-    const { platform, api } = await platformAndClient({ retryAfter: true });
-    platform.wire.order('GET /v1/analytics/{projectId}/views', { kind: 'answer', status: 429 });
-    const query = { projectId: platform.projectId };
-    const error = await errorOf(api.getPageViews(query));
-    expect(error).toMatchObject({
-      kind: 'rate_limited',
-      happened: 'no',
-      retryable: true,
-      retryAfterMs: undefined,
-    });
-    expect(platform.wire.calls).toHaveLength(1);
-
-    while (platform.used.analytics() < 100)
-      await api.getPageViews({ ...query, limit: 1, dateFrom: '2026-09-20' });
-    expect(await errorOf(api.getPageViews(query))).toMatchObject({
-      kind: 'rate_limited',
-      retryAfterMs: 3_600_000,
-    });
-    expect(platform.wire.calls).toHaveLength(102);
   });
 });
 
@@ -261,32 +204,6 @@ describe('what readers looked for', () => {
     expect(await api.getAssistantConversations({ ...week, limit: 1, cursor: latest.nextCursor })).toEqual({
       conversations: [{ resolutionStatus: 'unanswered', queryCategory: 'billing' }],
       hasMore: false,
-    });
-  });
-});
-
-describe('faults on the wire', () => {
-  const START = 'POST /v1/static-export/jobs';
-
-  test.each(['before', 'after'] as const)(
-    'a start that is reset %s it took effect is unknown, and sent once',
-    async (when) => {
-      const { platform, api } = await platformAndClient();
-      platform.wire.order(START, { kind: 'reset', when });
-      const error = await errorOf(api.startExport({ domain: 'docs.acme.com' }));
-      expect(error).toMatchObject({ kind: 'connection', happened: 'unknown', retryable: false });
-      expect(platform.wire.calls).toHaveLength(1);
-      expect(platform.starts).toHaveLength(when === 'after' ? 1 : 0);
-    },
-  );
-
-  test('a page of a proxy proves nothing about a start', async () => {
-    const { platform, api } = await platformAndClient();
-    platform.wire.order(START, { kind: 'garbage', when: 'before' });
-    expect(await errorOf(api.startExport({ domain: 'docs.acme.com' }))).toMatchObject({
-      kind: 'unreadable',
-      happened: 'unknown',
-      retryable: false,
     });
   });
 });

@@ -161,19 +161,6 @@ describe('the connections', () => {
     expect(pauses).toBe(0);
   });
 
-  test('are renewed when Slack asks for it, before the old ones go', async () => {
-    const { slack, receiver, lines } = await connected(acknowledges);
-    let none = false;
-    const stop = slack.workspace.onChange(() => {
-      if (slack.sockets.opened > 2 && !receiver.connected()) none = true;
-    });
-    slack.sockets.disconnect('warning');
-    await slack.until(() => slack.sockets.open === 2);
-    stop();
-    expect(none).toBe(false);
-    expect(lines).toContainEqual(expect.objectContaining({ reason: 'warning' }));
-  });
-
   test('that Slack wants renewed stay while it takes no new ones', async () => {
     const { slack, ana, receiver } = await connected(acknowledges);
     slack.wire.order('apps.connections.open', { kind: 'answer', status: 500 }, 1000);
@@ -238,16 +225,6 @@ describe('the connections', () => {
     await receiver(slack.apiUrl, acknowledges).receiver.start();
     const atMs = slack.wire.calls.map((call) => call.atMs);
     expect((atMs[2] ?? 0) - (atMs[0] ?? 0)).toBeGreaterThanOrEqual(990);
-  });
-
-  test('that Slack does not greet are given up', async () => {
-    const slack = createStandInSlack({ transport: 'socket' });
-    onTestFinished((await slack.listen()).close);
-    slack.sockets.order('no hello', 2);
-    const timing = { ...quick, socketHelloMs: 1500 };
-    await receiver(slack.apiUrl, acknowledges, { timing }).receiver.start();
-    await slack.until(() => slack.sockets.open === 2);
-    expect(slack.sockets.opened).toBe(4);
   });
 
   test('on which Slack is silent are given up', async () => {

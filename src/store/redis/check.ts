@@ -133,7 +133,7 @@ const REFUSALS: [pattern: RegExp, kind: RedisProblemKind, word?: string][] = [
 ];
 
 /** Returns the problem behind the errors of a new connection. */
-export function problemOfError(errors: readonly unknown[], address: RedisAddress): RedisProblem {
+function problemOfError(errors: readonly unknown[], address: RedisAddress): RedisProblem {
   const texts = errors.map(textOf);
   for (const [pattern, kind, word] of REFUSALS)
     if (texts.some((text) => pattern.test(text))) return problemOf(kind, word);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isFatal, problemOfError, problemsOf, type RedisProblem } from '../../../src/store/redis/check.ts';
+import { isFatal, problemsOf, type RedisProblem } from '../../../src/store/redis/check.ts';
 
 const info = { redis_version: '7.0.15', role: 'master', maxmemory_policy: 'noeviction', aof_enabled: '1' };
 const single = { url: 'redis://127.0.0.1' };
@@ -35,19 +35,4 @@ test('a text repeats nothing of a server but words', () => {
   const policy = `evil](https://evil.example) ${'x'.repeat(100)}`;
   const [problem] = problemsOf({ ...info, maxmemory_policy: policy }, single);
   expect(problem?.text).not.toMatch(/[()[\]/]evil|x{60}/);
-});
-
-test.each([
-  [{ code: 'CERT_HAS_EXPIRED', message: 'certificate has expired' }, 'certificate!'],
-  [{ code: 'ERR_TLS_CERT_ALTNAME_INVALID', message: 'no' }, 'certificate!'],
-  [{ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', message: 'no' }, 'certificate!'],
-  [{ code: 'ERR_SSL_WRONG_VERSION_NUMBER', message: 'no' }, 'address!'],
-  [{ message: 'NOAUTH Authentication required.' }, 'password!'],
-  [{ message: 'DENIED Redis is running in protected mode' }, 'password!'],
-  [{ message: "NOPERM this user has no permissions to run the 'info' command" }, 'rights!'],
-  [{ message: 'ERR max number of clients reached' }, 'unreachable'],
-  [{ code: 'EAI_AGAIN', message: 'getaddrinfo EAI_AGAIN redis' }, 'unreachable'],
-  [undefined, 'unreachable'],
-])('the error %o is named as %s', (error, expected) => {
-  expect(labelOf(problemOfError([error], single))).toBe(expected);
 });
