@@ -45,9 +45,11 @@ export async function publishAndWait(
   delaysMs: readonly number[],
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
-  const { runs, now } = context;
+  const { runs, figures, now } = context;
   await publishThread(run, context);
-  if (run.digestAsks.some(({ listed }) => !listed)) return saveAs(await listAsks(run, context));
+  // The next digest finds an ask by this list.
+  for (const { digest, final: isFinal } of run.digestAsks)
+    if (!isFinal) await figures.addAsk(digest, run.id);
   const ephemerals = await postNextEphemeral(run, context);
   if (ephemerals !== run.ephemerals) return saveAs({ ...run, ephemerals });
   const { thread, retryInMs } = await showReactions(run, context);
@@ -57,12 +59,6 @@ export async function publishAndWait(
   const waitMs = Math.min(...delaysMs, ...ephemeralsInMs, retryInMs);
   if (waitMs !== Infinity) return runAgainIn(waitMs);
   return (await runs.markIdle(run, run.state === 'ended', wakes)) ? done : 'next';
-}
-
-/** Lists each ask with its digest, so that the next digest finds it. */
-async function listAsks(thread: ThreadRun, { figures }: JobContext): Promise<ThreadRun> {
-  for (const { digest } of thread.digestAsks) await figures.addAsk(digest, thread.id);
-  return { ...thread, digestAsks: thread.digestAsks.map((ask) => ({ ...ask, listed: true })) };
 }
 
 /** Posts the first due ephemeral. Returns the remaining ones: the same list if none is due. */

@@ -192,8 +192,6 @@ export const digestAsk = z.object({
   }),
   /** The subject as text. */
   about: z.string(),
-  /** The next digest finds it. */
-  listed: z.boolean().optional(),
   /** The job's round of the instruction, once known. */
   round: z.number().int().optional(),
   /** Missing while it may still change. */

@@ -80,9 +80,12 @@ async function step(run: EditionRun, context: JobContext): Promise<StepResult<Ed
 
 const checkMs = (run: EditionRun, context: JobContext) => deliveryCheckMs(run, context, MAX_CHECK_MS);
 
-/** Returns the runs that collect its figures, then those of the range before. */
-const loadFigures = ({ figures = [] }: EditionRun, { runs }: JobContext) =>
-  Promise.all(figures.map((id) => runs.load(id, figuresRun)));
+/** Returns the runs that collect its figures and those of the range before; `open` are those that have not ended. */
+async function loadFigures({ figures: ids = [] }: EditionRun, { runs }: JobContext) {
+  const [figures, before] = await Promise.all(ids.map((id) => runs.load(id, figuresRun)));
+  const open = [figures, before].flatMap((one) => (one && one.state !== 'ended' ? [one] : []));
+  return { figures, before, open };
+}
 
 /** Has the figures collected. Those of earlier requests are used, and failed ones are collected again. */
 async function collect(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
@@ -94,7 +97,7 @@ async function collect(run: EditionRun, context: JobContext): Promise<StepResult
 /** Waits for the totals. Only they must be on time; without the earlier totals there is no comparison. */
 async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
   const { now, rateLimiter, timing, figures: kept } = context;
-  const [figures, before] = await loadFigures(run, context);
+  const { figures, before, open } = await loadFigures(run, context);
   if (figures === undefined) return end(run, { why: 'platform' });
   if (!hasTotals(figures)) {
     if (figures.state === 'ended')
@@ -108,7 +111,6 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   }
   // The comparison may come later. A weekly digest waits equally long for its pages, which saves an edit.
   const isDue = now() - run.dueAtMs >= timing.digestWaitMs;
-  const open = [figures, before].flatMap((one) => (one && one.state !== 'ended' ? [one] : []));
   const isNear = open.every(({ limitedUntilMs = 0 }) => limitedUntilMs - run.dueAtMs < timing.digestWaitMs);
   const lacksTotals = before !== undefined && open.includes(before) && !hasTotals(before);
   const awaits = lacksTotals || (open.length > 0 && run.kind === 'weekly' && isNear);
@@ -157,16 +159,13 @@ async function updateRootMessage(
 
 /** Waits for the lists of pages, which the hourly limit may delay. */
 async function awaitPages(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
-  const [figures, before] = await loadFigures(run, context);
-  const isOpen = [figures, before].some((one) => one !== undefined && one.state !== 'ended');
-  if (isOpen) {
-    const wait = findPagesWait(run, [figures, before], context);
-    const compared = run.totalsBefore === undefined ? totalsBeforeOf(before) : {};
-    return wait !== undefined || compared.totalsBefore !== undefined
-      ? saveAs({ ...run, ...compared, ...wait })
-      : runAgainIn(checkMs(run, context));
-  }
-  return saveAs(await complete(run, figures, before, context));
+  const { figures, before, open } = await loadFigures(run, context);
+  if (open.length === 0) return saveAs(await complete(run, figures, before, context));
+  const wait = findPagesWait(run, open, context);
+  const compared = run.totalsBefore === undefined ? totalsBeforeOf(before) : {};
+  return wait !== undefined || compared.totalsBefore !== undefined
+    ? saveAs({ ...run, ...compared, ...wait })
+    : runAgainIn(checkMs(run, context));
 }
 
 /** Whether to report a failure: a transient one may pass by itself. */
@@ -188,11 +187,10 @@ function stuckBy({ dueAtMs }: EditionRun, figures: FiguresRun, { now }: JobConte
  */
 function findPagesWait(
   run: EditionRun,
-  all: readonly (FiguresRun | undefined)[],
+  open: readonly FiguresRun[],
   { now }: JobContext,
 ): Pick<EditionRun, 'pagesFromMs' | 'pagesHeld'> | undefined {
   const { pagesFromMs = 0, pagesHeld } = run;
-  const open = all.flatMap((one) => (one && one.state !== 'ended' ? [one] : []));
   const isBroken = pagesFromMs > 0 && pagesFromMs <= now();
   const failing = open.find((one) => isPersistent(one) || (isBroken && one.pollFailure?.kind === 'limit'));
   const cause = failing && causeOf(failing);

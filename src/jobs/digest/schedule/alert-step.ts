@@ -12,8 +12,8 @@ import {
 } from '../figures/record.ts';
 import { comparePages, type DayRange, type PageCounts } from '../model.ts';
 import { daysOf, SETTLING_MS } from '../weeks.ts';
-import { alertKey, nextDaily, pauseItself, type ScheduleRun } from './record.ts';
-import { alertMessage, type MovedPage, notPermittedMessage } from './view.ts';
+import { alertKey, nextDaily, type ScheduleRun } from './record.ts';
+import { alertMessage, type MovedPage } from './view.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -32,8 +32,8 @@ const MAX_PAGES = 3;
 const MIN_PART = 0.1;
 
 /**
- * Checks the last finished day once a day, and posts a line if it was unusual. Returns the schedule to save, which is
- * paused if its owner may no longer set up digests; or the milliseconds until there is work.
+ * Checks the last finished day once a day, and posts a line if it was unusual. Returns the schedule to save, or the
+ * milliseconds until there is work.
  */
 export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<ScheduleRun | number> {
   const nowMs = context.now();
@@ -52,7 +52,6 @@ export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<
   if (checked === undefined || sinceMs === undefined) return untilNextMs;
   const result = await checkDay(run, { day: checked, sinceMs }, context);
   if (typeof result === 'number') return Math.min(result, untilNextMs);
-  if (result === 'notPermitted') return pauseNotPermitted(run, context);
   return { ...run, alert: { ...alert, sinceMs: undefined, ...result } };
 }
 
@@ -88,12 +87,12 @@ async function loadFigures(
   return known;
 }
 
-/** Returns what the finished check changes, the wait, or that nothing may be posted. */
+/** Returns what the finished check changes, or the wait. */
 async function checkDay(
   run: ScheduleRun,
   check: Check,
   context: JobContext,
-): Promise<{ quiet?: Quiet } | 'notPermitted' | number> {
+): Promise<{ quiet?: Quiet } | number> {
   const { day, sinceMs } = check;
   const waitedMs = context.now() - sinceMs;
   const waitMs = deliveryCheckMs(check, context, MAX_CHECK_MS);
@@ -115,7 +114,8 @@ async function checkDay(
   }
   if (lists.some((list) => list?.state !== 'ended') && waitedMs < PAGES_MS) return waitMs;
   const owner = await checkOwner(run, context);
-  if (owner === 'notPermitted') return owner;
+  // The next digest pauses the schedule.
+  if (owner === 'notPermitted') return {};
   if (owner === 'unknown') return lookupRetryMs(context);
   const areComplete = lists.every((list) => list?.pages?.state === 'complete');
   const moved = areComplete ? await movedPages(run, ranges, first, context) : [];
@@ -170,13 +170,4 @@ export async function checkOwner({ owner }: ScheduleRun, { policy }: JobContext)
   const permission = await policy.check(owner.id, 'digest');
   if (permission.kind !== 'refused') return permission.kind;
   return permission.person.active ? 'notPermitted' : 'left';
-}
-
-/** Returns the paused schedule: its owner may no longer set up digests, and gets one message that says so. */
-export async function pauseNotPermitted(run: ScheduleRun, { outbox, now }: JobContext): Promise<ScheduleRun> {
-  // Once for each active period, whichever step finds out.
-  const key = `${run.id}.not-permitted.${run.sinceMs}`;
-  const message = notPermittedMessage(run);
-  await outbox.publish(run.teamId, { key, place: { user: run.owner.id }, kind: 'ending', message }, run.rev);
-  return pauseItself(run, 'permission', now());
 }

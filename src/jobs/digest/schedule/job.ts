@@ -17,7 +17,7 @@ import { postedMessage } from '../edition/reply-view.ts';
 import { collectFigures } from '../figures/record.ts';
 import { timetableText } from '../schedule-times.ts';
 import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
-import { checkOwner, pauseNotPermitted, stepAlert } from './alert-step.ts';
+import { checkOwner, stepAlert } from './alert-step.ts';
 import {
   activate,
   dueDigests,
@@ -25,6 +25,7 @@ import {
   nextDaily,
   nextDue,
   nothingToCheck,
+  pauseItself,
   recordOutcome,
   type ScheduleRun,
   scheduleRun,
@@ -36,6 +37,7 @@ import {
   goesOnMessage,
   lateMessage,
   noPlaceMessage,
+  notPermittedMessage,
   ownerLeftMessage,
   scheduleNeeds,
   skippedMessage,
@@ -51,8 +53,6 @@ const AHEAD_MS = 6 * 3_600_000;
 
 /** Longest pause between checks of the digest that is being posted. */
 const MAX_CHECK_MS = 30_000;
-
-const PAUSED_NOT_PERMITTED = 'paused: not permitted';
 
 /**
  * Posts a digest every week: starts collecting in time, accepts the digest when it is due, and records its result. A
@@ -215,8 +215,12 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
     await publish(run, `skipped.${skippedLast.week.name}`, placeOfOwner(next), note, context);
   }
   if (due === undefined) return saveAs(next, skippedLast && { audit: `skipped: ${skippedLast.week.name}` });
-  if (owner === 'notPermitted')
-    return saveAs(await pauseNotPermitted(next, context), { audit: PAUSED_NOT_PERMITTED });
+  if (owner === 'notPermitted') {
+    // Once for each active period.
+    const name = `not-permitted.${run.sinceMs}`;
+    await publish(run, name, { user: run.owner.id }, notPermittedMessage(run), context);
+    return saveAs(pauseItself(next, 'permission', nowMs), { audit: 'paused: not permitted' });
+  }
   if (hasLeft && !run.ownerLeft) {
     const name = `left.${run.owner.id}`;
     await publish(run, name, { channel: run.channel }, ownerLeftMessage(run), context);
@@ -236,8 +240,7 @@ async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepRe
     return saveAs({ ...run, prepared: name });
   }
   const alert = await stepAlert(run, context);
-  if (typeof alert !== 'number')
-    return saveAs(alert, alert.state === 'paused' ? { audit: PAUSED_NOT_PERMITTED } : {});
+  if (typeof alert !== 'number') return saveAs(alert);
   const dueMs = Math.min(run.nextAtMs, collectAtMs) - nowMs;
   return runAgainIn(Math.min(dueMs, alert, waitForPosting(run, context)));
 }

@@ -35,12 +35,6 @@ const given = (changes: Partial<ScheduleRun> = {}) =>
 /** Each alert by the day that it is about. */
 const alerts = () => [...world.published.keys()].flatMap((key) => /\.alert\.(.+)$/.exec(key)?.[1] ?? []);
 
-/** Lists of pages that are never finished. */
-const withoutEnd: typeof world.runs.loadAll = async (ids, schema) => {
-  const found = await world.runs.loadAll(ids, schema);
-  return found.map((run) => ('pages' in run && run.pages ? { ...run, state: 'collecting' } : run));
-};
-
 describe('an unusual day', () => {
   test('is told once by two processes that look at the same time', async () => {
     unusual['2026-09-20'] = low;
@@ -73,17 +67,6 @@ describe('an owner who may no longer set up digests', () => {
     expect(dms().map(({ place, message }) => [place, message.text])).toEqual([
       [{ user: 'U0ANA' }, expect.stringContaining('Paused: you may no longer set up digests')],
     ]);
-  });
-
-  test('has no day posted that was found to be unusual before', async () => {
-    unusual['2026-09-20'] = low;
-    const run = await given();
-    await world.until(DUE_MS, [run], { runs: { ...world.runs, loadAll: withoutEnd } });
-    expect(world.collected.some((one) => one.run.pages !== undefined)).toBe(true);
-    await world.until(DUE_MS + HOUR_MS, [run], refused());
-    expect(alerts()).toEqual([]);
-    expect(await world.stored(run)).toMatchObject({ state: 'paused', pausedBy: 'permission' });
-    expect(dms()).toHaveLength(1);
   });
 
   test('is waited for while Slack does not say, and the line then comes', async () => {
