@@ -27,26 +27,22 @@ export function outcomeOf(thread: ThreadRun, ask: DigestAsk): Outcome {
     if (ending !== undefined) return { ending, isFinal: true };
     return hasEnded ? end('stopped') : isOpen;
   }
-  switch (one?.state) {
-    // The thread did not accept it.
-    case undefined:
-      return end('notSent');
-    case 'held':
-    case 'waiting':
-      return hasEnded ? end('notSent') : isOpen;
-    case 'failed':
-      return end('notSent', hasEnded);
-    case 'sending':
-      return isOpen;
-    case 'unknown':
-      return hasEnded ? end('unknown') : isOpen;
-    case 'working':
-      return hasEnded ? end('stopped') : isOpen;
-    case 'over':
-      if (one?.outcome === 'left') return end('unknown');
-      return end(one?.outcome === 'sent' ? 'stopped' : 'notSent');
-  }
+  // The thread did not accept it.
+  if (one === undefined) return end('notSent');
+  if (one.state === 'over')
+    return end(one.outcome === 'left' ? 'unknown' : one.outcome === 'sent' ? 'stopped' : 'notSent');
+  if (hasEnded && one.state !== 'sending') return end(AFTER_END[one.state]);
+  return one.state === 'failed' ? end('notSent', false) : isOpen;
 }
+
+/** The result of an instruction whose thread ended before it had one. */
+const AFTER_END = {
+  held: 'notSent',
+  waiting: 'notSent',
+  failed: 'notSent',
+  unknown: 'unknown',
+  working: 'stopped',
+} as const;
 
 const roundOf = (thread: ThreadRun, { id, round }: DigestAsk) => round ?? findInstruction(thread, id)?.round;
 

@@ -48,8 +48,7 @@ export async function publishAndWait(
   const { runs, figures, now } = context;
   await publishThread(run, context);
   // The next digest finds an ask by this list.
-  for (const { digest, final: isFinal } of run.digestAsks)
-    if (!isFinal) await figures.addAsk(digest, run.id);
+  for (const { digest, final: isFinal } of run.digestAsks) if (!isFinal) await figures.addAsk(digest, run.id);
   const ephemerals = await postNextEphemeral(run, context);
   if (ephemerals !== run.ephemerals) return saveAs({ ...run, ephemerals });
   const { thread, retryInMs } = await showReactions(run, context);

@@ -149,6 +149,9 @@ const COLUMNS = ['path', 'people', 'ai', 'total', 'people_before', 'ai_before', 
 const BYTE_ORDER_MARK = '\uFEFF';
 const END_OF_LINE = '\r\n';
 
+/** Rows per chunk: one string of all rows would take many times its size while it grows. */
+const CHUNK = 1000;
+
 /** Spreadsheets run text that begins so, some also in the wide forms. Papa's own pattern stops at a line break. */
 const FORMULA = /^[=+\-@＝＋－＠]/u;
 
@@ -172,8 +175,11 @@ export function pagesCsv(pages: Iterable<PageCounts>, before?: Iterable<PageCoun
       ...(before === undefined ? compared.map(() => '') : compared),
     ];
   };
-  const head = BYTE_ORDER_MARK + COLUMNS.join(',') + END_OF_LINE;
-  const options = { escapeFormulae: FORMULA, quotes: [true], newline: END_OF_LINE };
-  const rows = Papa.unparse(sorted.map(rowOf), options);
-  return Buffer.from(head + rows + (rows === '' ? '' : END_OF_LINE));
+  const parts = [Buffer.from(BYTE_ORDER_MARK + COLUMNS.join(',') + END_OF_LINE)];
+  for (let start = 0; start < sorted.length; start += CHUNK) {
+    const rows = sorted.slice(start, start + CHUNK).map(rowOf);
+    const text = Papa.unparse(rows, { escapeFormulae: FORMULA, quotes: [true], newline: END_OF_LINE });
+    parts.push(Buffer.from(text + END_OF_LINE));
+  }
+  return Buffer.concat(parts);
 }
