@@ -11,16 +11,7 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { noNames } from '../../slack/markdown/names.ts';
 import { formatCount } from '../../slack/text.ts';
-import {
-  defineCommand,
-  helpMessage,
-  invalid,
-  jobIdArg,
-  ok,
-  optional,
-  projectFlag,
-  subcommand,
-} from '../command.ts';
+import { defineCommand, invalid, jobIdArg, ok, optional, projectFlag, subcommand } from '../command.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import type { Registry } from '../registry.ts';
 import { followAgainButton, startNewButton, threadButtons, tryAgainButton } from './buttons.ts';
@@ -43,7 +34,7 @@ export const agentCommand = defineCommand({
       flags: {},
       summary: 'Instruct the docs agent',
       example: '/docs-agent',
-      run: choose,
+      run: (_, caller, tools) => openInstructModal(caller, tools),
     }),
     subcommand({
       verb: 'follow',
@@ -95,16 +86,6 @@ export const agentCommand = defineCommand({
     }),
   ],
 });
-
-/** Asks in a modal for a new or an existing job; if no modal can be opened, help shows what to type. */
-async function choose(_input: unknown, caller: Caller, tools: CommandTools): Promise<Message | undefined> {
-  try {
-    return await openInstructModal(caller, tools);
-  } catch (error) {
-    if (error instanceof UserFacingError) return helpMessage(agentCommand);
-    throw error;
-  }
-}
 
 async function followExisting(
   {

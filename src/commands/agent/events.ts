@@ -1,4 +1,3 @@
-import { readDomain } from '../../domain.ts';
 import { newMention, type ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
 import { newThread, threadQuotas } from '../../jobs/agent/thread/record.ts';
@@ -69,7 +68,7 @@ async function appendToFollowedThread(
 }
 
 const namesSite = (parsed: ThreadText) =>
-  parsed.kind === 'export' && parsed.site !== undefined && readDomain(parsed.site).kind === 'domain';
+  parsed.kind === 'export' && parsed.site !== undefined && parsed.typed === undefined;
 
 /** Returns the request to follow a job, if the text has its whole id, or an address with a single one. */
 function followRequestOf(parsed: ThreadText, { projects }: EventTools) {

@@ -1,6 +1,6 @@
 import { isSafeId } from '../../docs-api/schemas.ts';
 import { readDomain } from '../../domain.ts';
-import { cutAtWord, singleLine } from '../../slack/text.ts';
+import { cut, cutAtWord, singleLine } from '../../slack/text.ts';
 import { mayBeJob, readTypedJob, type TypedJob } from '../typed-job.ts';
 
 /** The kind of a reply, by its text. Commands and both kinds of `follow` count only with a mention of Docket. */
@@ -18,8 +18,8 @@ export type ThreadText =
   | { kind: 'follow'; jobId: string; project?: string }
   /** A request to follow a job, with a missing or incomplete id; `typed` may still lead to the job. */
   | { kind: 'badFollow'; typed?: TypedJob; project?: string }
-  /** A request to export a site; `site` is the one word after it, if any. */
-  | { kind: 'export'; site?: string }
+  /** A request to export a site, if one is named; `typed` is the text of a site that it only suggests. */
+  | { kind: 'export'; site?: string; typed?: string }
   | { kind: 'instruction' };
 export type ThreadCommand = 'stop' | 'onlyMentioned' | 'allReplies' | 'help';
 
@@ -92,14 +92,13 @@ export const isTalk = ({ kind }: ThreadText) =>
 function parseExport(text: string): ThreadText | undefined {
   const found = exportPattern.exec(text.replace(commandDelimiters, ''));
   if (found === null) return undefined;
-  const site = found[1]?.replace(commandDelimiters, '');
-  if (!site) return { kind: 'export' };
-  return namesSite(site) ? { kind: 'export', site } : undefined;
-}
-
-function namesSite(word: string): boolean {
+  const word = found[1]?.replace(commandDelimiters, '');
+  if (!word) return { kind: 'export' };
   const read = readDomain(word);
-  return !fileName.test(word) && (read.kind === 'domain' || read.suggested !== undefined);
+  if (fileName.test(word)) return undefined;
+  if (read.kind === 'domain') return { kind: 'export', site: read.domain };
+  const { suggested, typed } = read;
+  return suggested === undefined ? undefined : { kind: 'export', site: suggested, typed: cut(typed, 100) };
 }
 
 /** "Follow" with the address of a page is an instruction. */

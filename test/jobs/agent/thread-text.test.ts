@@ -94,9 +94,13 @@ describe('an export', () => {
     ['export docs.acme.com', 'docs.acme.com'],
     ['Export  docs.acme.com.', 'docs.acme.com'],
     ['export `docs.acme.com`', 'docs.acme.com'],
-    ['export https://docs.acme.com/v2', 'https://docs.acme.com/v2'],
   ])('%j', (text, site) => {
     expect(parseThreadText(text)).toEqual({ kind: 'export', site });
+  });
+
+  test('of an address suggests its site', () => {
+    const typed = 'https://docs.acme.com/v2';
+    expect(parseThreadText(`export ${typed}`)).toEqual({ kind: 'export', site: 'docs.acme.com', typed });
   });
 
   test('without a site', () => {

@@ -1,10 +1,9 @@
-import { readDomain } from '../../../domain.ts';
 import { type Message, message } from '../../../slack/blocks.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import { NamesUnknown } from '../../../slack/lookups.ts';
 import { findMentions, leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import type { Names } from '../../../slack/markdown/names.ts';
-import { cut, lengthOf, singleLine } from '../../../slack/text.ts';
+import { lengthOf } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
 import { type Outcome, runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
@@ -70,18 +69,6 @@ const REFUSED = { audit: 'refused: not permitted' };
 const asksForHelp = (parsed: ThreadText) =>
   isTalk(parsed) || (parsed.kind === 'command' && parsed.command === 'help');
 
-function exportAnswer(typed: string | undefined): MentionAnswer {
-  if (typed === undefined) return { kind: 'export' };
-  const read = readDomain(typed);
-  if (read.kind === 'domain') return { kind: 'export', site: read.domain };
-  const { suggested } = read;
-  return {
-    kind: 'export',
-    typed: cut(singleLine(read.typed), 100),
-    ...(suggested !== undefined && { site: suggested }),
-  };
-}
-
 const isInClosedThread = async (
   { teamId, reply: { channel }, threadTs }: MentionRun,
   { threads }: JobContext,
@@ -118,7 +105,7 @@ function answerFor(
         ? { kind: 'tooLong', characters: lengthOf(text), most }
         : { kind: 'offer', text, excerpt: excerptOf(text) };
     case 'export':
-      return exportAnswer(parsed.site);
+      return parsed;
     case 'aside':
     case 'empty':
     case 'smallTalk':
