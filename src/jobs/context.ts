@@ -24,18 +24,8 @@ export interface JobContext extends Stores, CallOnceStore {
   projectId: (project: string) => string | undefined;
   limits: Limits;
 
-  slack: Pick<
-    SlackApi,
-    | 'channel'
-    | 'postEphemeralTo'
-    | 'publishHome'
-    | 'addReaction'
-    | 'removeReaction'
-    | 'getUploadAddress'
-    | 'uploadBytes'
-    | 'completeUpload'
-    | 'fileInfo'
-  >;
+  /** Without the calls that only the outbox makes. */
+  slack: Omit<SlackApi, 'post' | 'edit' | 'remove'>;
   outbox: Outbox;
   deliverMessage: Deliver;
   postEphemeral: PostEphemeral;

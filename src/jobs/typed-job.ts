@@ -19,6 +19,9 @@ const MIN_KNOWN_LENGTH = 6;
 /** Further parts of an address are ignored; an id stands near its end. */
 const MAX_PARTS = 20;
 
+/** An address, with what follows its host. Browsers omit the scheme. */
+const address = /^(?:https?:\/\/[^/?#\s]+|[\w-]+(?:\.[\w-]+)+(?=\/))(.*)$/isu;
+
 const ellipsis = /…|\.{3}/u;
 
 /**
@@ -28,8 +31,8 @@ const ellipsis = /…|\.{3}/u;
 export function readTypedJob(typed: string): TypedJob | undefined {
   if (typed.length > MAX_TYPED_LENGTH) return undefined;
   const text = withoutLabel(typed.trim());
-  const address = toAddress(text);
-  if (address !== undefined) return { kind: 'address', parts: partsOf(address) };
+  const afterHost = address.exec(text)?.[1];
+  if (afterHost !== undefined) return { kind: 'address', parts: partsOf(afterHost) };
   if (!isSafeId(text) || /\s/u.test(text)) return undefined;
   if (!ellipsis.test(text)) return { kind: 'id', id: text };
   const [start = '', end = '', ...more] = text.split(ellipsis);
@@ -43,19 +46,10 @@ function withoutLabel(text: string): string {
   return labelEnd < 0 ? text : text.slice(labelEnd + 2, -1);
 }
 
-function toAddress(text: string): URL | undefined {
-  if (/^https?:\/\//iu.test(text)) return URL.parse(text) ?? undefined;
-  // Browsers omit the scheme.
-  const [host = '', ...path] = text.split('/');
-  const isHost = path.length > 0 && /^[\w-]+\.[\w.-]+$/u.test(host) && !host.includes('..');
-  return isHost ? (URL.parse(`https://${text}`) ?? undefined) : undefined;
-}
-
-/** Every path segment and query value that can be an id; a page may keep both after its `#`. */
-function partsOf({ pathname, searchParams, hash }: URL): string[] {
-  const segments = [...pathname.split('/'), ...hash.split(/[#/?&=]/u)].map(decode);
-  const parts = [...segments, ...searchParams.values()].filter((part) => isSafeId(part) && !/\s/u.test(part));
-  return [...new Set(parts)].slice(-MAX_PARTS);
+/** Every path segment, and every name and value of a query, that can be an id; a page may keep them after its `#`. */
+function partsOf(afterHost: string): string[] {
+  const all = afterHost.split(/[/#?&=]/u).map(decode);
+  return [...new Set(all.filter((part) => isSafeId(part) && !/\s/u.test(part)))].slice(-MAX_PARTS);
 }
 
 function decode(part: string): string {

@@ -1,9 +1,9 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
 import type { ExportJob, StartedExport } from '../../docs-api/schemas.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
+import { recheckPermission } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { done, runAgainIn } from '../job.ts';
-import { recheckPermission } from '../permission.ts';
 import { failureOfPoll, nextPollMs, pollInMs, pollRateLimit } from '../polling.ts';
 import { lookupRetryMs, nextFailure } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';

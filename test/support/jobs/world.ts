@@ -47,7 +47,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
       completeUpload: async () => {},
       fileInfo: async () => ({ sharedIn: [] }),
       ...slack,
-    },
+    } as JobContext['slack'],
     outbox: { ...anOutbox(redis, { now }), ...outbox },
     deliverMessage: async () => undefined,
     postEphemeral: async () => true,
