@@ -5,13 +5,12 @@ import type { Permission, Policy } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import type { Log } from '../runtime/log.ts';
 import { MENU_ACTION, type Message } from '../slack/blocks.ts';
-import type { Identity } from '../slack/client.ts';
 import type { MessageText } from '../slack/markdown/message.ts';
 import type { Outbox } from '../slack/outbox.ts';
+import type { BotIdentity } from '../slack/reply.ts';
 import type { EphemeralMessage } from '../slack/response-url.ts';
 import type { RunStore } from '../store/runs.ts';
 import type { OwnPostStore, ThreadStore } from '../store/threads.ts';
-import type { ValueStores } from '../store/values.ts';
 import type { SlashCommand } from './command.ts';
 import type { Caller, CommandTools, Wake } from './intake.ts';
 
@@ -143,7 +142,7 @@ export interface EventListener {
 }
 
 export interface EventTools {
-  identity: Identity;
+  identity: BotIdentity;
   threads: Pick<ThreadStore, 'appendToThread' | 'followedIndex' | 'isClosed'>;
   runs: Pick<RunStore, 'accept'>;
   wake: Wake;
@@ -152,7 +151,7 @@ export interface EventTools {
   /** Refreshes a person's Home tab. */
   updateHome: (teamId: string, userId: string) => Promise<void>;
   /** Records Slack's new id of a channel that Docket knows. */
-  changeChannelId: ValueStores['channelIds']['change'];
+  changeChannelId: (teamId: string, known: string, present: string) => Promise<void>;
   /** Checks whether Slack accepts the token again; until then, no other call is made. */
   checkToken: () => Promise<void>;
   projects: readonly Project[];

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { ConversationReaders } from '../slack/lookups.ts';
 
 /** A person who reads lists of runs in a conversation, or on Home, without one. */
 export interface Viewer {
@@ -17,8 +16,15 @@ export interface Visible {
   place?: { channel: string } | undefined;
 }
 
-/** Whether every full member may read a conversation now; false if that is unknown. */
-export type IsPublic = (channelId: string) => Promise<boolean>;
+/** Who may read a conversation. Neither rejects: if Slack does not answer in time, the result is false. */
+export interface ConversationReaders {
+  /** Whether every full member of the workspace may. */
+  isPublic(channelId: string): Promise<boolean>;
+  /** Whether this person is in it. */
+  isMember(channelId: string, userId: string): Promise<boolean>;
+}
+
+export type IsPublic = ConversationReaders['isPublic'];
 
 /** How a kind of run is parsed, and who may see one. */
 export interface VisibleKind<Run> {

@@ -3,14 +3,11 @@ import type { UsersInfoResponse } from '@slack/web-api';
 import type { Person } from '../policy.ts';
 import type { Message } from './blocks.ts';
 import { SlackApiError } from './errors.ts';
+import type { BotIdentity } from './reply.ts';
 import { createSlackWeb, type IsTooLate, type SlackWebOptions, uploadBytes } from './web-calls.ts';
 
 /** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a final slash. */
-export interface Identity {
-  teamId: string;
-  /** The Enterprise Grid of the workspace; missing if there is none. */
-  enterpriseId?: string;
-  botUserId: string;
+export interface Identity extends BotIdentity {
   botId: string;
   url: string;
 }

@@ -81,16 +81,8 @@ const ifPermanent =
     throw error;
   };
 
-/** Who may read a conversation. Neither rejects: if Slack does not answer in time, the result is false. */
-export interface ConversationReaders {
-  /** Whether every full member of the workspace may. */
-  isPublic(channelId: string): Promise<boolean>;
-  /** Whether this person is in it. */
-  isMember(channelId: string, userId: string): Promise<boolean>;
-}
-
-/** Returns cached look-ups of who may read a conversation. */
-export function createConversationReaders(parts: ConversationReadersParts): ConversationReaders {
+/** Returns cached look-ups of who may read a conversation, see `ConversationReaders`. */
+export function createConversationReaders(parts: ConversationReadersParts) {
   /** Returns Slack's facts about a channel; `otherwise` if Slack does not answer, or never will. */
   function lookUp<T>(load: (id: string) => Promise<T>, otherwise: T) {
     const loadCached = cached(parts, (id) => load(id).catch(ifPermanent(otherwise)));
@@ -109,7 +101,7 @@ export function createConversationReaders(parts: ConversationReadersParts): Conv
   const membersOf = lookUp(async (id) => new Set(await parts.members(id)), new Set<string>());
   return {
     isPublic,
-    isMember: async (channelId, userId) => (await membersOf(channelId)).has(userId),
+    isMember: async (channelId: string, userId: string) => (await membersOf(channelId)).has(userId),
   };
 }
 

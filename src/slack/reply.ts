@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { Identity } from './client.ts';
 import { findMentions, type MessageText, ownWords } from './markdown/message.ts';
 
 /** A person's message in a channel or a thread. */
@@ -75,7 +74,13 @@ const envelopeFields = z.object({
 });
 type Envelope = z.infer<typeof envelopeFields>;
 
-type BotIdentity = Pick<Identity, 'botUserId' | 'teamId' | 'enterpriseId'>;
+/** The bot, and the workspace in which it is installed. */
+export interface BotIdentity {
+  teamId: string;
+  /** The Enterprise Grid of the workspace; missing if there is none. */
+  enterpriseId?: string;
+  botUserId: string;
+}
 
 /** Subtypes of people's messages. A file alone, `/me`, and "also send to #channel" are among them. */
 const PERSON_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
