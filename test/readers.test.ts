@@ -17,8 +17,8 @@ import {
   pageViews,
   searches,
 } from '../src/docs-api/analytics.ts';
+import { parseBaseUrl } from '../src/docs-api/client.ts';
 import { bundleLink, isSafeId } from '../src/docs-api/schemas.ts';
-import { parseBaseUrl } from '../src/docs-api/settings.ts';
 import { oneLine, parseErrorText, parseProgress, parseTimestamp } from '../src/docs-api/text.ts';
 import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phrases.ts';

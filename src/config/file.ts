@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
-import { readKeyFile } from '../docs-api/settings.ts';
+import { readKeyFile } from '../docs-api/client.ts';
 import { LIMITS } from '../jobs/limits.ts';
 import type { Contact } from '../policy.ts';
 import type { Project } from '../projects.ts';

@@ -1,6 +1,6 @@
-import { isLoopback } from '../docs-api/settings.ts';
 import { decodeCredential, type RedisUrl, readRedisUrl } from '../store/redis/address.ts';
 import type { Env } from './file.ts';
+import { isLoopback } from './values.ts';
 
 /**
  * Returns the parts of an address with a password that no log may contain: the whole address, and the password as

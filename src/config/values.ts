@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { isSafeId } from '../docs-api/schemas.ts';
-import { isLoopback } from '../docs-api/settings.ts';
 import { readDomain } from '../domain.ts';
 
 // Schemas for the kinds of values in settings; their messages name the fix.
+
+/** Returns whether a host name in the form of `URL` is `localhost`, `127.0.0.0/8` or `::1`. */
+export const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
 
 /** Accepts `https`, or `http` to this machine: keys and tokens must not cross a network in the clear. */
 export function secureUrl(fix: string) {

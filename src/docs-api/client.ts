@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { type Dispatcher, errors } from 'undici';
 import type { z } from 'zod';
 import { beforeSending, createOutgoing, type Proxies } from '../runtime/outgoing.ts';
 import { connectionCode, DocsApiError, type DocsApiErrorKind, kindOfStatus, refusals } from './errors.ts';
 import { type DocsApiOperation, fillPath, OPERATIONS, type Operation } from './operations.ts';
-import { parseBaseUrl, readKeyFile } from './settings.ts';
 import { parseErrorText } from './text.ts';
 
 /** One sent request, for logs and metrics, without id, key and body. */
@@ -60,6 +60,20 @@ export interface DocsApi extends Methods {
 /** Returns an id for an API key without revealing it. A replaced key in a file keeps its id. */
 export const keyIdOf = ({ apiKey, apiKeyFile }: Pick<DocsApiOptions, 'apiKey' | 'apiKeyFile'>): string =>
   hash('sha256', apiKeyFile ?? apiKey, 'base64url').slice(0, 16);
+
+/** Returns the key in a file, without the white space around it. Throws errors of the file system. */
+export const readKeyFile = (path: string): string => readFileSync(path, 'utf8').trim();
+
+/**
+ * Returns the parts of a checked base address: `origin` without a final slash, `prefix` empty or beginning with one.
+ * Platforms publish their address with a version at its end, but each operation's path has it.
+ */
+export function parseBaseUrl(baseUrl: string): { origin: string; prefix: string } {
+  const { origin, pathname } = new URL(baseUrl);
+  const parts = pathname.split('/').filter((part) => part !== '');
+  if (/^v[12]$/iu.test(parts.at(-1) ?? '')) parts.pop();
+  return { origin, prefix: parts.map((part) => `/${part}`).join('') };
+}
 
 /** Longer than a page of results. */
 const MAX_RESPONSE_BYTES = 10_000_000;

@@ -9,7 +9,6 @@ const PRINTED = [
   'src/after-restore/main.ts',
   'src/config/',
   'src/docs-api/problems.ts',
-  'src/docs-api/settings.ts',
   'src/jobs/digest/schedule/owner-lookups.ts',
   'src/server/',
   'src/slack/web-calls.ts',

@@ -1,7 +1,6 @@
-import { keyIdOf } from '../../docs-api/client.ts';
+import { keyIdOf, readKeyFile } from '../../docs-api/client.ts';
 import type { DocsApiError } from '../../docs-api/errors.ts';
 import { FORBIDDEN_CAUSES } from '../../docs-api/problems.ts';
-import { readKeyFile } from '../../docs-api/settings.ts';
 import type { Project } from '../../projects.ts';
 import { cached } from '../../runtime/cached.ts';
 import type { Log } from '../../runtime/log.ts';

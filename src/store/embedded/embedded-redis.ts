@@ -41,7 +41,6 @@ export type EmbeddedRedis = Awaited<ReturnType<typeof startEmbeddedRedis>>;
 /** A server that this process started. */
 interface Server {
   child: ChildProcess;
-  pid: number | undefined;
   /** Resolves with the reason when the process has ended. */
   ended: Promise<string>;
 }
@@ -92,7 +91,7 @@ export async function startEmbeddedRedis({
     stopping.abort();
     // Waits for its end, even if nothing else keeps this process running.
     current?.child.ref();
-    if (current?.pid !== undefined) await shutDown(current.pid);
+    if (current?.child.pid !== undefined) await shutDown(current.child.pid);
     await watching;
     release();
   }
@@ -105,7 +104,7 @@ export async function startEmbeddedRedis({
       if (server !== undefined) {
         const reason = await server.ended;
         if (stopping.signal.aborted) return;
-        const facts = { pid: server.pid, reason, disk: diskProblem(), said: logTail(place) };
+        const facts = { pid: server.child.pid, reason, disk: diskProblem(), said: logTail(place) };
         log.warn(facts, 'Redis ended by itself and is started again');
         if (performance.now() - upSince >= timing.stableMs) pauseMs = timing.restartMinMs;
       }
@@ -118,7 +117,7 @@ export async function startEmbeddedRedis({
         return undefined;
       });
       // Stopped during the start: `stop` shut the previous one down.
-      if (stopping.signal.aborted && server?.pid !== undefined) await shutDown(server.pid);
+      if (stopping.signal.aborted && server?.child.pid !== undefined) await shutDown(server.child.pid);
     }
   }
 
@@ -154,7 +153,7 @@ export async function startEmbeddedRedis({
     void ended.then((text) => {
       reason = text;
     });
-    current = { child, pid: child.pid, ended };
+    current = { child, ended };
     if (await answers(() => reason !== undefined)) {
       log.info({ pid: child.pid, socketPath }, 'Started Redis');
       return current;

@@ -149,14 +149,13 @@ function textOf(error: unknown): string {
   return lastNodeError === undefined ? own : `${own} ${textOf(lastNodeError)}`;
 }
 
-/** The result of a check. The version is missing if Redis does not answer. */
-export interface CheckedRedis {
-  problems: RedisProblem[];
-  version?: string | undefined;
-}
-
-/** Checks Redis over a new connection, for the start and for the doctor. Never rejects, and writes nothing. */
-export async function checkRedis(address: RedisAddress): Promise<CheckedRedis> {
+/**
+ * Checks Redis over a new connection, for the start and for the doctor. Returns its problems, and its version if it
+ * answers. Never rejects, and writes nothing.
+ */
+export async function checkRedis(
+  address: RedisAddress,
+): Promise<{ problems: RedisProblem[]; version?: string }> {
   const errors: unknown[] = [];
   const client = connectForCheck(address, (error) => errors.push(error));
   try {
