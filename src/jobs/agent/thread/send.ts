@@ -1,5 +1,4 @@
 import { DocsApiError } from '../../../docs-api/errors.ts';
-import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { Stopping } from '../../../runtime/stopping.ts';
 import type { JobContext } from '../../context.ts';
 import { failurePauseMs } from '../../retry.ts';
@@ -49,9 +48,10 @@ export async function send(
   const sendToken = context.newToken();
   const sends = thread.sends + 1;
   const intent = updateInstruction({ ...thread, sends }, head.id, { state: 'sending', sentAtMs, sendToken });
-  const prepared = prepareCall(thread, head, context);
-  if (prepared.kind === 'notSent')
-    return saveChanges(thread, applySendResult(intent, head, prepared, sentAtMs), consumed, context);
+  if (thread.seen?.status === 'archived') {
+    const archived = notSent({ why: 'archived', archivedAtMs: thread.seen.archivedAtMs });
+    return saveChanges(thread, applySendResult(intent, head, archived, sentAtMs), consumed, context);
+  }
   // A new job is not a follow-up, so it takes no slot. Whichever instruction is next keeps the thread's place in the line.
   const slotId = head.creates ? undefined : `${thread.id} ${sends}`;
   const slotInMs = slotId === undefined ? 0 : await rateLimiter.takeSlot(limit, { id: slotId });
@@ -67,8 +67,7 @@ export async function send(
   if (own === undefined) return 'next';
   // After this time, others may have recorded the send as lost: the call must not be made.
   const isTooLate = () => now() - sentAtMs > timing.callMarginMs;
-  const call = () => prepared.call(isTooLate);
-  const result: SendResult = isTooLate() ? { kind: 'later' } : await makeCall(own, head, call, context);
+  const result: SendResult = isTooLate() ? { kind: 'later' } : await makeCall(own, head, isTooLate, context);
   if (slotId !== undefined && (result.kind === 'later' || result.kind === 'notSent'))
     await rateLimiter.releaseSlot(limit, slotId);
   if (slotId !== undefined && result.kind === 'later' && result.limit)
@@ -121,41 +120,30 @@ async function saveSendResult(
 /** The pause after the platform answers "too many" without a time. */
 const LIMIT_PAUSE_MS = 60_000;
 
-type PlatformCall = { kind: 'call'; call: (isTooLate: () => boolean) => Promise<AgentJob> } | NotSent;
 type NotSent = Extract<SendResult, { kind: 'notSent' }>;
 
 const notSent = (trouble: NotSent['trouble']): NotSent => ({ kind: 'notSent', trouble });
 
-/** Returns the call that sends an instruction, or why it cannot succeed. */
-function prepareCall(thread: ThreadRun, head: Instruction, context: JobContext): PlatformCall {
-  const docs = context.docs(thread.project);
-  const projectId = context.projectId(thread.project);
-  if (docs === undefined || projectId === undefined) return notSent({ why: 'project' });
-  const prompt = head.text;
-  if (head.creates)
-    return { kind: 'call', call: (isTooLate) => docs.createAgentJob({ projectId, prompt }, { isTooLate }) };
-  if (thread.seen?.status === 'archived')
-    return notSent({ why: 'archived', archivedAtMs: thread.seen.archivedAtMs });
-  const jobId = thread.agentJobId ?? '';
-  return {
-    kind: 'call',
-    call: (isTooLate) => docs.sendFollowUp({ projectId, jobId, prompt }, { isTooLate }),
-  };
-}
-
 /** Makes the call and returns its result. Throws errors that come neither from the platform nor from the network. */
 async function makeCall(
   thread: ThreadRun,
-  head: Instruction,
-  call: () => Promise<AgentJob>,
+  { creates, text: prompt }: Instruction,
+  isTooLate: () => boolean,
   context: JobContext,
 ): Promise<SendResult> {
+  const docs = context.docs(thread.project);
+  const projectId = context.projectId(thread.project);
+  if (docs === undefined || projectId === undefined) return notSent({ why: 'project' });
+  const jobId = thread.agentJobId ?? '';
   try {
-    return { kind: 'taken', job: await call() };
+    const job = creates
+      ? await docs.createAgentJob({ projectId, prompt }, { isTooLate })
+      : await docs.sendFollowUp({ projectId, jobId, prompt }, { isTooLate });
+    return { kind: 'taken', job };
   } catch (error) {
     if (error instanceof Stopping) return { kind: 'later' };
     if (!(error instanceof DocsApiError)) throw error;
-    if (error.happened === 'no') return resultOfError(thread, head, error, context);
+    if (error.happened === 'no') return resultOfError(thread, creates, error, context);
     context.log.warn({ run: thread.id, err: error }, 'instruction: outcome unknown');
     return { kind: 'unknown' };
   }
@@ -164,7 +152,7 @@ async function makeCall(
 /** For an instruction that certainly did not arrive: returns whether to send it later or to report the reason. */
 async function resultOfError(
   thread: ThreadRun,
-  { creates }: Instruction,
+  creates: boolean,
   error: DocsApiError,
   context: JobContext,
 ): Promise<SendResult> {
