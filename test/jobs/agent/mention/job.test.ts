@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { mentionJob } from '../../../../src/jobs/agent/mention/job.ts';
 import { type MentionRun, mentionRun } from '../../../../src/jobs/agent/mention/record.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
-import { createPolicy, type PermissionResult } from '../../../../src/policy.ts';
-import { createLog } from '../../../../src/runtime/log.ts';
+import type { PermissionResult } from '../../../../src/policy.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { aMention, aMentionReply } from '../../../support/jobs/agent/builders.ts';
@@ -98,28 +97,6 @@ describe('who may not instruct the agent', () => {
     expect((await stored(run))?.reply.content).toEqual({});
   });
 
-  test('is somebody of another organization, unless named', async () => {
-    const reply = { ...aMentionReply('Go'), external: true };
-    const policyOf = (agent: string[]) =>
-      createPolicy({
-        person: async () => ana,
-        groupMembers: async () => [],
-        groups: async () => [],
-        lacksScope: () => false,
-        allow: { export: [], agent, digest: [], admin: [] },
-        timeoutMs: 1000,
-        cacheMs: 1000,
-        now: () => nowMs,
-        log: createLog('silent', []),
-      });
-    await look(await given({ id: 'm1', reply }), contextWith({ policy: policyOf(['everyone']) }));
-    await look(await given({ id: 'm2', reply }), contextWith({ policy: policyOf(['U0ANA']) }));
-    expect(said).toMatchObject([
-      { text: expect.stringMatching(/^You can't instruct/) },
-      { text: expect.stringMatching(/^No agent job/) },
-    ]);
-  });
-
   test('since Slack shows nobody to the app, is told who can mend it', async () => {
     const run = await given();
     expect(await look(run, contextWith({}, { kind: 'unknown', missingScope: true }))).toEqual({
@@ -127,11 +104,4 @@ describe('who may not instruct the agent', () => {
     });
     expect(said).toMatchObject([{ text: UNSEEN }]);
   });
-});
-
-test('stepped twice is answered once', async () => {
-  const run = await given();
-  await look(run);
-  await look(run);
-  expect(said).toHaveLength(1);
 });
