@@ -71,14 +71,7 @@ export async function sendRange(
 ): Promise<Message> {
   const { channel, joinable } = conversationOf(caller.channel);
   const site = siteOf(project, tools);
-  const wanted = {
-    project: project.name,
-    site,
-    channel,
-    range,
-    sections: [...SECTIONS],
-    ...(today && { today }),
-  };
+  const wanted = { project: project.name, site, channel, range, today, sections: [...SECTIONS] };
   await acceptAsked({ ...wanted, kind: 'asked', inDirectMessage: !joinable }, caller, tools);
   return readingMessage({ site, range }, joinable);
 }

@@ -146,6 +146,8 @@ function namedDays(typed: string, nowMs: number): RangeReading | undefined {
 
 /** Returns the whole days of a range, for comparison with whole days. */
 function withoutToday(first: Temporal.PlainDate, days: number, today: Temporal.PlainDate): RangeReading {
+  if (days > MAX_DAYS)
+    return unclear(`That is ${days} days, and I can read ${MAX_DAYS} at once. Ask for fewer.`);
   if (!first.add({ days: days - 1 }).equals(today)) return { kind: 'range', range: rangeOf(first, days) };
   return days === 1
     ? { kind: 'range', range: rangeOf(first, 1), today: 'soFar' }
@@ -154,8 +156,8 @@ function withoutToday(first: Temporal.PlainDate, days: number, today: Temporal.P
 
 function finishedDays(days: number, nowMs: number): RangeReading {
   if (days === 0) return unclear('A range has at least one day. Type 1d or more.');
-  if (days > MAX_DAYS) return unclear(tooLong(days));
-  return { kind: 'range', range: rangeOf(dayAt(nowMs).subtract({ days }), days) };
+  const today = dayAt(nowMs);
+  return withoutToday(today.subtract({ days }), days, today);
 }
 
 function typedDays(firstText: string, lastText: string, nowMs: number): RangeReading {
@@ -167,10 +169,8 @@ function typedDays(firstText: string, lastText: string, nowMs: number): RangeRea
   if (days < 1) return unclear('The range ends before it begins. Type the earlier day first.');
   if (PlainDate.compare(last, today) > 0)
     return unclear(`${last} has not begun yet in UTC. The latest day you can ask for is ${today}.`);
-  return days > MAX_DAYS ? unclear(tooLong(days)) : withoutToday(first, days, today);
+  return withoutToday(first, days, today);
 }
-
-const tooLong = (days: number) => `That is ${days} days, and I can read ${MAX_DAYS} at once. Ask for fewer.`;
 
 function readDay(text: string): Temporal.PlainDate | undefined {
   // Temporal also reads dates without hyphens, or with a time after them.

@@ -8,7 +8,7 @@ import { runAgainIn } from '../../job.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
 import { rangeKey } from '../figures/record.ts';
 import { comparePages, type PageChange, type PageCounts, totalOf } from '../model.ts';
-import { typedRange } from '../weeks.ts';
+import { typedRange, weekBefore } from '../weeks.ts';
 import { type DigestFile, type EditionRun, rootKey } from './record.ts';
 
 /** A file is not tried again this long after its digest was posted, or after this many completions. */
@@ -98,7 +98,9 @@ async function send(run: EditionRun, filename: string, { save }: Saving, context
   const waitMs = await slots.take('begin');
   if (waitMs > 0) return runAgainIn(waitMs);
   const pages = await figures.pages(run, rangeKey(run.range));
-  const earlier = run.pages?.sumBefore ? await figures.pages(run, rangeKey(run.before)) : undefined;
+  const earlier = run.pages?.sumBefore
+    ? await figures.pages(run, rangeKey(weekBefore(run.range)))
+    : undefined;
   const bytes = pagesCsv(pages, earlier);
   const { fileId, uploadUrl } = await slack
     .getUploadAddress({ filename, bytes: bytes.length })

@@ -269,7 +269,9 @@ async function loadPages(
   const pages = await context.figures.pages(run, rangeKey(run.range));
   if (pages.length === 0 && totalOf(run.totals ?? { human: 0, ai: 0 }) > 0) return { noPages: 'failed' };
   const earlier =
-    before?.pages?.state === 'complete' ? await context.figures.pages(run, rangeKey(run.before)) : [];
+    before?.pages?.state === 'complete'
+      ? await context.figures.pages(run, rangeKey(weekBefore(run.range)))
+      : [];
   // Without any earlier pages everything would look new, unless nothing was read then.
   const { totalsBefore } = totalsBeforeOf(before);
   const hasBefore = earlier.length > 0 || (totalsBefore !== undefined && totalOf(totalsBefore) === 0);
@@ -331,7 +333,7 @@ type FollowUp = EditionRun['followUps'][number];
 export async function loadFollowUps(run: EditionRun, { runs, figures }: JobContext): Promise<FollowUp[]> {
   if (run.kind !== 'weekly') return [];
   const ids: string[] = [];
-  for (let { before } = run; ids.length < MAX_WEEKS_BACK; before = weekBefore(before))
+  for (let before = weekBefore(run.range); ids.length < MAX_WEEKS_BACK; before = weekBefore(before))
     ids.push(weeklyId(run, weekNameOf(before)));
   const editions = await runs.loadAll(ids, editionRun);
   const posted = new Set(editions.filter(({ ended }) => ended?.why === 'done').map(({ id }) => id));

@@ -68,7 +68,6 @@ export const editionRun = runBase.extend({
   /** ISO week, such as 2026-W38. */
   week: z.string().optional(),
   range: dayRange,
-  before: dayRange,
   /** The requested range includes today: it is `leftOut`, or it is the whole range, without a comparison. */
   today: z.enum(['leftOut', 'soFar']).optional(),
   sections: z.array(z.enum(SECTIONS)),
@@ -143,7 +142,6 @@ export function newEdition(
     ...{ job: 'digest', rev: 1, people: [], dueAtMs: nowMs, inDirectMessage: false },
     ...wanted,
     ...(isWeek(range) && { week: weekNameOf(range) }),
-    before: weekBefore(range),
     state: 'collecting',
     sinceMs: nowMs,
     spans: [],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import type { PageChange, PageFigures, ReaderFigures } from '../../../../src/jobs/digest/model.ts';
-import { spansOf, weekBefore, weekNameOf } from '../../../../src/jobs/digest/weeks.ts';
+import { spansOf, weekNameOf } from '../../../../src/jobs/digest/weeks.ts';
 import { hostileText, maybe, present } from '../../arbitraries.ts';
 
 const DAY_MS = 86_400_000;
@@ -122,7 +122,6 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
       project: 'acme',
       channel: 'C0DOCS',
       ...(one.kind === 'weekly' && { week: weekNameOf(one.range) }),
-      before: weekBefore(one.range),
       sections: ['pages' as const, 'readers' as const, 'csv' as const],
       figures: ['figures-1', 'figures-2'],
       dueAtMs: Date.UTC(2026, 8, 21),
@@ -161,7 +160,6 @@ export function fullEdition(word: string): EditionRun {
     owner: { id: 'U0ANA', name: word },
     timetable: 'Wednesdays 09:00 America/Argentina/ComodRivadavia',
     range,
-    before: weekBefore(range),
     sections: ['pages', 'readers', 'csv'],
     figures: ['figures-1', 'figures-2'],
     dueAtMs: 0,

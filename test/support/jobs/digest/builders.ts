@@ -51,7 +51,6 @@ export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
   owner: { id: 'U0ANA', name: 'ana' },
   week: '2026-W37',
   range: { from: '2026-09-07', to: '2026-09-14' },
-  before: { from: '2026-08-31', to: '2026-09-07' },
   sections: ['pages', 'readers', 'csv'],
   figures: ['f1', 'f0'],
   dueAtMs: NOW_MS,
