@@ -81,7 +81,7 @@ type AcceptAnswer =
   | [kind: 'full', by: string, quota: number]
   | [kind: 'accepted' | 'repeated' | 'late' | 'stale'];
 
-/** ARGV ends with the run's quotas, each with its maximum and whether it is lasting. KEYS end with them, and its people. */
+/** ARGV ends with the maximum of each of the run's quotas. KEYS end with these quotas, and the run's people. */
 export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_WAKE}
 local run, active, responseUrl, claim, inbox = unpack(KEYS)
 local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, kept, lasting, ref = unpack(ARGV)
@@ -96,14 +96,14 @@ if claims then
   if holder and holder ~= id then return {'claimed', holder} end
 end
 local quotas = {}
-for i = 14, #ARGV, 2 do
-  local key, max, lasts = KEYS[6 + #quotas], tonumber(ARGV[i]), ARGV[i + 1] == '1'
-  local others = redis.call('ZRANGEBYSCORE', key, lasts and '-inf' or now - ttl, '+inf', 'LIMIT', 0, max + 1)
+for i = 14, #ARGV do
+  local key, max, from = KEYS[6 + #quotas], tonumber(ARGV[i]), lasting == '1' and '-inf' or now - ttl
+  local others = redis.call('ZRANGEBYSCORE', key, from, '+inf', 'LIMIT', 0, max + 1)
   for place, other in ipairs(others) do
     if other == id then table.remove(others, place) end
   end
   if #others >= max then return {'full', others[1], #quotas} end
-  quotas[#quotas + 1] = {key = key, lasts = lasts}
+  quotas[#quotas + 1] = key
 end
 -- The first write: only this one fails if Redis is full.
 redis.call('HSET', run, 'json', json, 'rev', rev)
@@ -115,14 +115,12 @@ if stored then wake(run, active, member) else list(active, member) end
 if url ~= '' then redis.call('SET', responseUrl, url, 'PX', urlTtl) end
 if claims and lasting == '1' then redis.call('SET', claim, id)
 elseif claims then redis.call('SET', claim, id, 'PX', claimTtl) end
-local names = {}
-for i, quota in ipairs(quotas) do
-  names[i] = quota.key
-  if not quota.lasts then redis.call('ZREMRANGEBYSCORE', quota.key, '-inf', now - ttl) end
-  redis.call('ZADD', quota.key, now, id)
-  if quota.lasts then redis.call('PERSIST', quota.key) else redis.call('PEXPIRE', quota.key, ttl) end
+for _, quota in ipairs(quotas) do
+  if lasting ~= '1' then redis.call('ZREMRANGEBYSCORE', quota, '-inf', now - ttl) end
+  redis.call('ZADD', quota, now, id)
+  if lasting == '1' then redis.call('PERSIST', quota) else redis.call('PEXPIRE', quota, ttl) end
 end
-if #names > 0 then redis.call('HSET', run, 'quotas', table.concat(names, '\\n')) end
+if #quotas > 0 then redis.call('HSET', run, 'quotas', table.concat(quotas, '\\n')) end
 for i = 6 + #quotas, #KEYS do
   redis.call('ZADD', KEYS[i], now, id)
   redis.call('ZREMRANGEBYRANK', KEYS[i], 0, -1 - kept)

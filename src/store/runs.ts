@@ -48,12 +48,13 @@ export type Acceptance =
   /** The run was changed since it was read. */
   | { kind: 'stale' };
 
-/** At most `max` runs under one name may be active, that is, listed and not ended. */
+/**
+ * At most `max` runs under one name may be active, that is, listed and not ended. A lasting run counts as long as it is
+ * kept; others count for a month after they were accepted.
+ */
 export interface Quota {
   name: string;
   max: number;
-  /** A setting: counted as long as its runs are kept; others count for a month after the last one was accepted. */
-  lasting?: boolean;
 }
 
 /** An event, stored as JSON. Of events with the same `dedupeKey`, one is kept within seven days. */
@@ -125,7 +126,7 @@ export function createRunStore(redis: RedisClient) {
       PERSON_RUNS,
       run.lasting === true ? '1' : '0',
       logScope()?.ref ?? '',
-      ...quotas.flatMap(({ max, lasting }) => [max, lasting === true ? '1' : '0']),
+      ...quotas.map(({ max }) => max),
     ]);
     if (answer[0] === 'claimed') return { kind: answer[0], by: answer[1] };
     if (answer[0] === 'full') return { kind: answer[0], by: answer[1], quota: answer[2] };

@@ -329,7 +329,7 @@ type NewThread = Pick<ThreadRun, 'id' | 'teamId' | 'project' | 'agentJobId' | 'o
 export const threadQuotas = (
   { teamId, owner }: Pick<ThreadRun, 'teamId' | 'owner'>,
   { threadsPerPerson }: Pick<Limits, 'threadsPerPerson'>,
-): [Quota] => [{ name: ['threads', teamId, owner.id].join(':'), max: threadsPerPerson, lasting: true }];
+): [Quota] => [{ name: ['threads', teamId, owner.id].join(':'), max: threadsPerPerson }];
 
 /** Returns the limit for follow-ups of a project in any hour, shared by all processes. */
 export const followUpLimit = (project: string, perHour: number): RateLimit => ({

@@ -91,7 +91,7 @@ const MAX_OF_PERSON = 200;
 
 /** The quota of a schedule until it is removed: its owner's. */
 export const scheduleQuotas = ({ teamId, owner }: Pick<ScheduleRun, 'teamId' | 'owner'>): Quota[] => [
-  { name: ['schedules', teamId, owner.id].join(':'), max: MAX_OF_PERSON, lasting: true },
+  { name: ['schedules', teamId, owner.id].join(':'), max: MAX_OF_PERSON },
 ];
 
 /** Returns a schedule whose test post has not shown yet that the app may post in its channel. */
