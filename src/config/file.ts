@@ -112,10 +112,7 @@ const fileSchema = (env: Env) =>
     {
       projects: z
         .record(z.string(), projectSchema(env), 'must be a map. Put each project under its own name.')
-        .superRefine((projects, context) => {
-          for (const { path, text } of projectProblems(Object.entries(projects), env))
-            context.addIssue({ code: 'custom', path, message: text });
-        })
+        .superRefine((projects, context) => checkProjects(projects, context, env))
         .transform((projects) => Object.entries(projects).map((entry) => toProject(entry, env)))
         .optional(),
       allow: allowSchema.prefault({}),
@@ -213,51 +210,43 @@ function formatPath(path: Path): string {
     .join('');
 }
 
-/** Returns the problems of projects' names, channels and keys. */
-function projectProblems(projects: [string, GivenProject][], env: Env): Problem[] {
-  if (projects.length === 0)
-    return [
-      { path: [], text: 'has no project. Add one, or remove it to use the project of the environment.' },
-    ];
+/** Reports the problems of projects' names, channels and keys. */
+function checkProjects(projects: Record<string, GivenProject>, context: z.RefinementCtx, env: Env) {
+  const add = (message: string, ...path: PropertyKey[]) =>
+    context.addIssue({ code: 'custom', path, message });
   const hasDefaultKey = (env.DOCS_API_KEY ?? env.DOCS_API_KEY_FILE) !== undefined;
   const names = new Map<string, string>();
   const channels = new Map<string, string>();
-  return projects.flatMap(([name, project]): Problem[] => {
-    const problems: Problem[] = [];
-    const add = (text: string, ...path: PropertyKey[]) => problems.push({ path: [name, ...path], text });
+  for (const [name, project] of Object.entries(projects)) {
     const same = names.get(name.toLowerCase());
     names.set(name.toLowerCase(), name);
     if (!/^[a-z0-9_-]{1,40}$/i.test(name))
-      add('cannot be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.');
+      add('cannot be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.', name);
     else if (same !== undefined)
-      add(`differs from ${same} only in capitals, which --project ignores. Choose another.`);
+      add(`differs from ${same} only in capitals, which --project ignores. Choose another.`, name);
     for (const [index, id] of project.channels.entries()) {
       const owner = channels.get(id) ?? name;
       channels.set(id, owner);
       if (owner !== name)
         add(
           `is already a channel of the project ${owner}. A channel has one default project: keep one.`,
-          'channels',
-          index,
+          ...[name, 'channels', index],
         );
     }
     if (project.apiKey === undefined && !hasDefaultKey)
       add(
         'has no apiKey, and DOCS_API_KEY is not set either. Write apiKey: { env: NAME } here, or set DOCS_API_KEY.',
+        name,
       );
-    return problems;
-  });
+  }
+  if (names.size === 0) add('has no project. Add one, or remove it to use the project of the environment.');
 }
 
-const toProject = (
-  [name, { apiKey: key, organization: shared, ...given }]: [string, GivenProject],
-  env: Env,
-): Project => ({
+const toProject = ([name, { apiKey: key, ...given }]: [string, GivenProject], env: Env): Project => ({
   name,
   projectId: undefined,
   ...given,
   ...(key ?? defaultKey(env)),
-  ...(shared !== undefined && { organization: shared }),
 });
 
 type ProjectKey = Pick<Project, 'apiKey' | 'apiKeyVariable' | 'apiKeyFile' | 'apiKeyExpires'>;

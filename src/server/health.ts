@@ -8,7 +8,7 @@ import { type HttpServer, sendJson } from './http-server.ts';
 /** State of a part. Of a dependency, as of the last call to it; `unknown` before the first. */
 type PartState = 'up' | 'down' | 'unknown';
 
-const worstFirst: PartState[] = ['down', 'unknown', 'up'];
+const worstLast: PartState[] = ['up', 'unknown', 'down'];
 
 /** A problem for an operator. `error`: requests are refused, or work has stopped. */
 export interface Problem {
@@ -28,26 +28,23 @@ export type HealthChecks = ReturnType<typeof createHealthChecks>;
  * can still answer people with that.
  */
 export function createHealthChecks(server: HttpServer, now: () => number) {
-  const parts = new Map<string, StateCheck[]>();
+  const parts: [name: string, state: StateCheck][] = [];
   const checks: ProblemCheck[] = [];
   let ready = false;
 
   const problems = () => checks.flatMap((find) => find());
 
-  async function worstOf(checksOfPart: StateCheck[]): Promise<PartState> {
-    const states = await Promise.all(checksOfPart.map((check) => check()));
-    return worstFirst.find((state) => states.includes(state)) ?? 'unknown';
-  }
-
   server.route('GET /healthz', (_, response) => {
     sendJson(response, 200, { alive: true });
   });
   server.route('GET /readyz', async (_, response) => {
-    const states = [...parts].map(async ([name, ofPart]) => [name, await worstOf(ofPart)] as const);
+    const states = await Promise.all(parts.map(async ([name, state]) => [name, await state()] as const));
+    states.sort(([, one], [, other]) => worstLast.indexOf(one) - worstLast.indexOf(other));
     sendJson(response, ready ? 200 : 503, {
       ready,
       atMs: now(),
-      parts: Object.fromEntries(await Promise.all(states)),
+      // Of several states of a part, the last one stays.
+      parts: Object.fromEntries(states),
       problems: problems(),
     });
   });
@@ -55,7 +52,7 @@ export function createHealthChecks(server: HttpServer, now: () => number) {
   return {
     problems,
     /** Adds a check of a part; of several, the worst state counts. `state` is quick and never rejects. */
-    addPart: (name: string, state: StateCheck) => void parts.set(name, [...(parts.get(name) ?? []), state]),
+    addPart: (name: string, state: StateCheck) => void parts.push([name, state]),
     /** Adds a check for operators. It returns the present problems, with their fixes. */
     addProblems: (find: ProblemCheck) => void checks.push(find),
     /** Makes `/readyz` answer 200 from now on. */
