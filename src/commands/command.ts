@@ -186,7 +186,7 @@ function nearest(name: string, known: string[]): string | undefined {
 }
 
 /** The kind of value of each flag, by name. */
-type Flags = Readonly<Record<string, { takes: 'nothing' | 'value' | 'list' }>>;
+type Flags = Readonly<Record<string, Pick<Flag, 'takes'>>>;
 
 /**
  * An argument, or a flag with its value, without quotes. `start` and `end` are its position in the text. A `name` is in

@@ -86,10 +86,7 @@ export class UserFacingError extends Error {
 }
 
 /** When a request arrived, and where its answers go. */
-interface IntakeRequest {
-  responseUrl: string | undefined;
-  receivedAtMs: number;
-}
+type IntakeRequest = Pick<Caller, 'responseUrl' | 'receivedAtMs'>;
 
 /** The run of a request: `notVisible` is one that this person may not see. */
 type LoadedRun<R> = { kind: 'found'; run: R } | { kind: 'notFound' } | { kind: 'notVisible' };

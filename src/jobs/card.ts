@@ -32,12 +32,10 @@ export const deliveryCheckMs = (
   longestMs = 2000,
 ) => Math.min(Math.max((now() - sinceMs) / 2, 50), longestMs);
 
-/** Whether an ephemeral arrived. While Slack's answer may still come, that is unknown for at most `inMs`. */
-type Arrival = 'yes' | 'notKnown' | { inMs: number };
-
 /**
  * Posts a message once to the requester, in the conversation of the request, while that is possible. `requestId`: the
- * run with the request, if it is another one. Returns whether it arrived.
+ * run with the request, if it is another one. Returns whether it is known to have arrived, or, while Slack's answer may
+ * still come, in how many milliseconds to ask again.
  */
 export async function postWhereAsked(
   run: RunBase,
@@ -45,16 +43,14 @@ export async function postWhereAsked(
   message: Message,
   { responseUrls, callOnce, callResult, postEphemeral, timing }: JobContext,
   requestId = run.id,
-): Promise<Arrival> {
+): Promise<boolean | number> {
   const responseUrl = await responseUrls.find(requestId);
   // It may have arrived through a response URL that existed then.
-  if (responseUrl === undefined)
-    return (await callResult(run.id, step))?.result === true ? 'yes' : 'notKnown';
+  if (responseUrl === undefined) return (await callResult(run.id, step))?.result === true;
   const posted = await callOnce(run, step, timing.slackCallMs, () =>
     postEphemeral(responseUrl, message, timing.slackCallMs),
   );
-  if (posted.kind === 'inFlight') return { inMs: Math.max(1, posted.forMs) };
-  return posted.kind === 'done' && posted.value ? 'yes' : 'notKnown';
+  return posted.kind === 'inFlight' ? Math.max(1, posted.forMs) : posted.kind === 'done' && posted.value;
 }
 
 /**
@@ -69,8 +65,7 @@ export async function reportPrivately(
 ): Promise<number> {
   const { name, userId, message, direct = message } = report;
   const arrival = await postWhereAsked(run, name, message, context);
-  if (arrival === 'yes') return 0;
-  if (arrival !== 'notKnown') return arrival.inMs;
+  if (arrival !== false) return arrival === true ? 0 : arrival;
   const post = {
     key: `${run.id}.${name}`,
     place: { user: userId },
