@@ -101,8 +101,8 @@ const displayText = (piece: string) => cut(singleLine(piece.toWellFormed()), 50)
 
 /** Parses an option if it was typed. */
 const whenTyped =
-  <Value>(read: (typed: string) => Parsed<Value>) =>
-  (typed: string | undefined): Parsed<Value | undefined> =>
+  <Value>(read: (typed: string) => ReadOption<Value>) =>
+  (typed: string | undefined): ReadOption<Value | undefined> =>
     typed === undefined ? ok(undefined) : read(typed);
 
 /** The options of an export, at any place after the command. */

@@ -12,7 +12,7 @@ import { choiceField, formView, preformatted, reportView, textField } from '../.
 import { cut, singleLine } from '../../slack/text.ts';
 import { type Caller, type CommandTools, retryStale, UserFacingError } from '../intake.ts';
 import { defineButton, type Modal } from '../registry.ts';
-import { readPaths, readVersion } from './args.ts';
+import { exportFlags } from './args.ts';
 import { handledByMessage, isQuestionOpen, loadExport } from './buttons.ts';
 import {
   alreadyRunningReply,
@@ -150,28 +150,28 @@ export const exportModal: Modal = {
   may: 'export',
 
   async submit(values, caller, tools) {
-    const version = values.version === undefined ? undefined : readVersion(values.version);
-    const paths = values.paths === undefined ? undefined : readPaths(values.paths);
+    const version = exportFlags.version.read(values.version);
+    const paths = exportFlags.paths.read(values.paths);
     const sole = soleDomain(tools);
     const target = resolveTarget(
       {
         domain: values.domain ?? sole,
         project: values.project,
-        paths: paths?.kind === 'ok' ? paths.value : undefined,
+        paths: paths.kind === 'ok' ? paths.value : undefined,
       },
       caller.channel.id,
       tools,
     );
     const problems = {
       ...(target.kind !== 'ok' && fieldProblem(target, sole === undefined)),
-      ...(version?.kind === 'unclear' && { version: version.problem }),
-      ...(paths?.kind === 'unclear' && { paths: paths.problem }),
+      ...(version.kind === 'unclear' && { version: version.problem }),
+      ...(paths.kind === 'unclear' && { paths: paths.problem }),
     };
     if (target.kind !== 'ok' || Object.keys(problems).length > 0) return { kind: 'problems', problems };
     const wanted = {
       domain: target.domain,
       project: target.project.name,
-      version: version?.kind === 'ok' ? version.value : undefined,
+      version: version.kind === 'ok' ? version.value : undefined,
       paths: target.paths,
       // Without the choice only one person gets the link.
       privately: values.link !== 'thread',
