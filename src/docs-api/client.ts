@@ -11,11 +11,11 @@ import { parseErrorText } from './text.ts';
 export interface DocsApiRequest {
   operation: DocsApiOperation;
   durationMs: number;
-  status?: number;
-  /** Missing if the request had a result. */
-  error?: DocsApiErrorKind;
+  status: number | undefined;
+  /** Undefined if the request had a result. */
+  error: DocsApiErrorKind | undefined;
   /** Why there was no complete response, such as `ENOTFOUND`. */
-  code?: string;
+  code: string | undefined;
 }
 
 export interface DocsApiOptions {
@@ -116,7 +116,15 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
         if (isRejected) rereadKey();
         // A request with a rejected key did nothing, so it is repeated with a new one.
         if (isRejected && apiKey !== usedKey) continue;
-        options.log?.(toLogEntry(operation, performance.now() - startMs, result));
+        const failure = result instanceof DocsApiError ? result : undefined;
+        options.log?.({
+          operation,
+          durationMs: Math.round(performance.now() - startMs),
+          status: result.status,
+          error: failure?.kind,
+          // `DocsApiError` keeps only the code of a cause.
+          code: failure?.cause instanceof Error ? failure.cause.message : undefined,
+        });
         if (result instanceof DocsApiError) throw result;
         return result.answer;
       }
@@ -241,22 +249,6 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
       closing ??= Promise.all([keptConnections.close(), freshConnections.close()]);
       await closing;
     },
-  };
-}
-
-function toLogEntry(
-  operation: DocsApiOperation,
-  durationMs: number,
-  result: { status: number } | DocsApiError,
-): DocsApiRequest {
-  const failed = result instanceof DocsApiError;
-  return {
-    operation,
-    durationMs: Math.round(durationMs),
-    ...(result.status !== undefined && { status: result.status }),
-    ...(failed && { error: result.kind }),
-    // `DocsApiError` keeps only the code of a cause.
-    ...(failed && result.cause instanceof Error && { code: result.cause.message }),
   };
 }
 

@@ -190,16 +190,10 @@ const PLACEHOLDER = 'https://docket.example.com';
 export function createAppUrl(yaml: string, publicUrl: string | undefined): string {
   const manifest = parse(publicUrl === undefined ? yaml : yaml.replaceAll(PLACEHOLDER, publicUrl));
   manifest.settings.socket_mode_enabled = publicUrl === undefined;
-  const filled = publicUrl === undefined ? withoutAddresses(manifest) : manifest;
-  return `https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(JSON.stringify(filled))}`;
-}
-
-/** Socket Mode needs no addresses, and Slack would call an invented one. */
-function withoutAddresses(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(withoutAddresses);
-  if (typeof part !== 'object' || part === null) return part;
-  const kept = Object.entries(part).filter(([name]) => name !== 'url' && name !== 'request_url');
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutAddresses(value)]));
+  // Socket Mode needs no addresses, and Slack would call an invented one.
+  const isLeftOut = (name: string) => publicUrl === undefined && (name === 'url' || name === 'request_url');
+  const json = JSON.stringify(manifest, (name, value) => (isLeftOut(name) ? undefined : value));
+  return `https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(json)}`;
 }
 
 /** Returns a public address, without `/slack/events` at its end; undefined if it is not an https address. */
