@@ -221,17 +221,6 @@ type Values<L extends string> = Record<L, string>;
 /** Replaces a value outside its list, so that outsiders cannot create series. */
 const OTHER = 'other';
 
-interface Counter<L extends string> {
-  add(labels: Values<L>, count?: number): void;
-}
-interface Histogram<L extends string> {
-  observe(labels: Values<L>, ms: number): void;
-}
-interface Gauge<L extends string> {
-  /** Replaces all previous values; with an empty list it shows nothing. */
-  replace(entries: readonly (readonly [Values<L>, number])[]): void;
-}
-
 function listed<L extends string>(lists: LabelLists<L>, values: Values<L>): Values<L> {
   const pairs = Object.entries<readonly string[]>(lists).map(([label, list]) => {
     const value = values[label as L];
@@ -254,32 +243,31 @@ function metricsIn(registry: Registry) {
   const registers = [registry];
   return {
     /** Shows 0 for each combination from the start, so that the first count appears as an increase. */
-    counter<L extends string>(name: string, help: string, lists: LabelLists<L>): Counter<L> {
+    counter<L extends string>(name: string, help: string, lists: LabelLists<L>) {
       const labelNames = Object.keys(lists) as L[];
       const counter = new PromCounter<L>({ name, help, labelNames, registers });
       for (const values of combinations(lists)) counter.inc(values, 0);
-      return { add: (values, count = 1) => counter.inc(listed(lists, values), count) };
+      return { add: (values: Values<L>, count = 1) => counter.inc(listed(lists, values), count) };
     },
 
-    histogram<L extends string>(
-      name: string,
-      help: string,
-      lists: LabelLists<L>,
-      buckets: number[],
-    ): Histogram<L> {
+    histogram<L extends string>(name: string, help: string, lists: LabelLists<L>, buckets: number[]) {
       const labelNames = Object.keys(lists) as L[];
       const histogram = new PromHistogram<L>({ name, help, labelNames, buckets, registers });
-      return { observe: (values, ms) => histogram.observe(listed(lists, values), Math.max(0, ms) / 1000) };
+      return {
+        observe: (values: Values<L>, ms: number) =>
+          histogram.observe(listed(lists, values), Math.max(0, ms) / 1000),
+      };
     },
 
-    gauge<L extends string>(name: string, help: string, lists: LabelLists<L>): Gauge<L> {
+    gauge<L extends string>(name: string, help: string, lists: LabelLists<L>) {
       const labelNames = Object.keys(lists) as L[];
       const gauge = new PromGauge<L>({ name, help, labelNames, registers });
       // Without labels, a reset would show 0.
       const clear = labelNames.length === 0 ? () => gauge.remove() : () => gauge.reset();
       clear();
       return {
-        replace(entries) {
+        /** Replaces all previous values; with an empty list it shows nothing. */
+        replace(entries: readonly (readonly [Values<L>, number])[]) {
           clear();
           for (const [values, value] of entries) gauge.set(listed(lists, values), value);
         },
