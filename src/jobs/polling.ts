@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { DocsApiError } from '../docs-api/errors.ts';
+import type { Log } from '../runtime/log.ts';
 import type { Timing } from '../runtime/timing.ts';
-import type { RateLimit } from '../store/rate-limit.ts';
-import type { JobContext } from './context.ts';
-import { nextFailure, type PollFailure } from './retry.ts';
+import type { RateLimit, RateLimitStore } from '../store/rate-limit.ts';
+import { nextFailure, type PollFailure, type RetryParts } from './retry.ts';
 
 /** The result of one poll. `fraction` is 0 to 1. */
 export const snapshot = z.object({ atMs: z.number(), fraction: z.number().optional() });
@@ -74,6 +74,14 @@ export const pollRateLimit = (
   interactiveShare: 0.2,
 });
 
+/** The part of a job's context that polls use. */
+interface PollContext extends RetryParts {
+  rateLimiter: RateLimitStore;
+  alertAdmins: (teamId: string, project: string, error?: DocsApiError) => Promise<boolean>;
+  stopping: AbortSignal;
+  log: Log;
+}
+
 /**
  * Returns the failure of a poll, and whether admins were alerted; undefined for an aborted poll. Rethrows errors that
  * are not the platform's.
@@ -82,7 +90,7 @@ export async function failureOfPoll(
   run: { id: string; teamId: string; project: string; pollFailure?: PollFailure | undefined },
   error: unknown,
   rateLimit: RateLimit,
-  context: JobContext,
+  context: PollContext,
 ): Promise<{ trouble: PollFailure; adminsTold?: boolean } | undefined> {
   if (!(error instanceof DocsApiError)) throw error;
   if (error.kind === 'aborted') return undefined;
@@ -103,7 +111,7 @@ export async function lookUpJob(
   runId: string,
   rateLimit: RateLimit,
   get: () => Promise<unknown>,
-  { rateLimiter, stopping }: JobContext,
+  { rateLimiter, stopping }: Pick<PollContext, 'rateLimiter' | 'stopping'>,
 ): Promise<'known' | 'unknown' | number> {
   const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: runId });
   if (slotInMs > 0) return slotInMs;
