@@ -1,14 +1,11 @@
 import { type DocsApiOperation, isRepeatable, OPERATIONS } from './operations.ts';
 
 /**
- * Why a call has no result.
- *
- * `bad_request` 400, 413, 414, 415, 422 and input refused before the send · `key_rejected` 401 · `forbidden` 403 ·
- * `not_found` 404, 410 · `unsupported` 405, 501 (the platform lacks the operation) · `conflict` 409 · `rate_limited`
- * 429 · `rejected` any other 4xx · `redirect` 3xx, never followed · `server` 5xx · `timeout` 408 or our own time limit
- * · `refused` no connection took the request (no such host, nobody there, certificate, proxy) · `connection` the
- * connection broke · `unreadable` an answer that breaks the API's contract or is too large · `aborted` by the caller's
- * signal, or by its `isTooLate`.
+ * Why a call has no result. `refusals` and `kindOfStatus` have the statuses of most kinds. `bad_request` is also an input
+ * that was refused before the send, `timeout` also our own time limit. `unsupported`: the platform lacks the operation.
+ * `redirect` is never followed. `refused`: no connection took the request (no such host, nobody there, certificate,
+ * proxy). `connection`: it broke. `unreadable`: an answer that breaks the API's contract or is too large. `aborted`: by
+ * the caller's signal, or by its `isTooLate`.
  */
 export const docsApiErrorKinds = [
   'bad_request',

@@ -64,16 +64,14 @@ export function createAuditStore(redis: RedisClient, limits = { entries: ENTRIES
     async latest(teamId: string, count: number): Promise<AuditLines> {
       const latest = async (key: string) => {
         const found = await redis.xrevrange(key, '+', '-', 'COUNT', count);
-        return found.flatMap(([, fields]) => readEntry(fields) ?? []);
+        return found.flatMap(
+          ([, fields]) => entrySchema.safeParse(parseJson(fields[fields.indexOf('entry') + 1])).data ?? [],
+        );
       };
       const [done, refused] = await Promise.all([latest(keys.audit(teamId)), latest(keys.refusals(teamId))]);
       return { done, refused };
     },
   };
-}
-
-function readEntry(fields: string[]): AuditEntry | undefined {
-  return entrySchema.safeParse(parseJson(fields[fields.indexOf('entry') + 1])).data;
 }
 
 function shorten(text: string): string {

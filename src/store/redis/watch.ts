@@ -41,26 +41,19 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
   /** Returns whether a connection reaches a primary, and records whether that has replicas. */
   async function ping(connection: RedisClient): Promise<boolean> {
     if (connection.status !== 'ready') return false;
-    try {
-      const reached = await withTimeout(PONG_MS, askRole(connection));
-      // A new connection may reach the primary before a request fails on this one.
-      if (!reached) connection.disconnect(true);
-      return reached;
-    } catch {
-      // The connection itself reports the error.
-      return false;
-    }
+    // The connection itself reports the error.
+    const isPrimary = await withTimeout(PONG_MS, askRole(connection)).catch(() => undefined);
+    // A new connection may reach the primary before a request fails on this one.
+    if (isPrimary === false) connection.disconnect(true);
+    return isPrimary ?? false;
   }
 
   /** Makes a write that expires at once, since a full Redis still answers reads. */
   async function findRefusedWrite(): Promise<RedisProblem[]> {
     const ready = connections.find(({ status }) => status === 'ready');
-    try {
-      if (ready) await withTimeout(PONG_MS, ready.set(keys.probe(), '1', 'PX', 1));
-      return [];
-    } catch (error) {
-      return [problemOfWrite(error) ?? []].flat();
-    }
+    const writing = ready && withTimeout(PONG_MS, ready.set(keys.probe(), '1', 'PX', 1));
+    const problem = await writing?.then(() => undefined, problemOfWrite);
+    return problem ? [problem] : [];
   }
 
   /** Replaces `problems` by the newly found ones that are not allowed, and logs the changes. */

@@ -11,12 +11,12 @@ import { type EmbeddedRedis, startEmbeddedRedis } from '../../../src/store/embed
 import { findServer } from '../../../src/store/embedded/redis-server.ts';
 
 const searchPath = process.env.PATH ?? '';
-/** Why each Redis ended by itself. */
+/** Why each Redis ended by itself, also during its start. */
 const deaths: string[] = [];
 const log = {
   info() {},
   warn: (facts: object) => void ('reason' in facts && deaths.push(String(facts.reason))),
-  error() {},
+  error: (facts: object) => void ('err' in facts && deaths.push(String(facts.err))),
 };
 const timing = { restartMinMs: 5, restartMaxMs: 20, checkIntervalMs: 2, lockTimeoutMs: 100 };
 
