@@ -46,8 +46,8 @@ test.each(['http', 'socket'] as const)(
     expect(followed.map(({ msg }) => msg)).toContain('Slack call failed');
 
     await world.slack.person('ana').types('#docs', '/docs-export help');
-    const refs = linesOf(web.output()).flatMap((line) => (line.msg === 'request' ? [line.ref] : []));
-    expect(new Set(refs).size).toBe(2);
+    const refs = () => linesOf(web.output()).flatMap((line) => (line.msg === 'request' ? [line.ref] : []));
+    await expect.poll(() => new Set(refs()).size).toBe(2);
     await world.close();
   },
 );

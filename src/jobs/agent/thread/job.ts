@@ -235,7 +235,7 @@ async function joinWatch(run: ThreadRun, context: JobContext): Promise<void> {
     run,
     (watch) => {
       const joined = addThread(watch, run.id, context.now());
-      return round?.last === undefined ? joined : addSend(joined, round.sentAtMs);
+      return round?.last === undefined ? joined : addSend(joined, round.sentAtMs, round.isActive === true);
     },
     context,
   );

@@ -75,6 +75,8 @@ export const threadRound = z.object({
   sinceMs: z.number(),
   /** Time of its last send, or of the poll that found the job active. */
   sentAtMs: z.number(),
+  /** The answer to the last send showed the job active. */
+  isActive: z.boolean().optional(),
   /** The job's pull request before the round. */
   prBefore: z.string().optional(),
   /** Number of this thread's instructions in it, and the latest one. 0 if only other threads sent any. */

@@ -47,7 +47,8 @@ export function applySendResult(
       const working = updateInstruction(taken, id, { state: 'working' });
       if (thread.state === 'ended') return working;
       // A poll during the call may have shown the work before: only later ones count.
-      return addToRound(working, sent, { sentAtMs: nowMs, prBefore: pullRequestOf(thread) });
+      const isActive = job.status === 'active';
+      return addToRound(working, sent, { sentAtMs: nowMs, isActive, prBefore: pullRequestOf(thread) });
     }
     case 'unknown': {
       const sendProblems = [...next.sendProblems, { ...about, why: 'unknown' as const }];
@@ -70,12 +71,12 @@ const pullRequestOf = ({ seen }: ThreadRun) => seen?.prLink ?? seen?.prText;
 function addToRound(
   thread: ThreadRun,
   { id, by, excerpt }: Instruction,
-  { sentAtMs, prBefore }: Pick<ThreadRound, 'sentAtMs' | 'prBefore'>,
+  { prBefore, ...send }: Pick<ThreadRound, 'sentAtMs' | 'isActive' | 'prBefore'>,
 ): ThreadRun {
-  const open = openRoundOf(thread) ?? newRound(thread, { sinceMs: sentAtMs, prBefore });
+  const open = openRoundOf(thread) ?? newRound(thread, { sinceMs: send.sentAtMs, prBefore });
   const round: ThreadRound = {
     ...open,
-    sentAtMs,
+    ...send,
     count: open.count + 1,
     last: { id, by, excerpt },
     authors: open.authors.some((author) => author.id === by.id) ? open.authors : [...open.authors, by],

@@ -64,7 +64,7 @@ export const polled = z.object({
   notFound: z.boolean(),
   /** Why the job cannot be polled at present. */
   failure: z.enum(['down', 'limit', 'key', 'forbidden', 'project']).optional(),
-  /** The latest time at which a poll showed the job active. */
+  /** The latest time at which a poll, or the answer to a send, showed the job active. */
   activeAtMs: z.number().optional(),
   /** No thread sent anything: the job was found active. */
   found: z.boolean(),
@@ -131,11 +131,12 @@ export const requestPoll = (watch: WatchRun, nowMs: number): WatchRun => ({
   nextPollAtMs: watch.pollFailure?.nextMs ?? nowMs,
 });
 
-/** Adds a send that the platform took at `atMs`. Repeats change nothing. */
-export function addSend(watch: WatchRun, atMs: number): WatchRun {
-  const { open, pollFailure: failure } = watch;
+/** Adds a send that the platform took at `atMs`; `isActive`: its answer showed the job active. Repeats change nothing. */
+export function addSend(watch: WatchRun, atMs: number, isActive: boolean): WatchRun {
+  const { open, activeAtMs = 0, pollFailure: failure } = watch;
   return {
     ...watch,
+    ...(isActive && { activeAtMs: Math.max(activeAtMs, atMs) }),
     open: {
       sinceMs: open?.sinceMs ?? atMs,
       sentAtMs: Math.max(open?.sentAtMs ?? 0, atMs),

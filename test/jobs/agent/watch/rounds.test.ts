@@ -24,7 +24,7 @@ const step = fc.record({
 
 const join = (watch: WatchRun, thread: ThreadRun) => {
   const round = openRoundOf(thread);
-  return round?.last === undefined ? watch : addSend(watch, round.sentAtMs);
+  return round?.last === undefined ? watch : addSend(watch, round.sentAtMs, round.isActive === true);
 };
 
 test('when the watch polls no more, no thread waits for an ending', () => {
