@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
 import { agentsOn } from '../support/flows/agent-stage.ts';
-import { dayAfter, digestStage } from '../support/flows/digest-stage.ts';
+import { dayAfter, digestStage, digestWorld } from '../support/flows/digest-stage.ts';
 import { stageOf } from '../support/flows/stage.ts';
 import { createWorld, type World } from '../support/flows/world.ts';
 
@@ -117,7 +117,12 @@ test('an export and a round of the agent take no more of Slack than this', async
 });
 
 describe('a weekly digest', () => {
-  const { scene, creates, reads, quiet, toBerlin, toSunday, digest, settled } = digestStage();
+  // A digest that is posted before its pages are collected is edited. On a busy machine, collecting takes longer.
+  const bot = { ...digestWorld.bot, timing: { digestWaitMs: 20_000 } };
+  const { scene, creates, reads, quiet, toBerlin, toSunday, digest, settled } = digestStage({
+    ...digestWorld,
+    bot,
+  });
 
   test('takes two posts and a file, and mentions nobody', async () => {
     const week = await toSunday();
