@@ -1,0 +1,355 @@
+import type { Redis } from 'ioredis';
+import { DocsApiError } from '../../../../src/docs-api/errors.ts';
+import type { JobContext } from '../../../../src/jobs/context.ts';
+import { jobs } from '../../../../src/jobs/index.ts';
+import type { Job } from '../../../../src/jobs/job.ts';
+import { outboxJob } from '../../../../src/jobs/outbox/job.ts';
+import { backoffMs, defaultTiming } from '../../../../src/runtime/timing.ts';
+import { SlackApiError } from '../../../../src/slack/errors.ts';
+import { createDueStore, type DueEntry, dueLists } from '../../../../src/store/due.ts';
+import { parseMember } from '../../../../src/store/run-scripts.ts';
+import { seeded } from '../../flows/chaos-world.ts';
+import { redisOf } from './redis.ts';
+
+/** One call to Redis, to the docs API or to Slack. `unclear` and `isTooLate` exist only for the two APIs. */
+export interface Crossing<T> {
+  name: string;
+  call: () => T | Promise<T>;
+  /** Returns an error of a call that certainly had no effect. */
+  failed: () => Error;
+  /** Returns an error that proves nothing. Without it, the connection repeats a call whose answer was lost. */
+  unclear?: () => Error;
+  isTooLate?: (() => boolean) | undefined;
+  tooLate?: () => Error;
+  /** The longest that the caller waits for an answer. */
+  limitMs?: number;
+  /** It cannot be repeated. */
+  isOnce?: true;
+}
+
+/** A process as its jobs see it. After its death, no call is ever answered. */
+export interface Process {
+  redis: Redis;
+  cross<T>(crossing: Crossing<T>): Promise<T>;
+}
+
+const BOTH = [
+  'dies before',
+  'dies after',
+  'fails',
+  'answer lost',
+  'freezes before',
+  'freezes after',
+] as const;
+const OF_APIS = [
+  ...BOTH,
+  ...(['no answer', 'arrives late', 'dies, arrives late', 'stops, arrives late'] as const),
+] as const;
+type Fault = (typeof OF_APIS)[number];
+
+/** Repeated errors after which a job gives up, as in `jobs/workers.ts`. */
+const POISON_ERRORS = 8;
+
+/** More executions than any scenario needs: then something is due for ever. */
+const MAX_EXECUTIONS = 3000;
+
+/** Calls that only read. */
+const READ = /\.(?:get|find|channel|fileInfo)/;
+
+/** Faults come with seconds between them. */
+const MIN_GAP_MS = 3000;
+
+/** An execution of one step. It holds the lock of its subject until `lockedUntilMs`. */
+interface Execution {
+  key: string;
+  lockedUntilMs: number;
+  interrupted: PromiseWithResolvers<void>;
+  isOver: boolean;
+  done: Promise<void>;
+}
+
+export type Engine = ReturnType<typeof createEngine>;
+
+/**
+ * Executes what is due, as BullMQ and the sweeper do, at a clock that it moves. One step runs at a time, except that a
+ * frozen one continues later, beside the one that took over. Everything follows from the seed.
+ */
+export function createEngine(
+  redis: Redis,
+  clock: { ms: number },
+  { seed, maxFaults }: { seed: number; maxFaults: number },
+) {
+  const random = seeded(seed);
+  const faultRandom = seeded(seed ^ 0x5bd1e995);
+  const upTo = (ms: number) => Math.round(faultRandom() * ms);
+  const startMs = clock.ms;
+  const faults: string[] = [];
+  const problems: string[] = [];
+  const planned: { atMs: number; act: () => unknown }[] = [];
+  const locks = new Map<string, Execution>();
+  const errors = new Map<string, number>();
+  const ownErrors = new WeakSet<Error>();
+  /** A rare fault strikes late, a frequent one early. */
+  const chance = [0.005, 0.02, 0.06][Math.floor(faultRandom() * 3)] ?? 0;
+  let faultsLeft = maxFaults;
+  let nextFaultMs = 0;
+  let executions = 0;
+  let running: Execution | undefined;
+  let present: { process: Process; context: JobContext } | undefined;
+  let contextOf: (process: Process) => JobContext = () => {
+    throw new Error('no context');
+  };
+
+  const plan = (atMs: number, act: () => unknown) => void planned.push({ atMs, act });
+  /** A call takes effect without anybody who waits for it. */
+  const arriveAt = (atMs: number, call: () => unknown) =>
+    plan(atMs, async () => {
+      await Promise.try(call).catch(() => {});
+    });
+  const redisFailed = () => {
+    const error = new Error('OOM command not allowed');
+    ownErrors.add(error);
+    return error;
+  };
+
+  function nextFault({ name, unclear, isOnce }: Crossing<unknown>): Fault | undefined {
+    if (faultsLeft === 0 || clock.ms < nextFaultMs) return undefined;
+    // Steps have many commands to Redis, and few calls that change anything elsewhere.
+    const weight = unclear === undefined ? 1 : READ.test(name) ? 3 : 20;
+    if (faultRandom() >= weight * chance) return undefined;
+    const kinds = unclear === undefined ? BOTH : OF_APIS;
+    const kind = kinds[Math.floor(faultRandom() * kinds.length)];
+    if (kind === 'answer lost' && isOnce) return undefined;
+    faultsLeft -= 1;
+    nextFaultMs = clock.ms + MIN_GAP_MS + upTo(20_000);
+    faults.push(`${((clock.ms - startMs) / 1000).toFixed(1)} s: ${name} ${kind} (${running?.key})`);
+    return kind;
+  }
+
+  /** A process: it lives until it dies or freezes. */
+  function startProcess(): Process {
+    let state: 'running' | 'frozen' | 'dead' = 'running';
+    let thawed = Promise.withResolvers<void>();
+
+    async function gate(): Promise<void> {
+      while (state !== 'running') await (state === 'dead' ? new Promise(() => {}) : thawed.promise);
+    }
+    /** By default, its lock was renewed within the last half of its time; stalled jobs are found every 5 s. */
+    function leave(execution: Execution | undefined, inMs = defaultTiming.lockMs / 2 + upTo(20_000)) {
+      present = undefined;
+      if (execution === undefined) return;
+      execution.lockedUntilMs = clock.ms + inMs;
+      execution.interrupted.resolve();
+    }
+    function die(inMs?: number) {
+      state = 'dead';
+      leave(running, inMs);
+    }
+    function freeze() {
+      const execution = running;
+      state = 'frozen';
+      thawed = Promise.withResolvers();
+      leave(execution);
+      plan(clock.ms + (faultRandom() < 0.5 ? upTo(10_000) : 20_000 + upTo(100_000)), async () => {
+        state = 'running';
+        if (execution) execution.interrupted = Promise.withResolvers();
+        thawed.resolve();
+        if (execution) await settle(execution);
+      });
+    }
+
+    async function cross<T>(crossing: Crossing<T>): Promise<T> {
+      await gate();
+      const { call, failed, unclear, isTooLate, tooLate = failed, limitMs = 0 } = crossing;
+      const perform = async () => {
+        if (isTooLate?.()) throw tooLate();
+        if (unclear !== undefined) clock.ms += 20 + upTo(280);
+        return call();
+      };
+      const lose = (error: Error) => {
+        // It was a time limit, or the connection broke at once.
+        if (faultRandom() < 0.5) clock.ms += limitMs;
+        throw error;
+      };
+      const fault = nextFault(crossing as Crossing<unknown>);
+      try {
+        switch (fault) {
+          case 'dies before':
+            die();
+            break;
+          case 'dies after':
+            await perform();
+            die();
+            break;
+          case 'dies, arrives late':
+            arriveAt(clock.ms + upTo(limitMs), call);
+            die();
+            break;
+          case 'stops, arrives late':
+            arriveAt(clock.ms + upTo(limitMs), call);
+            // It waits for its calls until then, and hands its work back.
+            die(defaultTiming.shutdownMs);
+            break;
+          case 'fails':
+            throw failed();
+          case 'no answer':
+            return lose(unclear?.() ?? failed());
+          case 'answer lost':
+            await perform();
+            return unclear === undefined ? await perform() : lose(unclear());
+          case 'arrives late':
+            try {
+              return lose(unclear?.() ?? failed());
+            } finally {
+              arriveAt(clock.ms + upTo(defaultTiming.callMarginMs), call);
+            }
+          case 'freezes before':
+            freeze();
+            await gate();
+            return await perform();
+          case 'freezes after': {
+            const answer = await perform();
+            freeze();
+            await gate();
+            return answer;
+          }
+        }
+        await gate();
+        return await perform();
+      } finally {
+        await gate();
+      }
+    }
+    return { cross, redis: redisOf(redis, cross, redisFailed) };
+  }
+
+  /** Waits until an execution ends, dies or freezes. */
+  async function settle(execution: Execution): Promise<void> {
+    const before = running;
+    running = execution;
+    await Promise.race([execution.done, execution.interrupted.promise]);
+    running = before;
+    if (execution.isOver && locks.get(execution.key) === execution) locks.delete(execution.key);
+  }
+
+  function start(entry: DueEntry): Execution {
+    executions += 1;
+    const execution: Execution = {
+      key: `${entry.list} ${entry.member}`,
+      lockedUntilMs: Infinity,
+      interrupted: Promise.withResolvers(),
+      isOver: false,
+      done: Promise.resolve(),
+    };
+    running = execution;
+    locks.set(execution.key, execution);
+    if (present === undefined) {
+      const process = startProcess();
+      present = { process, context: contextOf(process) };
+    }
+    const { process, context } = present;
+    execution.done = execute(entry, execution, process, context)
+      .catch(noteError)
+      .then(() => {
+        execution.isOver = true;
+      });
+    return execution;
+  }
+
+  async function execute(entry: DueEntry, execution: Execution, { redis }: Process, context: JobContext) {
+    const { list, member } = entry;
+    const due = createDueStore(redis);
+    const { wakes } = await due.begin(entry);
+    const { job, id } = parseMember(member);
+    const definition = list === 'messages' ? outboxJob : jobs.find(({ name }) => name === job);
+    const data = list === 'messages' ? { key: member } : { runId: id };
+    const { run, giveUp } = definition as Job<object>;
+    let waitMs: number | undefined;
+    try {
+      const outcome = await run(data, context);
+      errors.delete(execution.key);
+      if (outcome.kind === 'again') waitMs = outcome.inMs;
+    } catch (error) {
+      noteError(error);
+      const count = (errors.get(execution.key) ?? 0) + 1;
+      errors.set(execution.key, count);
+      waitMs = backoffMs(defaultTiming, count, 0.5);
+      if (count >= POISON_ERRORS) {
+        errors.delete(execution.key);
+        waitMs = undefined;
+        await giveUp?.(data, context, 'ref');
+      }
+    }
+    // Only the holder of its lock may delay a BullMQ job.
+    if (waitMs !== undefined && holdsLock(execution)) await due.postpone(entry, waitMs, wakes);
+  }
+
+  const holdsLock = (execution: Execution) =>
+    locks.get(execution.key) === execution && clock.ms < execution.lockedUntilMs;
+
+  function noteError(error: unknown) {
+    const isExpected =
+      error instanceof SlackApiError ||
+      error instanceof DocsApiError ||
+      (error instanceof Error && ownErrors.has(error));
+    if (!isExpected) problems.push(`a step threw ${error instanceof Error ? error.stack : error}`);
+  }
+
+  async function listed(): Promise<(DueEntry & { dueMs: number })[]> {
+    const lists = await Promise.all(
+      (['runs', 'messages'] as const).map(async (list) => {
+        const found = await redis.zrange(dueLists[list](), '0', '-1', 'WITHSCORES');
+        const entries: (DueEntry & { dueMs: number })[] = [];
+        for (let at = 0; at < found.length; at += 2)
+          entries.push({ list, member: found[at] ?? '', dueMs: Number(found[at + 1]) });
+        return entries;
+      }),
+    );
+    return lists.flat();
+  }
+
+  return {
+    random,
+    redis,
+    faults,
+    problems,
+    plan,
+    now: () => clock.ms,
+    setContext(create: (process: Process) => JobContext) {
+      contextOf = create;
+    },
+
+    /** Executes all that is due until nothing is, or until a time. */
+    async untilIdle(untilMs: number) {
+      while (executions < MAX_EXECUTIONS) {
+        planned.sort((one, other) => one.atMs - other.atMs);
+        const [first] = planned;
+        if (first !== undefined && first.atMs <= clock.ms) {
+          planned.shift();
+          await first.act();
+          continue;
+        }
+        for (const [key, { lockedUntilMs }] of locks) if (lockedUntilMs <= clock.ms) locks.delete(key);
+        const times = first === undefined ? [] : [first.atMs];
+        const ready: DueEntry[] = [];
+        for (const { dueMs, ...entry } of await listed()) {
+          const lock = locks.get(`${entry.list} ${entry.member}`);
+          const readyMs = Math.max(dueMs, lock?.lockedUntilMs ?? 0);
+          if (readyMs <= clock.ms) ready.push(entry);
+          else times.push(readyMs);
+        }
+        const next = ready[Math.floor(random() * ready.length)];
+        if (next !== undefined) {
+          clock.ms += 1;
+          await settle(start(next));
+          continue;
+        }
+        const nextMs = Math.min(...times);
+        if (nextMs === Infinity || nextMs > untilMs) return;
+        clock.ms = Math.ceil(nextMs);
+      }
+      const members = (await listed()).map(({ member, dueMs }) => `${member} at ${dueMs - startMs}`);
+      problems.push(`due for ever: ${members.join(', ')}`);
+    },
+  };
+}
