@@ -230,11 +230,11 @@ export async function connectRole(
   const signal = AbortSignal.any([closers.stopping, AbortSignal.timeout(READY_MS)]);
   if (redis.status !== 'ready') await once(redis, 'ready', { signal }).catch(() => {});
   const checkData = () => checkSchema(redis).catch(throwMismatch);
-  if (redis.status === 'ready') await checkData();
-  await parts.findBot();
-  closers.stopping.throwIfAborted();
   // Nobody catches a later mismatch, so it ends the process.
   redis.on('ready', () => void checkData());
+  if (redis.status === 'ready') await withTimeout(READY_MS, checkData()).catch(throwMismatch);
+  await parts.findBot();
+  closers.stopping.throwIfAborted();
   checks.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());

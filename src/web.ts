@@ -13,6 +13,7 @@ import { deliveryQueue, enqueueHome, enqueueRun } from './jobs/index.ts';
 import { createSystemStatus } from './jobs/status/status.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { connectRole, type RoleParts } from './role.ts';
+import { createReceiptClock } from './runtime/receipt.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
 import { createOutbox } from './slack/outbox.ts';
@@ -119,6 +120,8 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     await stores.people.markHomeOpened(teamId, userId);
     await enqueueHome(queues, { teamId, userId, openedAtMs: now() });
   };
+  const receipt = createReceiptClock(monotonicMs);
+  closers.add(async () => receipt.stop());
   bind(bolt, {
     ...parts,
     registry,
@@ -154,6 +157,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     postEphemeral,
     postInThread: slack.postEphemeralTo,
     ephemeralTimeoutMs: timing.ephemeralMs,
+    receivedMs: receipt.receivedMs,
   });
 
   const synced = parts.clock.startSync(redis);

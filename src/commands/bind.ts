@@ -51,6 +51,8 @@ export interface BindParts {
   postInThread: SlackApi['postEphemeralTo'];
   ephemeralTimeoutMs: number;
   monotonicMs: () => number;
+  /** The time of receipt of a request that is read now, on the same clock. */
+  receivedMs: () => number;
   metrics: Pick<Metrics, 'requests'>;
   tracing: Tracing;
   log: Log;
@@ -65,7 +67,7 @@ const ANY = /(?:)/;
  * events before their listeners run; the receivers delay that until the listeners have finished.
  */
 export function bind(app: App, parts: BindParts) {
-  const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, metrics, tracing, log } = parts;
+  const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, receivedMs, metrics, tracing, log } = parts;
   const { registry } = parts;
   const commands = byName(registry.commands, ({ name }) => name);
   const buttons = byName(registry.buttons, ({ action }) => action);
@@ -107,7 +109,7 @@ export function bind(app: App, parts: BindParts) {
     const command = commands.get(body.command);
     if (command === undefined) return ack({ response_type: 'ephemeral', ...outdated.command });
     const { name, may } = command;
-    const caller = callerOfCommand(body, monotonicMs());
+    const caller = callerOfCommand(body, receivedMs());
     const reply = await pass({ kind: 'command', name, may }, caller, (passed, tools) =>
       command.run(body.text, passed, tools),
     );
@@ -121,7 +123,7 @@ export function bind(app: App, parts: BindParts) {
     about: unknown,
     { ack, body }: Click,
   ) {
-    const clicker = callerOfAction(body, monotonicMs());
+    const clicker = callerOfAction(body, receivedMs());
     let opened = false;
     const reply = await pass({ kind: 'button', name, may }, clicker, async (caller, tools) => {
       const carried = value.safeParse(about);
@@ -143,7 +145,7 @@ export function bind(app: App, parts: BindParts) {
   }
 
   async function clickUnknown({ ack, body }: Click) {
-    await answerClick(callerOfAction(body, monotonicMs()), outdated.button, body);
+    await answerClick(callerOfAction(body, receivedMs()), outdated.button, body);
     await ack();
   }
 
@@ -193,7 +195,7 @@ export function bind(app: App, parts: BindParts) {
       return ack();
     }
     const { callbackId: name, may, run } = shortcut;
-    const chooser = callerOfAction(body, monotonicMs());
+    const chooser = callerOfAction(body, receivedMs());
     const reply = await pass({ kind: 'shortcut', name, may }, chooser, (caller, tools) =>
       run(messageOf(body), caller, tools),
     );
@@ -204,7 +206,7 @@ export function bind(app: App, parts: BindParts) {
   app.view(
     { callback_id: ANY, type: 'view_submission' },
     async ({ ack, body, view }: SlackViewMiddlewareArgs<ViewSubmitAction> & AllMiddlewareArgs) => {
-      const receivedAtMs = monotonicMs();
+      const receivedAtMs = receivedMs();
       const update = (message: Message) =>
         ack({ response_action: 'update', view: noticeView(view.title.text, message) });
       const modal = modals.get(view.callback_id);

@@ -99,16 +99,18 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       return stopping.aborted ? 0 : pauseMs;
     }
     const data = definition.data.parse(bullJob.data);
+    // Per subject: a wake replaces a delayed BullMQ job.
+    const name = `${definition.name}:${subjectIdOf(bullJob)}`;
     const giveUp = async (reason: unknown) => {
       report('gave_up');
       metrics.givenUp.add({ job: definition.name });
       log.error({ err: reason, job: definition.name, data, ref }, 'gave up on a job');
       await definition.giveUp?.(data, context, ref);
+      // The steps that show the ending have tries of their own.
+      await due.clearErrors(name);
       return undefined;
     };
     if (bullJob.stalledCounter > POISON_STALLS) return giveUp(`stalled ${bullJob.stalledCounter} times`);
-    // Per subject: a wake replaces a delayed BullMQ job.
-    const name = `${definition.name}:${subjectIdOf(bullJob)}`;
     try {
       const outcome = await definition.run(data, context);
       report(outcome.kind);

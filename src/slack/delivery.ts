@@ -35,6 +35,9 @@ export interface DeliveryParts extends RetryParts {
   now: () => number;
 }
 
+/** Maximum searches for lost posts that continue on a further page. */
+const MAX_SEARCHES = 1000;
+
 /** Progress and low-priority posts leave a share of the slots to endings and clicks. */
 const priorityOf = (wanted: WantedMessage): 'interactive' | 'low' =>
   ['progress', 'lowPriority'].includes(urgencyOf(wanted)) ? 'low' : 'interactive';
@@ -85,7 +88,7 @@ export type Deliver = (key: string) => Promise<number | undefined>;
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
   const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;
-  /** Where searches for lost posts continue, by message; `fromMs` tells the searches of one message apart. */
+  /** Where searches for lost posts continue, by message. A later search of the same message has another `fromMs`. */
   const nextPages = new Map<string, { fromMs: number; cursor: string }>();
   /** How long after a call was sent it may still take effect. */
   const effectMs = timing.slackCallMs + timing.callMarginMs;
@@ -199,6 +202,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     try {
       const { found, nextCursor } = await slack.findMessage(key, place, sinceMs, cursor);
       if (found === undefined && nextCursor !== undefined) {
+        // An entry stays if another process ends that search.
+        if (nextPages.size >= MAX_SEARCHES) nextPages.clear();
         nextPages.set(key, { fromMs, cursor: nextCursor });
         return 0;
       }

@@ -1,4 +1,4 @@
-import { SlackApiError } from '../../slack/errors.ts';
+import { lacksScope, SlackApiError } from '../../slack/errors.ts';
 import { deliveryCheckMs, loadCardState, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { runAgainIn } from '../job.ts';
@@ -184,7 +184,7 @@ async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise
     return (await slack.channel(run.asked.channel)).shared;
   } catch (error) {
     if (!(error instanceof SlackApiError)) throw error;
-    const waitMs = slackRetryMs(error, context);
+    const waitMs = lacksScope(error) ? undefined : slackRetryMs(error, context);
     if (waitMs !== undefined && now() + waitMs <= run.sinceMs + timing.giveUpMs) return waitMs;
     log.warn({ run: run.id, err: error }, 'the channel could not be looked up; it counts as shared');
     return true;

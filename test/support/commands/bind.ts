@@ -171,6 +171,7 @@ export function bindForTest({ policy = allows, identity = acme, tools, ...change
     },
     ephemeralTimeoutMs: 100,
     monotonicMs: () => 5000,
+    receivedMs: () => 5000,
     metrics: unread,
     tracing: noTracing,
     log,
