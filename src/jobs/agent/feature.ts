@@ -7,7 +7,7 @@ import { threadNeeds } from './thread/ephemeral-view.ts';
 import { followUpLimit, listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
 import { threadLine, threadPermalink } from './thread/view.ts';
 
-/** Maximum number of followed threads checked when work that waits for a key is counted; latest first. */
+/** Maximum number of followed threads checked when work that waits for a key is counted. */
 const MAX_FOLLOWED = 300;
 
 /** Maximum number of one person's threads loaded for their Home. */

@@ -1,8 +1,14 @@
 import { type Message, message } from '../../../slack/blocks.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import { NamesUnknown } from '../../../slack/lookups.ts';
-import { findMentions, leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
-import type { Names } from '../../../slack/markdown/names.ts';
+import {
+  beginningOf,
+  findMentions,
+  leavesSharedOut,
+  type MessageText,
+  messageToMarkdown,
+} from '../../../slack/markdown/message.ts';
+import { type Names, noNames } from '../../../slack/markdown/names.ts';
 import { lengthOf } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
 import { type Outcome, runAgainIn } from '../../job.ts';
@@ -39,29 +45,32 @@ export const mentionJob = defineRunJob({
 async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepResult<MentionRun>> {
   const { policy, log } = context;
   const { user, external, channel, content } = run.reply;
-  const names = await findNames(run, context);
-  if (names === undefined) return retryLater(run, 'the names in it could not be looked up', context);
-  const text = messageToMarkdown(content, names, { withoutMention: run.botUserId }).trim();
-  const parsed = parseThreadText(text);
+  const read = (from: MessageText, names: Names) =>
+    messageToMarkdown(from, names, { withoutMention: run.botUserId }).trim();
+  // What is asked for needs no names, and without permission none is looked up.
+  const parsed = parseThreadText(read(beginningOf(content), noNames));
   const permission = parsed.kind === 'export' ? 'export' : 'agent';
   const verdict = await policy.check(user, permission, { external });
   if (verdict.kind === 'unknown')
     return verdict.missingScope
       ? postAnswer(run, message([[missingScopeText]]), context)
       : retryLater(run, 'its author could not be looked up', context);
-  const files = run.reply.files || leavesSharedOut(content, names);
-  const decided = { ...run, reply: { ...run.reply, content: {}, files }, name: verdict.person.name };
+  const decided = { ...run, reply: { ...run.reply, content: {} }, name: verdict.person.name };
   // Help contains nothing that only some people may know.
   if (verdict.kind === 'refused' && (verdict.outsider === true || !asksForHelp(parsed))) {
     log.warn({ what: 'mention', user, channel, team: run.teamId }, 'a request was refused');
     const ask = contactsText(verdict, policy.isOpen(permission));
     return saveAs({ ...decided, answer: { kind: 'refused', ask, permission } }, REFUSED);
   }
-  const isClosed = parsed.kind !== 'export' && (await isInClosedThread(run, context));
-  return saveAs({
-    ...decided,
-    answer: isClosed ? { kind: 'closed' } : answerFor(run, parsed, text, context),
-  });
+  if (parsed.kind !== 'export' && (await isInClosedThread(run, context)))
+    return saveAs({ ...decided, answer: { kind: 'closed' } });
+  if (parsed.kind !== 'instruction')
+    return saveAs({ ...decided, answer: answerFor(run, parsed, '', context) });
+  const names = await findNames(run, context);
+  if (names === undefined) return retryLater(run, 'the names in it could not be looked up', context);
+  const files = run.reply.files || leavesSharedOut(content, names);
+  const answer = answerFor(run, parsed, read(content, names), context);
+  return saveAs({ ...decided, reply: { ...decided.reply, files }, answer });
 }
 
 const REFUSED = { audit: 'refused: not permitted' };

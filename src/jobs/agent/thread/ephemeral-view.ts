@@ -125,6 +125,11 @@ const jobText = ({ agentJobId }: ThreadRun) =>
 export const unknownJobMessage = (jobId: string): Message =>
   message([[`No job with the ID "${sanitizeUserText(jobId, 60)}".`]]);
 
+/** Answers a person whose job was to be followed in a thread that follows one already. */
+export const takenMessage = message([
+  ['This thread already follows a job, so I started nothing else here. Reply in it to instruct the agent.'],
+]);
+
 /** Answers a person whose card cannot be posted. `joinable`: the app can be invited there. */
 export function noPlaceMessage(joinable: boolean, code: string): Message {
   if (joinable && (code === 'not_in_channel' || code === 'channel_not_found')) {

@@ -16,7 +16,7 @@ import { projectMessage } from '../mention/view.ts';
 import { leaveWatch, updateWatch } from '../watch/job.ts';
 import { addSend, addThread, requestPoll } from '../watch/record.ts';
 import { addAsk } from './digest-asks.ts';
-import { noPlaceMessage, threadNeeds, unknownJobMessage } from './ephemeral-view.ts';
+import { noPlaceMessage, takenMessage, threadNeeds, unknownJobMessage } from './ephemeral-view.ts';
 import { type ThreadEvent, threadEvent } from './event.ts';
 import { troubleMessage } from './messages-view.ts';
 import { auditChanges, auditThread, publishAndWait, publishThread, saveChanges } from './publish.ts';
@@ -271,6 +271,8 @@ function privateEnding(run: ThreadRun, { limits }: JobContext): Message | undefi
       return projectMessage({ kind: 'full', max: limits.threadsPerPerson }, '');
     case 'unknownJob':
       return unknownJobMessage(agentJobId ?? '');
+    case 'taken':
+      return takenMessage;
     case 'jobRefused': {
       const refused = sendProblems.find(isJobRefused);
       return refused && troubleMessage(run, refused);

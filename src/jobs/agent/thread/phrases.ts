@@ -55,7 +55,7 @@ export const tooLongText = (characters: number, most: number) =>
 
 /** To the author of an instruction when too many wait. */
 export const tooManyText = (most: number) =>
-  `${instructionCountText(most)} of this thread ${most === 1 ? 'is' : 'are'} already waiting. This one was not accepted; send it again later.`;
+  `${instructionCountText(most)} of this thread ${most === 1 ? 'is' : 'are'} already waiting or held. This one was not accepted; send it again later.`;
 
 /** To the person who switched the mode by a click or a command. The thread may have another mode already. */
 export const modeText = (mode: string | undefined) =>

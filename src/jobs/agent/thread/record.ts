@@ -127,22 +127,17 @@ export const ephemeral = z.object({
   id: z.string(),
   to: z.string(),
   kind: z.enum([
-    'question',
-    'files',
-    'edited',
-    'notPermitted',
-    'noLongerAllowed',
-    'tooEmpty',
-    'tooLong',
-    'tooMany',
-    'help',
-    'mode',
-    'followsAlready',
-    'badFollow',
-    'lateMention',
-    'stopped',
-    'over',
-    'status',
+    ...([
+      'question',
+      'files',
+      'edited',
+      'notPermitted',
+      'noLongerAllowed',
+      'tooEmpty',
+      'tooLong',
+      'tooMany',
+    ] as const),
+    ...(['help', 'mode', 'followsAlready', 'badFollow', 'lateMention', 'stopped', 'over', 'status'] as const),
   ]),
   /** The id of an instruction or a job, a mode, or a contact. */
   about: z.string().optional(),
@@ -268,6 +263,8 @@ export const threadRun = runBase.extend({
   answers: z.record(z.string(), z.enum(['always', 'mention'])).default({}),
   /** People who were informed that they may not instruct the agent. */
   refused: z.array(z.string()).default([]),
+  /** The latest messages that were deleted before they were known. */
+  deleted: z.array(z.string()).optional(),
   /** `compact` in `transitions.ts` describes their order, and which are kept. */
   instructions: z.array(instruction).default([]),
   /** Counts the calls that may have been made. */

@@ -64,7 +64,7 @@ function applyByKind(thread: ThreadRun, event: ThreadEvent, context: EventContex
       return applyEdit(thread, event, context);
     case 'deleted': {
       const one = findInstruction(thread, event.ts);
-      return one ? withdrawPending(thread, one) : thread;
+      return one ? withdrawPending(thread, one) : noteDeletion(thread, event.ts);
     }
     case 'instruct':
       return applyModal(thread, event, context);
@@ -73,12 +73,20 @@ function applyByKind(thread: ThreadRun, event: ThreadEvent, context: EventContex
   }
 }
 
+/** Keeps the latest deletions of unknown messages: Slack may deliver such a message again, later. */
+const noteDeletion = (thread: ThreadRun, ts: string): ThreadRun => ({
+  ...thread,
+  deleted: [...(thread.deleted ?? []), ts].slice(-MAX_DELETED),
+});
+
+const MAX_DELETED = 20;
+
 /** Adds a reply as an instruction, holds it, answers it by an ephemeral, or ignores it as talk among people. */
 function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
   const { author, nowMs } = context;
   const { ts, mentionsBot, mentionsOthers } = event;
   const isBeforeRequest = before.asked.ts !== undefined && Number(ts) <= Number(before.asked.ts);
-  if (findInstruction(before, ts) || isBeforeRequest) return before;
+  if (findInstruction(before, ts) || isBeforeRequest || before.deleted?.includes(ts)) return before;
   const isByOther = event.user !== before.owner.id;
   const thread = isByOther && !before.hasOtherAuthors ? { ...before, hasOtherAuthors: true } : before;
   const { text, files } = readContent(event, context);

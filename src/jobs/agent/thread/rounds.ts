@@ -65,7 +65,11 @@ export function applySendResult(
   }
 }
 
-const pullRequestOf = ({ seen }: ThreadRun) => seen?.prLink ?? seen?.prText;
+/** Returns the job's last known pull request. A completed job that changed no file names none. */
+function pullRequestOf({ seen, rounds }: ThreadRun): string | undefined {
+  const { prLink, prText } = rounds.findLast(({ ending }) => ending?.prLink ?? ending?.prText)?.ending ?? {};
+  return seen?.prLink ?? seen?.prText ?? prLink ?? prText;
+}
 
 /** Adds a sent instruction to the open round, or opens one. */
 function addToRound(

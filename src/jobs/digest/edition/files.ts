@@ -18,6 +18,9 @@ const MAX_ATTEMPTS = 6;
 /** After this many checks, each pause twice the previous one, a file of unclear completion counts as missing. */
 const UNCLEAR_CHECKS = 4;
 
+/** After this many, a file that Slack took is not shared any more. */
+const MAX_CHECKS = 6;
+
 type Step = Promise<StepResult<EditionRun>>;
 
 /** How a step saves the file: as it is, or to be tried again. */
@@ -78,7 +81,7 @@ function afterError(
   if (method === 'files.upload') return retry({ failures }, inMs);
   // Slack drops uploads that are not completed in time.
   if (kind === 'missing' && !isRefused)
-    return retry({ fileId: undefined, attempt: attempt + 1, failures }, inMs);
+    return retry({ fileId: undefined, attempt: attempt + 1, failures, checks: 0 }, inMs);
   return save({ state: 'failed' });
 }
 
@@ -111,7 +114,7 @@ async function send(run: EditionRun, filename: string, { save }: Saving, context
 
 async function complete(
   run: EditionRun,
-  { attempt, failures }: DigestFile,
+  { attempt, checks }: DigestFile,
   upload: { fileId: string; title: string; channel: string; threadTs: string },
   { save, retry }: Saving,
   context: JobContext,
@@ -135,9 +138,10 @@ async function complete(
   // A shared file is there, even if Slack does not know its contents yet.
   if (info.sharedIn.includes(channel)) return save({ state: 'done' });
   // Slack shares a file after its answer. If it is still not shared after the checks, the completion did not happen.
-  const isUnclear = completed.kind === 'unknown' && failures >= UNCLEAR_CHECKS;
-  const next = isUnclear ? { attempt: attempt + 1, failures: 0 } : { failures: failures + 1 };
-  return retry(next, Math.min(timing.retryMaxMs, timing.retryMinMs * 2 ** failures));
+  if (completed.kind === 'done' && checks >= MAX_CHECKS) return save({ state: 'failed' });
+  const isUnclear = completed.kind === 'unknown' && checks >= UNCLEAR_CHECKS;
+  const next = isUnclear ? { attempt: attempt + 1, checks: 0 } : { checks: checks + 1 };
+  return retry({ ...next, failures: 0 }, Math.min(timing.retryMaxMs, timing.retryMinMs * 2 ** checks));
 }
 
 /** The state of a file whose upload was never finished. */

@@ -242,7 +242,7 @@ async function complete(
   const { counts, ...listed } = await loadPages(run, figures, before, context);
   const readers = run.sections.includes('readers') ? readersOf(figures, before) : undefined;
   const mayHaveCsv = listed.pages !== undefined && run.sections.includes('csv') && !run.inDirectMessage;
-  const newCsv = mayHaveCsv ? ({ state: 'open', failures: 0, attempt: 1 } as const) : undefined;
+  const newCsv = mayHaveCsv ? ({ state: 'open', failures: 0, checks: 0, attempt: 1 } as const) : undefined;
   return {
     ...run,
     state: 'completing',

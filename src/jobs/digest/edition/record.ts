@@ -14,8 +14,10 @@ const file = z.object({
   state: z.enum(['open', 'done', 'failed']),
   /** Missing until its bytes are uploaded. */
   fileId: z.string().optional(),
-  /** Consecutive failed calls, and checks that did not find it. */
+  /** Consecutive failed calls. */
   failures: z.number().int(),
+  /** Answers to this completion's checks that did not show it. */
+  checks: z.number().int().default(0),
   /** Number of begun completions; each is made once. */
   attempt: z.number().int(),
   /** No call is made before this time. */

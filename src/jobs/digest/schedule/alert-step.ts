@@ -83,8 +83,11 @@ async function loadFigures(
 ): Promise<FiguresRun | undefined> {
   const figures = newFiguresRun({ teamId, project, urgent: false, readers: false, ...wanted }, sinceMs);
   const [known] = await context.runs.loadAll([figures.id], figuresRun);
-  if (known === undefined) await collectFigures(figures, context);
-  return known;
+  // Of another check, which began earlier.
+  const isOld = known?.failed !== undefined && known.sinceMs < sinceMs;
+  if (known !== undefined && !isOld) return known;
+  await collectFigures(figures, context);
+  return undefined;
 }
 
 /** Returns what the finished check changes, or the wait. */

@@ -5,6 +5,7 @@ import { mentionMessage, projectMessage } from '../../../../src/jobs/agent/menti
 import {
   ephemeralMessage,
   noPlaceMessage,
+  takenMessage,
   unknownJobMessage,
 } from '../../../../src/jobs/agent/thread/ephemeral-view.ts';
 import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
@@ -55,6 +56,7 @@ export const ephemerals: GalleryState[] = [
   only('status, before the first poll', { kind: 'status' }, unmade),
   only('status, after the end', { kind: 'status' }, ended('stopped')),
   answered('agent/ephemeral/no such job', unknownJobMessage('nope')),
+  answered('agent/ephemeral/follows one already', takenMessage),
   answered('agent/ephemeral/not in the channel', noPlaceMessage(true, 'not_in_channel')),
   answered('agent/ephemeral/refused by Slack', noPlaceMessage(false, 'restricted_action')),
   answered(

@@ -3,6 +3,7 @@ import { mentionJob } from '../../../../src/jobs/agent/mention/job.ts';
 import { type MentionRun, mentionRun } from '../../../../src/jobs/agent/mention/record.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import type { PermissionResult } from '../../../../src/policy.ts';
+import { NamesUnknown } from '../../../../src/slack/lookups.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { aMention, aMentionReply } from '../../../support/jobs/agent/builders.ts';
@@ -99,9 +100,9 @@ describe('who may not instruct the agent', () => {
 
   test('since Slack shows nobody to the app, is told who can mend it', async () => {
     const run = await given();
-    expect(await look(run, contextWith({}, { kind: 'unknown', missingScope: true }))).toEqual({
-      kind: 'done',
-    });
+    const names = () => Promise.reject(new NamesUnknown('no scope'));
+    const context = contextWith({ names }, { kind: 'unknown', missingScope: true });
+    expect(await look(run, context)).toEqual({ kind: 'done' });
     expect(said).toMatchObject([{ text: UNSEEN }]);
   });
 });

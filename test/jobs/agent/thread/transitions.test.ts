@@ -5,6 +5,7 @@ import { compact } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
+import { ana, applyEvents, deleted, wrote } from '../../../support/jobs/agent/events.ts';
 
 const sendingOne = (changes: Partial<ThreadRun> = {}) =>
   aThread({
@@ -51,4 +52,26 @@ test('a job that ends before its instruction is published leaves the text until 
   const keys = (thread: ThreadRun) => threadMessages(compact(thread)).map(({ key }) => key);
   expect(keys(ended)).toContain(`${ended.id}.instruction`);
   expect(compact({ ...ended, titleShown: true }).instructions[0]?.text).toBe('');
+});
+
+test('a round that names an earlier pull request again has the same one, also after a round without any', () => {
+  const [link, atMs] = ['https://github.com/acme/docs/pull/5', NOW_MS];
+  const thread = sendingOne({
+    seen: { status: 'completed', rawStatus: 'completed', atMs },
+    rounds: [
+      aRound({ n: 1, ending: { kind: 'newPr', prLink: link, atMs } }),
+      aRound({ n: 2, ending: { kind: 'noPr', atMs } }),
+    ],
+  });
+  const sent = applySendResult(thread, first, taken, atMs);
+  expect(sent.rounds.at(-1)).toMatchObject({ n: 3, prBefore: link });
+});
+
+test('a reply that was deleted before Slack delivered it is no instruction', () => {
+  const thread = applyEvents(aThread(), [
+    deleted(3),
+    wrote(ana, 3, 'my password is 123'),
+    wrote(ana, 4, 'go on'),
+  ]);
+  expect(thread.instructions.map(({ text }) => text)).toEqual(['go on']);
 });

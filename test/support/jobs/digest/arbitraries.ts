@@ -127,7 +127,7 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
       dueAtMs: Date.UTC(2026, 8, 21),
       sinceMs: Date.UTC(2026, 8, 21),
       spans: spansOf(one.range).map((span) => ({ ...span, ...spanCounts })),
-      picture: { state: 'done' as const, fileId: 'F0PICTURE', failures: 0, attempt: 1 },
+      picture: { state: 'done' as const, fileId: 'F0PICTURE', failures: 0, checks: 0, attempt: 1 },
     }),
   );
 }
