@@ -14,7 +14,7 @@ import { openRuns, startWorld } from './parts/world.ts';
  * The digests of two weeks of a large site, one after the other: requests, the time that collecting takes beside what
  * the platform itself takes, and the memory of the bot.
  */
-const WALL_RATIO = 1.75;
+const WALL_RATIO = 1.2;
 const MOST_MB = 80;
 const PROJECT = 'acme';
 const PAGE_LIMIT = 250;
