@@ -37,8 +37,8 @@ const PATHS: Record<RedisUrl['kind'], [form: RegExp, problem: string]> = {
 };
 
 /**
- * Returns the problems of the address of Redis, each with its fix and without any part of the address. Another scheme is
- * the problem of its schema.
+ * Returns the problems of the address of Redis, each with its fix and without any part of the address. The schema of the
+ * setting reports an unknown scheme.
  */
 export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '' }: Env): string[] {
   if (address === undefined || !isRedisAddress.test(address)) return [];

@@ -1,8 +1,8 @@
 import { type DocsApiOperation, isRepeatable, OPERATIONS } from './operations.ts';
 
 /**
- * Why a call has no result. `refusals` and `kindOfStatus` have the statuses of most kinds. `bad_request` is also an input
- * that was refused before the send, `timeout` also our own time limit. `unsupported`: the platform lacks the operation.
+ * Why a call has no result. `refusals` and `kindOfStatus` have the statuses of most kinds. `bad_request` includes an input
+ * that we refused before the send. `timeout` includes our own time limit. `unsupported`: the platform lacks the operation.
  * `redirect` is never followed. `refused`: no connection took the request (no such host, nobody there, certificate,
  * proxy). `connection`: it broke. `unreadable`: an answer that breaks the API's contract or is too large. `aborted`: by
  * the caller's signal, or by its `isTooLate`.

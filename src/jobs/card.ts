@@ -33,9 +33,9 @@ export const deliveryCheckMs = (
 ) => Math.min(Math.max((now() - sinceMs) / 2, 50), longestMs);
 
 /**
- * Posts a message once to the requester, in the conversation of the request, while that is possible. `requestId`: the
- * run with the request, if it is another one. Returns whether it is known to have arrived, or, while Slack's answer may
- * still come, in how many milliseconds to ask again.
+ * Posts a message once to the requester, in the conversation of the request, while that is possible. `requestId` is the
+ * run of the request, if that is not `run`. Returns true if the message has arrived, false if not, and a number of
+ * milliseconds while Slack's answer may still come: ask again after them.
  */
 export async function postWhereAsked(
   run: RunBase,

@@ -19,8 +19,8 @@ interface Watched {
 }
 
 /**
- * Returns the milliseconds until the next poll: a quarter of the remaining time by the job's progress. If that is not
- * known, or has passed, an eighth of the time elapsed. `jitter` is 0 to 1 and spreads runs that began together.
+ * Returns the milliseconds until the next poll: a quarter of the remaining time, which the job's progress shows. If the
+ * progress is unknown, or that time has passed, it is an eighth of the time elapsed. `jitter` is 0 to 1 and spreads runs that began together.
  */
 export function nextPollMs(
   { startedAtMs, snapshots = [] }: Watched,

@@ -43,7 +43,7 @@ export function createHealthChecks(server: HttpServer, now: () => number) {
     sendJson(response, ready ? 200 : 503, {
       ready,
       atMs: now(),
-      // Of several states of a part, the last one stays.
+      // A part with several states shows the worst, which comes last.
       parts: Object.fromEntries(states),
       problems: problems(),
     });

@@ -154,7 +154,7 @@ export function chartBlock(parts: ChartParts): ChartBlock {
   };
 }
 
-/** Text of small print: an element of its own, or part of either kind if it has no `type`. */
+/** A piece of small print. Without a `type`, it looks the same as plain text and as markup. */
 interface SmallText {
   type?: 'plain_text' | 'mrkdwn';
   text: string;

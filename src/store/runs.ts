@@ -49,8 +49,8 @@ export type Acceptance =
   | { kind: 'stale' };
 
 /**
- * At most `max` runs under one name may be active, that is, listed and not ended. A lasting run counts as long as it is
- * kept; others count for a month after they were accepted.
+ * At most `max` runs under one name may be at work. A run counts until it ends. A run that never ends counts for a month
+ * after it was accepted; a lasting run counts as long as it is kept.
  */
 export interface Quota {
   name: string;

@@ -35,7 +35,7 @@ export const threadButtons = threadClicks.map((action) =>
       const event: ThreadClick = { kind: 'clicked', action, by, about, attempt, atMs: tools.now() };
       const refusal = refusalOf(thread, event);
       if (refusal !== undefined) return refusal.reply;
-      // The reducer ignores a click that another one has overtaken.
+      // The reducer ignores a click if an earlier click has answered.
       const entry = { event, dedupeKey: `click ${action} ${caller.requestId}` };
       const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
       if (outcome === 'gone') return notFound;
@@ -94,7 +94,7 @@ function refusalOf(
   return applyClick(thread, entry) === thread ? { reply: handledByMessage(thread, entry) } : undefined;
 }
 
-/** Answers a click after another one. */
+/** Answers a click that came after somebody else's. */
 function handledByMessage(
   { sendProblems: troubles }: ThreadRun,
   { about: [id], attempt, by }: ThreadClick,

@@ -79,8 +79,8 @@ function followRequestOf(parsed: ThreadText, { projects }: EventTools) {
 }
 
 /**
- * Makes the thread of a message follow a job. Returns the problem if that is not possible; undefined if the thread takes
- * no job. Repeats of the message have no further effect.
+ * Makes the thread of a message follow a job. Returns the problem if that is not possible. Returns undefined if the
+ * thread begins to follow it, or follows a job already. Repeats of the message have no further effect.
  */
 async function startFollowing(
   { channel, ts, threadTs, user, external }: NewReply,

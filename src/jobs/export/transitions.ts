@@ -22,7 +22,7 @@ export const withFailure = (run: ExportRun, trouble: NonNullable<ExportRun['poll
   nextPollAtMs: trouble.nextMs,
 });
 
-/** A number below one may be a fraction of all, or less than one percent. After so many polls it is a fraction. */
+/** A number below one may mean a fraction or less than one percent. From this poll on, it counts as a fraction. */
 const UNSURE_SNAPSHOTS = 3;
 
 /**

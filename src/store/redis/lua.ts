@@ -14,9 +14,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * Returns a Lua script as a function. It is called by its digest, and sent if Redis does not know that; then it runs
- * after commands sent in between. `Answer` is the script's return type: whole numbers, strings, arrays of them, and
- * `null` for nil or false.
+ * Returns a Lua script as a function. The call names the digest of the script. If Redis does not know the digest, the
+ * whole script follows, and runs after commands that were sent in between. `Answer` is the script's return type: whole
+ * numbers, strings, arrays of them, and `null` for nil or false.
  */
 export function luaScript<Answer = unknown>(source: string): LuaScript<Answer> {
   const digest = hash('sha1', source);

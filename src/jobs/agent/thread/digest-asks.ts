@@ -9,9 +9,9 @@ interface Outcome {
   isFinal: boolean;
 }
 
-const isOpen: Outcome = { isFinal: false };
+const open: Outcome = { isFinal: false };
 
-const end = (kind: 'notSent' | 'unknown' | 'stopped', isFinal = true): Outcome => ({
+const ended = (kind: 'notSent' | 'unknown' | 'stopped', isFinal = true): Outcome => ({
   ending: { kind },
   isFinal,
 });
@@ -25,14 +25,14 @@ export function outcomeOf(thread: ThreadRun, ask: DigestAsk): Outcome {
   if (round !== undefined) {
     const ending = thread.rounds.find(({ n }) => n === round)?.ending;
     if (ending !== undefined) return { ending, isFinal: true };
-    return hasEnded ? end('stopped') : isOpen;
+    return hasEnded ? ended('stopped') : open;
   }
   // The thread did not accept it.
-  if (one === undefined) return end('notSent');
+  if (one === undefined) return ended('notSent');
   if (one.state === 'over')
-    return end(one.outcome === 'left' ? 'unknown' : one.outcome === 'sent' ? 'stopped' : 'notSent');
-  if (hasEnded && one.state !== 'sending') return end(AFTER_END[one.state]);
-  return one.state === 'failed' ? end('notSent', false) : isOpen;
+    return ended(one.outcome === 'left' ? 'unknown' : one.outcome === 'sent' ? 'stopped' : 'notSent');
+  if (hasEnded && one.state !== 'sending') return ended(AFTER_END[one.state]);
+  return one.state === 'failed' ? ended('notSent', false) : open;
 }
 
 /** The result of an instruction whose thread ended before it had one. */

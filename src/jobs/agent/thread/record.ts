@@ -232,7 +232,7 @@ export const threadRun = runBase.extend({
   state: z.enum(['accepted', 'postingCard', 'following', 'ended']),
   sinceMs: z.number(),
   /**
-   * Why it ended. `refused` the owner may not follow jobs · `unknownJob` to the platform · `noPlace` the card could not be
+   * Why it ended. `refused` the owner may not follow jobs · `unknownJob` the platform does not know the job · `noPlace` the card could not be
    * posted · `taken` the Slack thread follows another job · `jobRefused` the platform refused to start the job
    */
   ended: z

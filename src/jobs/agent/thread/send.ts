@@ -31,8 +31,8 @@ export function nextSendAtMs({ limit, retry }: Pick<ThreadRun, 'limit' | 'retry'
 }
 
 /**
- * Sends `head`. It takes a slot of the hourly limit, which a repeat takes again and counts once. One write then saves the
- * intent, and drops the `consumed` events. If that write is refused, nothing is sent. The call follows, then its result
+ * Sends `head`. It first takes a slot of the hourly limit; a repeat of this step gets the same slot. One write then saves
+ * the intent, and drops the `consumed` events. If that write is refused, nothing is sent. The call follows, then its result
  * is saved. If a process dies in between, the remaining intent becomes a question.
  */
 export async function send(
@@ -56,7 +56,7 @@ export async function send(
   const slotId = head.creates ? undefined : `${thread.id} ${sends}`;
   const slotInMs = slotId === undefined ? 0 : await rateLimiter.takeSlot(limit, { id: slotId });
   if (slotInMs > 0) {
-    // If the limit still has slots, the platform's own limit holds them back.
+    // If our limit still has slots, it is the platform's limit that this send waits for.
     const { used, waiting } = await rateLimiter.usage(limit);
     const kind = used + waiting > limit.count ? 'ours' : 'platform';
     return saveAs({ ...thread, limit: nextLimit(thread, kind, slotInMs, context) }, { consumed });

@@ -20,8 +20,8 @@ export const jobSnapshot = z.object({
 export type JobSnapshot = z.infer<typeof jobSnapshot>;
 
 /**
- * Returns a newer snapshot. Fields that the platform leaves out keep their value; only a completed job without a pull
- * request has none.
+ * Returns a newer snapshot. A field that the platform leaves out keeps its value. But if a completed job names no pull
+ * request, the snapshot has none.
  */
 export function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
   const { status, rawStatus, repository, ref, model, prLink, prText, archivedAt } = job;

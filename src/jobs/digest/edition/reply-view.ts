@@ -125,8 +125,8 @@ export const isNotThere = (code: string | undefined) =>
   code === 'not_in_channel' || code === 'channel_not_found';
 
 /**
- * Returns why a digest failed, and the fix; the channel is named earlier. `code` is Slack's, or a reference. `again` is how to post it after the fix,
- * `retry` says so if no fix is known, and `orElse` is an alternative.
+ * Returns why a digest failed, and the fix. The line before it names the channel. `code` is Slack's, or a reference.
+ * `again` says how to post the digest after the fix, `retry` how if no fix is known. `orElse` is an alternative.
  */
 export function failureParts(
   failure: Pick<EditionEnding, 'why' | 'code' | 'cause'> | undefined,

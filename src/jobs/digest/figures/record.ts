@@ -121,9 +121,9 @@ const usedMs = ({ urgent }: FiguresRun) =>
   urgent ? retention.askedPageFiguresMs - DAY_MS : retention.pageFiguresMs - 2 * DAY_MS;
 
 /**
- * Returns how to collect figures again that were `known` already: those that failed, could still change, or may have
- * expired begin again; stored days and lists are not requested again. A pause after a failure ends at once. Returns
- * undefined if the figures are usable, or in progress.
+ * Returns how to collect `known` figures again. If they failed, could still change, or may have expired, collecting begins
+ * again, without the days and lists that are stored. A pause after a failure ends at once. Returns undefined if the
+ * figures are usable, or in progress.
  */
 function collectAgain(known: FiguresRun, wanted: FiguresRun, nowMs: number): FiguresRun | undefined {
   const { state, pollFailure, sinceMs, failed } = known;
