@@ -9,7 +9,7 @@ import { createThrottledWarn, type Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';
 import { type ShutdownHooks, unlessStopping } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
-import { withTimeout } from './runtime/with-timeout.ts';
+import { TimeLimitError, withTimeout } from './runtime/with-timeout.ts';
 import {
   createHealth,
   createHealthChecks,
@@ -232,7 +232,14 @@ export async function connectRole(
   const checkData = () => checkSchema(redis).catch(throwMismatch);
   // Nobody catches a later mismatch, so it ends the process.
   redis.on('ready', () => void checkData());
-  if (redis.status === 'ready') await withTimeout(READY_MS, checkData()).catch(throwMismatch);
+  if (redis.status === 'ready') {
+    const checked = checkData();
+    // If Redis hangs, a mismatch that comes later ends the process as well.
+    await withTimeout(READY_MS, checked).catch((error: unknown) => {
+      if (!(error instanceof TimeLimitError)) throw error;
+      void checked.then(() => {});
+    });
+  }
   await parts.findBot();
   closers.stopping.throwIfAborted();
   checks.addPart('redis', () => redisState(redis.status, () => askTime(redis)));

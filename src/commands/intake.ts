@@ -131,6 +131,8 @@ export function createIntake(parts: IntakeParts) {
   ): Promise<T> {
     const scope = logScope();
     if (scope !== undefined) scope.run = run.id;
+    // Without time left, Redis certainly refuses the write, but its answer may come too late.
+    if (remainingMs(request) <= 0) throw refusedError(new Error('this process was too busy, or frozen'));
     // This answer also shows that Redis is there, before a write whose outcome could be unknown.
     const redisNowMs = await readInTime(runs.timeMs(), request);
     const deadlineMs = redisNowMs + remainingMs(request);

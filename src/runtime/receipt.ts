@@ -3,7 +3,7 @@ const BEAT_MS = 250;
 const STALL_MS = 1000;
 
 /** Requests that are read so soon after a stall may have come during it. */
-const BACKLOG_MS = 1000;
+const BACKLOG_MS = 500;
 
 /**
  * Returns a clock for the receipt of requests. If the process was frozen or busy, requests have waited unread, and
@@ -16,7 +16,11 @@ export function createReceiptClock(monotonicMs: () => number) {
 
   function beat() {
     const nowMs = monotonicMs();
-    if (nowMs - beatAtMs > BEAT_MS + STALL_MS) stall = { fromMs: beatAtMs, untilMs: nowMs + BACKLOG_MS };
+    if (nowMs - beatAtMs > BEAT_MS + STALL_MS) {
+      // What came during an earlier stall may still wait.
+      const fromMs = beatAtMs < stall.untilMs ? stall.fromMs : beatAtMs;
+      stall = { fromMs, untilMs: nowMs + BACKLOG_MS };
+    }
     beatAtMs = nowMs;
   }
   const timer = setInterval(beat, BEAT_MS).unref();

@@ -36,7 +36,7 @@ export interface DeliveryParts extends RetryParts {
 }
 
 /** Maximum searches for lost posts that continue on a further page. */
-const MAX_SEARCHES = 1000;
+const MAX_SEARCHES = 10_000;
 
 /** Progress and low-priority posts leave a share of the slots to endings and clicks. */
 const priorityOf = (wanted: WantedMessage): 'interactive' | 'low' =>
@@ -203,7 +203,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       const { found, nextCursor } = await slack.findMessage(key, place, sinceMs, cursor);
       if (found === undefined && nextCursor !== undefined) {
         // An entry stays if another process ends that search.
-        if (nextPages.size >= MAX_SEARCHES) nextPages.clear();
+        const [oldest = key] = nextPages.keys();
+        if (nextPages.size >= MAX_SEARCHES) nextPages.delete(oldest);
         nextPages.set(key, { fromMs, cursor: nextCursor });
         return 0;
       }

@@ -67,8 +67,8 @@ export function applySendResult(
 
 /** Returns the job's last known pull request. A completed job that changed no file names none. */
 function pullRequestOf({ seen, rounds }: ThreadRun): string | undefined {
-  const { prLink, prText } = rounds.findLast(({ ending }) => ending?.prLink ?? ending?.prText)?.ending ?? {};
-  return seen?.prLink ?? seen?.prText ?? prLink ?? prText;
+  const { ending, prBefore } = rounds.at(-1) ?? {};
+  return seen?.prLink ?? seen?.prText ?? ending?.prLink ?? ending?.prText ?? prBefore;
 }
 
 /** Adds a sent instruction to the open round, or opens one. */

@@ -18,7 +18,7 @@ const MAX_ATTEMPTS = 6;
 /** After this many checks, each pause twice the previous one, a file of unclear completion counts as missing. */
 const UNCLEAR_CHECKS = 4;
 
-/** After this many, a file that Slack took is not shared any more. */
+/** After this many checks, a file that Slack accepted but does not show counts as failed. */
 const MAX_CHECKS = 6;
 
 type Step = Promise<StepResult<EditionRun>>;

@@ -60,7 +60,7 @@ test('a round that names an earlier pull request again has the same one, also af
     seen: { status: 'completed', rawStatus: 'completed', atMs },
     rounds: [
       aRound({ n: 1, ending: { kind: 'newPr', prLink: link, atMs } }),
-      aRound({ n: 2, ending: { kind: 'noPr', atMs } }),
+      aRound({ n: 2, prBefore: link, ending: { kind: 'noPr', atMs } }),
     ],
   });
   const sent = applySendResult(thread, first, taken, atMs);
