@@ -4,7 +4,7 @@ import { browserHere } from '../../scripts/browser.mjs';
 import { message } from '../../src/slack/blocks.ts';
 import { notYet } from './not-yet.ts';
 import { launch, linesProblems } from './page.ts';
-import { told } from './state.ts';
+import { post } from './state.ts';
 import { states } from './states.ts';
 
 const browserParts = browserHere(fileURLToPath(new URL('../../', import.meta.url)));
@@ -25,8 +25,8 @@ test.skipIf(browserParts === undefined)(
       expect(notYet.lines.filter((name) => !problems.some((one) => one.name === name))).toEqual([]);
 
       const lines = message([['Done'], ['and then'], ['docs.acme.com']]);
-      const low = told('low', lines, 'done', 'docs.acme.com');
-      const lost = told('lost', lines, 'failed', 'docs.acme.com');
+      const low = post('low', lines, 'done', 'docs.acme.com');
+      const lost = post('lost', lines, 'failed', 'docs.acme.com');
       expect(await linesProblems(browser, [low, lost])).toEqual([
         { name: 'low', lines: 3 },
         { name: 'lost', lines: undefined },

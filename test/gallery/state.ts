@@ -25,22 +25,22 @@ export interface GalleryState {
 }
 
 /** A message about something that goes on, or has ended. */
-export const told = (name: string, message: Message, state: string, subject: string): GalleryState => ({
+export const post = (name: string, message: Message, state: string, subject: string): GalleryState => ({
   name,
   shown: { kind: 'message', message },
   says: { state, subject },
 });
 
 /** The same, of a message right below its card. */
-export const toldBelowCard = (...parts: Parameters<typeof told>): GalleryState => {
+export const toldBelowCard = (...parts: Parameters<typeof post>): GalleryState => {
   const [, , state, subject] = parts;
-  return { ...told(...parts), says: { state, subject, isBelowCard: true } };
+  return { ...post(...parts), says: { state, subject, isBelowCard: true } };
 };
 
 /** The times of an export that has ended: its card above shows the state. */
-export const timesBelowCard = (...parts: Parameters<typeof told>): GalleryState => {
+export const timesBelowCard = (...parts: Parameters<typeof post>): GalleryState => {
   const [, , state, subject] = parts;
-  return { ...told(...parts), says: { state, subject, isBelowCard: true, shows: 'requested' } };
+  return { ...post(...parts), says: { state, subject, isBelowCard: true, shows: 'requested' } };
 };
 
 /** An answer, for one person, to what that person has just done. */

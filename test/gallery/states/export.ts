@@ -12,7 +12,7 @@ import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, acme, ana, aProject, beta, gus } from '../../support/commands/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
 import { REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
-import { answered, type GalleryState, modal, pick, timesBelowCard, told, toldBelowCard } from '../state.ts';
+import { answered, type GalleryState, modal, pick, post, timesBelowCard, toldBelowCard } from '../state.ts';
 
 const SITE = 'docs.acme.com';
 const MINUTE = 60_000;
@@ -29,7 +29,7 @@ const halfDone: Partial<ExportRun> = {
 const ben = { id: 'U0BEN', name: 'ben' };
 
 const shown =
-  (part: string, tell = told) =>
+  (part: string, tell = post) =>
   (name: string, run: ExportRun, state: string, subject = SITE) =>
     tell(`export/${name}`, pick(exportMessages(run), part), state, subject);
 const card = shown('card');

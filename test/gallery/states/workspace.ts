@@ -44,7 +44,7 @@ import { aSchedule } from '../../support/jobs/digest/builders.ts';
 import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
 import { THREAD } from '../../support/jobs/export/rendering.ts';
 import { anAuditEntry } from '../../support/store/builders.ts';
-import { answered, type GalleryState, home, modal, told } from '../state.ts';
+import { answered, type GalleryState, home, modal, post } from '../state.ts';
 
 // What is about no single run: Home, `/docs-status`, alerts, and answers that all commands share.
 
@@ -318,16 +318,16 @@ const aForbidden = new DocsApiError('startExport', 'forbidden', {
 
 const alerts: GalleryState[] = [
   ...Object.entries(keyAlerts).flatMap(([what, sent]) =>
-    sent.map((one) => told(`alert/key rejected, ${what}`, one, 'has been rejected', 'ACME_DOCS_API_KEY')),
+    sent.map((one) => post(`alert/key rejected, ${what}`, one, 'has been rejected', 'ACME_DOCS_API_KEY')),
   ),
   ...(await keyAlert(withKeys, [], 'removed')).map((one) =>
-    told('alert/key rejected, of a project that was removed', one, 'has been rejected', 'The API key'),
+    post('alert/key rejected, of a project that was removed', one, 'has been rejected', 'The API key'),
   ),
   ...(await keyAlert(withKeys.slice(0, 1), [], 'acme', aForbidden)).map((one) =>
-    told('alert/request forbidden', one, 'does not allow', 'ACME_DOCS_API_KEY'),
+    post('alert/request forbidden', one, 'does not allow', 'ACME_DOCS_API_KEY'),
   ),
   ...[true, false].map((isFile) =>
-    told(
+    post(
       `alert/key expires${isFile ? ', in a file' : ''}`,
       expiryMessage({ variable: 'ACME_DOCS_API_KEY', names: [], isFile }, '2026-10-01'),
       'expires on',
@@ -366,7 +366,7 @@ const answers: GalleryState[] = [
   ),
 ];
 
-const welcome = told(
+const welcome = post(
   'welcome/in a new channel',
   welcomeMessage('T0ACME', 'C0DOCS').message,
   "I'm Docket",

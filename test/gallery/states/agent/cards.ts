@@ -1,7 +1,7 @@
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
-import { answered, type GalleryState, pick, told } from '../../state.ts';
+import { answered, type GalleryState, pick, post } from '../../state.ts';
 import {
   archived,
   BEN,
@@ -17,7 +17,7 @@ import {
 } from './examples.ts';
 
 const card = (name: string, changes: Partial<ThreadRun>, state: string, subject = JOB) =>
-  told(`agent/card/${name}`, pick(threadMessages(aThread(changes)), 'card'), state, subject);
+  post(`agent/card/${name}`, pick(threadMessages(aThread(changes)), 'card'), state, subject);
 
 const POLL_STATES = {
   down: "Can't check",

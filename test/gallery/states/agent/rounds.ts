@@ -3,7 +3,7 @@ import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import type { RoundEnding } from '../../../../src/jobs/agent/watch/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
-import { type GalleryState, pick, told } from '../../state.ts';
+import { type GalleryState, pick, post } from '../../state.ts';
 import {
   ANA,
   archived,
@@ -18,7 +18,7 @@ import {
 } from './examples.ts';
 
 const round = (name: string, changes: Partial<ThreadRun>, state: string) =>
-  told(
+  post(
     `agent/round/${name}`,
     pick(threadMessages(aThread({ rounds: [aRound()], ...changes })), 'round'),
     state,
@@ -64,7 +64,7 @@ const end = (
   changes: Partial<ThreadRun['rounds'][0]> = {},
   thread: Partial<ThreadRun> = {},
 ) =>
-  told(
+  post(
     `agent/ending/${name}`,
     pick(
       threadMessages(aThread({ instructions: [SENT], rounds: [aRound({ ending, ...changes })], ...thread })),
@@ -127,7 +127,7 @@ export const endings: GalleryState[] = [
   end('archived, long branch', endingOf('archived'), 'archived', elsewhere, long),
   end('unknown to the platform, instructed elsewhere', endingOf('gone'), 'does not know', elsewhere),
   end('failed, of an archived job', endingOf('failed'), 'could not finish', {}, archived),
-  told(
+  post(
     'agent/ending/broken',
     pick(threadMessages(aThread(ended('broken', { ref: '7f3c1d', unsent: 1 }))), 'broken'),
     'stopped following',

@@ -2,7 +2,7 @@ import type { SendProblem, ThreadRun } from '../../../../src/jobs/agent/thread/r
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
-import { type GalleryState, pick, told } from '../../state.ts';
+import { type GalleryState, pick, post } from '../../state.ts';
 import { archived, BEN, ended, first, INSTRUCTION, unmade } from './examples.ts';
 
 const MINUTE = 60_000;
@@ -13,7 +13,7 @@ const troubleWith = (
   state: string,
   thread: Partial<ThreadRun> = {},
 ) =>
-  told(
+  post(
     `agent/not sent/${name}`,
     pick(threadMessages(aThread({ sendProblems: [aTrouble(changes)], ...thread })), 'trouble'),
     state,
@@ -69,7 +69,7 @@ const limited = (
   state: string,
   subject = INSTRUCTION,
 ) =>
-  told(
+  post(
     `agent/limit/${name}`,
     pick(
       threadMessages(
@@ -84,7 +84,7 @@ const limited = (
     subject,
   );
 const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}, subject = INSTRUCTION) =>
-  told(
+  post(
     `agent/retry/${name}`,
     pick(
       threadMessages(

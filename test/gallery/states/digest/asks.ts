@@ -8,7 +8,7 @@ import { NOW_MS } from '../../../support/builders.ts';
 import { aCaller, acme, aProject } from '../../../support/commands/builders.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 import { anAsk, anEdition, aSchedule } from '../../../support/jobs/digest/builders.ts';
-import { type GalleryState, modal, pick, told } from '../../state.ts';
+import { type GalleryState, modal, pick, post } from '../../state.ts';
 import { whole } from './whole.ts';
 
 const WORKSPACE = 'https://acme.example/';
@@ -22,7 +22,7 @@ const ask = (name: string, changes: Partial<DigestAsk>, state: string, subject =
     instructions: [waiting],
     digestAsks: [anAsk(changes)],
   });
-  return told(`digest/ask/${name}`, pick(digestAskMessages(thread, WORKSPACE), 'ask'), state, subject);
+  return post(`digest/ask/${name}`, pick(digestAskMessages(thread, WORKSPACE), 'ask'), state, subject);
 };
 const neverFollowed = aThread({ place: undefined, state: 'ended', digestAsks: [anAsk()] });
 const cameTo = (kind: DigestAskEnding['kind'], more: object = {}): Partial<DigestAsk> => ({
@@ -46,7 +46,7 @@ export const askStates: GalleryState[] = [
   ask('pull request in words', cameTo('newPr', { prText: 'PR 131' }), 'opened'),
   ask('no longer watched, nobody knows how long', cameTo('gaveUp'), 'stopped watching'),
   ask('not sent', cameTo('notSent'), 'not sent'),
-  told(
+  post(
     'digest/ask/not sent, without a thread',
     pick(digestAskMessages(neverFollowed, WORKSPACE), 'ask'),
     'not sent',

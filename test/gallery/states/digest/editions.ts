@@ -15,7 +15,7 @@ import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anEdition, aPage } from '../../../support/jobs/digest/builders.ts';
 import { THREAD } from '../../../support/jobs/export/rendering.ts';
-import { answered, type GalleryState, pick, pickFallback, told } from '../../state.ts';
+import { answered, type GalleryState, pick, pickFallback, post } from '../../state.ts';
 import { whole } from './whole.ts';
 
 const SITE = 'docs.acme.com';
@@ -44,7 +44,7 @@ const quiet = (count: number): Partial<EditionRun> => {
 };
 
 const root = (name: string, changes: Partial<EditionRun>, state = 'views') =>
-  told(`digest/edition/${name}`, pick(editionMessages(whole(changes)), 'digest'), state, SITE);
+  post(`digest/edition/${name}`, pick(editionMessages(whole(changes)), 'digest'), state, SITE);
 const asked: Partial<EditionRun> = { kind: 'asked', week: undefined };
 const posted: Partial<EditionRun> = { state: 'posted', pages: undefined };
 const failedFor = (
@@ -52,7 +52,7 @@ const failedFor = (
   ended: NonNullable<EditionRun['ended']>,
   changes: Partial<EditionRun> = {},
 ) =>
-  told(
+  post(
     `digest/edition/failed, ${name}`,
     pick(editionMessages(anEdition({ kind: 'asked', totals: undefined, ended, ...changes })), 'failed'),
     'could not be sent',
@@ -71,7 +71,7 @@ const CAUSES: PlatformCause[] = [
   { kind: 'down' },
 ];
 const late = (name: string, changes: Partial<EditionRun>, state: string) =>
-  told(
+  post(
     `digest/edition/${name}, in the channel`,
     pick(
       editionMessages(
@@ -109,41 +109,41 @@ export const editionStates: GalleryState[] = [
   }),
   root('asked for, no views', { ...asked, totals: { human: 0, ai: 0 } }),
   root('preview', { kind: 'preview', inDirectMessage: true }, 'Preview'),
-  told('digest/pages/table', pick(editionMessages(whole()), 'pages'), 'Top pages', SITE),
-  told('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages'), 'Top pages', SITE),
-  told(
+  post('digest/pages/table', pick(editionMessages(whole()), 'pages'), 'Top pages', SITE),
+  post('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages'), 'Top pages', SITE),
+  post(
     'digest/pages/sum differs',
     pick(editionMessages(whole({ totals: { human: 1000, ai: 300 } })), 'pages'),
     'Top pages',
     SITE,
   ),
-  told(
+  post(
     'digest/pages/sum before differs',
     pick(editionMessages(whole(lackingBefore())), 'pages'),
     'Top pages',
     SITE,
   ),
-  told(
+  post(
     'digest/pages/first, asked for',
     pick(editionMessages(whole({ ...asked, ...notCompared(), readers: {}, followUps: [] })), 'pages'),
     'Top pages',
     SITE,
   ),
   ...[1, 431].map((count) =>
-    told(
+    post(
       `digest/pages/nothing moved, ${count}`,
       pick(editionMessages(whole(quiet(count))), 'pages'),
       'Top pages',
       SITE,
     ),
   ),
-  told(
+  post(
     'digest/pages/readers alone',
     pick(editionMessages(whole({ sections: ['readers'], followUps: whole().followUps.slice(-5) })), 'pages'),
     'looked for',
     SITE,
   ),
-  told(
+  post(
     'digest/pages/preview',
     pick(editionMessages(whole({ kind: 'preview', inDirectMessage: true })), 'pages'),
     'Top pages',

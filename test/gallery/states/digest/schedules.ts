@@ -17,14 +17,14 @@ import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
 import type { Message } from '../../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { aSchedule } from '../../../support/jobs/digest/builders.ts';
-import { answered, type GalleryState, told } from '../../state.ts';
+import { answered, type GalleryState, post } from '../../state.ts';
 
 const SITE = 'docs.acme.com';
 const DAY = 86_400_000;
 const BEN = { id: 'U0BEN', name: 'ben' };
 
 const schedule = (name: string, shown: Message, state: string) =>
-  told(`digest/schedule/${name}`, shown, state, SITE);
+  post(`digest/schedule/${name}`, shown, state, SITE);
 const failure = (why: NonNullable<ScheduleRun['failure']>['why'], code?: string) =>
   aSchedule({ failures: 1, failure: { why, week: '2026-W37', ...(code !== undefined && { code }) } });
 const missed = Array.from({ length: 7 }, (_, index) => {
@@ -35,8 +35,8 @@ const listed = (name: string, changes: Partial<ScheduleRun>) =>
   answered(`digest/list/${name}`, scheduleEntry(aSchedule(changes), 'U0BEN'));
 
 export const scheduleStates: GalleryState[] = [
-  told('digest/schedule/first message', testMessage(aSchedule()), 'Weekly digest', SITE),
-  told(
+  post('digest/schedule/first message', testMessage(aSchedule()), 'Weekly digest', SITE),
+  post(
     'digest/schedule/first message, with alerts',
     testMessage(aSchedule({ alerts: true })),
     'Weekly digest',
@@ -90,7 +90,7 @@ export const scheduleStates: GalleryState[] = [
 
 const day = '2026-09-17';
 export const alertStates: GalleryState[] = [
-  told(
+  post(
     'digest/alert/fewer people',
     alertMessage(
       { site: SITE },
@@ -101,7 +101,7 @@ export const alertStates: GalleryState[] = [
     'down',
     SITE,
   ),
-  told(
+  post(
     'digest/alert/more of both',
     alertMessage(
       { site: SITE },
@@ -115,7 +115,7 @@ export const alertStates: GalleryState[] = [
     'up',
     SITE,
   ),
-  told(
+  post(
     'digest/alert/lasting fall',
     alertMessage(
       { site: SITE },
@@ -126,7 +126,7 @@ export const alertStates: GalleryState[] = [
     'down',
     SITE,
   ),
-  told(
+  post(
     'digest/alert/none',
     alertMessage({ site: SITE }, day, [{ by: 'human', now: 0, usual: 820 }], []),
     'down',
