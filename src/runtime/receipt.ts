@@ -6,9 +6,9 @@ const STALL_MS = 1000;
 const BACKLOG_MS = 500;
 
 /**
- * Returns a clock for the receipt of requests. If the process was frozen or busy, requests have waited unread, and
- * their senders may have been told that there was no answer. Such a request counts as received when the stall began,
- * so that its deadline has passed. Times are of the monotonic clock.
+ * Returns a clock for the receipt of requests. If the process was frozen or busy, requests have waited unread, and Slack
+ * may have shown their senders an error. Such a request counts as received when the stall began, so that its deadline
+ * has passed. Times are of the monotonic clock.
  */
 export function createReceiptClock(monotonicMs: () => number) {
   let beatAtMs = monotonicMs();

@@ -144,7 +144,7 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts) 
       stopping.abort();
       const idle = Promise.all([...links].map((link) => link.idle()));
       await withTimeout(DRAIN_MS, idle).catch(() =>
-        log.warn('requests in work are cut off; Slack shows an error to whoever made them'),
+        log.warn('requests in work are cut off; Slack shows an error to the people who made them'),
       );
       for (const link of links) link.close();
       await Promise.all(loops);
