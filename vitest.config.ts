@@ -22,7 +22,9 @@ export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: 'tests', include: ['test/**/*.test.ts'] } },
-      // These start Docket, the demo or other programs as processes, and kill them. Each takes seconds.
+      // The demo's own, also those that start it as a process.
+      { extends: true, test: { name: 'demo', include: ['demo/**/*.{test,process}.ts'] } },
+      // These start Docket or other programs as processes, and kill them. Each takes seconds.
       { extends: true, test: { name: 'processes', include: ['test/**/*.process.ts'] } },
     ],
     globalSetup: 'test/support/leftovers.ts',

@@ -5,7 +5,9 @@ import { brokenRules, type Sources } from './support/import-rules.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const repository: Sources = Object.fromEntries(
-  globSync('{src,demo}/**/*.ts', { cwd: root }).map((file) => [file, readFileSync(`${root}${file}`, 'utf8')]),
+  globSync('{src,demo}/**/*.ts', { cwd: root })
+    .filter((file) => !/\.(?:test|process)\.ts$|^demo\/test-support\//.test(file))
+    .map((file) => [file, readFileSync(`${root}${file}`, 'utf8')]),
 );
 
 test('the repository keeps to the walls of the design', () => {

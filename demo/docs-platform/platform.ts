@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { createServer } from 'node:http';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { noteCaused } from '../caused.ts';
-import { createWire, fetchOf, type Wire } from '../wire.ts';
+import { createWire, fetchOf, listenLocally, type Wire } from '../wire.ts';
 import { type AgentControls, type AgentPlan, createAgentJobs } from './agent-jobs.ts';
 import { createViews, type ViewControls } from './analytics.ts';
 import {
@@ -186,18 +187,16 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     analyticsRequests() {
       const made = (operation: AnalyticsOperation) =>
         wire.calls.filter(({ name }) => name === `GET ${ANALYTICS_PATHS[operation]}`).length;
-      return {
-        views: made('views'),
-        visitors: made('visitors'),
-        searches: made('searches'),
-        feedback: made('feedback'),
-        assistant: made('assistant'),
-      };
+      const operations = Object.keys(ANALYTICS_PATHS) as AnalyticsOperation[];
+      return Object.fromEntries(operations.map((operation) => [operation, made(operation)])) as Record<
+        AnalyticsOperation,
+        number
+      >;
     },
     used: { followUps: budgets.followUps.used, analytics: budgets.analytics.used },
     limitsPerHour,
     usualExport: options.exportPlan ?? {},
-    listen: (port = 0) => listen(app, port),
+    listen: (port) => listenLocally(createServer(getRequestListener(app.fetch)), port),
   };
 
   /** The organization that asks, or why it is refused. */
@@ -383,22 +382,4 @@ function accessDenied(): Response {
     status: 403,
     headers: { 'content-type': 'application/xml' },
   });
-}
-
-async function listen(app: Hono<Env>, port: number): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createAdaptorServer({ fetch: app.fetch });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the stand-in has no port');
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        if ('closeAllConnections' in server) server.closeAllConnections();
-      }),
-  };
 }

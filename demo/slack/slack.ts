@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Server } from 'node:http';
-import { serve } from '@hono/node-server';
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { type Call, createWire, fetchOf, type Wire } from '../wire.ts';
+import { type Call, createWire, fetchOf, listenLocally, type Wire } from '../wire.ts';
 import { createEvents, type EventDelivery, RETRY_DELAYS_MS } from './events.ts';
 import { createFiles, type StandInFile } from './files.ts';
 import type { Inside } from './inside.ts';
@@ -188,25 +188,21 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
     get apiUrl() {
       return `${baseUrl}/api/`;
     },
-    listen: (port = 0) =>
-      new Promise((resolve, reject) => {
-        const server = serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }, (address) => {
-          baseUrl = `http://127.0.0.1:${address.port}`;
-          resolve({
-            url: baseUrl,
-            close: () =>
-              new Promise((closed) => {
-                events.stop();
-                inside.files.stop();
-                cutSockets?.();
-                server.close(() => closed());
-                if ('closeAllConnections' in server) server.closeAllConnections();
-              }),
-          });
-        });
-        server.once('error', reject);
-        const cutSockets = server instanceof Server ? sockets.attach(server) : undefined;
-      }),
+    async listen(port) {
+      const server = createServer(getRequestListener(app.fetch));
+      const cutSockets = sockets.attach(server);
+      const { url, close } = await listenLocally(server, port);
+      baseUrl = url;
+      return {
+        url,
+        async close() {
+          events.stop();
+          inside.files.stop();
+          cutSockets();
+          await close();
+        },
+      };
+    },
     botUrl: options.botUrl,
     tokens,
     sockets,

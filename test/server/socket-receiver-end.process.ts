@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
-import { clientOf } from '../support/demo/slack/bot.ts';
+import { clientOf } from '../../demo/test-support/bot.ts';
 import { apiThatNames, connected, listening, quick } from '../support/server/socket.ts';
 
 describe('the end', () => {

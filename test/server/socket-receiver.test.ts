@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
-import { clientOf, widerManifest } from '../support/demo/slack/bot.ts';
+import { clientOf, widerManifest } from '../../demo/test-support/bot.ts';
 import {
   acknowledges,
   apiThatNames,

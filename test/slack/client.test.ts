@@ -2,11 +2,11 @@ import type { HomeView, ModalView } from '@slack/types';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
+import { widerManifest } from '../../demo/test-support/bot.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { createSlackApi } from '../../src/slack/client.ts';
 import { lacksScope, SlackApiError } from '../../src/slack/errors.ts';
-import { widerManifest } from '../support/demo/slack/bot.ts';
 import { keptLog } from '../support/runtime/log.ts';
 
 /** A clock that nobody sets. */

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { ana, docs, message, secret, workspace } from '../../test-support/page.tsx';
+import type { Entity } from '../protocol.ts';
+import { applied, NOTHING } from './state/reducer.ts';
+import { inChannel, inThread, newestTs, repliesByRoot, sceneOf } from './state/scene.ts';
+
+const fresh = (...put: Entity[]) => applied(NOTHING, { fresh: true, put, gone: [] });
+
+describe('changes', () => {
+  test('what is put replaces what had the same key, and what is gone is gone', () => {
+    const world = fresh(ana, docs, message('1.0'), message('2.0'));
+    const after = applied(world, {
+      fresh: false,
+      put: [message('1.0', { text: 'edited' })],
+      gone: ['message C0DOCS 2.0'],
+    });
+
+    expect(sceneOf(after).messages.get('C0DOCS')).toEqual([message('1.0', { text: 'edited' })]);
+    expect(sceneOf(world).messages.get('C0DOCS')).toHaveLength(2);
+  });
+
+  test('a connection that begins anew forgets what was shown before', () => {
+    const after = applied(fresh(ana, docs, message('1.0')), { fresh: true, put: [workspace], gone: [] });
+
+    expect([...after.values()]).toEqual([workspace]);
+  });
+
+  test('an ephemeral and a message of the same time are two', () => {
+    const world = fresh(message('1.0'), message('1.0', { ephemeral: true }));
+
+    expect(sceneOf(world).messages.get('C0DOCS')).toHaveLength(2);
+  });
+});
+
+describe('the scene', () => {
+  const root = message('1.0');
+  const reply = message('2.0', { threadTs: '1.0' });
+  const broadcast = message('3.0', { threadTs: '1.0', broadcast: true });
+  const whisper = message('4.0', { threadTs: '1.0', ephemeral: true });
+  const other = message('10.0', { user: 'U0BEN' });
+  const all = [root, reply, broadcast, whisper, other];
+
+  test('messages come in the order of their times', () => {
+    expect(sceneOf(fresh(other, root)).messages.get('C0DOCS')).toEqual([root, other]);
+  });
+
+  test('a channel has its messages and the replies that were also sent there', () => {
+    expect(inChannel(all)).toEqual([root, broadcast, other]);
+  });
+
+  test('a thread has its root and all replies', () => {
+    expect(inThread(all, '1.0')).toEqual([root, reply, broadcast, whisper]);
+  });
+
+  test('a summary counts what everybody sees', () => {
+    expect(repliesByRoot(all)).toEqual(new Map([['1.0', [reply, broadcast]]]));
+  });
+
+  test('what one wrote oneself is nothing new', () => {
+    expect(newestTs(all, 'U0ANA')).toBe('10.0');
+    expect(newestTs(all, 'U0BEN')).toBe('3.0');
+    expect(newestTs([], 'U0BEN')).toBe('0');
+  });
+
+  test('public channels come before private ones', () => {
+    expect(sceneOf(fresh(secret, docs)).conversations).toEqual([docs, secret]);
+  });
+});

@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest';
+import type { WebSocket } from 'ws';
+import { clientOf, widerManifest } from '../test-support/bot.ts';
+import { acknowledge, connect, type Envelope, startSlack } from '../test-support/sockets.ts';
+
+const silent = () => undefined;
+
+describe('an envelope', () => {
+  test('carries a command, and its acknowledgement an ephemeral message', async () => {
+    const { slack, ana } = await startSlack();
+    const bot = await connect(slack, ({ envelope_id }) => ({ envelope_id, payload: { text: 'Started' } }));
+    expect(await ana.types('#docs', '/docs-export docs.acme.com')).toMatchObject({
+      ok: true,
+      status: 200,
+      ephemeral: { text: 'Started', via: 'ack', to: 'U0ANA' },
+    });
+    expect(bot.envelopes()).toEqual([
+      {
+        envelope_id: expect.any(String),
+        type: 'slash_commands',
+        accepts_response_payload: true,
+        payload: expect.objectContaining({
+          command: '/docs-export',
+          text: 'docs.acme.com',
+          is_enterprise_install: 'false',
+          trigger_id: expect.any(String),
+        }),
+      },
+    ]);
+  });
+
+  test('carries a click, which takes no payload', async () => {
+    const { slack, ana } = await startSlack({ manifest: widerManifest({ events: [] }) });
+    const bot = await connect(slack, ({ envelope_id }) => ({ envelope_id, payload: { text: 'Hi' } }));
+    const button = { type: 'button', action_id: 'a', text: { type: 'plain_text', text: 'Go' } };
+    const blocks = [{ type: 'actions', elements: [button] }];
+    await clientOf(slack).apiCall('chat.postMessage', {
+      channel: slack.channel('#docs').id,
+      text: 'x',
+      blocks,
+    });
+    const [message] = slack.messages;
+    if (!message) throw new Error('no message');
+    expect(await ana.clicks(message, 'Go')).toMatchObject({ ok: true });
+    expect(bot.envelopes()[0]).toMatchObject({
+      type: 'interactive',
+      accepts_response_payload: false,
+      payload: { type: 'block_actions', actions: [{ action_id: 'a' }] },
+    });
+    expect(slack.violations).toEqual([
+      'block_actions [Go]: acknowledged with a payload, which it does not accept',
+    ]);
+  });
+
+  test('carries an event, again when it was not acknowledged', async () => {
+    const manifest = widerManifest({ events: ['message.channels'] });
+    const { slack, ana } = await startSlack({ manifest, eventRetryDelaysMs: [0, 1], answerWithinMs: 400 });
+    const answers: unknown[] = [undefined, undefined];
+    const bot = await connect(slack, (received) =>
+      answers.length > 0 ? answers.pop() : acknowledge(received),
+    );
+    await ana.says('#docs', 'hello');
+    await slack.until(() => slack.events[0]?.ended);
+    expect(bot.envelopes()).toMatchObject([
+      { type: 'events_api', accepts_response_payload: false, payload: { event: { text: 'hello' } } },
+      { retry_attempt: 1, retry_reason: 'timeout' },
+      { retry_attempt: 2, retry_reason: 'timeout' },
+    ]);
+    expect(bot.envelopes()[0]).not.toHaveProperty('retry_attempt');
+    expect(slack.events).toMatchObject([{ attempts: [0, 0, 200], accepted: true }]);
+    expect(slack.violations).toEqual([
+      'event message: no answer in time',
+      'event message: no answer in time',
+    ]);
+  });
+
+  test('goes over one connection, each in turn, and again with the same id when it is sent again', async () => {
+    const { slack, ana } = await startSlack();
+    const bots = [await connect(slack), await connect(slack)];
+    for (let count = 0; count < 3; count += 1) await ana.types('#docs', '/docs-export');
+    expect(bots.map((bot) => bot.envelopes().length)).toEqual([2, 1]);
+    await slack.resend();
+    const ids = bots.map((bot) => bot.envelopes().at(-1)?.envelope_id);
+    expect(ids[0]).toBe(ids[1]);
+  });
+
+  test('fails for the person when no bot is connected, which breaks no rule', async () => {
+    const { slack, ana } = await startSlack();
+    expect(await ana.types('#docs', '/docs-export')).toMatchObject({
+      ok: false,
+      status: 0,
+      failed: 'dispatch_failed',
+    });
+    expect(slack.violations).toEqual([]);
+  });
+
+  test('that nobody acknowledges is an operation_timeout; the late acknowledgement changes nothing', async () => {
+    const { slack, ana } = await startSlack({ answerWithinMs: 30 });
+    const { ws, envelopes } = await connect(slack, silent);
+    expect(await ana.types('#docs', '/docs-export')).toMatchObject({
+      ok: false,
+      failed: 'operation_timeout',
+    });
+    expect(slack.violations).toEqual(['/docs-export: no answer within 30 ms']);
+    ws.send(JSON.stringify({ envelope_id: envelopes()[0]?.envelope_id, payload: { text: 'late' } }));
+    await new Promise((pong) => ws.once('pong', pong).ping());
+    expect(slack.violations).toHaveLength(1);
+    expect(ana.sees('#docs')).toEqual([]);
+    expect(slack.sockets.envelopes).toMatchObject([{ outcome: 'late' }]);
+  });
+
+  test.each(['cut when sent', 'cut when acknowledged'] as const)('is lost by order: %s', async (fault) => {
+    const { slack, ana } = await startSlack();
+    const bot = await connect(slack, fault === 'cut when sent' ? silent : acknowledge);
+    slack.sockets.order(fault);
+    expect(await ana.types('#docs', '/docs-export')).toMatchObject({ failed: 'dispatch_failed' });
+    await slack.until(() => bot.envelopes().length === 1 && slack.sockets.open === 0);
+    expect(slack.sockets.envelopes).toMatchObject([{ outcome: 'lost' }]);
+    expect(slack.violations).toEqual([]);
+  });
+
+  test('still goes over a connection that Slack wants renewed while there is no other', async () => {
+    const { slack, ana } = await startSlack();
+    const old = await connect(slack);
+    slack.sockets.disconnect('warning');
+    expect(await ana.types('#docs', '/docs-export')).toMatchObject({ ok: true });
+    const young = await connect(slack);
+    await ana.types('#docs', '/docs-export');
+    expect([old.envelopes().length, young.envelopes().length]).toEqual([1, 1]);
+  });
+
+  test('is watched by listeners', async () => {
+    const { slack, ana } = await startSlack();
+    await connect(slack);
+    const seen: string[] = [];
+    const stop = slack.sockets.onEnvelope(({ type }, moment) => seen.push(`${type} ${moment}`));
+    await ana.types('#docs', '/docs-export');
+    stop();
+    await ana.types('#docs', '/docs-export');
+    expect(seen).toEqual(['slash_commands sent', 'slash_commands acknowledged']);
+  });
+});
+
+describe('an acknowledgement', () => {
+  const twice = (received: Envelope, ws: WebSocket) => {
+    ws.send(JSON.stringify(acknowledge(received)));
+    return acknowledge(received);
+  };
+  test.each<[string, (received: Envelope, ws: WebSocket) => unknown, string]>([
+    ['that is no JSON', () => 'ok', 'socket: what came is no acknowledgement'],
+    ['without an id', () => ({ payload: {} }), 'socket: what came is no acknowledgement'],
+    ['of something else', () => ({ envelope_id: 'x' }), 'socket: acknowledged what was not sent'],
+    ['that comes twice', twice, 'socket: acknowledged twice'],
+    [
+      'with blocks that do not work',
+      (received) => ({ ...acknowledge(received), payload: { blocks: [{}] } }),
+      '',
+    ],
+  ])('%s', async (_, reply, violation) => {
+    const { slack, ana } = await startSlack({ answerWithinMs: 500 });
+    await connect(slack, reply);
+    const answer = await ana.types('#docs', '/docs-export');
+    const expected = violation || '/docs-export: acknowledged with invalid_blocks';
+    await slack.until(() => slack.violations.includes(expected));
+    if (reply !== twice) expect(answer.ok).toBe(false);
+  });
+
+  test('in binary', async () => {
+    const { slack, ana } = await startSlack({ answerWithinMs: 50 });
+    await connect(slack, (received, ws) => ws.send(Buffer.from(JSON.stringify(acknowledge(received)))));
+    expect(await ana.types('#docs', '/docs-export')).toMatchObject({ failed: 'operation_timeout' });
+    await slack.until(() => slack.violations.includes('socket: what came is no acknowledgement'));
+  });
+
+  test('over another connection', async () => {
+    const { slack, ana } = await startSlack({ answerWithinMs: 50 });
+    const sockets: WebSocket[] = [];
+    const reply = (received: Envelope, ws: WebSocket) => {
+      const other = sockets.find((one) => one !== ws);
+      other?.send(JSON.stringify(acknowledge(received)));
+    };
+    sockets.push((await connect(slack, reply)).ws, (await connect(slack, reply)).ws);
+    expect(await ana.types('#docs', '/docs-export')).toMatchObject({ failed: 'operation_timeout' });
+    expect(slack.violations).toContain('socket: acknowledged over another connection');
+  });
+});
+
+test('a raw request cannot go over a socket', async () => {
+  const { slack } = await startSlack();
+  await expect(slack.sendRaw({ body: 'a=1' })).rejects.toThrow('over HTTP only');
+});
+
+test("a modal's submission is answered in the acknowledgement", async () => {
+  const plain = (text: string) => ({ type: 'plain_text', text });
+  const name = {
+    type: 'input',
+    block_id: 'name',
+    label: plain('Name'),
+    element: { type: 'plain_text_input', action_id: 'text' },
+  };
+  const view = { type: 'modal', title: plain('Form'), submit: plain('Save'), blocks: [name] };
+  const answers = [{ response_action: 'errors', errors: { name: 'Taken' } }, {}];
+  const { slack, ana } = await startSlack();
+  const bot = await connect(slack, ({ envelope_id, accepts_response_payload: accepts }) => ({
+    envelope_id,
+    payload: (bot.envelopes().length > 1 && accepts && answers.shift()) || {},
+  }));
+  await ana.types('#docs', '/docs-export');
+  const { trigger_id } = (bot.envelopes()[0]?.payload ?? {}) as { trigger_id?: string };
+  await clientOf(slack).apiCall('views.open', { trigger_id, view });
+  expect(await ana.submits({ Name: 'acme' })).toMatchObject({ ok: true, errors: { name: 'Taken' } });
+  expect(ana.fields()).toMatchObject([{ value: 'acme', error: 'Taken' }]);
+  expect(await ana.submits({ Name: 'other' })).toMatchObject({ ok: true });
+  expect(ana.modal()).toBeUndefined();
+  expect(bot.envelopes()[2]).toMatchObject({
+    type: 'interactive',
+    accepts_response_payload: true,
+    payload: { type: 'view_submission', view: { state: { values: { name: { text: { value: 'other' } } } } } },
+  });
+  expect(slack.violations).toEqual([]);
+});

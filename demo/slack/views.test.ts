@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import { clientOf, refusal, widerManifest } from '../test-support/bot.ts';
+import { modal, plain, startViews } from '../test-support/views.ts';
+import { createStandInSlack } from './slack.ts';
+
+test('somebody of another organization clicks as one of the workspace, but submits as one of theirs', async () => {
+  const { slack, bot, web } = await startViews();
+  const eve = slack.person('eve');
+  const go = { type: 'button', action_id: 'go', text: plain('Go') };
+  const channel = slack.channel('#shared').id;
+  const blocks = [{ type: 'actions', elements: [go] }];
+  await web.apiCall('chat.postMessage', { channel, text: 'x', blocks });
+  const sent = slack.messages.at(-1);
+  if (!sent) throw new Error('nothing was sent');
+  expect(await eve.clicks(sent, 'Go')).toMatchObject({ ok: true });
+  const click = bot.received.at(-1)?.json;
+  expect(click).toMatchObject({
+    type: 'block_actions',
+    user: { id: 'U0EVE', team_id: 'T0OTHER' },
+    team: { id: 'T0ACME', domain: 'acme' },
+    channel: { id: channel },
+    response_url: expect.any(String),
+  });
+  await web.apiCall('views.open', { trigger_id: click?.trigger_id, view: modal() });
+  expect(slack.person('ana').modal()).toBeUndefined();
+  await eve.submits({ name: 'x' });
+  expect(bot.received.at(-1)?.json).toMatchObject({
+    type: 'view_submission',
+    user: { id: 'U0EVE', team_id: 'T0OTHER' },
+    team: { id: 'T0OTHER' },
+    view: { app_installed_team_id: 'T0ACME' },
+  });
+});
+
+test('the app is notified of a closed modal if it asked to be', async () => {
+  const { bot, ana, opens } = await startViews();
+  await opens(modal());
+  expect(await ana.closes()).toBeUndefined();
+  await opens(modal({ notify_on_close: true }));
+  expect(await ana.closes()).toMatchObject({ ok: true });
+  expect(bot.received.at(-1)?.json).toMatchObject({ type: 'view_closed', is_cleared: false });
+});
+
+test('a trigger id works once, within 3 s', async () => {
+  const { clock, slack, web, trigger } = await startViews();
+  const opensWith = (id: string) => refusal(web.apiCall('views.open', { trigger_id: id, view: modal() }));
+  const id = await trigger();
+  expect(await opensWith(id)).toEqual({ error: 'none' });
+  expect((await opensWith(id)).error).toBe('exchanged_trigger_id');
+  const late = await trigger();
+  clock.ms += 3001;
+  expect((await opensWith(late)).error).toBe('expired_trigger_id');
+  expect((await opensWith('nonsense')).error).toBe('invalid_trigger_id');
+  expect(slack.violations).toHaveLength(2);
+});
+
+const x = (length: number) => 'x'.repeat(length);
+
+test.each<[string, object, string]>([
+  [
+    'long title',
+    modal({ title: plain(x(25)) }),
+    'must be less than 25 characters [json-pointer:/view/title/text]',
+  ],
+  ['long submit', modal({ submit: plain(x(25)) }), '/view/submit/text'],
+  ['long private_metadata', modal({ private_metadata: x(3001) }), '/view/private_metadata'],
+  ['long callback_id', modal({ callback_id: x(256) }), '/view/callback_id'],
+  ['no title', modal({ title: undefined }), 'missing required field: title'],
+  ['inputs without submit', modal({ submit: undefined }), 'missing required field: submit'],
+  ['home as a modal', { type: 'home', blocks: [] }, '/view/type'],
+  [
+    '101 blocks',
+    modal({ blocks: Array.from({ length: 101 }, () => ({ type: 'divider' })) }),
+    'no more than 100',
+  ],
+  ['markdown', modal({ blocks: [{ type: 'markdown', text: 'x' }] }), 'unsupported type: markdown'],
+  [
+    'a table',
+    modal({ blocks: [{ type: 'table', rows: [[{ type: 'raw_text', text: 'x' }]] }] }),
+    'unsupported type: table',
+  ],
+  ['long alert', modal({ blocks: [{ type: 'alert', text: plain(x(201)) }] }), 'must be less than 201'],
+])('refused: %s', async (_, view, why) => {
+  const { opens } = await startViews();
+  expect(await refusal(opens(JSON.parse(JSON.stringify(view))))).toMatchObject({
+    error: 'invalid_arguments',
+    response_metadata: { messages: expect.arrayContaining([expect.stringContaining(why)]) },
+  });
+});
+
+test('a view holds 250 kB', async () => {
+  const { opens } = await startViews();
+  const section = { type: 'section', text: { type: 'mrkdwn', text: x(2900) } };
+  const blocks = Array.from({ length: 90 }, () => section);
+  expect((await refusal(opens(modal({ blocks })))).error).toBe('view_too_large');
+});
+
+test('an open view can be updated, unless it changed meanwhile', async () => {
+  const { web, ana, opens } = await startViews();
+  await opens(modal());
+  const { id = '', hash = '' } = ana.modal() ?? {};
+  const update = (args: object) => web.apiCall('views.update', { view: modal({ blocks: [] }), ...args });
+  await update({ view_id: id, hash });
+  expect(ana.modal()?.blocks).toEqual([]);
+  expect((await refusal(update({ view_id: id, hash }))).error).toBe('hash_conflict');
+  expect((await refusal(update({ view_id: 'V0' }))).error).toBe('not_found');
+});
+
+test('Home is published for one person, and its buttons work', async () => {
+  const { slack, bot, web, ana } = await startViews();
+  const refresh = { type: 'button', action_id: 'refresh', text: plain('Refresh') };
+  const blocks = [
+    { type: 'header', text: plain('Docket') },
+    { type: 'actions', elements: [refresh] },
+  ];
+  await web.apiCall('views.publish', { user_id: ana.id, view: { type: 'home', blocks } });
+  const home = ana.home();
+  if (!home) throw new Error('no home');
+  expect(ana.reads(home)).toBe('Docket\n[Refresh]');
+  expect(() => slack.person('ben').reads(home)).toThrow('ben does not see this view');
+  expect(() => ana.reads(undefined)).toThrow('ana does not see this view');
+  await ana.clicks(home, 'Refresh');
+  expect(bot.received[0]?.json).toMatchObject({
+    container: { type: 'view', view_id: home.id },
+    view: { type: 'home' },
+  });
+  const alert = { type: 'home', blocks: [{ type: 'alert', text: plain('x') }] };
+  expect((await refusal(web.apiCall('views.publish', { user_id: ana.id, view: alert }))).error).toBe(
+    'invalid_arguments',
+  );
+});
+
+test('without a Home tab nothing can be published', async () => {
+  const slack = createStandInSlack({ manifest: widerManifest({ homeTab: false }) });
+  const view = { type: 'home', blocks: [] };
+  const call = clientOf(slack).apiCall('views.publish', { user_id: 'U0ANA', view });
+  expect((await refusal(call)).error).toBe('not_enabled');
+});
+
+test('a button asks first where it has a dialog, and sends that along', async () => {
+  const { slack, bot, web, ana } = await startViews();
+  const confirm = { title: plain('Sure?'), text: plain('Really?'), confirm: plain('Yes'), deny: plain('No') };
+  const button = (id: string, rest: object) => ({ type: 'button', action_id: id, text: plain(id), ...rest });
+  const blocks = [{ type: 'actions', elements: [button('Go', { confirm }), button('Stay', {})] }];
+  await web.apiCall('chat.postMessage', { channel: slack.channel('#docs').id, text: 'x', blocks });
+  const sent = slack.messages.at(-1);
+  if (!sent) throw new Error('nothing was sent');
+  expect(ana.asked(sent, 'Go')).toEqual({ title: 'Sure?', text: 'Really?', buttons: ['Yes', 'No'] });
+  expect(ana.asked(sent, 'Stay')).toBeUndefined();
+  await ana.clicks(sent, 'Go');
+  expect(bot.received.at(-1)?.json).toMatchObject({ actions: [{ action_id: 'Go', confirm }] });
+});

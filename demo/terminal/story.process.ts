@@ -1,0 +1,190 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { processesWith } from '../../test/support/processes.ts';
+import { startDemo } from '../test-support/start.ts';
+
+/** On a busy machine; a kill that hits the bot in the act adds half a minute. */
+const LIMIT_MS = 120_000;
+
+/** The output without what differs from run to run. */
+function plain(output: string): string {
+  return output
+    .replace(/^ *\d+\.\d s {2}/gm, '')
+    .replace(/started (now|\d+ seconds? ago)/g, 'started AGO')
+    .replace(/(?:today|tomorrow) \d\d:\d\d/, 'TIME')
+    .replace(/\d+ s\b/g, 'N s')
+    .replace(/\d+ pages so far/g, 'N pages so far')
+    .replace(/[▰▱]+ \d+%/g, '▰▱ N%')
+    .replace(/exported: \d+%/g, 'exported: N%')
+    .replace(/se_\w{4}…\w{4}/, 'se_…')
+    .replace(/-9 \d+/, '-9 PID')
+    .replace(/[\d.]+ kB/, 'N kB')
+    .replace(/docket-demo-\w+/g, 'docket-demo-X')
+    .replace(/\d+(?: [A-Z]\w\w(?: 20\d\d)? )?–(?: )?\d+ [A-Z]\w\w 20\d\d/g, 'DATES');
+}
+
+describe.concurrent('the demo', () => {
+  test('tells an export down to the bundle, an instruction to the agent and a digest, and leaves nothing but the bundle', {
+    timeout: LIMIT_MS,
+  }, async (context) => {
+    const { ends, folder } = startDemo(context, ['--terminal']);
+    const { code, output, processes, left } = await ends();
+    expect({ code, processes, output }).toEqual({ code: 0, processes: [], output });
+
+    const text = plain(output).replaceAll(folder, '/tmp');
+    const lines = text.split('\n');
+    for (const told of [PEOPLE, CARD, AGENT, DIGEST, ASKED])
+      expect(
+        lines.filter((line) => told.includes(line)),
+        text,
+      ).toEqual(told);
+    expect(text.startsWith(INTRODUCTION)).toBe(true);
+    expect(text).toContain(ENDING);
+    expect(text).toContain(BUNDLE);
+    expect(text.endsWith(CONCLUSION)).toBe(true);
+    expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(15);
+    for (const line of DIGEST_LINES) expect(text).toMatch(line);
+    expect(lines).toContain('Docket edits ✎  └ ⏳ Exporting · ▰▱ N% · N pages so far · started AGO');
+
+    expect(left).toEqual([expect.stringMatching(/^docket-demo-/)]);
+    expect(readdirSync(join(folder, left[0] ?? ''))).toEqual(['docs.acme.com']);
+    const bundle = join(folder, left[0] ?? '', 'docs.acme.com');
+    const files = readdirSync(bundle, { recursive: true, withFileTypes: true });
+    expect(files.filter((file) => file.isFile())).toHaveLength(130);
+    expect(readFileSync(join(bundle, 'index.html'), 'utf8')).toContain('<title>docs.acme.com</title>');
+  });
+
+  test('with a platform that refuses: says that the export did not come', async (context) => {
+    const { code, output, processes, left } = await startDemo(context, ['--terminal'], {
+      DEMO_WITHOUT_PLAN: '1',
+    }).ends();
+    expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
+    expect(plain(output)).toContain("was not started: the platform doesn't allow it (403)");
+    expect(output).toContain(
+      'The demo failed: waited for progress in the thread.\nThe export ended in another way.\n',
+    );
+    expect(output).toContain(
+      'the docs platform forbids what Docket asks with DOCS_API_KEY of project default (403)',
+    );
+  });
+
+  test('without a Redis: says that Docket did not start and why', async (context) => {
+    const { code, output, processes, left } = await startDemo(context, ['--terminal'], {
+      PATH: '/nowhere',
+    }).ends();
+    expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
+    expect(output).toContain(
+      'The demo failed: waited for Docket to be ready.\nDocket ended by itself (exit code 1).',
+    );
+    expect(output).toContain('Docket wrote: REDIS_URL is not set, and no redis-server');
+  });
+
+  test('with a Docket that dies: says so, and ends what it left', async (context) => {
+    const { prints, ends, folder } = startDemo(context, ['--terminal']);
+    await prints(/Docket replies/);
+    const bot = processesWith(folder).find(({ command }) => command.includes('src/app.ts'));
+    process.kill(bot?.pid ?? Number.NaN, 'SIGKILL');
+    const { code, output, processes, left } = await ends();
+    expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
+    // What is noticed first depends on what was waited for: its end, or its silence.
+    expect(output).toMatch(
+      /The demo failed: waited for .*\nDocket (?:ended by itself \(SIGKILL\)|did not answer Slack as it should)/,
+    );
+  });
+
+  test.for(['Docket demo', 'We kill Docket'])(
+    'interrupted after "%s": stops everything',
+    async (part, context) => {
+      const { child, prints, ends } = startDemo(context, ['--terminal']);
+      await prints(new RegExp(part));
+      child.kill('SIGINT');
+      // A second Ctrl-C of an impatient person changes nothing.
+      await prints(/Stopping…/);
+      child.kill('SIGINT');
+      const { code, processes, left } = await ends();
+      expect({ code, processes, left }).toEqual({ code: 130, processes: [], left: [] });
+    },
+  );
+});
+
+const INTRODUCTION = `Docket demo: an export, the docs agent, and a digest of how the docs are read. Nothing leaves this machine.
+
+  Ana, Ben  two people of a stand-in Slack workspace, in its channel #docs
+  Docket    the real bot, as a process of its own with its own Redis
+  Platform  a stand-in docs platform that hosts docs.acme.com, with its docs agent and page views
+
+Ana types       /docs-export docs.acme.com
+`;
+
+/** Messages are delivered independently of each other, so each of these lists has an order, but both together have none. */
+const PEOPLE = [
+  'Ana types       /docs-export docs.acme.com',
+  'Ben types       /docs-export docs.acme.com',
+  'Only Ben sees   docs.acme.com is already being exported: N%, started by ana N s ago.',
+  'We kill Docket  kill -9 PID, in the middle of the export',
+  'We start it     A new process on the same data goes on, and nobody asks again.',
+  'Docket replies  └ ✅ @ana docs.acme.com is exported · 128 pages · N kB · took N s',
+  'Ana clicks      [Download bundle]',
+];
+const CARD = [
+  'Docket posts    🕒 Queued · docs.acme.com',
+  'Docket edits ✎  ⏳ Exporting · docs.acme.com',
+  'Docket edits ✎  ✅ docs.acme.com exported · 128 pages · N s',
+  'Ana clicks      [Download bundle]',
+];
+
+const ENDING = `
+Docket replies  └ ✅ @ana docs.acme.com is exported · 128 pages · N kB · took N s
+                           The link works until TIME. Anyone who has it can download the bundle.
+                           [Download bundle] [Deployment settings] [⋯ New link]
+                           🔔 notifies Ana
+`;
+
+const AGENT = [
+  'Ana types       /docs-agent follow job_quickstart',
+  'Docket edits ✎  ✅ Ready · acme/docs @ agent/quickstart',
+  'Ana replies     └ Also add error handling to the quickstart.',
+  'Docket replies  └ ✅ @ana The agent opened a pull request for "Also add error handling to the…": acme/docs#101',
+  'Docket edits ✎  ✅ Ready · acme/docs @ agent/quickstart',
+];
+
+const DIGEST = [
+  'Ben types       /docs-digest last week',
+  'Docket posts    📊 docs.acme.com · DATES',
+  'Docket replies  └ Top pages of docs.acme.com',
+  'Ana clicks      └ [Ask the agent], below the search that led nowhere',
+  'Only Ana sees   Ask the docs agent',
+  'Ana types       /docs-digest create',
+  'Docket posts    📊 The weekly digest for docs.acme.com will be posted here',
+];
+const ASKED = [
+  '                           ⏳ The docs agent was asked about "sso okta".',
+  '                           ✅ The agent opened acme/docs#102 for "sso okta".',
+];
+
+/** Whichever week it is, and whatever its numbers are. */
+const DIGEST_LINES = [
+  /^ +Mon \d+ +█+░+ [\d,]+ \+ [\d,]+$/m,
+  /^ +Page +People +AI +Total +Change$/m,
+  /^ +\/introduction +[\d,]+ +[\d,]+ +[\d,]+ /m,
+  /^ +Searched, nothing clicked: "sso okta" 42 times$/m,
+  /^Docket replies {2}└ \[file: page-views-.*\.csv\]$/m,
+  /✅ @ana The agent opened a pull request for "Readers searched [^\n]*: acme\/docs#102$/m,
+  /^ +Instruction: Readers searched "sso okta" 42 times during DATES \(Mon–Sun, UTC\) and clicked nothing\./m,
+];
+
+const BUNDLE = `Ana clicks      [Download bundle]
+                         Unpacked into /tmp/docket-demo-X/docs.acme.com:
+                           index.html
+                           assets/style.css
+                           introduction/index.html
+                           guides/page-1/index.html
+                           … and 126 more
+`;
+
+const CONCLUSION = `
+Seen    1 start and 2 instructions at the platform, 15 messages, 3 mentions; killed once.
+Bundle  130 files, to look at in a browser: file:///tmp/docket-demo-X/docs.acme.com/index.html
+Next    npm test; then README.md, for a Slack workspace of your own.
+`;
