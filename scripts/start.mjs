@@ -2,9 +2,13 @@
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { missingPackages } from './packages.mjs';
 import { redisPath } from './redis.mjs';
 import { startProblem } from './versions.mjs';
+
+// src/config/node.ts does this as well, but only when all modules are read.
+setFlagsFromString('--semi-space-growth-factor=1');
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 

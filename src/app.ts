@@ -1,9 +1,8 @@
-import './config/node-version.ts';
+import { allowGrowth } from './config/node.ts';
 import { secretsInAddress } from './config/redis.ts';
 import { readSettings, type Settings, secretsOf, warningsOf } from './config/settings.ts';
 import { type AppParts, createRoleParts } from './role.ts';
 import { createLog, type Log } from './runtime/log.ts';
-import { growHeapSlowly } from './runtime/memory.ts';
 import { OperatorError } from './runtime/operator-error.ts';
 import { prepareWayOut } from './runtime/outgoing.ts';
 import { createShutdownHooks, Stopping } from './runtime/stopping.ts';
@@ -84,7 +83,6 @@ export async function main(
 ): Promise<void> {
   let log: Log | undefined;
   const stopping = new AbortController();
-  growHeapSlowly();
   try {
     const settings = readSettings(env);
     const secrets = secretsOf(settings);
@@ -95,6 +93,7 @@ export async function main(
     const { shutdownMs } = { ...defaultTiming, ...parts.timing };
     stopOnSignals(app, stopping, shutdownMs, log);
     await app;
+    allowGrowth();
   } catch (error) {
     // The signal handler ends the process.
     if (stopping.signal.aborted) return;

@@ -4,9 +4,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Redis } from 'ioredis';
 import { startApp } from '../../src/app.ts';
+import { allowGrowth } from '../../src/config/node.ts';
 import { readSettings, secretsOf } from '../../src/config/settings.ts';
 import { createLog } from '../../src/runtime/log.ts';
-import { growHeapSlowly } from '../../src/runtime/memory.ts';
 import { createMovedTime } from './moved-clock.ts';
 import { serve } from './remote.ts';
 
@@ -20,7 +20,7 @@ const app = await startApp(settings, {
   timing: JSON.parse(process.env.TIMING ?? '{}'),
   now: time.now,
 });
-growHeapSlowly();
+allowGrowth();
 
 /** What is left behind for each export, so that the bench can be seen to notice. */
 const kept = new Map<string, string>();

@@ -1,10 +1,10 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { Job } from 'bullmq';
 import { startApp } from '../../src/app.ts';
+import { allowGrowth } from '../../src/config/node.ts';
 import { readSettings, secretsOf } from '../../src/config/settings.ts';
 import { subjectIdOf } from '../../src/jobs/queue.ts';
 import { createLog } from '../../src/runtime/log.ts';
-import { growHeapSlowly } from '../../src/runtime/memory.ts';
 import type { Timing } from '../../src/runtime/timing.ts';
 import { serve } from './remote.ts';
 
@@ -37,7 +37,7 @@ subscribe('undici:client:sendHeaders', (message) => {
 
 const limits = { ...settings.limits, exportStatusPerSecond: PER_SECOND };
 const app = await startApp({ ...settings, limits }, { log, timing });
-growHeapSlowly();
+allowGrowth();
 
 const handlers = {
   port: () => app.port,

@@ -1,4 +1,4 @@
-import '../config/node-version.ts';
+import '../config/node.ts';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
