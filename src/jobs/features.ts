@@ -12,7 +12,7 @@ const outboxFeature: Feature = {
     const free = usage?.free === 0 ? 'all in use' : `${usage?.free} free`;
     const use = usage === undefined ? '' : `, ${free} right now, ${waitingText(usage.waiting)}`;
     // Edits always wait for seconds.
-    return [{ text: `edits in Slack: up to ${edits.count} a minute${use}` }];
+    return [{ text: `edits in Slack: up to ${timing.editsPerMinute} a minute${use}` }];
   },
 };
 

@@ -61,18 +61,15 @@ export function pollInMs(
 }
 
 /** Returns the rate limit for one kind of poll with one API key. `keyId` identifies the key without revealing it. */
-export const pollRateLimit = (
+export function pollRateLimit(
   kind: 'export-status' | 'agent-status',
   keyId: string,
   perSecond: number,
-): RateLimit => ({
-  name: `${kind}:${keyId}`,
-  count: perSecond * 60,
-  windowMs: 60_000,
-  // Makes up for slots lost by late wake-ups: at a hundred per second, some arrive within the same few milliseconds.
-  burst: Math.max(2, Math.ceil(perSecond / 10)),
-  interactiveShare: 0.2,
-});
+): RateLimit {
+  // More at once than one: at a hundred per second, some polls wake within the same few milliseconds.
+  const count = Math.max(2, Math.ceil(perSecond / 10));
+  return { name: `${kind}:${keyId}`, count, windowMs: (count * 1000) / perSecond, interactiveShare: 0.2 };
+}
 
 /** The part of a job's context that polls use. */
 interface PollContext extends RetryParts {

@@ -168,7 +168,7 @@ async function usagesOf(limits: readonly RateLimit[], { rateLimiter }: Pick<Stor
   for (const [index, limit] of limits.entries()) {
     const { used = 0, waiting = 0 } = read[index] ?? {};
     const { ratio: most, waiting: others } = usages.get(limitNameOf(limit)) ?? { ratio: 0, waiting: 0 };
-    const ratio = Math.min(1, used / (limit.burst ?? limit.count));
+    const ratio = Math.min(1, used / limit.count);
     usages.set(limitNameOf(limit), { ratio: Math.max(most, ratio), waiting: others + waiting });
   }
   return usages;

@@ -6,13 +6,11 @@ import { SlackApiError } from './errors.ts';
 /** The pause after a 429 from Slack without `Retry-After`. */
 const DEFAULT_RETRY_AFTER_MS = 30_000;
 
-/** The burst grows with the count, so the usual burst does not limit a bench that raises the count. */
-const perMinute = (name: string, count: number, burst: number): RateLimit => ({
-  name,
-  count,
-  windowMs: 60_000,
-  burst: Math.max(burst, Math.ceil(count / 60)),
-});
+/** `count` a minute, of which `burst` may come at once; more if a bench raises the count. */
+function perMinute(name: string, count: number, burst: number): RateLimit {
+  const atOnce = Math.max(burst, Math.ceil(count / 60));
+  return { name, count: atOnce, windowMs: (atOnce * 60_000) / count };
+}
 
 /** About one message a second and conversation, short bursts tolerated: Slack's rate limits page. */
 export const postRateLimit = (

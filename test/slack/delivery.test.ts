@@ -28,9 +28,9 @@ let kept: ReturnType<typeof keptLog>;
 /** The threads of its posts. */
 let threads: (string | undefined)[];
 /** One slot an hour, so that slots come back only when the test says so. */
-let hourly: { count: number; windowMs: number; burst: number; interactiveShare: number };
+let hourly: { count: number; windowMs: number; interactiveShare: number };
 beforeEach(async () => {
-  hourly = { count: 1, windowMs: HOUR_MS, burst: 1, interactiveShare: 0 };
+  hourly = { count: 1, windowMs: HOUR_MS, interactiveShare: 0 };
   nowMs = NOW_MS;
   told = [];
   kept = keptLog('error');
@@ -104,7 +104,7 @@ async function afterTurns(bucket: string, count: number, names: string[]) {
 const afterEdits = (count: number, names: string[]) => afterTurns('edit:T0ACME', count, names);
 
 test('a post that nobody waits for leaves a slot of its channel to one that somebody asked for', async () => {
-  Object.assign(hourly, { burst: 2, interactiveShare: 0.5 });
+  Object.assign(hourly, { count: 2, interactiveShare: 0.5 });
   await want('digest', 'state', 'digest', { lowPriority: true });
   await want('card', 'state');
   // One of the two slots is taken.
@@ -115,7 +115,7 @@ test('a post that nobody waits for leaves a slot of its channel to one that some
 
 test('a post that nobody waits for and its channel refuses is given up, and alarms nobody', async () => {
   notBegun = new SlackApiError('place', 'chat.postMessage', 'not_in_channel');
-  hourly.burst = 2;
+  hourly.count = 2;
   await want('welcome', 'state', 'welcome', { lowPriority: true });
   await afterTurns('post:C0DOCS', 3, ['welcome']);
   expect(await deliver('welcome')).toBeUndefined();
@@ -151,7 +151,7 @@ test('however many messages want edits all the time, each gets as many as every 
 });
 
 test('endings, clicks and changes of state do not wait behind progress', async () => {
-  Object.assign(hourly, { burst: 4, interactiveShare: 0.5 });
+  Object.assign(hourly, { count: 4, interactiveShare: 0.5 });
   const progress = Array.from({ length: 20 }, (_, index) => `progress ${index}`);
   for (const key of [...progress, 'ending', 'clicked']) await shown(key, { posted: 60_000 });
   for (const key of progress) await want(key, 'progress');

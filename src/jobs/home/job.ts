@@ -18,12 +18,7 @@ export type HomeData = z.output<typeof homeData>;
 const GIVE_UP_MS = 3 * 60_000;
 
 /** `views.publish` is tier 4, 100 in any minute for the whole workspace: Slack's rate limits page. */
-const homeRateLimit = (teamId: string): RateLimit => ({
-  name: `home:${teamId}`,
-  count: 90,
-  windowMs: 60_000,
-  burst: 5,
-});
+const homeRateLimit = (teamId: string): RateLimit => ({ name: `home:${teamId}`, count: 5, windowMs: 3500 });
 
 /** Refreshes the Home tab of one person. Publishing twice does no harm. */
 export const homeJob = defineJob<HomeData>({

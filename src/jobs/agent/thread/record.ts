@@ -335,6 +335,7 @@ export const followUpLimit = (project: string, perHour: number): RateLimit => ({
   name: `follow-ups:${project}`,
   count: perHour,
   windowMs: 3_600_000,
+  perId: true,
 });
 
 /** Returns the record of a new thread. In an existing Slack thread it claims that place. */

@@ -20,6 +20,7 @@ export const analyticsLimit = (budget: string, perHour: number): RateLimit => ({
   name: `analytics:${budget}`,
   count: perHour,
   windowMs: HOUR_MS,
+  perId: true,
 });
 
 /** Returns the part of that limit for collecting in the background. */
@@ -27,6 +28,7 @@ export const backgroundLimit = (budget: string, perHour: number): RateLimit => (
   name: `analytics-background:${budget}`,
   count: Math.max(1, perHour - Math.min(KEPT_FOR_PEOPLE, Math.floor(perHour / 5))),
   windowMs: HOUR_MS,
+  perId: true,
 });
 
 /** `all`, and those of which a request needs a slot, in this order. */
