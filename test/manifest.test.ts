@@ -35,7 +35,7 @@ import { linkActions } from '../src/jobs/link/record.ts';
 import { linkMessages } from '../src/jobs/link/view.ts';
 import { detailsMessage, statusActions, statusMessage } from '../src/jobs/status/view.ts';
 import { type Message, message } from '../src/slack/blocks.ts';
-import { noNames } from '../src/slack/markdown/names.ts';
+import { noNames } from '../src/slack/markdown/inline.ts';
 import { methodScopes } from '../src/slack/web-calls.ts';
 import { NOW_MS } from './support/builders.ts';
 import { aCaller, aProject } from './support/commands/builders.ts';

@@ -33,9 +33,8 @@ import { pullRequestName } from '../src/jobs/pull-request-view.ts';
 import { readTypedJob } from '../src/jobs/typed-job.ts';
 import { createLog, scrub, withoutArgs } from '../src/runtime/log.ts';
 import { fillLinks, message } from '../src/slack/blocks.ts';
-import { formatDate } from '../src/slack/markdown/inline.ts';
+import { formatDate, nameOf, noNames } from '../src/slack/markdown/inline.ts';
 import { findMentions, messageToMarkdown } from '../src/slack/markdown/message.ts';
-import { groupName, noNames, userName } from '../src/slack/markdown/names.ts';
 import { readReply } from '../src/slack/reply.ts';
 import { cut, cutBytes, cutShown, escapeText, singleLine, stripInvisible } from '../src/slack/text.ts';
 import { idOf } from '../src/store/keys.ts';
@@ -44,7 +43,6 @@ import { aSchedule } from './support/jobs/digest/builders.ts';
 import { isQuick, RATIO, type Reader, ratioOf } from './support/readers/cost.ts';
 import { shapes } from './support/readers/shapes.ts';
 
-const names = { users: new Map([['U1', 'ana']]), channels: new Map(), groups: new Map() };
 const own = { botUserId: 'U0BOT', teamId: 'T0ACME' };
 const markdown = (content: object) => messageToMarkdown(content, noNames, { withoutMention: 'U0BOT' });
 const richText = (...elements: object[]) => ({ blocks: [{ type: 'rich_text', elements }] });
@@ -162,8 +160,7 @@ const readers: Record<string, Reader> = {
   'a page to ask about': readPage,
   pagesCsv: (text) => pagesCsv([{ path: text, human: 1, ai: 1 }]),
   message: (text) => fillLinks(message([[text, { code: text }], [{ bold: text }]]), async () => text),
-  'names of people': (text) => userName({ ...names, users: new Map([['U1', text]]) }, 'U1'),
-  'labels of names': (text) => userName(noNames, 'U1', text) + groupName(noNames, 'S1', text),
+  nameOf,
   formatDate: (text) => formatDate('1789912800', text) + formatDate('', text),
   mrkdwn: (text) => markdown({ text }),
   'mrkdwn, code': (text) => markdown({ text: `\`\`\`${text}` }),

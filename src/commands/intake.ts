@@ -13,7 +13,7 @@ import type { Log } from '../runtime/log.ts';
 import { logScope } from '../runtime/log-scope.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
-import type { Mentions, Names } from '../slack/markdown/names.ts';
+import type { Mentions, Names } from '../slack/markdown/inline.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
 import type { Acceptance, InboxEntry, Quota, RunBase, RunStore } from '../store/runs.ts';

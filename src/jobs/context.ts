@@ -6,7 +6,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { SlackApi } from '../slack/client.ts';
 import type { Deliver } from '../slack/delivery.ts';
-import type { Mentions, Names } from '../slack/markdown/names.ts';
+import type { Mentions, Names } from '../slack/markdown/inline.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { PostEphemeral } from '../slack/response-url.ts';
 import type { CallOnceStore } from '../store/call-once.ts';

@@ -6,7 +6,7 @@ import { withTimeout } from '../runtime/with-timeout.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { Identity, SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
-import type { Mentions, Names } from './markdown/names.ts';
+import type { Mentions, Names } from './markdown/inline.ts';
 import { holdWhenLimited, readRateLimit } from './rate-limits.ts';
 
 /** Fewer consecutive failures may pass by themselves. */

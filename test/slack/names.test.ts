@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
 import { createNames, type NamesParts, NamesUnknown } from '../../src/slack/lookups.ts';
-import type { Mentions } from '../../src/slack/markdown/names.ts';
+import type { Mentions } from '../../src/slack/markdown/inline.ts';
 
 let asked: string[];
 let nowMs: number;

@@ -4,8 +4,8 @@ import { newThread, threadQuotas } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
 import { chooseJob } from '../../jobs/typed-job.ts';
 import { retention } from '../../runtime/timing.ts';
-import { beginningOf, messageToMarkdown } from '../../slack/markdown/message.ts';
-import { noNames } from '../../slack/markdown/names.ts';
+import { noNames } from '../../slack/markdown/inline.ts';
+import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { type Reply, readReply } from '../../slack/reply.ts';
 import { idOf } from '../../store/keys.ts';
 import type { Acceptance, Quota, RunBase } from '../../store/runs.ts';
@@ -135,9 +135,7 @@ function readAddressedText(reply: RelevantReply, botUserId: string): ThreadText 
   if (reply.kind !== 'reply') return undefined;
   const isDirect = reply.channel.startsWith('D') && reply.threadTs === undefined;
   if (!reply.mentionsBot && !isDirect) return undefined;
-  return parseThreadText(
-    messageToMarkdown(beginningOf(reply.content), noNames, { withoutMention: botUserId }),
-  );
+  return parseThreadText(messageToMarkdown(reply.content, noNames, { withoutMention: botUserId }));
 }
 
 /** The same for a repeat, and for the two events of one mention. */

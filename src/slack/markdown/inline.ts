@@ -1,5 +1,33 @@
-import { singleLine, stripInvisible } from '../text.ts';
-import { channelName, groupName, type MarkdownOptions, noNames, userName } from './names.ts';
+import { cut, singleLine, stripInvisible } from '../text.ts';
+
+type Lookup = Pick<ReadonlyMap<string, string>, 'get'>;
+
+/** The mentions of a message, by id. */
+export interface Mentions {
+  users: string[];
+  channels: string[];
+  groups: string[];
+  /** `@here`, `@channel` or `@everyone`. */
+  everybody: boolean;
+}
+
+/** Names by id, without `@` or `#`: people's, channels' and the handles of user groups. */
+export interface Names {
+  users: Lookup;
+  channels: Lookup;
+  groups: Lookup;
+}
+
+/** For messages whose mentions were not looked up. */
+export const noNames: Names = { users: new Map(), channels: new Map(), groups: new Map() };
+
+/** Options for reading a message: the names, and the user whose mention is left out. */
+export interface MarkdownOptions {
+  names: Names;
+  withoutMention?: string | undefined;
+  /** Called for each mention of everybody. */
+  onEverybody?: (() => void) | undefined;
+}
 
 /** A piece of text in one Slack style, already cleaned. Entities are decoded, tokens resolved. */
 export interface Span {
@@ -9,9 +37,52 @@ export interface Span {
   strike?: boolean;
   code?: boolean;
   /** The address that the text links to. */
-  url?: string | undefined;
+  url?: string;
   /** Whether it is a mention that is left out. */
   leftOut?: boolean;
+}
+
+/** Returns `@ana` or `@"Ana Silva"`. If the id has no name, uses the message's label, or else `@someone`. */
+export const userSpan = (id: string, { names, withoutMention }: MarkdownOptions, label?: string): Span =>
+  id === withoutMention
+    ? { text: '', leftOut: true }
+    : { text: `@${nameOf(names.users.get(id), label) ?? 'someone'}` };
+
+/**
+ * Returns `#docs`, or `#some-channel` if the id has no name. The message's label is not used: not everybody may know
+ * the name of a private channel.
+ */
+export const channelSpan = (id: string, { names }: MarkdownOptions): Span => ({
+  text: `#${nameOf(names.channels.get(id)) ?? 'some-channel'}`,
+});
+
+/** Returns `@docs-admins`. If the id has no name, uses the message's label, or else `@some-group`. */
+export const groupSpan = (id: string, { names }: MarkdownOptions, label?: string): Span => ({
+  text: `@${nameOf(names.groups.get(id), label) ?? 'some-group'}`,
+});
+
+/** Returns a mention of everybody: `here`, `channel` or `everyone`. */
+export function everybodySpan(range: string, { onEverybody }: MarkdownOptions): Span {
+  onEverybody?.();
+  return { text: `@${singleLine(range)}` };
+}
+
+/** Longer names are cut, so that none can carry a text. */
+const MAX_NAME_LENGTH = 40;
+
+/**
+ * Returns the first name that is not empty, so that it cannot look like an instruction: letters, numbers and a few
+ * signs, cut, and in quotes unless it is one word. People choose their names themselves, and the agent reads them.
+ */
+export function nameOf(...candidates: (string | undefined)[]): string | undefined {
+  for (const chosen of candidates) {
+    const cleaned = singleLine(cut(chosen ?? '', 4 * MAX_NAME_LENGTH))
+      .replace(/(?!\u200C|\u200D)[^\p{L}\p{M}\p{N} .,'’&()/_-]/gu, ' ')
+      .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, ' ');
+    const name = cut(singleLine(cleaned), MAX_NAME_LENGTH);
+    if (name !== '') return /^[^ ,&()/]*$/.test(name) ? name : `"${name}"`;
+  }
+  return undefined;
 }
 
 /** Returns the text with `\n` as line ends, without control and other invisible characters. */
@@ -23,13 +94,16 @@ export function cleanText(text: string): string {
 
 /**
  * Returns styled text as Markdown: `**bold**`, `_italic_`, `~~strike~~`, code, links, bullets typed as `•` as `-`. Other
- * text stays as typed, since people who type Markdown in Slack mean it.
+ * text stays as typed, since people who type Markdown in Slack mean it. The lines have no white space at their ends.
  */
 export function renderInline(spans: readonly Span[]): string {
-  const rendered = mergeSpans(withoutMentions(spans)).map((span) =>
-    span.url === undefined ? renderLines(span) : renderLink(span, span.url),
-  );
-  return rendered.join('').replace(/^([ \t]*)[•◦▪‣]\uFE0E?(?=\s|$)/gmu, '$1-');
+  return mergeSpans(withoutMentions(spans))
+    .map((span) => (span.url === undefined ? renderLines(span) : renderLink(span, span.url)))
+    .join('')
+    .replace(/^([ \t]*)[•◦▪‣]\uFE0E?(?=\s|$)/gmu, '$1-')
+    .replace(/^(?:[^\S\n]*\n)+/, '')
+    .replace(/(?<![^\S\n])[^\S\n]+(?=\n|$)/g, '')
+    .trimEnd();
 }
 
 /** Returns the spans without the mentions that are left out, and without the punctuation and the space after each. */
@@ -72,16 +146,16 @@ function withMarks(line: string, { bold, italic, strike, code, url }: Span): str
 }
 
 function renderLink(span: Span, url: string): string {
-  const address = cleanText(url).trim();
-  const bare = address.replace(/[\s<>]/g, encodeURIComponent);
-  const label = span.text.replace(/\s+/g, ' ').trim() || bare;
-  const isAddress = ['', 'https://', 'http://', 'mailto:', 'tel:'].some(
-    (scheme) => bare === scheme + label || bare === `${scheme}${label}/`,
-  );
+  const address = cleanText(url)
+    .trim()
+    .replace(/[\s<>]/g, encodeURIComponent);
+  const label = span.text.replace(/\s+/g, ' ').trim() || address;
   const named = span.code ? codeSpan(label) : disarm(label);
-  if (isAddress) return withMarks(named, span);
+  const withoutScheme = address.replace(/^(?:https?:\/\/|mailto:|tel:)/, '');
+  if ([address, withoutScheme].some((typed) => typed === label || typed === `${label}/`))
+    return withMarks(named, span);
   // Brackets could end the link early.
-  const target = bare.replaceAll('(', '%28').replaceAll(')', '%29');
+  const target = address.replaceAll('(', '%28').replaceAll(')', '%29');
   return withMarks(target === '' ? named : `[${named.replace(/[[\]]/g, '\\$&')}](${target})`, span);
 }
 
@@ -104,79 +178,29 @@ export function fence(text: string, language = ''): string {
 const longestTicks = (code: string) =>
   (code.match(/`+/g) ?? []).reduce((longest, { length }) => Math.max(longest, length), 0);
 
-/** A channel's token with a name for it, which not everybody may know. */
-const labelledChannel = /^#[CDG][A-Z0-9]{8,}\|.*$/;
-
 /** Returns text with the brackets removed around apparent tokens (`<@U…>`, `<#C…>`, `<!here>`): a person typed them. */
-export function disarm(text: string): string {
-  return text.replace(
+const disarm = (text: string) =>
+  text.replace(
     /(?<!<)<+(?=[@#][A-Z0-9]|!(?:here|channel|everyone|subteam|date|group)\b)([^<>\n]*)(>?)/g,
-    (_, token: string) => token.replace(labelledChannel, channelName(noNames, '')),
+    '$1',
   );
-}
-
-/** Returns the text with `> ` before every line. */
-export const quoteLines = (markdown: string): string =>
-  markdown
-    .split('\n')
-    .map((line) => (line === '' ? '>' : `> ${line}`))
-    .join('\n');
 
 /** Decodes the three characters that Slack escapes, in one pass so that `&amp;lt;` becomes `&lt;`. */
-export function decodeEntities(text: string): string {
-  return text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
-}
+const decodeEntities = (text: string) =>
+  text.replace(/&(amp|lt|gt);/g, (_, name) => (name === 'amp' ? '&' : name === 'lt' ? '<' : '>'));
 
-/** Code, tokens, and bold or struck text between the edges of words. */
-const MRKDWN_INLINE =
-  /`([^`\n]+)`|<([^<>\n]+)>|(?<![\p{L}\p{N}*~])([*~])(?=[^\s*~])([^*~\n]*[^\s*~])\3(?![\p{L}\p{N}*~])/gu;
+/** Code and tokens, and bold or struck text between the edges of words. */
+const MARKED =
+  /`[^`]+`|<[^<>\n]+>|(?<![\p{L}\p{N}*~])([*~])(?=[^\s*~])([^*~\n]*[^\s*~])\1(?![\p{L}\p{N}*~])/gu;
 
-/**
- * Returns Slack's `mrkdwn` (the `text` of messages, and of text objects) as Markdown. Tokens, bold and struck text are
- * written in another way there; the other marks are the same.
- */
-export function mrkdwnToMarkdown(source: string, reading: MarkdownOptions): string {
-  return cleanText(source)
-    .split(/```([\s\S]*?)```/)
-    .map((part, index) => {
-      if (index % 2 === 1) return fence(codeText(part, reading));
-      // `>>>` quotes all that follows.
-      const prose = part
-        .replace(/^[ \t]+/, '')
-        .replace(/^(?:&gt;|>){3} ?([\s\S]*)/m, (_, quoted: string) => quoteLines(quoted.trimEnd()));
-      const markdown = trimLines(renderInline(mrkdwnSpans(prose, reading)));
-      // In Markdown, only an empty line ends a quote.
-      return markdown.replace(/^(>.*\n)(?=[^>\n])/gm, '$1\n');
-    })
-    .filter((block) => block.trim() !== '')
-    .join('\n\n');
-}
-
-function mrkdwnSpans(source: string, reading: MarkdownOptions, style: Partial<Span> = {}): Span[] {
-  const spans: Span[] = [];
-  let at = 0;
-  for (const { 0: whole, 1: code, 2: token, 3: mark, 4: inner = '', index } of source.matchAll(
-    MRKDWN_INLINE,
-  )) {
-    spans.push({ text: decodeEntities(source.slice(at, index)), ...style });
-    at = index + whole.length;
-    if (code !== undefined) spans.push({ text: codeText(code, reading), code: true, ...style });
-    else if (token !== undefined) spans.push({ ...parseToken(token, reading), ...style });
-    else spans.push(...mrkdwnSpans(inner, reading, mark === '*' ? { bold: true } : { strike: true }));
-  }
-  return [...spans, { text: decodeEntities(source.slice(at)), ...style }];
-}
-
-/** Returns code as it was typed: Slack also turns addresses in code into links. */
-const codeText = (source: string, { names, onEverybody }: MarkdownOptions): string =>
-  source
-    .split(/<([^<>\n]+)>/)
-    .map((part, index) => {
-      if (index % 2 === 0) return decodeEntities(part);
-      const { text, url = '' } = parseToken(part, { names, onEverybody });
-      return text || url;
-    })
-    .join('');
+/** Returns the text of a message or of a text object as Markdown. Its other marks are the same there. */
+export const mrkdwnToMarkdown = (source: string, reading: MarkdownOptions): string =>
+  renderInline(
+    cleanText(source)
+      .replace(MARKED, (whole, mark, inner) => (mark ? `${mark}${mark}${inner}${mark}${mark}` : whole))
+      .split(/<([^<>\n]+)>/)
+      .map((part, index) => (index % 2 === 1 ? parseToken(part, reading) : { text: decodeEntities(part) })),
+  );
 
 /** Returns the span of a token, without its `<` and `>`. If it is not one of Slack's, it stays as it is. */
 function parseToken(body: string, reading: MarkdownOptions): Span {
@@ -184,35 +208,17 @@ function parseToken(body: string, reading: MarkdownOptions): Span {
   const target = decodeEntities(bar < 0 ? body : body.slice(0, bar));
   const label = bar < 0 ? '' : decodeEntities(body.slice(bar + 1));
   if (target.startsWith('@')) return userSpan(target.slice(1), reading, label);
-  if (target.startsWith('#')) return { text: channelName(reading.names, target.slice(1)) };
+  if (target.startsWith('#')) return channelSpan(target.slice(1), reading);
   if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return { text: label, url: target };
-  const [kind = '', first = '', , url] = target.split('^');
-  if (kind === '!subteam') return { text: groupName(reading.names, first, label) };
-  if (kind === '!date') return { text: formatDate(first, label), url };
+  const [kind = '', first = ''] = target.split('^');
+  if (kind === '!subteam') return groupSpan(first, reading, label);
+  if (kind === '!date') return { text: formatDate(first, label) };
   if (/^!(?:here|channel|everyone|group)$/.test(kind)) return everybodySpan(kind.slice(1), reading);
   return { text: target.startsWith('!') && label !== '' ? label : `<${decodeEntities(body)}>` };
 }
 
-/** Returns the mention of a person. */
-export const userSpan = (id: string, { names, withoutMention }: MarkdownOptions, label?: string): Span =>
-  id === withoutMention ? { text: '', leftOut: true } : { text: userName(names, id, label) };
-
-/** Returns a mention of everybody: `here`, `channel` or `everyone`. */
-export function everybodySpan(range: string, { onEverybody }: MarkdownOptions): Span {
-  onEverybody?.();
-  return { text: `@${singleLine(range)}` };
-}
-
-/** Returns the text without empty lines around it and white space at the ends of its lines. */
-export const trimLines = (text: string): string =>
-  text
-    .replace(/^(?:[^\S\n]*\n)+/, '')
-    .replace(/(?<![^\S\n])[^\S\n]+(?=\n|$)/g, '')
-    .trimEnd();
-
 /** Returns a Slack date in UTC: "2026-09-20 14:00 UTC". `timestamp` is in seconds; if invalid, returns the fallback. */
 export function formatDate(timestamp: unknown, fallback: string): string {
-  const seconds = typeof timestamp === 'string' && timestamp.trim() === '' ? Number.NaN : Number(timestamp);
-  const at = new Date(seconds * 1000);
+  const at = new Date(Number.parseFloat(String(timestamp)) * 1000);
   return Number.isNaN(at.getTime()) ? fallback : `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -1,7 +1,20 @@
 import { cut, stripInvisible } from '../text.ts';
-import { blocksToMarkdown, type Fields, fieldsOf, listOf, textOf } from './blocks.ts';
-import { mrkdwnToMarkdown, quoteLines } from './inline.ts';
-import { authorName, type MarkdownOptions, type Mentions, type Names } from './names.ts';
+import {
+  channelSpan,
+  cleanText,
+  everybodySpan,
+  fence,
+  formatDate,
+  groupSpan,
+  type MarkdownOptions,
+  type Mentions,
+  mrkdwnToMarkdown,
+  type Names,
+  nameOf,
+  renderInline,
+  type Span,
+  userSpan,
+} from './inline.ts';
 
 /** The fields of a Slack message with its author's text, as Slack sent them. */
 export interface MessageText {
@@ -9,6 +22,25 @@ export interface MessageText {
   blocks?: unknown;
   attachments?: unknown;
 }
+
+/** Fields of a Slack payload: each may be missing or of another type. */
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const paragraphs = (parts: string[]) =>
+  parts
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .join('\n\n');
+
+/** Returns the text with `> ` before every line. */
+const quoteLines = (markdown: string) => markdown.replace(/^(?=.)/gm, '> ').replace(/^$/gm, '>');
 
 /**
  * Returns the author's text, as Markdown for a reader outside Slack: mentions as names, links kept, dates in UTC, code
@@ -26,14 +58,13 @@ export const messageToMarkdown = (
 
 function toMarkdown(message: MessageText, reading: MarkdownOptions): string {
   const { text, blocks, attachments } = fieldsOf(withoutDepth(message));
-  const written = blocksToMarkdown(blocks, reading).trim() || mrkdwnToMarkdown(textOf(text) ?? '', reading);
-  const attached = listOf(attachments)
-    .map(fieldsOf)
-    .map((one) => (isPasted(one) ? attachmentToMarkdown(one, reading) : quoteShared(one, reading)));
-  return [written, ...attached]
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-    .join('\n\n');
+  const attached = listOf(attachments).map(fieldsOf);
+  return paragraphs([
+    writtenIn(text, listOf(blocks), reading),
+    ...attached.map((one) =>
+      isPasted(one) ? writtenIn('', listOf(one.blocks), reading) : quoteShared(one, reading),
+    ),
+  ]);
 }
 
 /** Deeper than anything that people can write, and far from a stack overflow. */
@@ -61,9 +92,7 @@ export const leavesSharedOut = (message: MessageText, names: Names): boolean =>
 
 /** Returns the ids whose names `messageToMarkdown` needs, each once. */
 export function findMentions(message: MessageText): Mentions {
-  const users = new Set<string>();
-  const channels = new Set<string>();
-  const groups = new Set<string>();
+  const found = { users: new Set<string>(), channels: new Set<string>(), groups: new Set<string>() };
   let everybody = false;
   const record = (ids: Set<string>, shape: RegExp) => ({
     get(id: string) {
@@ -72,48 +101,30 @@ export function findMentions(message: MessageText): Mentions {
     },
   });
   const names = {
-    users: record(users, /^[UW][A-Z0-9]+$/),
-    channels: record(channels, /^[CDG][A-Z0-9]+$/),
-    groups: record(groups, /^S[A-Z0-9]+$/),
+    users: record(found.users, /^[UW][A-Z0-9]+$/),
+    channels: record(found.channels, /^[CDG][A-Z0-9]+$/),
+    groups: record(found.groups, /^S[A-Z0-9]+$/),
   };
   const onEverybody = () => {
     everybody = true;
   };
   toMarkdown(message, { names, onEverybody });
+  const { users, channels, groups } = found;
   return { users: [...users], channels: [...channels], groups: [...groups], everybody };
-}
-
-/** Characters that show the kind of a message: a command, an aside or something else. */
-const BEGINNING_LENGTH = 2000;
-
-/** Returns the beginning of a long message: enough to recognize its kind, and cheap to process. */
-export function beginningOf(message: MessageText): MessageText {
-  const text = textOf(message.text);
-  return text !== undefined && text.length > BEGINNING_LENGTH
-    ? { text: text.slice(0, BEGINNING_LENGTH) }
-    : message;
 }
 
 /** Fields that only link previews, shared messages and attachments of apps have. */
 const UNFURL_FIELDS = [
   'is_share',
   'is_msg_unfurl',
-  'is_reply_unfurl',
   'is_app_unfurl',
-  'app_unfurl_url',
   'from_url',
-  'original_url',
   'title_link',
-  'service_name',
-  'author_id',
-  'message_blocks',
   'bot_id',
   'app_id',
 ];
 
-function isPasted(attachment: Fields): boolean {
-  return !UNFURL_FIELDS.some((field) => Boolean(attachment[field]));
-}
+const isPasted = (attachment: Fields) => !UNFURL_FIELDS.some((field) => Boolean(attachment[field]));
 
 /** Slack sets the first on forwarded messages, and only the second on the preview of a link to a message. */
 const isShared = ({ is_share, is_msg_unfurl }: Fields) => Boolean(is_share) || Boolean(is_msg_unfurl);
@@ -123,7 +134,7 @@ const isShared = ({ is_share, is_msg_unfurl }: Fields) => Boolean(is_share) || B
  * message: everybody, if its channel has a public name.
  */
 const mayQuote = ({ is_share, channel_id }: Fields, { channels }: Names) =>
-  Boolean(is_share) || channels.get(textOf(channel_id) ?? '') !== undefined;
+  Boolean(is_share) || channels.get(textOf(channel_id)) !== undefined;
 
 /** Maximum characters of a quoted message. */
 const MAX_QUOTE_LENGTH = 2000;
@@ -131,26 +142,168 @@ const MAX_QUOTE_LENGTH = 2000;
 /** Returns a shared message as a quote under its author's name; an empty text if it may not be quoted. */
 function quoteShared(attachment: Fields, { names, onEverybody }: MarkdownOptions): string {
   if (!isShared(attachment) || !mayQuote(attachment, names)) return '';
-  const said = attachmentToMarkdown(attachment, { names, onEverybody }).trim();
+  const { text, author_name, blocks, message_blocks } = attachment;
+  const ofMessage = listOf(message_blocks).flatMap((one) => listOf(fieldsOf(fieldsOf(one).message).blocks));
+  const written = writtenIn(text, [...listOf(blocks), ...ofMessage], { names, onEverybody });
   // A cut text may end within an emoji.
-  const quote = stripInvisible(cut(said, MAX_QUOTE_LENGTH));
+  const quote = stripInvisible(cut(written, MAX_QUOTE_LENGTH));
   return quote === ''
     ? ''
-    : `Message from ${authorName(textOf(attachment.author_name))}:\n\n${quoteLines(quote)}`;
+    : `Message from ${nameOf(textOf(author_name)) ?? 'someone'}:\n\n${quoteLines(quote)}`;
 }
 
-/** Returns the blocks of an attachment; for a shared message, those of the message. */
-const blocksIn = ({ blocks, message_blocks }: Fields): readonly unknown[] => [
-  ...listOf(blocks),
-  ...listOf(message_blocks).flatMap((one) => listOf(fieldsOf(fieldsOf(one).message).blocks)),
-];
+/** Returns the blocks as Markdown, or else the text. */
+const writtenIn = (text: unknown, blocks: readonly unknown[], reading: MarkdownOptions): string =>
+  paragraphs(blocks.map((block) => blockToMarkdown(fieldsOf(block), reading))) ||
+  mrkdwnToMarkdown(textOf(text), reading).trim();
 
-function attachmentToMarkdown(attachment: Fields, reading: MarkdownOptions): string {
-  const read = blocksToMarkdown(blocksIn(attachment), reading);
-  if (read !== '') return read;
-  const { pretext, title, text } = attachment;
-  return [pretext, title, text]
-    .map((part) => mrkdwnToMarkdown(textOf(part) ?? '', reading))
-    .filter((part) => part !== '')
-    .join('\n\n');
+/** Returns a block as Markdown. People write rich text and tables; of other blocks, it returns all texts. */
+function blockToMarkdown(block: Fields, reading: MarkdownOptions): string {
+  if (block.type === 'rich_text') return richTextToMarkdown(block, reading);
+  const isTable = block.type === 'table' || block.type === 'data_table';
+  return (isTable && tableToMarkdown(block, reading)) || textsIn(block, reading).join('\n');
+}
+
+/** Fields with visible text. */
+const TEXT_FIELDS = new Set([
+  ...['text', 'title', 'subtitle', 'label', 'body', 'caption', 'description', 'fallback', 'alt_text'],
+]);
+
+/** Fields of buttons and inputs whose text nobody sees in the message. */
+const HIDDEN_FIELDS = new Set(['confirm', 'placeholder', 'workflow']);
+
+/** Returns every visible text in a value of unknown type, in order and each once. */
+function textsIn(value: unknown, reading: MarkdownOptions): string[] {
+  const found = new Set<string>();
+  const collect = (part: unknown, key: string) => {
+    if (typeof part === 'string' && TEXT_FIELDS.has(key)) found.add(mrkdwnToMarkdown(part, reading));
+    if (typeof part !== 'object' || part === null) return;
+    for (const [name, one] of Object.entries(part))
+      if (!HIDDEN_FIELDS.has(name)) collect(one, Array.isArray(part) ? key : name);
+  };
+  collect(value, '');
+  return [...found].filter((text) => text !== '');
+}
+
+/** Slack allows 20 columns. Rows are padded to the longest one, so one endless row would lengthen all. */
+const MAX_COLUMNS = 100;
+
+/** Returns the rows of a table block as a Markdown table. The first row is the head, since Markdown needs one. */
+function tableToMarkdown({ rows: given }: Fields, reading: MarkdownOptions): string {
+  const rows = listOf(given).map((row) =>
+    listOf(row)
+      .slice(0, MAX_COLUMNS)
+      .map((cell) => cellText(cell, reading)),
+  );
+  const width = Math.max(0, ...rows.map(({ length }) => length));
+  if (width === 0) return '';
+  const lines = rows.map((row) => [...row, ...Array<string>(width - row.length).fill('')]);
+  lines.splice(1, 0, Array<string>(width).fill('---'));
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+const cellText = (cell: unknown, reading: MarkdownOptions) =>
+  renderInline(spansOf(cell, reading)).trim().replaceAll('|', '\\|').replaceAll('\n', '<br>');
+
+/** Returns a `rich_text` block, the form of people's messages, as Markdown. Slack escapes nothing in the block. */
+function richTextToMarkdown(block: Fields, reading: MarkdownOptions): string {
+  let result = '';
+  let wasList = false;
+  let level = -1;
+  for (const part of listOf(block.elements).map(fieldsOf)) {
+    const isList = part.type === 'rich_text_list';
+    level = isList ? Math.min(toCount(part.indent), level + 1, 8) : -1;
+    const text = isList ? renderList(part, level, reading) : renderPart(part, reading);
+    if (text === '') continue;
+    const markdown = part.type === 'rich_text_quote' || part.border === 1 ? quoteLines(text) : text;
+    result += result === '' ? markdown : `${wasList && isList ? '\n' : '\n\n'}${markdown}`;
+    wasList = isList;
+  }
+  return result;
+}
+
+function renderPart(part: Fields, reading: MarkdownOptions): string {
+  if (part.type !== 'rich_text_preformatted') return renderInline(spansOf(part, reading));
+  const language = /^[\w+#.-]{1,30}$/.exec(textOf(part.language))?.[0];
+  return fence(codeOf(part, reading), language);
+}
+
+/** Returns code as it was typed: Slack also turns addresses in code into links. */
+const codeOf = (part: Fields, { names, onEverybody }: MarkdownOptions): string =>
+  spansOf({ elements: part.elements }, { names, onEverybody })
+    .map(({ text, url = '' }) => text || url)
+    .join('');
+
+/** Slack sends each level of a nested list as a separate list. */
+function renderList(fields: Fields, level: number, reading: MarkdownOptions): string {
+  const margin = ' '.repeat(4 * level);
+  const first = toCount(fields.offset) + 1;
+  const items = listOf(fields.elements).map((item, index) => {
+    const mark = fields.style === 'ordered' ? `${first + index}. ` : '- ';
+    const [head = '', ...rest] = renderInline(spansOf(item, reading)).split('\n');
+    const hanging = rest.map((line) => (line === '' ? '' : margin + ' '.repeat(mark.length) + line));
+    return [margin + mark + head.trimStart(), ...hanging].join('\n').trimEnd();
+  });
+  return items.join('\n');
+}
+
+const numberOf = (value: unknown) => (typeof value === 'number' ? String(value) : '');
+
+const toCount = (value: unknown) => (Number.isSafeInteger(value) ? Math.max(0, value as number) : 0);
+
+/** Returns an element, or all in it, each of those with elements of its own in another line. */
+function spansOf(element: unknown, reading: MarkdownOptions): Span[] {
+  const fields = fieldsOf(element);
+  if (!Array.isArray(fields.elements)) {
+    const { bold, italic, strike, code } = fieldsOf(fields.style);
+    const style = {
+      bold: bold === true,
+      italic: italic === true,
+      strike: strike === true,
+      code: code === true,
+    };
+    return [{ ...style, ...elementToSpan(fields, reading) }];
+  }
+  if (fields.type === 'rich_text_preformatted') return [{ text: codeOf(fields, reading), code: true }];
+  return fields.elements.flatMap((inner, index) => {
+    const isLine = index > 0 && Array.isArray(fieldsOf(inner).elements);
+    return [...(isLine ? [{ text: '\n' }] : []), ...spansOf(inner, reading)];
+  });
+}
+
+function elementToSpan(fields: Fields, reading: MarkdownOptions): Span {
+  const field = (name: string) => cleanText(textOf(fields[name]));
+  switch (fields.type) {
+    case 'text':
+    case 'raw_text':
+      return { text: field('text') };
+    case 'user':
+      return userSpan(field('user_id'), reading);
+    case 'channel':
+      return channelSpan(field('channel_id'), reading);
+    case 'usergroup':
+      return groupSpan(field('usergroup_id'), reading);
+    case 'broadcast':
+      return everybodySpan(field('range') || 'channel', reading);
+    case 'emoji':
+      return { text: emojiOf(field('unicode')) ?? `:${field('name') || 'emoji'}:` };
+    case 'color':
+      return { text: field('value') };
+    case 'date':
+      return { text: formatDate(fields.timestamp, field('fallback')) };
+    case 'link':
+      return { text: field('text'), ...(field('url') && { url: field('url') }) };
+    default:
+      return { text: textsIn(fields, reading).join(' ') || numberOf(fields.value) };
+  }
+}
+
+/** Returns the emoji's character if Slack sends it, as for all but a workspace's own emoji. */
+function emojiOf(unicode: string): string | undefined {
+  const codes = unicode
+    .split('-')
+    .map((code) => (/^[0-9a-f]{2,6}$/i.test(code) ? Number.parseInt(code, 16) : 0));
+  return codes.every((code) => code > 0 && code <= 0x10ffff)
+    ? cleanText(String.fromCodePoint(...codes))
+    : undefined;
 }

@@ -5,7 +5,7 @@ import { defaultConfigFile } from '../../../src/config/file.ts';
 import { type ThreadRun, threadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { exportRun } from '../../../src/jobs/export/record.ts';
 import { createLog } from '../../../src/runtime/log.ts';
-import { noNames } from '../../../src/slack/markdown/names.ts';
+import { noNames } from '../../../src/slack/markdown/inline.ts';
 import { createRunStore, type RunBase } from '../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../src/store/threads.ts';
 import { createValueStores } from '../../../src/store/values.ts';

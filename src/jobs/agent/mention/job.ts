@@ -1,14 +1,13 @@
 import { type Message, message } from '../../../slack/blocks.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import { NamesUnknown } from '../../../slack/lookups.ts';
+import { type Names, noNames } from '../../../slack/markdown/inline.ts';
 import {
-  beginningOf,
   findMentions,
   leavesSharedOut,
   type MessageText,
   messageToMarkdown,
 } from '../../../slack/markdown/message.ts';
-import { type Names, noNames } from '../../../slack/markdown/names.ts';
 import { lengthOf } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
 import { type Outcome, runAgainIn } from '../../job.ts';
@@ -48,7 +47,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   const read = (from: MessageText, names: Names) =>
     messageToMarkdown(from, names, { withoutMention: run.botUserId }).trim();
   // What is asked for needs no names, and without permission none is looked up.
-  const parsed = parseThreadText(read(beginningOf(content), noNames));
+  const parsed = parseThreadText(read(content, noNames));
   const permission = parsed.kind === 'export' ? 'export' : 'agent';
   const verdict = await policy.check(user, permission, { external });
   if (verdict.kind === 'unknown')

@@ -1,7 +1,7 @@
 import type { Message } from '../../../slack/blocks.ts';
 import { NamesUnknown } from '../../../slack/lookups.ts';
+import { noNames } from '../../../slack/markdown/inline.ts';
 import { findMentions } from '../../../slack/markdown/message.ts';
-import { noNames } from '../../../slack/markdown/names.ts';
 import { tsToMs } from '../../../slack/text.ts';
 import type { LoadedRun } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';

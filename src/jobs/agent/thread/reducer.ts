@@ -1,5 +1,5 @@
-import { beginningOf, leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
-import type { Names } from '../../../slack/markdown/names.ts';
+import type { Names } from '../../../slack/markdown/inline.ts';
+import { leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import { excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
@@ -115,11 +115,9 @@ function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext)
   return isTaken || hasOpenQuestion(thread, author.id, nowMs) ? next : askAuthor(next, one);
 }
 
-function readContent({ content, files }: ReplyEvent, { author, names, botUserId }: EventContext) {
-  // Without the permission only the kind of reply matters, and its beginning shows that.
-  const read = author.may ? content : beginningOf(content);
-  const text = messageToMarkdown(read, names, { withoutMention: botUserId });
-  return { text, files: files || leavesSharedOut(read, names) };
+function readContent({ content, files }: ReplyEvent, { names, botUserId }: EventContext) {
+  const text = messageToMarkdown(content, names, { withoutMention: botUserId });
+  return { text, files: files || leavesSharedOut(content, names) };
 }
 
 /** Decides whether a reply without a mention of Docket is an instruction; `hold`: its author is asked. */
