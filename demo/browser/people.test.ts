@@ -30,17 +30,6 @@ test('begins with everything, and goes on with what is different', async () => {
   ).toEqual([]);
 });
 
-test('tells many changes at once', async () => {
-  const { ana: page } = pages();
-  const before = page.changes.length;
-  const { slack } = demo.world;
-  const root = await slack.person('ana').says('#docs', 'busy');
-  for (let index = 0; index < 200; index += 1)
-    slack.workspace.replace(root, { text: `busy ${index}`, blocks: [] });
-  await page.until(() => texts(page).includes('busy 199'));
-  expect(page.changes.length - before).toBeLessThan(20);
-});
-
 describe('a person sees', () => {
   test('only conversations they are in', () => {
     const { ana: page, gus: guest } = pages();
@@ -117,20 +106,6 @@ describe('a person', () => {
     expect(colleague.changes.flatMap(({ gone }) => gone)).toContain(`message ${channel} ${ts}`);
   });
 
-  test('leaves a deleted message with replies behind as one that was deleted', async () => {
-    const { ana: page, ben: colleague } = pages();
-    const { channel, ts } = await sent(page, 'a root');
-    await says(colleague, '#docs', 'a reply', { threadTs: ts, alsoToChannel: true });
-    await page.does({ do: 'delete', channel, ts });
-    const root = await colleague.until(() =>
-      colleague.all('message').find((message) => message.ts === ts && message.deleted),
-    );
-    expect(root).toMatchObject({ text: '', blocks: [] });
-    expect(colleague.all('message').find(({ threadTs }) => threadTs === ts)).toMatchObject({
-      broadcast: true,
-    });
-  });
-
   test.each([
     ['/nothing here', {}, /^\/nothing is not a valid command\./],
     ['/docs-export', { threadTs: '1.1' }, /^\/docs-export is not supported in threads\. Sorry!$/],
@@ -142,11 +117,6 @@ describe('a person', () => {
       ok: false,
       problem: expect.stringMatching(problem),
     });
-  });
-
-  test('is told that nobody writes in what is archived', async () => {
-    const { problem } = await says(pages().ana, '#archive', 'hi');
-    expect(problem).toBe('#archive is archived: nobody can write there.');
   });
 
   test('is told that the app is not there', async () => {

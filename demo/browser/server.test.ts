@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenDemo, openStandIns, raw } from '../test-support/browser.ts';
 
@@ -103,41 +102,6 @@ describe('takes a body that', () => {
     expect(JSON.parse(text)).toEqual({ ok: false, problem: 'That is too much at once: at most 64 kB.' });
     expect((await send(write)).status).toBe(200);
   });
-
-  test('is too long and comes slowly: it is read first, so that the connection can be used again', async () => {
-    const { hostname, port } = new URL(demo.url);
-    const connection = connect(Number(port), hostname);
-    let answered = '';
-    connection.setEncoding('utf8').on('data', (text) => {
-      answered += text;
-    });
-    const sendAct = (length: number, begun: string) =>
-      connection.write(
-        `POST /act HTTP/1.1\r\nHost: ${hostname}:${port}\r\nOrigin: ${demo.url}\r\n` +
-          `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${begun}`,
-      );
-    sendAct(200_000, 'x'.repeat(100_000));
-    expect((await send(write)).status).toBe(200);
-    expect(answered).toBe('');
-    connection.write('x'.repeat(100_000));
-    await expect.poll(() => answered).toMatch(/^HTTP\/1.1 413 /);
-    sendAct(write.length, write);
-    await expect.poll(() => answered).toMatch(/HTTP\/1.1 200 /);
-    connection.destroy();
-  });
-
-  test.each(['<', '&', '<@', '@a', '#', '/x ', '\u202e', '<https:', '\0', '😀'.slice(0, 1), '*_~`', '\n'])(
-    'has 40,000 characters of %j in a text',
-    async (part) => {
-      const text = part.repeat(Math.floor(40_000 / part.length));
-      const { status, outcome } = await demo.post('/act', { ...JSON.parse(write), text });
-      expect([200, 413]).toContain(status);
-      if (!outcome.ok) expect(outcome.problem).toMatch(/^.+[.?!]$/s);
-      const page = await demo.open('ben');
-      expect(page.all('message').length).toBe(posted());
-      page.close();
-    },
-  );
 });
 
 test('asks for a known person', async () => {

@@ -44,50 +44,6 @@ describe('agent jobs', () => {
     });
   });
 
-  test('may read as before for a while after an instruction', async () => {
-    const { platform, clock, say, call, job } = standIn();
-    const jobId = platform.agent.add();
-    platform.agent.plan({ idleMs: 3000 });
-    expect((await say(jobId)).body).toMatchObject({
-      status: 'completed',
-      prLink: expect.stringContaining('/100'),
-    });
-    clock.ms += 3000;
-    expect((await call('GET', `${job}/${jobId}`)).body).toMatchObject({ status: 'active' });
-  });
-
-  test.each([
-    ['new_pr', { status: 'completed', prLink: 'https://github.com/acme/docs/pull/101' }],
-    ['same_pr', { status: 'completed', prLink: 'https://github.com/acme/docs/pull/100' }],
-    ['no_pr', { status: 'completed', prLink: null }],
-    ['failed', { status: 'failed', prLink: null }],
-  ] as const)('end with %s', async (outcome, shown) => {
-    const { platform, clock, say } = standIn();
-    const byClock = platform.agent.add();
-    const byHand = platform.agent.add();
-    platform.agent.plan({ jobId: byClock, outcome });
-    platform.agent.plan({ jobId: byHand, hold: true });
-    await say(byClock);
-    clock.ms += 1000;
-    expect(platform.agent.jobs.get(byClock)).toMatchObject(shown);
-    await say(byHand);
-    clock.ms += HOUR_MS;
-    expect(platform.agent.jobs.get(byHand)?.status).toBe('active');
-    platform.agent.finish(byHand, outcome);
-    expect(platform.agent.jobs.get(byHand)?.status).toBe(shown.status);
-  });
-
-  test('tell when an instruction came while one was worked on', async () => {
-    const { platform, say } = standIn();
-    const jobId = platform.agent.add();
-    await say(jobId, { prompt: 'one' });
-    await say(jobId, { prompt: 'two' });
-    expect(platform.agent.messages.map(({ prompt, whileActive }) => [prompt, whileActive])).toEqual([
-      ['one', false],
-      ['two', true],
-    ]);
-  });
-
   test('take no instruction once archived: 400', async () => {
     const { platform, say } = standIn();
     const jobId = platform.agent.add();

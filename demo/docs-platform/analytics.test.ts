@@ -44,15 +44,6 @@ describe('page views', () => {
     expect(platform.views.between('2026-09-14', '2026-09-21').totals).toEqual(first.totals);
   });
 
-  test('say that there is more only when there is', async () => {
-    const { platform, views } = standIn();
-    const count = platform.views.between('2026-09-14', '2026-09-21').views.length;
-    const range = '?dateFrom=2026-09-14&dateTo=2026-09-21';
-    expect((await views(`${range}&limit=1&offset=${count - 1}`)).body).toMatchObject({ hasMore: false });
-    expect((await views(`${range}&limit=1&offset=${count - 2}`)).body).toMatchObject({ hasMore: true });
-    expect((await views(`${range}&offset=${count}`)).body).toMatchObject({ hasMore: false, views: [] });
-  });
-
   test('exclude the last day, and count each day once', async () => {
     const { platform, views } = standIn();
     platform.views.set('/launch', '2026-09-20', { human: 7, ai: 3 });
@@ -76,19 +67,6 @@ describe('page views', () => {
     expect(a.totals.total + b.totals.total).toBe(both.totals.total);
   });
 
-  test('are the same for the same seed, none on silent days, none in the future', () => {
-    const { platform } = standIn();
-    const week = platform.views.between('2026-09-14', '2026-09-21');
-    expect(standIn().platform.views.between('2026-09-14', '2026-09-21')).toEqual(week);
-    expect(standIn({ seed: 'other' }).platform.views.between('2026-09-14', '2026-09-21')).not.toEqual(week);
-    expect(platform.views.between('2026-09-22', '2026-10-01').totals.total).toBe(0);
-    platform.views.silence('2026-09-14', '2026-09-21');
-    expect(platform.views.between('2026-09-14', '2026-09-21')).toEqual({
-      totals: { human: 0, ai: 0, total: 0 },
-      views: [],
-    });
-  });
-
   test('are answered 100 times in an hour: 429', async () => {
     const { clock, views } = standIn({ retryAfter: true });
     for (let n = 0; n < 100; n += 1) expect((await views('?limit=251')).status).toBe(400);
@@ -97,32 +75,6 @@ describe('page views', () => {
     expect(refused.headers.get('retry-after')).toBe('3600');
     clock.ms += HOUR_MS;
     expect((await views('?limit=1&dateFrom=2026-09-20')).status).toBe(200);
-  });
-
-  test('have no limit where it is lifted', async () => {
-    const { platform, views } = standIn({ analyticsPerHour: Number.POSITIVE_INFINITY });
-    for (let n = 0; n < 150; n += 1) expect((await views('?limit=1&dateFrom=2026-09-20')).status).toBe(200);
-    expect(platform.analyticsRequests()).toEqual({
-      views: 150,
-      visitors: 0,
-      searches: 0,
-      feedback: 0,
-      assistant: 0,
-    });
-  });
-
-  test('move to other offsets between requests, when told to', async () => {
-    const { platform, views } = standIn();
-    platform.views.movesBy = 3;
-    const range = '?dateFrom=2026-09-14&dateTo=2026-09-21&limit=250';
-    const paths: string[] = [];
-    for (const offset of [0, 250]) {
-      const { body } = await views(`${range}&offset=${offset}`);
-      paths.push(...body.views.map(({ path }: { path: string }) => path));
-    }
-    const all = platform.views.between('2026-09-14', '2026-09-21').views;
-    expect(paths).toHaveLength(all.length);
-    expect(new Set(paths).size).toBe(all.length - 3);
   });
 });
 
@@ -148,32 +100,5 @@ describe('a site of any size', () => {
     expect(sum).toEqual(first.totals);
     expect(platform.analyticsRequests().views).toBe(101);
     expect(platform.views.between('2026-09-14', '2026-09-21').totals).toEqual(first.totals);
-  });
-
-  test('answers for its last page as for its first', async () => {
-    const { views } = standIn({ pages: 100_000 });
-    const last = (await views(`${week}&offset=99750`)).body;
-    expect(last).toMatchObject({ hasMore: false });
-    expect(last.views).toHaveLength(250);
-  });
-
-  test('has no views in the future', () => {
-    const { views } = standIn({ pages: 300 }).platform;
-    expect(views.between('2026-09-22', '2026-10-01').totals.total).toBe(0);
-    expect(views.between('2026-09-21', '2026-10-01')).toEqual(views.between('2026-09-21', '2026-09-22'));
-  });
-
-  test('takes what it is told of its pages, and of new ones', async () => {
-    const { platform, views } = standIn({ pages: 300 });
-    expect(platform.views.between('2026-09-20', '2026-09-21').views).toHaveLength(300);
-    const path = platform.views.paths[7] ?? '';
-    platform.views.set(path, '2026-09-20', { human: 0, ai: 0 });
-    platform.views.set('/launch', '2026-09-20', { human: 7, ai: 3 });
-    const { totals, views: rows } = platform.views.between('2026-09-20', '2026-09-21');
-    expect(rows.find((row) => row.path === path)).toBeUndefined();
-    expect(rows.at(-1)).toEqual({ path: '/launch', human: 7, ai: 3, total: 10 });
-    expect(rows.reduce((sum, { total }) => sum + total, 0)).toBe(totals.total);
-    expect(rows).toHaveLength(300);
-    expect((await views('?dateFrom=2026-09-20&dateTo=2026-09-21&limit=1')).body.totals).toEqual(totals);
   });
 });

@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { START_MS, standIn } from '../test-support/platform.ts';
 import type { StandInPlatformOptions } from './platform.ts';
@@ -88,88 +87,6 @@ describe('an export job', () => {
     expect(platform.exports.get(jobId)).toMatchObject({ status: 'running', fraction: 0.5, pagesDone: 20 });
   });
 
-  test('fails where its plan says', async () => {
-    const { platform, clock, start, poll } = standIn();
-    platform.plan({ failAt: 0.6, error: 'Page guides/x failed to render' });
-    platform.plan({ failAt: 0.6, error: null });
-    const first = (await start()).body.jobId;
-    const second = (await start()).body.jobId;
-    clock.ms += 599;
-    expect(await poll(first)).toMatchObject({ status: 'running', error: null });
-    clock.ms += 9999;
-    expect(await poll(first)).toMatchObject({
-      status: 'failed',
-      progress: 60,
-      error: 'Page guides/x failed to render',
-    });
-    expect(await poll(second)).toMatchObject({ status: 'failed', error: null });
-  });
-
-  test.each([
-    ['percent', 42],
-    ['fraction', 0.42],
-    ['percent-text', '42%'],
-    ['fraction-text', '0.42'],
-    ['object', { done: 42, total: 100 }],
-    ['text', 'rendering pages'],
-    ['none', undefined],
-    ['stuck', 10],
-    ['backwards', 58],
-  ] as const)('spells progress as %s', async (progress, shown) => {
-    const { platform, start, poll } = standIn();
-    platform.plan({ progress, pages: 100 });
-    platform.hold('docs.acme.com', 0.42);
-    const { jobId } = (await start()).body;
-    expect((await poll(jobId)).progress).toEqual(shown);
-  });
-
-  test('spells counts, dates and its status in other ways', async () => {
-    const { platform, start, poll } = standIn();
-    platform.hold('docs.acme.com', 0.5);
-    platform.plan({ pageCount: 'text', dates: 'seconds', runningStatus: 'packaging' });
-    const { jobId } = (await start()).body;
-    expect(await poll(jobId)).toMatchObject({
-      status: 'packaging',
-      pageCount: '6',
-      createdAt: START_MS / 1000,
-    });
-  });
-
-  test('takes a plan made for its domain only', async () => {
-    const { platform, start } = standIn({ domains: ['docs.acme.com', 'docs.other.com'] });
-    platform.plan({ domain: 'docs.other.com', pages: 99 });
-    platform.hold('docs.acme.com', 1);
-    platform.hold('docs.other.com', 1);
-    const acme = (await start()).body.jobId;
-    const other = (await start({ domain: 'docs.other.com' })).body.jobId;
-    expect(platform.exports.get(acme)?.pagesDone).toBe(12);
-    expect(platform.exports.get(other)?.pagesDone).toBe(99);
-  });
-
-  test('is held, released, finished and failed by hand', async () => {
-    const { platform, clock, start, poll } = standIn();
-    platform.hold('docs.acme.com', 0.37);
-    const { jobId } = (await start()).body;
-    clock.ms += 99_000;
-    expect(await poll(jobId)).toMatchObject({ status: 'running', progress: 37 });
-    platform.release(jobId);
-    expect(await poll(jobId)).toMatchObject({ status: 'running', progress: 37 });
-    clock.ms += 100;
-    expect(await poll(jobId)).toMatchObject({ progress: 47 });
-    platform.hold(jobId);
-    clock.ms += 99_000;
-    expect(await poll(jobId)).toMatchObject({ progress: 47 });
-    platform.finish('docs.acme.com');
-    expect(await poll(jobId)).toMatchObject({ status: 'completed', progress: 100 });
-    expect(() => platform.finish(jobId)).toThrow('no running export');
-    expect(() => platform.hold(jobId)).toThrow('has ended');
-
-    platform.hold('docs.acme.com', 0.61);
-    const next = (await start()).body.jobId;
-    platform.fail('docs.acme.com', null);
-    expect(await poll(next)).toMatchObject({ status: 'failed', progress: 61, error: null });
-  });
-
   test('shows only what the contract shows when asked so', async () => {
     const { clock, start, poll, call } = standIn({ additions: false });
     const started = await start();
@@ -214,25 +131,6 @@ describe('a bundle', () => {
     expect((await call('POST', `/v1/static-export/jobs/${jobId}/bundle`, { body: {} })).status).toBe(400);
   });
 
-  test('is a gzipped tar of the size that was reported', async () => {
-    const { platform, jobId, bundle } = await completed({
-      domain: 'docs.acme.com',
-      paths: ['guides/a', 'b'],
-    });
-    const { body } = await bundle(jobId);
-    const file = Buffer.from(await (await platform.fetch(body.bundleUrl)).arrayBuffer());
-    expect(file).toHaveLength(body.sizeBytes);
-    const files = untar(gunzipSync(file));
-    expect([...files.keys()]).toEqual([
-      'index.html',
-      'assets/style.css',
-      'guides/a/index.html',
-      'b/index.html',
-    ]);
-    expect(files.get('guides/a/index.html')).toContain('<h1>guides/a · docs.acme.com</h1>');
-    expect(files.get('guides/a/index.html')).toContain('href="../../assets/style.css"');
-  });
-
   test('has a link that ends, and may be asked for again', async () => {
     const { platform, clock, jobId, bundle } = await completed();
     platform.linkLifeMs = 1500;
@@ -259,29 +157,4 @@ describe('a bundle', () => {
     expect((await platform.fetch(url)).status).toBe(403);
     expect(JSON.stringify(platform.wire.calls)).not.toContain('X-Signature');
   });
-
-  test('link spells its end in other ways', async () => {
-    const { platform, jobId, bundle } = await completed(undefined, { exportPlan: { dates: 'none' } });
-    expect((await bundle(jobId)).body).not.toHaveProperty('expiresAt');
-    expect(platform.exports.get(jobId)?.status).toBe('completed');
-  });
 });
-
-/** Reads a tar as the format is written: 512-byte headers with a checksum, contents padded, two empty blocks. */
-function untar(tar: Buffer): Map<string, string> {
-  const files = new Map<string, string>();
-  let at = 0;
-  while (tar[at] !== 0) {
-    const header = tar.subarray(at, at + 512);
-    const text = (from: number, length: number) =>
-      header.toString('latin1', from, from + length).replace(/[\0 ]+$/, '');
-    const summed = Buffer.concat([header.subarray(0, 148), Buffer.from(' '.repeat(8)), header.subarray(156)]);
-    expect(Number.parseInt(text(148, 8), 8)).toBe(summed.reduce((sum, byte) => sum + byte, 0));
-    expect(text(257, 5)).toBe('ustar');
-    const size = Number.parseInt(text(124, 12), 8);
-    files.set(text(0, 100), tar.toString('utf8', at + 512, at + 512 + size));
-    at += 512 + Math.ceil(size / 512) * 512;
-  }
-  expect(tar.subarray(at)).toEqual(Buffer.alloc(1024));
-  return files;
-}

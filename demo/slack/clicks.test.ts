@@ -15,29 +15,6 @@ test('what people cannot do is refused', async () => {
   expect(bot.received).toEqual([]);
 });
 
-test('an entry of a menu is clicked like a button, and read with the dots that it is behind', async () => {
-  const { slack, bot, web, ana } = await requestSetting();
-  const option = { text: { type: 'plain_text' as const, text: 'New link' }, value: 'export.new_link' };
-  await web.chat.postMessage({
-    channel: slack.channel('#docs').id,
-    text: 'Exported',
-    blocks: [
-      {
-        type: 'actions',
-        block_id: 'about',
-        elements: [{ type: 'overflow', action_id: 'menu', options: [option] }],
-      },
-    ],
-  });
-  const [message] = slack.messages.slice(-1);
-  if (message === undefined) throw new Error('nothing was sent');
-  expect(slack.read(message)).toContain('[⋯ New link]');
-  await ana.clicks(message, 'New link');
-  expect(JSON.parse(bot.received[0]?.form.payload ?? '')).toMatchObject({
-    actions: [{ type: 'overflow', action_id: 'menu', block_id: 'about', selected_option: option }],
-  });
-});
-
 test('a click finds what a person sees, and nothing where several look the same', async () => {
   const { slack, bot, web, ana } = await requestSetting();
   const plain = (text: string) => ({ type: 'plain_text' as const, text });
@@ -93,30 +70,6 @@ test('a click finds what a person sees, and nothing where several look the same'
   expect(() => ana.asked(message, 'Open')).toThrow('4 times [Open]');
 });
 
-test('a click arrives with the message, and its answer can replace the message', async () => {
-  const { slack, bot, ana, card, respond } = await requestSetting();
-  const sent = await card();
-  expect(await ana.clicks(sent, 'Refresh')).toMatchObject({ ok: true });
-  const payload = bot.received[0]?.json ?? {};
-  expect(payload).toMatchObject({
-    type: 'block_actions',
-    user: { id: 'U0ANA', username: 'ana', team_id: 'T0ACME' },
-    team: { id: 'T0ACME', domain: 'acme' },
-    api_app_id: 'A0DOCKET',
-    container: { type: 'message', message_ts: sent.ts, channel_id: sent.channel, is_ephemeral: false },
-    channel: { id: sent.channel, name: 'docs' },
-    message: { ts: sent.ts, text: 'Running', bot_id: 'B0DOCKET' },
-    state: { values: {} },
-    actions: [
-      { action_id: 'refresh', block_id: 'buttons', type: 'button', value: 'v', text: { text: 'Refresh' } },
-    ],
-  });
-  expect(await respond(payload.response_url, { text: 'Ready', replace_original: true })).toBe(
-    '200 {"ok":true}',
-  );
-  expect(slack.messages).toMatchObject([{ text: 'Ready', blocks: [], edits: [{ text: 'Running' }] }]);
-});
-
 test('an answer to a click in a thread lands in the channel, unless it is public and names the thread', async () => {
   const { slack, bot, web, ana, card, respond } = await requestSetting();
   const root = await card();
@@ -134,74 +87,8 @@ test('an answer to a click in a thread lands in the channel, unless it is public
   expect(slack.messages[2]).toMatchObject({ text: 'y', threadTs: root.ts });
 });
 
-test('a click on an ephemeral message has no message, and can delete it', async () => {
-  const { slack, bot, ana, respond } = await requestSetting((received) =>
-    received.form.command
-      ? {
-          body: {
-            text: 'Sure?',
-            blocks: [
-              {
-                type: 'actions',
-                elements: [{ type: 'button', text: { type: 'plain_text', text: 'Yes' }, url: 'https://a.b' }],
-              },
-            ],
-          },
-        }
-      : {},
-  );
-  const { ephemeral } = await ana.types('#docs', '/docs-export');
-  if (!ephemeral) throw new Error('no ephemeral');
-  await expect(slack.person('ben').clicks(ephemeral, 'Yes')).rejects.toThrow('does not see');
-  await ana.clicks(ephemeral, 'Yes');
-  const payload = bot.received[1]?.json ?? {};
-  expect(payload).toMatchObject({ container: { is_ephemeral: true }, actions: [{ url: 'https://a.b' }] });
-  expect(payload).not.toHaveProperty('message');
-  await respond(payload.response_url, { delete_original: true });
-  expect(ana.sees('#docs')).toEqual([]);
-  await expect(ana.clicks(ephemeral, 'Yes')).rejects.toThrow('gone');
-});
-
 test('an unacknowledged click is a violation', async () => {
   const { slack, ana, card } = await requestSetting(() => ({ status: 404 }));
   expect(await ana.clicks(await card(), 'Refresh')).toMatchObject({ ok: false, failed: 'dispatch_failed' });
   expect(slack.violations).toEqual(['block_actions [Refresh]: answered 404']);
-});
-
-test('selects send what was chosen, and later clicks carry it as state', async () => {
-  const { slack, bot, web, ana } = await requestSetting();
-  const option = (text: string) => ({
-    text: { type: 'plain_text' as const, text },
-    value: text.toLowerCase(),
-  });
-  await web.chat.postMessage({
-    channel: slack.channel('#docs').id,
-    text: 'Choose',
-    blocks: [
-      {
-        type: 'actions',
-        block_id: 'b',
-        elements: [
-          {
-            type: 'static_select',
-            action_id: 'day',
-            placeholder: { type: 'plain_text', text: 'Day' },
-            options: [option('Mon'), option('Tue')],
-          },
-          { type: 'button', action_id: 'go', text: { type: 'plain_text', text: 'Go' } },
-        ],
-      },
-    ],
-  });
-  const [sent] = slack.messages;
-  if (!sent) throw new Error('nothing was sent');
-  await ana.chooses(sent, 'Day', 'Tue');
-  await expect(ana.chooses(sent, 'Day', 'Wed')).rejects.toThrow('it has Mon, Tue');
-  await ana.clicks(sent, 'Go');
-  expect(bot.received[0]?.json).toMatchObject({
-    actions: [{ action_id: 'day', selected_option: { value: 'tue' } }],
-  });
-  expect(bot.received[1]?.json).toMatchObject({
-    state: { values: { b: { day: { type: 'static_select', selected_option: { value: 'tue' } } } } },
-  });
 });

@@ -84,16 +84,6 @@ describe('an envelope', () => {
     expect(ids[0]).toBe(ids[1]);
   });
 
-  test('fails for the person when no bot is connected, which breaks no rule', async () => {
-    const { slack, ana } = await startSlack();
-    expect(await ana.types('#docs', '/docs-export')).toMatchObject({
-      ok: false,
-      status: 0,
-      failed: 'dispatch_failed',
-    });
-    expect(slack.violations).toEqual([]);
-  });
-
   test('that nobody acknowledges is an operation_timeout; the late acknowledgement changes nothing', async () => {
     const { slack, ana } = await startSlack({ answerWithinMs: 30 });
     const { ws, envelopes } = await connect(slack, silent);
@@ -117,27 +107,6 @@ describe('an envelope', () => {
     await slack.until(() => bot.envelopes().length === 1 && slack.sockets.open === 0);
     expect(slack.sockets.envelopes).toMatchObject([{ outcome: 'lost' }]);
     expect(slack.violations).toEqual([]);
-  });
-
-  test('still goes over a connection that Slack wants renewed while there is no other', async () => {
-    const { slack, ana } = await startSlack();
-    const old = await connect(slack);
-    slack.sockets.disconnect('warning');
-    expect(await ana.types('#docs', '/docs-export')).toMatchObject({ ok: true });
-    const young = await connect(slack);
-    await ana.types('#docs', '/docs-export');
-    expect([old.envelopes().length, young.envelopes().length]).toEqual([1, 1]);
-  });
-
-  test('is watched by listeners', async () => {
-    const { slack, ana } = await startSlack();
-    await connect(slack);
-    const seen: string[] = [];
-    const stop = slack.sockets.onEnvelope(({ type }, moment) => seen.push(`${type} ${moment}`));
-    await ana.types('#docs', '/docs-export');
-    stop();
-    await ana.types('#docs', '/docs-export');
-    expect(seen).toEqual(['slash_commands sent', 'slash_commands acknowledged']);
   });
 });
 
@@ -165,13 +134,6 @@ describe('an acknowledgement', () => {
     if (reply !== twice) expect(answer.ok).toBe(false);
   });
 
-  test('in binary', async () => {
-    const { slack, ana } = await startSlack({ answerWithinMs: 50 });
-    await connect(slack, (received, ws) => ws.send(Buffer.from(JSON.stringify(acknowledge(received)))));
-    expect(await ana.types('#docs', '/docs-export')).toMatchObject({ failed: 'operation_timeout' });
-    await slack.until(() => slack.violations.includes('socket: what came is no acknowledgement'));
-  });
-
   test('over another connection', async () => {
     const { slack, ana } = await startSlack({ answerWithinMs: 50 });
     const sockets: WebSocket[] = [];
@@ -183,39 +145,4 @@ describe('an acknowledgement', () => {
     expect(await ana.types('#docs', '/docs-export')).toMatchObject({ failed: 'operation_timeout' });
     expect(slack.violations).toContain('socket: acknowledged over another connection');
   });
-});
-
-test('a raw request cannot go over a socket', async () => {
-  const { slack } = await startSlack();
-  await expect(slack.sendRaw({ body: 'a=1' })).rejects.toThrow('over HTTP only');
-});
-
-test("a modal's submission is answered in the acknowledgement", async () => {
-  const plain = (text: string) => ({ type: 'plain_text', text });
-  const name = {
-    type: 'input',
-    block_id: 'name',
-    label: plain('Name'),
-    element: { type: 'plain_text_input', action_id: 'text' },
-  };
-  const view = { type: 'modal', title: plain('Form'), submit: plain('Save'), blocks: [name] };
-  const answers = [{ response_action: 'errors', errors: { name: 'Taken' } }, {}];
-  const { slack, ana } = await startSlack();
-  const bot = await connect(slack, ({ envelope_id, accepts_response_payload: accepts }) => ({
-    envelope_id,
-    payload: (bot.envelopes().length > 1 && accepts && answers.shift()) || {},
-  }));
-  await ana.types('#docs', '/docs-export');
-  const { trigger_id } = (bot.envelopes()[0]?.payload ?? {}) as { trigger_id?: string };
-  await clientOf(slack).apiCall('views.open', { trigger_id, view });
-  expect(await ana.submits({ Name: 'acme' })).toMatchObject({ ok: true, errors: { name: 'Taken' } });
-  expect(ana.fields()).toMatchObject([{ value: 'acme', error: 'Taken' }]);
-  expect(await ana.submits({ Name: 'other' })).toMatchObject({ ok: true });
-  expect(ana.modal()).toBeUndefined();
-  expect(bot.envelopes()[2]).toMatchObject({
-    type: 'interactive',
-    accepts_response_payload: true,
-    payload: { type: 'view_submission', view: { state: { values: { name: { text: { value: 'other' } } } } } },
-  });
-  expect(slack.violations).toEqual([]);
 });

@@ -22,23 +22,6 @@ function setting() {
   return { clock, slack, web, channel, post, texts };
 }
 
-test('an update keeps what was there before, and removes blocks that it does not name', async () => {
-  const { slack, web, channel } = setting();
-  const metadata = { event_type: 'card', event_payload: { key: 'k' } };
-  const { ts = '' } = await web.chat.postMessage({
-    channel,
-    text: 'one',
-    blocks: [section('*one*')],
-    metadata,
-  });
-  await web.chat.update({ channel, ts, text: 'two' });
-  expect(slack.messages).toMatchObject([
-    { text: 'two', blocks: [], metadata, edits: [{ text: 'one', blocks: [section('*one*')], metadata }] },
-  ]);
-  const { messages } = await web.conversations.history({ channel });
-  expect(messages?.[0]).toMatchObject({ text: 'two', edited: { user: 'B0DOCKET' } });
-});
-
 test('updates are refused above 4,000 bytes and on messages of others', async () => {
   const { slack, web, channel, post } = setting();
   const ts = await post('mine');
@@ -86,25 +69,6 @@ test('history: newest first, pages, windows, no replies but broadcast ones', asy
   expect([texts(first), texts(rest), rest.has_more]).toEqual([['both', 'c', 'b'], ['a'], false]);
 });
 
-test('replies: the root on every page, then oldest first', async () => {
-  const { web, channel, post, texts } = setting();
-  const root = await post('root');
-  const [first, second] = [await post('1', { thread_ts: root }), await post('2', { thread_ts: root })];
-  await post('3', { thread_ts: root });
-  const replies = (rest: object) => web.conversations.replies({ channel, ts: root, ...rest });
-
-  expect(texts(await replies({}))).toEqual(['root', '1', '2', '3']);
-  expect(texts(await replies({ oldest: second }))).toEqual(['root', '3']);
-  const page = await replies({ limit: 2 });
-  expect(texts(page)).toEqual(['root', '1', '2']);
-  expect(texts(await replies({ limit: 2, cursor: page.response_metadata?.next_cursor }))).toEqual([
-    'root',
-    '3',
-  ]);
-  expect((await replies({})).messages?.[0]).toMatchObject({ reply_count: 3, thread_ts: root });
-  expect((await replies({})).messages?.[1]).toMatchObject({ ts: first, parent_user_id: 'U0DOCKET' });
-});
-
 test('metadata is only shown to those who ask for it', async () => {
   const { web, channel } = setting();
   const metadata = { event_type: 'card', event_payload: { key: 'k' } };
@@ -113,22 +77,6 @@ test('metadata is only shown to those who ask for it', async () => {
   const asked = await web.conversations.replies({ channel, ts, include_all_metadata: true });
   expect(silent.messages?.[0]).not.toHaveProperty('metadata');
   expect(asked.messages?.[0]).toMatchObject({ metadata });
-});
-
-test('a deleted root stays as a tombstone while it has replies; without, replies go to the channel', async () => {
-  const { slack, web, channel, post } = setting();
-  const full = await post('full');
-  await post('reply', { thread_ts: full });
-  const empty = await post('empty');
-  await web.chat.delete({ channel, ts: full });
-  await web.chat.delete({ channel, ts: empty });
-
-  const { messages } = await web.conversations.history({ channel });
-  expect(messages).toMatchObject([{ ts: full, subtype: 'tombstone' }]);
-  await post('still in the thread', { thread_ts: full });
-  await post('lost its thread', { thread_ts: empty });
-  expect(slack.messages.slice(-2)).toMatchObject([{ threadTs: full }, { text: 'lost its thread' }]);
-  expect(slack.messages.at(-1)).not.toHaveProperty('threadTs');
 });
 
 test('a reply has no replies', async () => {
@@ -171,57 +119,4 @@ test.each([
   const { slack, web, channel } = setting();
   await web.apiCall('chat.postMessage', { channel, text, blocks });
   expect(slack.messages[0]?.notifies).toEqual(notifies);
-});
-
-test('an update notifies nobody', async () => {
-  const { slack, web, channel, post } = setting();
-  const ts = await post('hi');
-  await web.chat.update({ channel, ts, text: 'hi <@U0ANA>' });
-  expect(slack.messages[0]?.notifies).toEqual([]);
-});
-
-test('ephemerals are for one person', async () => {
-  const { slack, web, channel } = setting();
-  await web.chat.postEphemeral({ channel, user: slack.person('ana').id, text: 'psst' });
-  expect(slack.person('ana').sees('#docs')).toEqual(['psst']);
-  expect(slack.person('ben').sees('#docs')).toEqual([]);
-  expect(slack.ephemerals).toMatchObject([{ via: 'chat.postEphemeral', to: 'U0ANA' }]);
-});
-
-test('ephemerals in a thread are there for one person, once somebody has replied', async () => {
-  const { slack, web, channel } = setting();
-  const [ana, ben] = [slack.person('ana'), slack.person('ben')];
-  const root = await ana.says('#docs', 'root');
-  const whisper = (text: string) =>
-    web.chat.postEphemeral({ channel, user: ana.id, thread_ts: root.ts, text });
-  expect(await whisper('too early')).toMatchObject({ ok: true, message_ts: expect.any(String) });
-  const reply = await ben.says('#docs', 'reply', { threadTs: root.ts });
-  await whisper('psst');
-  await ben.says('#docs', 'later');
-  expect(ana.sees('#docs')).toEqual(['root', 'reply', 'psst', 'later']);
-  expect(ben.sees('#docs')).toEqual(['root', 'reply', 'later']);
-  await ben.deletes(reply);
-  await whisper('too late');
-  expect(slack.ephemerals.map(({ text }) => text)).toEqual(['psst']);
-});
-
-test('permalinks lead to the message, also in a thread', async () => {
-  const { web, channel, post } = setting();
-  const root = await post('root');
-  const reply = await post('reply', { thread_ts: root });
-  const link = async (ts: string) => (await web.chat.getPermalink({ channel, message_ts: ts })).permalink;
-  expect(await link(root)).toBe(`https://acme.slack.com/archives/${channel}/p${root.replace('.', '')}`);
-  expect(await link(reply)).toMatch(`?thread_ts=${root}&cid=${channel}`);
-});
-
-test('faults: an answer lost after the post, a reset before it, a hang that a timeout ends', async () => {
-  const { slack, web, channel } = setting();
-  slack.wire.order('chat.postMessage', { kind: 'reset', when: 'after' });
-  await expect(web.chat.postMessage({ channel, text: 'lost answer' })).rejects.toThrow('fetch failed');
-  slack.wire.order('chat.postMessage', { kind: 'reset', when: 'before' });
-  await expect(web.chat.postMessage({ channel, text: 'never arrived' })).rejects.toThrow('fetch failed');
-  slack.wire.order('auth.test', { kind: 'hang', when: 'before' });
-  const signal = AbortSignal.abort(new Error('enough'));
-  await expect(slack.fetch(`${slack.apiUrl}auth.test`, { method: 'POST', signal })).rejects.toThrow('enough');
-  expect(slack.messages.map(({ text }) => text)).toEqual(['lost answer']);
 });

@@ -47,20 +47,3 @@ test('a workspace takes 300 posts per minute', async () => {
   }
   await expect(post()).rejects.toMatchObject({ retryAfter: 10 });
 });
-
-test('ordered 429s do not count as its own', async () => {
-  const { slack, post } = setting();
-  const answer = { kind: 'answer', status: 429, headers: { 'retry-after': '30' } } as const;
-  slack.wire.order('chat.postMessage', answer);
-  await expect(post()).rejects.toMatchObject({ retryAfter: 30 });
-  expect(slack.limited).toEqual([]);
-});
-
-test('a bench may lift all limits', async () => {
-  const slack = createStandInSlack({ rateLimits: false });
-  const web = clientOf(slack);
-  const channel = slack.channel('#docs').id;
-  for (let n = 0; n < 310; n += 1) await web.chat.postMessage({ channel, text: 'x' });
-  expect(slack.messages).toHaveLength(310);
-  expect(slack.limited).toEqual([]);
-});

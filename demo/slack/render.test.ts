@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest';
 import { createStandInSlack } from './slack.ts';
-import type { Block } from './workspace.ts';
 
 const slack = createStandInSlack();
 const docs = slack.channel('#docs').id;
-const mrkdwn = (text: string) => ({ type: 'mrkdwn', text });
-const plain = (text: string) => ({ type: 'plain_text', text });
-const raw = (text: string) => ({ type: 'raw_text', text });
 
 test.each([
   ['names', `<@U0ANA> in <#${docs}> and <#${docs}|docs>`, '@ana in #docs and #docs'],
@@ -23,83 +19,6 @@ test.each([
   ['quotes and lines', 'one\n&gt; two', 'one\n> two'],
 ])('text: %s', (_, text, read) => {
   expect(slack.read({ text, blocks: [] })).toBe(read);
-});
-
-test.each<[string, Block[], string]>([
-  [
-    'section, fields, context, buttons',
-    [
-      { type: 'header', text: plain('Export') },
-      { type: 'section', text: mrkdwn('*Running*'), fields: [mrkdwn('a'), mrkdwn('b')] },
-      { type: 'divider' },
-      {
-        type: 'context',
-        elements: [{ type: 'image', alt_text: 'logo', image_url: 'https://a.b' }, mrkdwn('by <@U0ANA>')],
-      },
-      {
-        type: 'actions',
-        elements: [
-          { type: 'button', text: plain('Refresh') },
-          { type: 'button', text: plain('Open'), url: 'https://a.b' },
-        ],
-      },
-    ],
-    'Export\nRunning\na\nb\n———\n[image: logo] by @ana\n[Refresh] [Open]',
-  ],
-  [
-    'rich text',
-    [
-      {
-        type: 'rich_text',
-        elements: [
-          {
-            type: 'rich_text_section',
-            elements: [
-              { type: 'text', text: 'Hi ' },
-              { type: 'user', user_id: 'U0ANA' },
-              { type: 'emoji', name: 'tada' },
-              { type: 'emoji', name: 'eyes', unicode: '1f440' },
-              { type: 'text', text: ' until ' },
-              { type: 'date', timestamp: 1, format: '{time}', fallback: '14:30' },
-              { type: 'link', url: 'https://a.b', text: ' here' },
-            ],
-          },
-          {
-            type: 'rich_text_list',
-            style: 'ordered',
-            elements: [
-              { type: 'rich_text_section', elements: [{ type: 'text', text: 'one' }] },
-              { type: 'rich_text_section', elements: [{ type: 'text', text: 'two' }] },
-            ],
-          },
-          { type: 'rich_text_quote', elements: [{ type: 'text', text: 'said\nso' }] },
-        ],
-      },
-    ],
-    'Hi @ana:tada:👀 until 14:30 here\n1. one\n2. two\n> said\n> so',
-  ],
-  [
-    'data',
-    [
-      { type: 'markdown', text: '## Pages\n**All** [here](https://a.b)' },
-      {
-        type: 'table',
-        rows: [
-          [raw('Page'), raw('Views')],
-          [raw('/a'), { type: 'raw_number', value: 3, text: '3' }],
-        ],
-      },
-      {
-        type: 'data_visualization',
-        title: 'Views',
-        chart: { type: 'pie', segments: [{ label: 'AI', value: 2 }] },
-      },
-      { type: 'plan', title: 'Export', tasks: [{ task_id: '1', title: 'Build', status: 'complete' }] },
-    ],
-    'Pages\nAll here\nPage | Views\n/a | 3\nViews\nAI 2\nExport\n- Build (complete)',
-  ],
-])('blocks: %s', (_, blocks, read) => {
-  expect(slack.read({ text: 'not read', blocks })).toBe(read);
 });
 
 test('threads come after their root, ephemerals in their place', async () => {

@@ -3,44 +3,6 @@ import { clientOf, refusal, widerManifest } from '../test-support/bot.ts';
 import { modal, plain, startViews } from '../test-support/views.ts';
 import { createStandInSlack } from './slack.ts';
 
-test('somebody of another organization clicks as one of the workspace, but submits as one of theirs', async () => {
-  const { slack, bot, web } = await startViews();
-  const eve = slack.person('eve');
-  const go = { type: 'button', action_id: 'go', text: plain('Go') };
-  const channel = slack.channel('#shared').id;
-  const blocks = [{ type: 'actions', elements: [go] }];
-  await web.apiCall('chat.postMessage', { channel, text: 'x', blocks });
-  const sent = slack.messages.at(-1);
-  if (!sent) throw new Error('nothing was sent');
-  expect(await eve.clicks(sent, 'Go')).toMatchObject({ ok: true });
-  const click = bot.received.at(-1)?.json;
-  expect(click).toMatchObject({
-    type: 'block_actions',
-    user: { id: 'U0EVE', team_id: 'T0OTHER' },
-    team: { id: 'T0ACME', domain: 'acme' },
-    channel: { id: channel },
-    response_url: expect.any(String),
-  });
-  await web.apiCall('views.open', { trigger_id: click?.trigger_id, view: modal() });
-  expect(slack.person('ana').modal()).toBeUndefined();
-  await eve.submits({ name: 'x' });
-  expect(bot.received.at(-1)?.json).toMatchObject({
-    type: 'view_submission',
-    user: { id: 'U0EVE', team_id: 'T0OTHER' },
-    team: { id: 'T0OTHER' },
-    view: { app_installed_team_id: 'T0ACME' },
-  });
-});
-
-test('the app is notified of a closed modal if it asked to be', async () => {
-  const { bot, ana, opens } = await startViews();
-  await opens(modal());
-  expect(await ana.closes()).toBeUndefined();
-  await opens(modal({ notify_on_close: true }));
-  expect(await ana.closes()).toMatchObject({ ok: true });
-  expect(bot.received.at(-1)?.json).toMatchObject({ type: 'view_closed', is_cleared: false });
-});
-
 test('a trigger id works once, within 3 s', async () => {
   const { clock, slack, web, trigger } = await startViews();
   const opensWith = (id: string) => refusal(web.apiCall('views.open', { trigger_id: id, view: modal() }));
@@ -106,47 +68,9 @@ test('an open view can be updated, unless it changed meanwhile', async () => {
   expect((await refusal(update({ view_id: 'V0' }))).error).toBe('not_found');
 });
 
-test('Home is published for one person, and its buttons work', async () => {
-  const { slack, bot, web, ana } = await startViews();
-  const refresh = { type: 'button', action_id: 'refresh', text: plain('Refresh') };
-  const blocks = [
-    { type: 'header', text: plain('Docket') },
-    { type: 'actions', elements: [refresh] },
-  ];
-  await web.apiCall('views.publish', { user_id: ana.id, view: { type: 'home', blocks } });
-  const home = ana.home();
-  if (!home) throw new Error('no home');
-  expect(ana.reads(home)).toBe('Docket\n[Refresh]');
-  expect(() => slack.person('ben').reads(home)).toThrow('ben does not see this view');
-  expect(() => ana.reads(undefined)).toThrow('ana does not see this view');
-  await ana.clicks(home, 'Refresh');
-  expect(bot.received[0]?.json).toMatchObject({
-    container: { type: 'view', view_id: home.id },
-    view: { type: 'home' },
-  });
-  const alert = { type: 'home', blocks: [{ type: 'alert', text: plain('x') }] };
-  expect((await refusal(web.apiCall('views.publish', { user_id: ana.id, view: alert }))).error).toBe(
-    'invalid_arguments',
-  );
-});
-
 test('without a Home tab nothing can be published', async () => {
   const slack = createStandInSlack({ manifest: widerManifest({ homeTab: false }) });
   const view = { type: 'home', blocks: [] };
   const call = clientOf(slack).apiCall('views.publish', { user_id: 'U0ANA', view });
   expect((await refusal(call)).error).toBe('not_enabled');
-});
-
-test('a button asks first where it has a dialog, and sends that along', async () => {
-  const { slack, bot, web, ana } = await startViews();
-  const confirm = { title: plain('Sure?'), text: plain('Really?'), confirm: plain('Yes'), deny: plain('No') };
-  const button = (id: string, rest: object) => ({ type: 'button', action_id: id, text: plain(id), ...rest });
-  const blocks = [{ type: 'actions', elements: [button('Go', { confirm }), button('Stay', {})] }];
-  await web.apiCall('chat.postMessage', { channel: slack.channel('#docs').id, text: 'x', blocks });
-  const sent = slack.messages.at(-1);
-  if (!sent) throw new Error('nothing was sent');
-  expect(ana.asked(sent, 'Go')).toEqual({ title: 'Sure?', text: 'Really?', buttons: ['Yes', 'No'] });
-  expect(ana.asked(sent, 'Stay')).toBeUndefined();
-  await ana.clicks(sent, 'Go');
-  expect(bot.received.at(-1)?.json).toMatchObject({ actions: [{ action_id: 'Go', confirm }] });
 });

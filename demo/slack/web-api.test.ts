@@ -1,31 +1,9 @@
 import { WebClient } from '@slack/web-api';
 import { expect, test } from 'vitest';
-import { clientOf, refusal, SILENT, widerManifest } from '../test-support/bot.ts';
+import { clientOf, refusal, widerManifest } from '../test-support/bot.ts';
 import { createStandInSlack } from './slack.ts';
 
 const UNKNOWN_TS = '1000000000.000001';
-
-test('the real client works on a port as it does in-process', async () => {
-  const slack = createStandInSlack();
-  const { url, close } = await slack.listen();
-  const web = new WebClient(slack.tokens.bot, { slackApiUrl: `${url}/api/`, retryConfig: { retries: 0 } });
-  expect(await web.auth.test()).toMatchObject({ ok: true, user: 'docket', team_id: slack.team.id });
-  const posted = await web.chat.postMessage({
-    channel: slack.channel('#docs').id,
-    text: 'Hello & welcome',
-    blocks: [{ type: 'divider' }],
-    metadata: { event_type: 'card', event_payload: { key: 'k1' } },
-  });
-  await close();
-  expect(slack.messages).toMatchObject([
-    { ts: posted.ts, text: 'Hello & welcome', metadata: { event_payload: { key: 'k1' } } },
-  ]);
-  expect(slack.wire.calls.map(({ name, outcome }) => `${name} ${outcome}`)).toEqual([
-    'auth.test 200',
-    'chat.postMessage 200',
-  ]);
-  expect(JSON.stringify(slack.wire.calls)).not.toContain(slack.tokens.bot);
-});
 
 test('takes JSON bodies, but no token in them', async () => {
   const slack = createStandInSlack();
@@ -162,30 +140,6 @@ test('a missing scope is named, and breaks a rule; a missing channel does not', 
   expect(slack.violations).toEqual(['conversations.history: missing_scope · needs channels:history']);
 });
 
-test('people are what they are', async () => {
-  const slack = createStandInSlack();
-  const web = clientOf(slack);
-  const about = async (name: 'ana' | 'gus' | 'sue' | 'eve') =>
-    (await web.users.info({ user: slack.person(name).id })).user;
-  expect(await about('ana')).toMatchObject({ is_restricted: false, tz: 'Europe/Berlin' });
-  expect(await about('ana')).not.toHaveProperty('is_stranger');
-  expect(await about('gus')).toMatchObject({ is_restricted: true, is_ultra_restricted: false });
-  expect(await about('sue')).toMatchObject({ is_restricted: true, is_ultra_restricted: true });
-  expect(await about('eve')).toMatchObject({ is_stranger: true, team_id: 'T0OTHER' });
-});
-
-test('direct messages are opened once, and a user id leads to them', async () => {
-  const slack = createStandInSlack();
-  const web = clientOf(slack);
-  const first = await web.conversations.open({ users: slack.person('ana').id });
-  const again = await web.conversations.open({ users: slack.person('ana').id });
-  expect(first.channel?.id).toMatch(/^D/);
-  expect(again).toMatchObject({ already_open: true, channel: { id: first.channel?.id } });
-  const posted = await web.chat.postMessage({ channel: slack.person('ana').id, text: 'hi' });
-  expect(posted.channel).toBe(first.channel?.id);
-  expect(slack.channel('@ana').id).toBe(first.channel?.id);
-});
-
 test.each<[string, string, object]>([
   ['channels:read', '#docs', { name: 'docs', is_private: false, is_member: true, is_ext_shared: false }],
   ['channels:read', '#elsewhere', { name: 'elsewhere', is_member: false }],
@@ -203,16 +157,6 @@ test.each<[string, string, object]>([
   expect((await info([scope])).channel).toMatchObject(told);
   const others = all.filter((other) => other !== scope);
   expect(await refusal(info(others))).toMatchObject({ error: 'missing_scope', needed: scope });
-});
-
-test('another organization that is invited can be seen before it comes', async () => {
-  const slack = createStandInSlack({ manifest: widerManifest({ scopes: ['channels:read'] }) });
-  const channel = slack.channel('#docs');
-  channel.pendingShared = true;
-  expect((await clientOf(slack).conversations.info({ channel: channel.id })).channel).toMatchObject({
-    is_ext_shared: false,
-    is_pending_ext_shared: true,
-  });
 });
 
 test('user groups and their members, with usergroups:read', async () => {
@@ -259,21 +203,4 @@ test('chat:write.public reaches public channels without membership, but no priva
   await web.chat.postMessage({ channel: slack.channel('#elsewhere').id, text: 'hi' });
   const secret = web.chat.postMessage({ channel: slack.channel('#secret').id, text: 'hi' });
   expect((await refusal(secret)).error).toBe('channel_not_found');
-});
-
-test('on a port, a broken answer looks as it does in real life', async () => {
-  const slack = createStandInSlack();
-  const { url, close } = await slack.listen();
-  const options = { slackApiUrl: `${url}/api/`, retryConfig: { retries: 0 }, logger: SILENT };
-  const patient = new WebClient(slack.tokens.bot, options);
-  const hasty = new WebClient(slack.tokens.bot, { ...options, timeout: 100 });
-  const channel = slack.channel('#docs').id;
-  slack.wire.order('chat.postMessage', { kind: 'reset', when: 'after' });
-  slack.wire.order('auth.test', { kind: 'hang', when: 'before' });
-  const broken = { code: 'slack_webapi_request_error' };
-  await expect(patient.chat.postMessage({ channel, text: 'reset' })).rejects.toMatchObject(broken);
-  await expect(hasty.auth.test()).rejects.toMatchObject(broken);
-  expect(slack.messages.map(({ text }) => text)).toEqual(['reset']);
-  await expect(createStandInSlack().listen(Number(new URL(url).port))).rejects.toThrow('EADDRINUSE');
-  await close();
 });

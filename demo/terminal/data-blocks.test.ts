@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { dataLines } from './data-blocks.ts';
 
@@ -32,23 +31,6 @@ test('a chart is a bar for each point', () => {
     'Tue 15 Sep ██████████ 810 + 0',
     'Wed 16 Sep  0 + 0',
   ]);
-});
-
-test('no line of a chart is wider than the terminal, and no views are without a bar', () => {
-  const views = fc.integer({ min: 0, max: 1_000_000_000 });
-  const label = fc.string({ maxLength: 20 });
-  const points = fc.array(fc.record({ label, human: views, ai: views }), { minLength: 1, maxLength: 20 });
-  fc.assert(
-    fc.property(points, fc.integer({ min: 64, max: 200 }), (all, room) => {
-      const [, ...lines] = dataLines(chart(all), room) ?? [];
-      expect(lines).toHaveLength(all.length);
-      for (const [index, line] of lines.entries()) {
-        expect(line.length).toBeLessThanOrEqual(room);
-        const { human = 0, ai = 0 } = all[index] ?? {};
-        expect([line.includes('█'), line.includes('░')]).toEqual([human > 0, ai > 0]);
-      }
-    }),
-  );
 });
 
 const cells = (...texts: string[]) => texts.map((text) => ({ type: 'raw_text', text }));

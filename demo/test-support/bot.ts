@@ -42,7 +42,7 @@ export async function startTinyBot(reply: (received: Received) => Reply | Promis
 
 // Refusals are what these tests are about; the client would print each.
 const nothing = () => undefined;
-export const SILENT: Logger = {
+const SILENT: Logger = {
   debug: nothing,
   info: nothing,
   warn: nothing,

@@ -19,7 +19,6 @@ const rows = [
     { type: 'raw_number', value: 7, text: '7' },
   ],
 ];
-const option = (text: string) => ({ text: plain(text), value: text });
 
 /** One of each type that a message, a modal or Home may have, and what is to be read of it. */
 const EXAMPLES: Record<string, [block: Omit<Block, 'type'>, reads: string[]]> = {
@@ -99,29 +98,6 @@ test('a block type that is not known is shown as such, with what it holds', () =
 describe('controls', () => {
   const actions = (element: unknown) => drawnBlock({ type: 'actions', block_id: 'b', elements: [element] });
 
-  test('a select has its groups, and shows what is chosen', () => {
-    const html = actions({
-      type: 'static_select',
-      action_id: 'a',
-      option_groups: [{ label: plain('Fruit'), options: [option('Apple'), option('Pear')] }],
-      initial_option: option('Pear'),
-    });
-
-    expect(html).toContain('<optgroup label="Fruit">');
-    expect(html).toContain('<option value="Pear" selected="">');
-  });
-
-  test('a select of conversations lists those of its filter', () => {
-    const html = actions({
-      type: 'conversations_select',
-      action_id: 'a',
-      filter: { include: ['private'] },
-    });
-
-    expect(html).toContain('#secret');
-    expect(html).not.toContain('#docs');
-  });
-
   test('a link opens beside the page, and only when it is one', () => {
     const button = { type: 'button', text: plain('Open'), action_id: 'a' };
 
@@ -129,18 +105,5 @@ describe('controls', () => {
       'href="https://a.example/" target="_blank" rel="noopener noreferrer"',
     );
     expect(actions({ ...button, url: 'javascript:alert(1)' })).not.toContain('javascript');
-  });
-
-  test.each(['pie', 'area', 'line'])('a chart of type %s is drawn', (type) => {
-    const data = [
-      { label: 'Mon', value: 3 },
-      { label: 'Tue', value: 5 },
-    ];
-    const axes = { series: [{ name: 'People', data }], axis_config: { categories: ['Mon', 'Tue'] } };
-    const chart = { type, ...(type === 'pie' ? { segments: data } : axes) };
-    const html = drawnBlock({ type: 'data_visualization', title: 'Views', chart });
-
-    expect(html).toMatch(type === 'pie' ? /<path/ : /<poly/);
-    expect(html).not.toContain('NaN');
   });
 });

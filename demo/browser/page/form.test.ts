@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { around } from '../../test-support/page.tsx';
 import type { Block } from '../protocol.ts';
 import { missing, submitted } from './modal/form.ts';
-import { toMondayMs } from './panel/clock.ts';
 
 const plain = (text: string) => ({ type: 'plain_text', text });
 const input = (id: string, element: object, rest: object = {}): Block => ({
@@ -46,15 +45,4 @@ describe('a modal', () => {
     expect(Object.keys(missing(blocks, {}, around))).toEqual(['site']);
     expect(Object.keys(missing(blocks, { site: 'a', parts: [] }, around))).toEqual(['parts']);
   });
-});
-
-test.each([
-  ['2026-11-18T12:00', '2026-11-23T09:01'],
-  ['2026-11-23T09:00', '2026-11-23T09:01'],
-  ['2026-11-23T09:01', '2026-11-30T09:01'],
-  ['2026-11-22T23:00', '2026-11-23T09:01'],
-])('after %s, the next Monday 9:01 is %s', (from, to) => {
-  const now = new Date(from).getTime();
-
-  expect(now + toMondayMs(now)).toBe(new Date(to).getTime());
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ana, docs, message, secret, workspace } from '../../test-support/page.tsx';
+import { ana, docs, message, workspace } from '../../test-support/page.tsx';
 import type { Entity } from '../protocol.ts';
 import { applied, NOTHING } from './state/reducer.ts';
-import { inChannel, inThread, newestTs, repliesByRoot, sceneOf } from './state/scene.ts';
+import { newestTs, sceneOf } from './state/scene.ts';
 
 const fresh = (...put: Entity[]) => applied(NOTHING, { fresh: true, put, gone: [] });
 
@@ -40,29 +40,9 @@ describe('the scene', () => {
   const other = message('10.0', { user: 'U0BEN' });
   const all = [root, reply, broadcast, whisper, other];
 
-  test('messages come in the order of their times', () => {
-    expect(sceneOf(fresh(other, root)).messages.get('C0DOCS')).toEqual([root, other]);
-  });
-
-  test('a channel has its messages and the replies that were also sent there', () => {
-    expect(inChannel(all)).toEqual([root, broadcast, other]);
-  });
-
-  test('a thread has its root and all replies', () => {
-    expect(inThread(all, '1.0')).toEqual([root, reply, broadcast, whisper]);
-  });
-
-  test('a summary counts what everybody sees', () => {
-    expect(repliesByRoot(all)).toEqual(new Map([['1.0', [reply, broadcast]]]));
-  });
-
   test('what one wrote oneself is nothing new', () => {
     expect(newestTs(all, 'U0ANA')).toBe('10.0');
     expect(newestTs(all, 'U0BEN')).toBe('3.0');
     expect(newestTs([], 'U0BEN')).toBe('0');
-  });
-
-  test('public channels come before private ones', () => {
-    expect(sceneOf(fresh(secret, docs)).conversations).toEqual([docs, secret]);
   });
 });
