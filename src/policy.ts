@@ -1,18 +1,8 @@
 import { cached } from './runtime/cached.ts';
 import type { Log } from './runtime/log.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-
-/** The facts about a person that decide permissions, and the name to show. */
-export interface Person {
-  id: string;
-  name: string;
-  /** A full member of this workspace: active, no guest, nobody from another organization. */
-  fullMember: boolean;
-  /** A full member of this workspace's Enterprise Grid, as Slack reports. */
-  gridMember?: boolean;
-  /** Neither a bot nor deactivated. Inactive people have no permission, even if listed by id. */
-  active: boolean;
-}
+import type { Person } from './slack/client.ts';
+import { sanitizeUserText } from './slack/text.ts';
 
 const PERMISSIONS = ['export', 'agent', 'digest', 'admin', 'status'] as const;
 
@@ -27,15 +17,9 @@ export type Contact = { id: string } | { text: string };
 
 export type PermissionResult =
   | { kind: 'allowed'; person: Person }
-  /**
-   * `ask`: up to three names of people and user groups with the permission, if Slack returned them in time. `contact`:
-   * the settings' contact, in words, which replaces them. `outsider`: the person is not proven to be from here, and not
-   * listed by id.
-   */
-  | { kind: 'refused'; person: Person; ask: string[]; contact?: string; outsider?: true }
-  /**
-   * Slack did not identify the person in time, so nothing is allowed. `missingScope`: it cannot until an operator acts.
-   */
+  /** `ask` says whom to ask. `outsider`: the person is not proven to be from here, and not listed by id. */
+  | { kind: 'refused'; person: Person; ask: string; outsider?: true }
+  /** Slack did not identify the person in time. `missingScope`: it cannot until an operator acts. */
   | { kind: 'unknown'; missingScope?: true };
 
 export type Policy = ReturnType<typeof createPolicy>;
@@ -116,8 +100,25 @@ export function createPolicy(parts: PolicyParts) {
   async function contactText(): Promise<string | undefined> {
     const { contact } = parts;
     if (contact === undefined || 'text' in contact) return contact?.text;
-    const name = await findName(contact.id).catch(() => undefined);
+    const name = await findName(contact.id);
     return name === undefined ? undefined : `@${name}`;
+  }
+
+  /** Returns whom this person can ask: the settings' contact, else people and user groups of the list. */
+  async function whomToAsk(userId: string, list: readonly string[], leftMs: () => number): Promise<string> {
+    const orNone = (lookUp: Promise<string | undefined>) =>
+      withTimeout(leftMs(), lookUp).catch(() => undefined);
+    const { contact } = parts;
+    // Nobody is pointed to themselves.
+    const isSelf = contact !== undefined && 'id' in contact && contact.id === userId;
+    const text = isSelf ? undefined : await orNone(contactText());
+    if (text !== undefined) return sanitizeUserText(text.toWellFormed(), 80);
+    const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, MAX_LOOKUPS);
+    const found = await Promise.all(others.map((entry) => orNone(findName(entry))));
+    const names = found.filter((name) => name !== undefined).slice(0, MAX_NAMES);
+    if (names.length > 0)
+      return names.map((name) => `@${sanitizeUserText(name.toWellFormed(), 60)}`).join(' or ');
+    return list.includes('everyone') ? 'a full member of this workspace' : 'the people who run Docket';
   }
 
   return {
@@ -131,33 +132,18 @@ export function createPolicy(parts: PolicyParts) {
       { external }: { external: boolean } = { external: false },
     ): Promise<PermissionResult> {
       const list = lists[permission];
-      const askedMs = now();
-      const inTime = <T>(lookUp: Promise<T>) => withTimeout(timeoutMs - (now() - askedMs), lookUp);
-      const orNone = (lookUp: Promise<string | undefined>) => inTime(lookUp).catch(() => undefined);
-      let found: Awaited<ReturnType<typeof isAllowed>>;
+      const untilMs = now() + timeoutMs;
+      const leftMs = () => untilMs - now();
       try {
-        found = await inTime(isAllowed(userId, list));
+        const { who, allowed } = await withTimeout(leftMs(), isAllowed(userId, list));
+        const outsider = external && !who.gridMember && !list.includes(userId);
+        if (allowed && !outsider) return { kind: 'allowed', person: who };
+        const ask = await whomToAsk(userId, list, leftMs);
+        return { kind: 'refused', person: who, ask, ...(outsider && { outsider }) };
       } catch (error) {
         log.warn({ err: error, user: userId }, 'a person could not be looked up');
         return { kind: 'unknown', ...(parts.lacksScope(error) && { missingScope: true }) };
       }
-      const { who, allowed } = found;
-      const outsider = external && !who.gridMember && !list.includes(userId);
-      if (allowed && !outsider) return { kind: 'allowed', person: who };
-      const { contact } = parts;
-      const isText = contact !== undefined && 'text' in contact;
-      // Nobody is pointed to themselves.
-      const isSelf = contact !== undefined && 'id' in contact && contact.id === userId;
-      const others = list.filter((entry) => entry !== 'everyone' && entry !== userId).slice(0, MAX_LOOKUPS);
-      const names = isText ? [] : others.map((entry) => orNone(findName(entry)));
-      const text = isSelf ? undefined : await orNone(contactText());
-      const known = text === undefined ? await Promise.all(names) : [];
-      const ask = known.filter((name) => name !== undefined).slice(0, MAX_NAMES);
-      return {
-        ...{ kind: 'refused', person: who, ask },
-        ...(outsider && { outsider }),
-        ...(text !== undefined && { contact: text }),
-      };
     },
 
     /** Returns all permissions of a person; undefined if Slack did not identify them in time. */
@@ -170,9 +156,6 @@ export function createPolicy(parts: PolicyParts) {
     /** Returns the settings' contact in words; undefined if Slack has no name for it in time. */
     contactText: (): Promise<string | undefined> =>
       withTimeout(timeoutMs, contactText()).catch(() => undefined),
-
-    /** Returns whether every full member has a permission. */
-    isOpen: (permission: Permission): boolean => lists[permission].includes('everyone'),
   };
 }
 

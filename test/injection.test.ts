@@ -16,9 +16,10 @@ import { homeView } from '../src/jobs/home/view.ts';
 import { linkMessages, refusedMessage } from '../src/jobs/link/view.ts';
 import { auditMessage, detailsMessage, statusMessage } from '../src/jobs/status/view.ts';
 import { whichJobMessage } from '../src/jobs/typed-job.ts';
-import { contactsText, notPermittedText, unknownProjectText } from '../src/jobs/wording-view.ts';
+import { notPermittedText, unknownProjectText } from '../src/jobs/wording-view.ts';
 import { contextBlock, type Message, message } from '../src/slack/blocks.ts';
 import { choiceField } from '../src/slack/modals.ts';
+import { sanitizeUserText } from '../src/slack/text.ts';
 import { aHome, aState, needsOf } from './gallery/states/workspace.ts';
 import { NOW_MS } from './support/builders.ts';
 import { aProject } from './support/commands/builders.ts';
@@ -96,7 +97,7 @@ function threadsWith(words: string): ThreadRun[] {
   ];
 }
 
-const contacts = (words: string) => contactsText({ ask: [words] }, false);
+const contacts = (words: string) => `@${sanitizeUserText(words.toWellFormed(), 60)}`;
 
 const EPHEMERALS = [
   'question',

@@ -1,11 +1,11 @@
-import { contactsText, missingScopeText, notPermittedText } from '../jobs/wording-view.ts';
+import { missingScopeText, notPermittedText } from '../jobs/wording-view.ts';
 import type { Metrics, Refusal } from '../metrics/metrics.ts';
-import type { Permission, PermissionResult, Person, Policy } from '../policy.ts';
+import type { Permission, PermissionResult, Policy } from '../policy.ts';
 import type { Log } from '../runtime/log.ts';
 import { logScope } from '../runtime/log-scope.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
-import type { Identity } from '../slack/client.ts';
+import type { Identity, Person } from '../slack/client.ts';
 import type { AuditStore } from '../store/audit.ts';
 import { type Caller, type CommandTools, UserFacingError } from './intake.ts';
 
@@ -77,7 +77,7 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
     const { user, channel } = unverified;
     const verdict = await policy.check(user.id, may, { external: teamId !== unverified.teamId });
     if (verdict.kind === 'allowed') return verdict.person;
-    const { result, reason, reply } = refusalOf(verdict, may, policy);
+    const { result, reason, reply } = refusalOf(verdict, may);
     metrics.refusals.add({ reason });
     const about = { what, user: user.id, channel: channel.id, team: unverified.teamId, subject, result };
     log.warn(about, 'a request was refused');
@@ -132,7 +132,6 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
 function refusalOf(
   verdict: Exclude<PermissionResult, { kind: 'allowed' }>,
   may: Permission,
-  policy: GateParts['policy'],
 ): { result: string; reason: Refusal; reply: Message } {
   if (verdict.kind === 'unknown')
     return verdict.missingScope
@@ -140,10 +139,9 @@ function refusalOf(
       : { result: 'not known in time', reason: 'person_unknown', reply: personUnknown };
   if (verdict.outsider)
     return { result: 'another workspace', reason: 'another_workspace', reply: otherWorkspace };
-  const contacts = contactsText(verdict, policy.isOpen(may));
   return {
     result: 'not permitted',
     reason: 'not_permitted',
-    reply: message([[notPermittedText(may, contacts)]]),
+    reply: message([[notPermittedText(may, verdict.ask)]]),
   };
 }

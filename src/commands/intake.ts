@@ -88,9 +88,6 @@ export class UserFacingError extends Error {
 /** When a request arrived, and where its answers go. */
 type IntakeRequest = Pick<Caller, 'responseUrl' | 'receivedAtMs'>;
 
-/** The run of a request: `notVisible` is one that this person may not see. */
-type LoadedRun<R> = { kind: 'found'; run: R } | { kind: 'notFound' } | { kind: 'notVisible' };
-
 export interface IntakeParts {
   runs: RunStore;
   readers: ConversationReaders;
@@ -214,18 +211,27 @@ export function createIntake(parts: IntakeParts) {
     loadKnown: <R extends RunBase>(runId: string, schema: z.ZodType<R>, request: IntakeRequest) =>
       readInTime(runs.load(runId, schema), request),
 
-    /** Loads the run that a button or a form names, if this person may see it. */
+    /**
+     * Loads the run that a button or a form names. Rejects with `UserFacingError`: with the message `gone` if there is
+     * none, or with `hidden` if this person may not see it.
+     */
     async loadVisible<R extends RunBase>(
       runId: string,
-      { record, visible }: VisibleKind<R>,
-      caller: IntakeRequest & Viewer & { teamId: string },
-    ): Promise<LoadedRun<R>> {
+      { what, record, visible }: VisibleKind<R>,
+      caller: Caller,
+      gone: Message,
+      hidden: Message = hiddenMessage(what),
+    ): Promise<R> {
       const run = await readInTime(runs.load(runId, record), caller);
-      if (run?.teamId !== caller.teamId) return { kind: 'notFound' };
-      return (await mayAct(visible(run), caller, readers)) ? { kind: 'found', run } : { kind: 'notVisible' };
+      if (run?.teamId !== caller.teamId) throw new UserFacingError(gone);
+      if (await mayAct(visible(run), caller, readers)) return run;
+      throw new UserFacingError(hidden);
     },
   };
 }
+
+const hiddenMessage = (what: string) =>
+  message([[`This ${what} is somebody else's, in a conversation that you can't see. Ask them.`]]);
 
 /** The run for a worker to step. */
 type WokenRun = Pick<RunBase, 'job' | 'id'>;
@@ -249,10 +255,6 @@ export function createWake(enqueue: (run: WokenRun) => Promise<void>, log: Log):
   }
   return (run) => void queue(run);
 }
-
-/** Answers a click that cannot come from a message that the person can read. `what` is an export or a thread. */
-export const notVisibleMessage = (what: string) =>
-  message([[`This ${what} is somebody else's, in a conversation that you can't see. Ask them.`]]);
 
 const alreadyHandled = message([['Already handled: see the latest message in this thread.']]);
 

@@ -26,8 +26,9 @@ export interface ConversationReaders {
 
 export type IsPublic = ConversationReaders['isPublic'];
 
-/** How a kind of run is parsed, and who may see one. */
+/** How a kind of run is parsed, and who may see one. `what` is its name in messages, such as "export". */
 export interface VisibleKind<Run> {
+  what: string;
   record: z.ZodType<Run>;
   visible(run: Run): Visible;
 }

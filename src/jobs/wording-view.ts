@@ -122,20 +122,6 @@ const permissionText: Record<Permission, string> = {
   status: 'see this',
 };
 
-/** To a person without a permission; `contacts` says whom to ask. */
+/** To a person without a permission; `contacts` says whom to ask, as the policy does. */
 export const notPermittedText = (permission: Permission, contacts: string) =>
   `You can't ${permissionText[permission]}. Ask ${contacts}.`;
-
-/**
- * Returns the contacts for a missing permission, as plain text: those in the settings, else the names of the people who
- * have it, as far as known. `isOpen`: every full member may do it.
- */
-export function contactsText(
-  { ask: names, contact }: { ask: readonly string[]; contact?: string },
-  isOpen: boolean,
-): string {
-  if (contact !== undefined) return sanitizeUserText(contact.toWellFormed(), 80);
-  if (names.length > 0)
-    return names.map((name) => `@${sanitizeUserText(name.toWellFormed(), 60)}`).join(' or ');
-  return isOpen ? 'a full member of this workspace' : 'the people who run Docket';
-}

@@ -1,4 +1,3 @@
-import type { Person } from '../policy.ts';
 import { cached, type RememberParts } from '../runtime/cached.ts';
 import type { Log } from '../runtime/log.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
@@ -117,7 +116,7 @@ export class NamesUnknown extends Error {
 const MAX_LOOKUPS = 20;
 
 export interface NamesParts extends RememberParts {
-  person: (userId: string) => Promise<Pick<Person, 'name'>>;
+  person: (userId: string) => Promise<{ name: string }>;
   channelName: (channelId: string) => Promise<string>;
   groups: () => Promise<readonly { id: string; handle: string }[]>;
 }

@@ -34,7 +34,7 @@ describe('a name that two entries have', () => {
 });
 
 describe('every click reaches what it is for', () => {
-  const policy = answersWith({ kind: 'refused', person: ana, ask: [] });
+  const policy = answersWith({ kind: 'refused', person: ana, ask: 'ana' });
 
   test.each(registry.buttons.map(({ action }) => action))('%s', async (action) => {
     const { clicks, answers, log } = bindForTest({ ...registry, policy });

@@ -27,8 +27,9 @@ const layers = [
   ['after-restore', 'setup', 'doctor', 'app', 'healthcheck', 'web', 'worker', 'role', 'server', 'config'],
   ['commands'],
   ['jobs'],
+  ['policy'],
   ['docs-api', 'slack'],
-  ['store', 'policy'],
+  ['store'],
   ['metrics'],
   ['runtime', 'domain', 'projects'],
 ];

@@ -7,13 +7,7 @@ import { applyClick, MODE_BY_ACTION } from '../../jobs/agent/thread/reducer.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
-import {
-  type Caller,
-  type CommandTools,
-  handledMessage,
-  notVisibleMessage,
-  UserFacingError,
-} from '../intake.ts';
+import { handledMessage } from '../intake.ts';
 import { defineButton } from '../registry.ts';
 import { auditThread, followJob } from './follow.ts';
 
@@ -30,7 +24,7 @@ export const threadButtons = threadClicks.map((action) =>
     value: threadButton,
     settles: authorActions.has(action) ? 'replace' : action === 'stop' ? 'remove' : undefined,
     async run({ run, about, attempt }, caller, tools): Promise<EphemeralMessage | undefined> {
-      const thread = await loadThread(run, caller, tools);
+      const thread = await tools.intake.loadVisible(run, threadKind, caller, notFound);
       const by: Person = { id: caller.user.id, name: caller.user.name };
       const event: ThreadClick = { kind: 'clicked', action, by, about, attempt, atMs: tools.now() };
       const refusal = refusalOf(thread, event);
@@ -105,18 +99,9 @@ function handledByMessage(
   return handledMessage({ ...answer.by, did }, by.id);
 }
 
-/** Returns the thread of a button. Rejects with `UserFacingError`. */
-async function loadThread(id: string, caller: Caller, { intake }: CommandTools): Promise<ThreadRun> {
-  const found = await intake.loadVisible(id, threadKind, caller);
-  if (found.kind === 'found') return found.run;
-  throw new UserFacingError(found.kind === 'notFound' ? notFound : notVisible);
-}
-
 const notFound = message([['I no longer follow this thread.']]);
 
 const threadEnded = message([['This thread no longer follows a job, so nothing was done.']]);
-
-const notVisible = notVisibleMessage('thread');
 
 const notAuthorMessage = ({ name }: Person) =>
   message([[`Only ${personName(name)} can answer this: it's about their message.`]]);
@@ -127,7 +112,8 @@ export const followAgainButton = defineButton({
   may: 'agent',
   value: threadButton,
   async run({ run }, caller, tools): Promise<EphemeralMessage | undefined> {
-    const { agentJobId: jobId, project, place } = await loadThread(run, caller, tools);
+    const thread = await tools.intake.loadVisible(run, threadKind, caller, notFound);
+    const { agentJobId: jobId, project, place } = thread;
     if (jobId === undefined || place === undefined) return notFound;
     return followJob({ jobId, text: '', project, under: { rootTs: place.rootTs } }, caller, tools);
   },
@@ -140,11 +126,9 @@ export const tryAgainButton = defineButton({
   value: threadButton,
   settles: 'remove',
   async run({ run: id }, caller, tools): Promise<EphemeralMessage | undefined> {
-    const found = await tools.intake.loadVisible(id, threadKind, caller);
-    if (found.kind === 'notVisible') return notVisible;
-    const thread = found.kind === 'found' ? found.run : undefined;
-    const text = thread?.instructions.find(({ creates }) => creates)?.text ?? '';
-    if (thread === undefined || text === '') return nothingToRepeat;
+    const thread = await tools.intake.loadVisible(id, threadKind, caller, nothingToRepeat);
+    const text = thread.instructions.find(({ creates }) => creates)?.text ?? '';
+    if (text === '') return nothingToRepeat;
     const { channel, rootTs, ts } = thread.asked;
     const isThere = rootTs !== undefined && channel === caller.channel.id;
     const under = isThere ? { rootTs, ...(ts !== undefined && { ts }) } : undefined;
@@ -163,10 +147,8 @@ export const startNewButton = defineButton({
   value: mentionButton,
   settles: 'replace',
   async run({ mention: id }, caller, tools): Promise<EphemeralMessage | undefined> {
-    const found = await tools.intake.loadVisible(id, mentionKind, caller);
-    if (found.kind === 'notVisible') return mentionNotYours;
-    const mention = found.kind === 'found' ? found.run : undefined;
-    if (mention?.answer?.kind !== 'offer') return mentionNotFound;
+    const mention = await tools.intake.loadVisible(id, mentionKind, caller, mentionNotFound);
+    if (mention.answer?.kind !== 'offer') return mentionNotFound;
     const { ts, files } = mention.reply;
     const request = {
       jobId: undefined,
@@ -186,5 +168,3 @@ export const startNewButton = defineButton({
 const mentionNotFound = message([
   ['I no longer remember this message. Mention me again with your instruction.'],
 ]);
-
-const mentionNotYours = message([['Only the author of this message can start a job with it.']]);

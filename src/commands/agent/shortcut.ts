@@ -12,7 +12,7 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { noNames } from '../../slack/markdown/inline.ts';
 import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { type Choice, choiceField, formView, textField } from '../../slack/modals.ts';
-import type { Caller, CommandTools } from '../intake.ts';
+import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import type { MessageShortcut, Modal, ShortcutMessage, SubmitResult } from '../registry.ts';
 import {
   findThreads,
@@ -160,10 +160,17 @@ export const sendModal: Modal = {
     const text = cleanInstruction(values.text ?? '');
     const to = values.thread ?? about?.to;
     if (to === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
-    if (to !== NEW_JOB) return sendTo(to, text, caller, tools);
-    return about === undefined ? notFollowed : startHere(about, text, values.project, caller, tools);
+    if (to !== NEW_JOB) return sendTo(to, text, caller, tools).catch(asMessage);
+    if (about === undefined) throw new UserFacingError(notFollowed);
+    return startHere(about, text, values.project, caller, tools);
   },
 };
+
+/** A refusal closes the form, as an answer does. */
+function asMessage(error: unknown): SubmitResult {
+  if (error instanceof UserFacingError) return { kind: 'message', message: error.reply };
+  throw error;
+}
 
 /** Sends it to the job of a followed thread. */
 async function sendTo(
@@ -172,12 +179,11 @@ async function sendTo(
   caller: Caller,
   tools: CommandTools,
 ): Promise<SubmitResult> {
-  const found = await tools.intake.loadVisible(threadId, threadKind, caller);
-  if (found.kind !== 'found' || found.run.state === 'ended') return notFollowed;
-  const thread = found.run;
+  const thread = await tools.intake.loadVisible(threadId, threadKind, caller, notFollowed, notFollowed);
+  if (thread.state === 'ended') throw new UserFacingError(notFollowed);
   const problem = instructionProblem(text, thread, tools.limits);
   if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
-  if (!(await instructThread(thread, text, undefined, caller, tools))) return notFollowed;
+  if (!(await instructThread(thread, text, undefined, caller, tools))) throw new UserFacingError(notFollowed);
   const permalink = threadPermalink(thread, tools.workspaceUrl);
   const where: Part[] =
     permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];
@@ -206,7 +212,4 @@ async function startHere(
     : { kind: 'message', message: started };
 }
 
-const notFollowed: SubmitResult = {
-  kind: 'message',
-  message: message([['That job is no longer followed, so nothing was sent.']]),
-};
+const notFollowed = message([['That job is no longer followed, so nothing was sent.']]);

@@ -36,11 +36,10 @@ type AskAbout = z.infer<typeof askAbout>;
 
 /** Returns the digest of a button, if this person may see it and its project has an agent. */
 async function loadDigest(digest: string, caller: Caller, tools: CommandTools): Promise<EditionRun> {
-  const found = await tools.intake.loadVisible(digest, editionKind, caller);
-  if (found.kind !== 'found') throw new UserFacingError(notKnown);
-  const { project, channel } = found.run;
+  const run = await tools.intake.loadVisible(digest, editionKind, caller, notKnown, notKnown);
+  const { project, channel } = run;
   const resolved = resolveAgentProject(tools.projects, { named: project, channel });
-  if (resolved.kind === 'project') return found.run;
+  if (resolved.kind === 'project') return run;
   throw new UserFacingError(projectMessage(resolved.problem, '/docs-agent new …', 'new'));
 }
 
@@ -137,9 +136,8 @@ async function instructionFields(run: EditionRun, entry: AskEntry, caller: Calle
 }
 
 async function loadThread(id: string, { project }: EditionRun, caller: Caller, { intake }: CommandTools) {
-  const found = await intake.loadVisible(id, threadKind, caller);
-  if (found.kind === 'found' && found.run.state !== 'ended' && found.run.project === project)
-    return found.run;
+  const thread = await intake.loadVisible(id, threadKind, caller, notFollowed, notFollowed);
+  if (thread.state !== 'ended' && thread.project === project) return thread;
   throw new UserFacingError(notFollowed);
 }
 

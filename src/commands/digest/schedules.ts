@@ -16,7 +16,7 @@ import { filterVisible } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { compose, type Message, message, type Part } from '../../slack/blocks.ts';
 import { cut, formatCount, singleLine } from '../../slack/text.ts';
-import { type Caller, type CommandTools, notVisibleMessage, retryStale, UserFacingError } from '../intake.ts';
+import { type Caller, type CommandTools, retryStale, UserFacingError } from '../intake.ts';
 
 /** More do not help, and each takes three of a message's 50 blocks; the rest is counted. */
 const MAX_LISTED = 15;
@@ -105,10 +105,9 @@ export async function loadSchedule(
   caller: Caller,
   { intake }: CommandTools,
 ): Promise<ScheduleRun> {
-  const found = await intake.loadVisible(id, scheduleKind, caller);
-  if (found.kind === 'notVisible') throw new UserFacingError(notVisibleMessage('digest'));
-  if (found.kind === 'notFound' || found.run.state === 'removed') throw new UserFacingError(removedAlready);
-  return found.run;
+  const schedule = await intake.loadVisible(id, scheduleKind, caller, removedAlready);
+  if (schedule.state === 'removed') throw new UserFacingError(removedAlready);
+  return schedule;
 }
 
 const removedAlready = message([

@@ -16,14 +16,7 @@ import {
 import { linkActions, linkButton, linkKind, linkRun, newLinkRun, renewLink } from '../../jobs/link/record.ts';
 import { LINK_END_FORMAT } from '../../jobs/link/view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import {
-  type Caller,
-  type CommandTools,
-  handledMessage,
-  notVisibleMessage,
-  retryStale,
-  UserFacingError,
-} from '../intake.ts';
+import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
 import { defineButton } from '../registry.ts';
 import { acceptWithinQuotas, alreadyRunningReply } from './start.ts';
 
@@ -58,8 +51,6 @@ export const ownLinkButton = defineButton({
   },
 });
 
-const notYours = message([["This link isn't yours. Ask for your own in the export's thread."]]);
-
 const linkNotFound = message([["I no longer remember this link. Ask for a new one in the export's thread."]]);
 
 const newerLinkExists = message([['You have a newer link to this export: look for it here.']]);
@@ -73,9 +64,7 @@ export const newOwnLinkButton = defineButton({
   value: linkButton,
   run({ run: runId, made }, caller, tools) {
     return retryStale('link', async () => {
-      const found = await tools.intake.loadVisible(runId, linkKind, caller);
-      if (found.kind !== 'found') return found.kind === 'notFound' ? linkNotFound : notYours;
-      const { run } = found;
+      const run = await tools.intake.loadVisible(runId, linkKind, caller, linkNotFound);
       const next = renewLink(run, tools.now());
       if (next === undefined) return undefined;
       if (run.made !== made) return run.state === 'sent' ? newerLinkExists : askedAgain;
@@ -136,17 +125,11 @@ function linkSentMessage(endsAtMs: number | undefined): Message {
 }
 
 /** Returns the run of a button. Rejects with `UserFacingError` if it is gone, or if this person may not see it. */
-export async function loadExport(
+export const loadExport = (
   { run: id, domain }: RunButton,
   caller: Caller,
   { intake }: CommandTools,
-): Promise<ExportRun> {
-  const found = await intake.loadVisible(id, exportKind, caller);
-  if (found.kind === 'found') return found.run;
-  throw new UserFacingError(
-    found.kind === 'notFound' ? notFoundMessage(domain) : notVisibleMessage('export'),
-  );
-}
+): Promise<ExportRun> => intake.loadVisible(id, exportKind, caller, notFoundMessage(domain));
 
 /** Whether the question that a button was shown for is still open. */
 export const isQuestionOpen = (run: ExportRun, { attempt }: RunButton) =>

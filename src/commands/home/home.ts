@@ -5,7 +5,7 @@ import type { VisibleKind } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { noticeView } from '../../slack/modals.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
-import { type Caller, type CommandTools, notVisibleMessage } from '../intake.ts';
+import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton, type EventListener } from '../registry.ts';
 
 /** The value of [Answer]: a run, and its open question. */
@@ -31,9 +31,7 @@ async function askAgain(
   caller: Caller,
   { intake }: CommandTools,
 ): Promise<Message> {
-  const found = await intake.loadVisible(runId, anyKind, caller);
-  if (found.kind === 'notVisible') return notVisible;
-  const { needs, run } = (found.kind === 'found' && readRun(found.run)) || {};
+  const { needs, run } = readRun(await intake.loadVisible(runId, anyKind, caller, gone)) ?? {};
   if (needs === undefined || run === undefined) return gone;
   const need = { user: caller.user.id, id };
   const waits = needs.of(run).some((one) => one.user === need.user && one.id === id);
@@ -49,6 +47,7 @@ function readRun(loaded: RunBase) {
 
 /** Any run that Home lists, of every feature; all other runs are visible to nobody. */
 const anyKind: VisibleKind<RunBase> = {
+  what: 'question',
   record: runBase.loose(),
   visible(loaded) {
     const read = readRun(loaded);
@@ -56,8 +55,6 @@ const anyKind: VisibleKind<RunBase> = {
     return read ? read.visible(read.run) : nobody;
   },
 };
-
-const notVisible = notVisibleMessage('question');
 
 const gone = message([['I no longer have this question: it was answered, or it is too old.']]);
 

@@ -132,7 +132,11 @@ export const exportRun = runBase.extend({
 });
 export type ExportRun = z.infer<typeof exportRun>;
 
-export const exportKind: VisibleKind<ExportRun> = { record: exportRun, visible: (run) => run };
+export const exportKind: VisibleKind<ExportRun> = {
+  what: 'export',
+  record: exportRun,
+  visible: (run) => run,
+};
 
 /** The quotas of a running export: the requester's, then the channel's. */
 export const exportQuotas = (teamId: string, userId: string, channel: string): string[] => [

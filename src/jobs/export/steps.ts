@@ -7,7 +7,6 @@ import { done, runAgainIn } from '../job.ts';
 import { failureOfPoll, nextPollMs, pollInMs, pollRateLimit } from '../polling.ts';
 import { lookupRetryMs, nextFailure } from '../retry.ts';
 import { type StepResult, saveAs } from '../run-job.ts';
-import { contactsText } from '../wording-view.ts';
 import { type Ending, type ExportRun, jobAlias, jobIdOf } from './record.ts';
 import {
   advance,
@@ -65,8 +64,7 @@ export async function startExport(run: ExportRun, context: JobContext): Promise<
       const { verdict } = permission;
       if (verdict?.kind === 'unknown') return runAgainIn(lookupRetryMs(context));
       if (verdict?.kind !== 'refused') return handleStartError(run, outcome.error, context);
-      const contacts = contactsText(verdict, context.policy.isOpen('export'));
-      return saveAs(endNotStarted('permission', contacts), { audit: 'refused: not permitted' });
+      return saveAs(endNotStarted('permission', verdict.ask), { audit: 'refused: not permitted' });
     }
   }
 }

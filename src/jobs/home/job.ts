@@ -8,7 +8,6 @@ import type { HomeEntry, HomeRuns, Need } from '../feature.ts';
 import { features } from '../features.ts';
 import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
 import { growingPauseMs } from '../retry.ts';
-import { contactsText } from '../wording-view.ts';
 import { answerButtonOf, type HomeParts, homeView } from './view.ts';
 
 const homeData = z.object({ teamId: z.string(), userId: z.string(), openedAtMs: z.number() });
@@ -160,9 +159,6 @@ async function loadPermissions(
     may,
     missingScope: verdict?.kind === 'unknown' && verdict.missingScope === true,
     cannot: usual.flatMap(({ cannot }) => cannot ?? []),
-    contacts: contactsText(
-      verdict?.kind === 'refused' ? verdict : { ask: [] },
-      first !== undefined && policy.isOpen(first.name),
-    ),
+    contacts: verdict?.kind === 'refused' ? verdict.ask : 'the people who run Docket',
   };
 }

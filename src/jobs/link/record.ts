@@ -34,6 +34,7 @@ export type LinkRun = z.infer<typeof linkRun>;
 
 /** A link is for one person, in their direct messages. */
 export const linkKind: VisibleKind<LinkRun> = {
+  what: 'link',
   record: linkRun,
   visible: ({ to }) => ({
     requester: to,

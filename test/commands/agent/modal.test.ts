@@ -63,19 +63,16 @@ describe('submitted', () => {
   });
 
   test('for a thread that ended, went, or is not to be seen sends nothing', async () => {
-    const message = { text: 'That job is no longer followed, so nothing was sent.' };
+    const text = 'That job is no longer followed, so nothing was sent.';
     const ended = await world.followed(aThread({ state: 'ended' }));
-    expect(await submit({ thread: ended.id, text: 'Go' })).toMatchObject({ kind: 'message', message });
-    expect(await submit({ thread: 'nobody', text: 'Go' })).toMatchObject({ kind: 'message', message });
+    expect(await submit({ thread: ended.id, text: 'Go' })).toMatchObject({ message: { text } });
+    expect(await submit({ thread: 'nobody', text: 'Go' })).toMatchObject({ message: { text } });
     const asked = { channel: 'C0OPS', joinable: true, isPublic: false };
     const hidden = await world.followed(
       aThread({ id: 'hidden', asked, place: { channel: 'C0OPS', rootTs: '1.1' } }),
     );
     const caller = aCaller({ user: ben, requestId: 'view V2' });
-    expect(await submit({ thread: hidden.id, text: 'Go' }, caller)).toMatchObject({
-      kind: 'message',
-      message,
-    });
+    expect(await submit({ thread: hidden.id, text: 'Go' }, caller)).toMatchObject({ message: { text } });
     expect(await world.inbox(hidden)).toEqual([]);
   });
 });

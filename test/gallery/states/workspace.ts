@@ -24,7 +24,6 @@ import {
 } from '../../../src/jobs/status/view.ts';
 import {
   chooseProjectMessage,
-  contactsText,
   hourlyUsageText,
   leftText,
   notPermittedText,
@@ -67,7 +66,7 @@ export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   may: ['Start exports', 'Instruct the docs agent', 'Set up digests, and ask for them'],
   missingScope: false,
   cannot: ['start exports', 'instruct the docs agent', 'set up digests'],
-  contacts: contactsText({ ask: ['Ben', 'Cem'] }, false),
+  contacts: '@Ben or @Cem',
   begin: features.flatMap(({ begin }) => begin ?? []),
   left: [
     'up to 10 exports at once',
@@ -350,7 +349,8 @@ const answers: GalleryState[] = [
         [
           notPermittedText(
             permission,
-            contactsText({ ask: permission === 'export' ? ['Ben'] : [] }, permission === 'agent'),
+            { export: '@Ben', agent: 'a full member of this workspace' }[permission as string] ??
+              'the people who run Docket',
           ),
         ],
       ]),

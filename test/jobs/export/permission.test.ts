@@ -26,14 +26,14 @@ const contextWith = (verdict: PermissionResult): JobContext =>
       },
       getExport: async () => anExportJob(),
     },
-    { policy: { check: async () => verdict, isOpen: () => false } },
+    { policy: { check: async () => verdict } },
   );
 
 /** One that was asked for so long ago, and has not started. */
 const waited = (ms: number) =>
   world.given({ state: 'starting', jobId: undefined, startedAtMs: undefined, attemptAtMs: NOW_MS - ms });
 const LONG = defaultTiming.permissionCacheMs + 1;
-const refused: PermissionResult = { kind: 'refused', person, ask: ['docs-admins'] };
+const refused: PermissionResult = { kind: 'refused', person, ask: '@docs-admins' };
 
 test('an export that waited for long is not started for somebody who may no longer', async () => {
   const run = await waited(LONG);

@@ -6,7 +6,6 @@ import type { Block } from '../../../demo/slack/workspace.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import { exportSiteButton } from '../../../src/jobs/export/reply-view.ts';
 import { answerButtonOf, type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
-import { contactsText } from '../../../src/jobs/wording-view.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';
 
@@ -44,7 +43,7 @@ test('whatever runs are called, Slack takes the view and nobody is notified', ()
             running: ['a', 'b', 'c'].map((title) => ({ title, lines: lines.slice(0, 15), more: 9 })),
             ended: lines.slice(15),
             may: [],
-            contacts: contactsText({ ask: names }, true),
+            contacts: names.join(' or '),
           }),
         );
         // Throws for a mistake in a block and for a view that is too large.

@@ -104,7 +104,7 @@ describe('a link that nobody could make for longer than permissions are believed
 
   test('is not made when they may no longer', async () => {
     const run = await late();
-    const check = async () => ({ kind: 'refused' as const, person, ask: [] });
+    const check = async () => ({ kind: 'refused' as const, person, ask: 'ana' });
     const platform = makesLinks();
     expect(await look(run, contextWith(platform, { policy: { check } }))).toEqual({ kind: 'done' });
     expect(platform.made).toEqual([]);

@@ -121,10 +121,9 @@ const aView = {
 const allows: GateParts['policy'] = {
   check: async (_userId, _permission, from) =>
     from?.external
-      ? { kind: 'refused', person: ana, ask: [], outsider: true }
+      ? { kind: 'refused', person: ana, ask: 'ana', outsider: true }
       : { kind: 'allowed', person: ana },
   permissionsOf: async () => [],
-  isOpen: () => true,
 };
 export const answersWith = (verdict: PermissionResult): GateParts['policy'] => ({
   ...allows,

@@ -54,7 +54,6 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     policy: {
       check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true, active: true } }),
       permissionsOf: async () => ['export', 'agent'],
-      isOpen: () => true,
       ...policy,
     },
     isPublic: async () => true,

@@ -13,7 +13,7 @@ import type { JobContext } from '../../context.ts';
 import { type Outcome, runAgainIn } from '../../job.ts';
 import { growingPauseMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
-import { contactsText, missingScopeText } from '../../wording-view.ts';
+import { missingScopeText } from '../../wording-view.ts';
 import { excerptOf, isTalk, parseThreadText, type ThreadText } from '../thread-text.ts';
 import { type MentionAnswer, type MentionRun, mentionRun } from './record.ts';
 import { mentionMessage } from './view.ts';
@@ -58,8 +58,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   // Help contains nothing that only some people may know.
   if (verdict.kind === 'refused' && (verdict.outsider === true || !asksForHelp(parsed))) {
     log.warn({ what: 'mention', user, channel, team: run.teamId }, 'a request was refused');
-    const ask = contactsText(verdict, policy.isOpen(permission));
-    return saveAs({ ...decided, answer: { kind: 'refused', ask, permission } }, REFUSED);
+    return saveAs({ ...decided, answer: { kind: 'refused', ask: verdict.ask, permission } }, REFUSED);
   }
   if (parsed.kind !== 'export' && (await isInClosedThread(run, context)))
     return saveAs({ ...decided, answer: { kind: 'closed' } });

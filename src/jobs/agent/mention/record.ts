@@ -61,6 +61,7 @@ export type MentionRun = z.infer<typeof mentionRun>;
 
 /** Only the author sees the answer to a mention. */
 export const mentionKind: VisibleKind<MentionRun> = {
+  what: 'message',
   record: mentionRun,
   visible: ({ reply }) => ({
     requester: { id: reply.user },

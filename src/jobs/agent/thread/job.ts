@@ -11,7 +11,6 @@ import { runAgainIn } from '../../job.ts';
 import { lookUpJob, pollRateLimit } from '../../polling.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
-import { contactsText } from '../../wording-view.ts';
 import { projectMessage } from '../mention/view.ts';
 import { leaveWatch, updateWatch } from '../watch/job.ts';
 import { addSend, addThread, requestPoll } from '../watch/record.ts';
@@ -74,8 +73,7 @@ async function authorize(run: ThreadRun, context: JobContext): Promise<StepResul
     return saveAs({ ...known, asked: { ...run.asked, isPublic } });
   }
   await auditThread(run, 'refused: not permitted', context);
-  const about = contactsText(verdict, policy.isOpen('agent'));
-  const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about };
+  const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about: verdict.ask };
   return saveAs({ ...endThread(known, { why: 'refused' }), ephemerals: [...run.ephemerals, ephemeral] });
 }
 
@@ -135,7 +133,7 @@ async function follow(
   const head = verdict?.kind === 'allowed' ? sendable : undefined;
   const thread =
     verdict?.kind === 'refused' && sendable
-      ? dropAuthor(applied.thread, sendable.by.id, contactsText(verdict, policy.isOpen('agent')))
+      ? dropAuthor(applied.thread, sendable.by.id, verdict.ask)
       : applied.thread;
   if (applied.consumed > 0 || head !== undefined || thread !== applied.thread) {
     if (head === undefined) return saveChanges(run, thread, applied.consumed, context);
@@ -216,7 +214,7 @@ async function loadEventContext(
   const verdict = await context.policy.check(event.user, 'agent', event);
   if (verdict.kind === 'unknown') return undefined;
   const { id, name } = verdict.person;
-  const ask = verdict.kind === 'refused' ? contactsText(verdict, context.policy.isOpen('agent')) : '';
+  const ask = verdict.kind === 'refused' ? verdict.ask : '';
   const author = { id, name, may: verdict.kind === 'allowed' };
   if (!author.may) return { ...known, ask, author };
   try {

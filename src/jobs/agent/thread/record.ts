@@ -398,4 +398,8 @@ export const visibleThread = ({ owner, ...thread }: ListedThread): Visible => ({
   requester: owner,
 });
 
-export const threadKind: VisibleKind<ThreadRun> = { record: threadRun, visible: visibleThread };
+export const threadKind: VisibleKind<ThreadRun> = {
+  what: 'thread',
+  record: threadRun,
+  visible: visibleThread,
+};

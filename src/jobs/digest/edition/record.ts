@@ -116,6 +116,7 @@ export type EditionRun = z.infer<typeof editionRun>;
 
 /** Visible to people in its channel, or to its requester. */
 export const editionKind: VisibleKind<EditionRun> = {
+  what: 'digest',
   record: editionRun,
   visible: (run) => ({
     requester: run.owner,

@@ -78,6 +78,7 @@ export type ScheduleRun = z.infer<typeof scheduleRun>;
 
 /** Visible to people who can read its channel. */
 export const scheduleKind: VisibleKind<ScheduleRun> = {
+  what: 'digest',
   record: scheduleRun,
   visible: ({ owner, channel, isPublic }) => ({
     requester: owner,

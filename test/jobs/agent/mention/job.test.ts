@@ -24,7 +24,7 @@ const allowed: PermissionResult = { kind: 'allowed', person: ana };
 
 function contextWith(changes: JobContextParts = {}, verdict: PermissionResult = allowed): JobContext {
   return jobContext(redis.client, {
-    policy: { check: async () => verdict, isOpen: () => false },
+    policy: { check: async () => verdict },
     names: async () => ({
       users: new Map([['U0BEN', 'ben']]),
       channels: new Map(),
@@ -57,8 +57,7 @@ describe('an export that is asked for', () => {
   };
   const allows = (name: string): NonNullable<JobContextParts['policy']> => ({
     check: async (_, permission) =>
-      permission === name ? allowed : { kind: 'refused', person: ana, ask: ['docs-admins'] },
-    isOpen: () => false,
+      permission === name ? allowed : { kind: 'refused', person: ana, ask: '@docs-admins' },
   });
 
   test('is offered to those who may start exports alone', async () => {
@@ -72,7 +71,7 @@ describe('an export that is asked for', () => {
 });
 
 describe('who may not instruct the agent', () => {
-  const refused: PermissionResult = { kind: 'refused', person: ana, ask: ['docs-admins'] };
+  const refused: PermissionResult = { kind: 'refused', person: ana, ask: '@docs-admins' };
 
   test('reads help all the same, unless from elsewhere', async () => {
     await look(await given({ id: 'm1', reply: aMentionReply('hi') }), contextWith({}, refused));

@@ -52,7 +52,7 @@ describe('an unusual day', () => {
 describe('an owner who may no longer set up digests', () => {
   const person = (id: string, active = true) => ({ id, name: id, fullMember: true, active });
   const refused = (active = true): JobContextParts => ({
-    policy: { check: async (id) => ({ kind: 'refused', person: person(id, active), ask: [] }) },
+    policy: { check: async (id) => ({ kind: 'refused', person: person(id, active), ask: 'ana' }) },
   });
   const dms = () => [...world.published.values()].filter(({ place }) => 'user' in place);
 

@@ -22,7 +22,7 @@ const person = (who: { active: boolean }): JobContextParts => ({
     check: async (id) => ({
       kind: 'refused',
       person: { id, name: id, fullMember: true, ...who },
-      ask: [],
+      ask: 'ana',
     }),
   },
 });
