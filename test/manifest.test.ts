@@ -247,7 +247,7 @@ function agentMessages(): Message[] {
     { state: 'ended', ended: { why: 'stopped', by: { id: 'U0BEN', name: 'ben' }, unsent: 0 } },
     {
       instructions: [anInstruction()],
-      limit: { n: 1, kind: 'ours', perHour: 100, untilMs: NOW_MS },
+      limit: { n: 1, perHour: 100, untilMs: NOW_MS },
     },
   ];
   const question = ephemeralMessage(aThread(), { id: 'q', to: 'U0ANA', kind: 'question', about: '1.1' });
@@ -262,7 +262,7 @@ function digestMessages(): Message[] {
     goesOnMessage(one),
   );
   const posted = postedAlreadyMessage(digest, 'https://acme.example/archives/C0DOCS/p1');
-  const asked = digestAskMessages(aThread({ digestAsks: [anAsk()] }), 'https://acme.example/');
+  const asked = digestAskMessages(aThread({ instructions: [anAsk()] }), 'https://acme.example/');
   const asks = asked.map((line) => line.message);
   return [...listed, posted, ...asks, message([['Top pages']], askButtons(digest, 'pages'))];
 }

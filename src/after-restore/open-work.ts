@@ -1,8 +1,7 @@
 import { ZodError } from 'zod';
 import { digestAskMessages } from '../jobs/agent/thread/digest-ask-view.ts';
 import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
-import { applySendResult } from '../jobs/agent/thread/rounds.ts';
-import { updateInstruction, withoutFinal } from '../jobs/agent/thread/transitions.ts';
+import { applySendResult, updateInstruction, withoutFinal } from '../jobs/agent/thread/transitions.ts';
 import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
 import { type WatchRun, watchRun } from '../jobs/agent/watch/record.ts';
 import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';

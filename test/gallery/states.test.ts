@@ -25,7 +25,6 @@ test('every state has a name of its own', () => {
 describe('every state is in the gallery:', () => {
   /** Functions of the files with views that show nothing by themselves, and those that wait, which no view does. */
   const SHOW_NOTHING = [
-    'askOf',
     'choicesOf',
     'fieldProblem',
     'findEntry',
@@ -33,6 +32,7 @@ describe('every state is in the gallery:', () => {
     'instructionProblem',
     'missingEntry',
     'newJobIn',
+    'originOf',
     'problem',
     'readPlace',
     'readTimetable',

@@ -2,7 +2,7 @@ import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
 import { projectMessage } from '../../jobs/agent/mention/view.ts';
 import { instructEntry } from '../../jobs/agent/thread/event.ts';
 import {
-  type DigestAsk,
+  type DigestOrigin,
   type ListedThread,
   listedThread,
   newThread,
@@ -39,15 +39,12 @@ interface FollowRequest {
   /** The instruction is the message at `under.ts`. */
   reply?: { ts: string; files: boolean };
   /** The digest under which the job is requested. */
-  ask?: AskedUnder;
+  origin?: DigestOrigin;
 }
-
-/** Where and about what a person gives an instruction under a digest. */
-type AskedUnder = Pick<DigestAsk, 'digest' | 'under' | 'channel' | 'subject' | 'about'>;
 
 /** Starts a thread that follows a job. Returns a message if that is not possible. */
 export async function followJob(
-  { jobId, text, project: named, under, reply, ask }: FollowRequest,
+  { jobId, text, project: named, under, reply, origin }: FollowRequest,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
@@ -57,7 +54,7 @@ export async function followJob(
       ? projectMessage(project.problem, '/docs-agent new …', 'new')
       : projectMessage(project.problem, `/docs-agent follow ${jobId}`);
   const { teamId, channel } = caller;
-  const instruction = newInstructionOf(caller, text, tools);
+  const instruction = { ...newInstructionOf(caller, text, tools), origin };
   const thread = newThread(
     {
       id: requestRunId(caller),
@@ -71,7 +68,6 @@ export async function followJob(
         ...instruction,
         ...(reply && { id: reply.ts, files: reply.files, isReply: true, atMs: Math.round(tsToMs(reply.ts)) }),
       },
-      ...(ask && { digestAsks: [askOf(ask, instruction)] }),
     },
     tools.now(),
   );
@@ -85,23 +81,15 @@ const newInstructionOf = ({ teamId, requestId, user }: Caller, text: string, { n
   text,
 });
 
-const askOf = (ask: AskedUnder, { id, by, atMs }: ReturnType<typeof newInstructionOf>): DigestAsk => ({
-  ...ask,
-  id,
-  by,
-  atMs,
-});
-
 /** Sends an instruction to the job of a thread. Returns whether the thread is still there. */
 export async function instructThread(
   thread: ThreadRun,
   text: string,
-  ask: AskedUnder | undefined,
+  origin: DigestOrigin | undefined,
   caller: Caller,
   tools: CommandTools,
 ): Promise<boolean> {
-  const instruction = newInstructionOf(caller, text, tools);
-  const entry = instructEntry({ ...instruction, ...(ask && { ask: askOf(ask, instruction) }) });
+  const entry = instructEntry({ ...newInstructionOf(caller, text, tools), origin });
   const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
   if (outcome !== 'gone') await auditThread(thread, 'accepted', tools);
   return outcome !== 'gone';
@@ -120,7 +108,7 @@ async function startThread(
   const acceptance = await tools.intake.start(thread, caller, quotas);
   if (acceptance.kind === 'full') {
     await auditThread(thread, 'refused: too many threads', tools);
-    if (thread.digestAsks.length > 0)
+    if (thread.instructions.some(({ origin }) => origin))
       await tools.intake.start(endThread(thread, { why: 'tooManyThreads' }), caller);
     return projectMessage({ kind: 'full', max: quotas[0].max }, '');
   }

@@ -109,19 +109,23 @@ const askModal: Modal = {
     const thread = where === NEW_JOB ? undefined : await loadThread(where, run, caller, tools);
     const problem = instructionProblem(text, thread, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
-    const ask = askOf(run, entry);
+    const origin = originOf(run, entry);
     if (thread === undefined) {
       // The name of another conversation is unknown.
       const channel = caller.channel.id === run.channel ? caller.channel : { id: run.channel, name: '' };
-      await followJob({ jobId: undefined, text, project: run.project, ask }, { ...caller, channel }, tools);
-    } else if (!(await instructThread(thread, text, ask, caller, tools)))
+      await followJob(
+        { jobId: undefined, text, project: run.project, origin },
+        { ...caller, channel },
+        tools,
+      );
+    } else if (!(await instructThread(thread, text, origin, caller, tools)))
       throw new UserFacingError(notFollowed);
     // Its line under the digest is the answer.
     return { kind: 'closed' };
   },
 };
 
-const askOf = (run: EditionRun, { subject }: AskEntry) => ({
+const originOf = (run: EditionRun, { subject }: AskEntry) => ({
   digest: run.id,
   under: rootKey(run),
   channel: run.channel,

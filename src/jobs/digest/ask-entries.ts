@@ -1,6 +1,6 @@
 import { cut, formatCount, singleLine } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
-import type { DigestAsk } from '../agent/thread/record.ts';
+import type { DigestOrigin } from '../agent/thread/record.ts';
 import type { AskButton } from './buttons.ts';
 import { pathText, queryText, timesText, viewsText } from './edition/phrases.ts';
 import type { EditionRun } from './edition/record.ts';
@@ -9,7 +9,7 @@ import { lastCompleteWeek, rangeText } from './weeks.ts';
 
 /** A possible subject for the agent, with its numbers in a few words, and the task for the digest's `period`. */
 export interface AskEntry {
-  subject: DigestAsk['subject'];
+  subject: DigestOrigin['subject'];
   numbers: string;
   task: (period: string) => string;
 }

@@ -60,7 +60,7 @@ function nextOf(result: SubmitResult) {
 }
 
 const asks = async () =>
-  (await world.runs.activeOf(threadRun, 'agent-thread')).flatMap(({ digestAsks }) => digestAsks);
+  (await world.runs.activeOf(threadRun, 'agent-thread')).flatMap(({ instructions }) => instructions);
 
 /** Everything that Slack would refuse. */
 function checked(view: ModalView | undefined, about: string | undefined) {

@@ -149,8 +149,8 @@ const homes: GalleryState[] = [
   ]),
   ...answersOf('held reply', threadNeeds, aHeldReply, [
     withHeld({ state: 'waiting' }),
-    withHeld({ state: 'over', outcome: 'notForAgent' }),
-    withHeld({ state: 'over', outcome: 'withdrawn' }),
+    withHeld({ state: 'notForAgent' }),
+    withHeld({ state: 'withdrawn' }),
     aThread(),
   ]),
   ...answersOf('failed digest', scheduleNeeds, aFailedDigest, [

@@ -4,8 +4,8 @@ import { formatDuration } from '../../../slack/text.ts';
 import { pullRequestParts } from '../../pull-request-view.ts';
 import { personName } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
-import { outcomeOf } from './digest-asks.ts';
-import type { DigestAsk, DigestAskEnding, ThreadRun } from './record.ts';
+import type { DigestOrigin, Instruction, ThreadRun } from './record.ts';
+import { type AskEnding, askEnding, isAskSettled } from './transitions.ts';
 import { threadPermalink } from './view.ts';
 
 /**
@@ -14,31 +14,41 @@ import { threadPermalink } from './view.ts';
  */
 export function digestAskMessages(thread: ThreadRun, workspaceUrl: string | undefined): OutboxMessage[] {
   if (thread.place === undefined && thread.state !== 'ended') return [];
-  return thread.digestAsks.map((ask) => ({
-    key: `${thread.id}.ask.${ask.id}`,
-    place: { under: ask.under },
-    kind: 'state',
-    ...(ask.ending === undefined && { lasting: true }),
-    message: askLine(thread, ask, workspaceUrl),
-  }));
+  return thread.instructions.flatMap((one): OutboxMessage[] => {
+    const { id, origin } = one;
+    if (origin === undefined || origin.final) return [];
+    return [
+      {
+        key: `${thread.id}.ask.${id}`,
+        place: { under: origin.under },
+        kind: 'state',
+        ...(!isAskSettled(thread, one) && { lasting: true }),
+        message: askLine(thread, one, origin, workspaceUrl),
+      },
+    ];
+  });
 }
 
 /** A digest mentions nobody. */
-function askLine(thread: ThreadRun, ask: DigestAsk, workspaceUrl: string | undefined) {
-  const { ending } = outcomeOf(thread, ask);
-  const url = mayLink(thread, ask) && workspaceUrl ? threadPermalink(thread, workspaceUrl) : undefined;
+function askLine(
+  thread: ThreadRun,
+  one: Instruction,
+  origin: DigestOrigin,
+  workspaceUrl: string | undefined,
+) {
+  const url = mayLink(thread, origin) && workspaceUrl ? threadPermalink(thread, workspaceUrl) : undefined;
   return layout({
-    ...lineOf(ending, ask.about),
-    small: [[`Asked by ${personName(ask.by.name)}`]],
+    ...lineOf(askEnding(thread, one), origin.about),
+    small: [[`Asked by ${personName(one.by.name)}`]],
     buttons: url === undefined ? [] : [{ label: 'Open thread', action: agentActions.openThread, url }],
   });
 }
 
 /** Whether all readers of the digest may open the thread. */
-const mayLink = ({ place, inDirectMessage, asked }: ThreadRun, { channel }: DigestAsk) =>
+const mayLink = ({ place, inDirectMessage, asked }: ThreadRun, { channel }: DigestOrigin) =>
   !inDirectMessage && (place?.channel === channel || asked.isPublic);
 
-function lineOf(ending: DigestAskEnding | undefined, about: string): Pick<Layout, 'icon' | 'lines'> {
+function lineOf(ending: AskEnding | undefined, about: string): Pick<Layout, 'icon' | 'lines'> {
   const line = (icon: string, ...parts: Part[]) => ({ icon, lines: [parts] });
   switch (ending?.kind) {
     case undefined:

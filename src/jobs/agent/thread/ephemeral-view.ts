@@ -22,6 +22,7 @@ import {
   findInstruction,
   heldOf,
   type Instruction,
+  isOver,
   isSoleAuthor,
   type SendProblem,
   type ThreadRun,
@@ -186,11 +187,10 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
 };
 
 function settledText(one: Instruction | undefined): string {
-  if (one?.outcome === 'notForAgent')
+  if (one?.state === 'notForAgent')
     return `Not sent, because you said it's not for the agent: ${quoted(one.excerpt)}`;
-  if (one?.outcome === 'withdrawn')
-    return `Not sent, because its message was deleted: ${quoted(one.excerpt)}`;
-  const isSent = one !== undefined && (one.outcome ?? 'sent') === 'sent';
+  if (one?.state === 'withdrawn') return `Not sent, because its message was deleted: ${quoted(one.excerpt)}`;
+  const isSent = one !== undefined && (one.state === 'sent' || !isOver(one));
   if (!isSent) return 'Already handled: its thread shows the result.';
   return `${quoted(one.excerpt)} goes to the agent.`;
 }

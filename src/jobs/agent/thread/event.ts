@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { InboxEntry } from '../../../store/runs.ts';
 import { polled } from '../watch/record.ts';
 import { clickActions } from './buttons.ts';
-import { digestAsk, person } from './record.ts';
+import { digestOrigin, person } from './record.ts';
 
 const content = z.object({
   text: z.unknown().optional(),
@@ -38,8 +38,7 @@ export const threadEvent = z.discriminatedUnion('kind', [
     by: person,
     text: z.string(),
     atMs: z.number(),
-    /** The modal was opened under a digest. */
-    ask: digestAsk.optional(),
+    origin: digestOrigin.optional(),
   }),
   /**
    * A click by a person with the permission. `about` has ids of instructions, or `round` its number. `attempt` is the

@@ -14,15 +14,28 @@ import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.t
 import { projectMessage } from '../mention/view.ts';
 import { leaveWatch, updateWatch } from '../watch/job.ts';
 import { addSend, addThread, requestPoll } from '../watch/record.ts';
-import { addAsk } from './digest-asks.ts';
 import { noPlaceMessage, takenMessage, threadNeeds, unknownJobMessage } from './ephemeral-view.ts';
 import { type ThreadEvent, threadEvent } from './event.ts';
 import { troubleMessage } from './messages-view.ts';
 import { auditChanges, auditThread, publishAndWait, publishThread, saveChanges } from './publish.ts';
-import { isJobRefused, nextWaitingOf, openRoundOf, type ThreadRun, threadRun } from './record.ts';
+import {
+  isJobRefused,
+  newInstruction,
+  nextWaitingOf,
+  openRoundOf,
+  type ThreadRun,
+  threadRun,
+} from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';
 import { checkOpenSend, nextSendAtMs, nextSendable, send } from './send.ts';
-import { addEphemeral, dropAuthor, endIfNotCreated, endThread } from './transitions.ts';
+import {
+  addEphemeral,
+  addInstruction,
+  compact,
+  dropAuthor,
+  endIfNotCreated,
+  endThread,
+} from './transitions.ts';
 import { cardKey } from './view.ts';
 
 /** Steps mostly wait for the platform, and a step that hangs must not delay other threads. */
@@ -112,10 +125,8 @@ async function follow(
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
   const { now, policy } = context;
-  const delaysMs: number[] = [];
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
-  if (answerInMs > 0) delaysMs.push(answerInMs);
   const isToJoin = run.agentJobId !== undefined && !run.watched;
   // So people see each send, and the end of one retry before the next.
   if (isToJoin || run.retry?.expired) await publishThread(run, context);
@@ -124,27 +135,24 @@ async function follow(
     return saveAs({ ...run, watched: true });
   }
 
-  const applied = await applyInbox(run, inbox, context);
-  if (applied.pollRequested && run.agentJobId !== undefined)
+  const { thread, consumed, isBlocked, pollRequested } = await applyInbox(run, inbox, context);
+  if (pollRequested && run.agentJobId !== undefined)
     await updateWatch(run, (watch) => requestPoll(watch, now()), context);
-  const sendable = nextSendable(applied.thread, now());
+  const head = nextSendable(thread, now());
   // Checked right before the send, since the instruction may have waited for hours.
-  const verdict = sendable && (await policy.check(sendable.by.id, 'agent'));
-  const head = verdict?.kind === 'allowed' ? sendable : undefined;
-  const thread =
-    verdict?.kind === 'refused' && sendable
-      ? dropAuthor(applied.thread, sendable.by.id, verdict.ask)
-      : applied.thread;
-  if (applied.consumed > 0 || head !== undefined || thread !== applied.thread) {
-    if (head === undefined) return saveChanges(run, thread, applied.consumed, context);
+  const verdict = head && (await policy.check(head.by.id, 'agent'));
+  if (head && verdict?.kind === 'allowed') {
     await auditChanges(run, thread, context);
-    return send(thread, head, applied.consumed, context);
+    return send(compact(thread), head, consumed, context);
   }
-  const isBlockedBySlack = verdict?.kind === 'unknown' || applied.isBlocked;
-  if (isBlockedBySlack) delaysMs.push(lookupRetryMs(context));
+  if (head && verdict?.kind === 'refused')
+    return saveChanges(run, dropAuthor(thread, head.by.id, verdict.ask), consumed, context);
+  if (consumed > 0) return saveChanges(run, thread, consumed, context);
 
   const next = endIfNotCreated(run);
   if (next !== run) return saveChanges(run, next, 0, context);
+  const delaysMs = answerInMs > 0 ? [answerInMs] : [];
+  if (verdict?.kind === 'unknown' || isBlocked) delaysMs.push(lookupRetryMs(context));
   if (nextWaitingOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
   return publishAndWait(run, wakes, delaysMs, context);
 }
@@ -285,6 +293,8 @@ function addEndedEphemerals(run: ThreadRun, events: readonly ThreadEvent[]): Thr
   return events.reduce((thread, event) => {
     if (event.kind === 'reply' && event.mentionsBot) return addOver(thread, event.user, event.ts);
     if (event.kind !== 'instruct') return thread;
-    return addOver(event.ask ? addAsk(thread, event.ask) : thread, event.by.id, event.id);
+    const { kind: _, ...one } = event;
+    const refused = newInstruction({ ...one, text: '', state: 'notSent' });
+    return addOver(one.origin ? addInstruction(thread, refused) : thread, one.by.id, one.id);
   }, run);
 }

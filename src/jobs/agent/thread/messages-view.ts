@@ -315,17 +315,16 @@ const MINUTE_MS = 60_000;
 
 function limitMessage(
   thread: ThreadRun,
-  { kind, perHour, untilMs }: NonNullable<ThreadRun['limit']>,
+  { perHour, untilMs }: NonNullable<ThreadRun['limit']>,
   waiting: Instruction[],
 ): Message {
   const [first, ...others] = waiting;
   const isOne = first !== undefined && others.length === 0;
   const kept = isOne ? quotedBy(first) : instructionCountText(waiting.length);
-  const used = perHour === 1 ? 'is' : 'are';
   const why =
-    kind === 'ours'
-      ? `${instructionCountText(perHour)} an hour ${used} used up for this project.`
-      : "The platform's limit is reached.";
+    perHour === undefined
+      ? "The platform's limit is reached."
+      : `${instructionCountText(perHour)} an hour ${perHour === 1 ? 'is' : 'are'} used up for this project.`;
   const ids = waiting.map(({ id }) => id);
   const label = isOne ? 'Discard' : 'Discard all';
   const discard = threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt);

@@ -14,10 +14,10 @@ import {
   type Person,
   type ThreadRun,
 } from './record.ts';
-import { markFinal, updateInstruction, withoutFinal } from './transitions.ts';
+import { compact, markFinal, updateInstruction, withoutFinal } from './transitions.ts';
 import { threadMessages } from './view.ts';
 
-/** Audits the changes, then returns the save. */
+/** Audits the changes, then returns the save of the compact thread. */
 export async function saveChanges(
   before: ThreadRun,
   after: ThreadRun,
@@ -25,7 +25,7 @@ export async function saveChanges(
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
   await auditChanges(before, after, context);
-  return saveAs(after, { consumed });
+  return saveAs(compact(after), { consumed });
 }
 
 /** Publishes all messages of a thread in their present form. */
@@ -48,7 +48,8 @@ export async function publishAndWait(
   const { runs, figures, now } = context;
   await publishThread(run, context);
   // The next digest finds an ask by this list.
-  for (const { digest, final: isFinal } of run.digestAsks) if (!isFinal) await figures.addAsk(digest, run.id);
+  for (const { origin } of run.instructions)
+    if (origin && !origin.final) await figures.addAsk(origin.digest, run.id);
   const ephemerals = await postNextEphemeral(run, context);
   if (ephemerals !== run.ephemerals) return saveAs({ ...run, ephemerals });
   const { thread, retryInMs } = await showReactions(run, context);
@@ -97,11 +98,9 @@ async function postEphemeral(
  * Returns the reaction for a reply: ⏸ while it is held, 👀 after it was taken and before its round shows a status. From
  * then on 👀 stays as it is. An instruction that is not a reply has none.
  */
-function reactionOf({ isReply, state, outcome, round, reaction }: Instruction): Instruction['reaction'] {
-  if (!isReply) return undefined;
+function reactionOf({ isReply, state, round, reaction }: Instruction): Instruction['reaction'] {
+  if (!isReply || state === 'notForAgent' || state === 'discarded' || state === 'withdrawn') return undefined;
   if (state === 'held') return 'double_vertical_bar';
-  const isDropped = outcome === 'notForAgent' || outcome === 'discarded' || outcome === 'withdrawn';
-  if (state === 'over' && isDropped) return undefined;
   return round === undefined || reaction === 'eyes' ? 'eyes' : undefined;
 }
 
@@ -153,16 +152,19 @@ async function changeReaction(
 export async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
   const { agentJobId, asked, place, teamId } = after;
   const lines: Promise<void>[] = [];
-  for (const { instruction, result } of diffOutcomes(before, after)) {
-    const { text } = findInstruction(before, instruction.id) ?? instruction;
+  for (const one of after.instructions) {
+    const earlier = findInstruction(before, one.id);
+    const result = RESULTS[one.state];
+    const isKnown = earlier?.attempt === one.attempt && RESULTS[earlier.state] === result;
+    if (result === undefined || isKnown) continue;
     const line = context.audit.add(teamId, {
       atMs: context.now(),
-      user: instruction.by,
+      user: one.by,
       channel: place?.channel ?? asked.channel,
       what: 'instruction',
       subject: agentJobId ?? 'new agent job',
       ...(agentJobId !== undefined && { job: agentJobId }),
-      result: `${result} · ${text.length} characters`,
+      result: `${result} · ${(earlier ?? one).text.length} characters`,
     });
     lines.push(line);
   }
@@ -190,32 +192,15 @@ export async function auditThread(
   await audit.add(teamId, { atMs: now(), user, channel: asked.channel, what: 'agent', subject, result });
 }
 
-/** Returns the results of instructions between two states of a thread, in the words of the audit log. */
-function diffOutcomes(before: ThreadRun, after: ThreadRun): { instruction: Instruction; result: string }[] {
-  const known = new Map(before.instructions.map((one) => [one.id, one]));
-  const kept = new Set(after.instructions.map(({ id }) => id));
-  // If very many are dropped at once, `compact` keeps only some of them.
-  const lost = before.instructions.filter((one) => resultOf(one) === undefined && !kept.has(one.id));
-  const changed = after.instructions.flatMap((instruction) => {
-    const result = resultOf(instruction);
-    const earlier = known.get(instruction.id);
-    const previous = earlier?.attempt === instruction.attempt ? resultOf(earlier) : undefined;
-    return result === undefined || result === previous ? [] : [{ instruction, result }];
-  });
-  return [...lost.map((instruction) => ({ instruction, result: 'discarded' })), ...changed];
-}
-
-/** Results by state, or by outcome for finished instructions. Other states have no result. */
-const RESULTS: Partial<Record<Instruction['state'] | NonNullable<Instruction['outcome']>, string>> = {
+/** The results of instructions in the words of the audit log. Other states have none. */
+const RESULTS: Partial<Record<Instruction['state'], string>> = {
   working: 'sent',
+  sent: 'sent',
   unknown: 'unclear',
   failed: 'not sent',
-  sent: 'sent',
+  notSent: 'not sent',
   notForAgent: 'not for the agent',
   discarded: 'discarded',
   withdrawn: 'withdrawn',
   left: 'left unclear',
-  notSent: 'not sent',
 };
-
-const resultOf = ({ state, outcome }: Instruction) => RESULTS[state === 'over' ? (outcome ?? state) : state];

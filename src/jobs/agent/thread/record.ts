@@ -12,12 +12,37 @@ import { jobSnapshot, polled, roundEnding } from '../watch/record.ts';
 export const person = z.object({ id: z.string(), name: z.string() });
 export type Person = z.infer<typeof person>;
 
+/** Where somebody gave an instruction under a digest; a line there shows what becomes of it. */
+export const digestOrigin = z.object({
+  /** The run of the digest, the key of the message that has the line in its thread, and the channel. */
+  digest: z.string(),
+  under: z.string(),
+  channel: z.string(),
+  /** A page, a search term, or questions without an answer; `value` is its number at the time of the request. */
+  subject: z.object({
+    kind: z.enum(['page', 'thumbs', 'search', 'questions']),
+    /** The path or the search term, as the platform gives it. */
+    name: z.string(),
+    value: z.number().optional(),
+  }),
+  /** The subject as text. */
+  about: z.string(),
+  /** Its line is final. */
+  final: z.boolean().optional(),
+});
+export type DigestOrigin = z.infer<typeof digestOrigin>;
+
+/** States of an instruction that nothing changes any more. */
+const OVER = ['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notSent'] as const;
+
 /**
  * One instruction to the agent, or a reply that may become one.
  *
  * `held` its author is asked whether it is one · `waiting` to be sent · `sending` the intent is saved and the call
  * under way · `unknown` the result is unknown, a person decides · `working` the platform took it · `failed` it
- * certainly did not arrive · `over` finished, see `outcome`
+ * certainly did not arrive, and may be sent again. Over: `sent` its round has ended · `notForAgent` its author said so ·
+ * `discarded` · `withdrawn` its message was deleted or emptied before the send · `left` unknown, and a person left it so ·
+ * `notSent` it did not arrive
  */
 const instruction = z.object({
   /** The `ts` of the reply, or derived from the request's id. A repeat has the same id. */
@@ -35,7 +60,8 @@ const instruction = z.object({
   files: z.boolean().default(false),
   /** It starts a new job instead of following up on one. */
   creates: z.boolean().default(false),
-  state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', 'over']),
+  origin: digestOrigin.optional(),
+  state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', ...OVER]),
   /** Counts the sends that a person requested. */
   attempt: z.number().int().default(1),
   /** Time of this attempt's call. */
@@ -46,11 +72,8 @@ const instruction = z.object({
   reaction: z.enum(['eyes', 'double_vertical_bar']).optional(),
   /** Its round, once it was sent. */
   round: z.number().int().optional(),
-  /**
-   * `sent` the platform took it · `notForAgent` its author said so · `discarded` · `withdrawn` its message was deleted
-   * or emptied before the send · `left` unknown, and a person left it so · `notSent` it did not arrive
-   */
-  outcome: z.enum(['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notSent']).optional(),
+  /** With an `origin`: how its round ended. */
+  ending: roundEnding.optional(),
 });
 export type Instruction = z.infer<typeof instruction>;
 
@@ -59,6 +82,8 @@ export const newInstruction = (
   one: Pick<Instruction, 'id' | 'by' | 'atMs' | 'text'> & Partial<Instruction>,
 ): Instruction =>
   instruction.parse({ isReply: false, state: 'waiting', excerpt: excerptOf(one.text), ...one });
+
+export const isOver = ({ state }: Pick<Instruction, 'state'>) => OVER.some((one) => one === state);
 
 /** It has not been sent and can still be changed or withdrawn. */
 export const isPending = ({ state }: Pick<Instruction, 'state'>) => state === 'held' || state === 'waiting';
@@ -127,17 +152,9 @@ export const ephemeral = z.object({
   id: z.string(),
   to: z.string(),
   kind: z.enum([
-    ...([
-      'question',
-      'files',
-      'edited',
-      'notPermitted',
-      'noLongerAllowed',
-      'tooEmpty',
-      'tooLong',
-      'tooMany',
-    ] as const),
-    ...(['help', 'mode', 'followsAlready', 'badFollow', 'lateMention', 'stopped', 'over', 'status'] as const),
+    ...(['question', 'files', 'edited', 'notPermitted', 'noLongerAllowed', 'tooEmpty', 'tooLong'] as const),
+    ...(['tooMany', 'help', 'mode', 'followsAlready', 'badFollow', 'lateMention', 'stopped'] as const),
+    ...(['over', 'status'] as const),
   ]),
   /** The id of an instruction or a job, a mode, or a contact. */
   about: z.string().optional(),
@@ -151,52 +168,16 @@ export const ephemeral = z.object({
 });
 export type Ephemeral = z.infer<typeof ephemeral>;
 
-/** No instruction is sent before `untilMs`. `ours`: by our own hourly limit; `platform`: by the platform's answer. */
+/** No instruction is sent before `untilMs`. */
 const sendLimit = z.object({
   /** Unique to this limit, for the key of its message. */
   n: z.number().int(),
-  kind: z.enum(['ours', 'platform']),
-  /** Our hourly limit. */
-  perHour: z.number().int(),
+  /** Our own hourly limit; missing if it is the platform's. */
+  perHour: z.number().int().optional(),
   untilMs: z.number(),
   /** The person who discarded the waiting instructions. */
   discardedBy: person.optional(),
 });
-
-/**
- * How an ask ended: as its round, or else. `notSent`: the platform does not have it · `unknown`: the result is unknown ·
- * `stopped`: the thread no longer follows the job.
- */
-const digestAskEnding = roundEnding.or(z.object({ kind: z.enum(['notSent', 'unknown', 'stopped']) }));
-export type DigestAskEnding = z.infer<typeof digestAskEnding>;
-
-/** An instruction that a person gave under a digest; a line there shows what becomes of it. */
-export const digestAsk = z.object({
-  /** The instruction's id. */
-  id: z.string(),
-  by: person,
-  atMs: z.number(),
-  /** The run of the digest, the key of the message that has the line in its thread, and the channel. */
-  digest: z.string(),
-  under: z.string(),
-  channel: z.string(),
-  /** A page, a search term, or questions without an answer; `value` is its number at the time of the request. */
-  subject: z.object({
-    kind: z.enum(['page', 'thumbs', 'search', 'questions']),
-    /** The path or the search term, as the platform gives it. */
-    name: z.string(),
-    value: z.number().optional(),
-  }),
-  /** The subject as text. */
-  about: z.string(),
-  /** The job's round of the instruction, once known. */
-  round: z.number().int().optional(),
-  /** Missing while it may still change. */
-  ending: digestAskEnding.optional(),
-  /** Its line is final. */
-  final: z.boolean().optional(),
-});
-export type DigestAsk = z.infer<typeof digestAsk>;
 
 /** A Slack thread that follows an agent job. Its messages are functions of this record, see `view.ts`. */
 export const threadRun = runBase.extend({
@@ -261,17 +242,14 @@ export const threadRun = runBase.extend({
   hasOtherAuthors: z.boolean().default(false),
   /** Each person's answer whether their replies are instructions, by user id. */
   answers: z.record(z.string(), z.enum(['always', 'mention'])).default({}),
-  /** People who were informed that they may not instruct the agent. */
-  refused: z.array(z.string()).default([]),
   /** The latest messages that were deleted before they were known. */
   deleted: z.array(z.string()).optional(),
-  /** `compact` in `transitions.ts` describes their order, and which are kept. */
+  /** In the order of their arrival; `compact` in `transitions.ts` decides which are kept. */
   instructions: z.array(instruction).default([]),
   /** Counts the calls that may have been made. */
   sends: z.number().int().default(0),
   rounds: z.array(threadRound).default([]),
   sendProblems: z.array(sendProblem).default([]),
-  digestAsks: z.array(digestAsk).default([]),
   /** Ephemerals that are not posted yet. */
   ephemerals: z.array(ephemeral).default([]),
   /** The watch of the job knows this thread and its last send. */
@@ -319,7 +297,6 @@ export type ListedThread = z.infer<typeof listedThread>;
 /** The input for a new thread. Without `agentJobId` its instruction starts the job. */
 type NewThread = Pick<ThreadRun, 'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'asked' | 'mode'> & {
   checked?: boolean;
-  digestAsks?: ThreadRun['digestAsks'];
   /** The owner's first instruction; one without text is left out. */
   instruction?: Pick<Instruction, 'id' | 'text'> & Partial<Instruction>;
 };
@@ -364,7 +341,9 @@ export const findInstruction = ({ instructions }: ThreadRun, id: string | undefi
 
 /** The instructions that wait to be sent, in order. */
 export const waitingOf = ({ instructions }: ThreadRun) =>
-  instructions.filter(({ state }) => state === 'waiting');
+  instructions
+    .filter(({ state }) => state === 'waiting')
+    .toSorted((one, other) => one.atMs - other.atMs || (one.id < other.id ? -1 : 1));
 
 /** The held replies of one person. */
 export const heldOf = ({ instructions }: ThreadRun, userId: string) =>

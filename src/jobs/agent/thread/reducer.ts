@@ -3,13 +3,13 @@ import { leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/mess
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import { excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
-import { addAsk } from './digest-asks.ts';
 import type { ReplyEvent, ThreadClick, ThreadEvent } from './event.ts';
 import {
   type Ephemeral,
   findInstruction,
   heldOf,
   type Instruction,
+  isOver,
   isPending,
   isResendable,
   isSoleAuthor,
@@ -18,16 +18,14 @@ import {
   type Person,
   type ThreadRun,
 } from './record.ts';
-import { applyPolled } from './rounds.ts';
 import {
   addEphemeral,
   addInstruction,
-  askAuthor,
-  compact,
-  dropInstructions,
+  applyPolled,
   endThread,
   releaseHeld,
   updateInstruction,
+  updateInstructions,
 } from './transitions.ts';
 
 export interface EventContext {
@@ -50,11 +48,6 @@ const QUESTION_TTL_MS = 10 * 60_000;
 /** Returns the thread after an event. Returns the same thread if nothing changes, as after a repeated event. */
 export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
   if (thread.state === 'ended') return thread;
-  const next = applyByKind(thread, event, context);
-  return next === thread ? thread : compact(next);
-}
-
-function applyByKind(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
   switch (event.kind) {
     case 'clicked':
       return applyClick(thread, event);
@@ -112,7 +105,9 @@ function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext)
   const atMs = Number.isFinite(writtenAtMs) ? writtenAtMs : nowMs;
   const one = newInstruction({ id: ts, by, atMs, isReply: true, text, files, state });
   const next = addInstruction(thread, one);
-  return isTaken || hasOpenQuestion(thread, author.id, nowMs) ? next : askAuthor(next, one);
+  if (isTaken || hasOpenQuestion(thread, author.id, nowMs)) return next;
+  const { excerpt } = one;
+  return addEphemeral(next, { id: `question ${ts}`, to: by.id, kind: 'question', about: ts, excerpt });
 }
 
 function readContent({ content, files }: ReplyEvent, { names, botUserId }: EventContext) {
@@ -152,17 +147,8 @@ const hasOpenQuestion = (thread: ThreadRun, userId: string, nowMs: number) =>
   !isSoleAuthor(thread, userId) && heldOf(thread, userId).some(({ atMs }) => nowMs - atMs < QUESTION_TTL_MS);
 
 /** A person without the permission gets an ephemeral once, and again at each mention of Docket. */
-function refuseAuthor(
-  thread: ThreadRun,
-  ts: string,
-  mentionsBot: boolean,
-  { author, ask }: EventContext,
-): ThreadRun {
-  const wasNotified = thread.refused.includes(author.id);
-  if (wasNotified && !mentionsBot) return thread;
-  const refused = wasNotified ? thread.refused : [...thread.refused, author.id];
-  return addReplyEphemeral({ ...thread, refused }, ts, author, { kind: 'notPermitted', about: ask });
-}
+const refuseAuthor = (thread: ThreadRun, ts: string, mentionsBot: boolean, { author, ask }: EventContext) =>
+  addReplyEphemeral(thread, mentionsBot ? ts : author.id, author, { kind: 'notPermitted', about: ask });
 
 function applyCommand(
   thread: ThreadRun,
@@ -194,9 +180,10 @@ function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext):
     const isLate = context.author.may && mentionsBot && !isTalk(parseThreadText(text));
     return isLate ? addReplyEphemeral(thread, ts, context.author, { kind: 'lateMention' }) : thread;
   }
-  const isSent = one.state === 'over' ? one.outcome === 'sent' : !isResendable(one);
-  if (isSent) return addReplyEphemeral(thread, ts, one.by, { kind: 'edited' });
-  if (!isResendable(one)) return thread;
+  if (!isResendable(one)) {
+    const isUnsent = isOver(one) && one.state !== 'sent';
+    return isUnsent ? thread : addReplyEphemeral(thread, ts, one.by, { kind: 'edited' });
+  }
   if (isTalk(parseThreadText(text))) return withdrawPending(thread, one);
   if (!context.author.may) return refuseAuthor(withdraw(thread, one), ts, mentionsBot, context);
   const rejection = tooLong(text, context);
@@ -207,23 +194,25 @@ function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext):
   return mentionsBot ? releaseHeld(edited, [ts]) : edited;
 }
 
-const withdraw = (thread: ThreadRun, one: Instruction) =>
-  dropInstructions(thread, (other) => other === one, 'withdrawn');
+const withdraw = (thread: ThreadRun, { id }: Instruction) =>
+  updateInstruction(thread, id, { state: 'withdrawn' });
 
 const withdrawPending = (thread: ThreadRun, one: Instruction) =>
   isPending(one) ? withdraw(thread, one) : thread;
 
 function applyModal(
-  before: ThreadRun,
-  { id, by, text, atMs, ask }: Extract<ThreadEvent, { kind: 'instruct' }>,
+  thread: ThreadRun,
+  { kind: _, ...asked }: Extract<ThreadEvent, { kind: 'instruct' }>,
   context: EventContext,
 ): ThreadRun {
-  const thread = ask === undefined ? before : addAsk(before, ask);
+  const { id, by, text, origin } = asked;
   if (findInstruction(thread, id) || isTalk(parseThreadText(text))) return thread;
   const rejection = tooLong(text, context) ?? tooMany(thread, 'waiting', text, context);
-  if (rejection !== undefined)
-    return addEphemeral(thread, { id: `${rejection.kind} ${id}`, to: by.id, ...rejection });
-  return addInstruction(thread, newInstruction({ id, by, atMs, text }));
+  if (rejection === undefined) return addInstruction(thread, newInstruction(asked));
+  // Its line under the digest says that it was not sent.
+  const refused = newInstruction({ ...asked, text: '', state: 'notSent' });
+  const next = origin ? addInstruction(thread, refused) : thread;
+  return addEphemeral(next, { id: `${rejection.kind} ${id}`, to: by.id, ...rejection });
 }
 
 /** The mode that a button, or the command of the same name, switches to. */
@@ -272,7 +261,7 @@ function applyAnswer(
   if (held.length === 0 && action !== 'always') return thread;
   const next =
     action === 'notForAgent'
-      ? dropInstructions(thread, (one) => held.includes(one), 'notForAgent')
+      ? updateInstructions(thread, (one) => held.includes(one), { state: 'notForAgent' })
       : releaseHeld(
           thread,
           held.map(({ id }) => id),
@@ -285,7 +274,7 @@ function applyAnswer(
 /** Drops the instructions in `ids` that still wait. If none waits any more, the limit's message names the person. */
 function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): ThreadRun {
   const isDiscarded = ({ id, state }: Instruction) => state === 'waiting' && ids.includes(id);
-  const next = dropInstructions(thread, isDiscarded, 'discarded');
+  const next = updateInstructions(thread, isDiscarded, { state: 'discarded' });
   if (next === thread || next.limit === undefined || nextWaitingOf(next) !== undefined) return next;
   return { ...next, limit: { ...next.limit, discardedBy: by } };
 }
@@ -299,11 +288,10 @@ function resolveTrouble(
   const one = findInstruction(thread, id);
   const isOpen = one?.state === 'unknown' || (one?.state === 'failed' && action === 'sendAgain');
   if (one?.attempt !== attempt || !isOpen) return thread;
-  const unsent = { sentAtMs: undefined, round: undefined, outcome: undefined };
   const changes: Partial<Instruction> =
     action === 'leave'
-      ? { state: 'over', outcome: 'left' }
-      : { state: 'waiting', attempt: attempt + 1, ...unsent };
+      ? { state: 'left' }
+      : { state: 'waiting', attempt: attempt + 1, sentAtMs: undefined, round: undefined };
   const sendProblems = thread.sendProblems.map((problem) =>
     problem.id === one.id && problem.attempt === attempt ? { ...problem, answer: { by, action } } : problem,
   );

@@ -12,8 +12,7 @@ import {
   threadRun,
   unresolvedSendOf,
 } from './record.ts';
-import { applySendResult, type SendResult } from './rounds.ts';
-import { updateInstruction } from './transitions.ts';
+import { applySendResult, type SendResult, updateInstruction } from './transitions.ts';
 
 /** Returns the instruction that can be sent now. */
 export function nextSendable(thread: ThreadRun, nowMs: number): Instruction | undefined {
@@ -58,8 +57,8 @@ export async function send(
   if (slotInMs > 0) {
     // If our limit still has slots, it is the platform's limit that this send waits for.
     const { used, waiting } = await rateLimiter.usage(limit);
-    const kind = used + waiting > limit.count ? 'ours' : 'platform';
-    return saveAs({ ...thread, limit: nextLimit(thread, kind, slotInMs, context) }, { consumed });
+    const perHour = used + waiting > limit.count ? limit.count : undefined;
+    return saveAs({ ...thread, limit: nextLimit(thread, perHour, slotInMs, context) }, { consumed });
   }
   // If a write's answer is lost, the connection repeats the write, which then finds its own revision.
   const saved = await runs.saveStep(intent, { consumed });
@@ -161,7 +160,7 @@ async function resultOfError(
     case 'rate_limited':
       return {
         kind: 'later',
-        limit: nextLimit(thread, 'platform', error.retryAfterMs ?? LIMIT_PAUSE_MS, context),
+        limit: nextLimit(thread, undefined, error.retryAfterMs ?? LIMIT_PAUSE_MS, context),
       };
     case 'key_rejected':
       context.log.error({ run: thread.id, err: error }, 'the docs platform rejects the key');
@@ -190,13 +189,14 @@ function retryOrGiveUp({ retry }: ThreadRun, error: DocsApiError, context: JobCo
   return { kind: 'later', retry: { sinceMs, inARow, nextMs } };
 }
 
-/** Returns the new limit of a thread. A continuing limit keeps its message. */
-function nextLimit(
+/** Returns the new limit of a thread: our own of `perHour`, or the platform's. A continuing limit keeps its message. */
+const nextLimit = (
   { limit }: ThreadRun,
-  kind: 'ours' | 'platform',
+  perHour: number | undefined,
   inMs: number,
-  { now, limits, timing }: JobContext,
-): NonNullable<ThreadRun['limit']> {
-  const untilMs = now() + Math.max(inMs, timing.retryMinMs);
-  return { n: limit?.n ?? now(), kind, perHour: limits.followUpsPerHour, untilMs };
-}
+  { now, timing }: JobContext,
+): NonNullable<ThreadRun['limit']> => ({
+  n: limit?.n ?? now(),
+  perHour,
+  untilMs: now() + Math.max(inMs, timing.retryMinMs),
+});

@@ -1,10 +1,16 @@
-import { markFinalAsks, settleAsks } from './digest-asks.ts';
+import type { AgentJob } from '../../../docs-api/schemas.ts';
+import { isWorkOver, type Polled, type RoundEnding, snapshotOf } from '../watch/record.ts';
 import {
   type Ephemeral,
+  findInstruction,
   hasUnsent,
   type Instruction,
   isJobRefused,
+  isOver,
   isPending,
+  openRoundOf,
+  type SendProblem,
+  type ThreadRound,
   type ThreadRun,
 } from './record.ts';
 
@@ -37,14 +43,7 @@ export function updateInstructions(
 export const updateInstruction = (thread: ThreadRun, id: string, changes: Partial<Instruction>): ThreadRun =>
   updateInstructions(thread, (one) => one.id === id, changes);
 
-/** Drops the instructions that match; they are not sent. */
-export const dropInstructions = (
-  thread: ThreadRun,
-  matches: (one: Instruction) => boolean,
-  outcome: 'notForAgent' | 'discarded' | 'withdrawn',
-): ThreadRun => updateInstructions(thread, matches, { state: 'over', outcome });
-
-/** Adds an instruction. If it is not held, its author gets the ephemeral about files that the agent does not get. */
+/** Adds an instruction. If it waits, its author gets the ephemeral about files that the agent does not get. */
 export function addInstruction(thread: ThreadRun, one: Instruction): ThreadRun {
   const next = { ...thread, instructions: [...thread.instructions, one] };
   return one.state === 'waiting' ? addFilesEphemeral(next, one) : next;
@@ -60,18 +59,14 @@ export function releaseHeld(thread: ThreadRun, ids: readonly string[]): ThreadRu
 const addFilesEphemeral = (thread: ThreadRun, { id, by, files }: Instruction) =>
   files ? addEphemeral(thread, { id: `files ${id}`, to: by.id, kind: 'files' }) : thread;
 
-/** Asks the author whether a reply is for the agent. */
-export const askAuthor = (thread: ThreadRun, { id, by, excerpt }: Instruction): ThreadRun =>
-  addEphemeral(thread, { id: `question ${id}`, to: by.id, kind: 'question', about: id, excerpt });
-
 /** Drops all unsent instructions of one person. An ephemeral says so, and names the contact. */
-export function dropAuthor(thread: ThreadRun, userId: string, ask: string): ThreadRun {
+export function dropAuthor(thread: ThreadRun, userId: string, contact: string): ThreadRun {
   const isDropped = (one: Instruction) => isPending(one) && one.by.id === userId;
-  return addEphemeral(dropInstructions(thread, isDropped, 'discarded'), {
+  return addEphemeral(updateInstructions(thread, isDropped, { state: 'discarded' }), {
     id: `noLongerAllowed ${thread.instructions.find(isDropped)?.id}`,
     to: userId,
     kind: 'noLongerAllowed',
-    about: ask,
+    about: contact,
   });
 }
 
@@ -82,21 +77,186 @@ export function endThread(
 ): ThreadRun {
   const unsent = thread.instructions.filter(isPending).length;
   return {
-    ...dropInstructions(thread, isPending, 'discarded'),
+    ...updateInstructions(thread, isPending, { state: 'discarded' }),
     state: 'ended',
     ended: { ...ended, unsent },
     lasting: false,
   };
 }
 
-/** Ends a thread whose job can no longer be made, because its first instruction is finished or cannot succeed. */
+/** Ends a thread whose job can no longer be made, because its first instruction is over or cannot succeed. */
 export function endIfNotCreated(thread: ThreadRun): ThreadRun {
   if (thread.agentJobId !== undefined) return thread;
   const first = thread.instructions.find(({ creates }) => creates);
   const isRefused = thread.sendProblems.some((trouble) => trouble.id === first?.id && isJobRefused(trouble));
-  const isOpen = first !== undefined && first.state !== 'over' && !(first.state === 'failed' && isRefused);
+  const isOpen = first !== undefined && !isOver(first) && !(first.state === 'failed' && isRefused);
   return isOpen ? thread : endThread(thread, { why: isRefused ? 'jobRefused' : 'notMade' });
 }
+
+/** The result of one send. */
+export type SendResult =
+  | { kind: 'taken'; job: AgentJob }
+  /** Nobody knows whether it arrived. */
+  | { kind: 'unknown' }
+  /** It certainly did not arrive, and people have to know why. */
+  | { kind: 'notSent'; trouble: Pick<SendProblem, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs'> }
+  /** It certainly did not arrive, and is sent later. */
+  | { kind: 'later'; limit?: NonNullable<ThreadRun['limit']>; retry?: NonNullable<ThreadRun['retry']> };
+
+/** Records the result of a send. If the attempt already has a result or a successor, nothing changes. */
+export function applySendResult(
+  thread: ThreadRun,
+  { id, attempt }: Pick<Instruction, 'id' | 'attempt'>,
+  result: SendResult,
+  nowMs: number,
+): ThreadRun {
+  const sent = findInstruction(thread, id);
+  // If it counts as unknown already, the answer came too late: its author has been asked.
+  if (sent?.attempt !== attempt || sent.state !== 'sending') return thread;
+  const next: ThreadRun = { ...thread, retry: thread.retry && { ...thread.retry, expired: true } };
+  const { by, excerpt, creates } = sent;
+  const withProblem = (problem: Pick<SendProblem, 'why'>): ThreadRun => ({
+    ...next,
+    sendProblems: [...next.sendProblems, { id, attempt, by, excerpt, creates, ...problem }],
+  });
+  switch (result.kind) {
+    case 'taken': {
+      const { job } = result;
+      const taken: ThreadRun = {
+        ...next,
+        agentJobId: thread.agentJobId ?? job.id,
+        notFound: undefined,
+        watched: false,
+        // A send may be answered without a status; the previous snapshot then stays.
+        seen: job.rawStatus === '' ? thread.seen : snapshotOf(job, thread.seen, sent.sentAtMs ?? nowMs),
+      };
+      const working = updateInstruction(taken, id, { state: 'working' });
+      if (thread.state === 'ended') return working;
+      // A poll during the call may have shown the work before: only later ones count.
+      const isActive = job.status === 'active';
+      return addToRound(working, sent, { sentAtMs: nowMs, isActive, prBefore: pullRequestOf(thread) });
+    }
+    case 'unknown':
+      return updateInstruction(withProblem({ why: 'unknown' }), id, { state: 'unknown' });
+    case 'notSent':
+      return updateInstruction(withProblem(result.trouble), id, { state: 'failed' });
+    case 'later': {
+      const { limit = thread.limit, retry = thread.retry } = result;
+      return updateInstruction({ ...next, limit, retry }, id, { state: 'waiting', sentAtMs: undefined });
+    }
+  }
+}
+
+/** Returns the job's last known pull request. A completed job that changed no file names none. */
+function pullRequestOf({ seen, rounds }: ThreadRun): string | undefined {
+  const { ending, prBefore } = rounds.at(-1) ?? {};
+  return seen?.prLink ?? seen?.prText ?? ending?.prLink ?? ending?.prText ?? prBefore;
+}
+
+/** Adds a sent instruction to the open round, or opens one. */
+function addToRound(
+  thread: ThreadRun,
+  { id, by, excerpt }: Instruction,
+  { prBefore, ...send }: Pick<ThreadRound, 'sentAtMs' | 'isActive' | 'prBefore'>,
+): ThreadRun {
+  const open = openRoundOf(thread) ?? newRound(thread, { sinceMs: send.sentAtMs, prBefore });
+  const round: ThreadRound = {
+    ...open,
+    ...send,
+    count: open.count + 1,
+    last: { id, by, excerpt },
+    authors: open.authors.some((author) => author.id === by.id) ? open.authors : [...open.authors, by],
+  };
+  return updateInstruction(putRound(thread, round), id, { round: round.n });
+}
+
+function newRound(
+  { rounds }: ThreadRun,
+  { sinceMs, ...more }: Pick<ThreadRound, 'sinceMs'> & Partial<ThreadRound>,
+): ThreadRound {
+  return { n: (rounds.at(-1)?.n ?? 0) + 1, sinceMs, sentAtMs: sinceMs, count: 0, authors: [], ...more };
+}
+
+const putRound = (thread: ThreadRun, round: ThreadRound): ThreadRun => ({
+  ...thread,
+  rounds: [...thread.rounds.filter(({ n }) => n !== round.n), round],
+});
+
+/** Applies what a poll showed: the job's state, the end of the open round, or a round that was started elsewhere. */
+export function applyPolled(thread: ThreadRun, news: Polled, graceMs: number): ThreadRun {
+  const { atMs, seen = thread.seen, notFound, failure, gaveUpSinceMs } = news;
+  const next: ThreadRun = { ...thread, seen, notFound: notFound || undefined, pollFailure: failure };
+  const round = openRoundOf(thread) ?? foundRound(thread, news);
+  if (round === undefined) return next;
+  if (notFound) return endRound(next, round, { kind: 'gone', atMs });
+  if (gaveUpSinceMs !== undefined) {
+    const wasSentLater = round.count > 0 && round.sentAtMs > gaveUpSinceMs;
+    return wasSentLater
+      ? next
+      : endRound(next, round, { kind: 'gaveUp', afterMs: atMs - gaveUpSinceMs, atMs });
+  }
+  if (failure === undefined && isWorkOver(round.sentAtMs, news, graceMs))
+    return endRound(next, round, endingOf(news, round.prBefore));
+  return putRound(next, round);
+}
+
+/**
+ * Returns a round in which this thread sent nothing, if the job is active; or the last one again if it was given up, so
+ * that its result is shown. If no thread sent anything, its ending mentions the authors of the round that was given up,
+ * else the owner.
+ */
+function foundRound(
+  thread: ThreadRun,
+  { seen, atMs, found, failure, notFound, gaveUpSinceMs }: Polled,
+): ThreadRound | undefined {
+  const isKnown = failure === undefined && !notFound && gaveUpSinceMs === undefined;
+  if (!isKnown || seen === undefined || seen.status === 'unknown') return undefined;
+  const last = thread.rounds.at(-1);
+  if (last?.ending?.kind === 'gaveUp') {
+    const { sinceMs, prBefore, authors } = last;
+    // The grace period is over, whenever it was sent.
+    return newRound(thread, { sinceMs, sentAtMs: 0, prBefore, authors, found: true });
+  }
+  if (seen.status !== 'active') return undefined;
+  const authors = found ? [thread.owner] : [];
+  return newRound(thread, { sinceMs: atMs, authors, found, prBefore: pullRequestOf(thread) });
+}
+
+function endRound(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): ThreadRun {
+  const instructions = thread.instructions.map((one): Instruction => {
+    if (one.state !== 'working' || one.round !== round.n) return one;
+    return { ...one, state: 'sent', ...(one.origin && { ending }) };
+  });
+  return putRound({ ...thread, instructions }, { ...round, ending });
+}
+
+function endingOf({ seen, atMs }: Polled, prBefore: string | undefined): RoundEnding {
+  const { status, archivedAtMs, prLink, prText } = seen ?? {};
+  if (status === 'archived') return { kind: 'archived', archivedAtMs, atMs };
+  if (status === 'failed') return { kind: 'failed', atMs };
+  const pr = prLink ?? prText;
+  if (pr === undefined) return { kind: 'noPr', atMs };
+  return { kind: pr === prBefore ? 'samePr' : 'newPr', prLink, prText, atMs };
+}
+
+/**
+ * How an instruction from a digest ended: as its round, or else. `notSent`: the platform does not have it · `unknown`: the
+ * result is unknown · `stopped`: the thread no longer follows the job.
+ */
+export type AskEnding = RoundEnding | { kind: 'notSent' | 'unknown' | 'stopped' };
+
+/** Returns how an instruction from a digest ended; undefined while it is open. A failed one may still be sent again. */
+export function askEnding(thread: ThreadRun, one: Instruction): AskEnding | undefined {
+  if (one.ending !== undefined) return one.ending;
+  if (isOver(one)) return { kind: one.state === 'left' ? 'unknown' : 'notSent' };
+  if (one.state === 'failed') return { kind: 'notSent' };
+  if (thread.state !== 'ended' || one.state === 'sending') return undefined;
+  return { kind: one.state === 'unknown' ? 'unknown' : 'stopped' };
+}
+
+/** Whether that ending cannot change. */
+export const isAskSettled = (thread: ThreadRun, one: Instruction) =>
+  askEnding(thread, one) !== undefined && (one.state !== 'failed' || thread.state === 'ended');
 
 // Limits the size of a thread's record: a thread may live for years, and there may be thousands.
 
@@ -108,35 +268,33 @@ const MAX_FINAL_ROUNDS = 3;
 const MAX_FINAL_FAILURES = 20;
 
 /**
- * Sorts the instructions: first those sent or finished, then the pending ones by time. Keeps the latest finished ones
- * without text. The last one of the newest round keeps its text while that round is open or has failed, so that it can
- * be resent. The one that created the job keeps it until its message is published.
+ * Keeps the latest finished instructions without text. The last one of the newest round keeps its text while that round
+ * is open or has failed, so that it can be resent. The one that created the job keeps it until its message is published.
+ * Those from digests are counted apart, and kept until their lines are final: the next digest shows their results.
  */
-export function compact(before: ThreadRun): ThreadRun {
-  const thread = settleAsks(before);
+export function compact(thread: ThreadRun): ThreadRun {
   const { last, ending } = thread.rounds.findLast((round) => round.last !== undefined) ?? {};
   const retryable = ending === undefined || ending.kind === 'failed' ? last?.id : undefined;
-  const past = thread.instructions.filter((one) => !isPending(one));
-  const pending = thread.instructions.filter(isPending).toSorted(byWrittenAt);
-  const finished = past.filter(isFinished);
+  const finished = thread.instructions.filter(isFinished);
   const isUnpublished = ({ creates }: Instruction) =>
     creates && thread.title !== undefined && !thread.titleShown;
   const spent = finished.filter((one) => one.id !== retryable && !isUnpublished(one));
   // The end of a thread without a job depends on the instruction that was to create it.
-  const droppable = spent.filter(({ creates }) => !creates);
-  const dropped = new Set(droppable.slice(0, Math.max(0, finished.length - MAX_FINISHED)));
-  const kept = past
+  const droppable = spent.filter(({ creates, origin }) => !creates && (origin === undefined || origin.final));
+  const dropped = new Set(
+    [true, false].flatMap((isAsk) => {
+      const isSame = ({ origin }: Instruction) => (origin !== undefined) === isAsk;
+      return droppable.filter(isSame).slice(0, Math.max(0, finished.filter(isSame).length - MAX_FINISHED));
+    }),
+  );
+  const instructions = thread.instructions
     .filter((one) => !dropped.has(one))
     .map((one) => (spent.includes(one) && one.text !== '' ? { ...one, text: '' } : one));
-  return { ...thread, instructions: [...kept, ...pending] };
+  return { ...thread, instructions };
 }
 
 /** The end of a round finishes its instructions. */
-const isFinished = ({ state, round }: Instruction) =>
-  state === 'over' || (state === 'working' && round !== undefined);
-
-const byWrittenAt = (one: Instruction, other: Instruction) =>
-  one.atMs - other.atMs || (one.id < other.id ? -1 : Number(one.id > other.id));
+const isFinished = (one: Instruction) => isOver(one) || (one.state === 'working' && one.round !== undefined);
 
 /**
  * Returns the thread without its final messages. A final message must not be published again: its record expires before
@@ -149,7 +307,6 @@ export function withoutFinal(thread: ThreadRun): ThreadRun {
     sendProblems: thread.sendProblems.filter(
       ({ final: isFinal, answer }) => !isFinal || answer !== undefined,
     ),
-    digestAsks: thread.digestAsks.filter(({ final: isFinal }) => !isFinal),
   };
 }
 
@@ -164,11 +321,15 @@ export function markFinal(thread: ThreadRun): ThreadRun {
   const isLost = ({ id, attempt, state }: Instruction) =>
     state === 'failed' && !failures.some((failure) => failure.id === id && failure.attempt === attempt);
   const final = {
-    ...updateInstructions(thread, isLost, { state: 'over' }),
+    ...thread,
+    instructions: thread.instructions.map((one): Instruction => {
+      if (isLost(one)) return { ...one, state: 'notSent' };
+      const { origin } = one;
+      return origin && isAskSettled(thread, one) ? { ...one, origin: { ...origin, final: true } } : one;
+    }),
     titleShown: thread.title === undefined ? undefined : true,
     rounds,
     sendProblems: [...questions, ...failures.map((failure) => ({ ...failure, final: true }))],
-    digestAsks: markFinalAsks(thread),
     limit: hasUnsent(thread) ? thread.limit : undefined,
     retry: hasUnsent(thread) && !thread.retry?.expired ? thread.retry : undefined,
   };

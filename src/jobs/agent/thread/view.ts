@@ -244,7 +244,7 @@ function endedState({ ended, instructions }: ThreadRun): StateWord & { text: str
     const text = by === undefined ? 'Stopped.' : `Stopped by ${personName(by.name)}.`;
     return { icon: '💤', label: 'Stopped following', text };
   }
-  const isUnclear = instructions.some(({ creates, outcome }) => creates && outcome === 'left');
+  const isUnclear = instructions.some(({ creates, state }) => creates && state === 'left');
   return isUnclear
     ? { icon: '💤', label: 'Left unclear', text: 'The job may or may not have been created.' }
     : { icon: '❌', label: 'Not created', text: 'The job was not created.' };

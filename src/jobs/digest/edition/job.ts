@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { digestRateLimit } from '../../../slack/rate-limits.ts';
-import { outcomeOf } from '../../agent/thread/digest-asks.ts';
-import { type DigestAsk, threadRun } from '../../agent/thread/record.ts';
+import { type DigestOrigin, threadRun } from '../../agent/thread/record.ts';
+import { type AskEnding, askEnding } from '../../agent/thread/transitions.ts';
 import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
@@ -341,13 +341,15 @@ export async function loadFollowUps(run: EditionRun, { runs, figures }: JobConte
   const digests = ids.slice(0, Math.max(last, 0) + 1);
   const threadIds = (await Promise.all(digests.map((id) => figures.asks(id)))).flat();
   return (await runs.loadAll([...new Set(threadIds)], threadRun))
-    .flatMap((thread) => thread.digestAsks.map((ask) => ({ ...ask, ...outcomeOf(thread, ask) })))
-    .filter(({ digest, ending }) => digests.includes(digest) && ending?.kind !== 'notSent')
+    .flatMap((thread) => thread.instructions.map((one) => ({ ...one, ending: askEnding(thread, one) })))
     .toSorted((one, other) => one.atMs - other.atMs)
-    .map(toFollowUp);
+    .flatMap(({ origin, ending }) => {
+      const isListed = origin && digests.includes(origin.digest) && ending?.kind !== 'notSent';
+      return isListed ? [toFollowUp(origin, ending)] : [];
+    });
 }
 
-function toFollowUp({ subject, ending }: Pick<DigestAsk, 'subject' | 'ending'>): FollowUp {
+function toFollowUp({ subject }: DigestOrigin, ending: AskEnding | undefined): FollowUp {
   const { kind } = ending ?? {};
   const hasResult = kind === 'newPr' || kind === 'samePr' || kind === 'noPr';
   return {

@@ -91,7 +91,7 @@ export const cards: GalleryState[] = [
   card('not made', { ...unmade, ...ended('notMade') }, 'Not created', 'new job'),
   card(
     'perhaps not made',
-    { ...unmade, ...ended('notMade'), instructions: [{ ...first, state: 'over', outcome: 'left' }] },
+    { ...unmade, ...ended('notMade'), instructions: [{ ...first, state: 'left' }] },
     'Left unclear',
     'new job',
   ),

@@ -57,7 +57,6 @@ export const troubles: GalleryState[] = [
 type Limit = NonNullable<ThreadRun['limit']>;
 const aLimit = (changes: Partial<Limit> = {}): Limit => ({
   n: 1,
-  kind: 'ours',
   perHour: 100,
   untilMs: NOW_MS + 40 * MINUTE,
   ...changes,
@@ -103,7 +102,7 @@ const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}, 
 export const delays: GalleryState[] = [
   limited('ours, one waits', {}, 1, 'Kept'),
   limited('ours, five wait', {}, 5, 'Kept', '5 instructions'),
-  limited("the platform's", { kind: 'platform' }, 1, 'Kept'),
+  limited("the platform's", { perHour: undefined }, 1, 'Kept'),
   limited('ours, two wait', {}, 2, 'Kept', '2 instructions'),
   limited('nothing waits', {}, 0, 'Nothing is waiting', 'limit'),
   limited('discarded, another one waits', { discardedBy: BEN }, 1, 'Kept'),

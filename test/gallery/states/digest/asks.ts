@@ -1,39 +1,44 @@
 import { instructionView, subjectView } from '../../../../src/commands/digest/ask.ts';
 import { changeModalView, createModalView } from '../../../../src/commands/digest/modal.ts';
 import { digestAskMessages } from '../../../../src/jobs/agent/thread/digest-ask-view.ts';
-import type { DigestAsk, DigestAskEnding } from '../../../../src/jobs/agent/thread/record.ts';
+import type { Instruction } from '../../../../src/jobs/agent/thread/record.ts';
+import type { RoundEnding } from '../../../../src/jobs/agent/watch/record.ts';
 import { entriesOf } from '../../../../src/jobs/digest/ask-entries.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { aCaller, acme, aProject } from '../../../support/commands/builders.ts';
-import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
+import { aThread } from '../../../support/jobs/agent/builders.ts';
 import { anAsk, anEdition, aSchedule } from '../../../support/jobs/digest/builders.ts';
 import { type GalleryState, modal, pick, post } from '../../state.ts';
 import { whole } from './whole.ts';
 
 const WORKSPACE = 'https://acme.example/';
 const PLACE = { channel: 'C0DOCS', rootTs: '1789914659.000100' };
-const waiting = anInstruction({ id: 'i1', isReply: false });
-const ask = (name: string, changes: Partial<DigestAsk>, state: string, subject = '/guides/sso') => {
-  const inDirectMessage = changes.channel !== undefined;
-  const thread = aThread({
-    place: PLACE,
-    inDirectMessage,
-    instructions: [waiting],
-    digestAsks: [anAsk(changes)],
-  });
-  return post(`digest/ask/${name}`, pick(digestAskMessages(thread, WORKSPACE), 'ask'), state, subject);
+const DIRECT = { channel: 'D0ANA' };
+const ask = (
+  name: string,
+  changes: Partial<Instruction>,
+  state: string,
+  {
+    subject = '/guides/sso',
+    thread = {},
+    origin = {},
+  }: { subject?: string; thread?: object; origin?: object } = {},
+) => {
+  const inDirectMessage = 'channel' in origin;
+  const asked = aThread({ place: PLACE, inDirectMessage, instructions: [anAsk(changes, origin)], ...thread });
+  return post(`digest/ask/${name}`, pick(digestAskMessages(asked, WORKSPACE), 'ask'), state, subject);
 };
-const neverFollowed = aThread({ place: undefined, state: 'ended', digestAsks: [anAsk()] });
-const cameTo = (kind: DigestAskEnding['kind'], more: object = {}): Partial<DigestAsk> => ({
-  ending: { kind, atMs: NOW_MS, ...more } as DigestAskEnding,
+const cameTo = (kind: RoundEnding['kind'], more: object = {}): Partial<Instruction> => ({
+  state: 'sent',
+  ending: { kind, atMs: NOW_MS, ...more },
 });
 const pullRequest = { prLink: 'https://github.com/acme/docs/pull/131' };
 
 export const askStates: GalleryState[] = [
   ask('asked', {}, 'asked'),
-  ask('asked, without a thread', { channel: 'D0ANA' }, 'asked'),
-  ask('about a search', { about: '"sso okta"', channel: 'D0ANA' }, 'asked', 'sso okta'),
+  ask('asked, without a thread', {}, 'asked', { origin: DIRECT }),
+  ask('about a search', {}, 'asked', { subject: 'sso okta', origin: { about: '"sso okta"', ...DIRECT } }),
   ask('pull request', cameTo('newPr', pullRequest), 'opened'),
   ask('same pull request', cameTo('samePr', pullRequest), 'same pull request'),
   ask('same pull request, without an address', cameTo('samePr'), 'same pull request'),
@@ -45,15 +50,12 @@ export const askStates: GalleryState[] = [
   ask('no longer watched', cameTo('gaveUp', { afterMs: 6 * 3_600_000 }), 'stopped watching'),
   ask('pull request in words', cameTo('newPr', { prText: 'PR 131' }), 'opened'),
   ask('no longer watched, nobody knows how long', cameTo('gaveUp'), 'stopped watching'),
-  ask('not sent', cameTo('notSent'), 'not sent'),
-  post(
-    'digest/ask/not sent, without a thread',
-    pick(digestAskMessages(neverFollowed, WORKSPACE), 'ask'),
-    'not sent',
-    '/guides/sso',
-  ),
-  ask('unclear', cameTo('unknown'), 'may not have reached'),
-  ask('no longer followed', cameTo('stopped'), 'no longer followed'),
+  ask('not sent', { state: 'failed' }, 'not sent'),
+  ask('not sent, without a thread', { state: 'discarded' }, 'not sent', {
+    thread: { place: undefined, state: 'ended' },
+  }),
+  ask('unclear', { state: 'left' }, 'may not have reached'),
+  ask('no longer followed', { state: 'working' }, 'no longer followed', { thread: { state: 'ended' } }),
 ];
 
 const twice = (path: string) => ({ path, up: 2, down: 9 });

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
-import type { Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import {
+  type Instruction,
+  isOver,
+  type ThreadRun,
+  waitingOf,
+} from '../../../../src/jobs/agent/thread/record.ts';
 import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
@@ -66,9 +71,9 @@ const anyEvent: fc.Arbitrary<ThreadEvent> = fc.oneof(
 /** Something of everything, and as much that is over as is kept. */
 const busy = aThread({
   instructions: [
-    anInstruction({ id: 'old', state: 'over', outcome: 'sent' }),
+    anInstruction({ id: 'old', state: 'sent' }),
     ...Array.from({ length: MAX_FINISHED - 1 }, (_, index) =>
-      anInstruction({ id: `o${index}`, state: 'over', outcome: 'sent', text: '' }),
+      anInstruction({ id: `o${index}`, state: 'sent', text: '' }),
     ),
     anInstruction({ id: 'failed', state: 'failed' }),
     anInstruction({ id: ts(0), state: 'working' }),
@@ -107,14 +112,11 @@ function checkStep(before: ThreadRun, event: ThreadEvent, after: ThreadRun) {
   const { instructions, ephemerals: notes } = after;
   expect(new Set(instructions.map(({ id: one }) => one)).size).toBe(instructions.length);
   expect(new Set(notes.map(({ id: one }) => one)).size).toBe(notes.length);
-  expect(count(after, 'over')).toBeLessThanOrEqual(MAX_FINISHED);
+  expect(instructions.filter(isOver).length).toBeLessThanOrEqual(MAX_FINISHED);
   expect(count(after, 'sending', 'unknown')).toBeLessThanOrEqual(count(before, 'sending', 'unknown'));
   expect(after.hasOtherAuthors || !before.hasOtherAuthors).toBe(true);
-  const waiting = instructions.filter(({ state }) => state === 'waiting');
-  expect(waiting).toEqual(waiting.toSorted((one, other) => one.atMs - other.atMs));
-  // Nothing that waits stands before something that went out.
-  const firstPending = instructions.findIndex(isPending);
-  if (firstPending >= 0) expect(instructions.slice(firstPending).every(isPending)).toBe(true);
+  const times = waitingOf(after).map(({ atMs }) => atMs);
+  expect(times).toEqual(times.toSorted((one, other) => one - other));
   for (const one of instructions) {
     expect(one.text === '' && isPending(one)).toBe(false);
     const earlier = before.instructions.find((other) => other.id === one.id);

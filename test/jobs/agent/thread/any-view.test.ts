@@ -126,7 +126,7 @@ test('however much waits, the message about a limit fits', () => {
   const waiting = Array.from({ length: 3000 }, (_, n) =>
     anInstruction({ id: `1789912860.${n}`, excerpt: '<'.repeat(500) }),
   );
-  const limit = { n: 1, kind: 'ours' as const, perHour: 100, untilMs: NOW_MS };
+  const limit = { n: 1, perHour: 100, untilMs: NOW_MS };
   for (const { message: shown } of threadMessages(aThread({ instructions: waiting, limit })))
     expect(mistakesIn(shown.blocks, 'message')).toEqual([]);
 });

@@ -1,21 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { checkMessageBlocks } from '../../../../demo/slack/block-kit/check.ts';
 import { digestAskMessages } from '../../../../src/jobs/agent/thread/digest-ask-view.ts';
-import type { DigestAsk, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { compact, markFinal } from '../../../../src/jobs/agent/thread/transitions.ts';
+import type { DigestOrigin, Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import {
+  applyPolled,
+  compact,
+  isAskSettled,
+  MAX_FINISHED,
+  markFinal,
+} from '../../../../src/jobs/agent/thread/transitions.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { anAsk, hostileSubjects } from '../../../support/jobs/digest/builders.ts';
 
-const waiting = anInstruction({ id: 'i1', isReply: false });
-const asked = (changes: Partial<ThreadRun> = {}, ask: Partial<DigestAsk> = {}) =>
-  aThread({ instructions: [waiting], digestAsks: [anAsk(ask)], ...changes });
+const asked = (
+  changes: Partial<ThreadRun> = {},
+  one: Partial<Instruction> = {},
+  origin: Partial<DigestOrigin> = {},
+) => aThread({ instructions: [anAsk(one, origin)], ...changes });
 const lines = (thread: ThreadRun) => digestAskMessages(thread, 'https://acme.example/');
 
 test('one line under the digest, with the way to the thread', () => {
   const [line, ...others] = lines(asked());
   expect(others).toEqual([]);
-  expect(line).toMatchObject({ place: { under: `${anAsk().digest}.digest` }, kind: 'state' });
+  expect(line).toMatchObject({ place: { under: `${anAsk().origin?.digest}.digest` }, kind: 'state' });
   expect(line?.message.text).toBe('The docs agent was asked about /guides/sso.\nAsked by Ana');
   expect(JSON.stringify(line?.message.blocks)).toContain('"text":"Open thread"');
 });
@@ -31,46 +39,42 @@ test('nothing before its thread has a card', () => {
   expect(lines(asked({ state: 'postingCard', place: undefined }))).toEqual([]);
 });
 
-const noPr = { kind: 'noPr' as const, atMs: NOW_MS };
+test.each<[string, Instruction['state'], Partial<ThreadRun>, boolean]>([
+  ['not while it waits', 'waiting', {}, false],
+  ['not while it may still be sent', 'failed', {}, false],
+  [
+    'when its thread ends before that',
+    'failed',
+    { state: 'ended', sendProblems: [aTrouble({ id: 'i1', why: 'down' })] },
+    true,
+  ],
+  ['when the thread refused it', 'notSent', {}, true],
+  ['not in its call', 'sending', { state: 'ended' }, false],
+  ['when its thread ends at work', 'working', { state: 'ended' }, true],
+  ['when nobody knows', 'left', {}, true],
+])('becomes final %s', (_, state, changes, isFinal) => {
+  const thread = asked(changes, { state });
+  expect(isAskSettled(thread, anAsk({ state }))).toBe(isFinal);
+  expect(markFinal(thread).instructions[0]?.origin?.final ?? false).toBe(isFinal);
+});
 
-describe('becomes final', () => {
-  test.each<[string, Partial<ThreadRun>, string | undefined]>([
-    ['not while it waits', {}, undefined],
-    ['not while it may still be sent', { instructions: [{ ...waiting, state: 'failed' }] }, undefined],
-    ['when the thread refused it', { instructions: [] }, 'notSent'],
-    ['when it ends before it is sent', { state: 'ended' }, 'notSent'],
-    ['not in its call', { state: 'ended', instructions: [{ ...waiting, state: 'sending' }] }, undefined],
-    ['when it ends at work', { state: 'ended', instructions: [{ ...waiting, state: 'working' }] }, 'stopped'],
-    ['when nobody knows', { instructions: [{ ...waiting, state: 'over', outcome: 'left' }] }, 'unknown'],
-    [
-      'with its round',
-      { instructions: [{ ...waiting, round: 1 }], rounds: [aRound({ ending: noPr })] },
-      'noPr',
-    ],
-  ])('%s', (_, changes, kind) => {
-    expect(compact(asked(changes)).digestAsks[0]?.ending?.kind).toBe(kind);
-  });
-
-  test('and is published in this form before its line is final', () => {
-    const ended = markFinal(asked({ instructions: [] }));
-    expect(ended.digestAsks[0]).toMatchObject({ ending: { kind: 'notSent' } });
-    expect(ended.digestAsks[0]?.final).toBeUndefined();
-    expect(markFinal(ended).digestAsks[0]?.final).toBe(true);
-  });
-
-  test('after its instruction and its round were dropped', () => {
-    const sent = compact(
-      asked({ instructions: [{ ...waiting, round: 1, state: 'working' }], rounds: [aRound()] }),
-    );
-    const dropped = { ...sent, instructions: [], rounds: [aRound({ ending: noPr })] };
-    expect(compact(dropped).digestAsks[0]?.ending).toEqual(noPr);
-  });
+test('keeps the ending of its round, and stays until its line is final', () => {
+  const others = Array.from({ length: MAX_FINISHED }, (_, n) => anInstruction({ id: `${n}`, state: 'sent' }));
+  const working = asked({ rounds: [aRound()] }, { state: 'working', round: 1 });
+  const seen = { status: 'completed' as const, rawStatus: 'completed', atMs: NOW_MS };
+  const news = { kind: 'polled' as const, atMs: NOW_MS, seen, notFound: false, found: false };
+  const { instructions } = applyPolled(working, news, 0);
+  const kept = compact(asked({ instructions: [...instructions, ...others] }));
+  expect(kept.instructions).toHaveLength(MAX_FINISHED + 1);
+  expect(lines(kept)[0]?.message.text).toContain('finished /guides/sso without a pull request');
 });
 
 describe.each(hostileSubjects)('%s', (_, text) => {
   test('mentions nobody and breaks nothing, as a subject, a name and a pull request', () => {
     const by = { id: 'U0ANA', name: text };
-    const [line] = lines(asked({}, { by, ending: { ...noPr, kind: 'newPr', prText: text } }));
+    const [line] = lines(
+      asked({}, { by, state: 'sent', ending: { kind: 'newPr', prText: text, atMs: NOW_MS } }),
+    );
     expect(line?.message.text).not.toMatch(/<[!@#]/);
     expect(line?.message.text.length).toBeLessThan(1000);
     expect(JSON.stringify(line?.message.blocks)).not.toMatch(/"type":"(?:user|broadcast|channel|link)"/);

@@ -90,7 +90,6 @@ describe('a thread that is written full', () => {
     await world.follows({ mode: 'all' });
     const limit = {
       n: 1,
-      kind: 'ours' as const,
       perHour: 1,
       untilMs: NOW_MS + 3_600_000,
     };

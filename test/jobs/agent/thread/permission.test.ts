@@ -23,7 +23,7 @@ const says = (of: string, kind: PermissionResult['kind']) => {
 /** What everybody wrote waits for the hour's limit. */
 async function waits(...words: [typeof ana, string][]) {
   await world.follows({ mode: 'all' });
-  const limit = { n: 1, kind: 'ours' as const, perHour: 1 };
+  const limit = { n: 1, perHour: 1 };
   await world.runs.save({
     ...(await world.thread()),
     limit: { ...limit, untilMs: NOW_MS + 3_600_000 },

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { applySendResult, type SendResult } from '../../../../src/jobs/agent/thread/rounds.ts';
-import { compact } from '../../../../src/jobs/agent/thread/transitions.ts';
+import { applySendResult, compact, type SendResult } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
@@ -38,7 +37,7 @@ test('a late answer to an attempt that a person has answered for changes nothing
     sendProblems: [aTrouble({ id: '1', attempt: 1 })],
   });
   expect(applySendResult(again, first, taken, NOW_MS)).toBe(again);
-  const leftAlone = aThread({ instructions: [anInstruction({ id: '1', state: 'over', outcome: 'left' })] });
+  const leftAlone = aThread({ instructions: [anInstruction({ id: '1', state: 'left' })] });
   expect(applySendResult(leftAlone, first, taken, NOW_MS)).toBe(leftAlone);
 });
 

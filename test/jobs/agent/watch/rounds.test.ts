@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openRoundOf, type ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { applyPolled, applySendResult } from '../../../../src/jobs/agent/thread/rounds.ts';
+import { applyPolled, applySendResult } from '../../../../src/jobs/agent/thread/transitions.ts';
 import {
   addSend,
   applyFailure,

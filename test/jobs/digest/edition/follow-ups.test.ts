@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { DigestAsk, DigestAskEnding, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { DigestOrigin, Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { RoundEnding } from '../../../../src/jobs/agent/watch/record.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { addNumbers, loadFollowUps } from '../../../../src/jobs/digest/edition/job.ts';
 import { readerParts } from '../../../../src/jobs/digest/edition/pages-view.ts';
 import { type EditionRun, weeklyId } from '../../../../src/jobs/digest/edition/record.ts';
-import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
+import { aThread } from '../../../support/jobs/agent/builders.ts';
 import { anAsk, anEdition } from '../../../support/jobs/digest/builders.ts';
 import { jobContext } from '../../../support/jobs/world.ts';
 import { redisForTests } from '../../../support/redis.ts';
@@ -13,16 +14,20 @@ const redis = redisForTests();
 
 /** A thread in which an instruction from a digest came to this. */
 const asked = (
-  subject: DigestAsk['subject'],
-  ending: DigestAskEnding | undefined,
+  subject: DigestOrigin['subject'],
+  ending: RoundEnding | Instruction['state'],
   atMs = 1,
   digest = IDS[0] ?? '',
 ): ThreadRun =>
   aThread({
     id: `thread-${subject.name}`,
     claim: undefined,
-    instructions: [anInstruction({ id: 'i1' })],
-    digestAsks: [anAsk({ subject, ending, atMs, digest })],
+    instructions: [
+      anAsk(typeof ending === 'string' ? { state: ending, atMs } : { state: 'sent', ending, atMs }, {
+        subject,
+        digest,
+      }),
+    ],
   });
 
 /** The weekly digests before. */
@@ -54,11 +59,11 @@ describe('the digest after one says of what was asked under that', () => {
 
   test('that there is none only where that is known', async () => {
     expect(await said([asked(page, { kind: 'noPr', atMs: 2 })])).toContain('got no pull request');
-    for (const ending of [{ kind: 'stopped' }, { kind: 'unknown' }, undefined] as const)
-      expect(await said([asked(page, ending)])).toContain('/guides/sso: its result is unknown');
+    for (const state of ['left', 'working'] as const)
+      expect(await said([asked(page, state)])).toContain('/guides/sso: its result is unknown');
     expect(await said([asked(page, { kind: 'failed', atMs: 2 })])).toContain('the agent could not finish it');
     expect(await said([asked(page, { kind: 'archived', atMs: 2 })])).toContain('its job was archived');
-    expect(await said([asked(page, { kind: 'notSent' })])).toBe('');
+    expect(await said([asked(page, 'notSent')])).toBe('');
   });
 
   test('how many there are beside the first five', async () => {
@@ -74,7 +79,7 @@ describe('the digest after one says of what was asked under that', () => {
     const context = jobContext(redis.client);
     const [after, before, longBefore] = IDS as [string, string, string];
     const ask = asked(page, { kind: 'noPr', atMs: 2 }, 1, before);
-    const known = asked({ ...page, name: '/told-already' }, undefined, 1, longBefore);
+    const known = asked({ ...page, name: '/told-already' }, 'working', 1, longBefore);
     for (const run of [
       anEdition({ id: longBefore, week: '2026-W34' }),
       anEdition({ id: before, week: '2026-W35' }),

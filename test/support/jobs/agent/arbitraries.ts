@@ -48,7 +48,7 @@ const anyInstruction: fc.Arbitrary<Instruction> = fc
     excerpt: hostileText,
     files: fc.boolean(),
     creates: fc.boolean(),
-    state: fc.constantFrom('held', 'waiting', 'sending', 'unknown', 'working', 'failed', 'over'),
+    state: fc.constantFrom('held', 'waiting', 'sending', 'unknown', 'working', 'failed', 'sent'),
     attempt: fc.integer({ min: 1, max: 1000 }),
   })
   .map((one) => stored(one));
@@ -141,8 +141,7 @@ export const anyThread: fc.Arbitrary<ThreadRun> = fc
     limit: maybe(
       fc.record({
         n: fc.nat(1000),
-        kind: fc.constantFrom('ours', 'platform'),
-        perHour: fc.integer({ min: 1, max: 100_000 }),
+        perHour: maybe(fc.integer({ min: 1, max: 100_000 })),
         untilMs: time,
         discardedBy: maybe(person),
       }),

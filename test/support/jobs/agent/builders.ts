@@ -30,12 +30,10 @@ export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
     mode: 'auto',
     hasOtherAuthors: false,
     answers: {},
-    refused: [],
     instructions: [],
     sends: 0,
     rounds: [],
     sendProblems: [],
-    digestAsks: [],
     ephemerals: [],
     watched: true,
     seen: {

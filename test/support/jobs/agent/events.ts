@@ -2,6 +2,7 @@ import { defaultConfigFile } from '../../../../src/config/file.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import type { Person, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/reducer.ts';
+import { compact } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { NOW_MS } from '../../builders.ts';
 
 /** Ana followed the job. */
@@ -63,7 +64,9 @@ export function applyEvents(
   events: readonly ThreadEvent[],
   { nowMs = NOW_MS, mayNot = [] }: { nowMs?: number; mayNot?: string[] } = {},
 ): ThreadRun {
-  return events.reduce((before, event) => applyEvent(before, event, contextOf(event, nowMs, mayNot)), thread);
+  const apply = (before: ThreadRun, event: ThreadEvent) =>
+    compact(applyEvent(before, event, contextOf(event, nowMs, mayNot)));
+  return events.reduce(apply, thread);
 }
 
 function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventContext {
@@ -80,9 +83,9 @@ function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventCo
   };
 }
 
-/** The state or outcome of each instruction: "waiting: Fix the title". */
+/** The state of each instruction: "waiting: Fix the title". */
 export const outcomesOf = ({ instructions }: ThreadRun) =>
-  instructions.map(({ state, outcome, excerpt }) => `${outcome ?? state}: ${excerpt}`);
+  instructions.map(({ state, excerpt }) => `${state}: ${excerpt}`);
 
 /** To whom the notes are, and their kinds: "ana: question". */
 export const ephemeralsOf = ({ ephemerals: notes }: ThreadRun) =>

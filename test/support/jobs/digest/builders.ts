@@ -1,8 +1,9 @@
-import type { DigestAsk } from '../../../../src/jobs/agent/thread/record.ts';
+import type { DigestOrigin, Instruction } from '../../../../src/jobs/agent/thread/record.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import type { PageChange } from '../../../../src/jobs/digest/model.ts';
 import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
 import { NOW_MS } from '../../builders.ts';
+import { anInstruction } from '../agent/builders.ts';
 
 /** An active schedule: Mondays 09:00 in Berlin, everything chosen but alerts. */
 export const aSchedule = (changes: Partial<ScheduleRun> = {}): ScheduleRun => ({
@@ -85,17 +86,21 @@ export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
 });
 
 /** Ana asked for work on a page; the instruction is `i1`. */
-export const anAsk = (changes: Partial<DigestAsk> = {}): DigestAsk => ({
-  id: 'i1',
-  by: { id: 'U0ANA', name: 'Ana' },
-  atMs: NOW_MS,
-  digest: anEdition().id,
-  under: `${anEdition().id}.digest`,
-  channel: 'C0DOCS',
-  subject: { kind: 'page', name: '/guides/sso', value: 100 },
-  about: '/guides/sso',
-  ...changes,
-});
+export const anAsk = (changes: Partial<Instruction> = {}, origin: Partial<DigestOrigin> = {}): Instruction =>
+  anInstruction({
+    id: 'i1',
+    by: { id: 'U0ANA', name: 'Ana' },
+    isReply: false,
+    origin: {
+      digest: anEdition().id,
+      under: `${anEdition().id}.digest`,
+      channel: 'C0DOCS',
+      subject: { kind: 'page', name: '/guides/sso', value: 100 },
+      about: '/guides/sso',
+      ...origin,
+    },
+    ...changes,
+  });
 
 /** Paths and search terms that visitors typed to do harm. */
 export const hostileSubjects: [name: string, text: string][] = [

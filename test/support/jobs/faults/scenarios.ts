@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { type ThreadEvent, threadEvent } from '../../../../src/jobs/agent/thread/event.ts';
-import { newThread, type ThreadRun, threadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { isOver, newThread, type ThreadRun, threadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { type EditionRun, editionRun, rootKey } from '../../../../src/jobs/digest/edition/record.ts';
 import { newSchedule } from '../../../../src/jobs/digest/schedule/record.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../../../src/jobs/export/record.ts';
@@ -159,12 +159,12 @@ function threadAnswers(run: ThreadRun, parts: Parts) {
         const max = allowed.get(text) ?? 1;
         if (sent > max) problems.push(`"${text}" was sent ${sent} times, but only ${max} were allowed`);
         if (thread.state === 'ended') continue;
-        const isDropped = known?.outcome === 'left' || known?.outcome === 'notForAgent';
+        const isDropped = known?.state === 'left' || known?.state === 'notForAgent';
         if (sent === 0 && known?.state !== 'failed' && !isDropped)
-          problems.push(`"${text}" was lost: ${known?.state} ${known?.outcome}`);
-        if (known !== undefined && known.state !== 'over' && known.state !== 'failed')
+          problems.push(`"${text}" was lost: ${known?.state}`);
+        if (known !== undefined && !isOver(known) && known.state !== 'failed')
           problems.push(`"${text}" is ${known.state} for ever`);
-        if (known?.outcome === 'sent' && !messages.some(({ key }) => key.startsWith(`${run.id}.end.`)))
+        if (known?.state === 'sent' && !messages.some(({ key }) => key.startsWith(`${run.id}.end.`)))
           problems.push(`nobody knows the result of "${text}"`);
       }
       const arrived = [...new Set(prompts)].filter((prompt) => inOrder.includes(prompt));
@@ -272,8 +272,7 @@ function digestScenario(parts: Parts): Scenario {
         owner: by,
         asked: { channel: channel.id, joinable: true, isPublic: true },
         mode: 'auto',
-        instruction: { id: 'i1', text },
-        digestAsks: [{ id: 'i1', by, atMs: now(), about: '/guides/sso', ...about }],
+        instruction: { id: 'i1', text, origin: { about: '/guides/sso', ...about } },
       },
       now(),
     );
