@@ -10,16 +10,22 @@ import { exportCommand } from '../src/commands/export/command.ts';
 import { type CommandTools, UserFacingError } from '../src/commands/intake.ts';
 import { statusCommand } from '../src/commands/status/command.ts';
 import { readConfigFile } from '../src/config/file.ts';
+import { parseBaseUrl } from '../src/docs-api/client.ts';
 import {
   assistantConversations,
+  bundleLink,
   feedbackByPage,
-  holdsEmailAddress,
+  isSafeId,
   pageViews,
   searches,
-} from '../src/docs-api/analytics.ts';
-import { parseBaseUrl } from '../src/docs-api/client.ts';
-import { bundleLink, isSafeId } from '../src/docs-api/schemas.ts';
-import { oneLine, parseErrorText, parseProgress, parseTimestamp } from '../src/docs-api/text.ts';
+} from '../src/docs-api/schemas.ts';
+import {
+  holdsEmailAddress,
+  oneLine,
+  parseErrorText,
+  parseProgress,
+  parseTimestamp,
+} from '../src/docs-api/text.ts';
 import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phrases.ts';
 import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';

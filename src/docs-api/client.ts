@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Dispatcher, errors } from 'undici';
+import { errors } from 'undici';
 import type { z } from 'zod';
 import { beforeSending, createOutgoing, type Proxies } from '../runtime/outgoing.ts';
 import { connectionCode, DocsApiError, type DocsApiErrorKind, kindOfStatus, refusals } from './errors.ts';
-import { type DocsApiOperation, fillPath, OPERATIONS, type Operation } from './operations.ts';
+import { type DocsApiOperation, OPERATIONS, type Operation } from './operations.ts';
 import { parseErrorText } from './text.ts';
 
 /** One sent request, for logs and metrics, without id, key and body. */
@@ -65,14 +65,14 @@ export const keyIdOf = ({ apiKey, apiKeyFile }: Pick<DocsApiOptions, 'apiKey' | 
 export const readKeyFile = (path: string): string => readFileSync(path, 'utf8').trim();
 
 /**
- * Returns the parts of a checked base address: `origin` without a final slash, `prefix` empty or beginning with one.
- * Platforms publish their address with a version at its end, but each operation's path has it.
+ * Returns a checked base address without a final slash and version. Platforms publish their address with a version at
+ * its end, but each operation's path has it.
  */
-export function parseBaseUrl(baseUrl: string): { origin: string; prefix: string } {
+export function parseBaseUrl(baseUrl: string): string {
   const { origin, pathname } = new URL(baseUrl);
   const parts = pathname.split('/').filter((part) => part !== '');
   if (/^v[12]$/iu.test(parts.at(-1) ?? '')) parts.pop();
-  return { origin, prefix: parts.map((part) => `/${part}`).join('') };
+  return [origin, ...parts].join('/');
 }
 
 /** Longer than a page of results. */
@@ -81,55 +81,43 @@ const MAX_RESPONSE_BYTES = 10_000_000;
 /** Returns a client. The settings have checked its options. Opens no connection. */
 export function createDocsApi(options: DocsApiOptions): DocsApi {
   const { apiKeyFile, timeoutMs } = options;
-  const base = parseBaseUrl(options.baseUrl);
+  const baseUrl = parseBaseUrl(options.baseUrl);
   let { apiKey } = options;
   const apiKeys = [apiKey];
-  const common = { connectTimeout: timeoutMs / 2, maxResponseSize: MAX_RESPONSE_BYTES };
-  const keptConnections = createOutgoing(options.proxies, {
-    ...common,
-    pipelining: 1,
-    keepAliveTimeout: 10_000,
+  const connections = createOutgoing(options.proxies, {
+    connectTimeout: timeoutMs / 2,
+    maxResponseSize: MAX_RESPONSE_BYTES,
+    // The platform may have closed a kept connection. Then it is unknown whether a request arrived.
+    pipelining: 0,
   });
-  // The platform may have closed a kept connection already. Then it is unknown whether a request arrived.
-  const freshConnections = createOutgoing(options.proxies, { ...common, pipelining: 0 });
-  let closing: Promise<unknown> | undefined;
+  let closing: Promise<void> | undefined;
 
   /** Validates the input, sends the request, and returns the parsed response. */
   async function call(operation: DocsApiOperation, input: object, callOptions: CallOptions = {}) {
-    const row: Operation = OPERATIONS[operation];
-    const checked = row.input.safeParse(input);
-    const [issue] = checked.error?.issues ?? [];
-    const reason = issue && `${issue.path.join('.')}: ${issue.message}`;
-    if (!checked.success || closing || callOptions.signal?.aborted)
-      throw new DocsApiError(operation, reason ? 'bad_request' : 'aborted', {
-        happened: 'no',
-        what: `not sent: ${reason ?? 'cancelled'}`,
+    const checked = OPERATIONS[operation].input.safeParse(input);
+    if (!checked.success) {
+      const what = `not sent: ${checked.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)}`;
+      throw new DocsApiError(operation, 'bad_request', { happened: 'no', what });
+    }
+    const limit = AbortSignal.timeout(timeoutMs);
+    for (;;) {
+      const usedKey = apiKey;
+      const startMs = performance.now();
+      const result = await send(operation, checked.data, limit, callOptions);
+      const error = result instanceof DocsApiError ? result : undefined;
+      if (error?.kind === 'key_rejected') rereadKey();
+      // A request with a rejected key did nothing, so it is repeated with a new one.
+      if (error?.kind === 'key_rejected' && apiKey !== usedKey) continue;
+      options.log?.({
+        operation,
+        durationMs: Math.round(performance.now() - startMs),
+        status: result.status,
+        error: error?.kind,
+        // `DocsApiError` keeps only the code of a cause.
+        code: error?.cause instanceof Error ? error.cause.message : undefined,
       });
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), timeoutMs);
-    try {
-      for (;;) {
-        const usedKey = apiKey;
-        const startMs = performance.now();
-        const result = await send(operation, checked.data, limit.signal, callOptions);
-        const isRejected = result instanceof DocsApiError && result.kind === 'key_rejected';
-        if (isRejected) rereadKey();
-        // A request with a rejected key did nothing, so it is repeated with a new one.
-        if (isRejected && apiKey !== usedKey) continue;
-        const failure = result instanceof DocsApiError ? result : undefined;
-        options.log?.({
-          operation,
-          durationMs: Math.round(performance.now() - startMs),
-          status: result.status,
-          error: failure?.kind,
-          // `DocsApiError` keeps only the code of a cause.
-          code: failure?.cause instanceof Error ? failure.cause.message : undefined,
-        });
-        if (result instanceof DocsApiError) throw result;
-        return result.answer;
-      }
-    } finally {
-      clearTimeout(timer);
+      if (result instanceof DocsApiError) throw result;
+      return result.answer;
     }
   }
 
@@ -140,11 +128,11 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
     limit: AbortSignal,
     { signal: cancelled, isTooLate }: CallOptions,
   ): Promise<{ answer: unknown; status: number } | DocsApiError> {
-    const { method, response }: Operation = OPERATIONS[operation];
+    const { response, ...row }: Operation = OPERATIONS[operation];
     const signal = cancelled ? AbortSignal.any([limit, cancelled]) : limit;
     let isSent = false;
     let isLate = false;
-    const dispatcher = beforeSending(method === 'GET' ? keptConnections : freshConnections, () => {
+    const dispatcher = beforeSending(connections, () => {
       signal.throwIfAborted();
       isLate = isTooLate?.() ?? false;
       if (isLate) throw new Error('too late');
@@ -154,7 +142,10 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
     const failed = (kind: DocsApiErrorKind, what: string, cause?: unknown) =>
       new DocsApiError(operation, kind, { happened: isSent ? 'unknown' : 'no', status, what, cause });
     try {
-      const { statusCode, headers, body } = await sendRequest(dispatcher, operation, input, signal);
+      const { statusCode, headers, body } = await Promise.race([
+        dispatcher.request({ ...requestOf(row, input, baseUrl, apiKey), signal }),
+        rejectOnAbort(signal),
+      ]);
       status = statusCode;
       // Destroying a body that is still arriving makes it emit an error, even after we stopped reading.
       body.on('error', () => {});
@@ -167,48 +158,12 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
       const where = read.error.issues[0]?.path.join('.') || 'the body';
       return failed('unreadable', `status ${status}, but ${where} is missing or not what the API promises`);
     } catch (cause) {
-      if (isLate) return failed('aborted', 'not sent: too late');
-      if (limit.aborted && isSent) return failed('timeout', 'no whole answer within the time limit');
-      if (limit.aborted) return failed('refused', 'no connection within the time limit');
-      if (signal.aborted || isClosed(cause))
-        return failed('aborted', 'cancelled before the whole answer came');
       const where = isSent ? 'no whole answer' : 'no connection';
+      if (isLate) return failed('aborted', 'not sent: too late');
+      if (limit.aborted) return failed(isSent ? 'timeout' : 'refused', `${where} within the time limit`);
+      if (signal.aborted || isClosed(cause)) return failed('aborted', `cancelled: ${where}`);
       return failed(isSent ? kindOfCause(cause) : 'refused', `${where} (${connectionCode(cause)})`, cause);
     }
-  }
-
-  async function sendRequest(
-    dispatcher: Dispatcher,
-    operation: DocsApiOperation,
-    input: Record<string, unknown>,
-    signal: AbortSignal,
-  ) {
-    const { method, path: template } = OPERATIONS[operation];
-    const { path, rest } = fillPath(template, input);
-    const given = Object.entries(rest).filter(([, value]) => value !== undefined);
-    const query =
-      method === 'GET' ? new URLSearchParams(given.map(([name, value]) => [name, String(value)])) : '';
-    const hasBody = method !== 'GET' && given.length > 0;
-    const response = dispatcher.request({
-      origin: base.origin,
-      path: `${base.prefix}${path}${String(query) && `?${query}`}`,
-      method,
-      headers: {
-        accept: 'application/json',
-        authorization: `Bearer ${apiKey}`,
-        'user-agent': 'docket',
-        ...(hasBody && { 'content-type': 'application/json' }),
-      },
-      body: hasBody ? JSON.stringify(rest) : null,
-      signal,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-    // undici ignores a signal until a connection is open, which may take minutes behind a proxy.
-    const interruption = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
-    return Promise.race([response, interruption]);
   }
 
   /** An unreadable file, or one without a key, changes nothing: it may be half written. */
@@ -225,14 +180,10 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
 
   /** Returns undefined if the text is not JSON. No answer contains our key. The parser's error would quote the text. */
   function parseJson(text: string): unknown {
+    // PHP writes a slash as `\/`.
+    const hidden = apiKeys.flatMap((key) => [key, key.replaceAll('/', '\\/')]);
     try {
-      // PHP writes a slash as `\/`.
-      return JSON.parse(
-        apiKeys.reduce(
-          (rest, key) => rest.replaceAll(key, '…').replaceAll(key.replaceAll('/', '\\/'), '…'),
-          text,
-        ),
-      );
+      return JSON.parse(hidden.reduce((rest, key) => rest.replaceAll(key, '…'), text));
     } catch {
       return undefined;
     }
@@ -246,11 +197,46 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
     ...(Object.fromEntries(methods) as Methods),
     keyId: keyIdOf(options),
     async close() {
-      closing ??= Promise.all([keptConnections.close(), freshConnections.close()]);
+      closing ??= connections.close();
       await closing;
     },
   };
 }
+
+/** Fills the path template of an operation; the other fields are the query of a GET, else the JSON body. */
+function requestOf(
+  { method, path }: Pick<Operation, 'method' | 'path'>,
+  input: Record<string, unknown>,
+  baseUrl: string,
+  apiKey: string,
+) {
+  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
+  const filled = path.replace(/\{(\w+)\}/gu, (_, name: string) => {
+    rest.delete(name);
+    return encodeURIComponent(String(input[name]));
+  });
+  const url = new URL(baseUrl + filled);
+  if (method === 'GET') for (const [name, value] of rest) url.searchParams.set(name, String(value));
+  const hasBody = method !== 'GET' && rest.size > 0;
+  return {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method,
+    headers: {
+      accept: 'application/json',
+      authorization: `Bearer ${apiKey}`,
+      'user-agent': 'docket',
+      ...(hasBody && { 'content-type': 'application/json' }),
+    },
+    body: hasBody ? JSON.stringify(Object.fromEntries(rest)) : null,
+  };
+}
+
+/** undici ignores a signal until a connection is open, which may take minutes behind a proxy. */
+const rejectOnAbort = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 
 /** Returns the error of a response that is not 2xx. */
 function statusError(

@@ -1,20 +1,18 @@
 import { z } from 'zod';
 import {
-  assistantConversations,
-  feedbackByPage,
-  MAX_CURSOR_LENGTH,
-  pageViews,
-  searches,
-  visitors,
-} from './analytics.ts';
-import {
   agentJob,
+  assistantConversations,
   bundleLink,
   createdAgentJob,
   exportJob,
+  feedbackByPage,
   instructedAgentJob,
   isSafeId,
+  MAX_CURSOR_LENGTH,
+  pageViews,
+  searches,
   startedExport,
+  visitors,
 } from './schemas.ts';
 
 /** One operation of the docs platform: its request, and the schema of a 2xx response. */
@@ -29,6 +27,21 @@ export interface Operation {
   repeatable?: boolean;
 }
 
+const operation =
+  <Method extends 'GET' | 'POST'>(method: Method) =>
+  <Input extends z.ZodRawShape, Response extends z.ZodType>(
+    path: string,
+    input: Input,
+    response: Response,
+  ) => ({
+    method,
+    path,
+    input: z.object(input),
+    response,
+  });
+const get = operation('GET');
+const post = operation('POST');
+
 /** Returns a page's path in the platform's form: without slashes at its ends, the home page as `index`. */
 const toPagePath = (path: string) => path.replace(/^\/+|(?<!\/)\/+$/gu, '') || 'index';
 
@@ -37,112 +50,60 @@ const nonEmpty = z.string().min(1);
 const limitTo = (max: number) => z.int().min(1).max(max).optional();
 /** The `nextCursor` of the previous response. */
 const cursor = nonEmpty.max(MAX_CURSOR_LENGTH).optional();
-const dates = z.object({
-  projectId: id,
-  /** Date (YYYY-MM-DD or ISO 8601), included. */
-  dateFrom: z.string().optional(),
-  /** Date (YYYY-MM-DD or ISO 8601), excluded. */
-  dateTo: z.string().optional(),
-});
+/** Dates are YYYY-MM-DD or ISO 8601; the first is included, the last excluded. */
+const range = { projectId: id, dateFrom: z.string().optional(), dateTo: z.string().optional() };
 
-/** Every operation that Docket calls. A new one is a row here and the schema of its response. */
+/**
+ * Every operation that Docket calls. The platform's contract names neither `createAgentJob` nor the analytics besides
+ * page views: they reject with `not_found` or `unsupported` if the platform lacks them.
+ */
 export const OPERATIONS = {
-  startExport: {
-    method: 'POST',
-    path: '/v1/static-export/jobs',
-    input: z.object({
-      /** Host name only. */
+  /** `domain` is a host name. Outside the contract: `version` labels the export, without `paths` it has every page. */
+  startExport: post(
+    '/v1/static-export/jobs',
+    {
       domain: nonEmpty,
-      /** Label of this export. Not in the platform's contract; sent only when given. */
       version: z.string().optional(),
-      /** Pages to export; missing means every page. Not in the platform's contract; sent only when given. */
       paths: z.array(z.string().transform(toPagePath)).readonly().optional(),
-    }),
-    response: startedExport,
-  },
-
-  getExport: {
-    method: 'GET',
-    path: '/v1/static-export/jobs/{jobId}',
-    input: z.object({ jobId: id }),
-    response: exportJob,
-  },
-
+    },
+    startedExport,
+  ),
+  getExport: get('/v1/static-export/jobs/{jobId}', { jobId: id }, exportJob),
   /** The platform returns a new link each time. Rejects with `conflict` before the job has completed. */
   createBundle: {
-    method: 'POST',
-    path: '/v1/static-export/jobs/{jobId}/bundle',
-    input: z.object({ jobId: id }),
-    response: bundleLink,
+    ...post('/v1/static-export/jobs/{jobId}/bundle', { jobId: id }, bundleLink),
     repeatable: true,
   },
 
   /** Sends an instruction to an existing agent job; the response is the job after the send. */
-  sendFollowUp: {
-    method: 'POST',
-    path: '/v2/agent/{projectId}/job/{jobId}/message',
-    input: z.object({ projectId: id, jobId: id, prompt: nonEmpty }),
-    response: instructedAgentJob,
-  },
+  sendFollowUp: post(
+    '/v2/agent/{projectId}/job/{jobId}/message',
+    { projectId: id, jobId: id, prompt: nonEmpty },
+    instructedAgentJob,
+  ),
+  getAgentJob: get('/v2/agent/{projectId}/job/{jobId}', { projectId: id, jobId: id }, agentJob),
+  createAgentJob: post('/v2/agent/{projectId}/job', { projectId: id, prompt: nonEmpty }, createdAgentJob),
 
-  /** The contract names the operation without its path. */
-  getAgentJob: {
-    method: 'GET',
-    path: '/v2/agent/{projectId}/job/{jobId}',
-    input: z.object({ projectId: id, jobId: id }),
-    response: agentJob,
-  },
-
-  /** Not in the platform's contract: rejects with `not_found` or `unsupported` if the platform lacks it. */
-  createAgentJob: {
-    method: 'POST',
-    path: '/v2/agent/{projectId}/job',
-    input: z.object({ projectId: id, prompt: nonEmpty }),
-    response: createdAgentJob,
-  },
-
-  // The other analytics are not in the platform's contract: they reject with `not_found` or `unsupported` if the
-  // platform lacks them.
-  getPageViews: {
-    method: 'GET',
-    path: '/v1/analytics/{projectId}/views',
-    input: dates.extend({ limit: limitTo(250), offset: z.int().min(0).optional() }),
-    response: pageViews,
-  },
-
-  /** A range has fewer visitors than the sum of its days. */
-  getVisitors: {
-    method: 'GET',
-    path: '/v1/analytics/{projectId}/visitors',
-    /** `limit` counts the pages in the response, whose visitors are not read. */
-    input: dates.extend({ limit: limitTo(250) }),
-    response: visitors,
-  },
-
+  getPageViews: get(
+    '/v1/analytics/{projectId}/views',
+    { ...range, limit: limitTo(250), offset: z.int().min(0).optional() },
+    pageViews,
+  ),
+  /** A range has fewer visitors than the sum of its days. `limit` counts pages, whose visitors are not read. */
+  getVisitors: get('/v1/analytics/{projectId}/visitors', { ...range, limit: limitTo(250) }, visitors),
   /** Search terms, the most frequent first. */
-  getSearches: {
-    method: 'GET',
-    path: '/v1/analytics/{projectId}/searches',
-    input: dates.extend({ limit: limitTo(100), cursor }),
-    response: searches,
-  },
-
+  getSearches: get('/v1/analytics/{projectId}/searches', { ...range, limit: limitTo(100), cursor }, searches),
   /** It has neither cursor nor offset: only the first `limit` pages are available. */
-  getFeedbackByPage: {
-    method: 'GET',
-    path: '/v1/analytics/{projectId}/feedback/by-page',
-    /** The platform's default limit is 10. */
-    input: dates.extend({ limit: limitTo(100) }),
-    response: feedbackByPage,
-  },
-
-  getAssistantConversations: {
-    method: 'GET',
-    path: '/v1/analytics/{projectId}/assistant',
-    /** The platform's default limit is 100. */
-    input: dates.extend({ limit: limitTo(1000), cursor }),
-    response: assistantConversations,
-  },
+  getFeedbackByPage: get(
+    '/v1/analytics/{projectId}/feedback/by-page',
+    { ...range, limit: limitTo(100) },
+    feedbackByPage,
+  ),
+  getAssistantConversations: get(
+    '/v1/analytics/{projectId}/assistant',
+    { ...range, limit: limitTo(1000), cursor },
+    assistantConversations,
+  ),
 } satisfies Record<string, Operation>;
 
 /** The operations by name, which is also the label of their metrics. */
@@ -150,13 +111,3 @@ export type DocsApiOperation = keyof typeof OPERATIONS;
 
 /** Returns whether an operation may be repeated: other methods than GET only if the row says so. */
 export const isRepeatable = ({ method, repeatable = method === 'GET' }: Operation): boolean => repeatable;
-
-/** Fills a path template. Returns the path, and the fields that the template does not name. */
-export function fillPath(template: string, fields: Record<string, unknown>) {
-  const rest = { ...fields };
-  const path = template.replace(/\{(\w+)\}/gu, (_, name: string) => {
-    delete rest[name];
-    return encodeURIComponent(String(fields[name]));
-  });
-  return { path, rest };
-}

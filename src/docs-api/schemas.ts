@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { oneLine, type Progress, parseErrorText, parseProgress, parseTimestamp } from './text.ts';
+import {
+  cut,
+  holdsEmailAddress,
+  oneLine,
+  type Progress,
+  parseErrorText,
+  parseProgress,
+  parseTimestamp,
+} from './text.ts';
 
 /** Slack's buttons hold 2000 characters, and ours carry more than an id. */
 const MAX_ID_LENGTH = 512;
@@ -23,18 +31,15 @@ function isWebAddress(value: string): boolean {
 }
 
 /** Returns the status if it is one of these, in any case. */
-export const parseStatus = <Status extends string>(
-  raw: string,
-  statuses: readonly Status[],
-): Status | 'unknown' => statuses.find((status) => status === raw.trim().toLowerCase()) ?? 'unknown';
+const parseStatus = <Status extends string>(raw: string, statuses: readonly Status[]): Status | 'unknown' =>
+  statuses.find((status) => status === raw.toLowerCase()) ?? 'unknown';
 
 /** Returns the schema of a field that is left out if it is unreadable. */
-export const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
+const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
 
 /** An id that is unsafe in a path is refused, since its job could not be requested. */
 const id = z.union([z.string(), z.int()]).transform(String).refine(isSafeId);
-const nonBlank = z.string().refine((value) => value.trim() !== '');
-const line = optional(z.string().transform((text) => oneLine(text) || undefined));
+const line = z.string().transform(oneLine).refine(Boolean);
 const count = z.union([z.int().nonnegative(), z.string().regex(/^\s*\d{1,15}\s*$/u)]).transform(Number);
 /** Epoch milliseconds. */
 const time = z.unknown().transform(parseTimestamp).optional();
@@ -44,11 +49,9 @@ const webAddress = z
   .transform((address) => address.trim().replaceAll(' ', '%20'))
   .refine(isWebAddress);
 
-const EXPORT_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
-type ExportStatus = (typeof EXPORT_STATUSES)[number] | 'unknown';
-
 /** Only the status is always there. */
 const exportFields = z.object({
+  status: optional(line),
   progress: z.unknown().optional(),
   /** Pages exported so far, not the total. */
   pageCount: optional(count),
@@ -58,33 +61,33 @@ const exportFields = z.object({
   error: z.unknown().transform(parseErrorText).optional(),
 });
 
-/** An export job. */
-export type ExportJob = Omit<z.output<typeof exportFields>, 'progress'> & {
-  status: ExportStatus;
+const EXPORT_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
+
+/** An export job, with its status as the platform wrote it. `jobId` is that of a new one. */
+export type ExportJob = Omit<z.output<typeof exportFields>, 'status' | 'progress'> & {
+  status: (typeof EXPORT_STATUSES)[number] | 'unknown';
   rawStatus: string;
   progress?: Progress | undefined;
 };
 export type StartedExport = ExportJob & { jobId: string };
 
-/** Adds `status`, and `rawStatus` as the platform wrote it: empty if the response to a start had none. */
-function withStatus<Fields extends { status?: string | undefined; progress?: unknown }>(
-  job: Fields,
-  defaultStatus: ExportStatus,
-) {
-  const rawStatus = oneLine(job.status ?? '');
-  const status = rawStatus === '' ? defaultStatus : parseStatus(rawStatus, EXPORT_STATUSES);
-  return { ...job, status, rawStatus, progress: parseProgress(job.progress, status === 'completed') };
+/** Without a status the job is queued, as in the contract. */
+function toExportJob({
+  status: rawStatus = '',
+  progress,
+  ...rest
+}: z.output<typeof exportFields>): ExportJob {
+  const status = rawStatus === '' ? 'queued' : parseStatus(rawStatus, EXPORT_STATUSES);
+  return { ...rest, status, rawStatus, progress: parseProgress(progress, status === 'completed') };
 }
 
-/** Response to a start. Without a status the job is queued, as in the contract. */
+/** Response to a start. */
 export const startedExport = exportFields
-  .extend({ jobId: id, status: optional(nonBlank) })
-  .transform((job): StartedExport => withStatus(job, 'queued'));
+  .extend({ jobId: id })
+  .transform(({ jobId, ...job }): StartedExport => ({ jobId, ...toExportJob(job) }));
 
 /** Response to a poll of an export job. */
-export const exportJob = exportFields
-  .extend({ status: nonBlank })
-  .transform((job): ExportJob => withStatus(job, 'unknown'));
+export const exportJob = exportFields.extend({ status: line }).transform(toExportJob);
 
 /** A link to the bundle of a completed export. `bundleUrl` is a secret: it lets anybody download. */
 export const bundleLink = z.object({
@@ -93,18 +96,17 @@ export const bundleLink = z.object({
   sizeBytes: optional(count),
 });
 
-const AGENT_STATUSES = ['active', 'completed', 'archived', 'failed'] as const;
-
 /** Only the status is always there. */
 const agentFields = z.object({
-  status: optional(nonBlank),
+  status: optional(line),
   /** The full address of the repository, and the branch that the agent works on. */
-  source: optional(z.object({ repository: line, ref: line })),
-  model: line,
-  prLink: optional(nonBlank),
-  createdAt: time,
+  source: optional(z.object({ repository: optional(line), ref: optional(line) })),
+  model: optional(line),
+  prLink: optional(z.string()),
   archivedAt: time,
 });
+
+const AGENT_STATUSES = ['active', 'completed', 'archived', 'failed'] as const;
 
 /** A job of the docs agent. */
 export type AgentJob = Omit<z.output<typeof agentFields>, 'status' | 'source'> & {
@@ -119,24 +121,121 @@ export type AgentJob = Omit<z.output<typeof agentFields>, 'status' | 'source'> &
   id?: string | undefined;
 };
 
-function toAgentJob({ source, prLink, ...job }: z.output<typeof agentFields> & { id?: string }): AgentJob {
-  const rawStatus = oneLine(job.status ?? '');
-  const isLink = prLink !== undefined && isWebAddress(prLink);
-  return {
-    ...job,
-    status: parseStatus(rawStatus, AGENT_STATUSES),
-    rawStatus,
-    repository: source?.repository,
-    ref: source?.ref,
-    prLink: isLink ? prLink : undefined,
-    prText: isLink ? undefined : oneLine(prLink ?? '') || undefined,
-  };
+function toAgentJob({
+  source,
+  prLink = '',
+  ...job
+}: z.output<typeof agentFields> & { id?: string }): AgentJob {
+  const pr = isWebAddress(prLink) ? { prLink } : { prText: oneLine(prLink) || undefined };
+  const rawStatus = job.status ?? '';
+  return { ...job, ...source, ...pr, status: parseStatus(rawStatus, AGENT_STATUSES), rawStatus };
 }
+
 /** Response to a poll of an agent job. */
-export const agentJob = agentFields.extend({ status: nonBlank }).transform(toAgentJob);
+export const agentJob = agentFields.extend({ status: line }).transform(toAgentJob);
 
 /** Response to an instruction: nothing is required, since a 2xx means that it was accepted. */
 export const instructedAgentJob = agentFields.transform(toAgentJob);
 
 /** Response to a creation. */
 export const createdAgentJob = agentFields.extend({ id }).transform(toAgentJob);
+
+/** Returns the schema of text that is cut, in characters, before it is processed. */
+const textUpTo = (max: number) => z.string().transform((text) => cut(text, max).toWellFormed());
+/** The same for text from readers, which may identify them: text with an e-mail address is dropped. */
+const publicText = (max: number) =>
+  z
+    .string()
+    .refine((written) => !holdsEmailAddress(written))
+    .pipe(textUpTo(max));
+
+/** Any number, even negative or fractional: it is rounded for display. */
+const numeral = /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/u;
+const number = z.union([z.number(), z.string().max(40).regex(numeral)]).transform(Number);
+const flag = z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]);
+
+/** A missing `total` is computed. */
+const withTotal = <T extends { human: number; ai: number; total?: number | null | undefined }>(
+  counts: T,
+) => ({
+  ...counts,
+  total: counts.total ?? counts.human + counts.ai,
+});
+const views = { human: number, ai: number, total: number.nullish() };
+
+/** Returns the schema of a list without its unreadable rows: each costs only itself. */
+const readableRows = <Row extends z.ZodType>(row: Row) =>
+  z.array(z.unknown()).transform((values) => values.flatMap((value) => row.safeParse(value).data ?? []));
+
+const pageRows = readableRows(z.object({ path: publicText(2000), ...views }).transform(withTotal));
+
+/** Response to a page-view query, one page of results. The order of `views` is not specified. */
+export const pageViews = z
+  .object({
+    /** Of the whole date range. */
+    totals: z.object(views).transform(withTotal),
+    views: z.array(z.unknown()),
+    hasMore: flag,
+  })
+  .transform(({ views: rows, ...rest }) => {
+    const read = pageRows.parse(rows);
+    // Unreadable, or with an e-mail address in the path. An offset counts them.
+    return { ...rest, views: read, ...(read.length < rows.length && { leftOut: rows.length - read.length }) };
+  });
+
+/** Response to a visitor query. `total` is required: a person may count in both `human` and `ai`. */
+export const visitors = z.object({
+  /** Of the whole date range, approximate. */
+  totals: z.object({ human: optional(number), ai: optional(number), total: number }),
+});
+
+/** A longer cursor could not be sent back: it is part of the next request's address. */
+export const MAX_CURSOR_LENGTH = 2000;
+
+/** Any other value means that there is more, which could not be requested: it makes a response unreadable. */
+const nextCursor = z
+  .union([z.string().max(MAX_CURSOR_LENGTH), z.int(), z.null()])
+  .optional()
+  .transform((value) => value?.toString() || undefined);
+
+/** Response to a query of search terms, one page of results. Without `nextCursor` there are no more terms. */
+export const searches = z.object({
+  searches: readableRows(
+    z.object({
+      searchQuery: publicText(500),
+      hits: number,
+      /** Click-through rate on an unspecified scale; missing if unknown. */
+      ctr: optional(number),
+      /** Missing if nobody clicked. */
+      topClickedPage: textUpTo(2000)
+        .nullish()
+        .transform((page) => page || undefined),
+    }),
+  ),
+  /** Counts all searches of the range. */
+  totalSearches: optional(number),
+  nextCursor,
+});
+
+/** Response to a query of feedback by page. */
+export const feedbackByPage = z.object({
+  feedback: readableRows(z.object({ path: publicText(2000), thumbsUp: number, thumbsDown: number })),
+  hasMore: flag.catch(false),
+});
+
+/** Readers' text is not kept. Conversations are counted even if fields are missing. */
+const conversation = z.object({
+  resolutionStatus: textUpTo(40)
+    .catch('')
+    .transform((status) => parseStatus(status, ['answered', 'unanswered'])),
+  queryCategory: optional(publicText(200).transform((category) => category.trim() || undefined)),
+});
+
+/** Response to a query of conversations with the assistant, one page of results. */
+export const assistantConversations = z
+  .object({ conversations: readableRows(conversation), nextCursor, hasMore: optional(flag) })
+  .transform(({ hasMore, ...rest }) => ({
+    ...rest,
+    /** True without a `nextCursor` if the platform has more but gives no way to get it. */
+    hasMore: hasMore ?? rest.nextCursor !== undefined,
+  }));

@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 /** Maximum length of stored text from the platform, in characters. */
 const MAX_LENGTH = 300;
 
@@ -31,30 +29,25 @@ export function cut(text: string, max: number): string {
 /** Maximum number of an error's details that are read. */
 const MAX_DETAILS = 3;
 
-/**
- * Returns the text of an error response (`error`, else `message`, with the messages of its `details`), or of a failed
- * job's `error`.
- */
+/** Returns a failed job's `error`, or the text of an error response: `error`, else `message`, with its `details`. */
 export function parseErrorText(value: unknown): string | undefined {
   const inner = fieldOf(value, 'error');
-  const candidates = [value, inner, fieldOf(inner, 'message'), fieldOf(value, 'message')];
-  const text = candidates.map(parseText).find((one) => one !== undefined);
+  const [text] = [value, inner, fieldOf(inner, 'message'), fieldOf(value, 'message')].flatMap(parseText);
   const details = [fieldOf(inner, 'details') ?? fieldOf(value, 'details')]
     .flat()
     .slice(0, MAX_DETAILS)
-    .flatMap((detail) => parseText(fieldOf(detail, 'message')) ?? []);
+    .flatMap((detail) => parseText(fieldOf(detail, 'message')));
   const rest = [...new Set(details)].filter((detail) => detail !== text).join('; ');
-  return parseText([text, rest].filter(Boolean).join(': '));
+  return parseText([text, rest].filter(Boolean).join(': '))[0];
 }
 
 /** Returns an own field of a value; undefined if the value is not an object. */
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null
     ? Object.getOwnPropertyDescriptor(value, name)?.value
     : undefined;
-}
 
-const parseText = (value: unknown) => (typeof value === 'string' && oneLine(value)) || undefined;
+const parseText = (value: unknown) => [typeof value === 'string' ? oneLine(value) : ''].filter(Boolean);
 
 /** The progress of an export: `fraction`, 0 to 1, or `text`, as the platform wrote it. */
 export interface Progress {
@@ -66,8 +59,6 @@ export interface Progress {
 
 const MAX_PROGRESS_LENGTH = 80;
 
-const countsSchema = z.object({ done: z.number().nonnegative(), total: z.number().positive() });
-
 /**
  * Reads `progress`, whose type and unit the contract does not promise. Returns `undefined` for anything but:
  *
@@ -78,15 +69,16 @@ const countsSchema = z.object({ done: z.number().nonnegative(), total: z.number(
  */
 export function parseProgress(value: unknown, completed: boolean): Progress | undefined {
   if (typeof value === 'number') return parsePercentage(value, completed);
-  if (typeof value === 'string') {
-    const text = cut(oneLine(value), MAX_PROGRESS_LENGTH);
-    const [, number, percent] = /^(\d{1,3}(?:\.\d+)?) ?(%?)$/u.exec(text) ?? [];
-    if (number === undefined) return text === '' ? undefined : { text };
-    if (!percent) return parsePercentage(Number(number), completed) ?? { text };
-    return Number(number) <= 100 ? { fraction: Number(number) / 100 } : { text };
+  if (typeof value !== 'string') {
+    const [done, total] = [fieldOf(value, 'done'), fieldOf(value, 'total')];
+    const isCount = typeof done === 'number' && typeof total === 'number' && done >= 0 && done <= total;
+    return isCount && total > 0 ? { fraction: done / total } : undefined;
   }
-  const { data: counts } = countsSchema.safeParse(value);
-  return counts && counts.done <= counts.total ? { fraction: counts.done / counts.total } : undefined;
+  const text = cut(oneLine(value), MAX_PROGRESS_LENGTH);
+  const [, number, percent] = /^(\d{1,3}(?:\.\d+)?) ?(%?)$/u.exec(text) ?? [];
+  if (number === undefined) return text === '' ? undefined : { text };
+  if (!percent) return parsePercentage(Number(number), completed) ?? { text };
+  return Number(number) <= 100 ? { fraction: Number(number) / 100 } : { text };
 }
 
 function parsePercentage(value: number, completed: boolean): Progress | undefined {
@@ -98,6 +90,7 @@ function parsePercentage(value: number, completed: boolean): Progress | undefine
 const FROM_MS = Date.UTC(2000, 0);
 const TO_MS = Date.UTC(2200, 0);
 
+/** Day, time and zone of an ISO 8601 time. */
 const ISO = /^(\d{4}-?\d{2}-?\d{2})(?:[T ]([\d:.,]+) ?(Z|[+-][\d:]+)?)?$/iu;
 
 /**
@@ -106,17 +99,38 @@ const ISO = /^(\d{4}-?\d{2}-?\d{2})(?:[T ]([\d:.,]+) ?(Z|[+-][\d:]+)?)?$/iu;
  */
 export function parseTimestamp(value: unknown): number | undefined {
   const text = String(typeof value === 'string' || typeof value === 'number' ? value : '').trim();
-  const number = /^\d{9,14}(?:\.\d+)?$/u.test(text) ? Number(text) : undefined;
-  const ms = number === undefined ? parseIso(text) : number * (number < TO_MS / 1000 ? 1000 : 1);
-  return ms >= FROM_MS && ms < TO_MS ? Math.round(ms) : undefined;
+  const [number] = /^\d{9,14}(?:\.\d+)?$/u.exec(text) ?? [];
+  const [, day, time = '00', zone = 'Z'] = ISO.exec(text) ?? [];
+  try {
+    const ms = number
+      ? Number(number) * (Number(number) < TO_MS / 1000 ? 1000 : 1)
+      : Temporal.Instant.from(`${day}T${time}${zone}`).epochMilliseconds;
+    return ms >= FROM_MS && ms < TO_MS ? Math.round(ms) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-function parseIso(text: string): number {
-  const [, day, time = '00', zone = 'Z'] = ISO.exec(text) ?? [];
-  if (day === undefined) return Number.NaN;
-  try {
-    return Temporal.Instant.from(`${day}T${time}${zone}`).epochMilliseconds;
-  } catch {
-    return Number.NaN;
-  }
+/** At signs, also in the forms that addresses of pages contain. */
+const atSigns = /[@＠﹫]|%(?:25)?40/gu;
+
+const invisible = /\p{Default_Ignorable_Code_Point}/gu;
+
+/** File endings, none of which is a top-level domain. */
+const fileEnding = '(?:[cm]?[jt]sx?|json|css|html?|xml|ya?ml|txt|png|jpe?g|gif|svg|webp|wasm)';
+
+/**
+ * Text, an at sign, and a complete domain. Packages with a scope, a version or a file (`@acme/sdk`, `sdk@1.2`,
+ * `lodash@es.mjs`) do not match.
+ */
+const address = new RegExp(
+  String.raw`[^\s@/]@[^\s@/?&=#,;:]+[.。．｡](?!${fileEnding}\b)(?:xn--[\w-]+|\p{L}[\p{L}\p{M}]+)(?![.-]?[\p{L}\p{N}])`,
+  'iu',
+);
+
+/** Returns whether text contains an e-mail address. Call it before the text is cut: half an address does not match. */
+export function holdsEmailAddress(text: string): boolean {
+  // Most text has no at sign, and there may be tens of thousands of rows.
+  if (text.search(atSigns) < 0) return false;
+  return address.test(text.replace(invisible, '').replace(atSigns, '@'));
 }

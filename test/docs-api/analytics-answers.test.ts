@@ -239,22 +239,3 @@ describe('conversations with the assistant', () => {
     expect(error).toMatchObject({ kind: 'unreadable' });
   });
 });
-
-describe('analytics that the platform lacks', () => {
-  test.each([
-    [403, 'forbidden'],
-    [404, 'not_found'],
-    [405, 'unsupported'],
-  ] as const)('%s: %s', async (status, kind) => {
-    const server = await answering(status, {});
-    const api = clientOf(server.url);
-    const calls = [
-      api.getVisitors({ projectId: 'p' }),
-      api.getSearches({ projectId: 'p' }),
-      api.getFeedbackByPage({ projectId: 'p' }),
-      api.getAssistantConversations({ projectId: 'p' }),
-    ];
-    for (const call of calls) expect(await errorOf(call)).toMatchObject({ kind, status, retryable: false });
-    expect(server.requests).toHaveLength(4);
-  });
-});
