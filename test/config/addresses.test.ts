@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { readSettings } from '../../src/config/settings.ts';
 import { addresses } from '../../src/config/values.ts';
 import { problemsOf, sound } from '../support/config/builders.ts';
 
@@ -28,11 +27,6 @@ test.each([
 });
 
 describe('METRICS_ADDRESS', () => {
-  test('is empty by default', () => {
-    expect(readSettings(sound).metricsAddresses.rules).toEqual([]);
-    expect(readSettings({ ...sound, METRICS_ADDRESS: '10.0.0.7' }).metricsAddresses.rules).toHaveLength(1);
-  });
-
   test('says what it may name', () => {
     expect(problemsOf({ ...sound, METRICS_ADDRESS: 'prometheus.internal' })).toEqual([
       'METRICS_ADDRESS must list addresses or ranges separated by commas, such as 10.0.0.7,10.1.0.0/16,fd00::/8.',

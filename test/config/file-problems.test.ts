@@ -80,21 +80,4 @@ describe('a file that cannot be used is reported with the place and the fix:', (
   ])('%j is broken at %s', (text, place) => {
     expect(problemsIn(text)).toEqual([`docket.yml:${place} ${notYaml}`]);
   });
-
-  test('everything at once', () => {
-    const text = `
-replies: loud
-projects:
-  acme:
-    apiKey: { env: GONE_KEY }
-    domains: [docs.acme.com, "*"]
-limit: {}
-`;
-    expect(problemsIn(text)).toEqual([
-      `docket.yml projects.acme.domains[1] ${hostName}`,
-      'docket.yml projects.acme.apiKey names an environment variable that is not set. Set it to an admin API key.',
-      'docket.yml replies must be auto, all or mention. The default is auto.',
-      'docket.yml limit is not a setting. Known here: projects, allow, links, replies, limits, contact.',
-    ]);
-  });
 });

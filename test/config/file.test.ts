@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultConfigFile } from '../../src/config/file.ts';
-import { inProject, problemsIn, read } from '../support/config/file.ts';
+import { inProject, read } from '../support/config/file.ts';
 
 const fileOf = (text: string) => {
   const { file, problems } = read(text);
@@ -99,37 +99,9 @@ limits:
     expect(fileOf(`contact: ${written}`)?.contact).toEqual(contact);
   });
 
-  test('lists no domains for a project that has none: nothing can be exported from it', () => {
-    expect(fileOf('projects: { acme: {} }')?.projects).toMatchObject([{ name: 'acme', domains: [] }]);
-  });
-
   test('may write domains in capitals and in any script; they are kept as DNS has them', () => {
     expect(
       fileOf(inProject('domains: [DOCS.Acme.com, dócs.acme.com, docs.acme.de.]'))?.projects,
     ).toMatchObject([{ domains: ['docs.acme.com', 'xn--dcs-gna.acme.com', 'docs.acme.de'] }]);
-  });
-
-  test('may list one domain in several projects', () => {
-    const text = 'projects: { a: { domains: [docs.acme.com] }, b: { domains: [docs.acme.com] } }';
-    expect(problemsIn(text)).toEqual([]);
-  });
-
-  test.each(['on', '2026', 'true', 'constructor', 'a'.repeat(40)])('may call a project %s', (name) => {
-    expect(fileOf(`projects: { ${name}: {} }`)?.projects?.map((project) => project.name)).toEqual([name]);
-  });
-
-  test.each([
-    ['exportStatusPerSecond', 0.01],
-    ['exportStatusPerSecond', 100],
-    ['followUpsPerHour', 1],
-    ['analyticsPerHour', 10_000],
-    ['watchHours', 0.1],
-    ['watchHours', 168],
-    ['exportsPerPerson', 1000],
-    ['exportsPerChannel', 1000],
-    ['instructionCharacters', 40_000],
-    ['instructionsWaiting', 1000],
-  ])('may set %s to %d', (name, value) => {
-    expect(fileOf(`limits: { ${name}: ${value} }`)?.limits).toHaveProperty(name, value);
   });
 });

@@ -80,10 +80,6 @@ describe('a database', () => {
       'REDIS_URL does not end with a database number. End it with a number, such as /1, or with nothing for 0.',
     ]);
   });
-
-  test.each(['', '/', '/0', '/15', '/99'])('with the number "%s" is taken', (path) => {
-    expect(redisProblems({ REDIS_URL: `rediss://redis.example${path}` })).toEqual([]);
-  });
 });
 
 test('REDIS_CA has to name a file with a certificate', () => {

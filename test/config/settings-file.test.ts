@@ -32,20 +32,6 @@ describe('the file of DOCKET_CONFIG', () => {
     });
   });
 
-  test('leaves the project to the environment when it has none', () => {
-    const { projects, links } = readSettings(withFile('links: requester', { DOCS_PROJECT_ID: 'prj_1' }));
-    expect(links).toBe('requester');
-    expect(projects).toMatchObject([{ name: 'default', projectId: 'prj_1', domains: undefined }]);
-    expect(problemsOf(withFile('links: requester', { DOCS_API_KEY: '' }))).toEqual([
-      'DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.',
-    ]);
-  });
-
-  test('makes DOCS_API_KEY needless when each project names its own', () => {
-    const file = 'projects: { acme: { apiKey: { env: ACME_DOCS_API_KEY } } }';
-    expect(problemsOf(withFile(file, { DOCS_API_KEY: '' }))).toEqual([]);
-  });
-
   test("is reported along with the environment's problems, with its name", () => {
     const env = withFile(`${twoProjects}limit: {}\n`, { PORT: 'x', ACME_DOCS_API_KEY: ' ' });
     expect(problemsOf(env)).toEqual([

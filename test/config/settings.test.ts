@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readSettings, SettingsError, secretsOf, warningsOf } from '../../src/config/settings.ts';
+import { readSettings, secretsOf, warningsOf } from '../../src/config/settings.ts';
 import { configFolder, problemsOf, sound } from '../support/config/builders.ts';
-import { keptLog } from '../support/runtime/log.ts';
 
 const source = readFileSync(new URL('../../src/config/settings.ts', import.meta.url), 'utf8');
 const known = [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name = '']) => name);
@@ -107,10 +106,6 @@ describe('settings', () => {
     expect(readSettings({ ...blank, ...sound })).toEqual(readSettings(sound));
     expect(problemsOf(blank)).toEqual(problemsOf({}));
   });
-
-  test('of other programs do no harm', () => {
-    expect(readSettings({ ...sound, PATH: '/bin', NODE_ENV: 'production' })).toEqual(readSettings(sound));
-  });
 });
 
 describe('what no log may hold', () => {
@@ -176,36 +171,10 @@ describe('a value as docker keeps it', () => {
   ])('%s=%s is refused with the fix alone', (name, value) => {
     expect(problemsOf({ ...sound, [name]: value })).toEqual([`${name} ${quotes}`]);
   });
-
-  test('a key with quotes is not called one of another platform as well', () => {
-    const env = { ...sound, DOCS_API_KEY: '"adm_1"', DOCS_API_KEY_PREFIX: 'adm_' };
-    expect(problemsOf(env)).toEqual([`DOCS_API_KEY ${quotes}`]);
-  });
-
-  test('a key that a project names is refused like that, too', () => {
-    const path = fileWith('projects: { acme: { apiKey: { env: ACME_DOCS_API_KEY } } }', 'quoted.yml');
-    expect(problemsOf({ ...sound, DOCKET_CONFIG: path, ACME_DOCS_API_KEY: '"adm_1"' })).toEqual([
-      `${path} projects.acme.apiKey names a key that ${quotes}`,
-    ]);
-  });
 });
 
 describe('warnings', () => {
   const of = (env: NodeJS.ProcessEnv) => warningsOf(readSettings({ ...sound, ...env }));
-
-  test.each(['0123456789abcdef0123456789abcde', '0123456789abcdef0123456789abcdef0', 'g'.repeat(32)])(
-    'a signing secret like %s is none of Slack’s',
-    (secret) => {
-      const [warning, ...more] = of({ SLACK_SIGNING_SECRET: secret });
-      expect(warning).toMatch(/^SLACK_SIGNING_SECRET is not 32 hexadecimal characters.*copy it again/);
-      expect(warning).not.toContain(secret);
-      // In the log it can be read: nothing in it looks like a secret.
-      const { log, lines } = keptLog('warn');
-      log.warn(warning);
-      expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: warning });
-      expect(more).toEqual([]);
-    },
-  );
 
   test('there are none of a sound one, nor with Socket Mode, which needs none', () => {
     expect(of({})).toEqual([]);
@@ -222,18 +191,6 @@ describe('settings that cannot work', () => {
       "DOCS_API_URL is missing. Set it to the base address of the docs platform's API.",
       'DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.',
     ]);
-  });
-
-  test('are reported in one message, a line each', () => {
-    expect(() => readSettings({ ...sound, DOCS_API_KEY: '', PORT: 'x' })).toThrow(
-      new SettingsError([
-        'PORT must be a port number.',
-        'DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.',
-      ]),
-    );
-    expect(new SettingsError(['A is wrong.', 'B too.']).message).toBe(
-      "Docket can't start with these settings:\n  - A is wrong.\n  - B too.",
-    );
   });
 
   const refused: [string, string[], string][] = [
@@ -323,12 +280,6 @@ describe('settings that cannot work', () => {
     ]);
   });
 
-  test('what two settings do to each other is reported along with what is wrong in one', () => {
-    expect(
-      problemsOf({ ...sound, DOCKET_ROLE: 'web', PORT: 'x', DOCS_API_KEY_PREFIX: 'live_' }),
-    ).toHaveLength(3);
-  });
-
   test('never are reported with a value, each names its variable first, and no line comes twice', () => {
     const value = fc
       .tuple(
@@ -360,12 +311,6 @@ describe('settings of Socket Mode', () => {
     expect(settings).toMatchObject({ slackAppToken: 'xapp-1-A0-2', slackSigningSecret: undefined });
     expect(secretsOf(settings)).toContain('xapp-1-A0-2');
     expect(problemsOf(env)).toEqual([expect.stringMatching(/^SLACK_SIGNING_SECRET is missing/)]);
-  });
-
-  test('take app-level tokens alone', () => {
-    expect(problemsOf({ ...env, SLACK_APP_TOKEN: 'xoxb-1' })).toEqual([
-      'SLACK_APP_TOKEN must be an app-level token, which begins with xapp-. See "Basic Information".',
-    ]);
   });
 });
 

@@ -19,20 +19,3 @@ test('every line in a scope carries it, also later and below, and what becomes k
   ]);
   expect(logScope()).toBeUndefined();
 });
-
-test('what a line says itself goes first, and scopes beside each other do not mix', async () => {
-  const { log, lines } = keptLog();
-  await Promise.all(
-    ['a', 'b'].map((ref) =>
-      inLogScope({ ref, run: 'outer' }, async () => {
-        await new Promise((resolve) => setImmediate(resolve));
-        log.info({ run: `own ${ref}` }, 'line');
-      }),
-    ),
-  );
-  expect(lines.map((line) => JSON.parse(line)).map(({ ref, run }) => [ref, run])).toEqual([
-    ['a', 'own a'],
-    ['b', 'own b'],
-  ]);
-  expect(lines[0]?.match(/"run"/g)).toHaveLength(1);
-});

@@ -51,11 +51,6 @@ describe('scrubbing', () => {
   ])('an address with %s in it goes to its end', (_, address) => {
     expect(scrub(`GET ${address} failed`, [])).toBe('GET https://bundles.example/… failed');
   });
-
-  test('each value that must not be read, wherever it stands and however often', () => {
-    expect(scrub(`a${KEY}b ${KEY}`, [KEY])).toBe('a…b …');
-    expect(scrub('one two', ['one', 'two'])).toBe('… …');
-  });
 });
 
 describe('a log', () => {
@@ -86,12 +81,6 @@ describe('a log', () => {
     expect(text()).not.toContain('s3cret');
   });
 
-  test('never holds one of the values it was given, however little it looks like a secret', () => {
-    const { log, text } = aLog('trace', [KEY, 'plain words']);
-    log.info({ key: KEY, deep: [{ key: `x${KEY}y` }] }, `plain words and ${KEY}`);
-    expect(text()).not.toMatch(/5ecretKey|plain words/);
-  });
-
   test('never holds a secret, whatever stands before and after it', () => {
     const around = fc.oneof(
       fc.constantFrom('\n', '\t', '\r\n', '\b', '"', "'", '\\', '(', '<', '=', ':', ',', '[', '\u2028', 'é'),
@@ -105,14 +94,6 @@ describe('a log', () => {
       }),
       { numRuns: 500 },
     );
-  });
-
-  test.each(['\n', '\t', '\r'])('never holds a secret that begins a line (%j)', (before) => {
-    for (const secret of SECRETS) {
-      const { log, text } = aLog();
-      log.info(`the answer was:${before}${secret}`);
-      expect(text()).not.toContain('s3cret');
-    }
   });
 
   test('stays one JSON object a line, with the words that are no secret', () => {
@@ -129,12 +110,6 @@ describe('a log', () => {
     });
   });
 
-  test('does not blank out what a very short setting happens to say', () => {
-    const { log, text } = aLog('info', ['test', '']);
-    log.info('a test of the log');
-    expect(text()).toContain('a test of the log');
-  });
-
   test('has no arguments of a command of Redis, wherever its error stands', () => {
     const { log, text } = aLog();
     const command = { name: 'evalsha', args: ['7f3c', '1', '{"text":"Delete the pricing page"}'] };
@@ -148,13 +123,6 @@ describe('a log', () => {
     expect(text()).toContain('evalsha');
     expect(text()).toContain('with args beginning with: …');
     expect(text()).not.toContain('pricing');
-  });
-
-  test('says nothing below its level', () => {
-    const { log, lines } = aLog('warn');
-    log.info('no');
-    log.warn('yes');
-    expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['yes']);
   });
 });
 
@@ -180,16 +148,6 @@ describe('repeated trouble', () => {
     passes(1);
     report(coded('ECONNREFUSED'), 'trouble with Redis');
     expect(told()).toBe(2);
-  });
-
-  test('other trouble is logged at once', () => {
-    const { report, told } = aCalmLog();
-    report(coded('ECONNREFUSED'), 'trouble with Redis');
-    report(coded('ECONNRESET'), 'trouble with Redis');
-    report(coded('ECONNREFUSED'), 'trouble with Slack');
-    report(new Error('OOM command not allowed'), 'trouble with Redis');
-    report(new TypeError('OOM command not allowed'), 'trouble with Redis');
-    expect(told()).toBe(5);
   });
 
   test('trouble that never is the same twice fills no memory', () => {

@@ -21,12 +21,6 @@ test('with the packages of production alone it runs, installs nothing, and ends 
   expect({ code, stdout, npm: project.npmCalls() }).toEqual({ code: 3, stdout: '--json,a b\n', npm: [] });
 });
 
-test('without packages they are installed first', async () => {
-  const { code, stdout } = await project.operate('src/tool.ts', 'x').ended;
-  expect({ code, stdout }).toEqual({ code: 3, stdout: 'x\n' });
-  expect(project.npmCalls()).toHaveLength(1);
-});
-
 test('on a server an old Node is said in a sentence, and nothing is installed', () => {
   const old = join(project.root, 'old.cjs');
   writeFileSync(old, "Object.defineProperty(process, 'version', { value: 'v22.1.0' });");

@@ -50,12 +50,6 @@ describe('compiled code', () => {
     expect(await outcome()).toMatchObject({ code: 0, stdout: 'started\n', stderr: '' });
     expect(existsSync(join(cache(), 'docket', 'compiled'))).toBe(true);
   });
-
-  test('is done without where it cannot be kept', async () => {
-    mkdirSync(join(project.root, 'node_modules'));
-    writeFileSync(cache(), '');
-    expect(await outcome()).toMatchObject({ code: 0, stdout: 'started\n', stderr: '' });
-  });
 });
 
 describe('a .env', () => {
@@ -70,13 +64,6 @@ describe('a .env', () => {
     chmodSync(join(project.root, '.env'), mode);
   };
   const refused = (stderr: string) => ({ code: 1, stdout: '', stderr: `${stderr}\n` });
-
-  test('that is a folder ends the start with the fix', async () => {
-    mkdirSync(join(project.root, '.env'));
-    expect(await outcome()).toEqual(
-      refused('…/.env is not a file. Move it away, then: cp .env.example .env, and fill it in.'),
-    );
-  });
 
   test('in UTF-16 ends the start with the fix; a byte order mark of UTF-8 does not matter', async () => {
     file(Buffer.from('\uFEFFLOG_LEVEL=debug', 'utf16le'));
@@ -107,11 +94,6 @@ describe('a .env', () => {
       stdout: 'debug\n',
       stderr: '…/.env contains secrets, and other users of this machine can read it. Run: chmod 600 …/.env\n',
     });
-  });
-
-  test('of its owner alone is read without a word', async () => {
-    file('LOG_LEVEL=debug');
-    expect(await outcome()).toEqual({ code: 0, stdout: 'debug\n', stderr: '' });
   });
 });
 

@@ -203,12 +203,3 @@ test.each(kinds)('no body that is malformed, as %s, ends the process', async (_,
   // It is still there, and takes what is in order.
   expect(await statusOf(asForm(new URLSearchParams(command).toString()), true)).toBe(200);
 });
-
-test('these are a few thousand, and what they are made from is in order', async () => {
-  expect(kinds.flatMap(([, sent]) => sent).length).toBeGreaterThan(2000);
-  const inOrder = [
-    ...events.map((event) => asJson(JSON.stringify({ ...envelope, event }))),
-    ...payloads.map((payload) => asPayload(JSON.stringify(payload))),
-  ];
-  expect(await wrongly(inOrder, true, (status) => status === 200)).toEqual([]);
-});

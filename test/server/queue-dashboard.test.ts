@@ -74,10 +74,3 @@ test('without the packages, the start says which', async () => {
   await expect(started).rejects.toThrow(OperatorError);
   await expect(started).rejects.toThrow('npm install --no-save @bull-board/express@9.10.1');
 });
-
-test('a port that is taken is named', async () => {
-  const port = await startQueueDashboard(0, partsOf());
-  await expect(startQueueDashboard(port, partsOf())).rejects.toThrow(
-    'set QUEUE_DASHBOARD_PORT to a free port',
-  );
-});

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
-import { clientOf, widerManifest } from '../../demo/test-support/bot.ts';
+import { clientOf } from '../../demo/test-support/bot.ts';
 import {
   acknowledges,
   apiThatNames,
@@ -29,19 +29,6 @@ describe('an envelope', () => {
     expect(await answer).toMatchObject({ ok: true, ephemeral: { text: 'Done' } });
   });
 
-  test('that takes no payload gets none', async () => {
-    const { slack, ana } = await connected(({ ack }) => ack({ text: 'Hi' }));
-    const button = { type: 'button', action_id: 'a', text: { type: 'plain_text', text: 'Go' } };
-    const { channel, text, blocks } = {
-      channel: slack.channel('#docs').id,
-      text: 'x',
-      blocks: [{ type: 'actions', elements: [button] }],
-    };
-    await clientOf(slack).apiCall('chat.postMessage', { channel, text, blocks });
-    expect(await ana.clicks(slack.messages[0] as never, 'Go')).toMatchObject({ ok: true });
-    expect(slack.violations).toEqual([]);
-  });
-
   test.each<[string, Listener]>([
     [
       'fails after ack',
@@ -61,34 +48,6 @@ describe('an envelope', () => {
       expect.objectContaining({ level: 40, msg: expect.stringMatching(/not acknowledged|no listener took/) }),
     );
     expect(await ana.types('#docs', '/docs-export')).toMatchObject({ ok: true });
-  });
-
-  test('is acknowledged once, with what came first', async () => {
-    const { slack, ana } = await connected(async ({ ack }) => {
-      await ack('first');
-      await ack('second');
-    });
-    expect(await ana.types('#docs', '/docs-export')).toMatchObject({ ephemeral: { text: 'first' } });
-    expect(slack.violations).toEqual([]);
-  });
-
-  test('of an event that failed comes again', async () => {
-    const seen: unknown[] = [];
-    const { slack, ana } = await connected(
-      async ({ body, ack }) => {
-        seen.push(body.event.text);
-        if (seen.length < 2) throw new Error('broken');
-        await ack();
-      },
-      {
-        manifest: widerManifest({ events: ['message.channels'] }),
-        eventRetryDelaysMs: [0],
-        answerWithinMs: 1000,
-      },
-    );
-    await ana.says('#docs', 'hello');
-    await slack.until(() => slack.events[0]?.accepted);
-    expect(seen).toEqual(['hello', 'hello']);
   });
 
   test.each([
@@ -116,18 +75,6 @@ describe('an envelope', () => {
 });
 
 describe('the connections', () => {
-  test('are two, tell when there is none, and come back', async () => {
-    const { slack, ana, receiver } = await connected(acknowledges);
-    expect(receiver.connected()).toBe(true);
-    slack.wire.order('apps.connections.open', { kind: 'answer', status: 500 }, 1000);
-    slack.sockets.cut();
-    await expect.poll(() => receiver.connected()).toBe(false);
-    slack.wire.clear();
-    await slack.until(() => slack.sockets.open === 2);
-    await expect.poll(() => receiver.connected()).toBe(true);
-    expect(await ana.types('#docs', '/docs-export')).toMatchObject({ ok: true });
-  });
-
   test('that have been renewed are kept for what is in work on them', async () => {
     const finish = Promise.withResolvers<void>();
     const { slack, ana, lines } = await connected(async ({ ack }) => {
@@ -142,32 +89,6 @@ describe('the connections', () => {
     await fetch(slack.apiUrl);
     finish.resolve();
     expect(await answer).toMatchObject({ ok: true });
-  });
-
-  test('that lasted are renewed at once', async () => {
-    const slack = createStandInSlack({ transport: 'socket' });
-    onTestFinished((await slack.listen()).close);
-    let pauses = 0;
-    const random = () => {
-      pauses += 1;
-      return 0;
-    };
-    // Here every connection lasts, and the pause after a failure is the only one that is random.
-    const timing = { ...quick, retryMaxMs: 0 };
-    await receiver(slack.apiUrl, acknowledges, { timing, random }).receiver.start();
-    await slack.until(() => slack.sockets.open === 2);
-    slack.sockets.disconnect('refresh_requested');
-    await slack.until(() => slack.sockets.opened === 4);
-    expect(pauses).toBe(0);
-  });
-
-  test('that Slack wants renewed stay while it takes no new ones', async () => {
-    const { slack, ana, receiver } = await connected(acknowledges);
-    slack.wire.order('apps.connections.open', { kind: 'answer', status: 500 }, 1000);
-    slack.sockets.disconnect('warning', 10_000);
-    await slack.until(() => slack.wire.calls.length > 6);
-    expect(receiver.connected()).toBe(true);
-    expect(await ana.types('#docs', '/docs-export')).toMatchObject({ ok: true });
   });
 
   test('that Slack disables are reported with the fix', async () => {
@@ -204,27 +125,6 @@ describe('the connections', () => {
     const atMs = slack.wire.calls.map((call) => call.atMs);
     // Two lines, each after 50, 100 and 200 ms.
     expect((atMs[6] ?? 0) - (atMs[0] ?? 0)).toBeGreaterThanOrEqual(345);
-  });
-
-  test('that break again and again are not opened again and again at once', async () => {
-    const { slack } = await connected(acknowledges, { timing: { retryMinMs: 100, retryMaxMs: 10_000 } });
-    const atMs = [Date.now()];
-    for (let round = 0; round < 3; round += 1) {
-      slack.sockets.cut();
-      await slack.until(() => slack.sockets.opened === 4 + 2 * round);
-      atMs.push(Date.now());
-    }
-    expect((atMs[3] ?? 0) - (atMs[0] ?? 0)).toBeGreaterThanOrEqual(690);
-  });
-
-  test('wait as long as Slack asks for', async () => {
-    const slack = createStandInSlack({ transport: 'socket' });
-    onTestFinished((await slack.listen()).close);
-    const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '1' } } as const;
-    slack.wire.order('apps.connections.open', limited, 2);
-    await receiver(slack.apiUrl, acknowledges).receiver.start();
-    const atMs = slack.wire.calls.map((call) => call.atMs);
-    expect((atMs[2] ?? 0) - (atMs[0] ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
   test('on which Slack is silent are given up', async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, realpathSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, unlink } from 'node:fs/promises';
+import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -145,15 +145,6 @@ test('starts within a second, on a socket that nobody else may open, with settin
   }
 });
 
-test('keeps the data over an orderly stop, which leaves no process', async () => {
-  const first = await start();
-  await clientOf(first).set('run', 'accepted');
-  await Promise.all([first.stop(), first.stop()]);
-  expect(serversIn(base)).toEqual([]);
-
-  expect(await clientOf(await start()).get('run')).toBe('accepted');
-});
-
 describe('when Redis dies', () => {
   test('it is started again with its data, again and again', async () => {
     const redis = await start();
@@ -167,30 +158,6 @@ describe('when Redis dies', () => {
     }
     expect(serversIn(base)).toEqual([pidOf(redis)]);
   });
-
-  test('stopping meanwhile neither hangs nor leaves a process', async () => {
-    for (const pauseMs of [0, 5, 40]) {
-      const redis = await start({ timing: { restartMinMs: pauseMs } });
-      await killServer(redis);
-      await redis.stop();
-      expect(serversIn(base)).toEqual([]);
-    }
-  });
-
-  test('a last command that was cut off costs only itself', async () => {
-    const first = await start();
-    const client = clientOf(first);
-    await client.set('run', 'accepted');
-    await client.set('half', 'x'.repeat(100));
-    await first.stop();
-    const files = join(dataDir, 'redis', 'appendonlydir');
-    const increments = readdirSync(files).find((name) => name.endsWith('.incr.aof')) ?? '';
-    truncateSync(join(files, increments), statSync(join(files, increments)).size - 20);
-
-    const again = clientOf(await start());
-    expect(await again.get('run')).toBe('accepted');
-    expect(await again.get('half')).toBeNull();
-  });
 });
 
 describe('when Docket is killed', () => {
@@ -199,27 +166,6 @@ describe('when Docket is killed', () => {
     await clientOf(killed).set('run', 'accepted');
     await killed.kill();
     expect(serversIn(base)).toEqual([killed.pid]);
-
-    const redis = await start();
-    expect(serversIn(base)).toEqual([pidOf(redis)]);
-    expect(pidOf(redis)).not.toBe(killed.pid);
-    expect(await clientOf(redis).get('run')).toBe('accepted');
-  });
-
-  test('and Redis with it, the data is there', async () => {
-    const killed = await startDocket();
-    await clientOf(killed).set('run', 'accepted');
-    await killed.kill();
-    process.kill(killed.pid, 'SIGKILL');
-
-    expect(await clientOf(await start()).get('run')).toBe('accepted');
-  });
-
-  test('a left-over Redis whose socket is gone is ended first, so that two never write to one file', async () => {
-    const killed = await startDocket();
-    await clientOf(killed).set('run', 'accepted');
-    await killed.kill();
-    await unlink(killed.socketPath);
 
     const redis = await start();
     expect(serversIn(base)).toEqual([pidOf(redis)]);
@@ -271,25 +217,6 @@ describe('a second Docket on the same folder', () => {
     await first.kill();
     await start();
   });
-
-  test('wins or loses, never both, when many start at the same instant', async () => {
-    for (let round = 0; round < 3; round++) {
-      const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => start()));
-      const winners = outcomes.filter((outcome) => outcome.status === 'fulfilled');
-      expect(winners).toHaveLength(1);
-      for (const outcome of outcomes) {
-        if (outcome.status === 'rejected') expect(String(outcome.reason)).toContain(inUse());
-      }
-      expect(serversIn(base)).toHaveLength(1);
-      for (const redis of started.splice(0)) await redis.stop();
-    }
-  });
-
-  test('of another process neither, at the same instant', async () => {
-    const outcomes = await Promise.allSettled([startDocket(), startDocket(), startDocket()]);
-    expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
-    expect(serversIn(base)).toHaveLength(1);
-  });
 });
 
 test('a path with spaces and other letters works', async () => {
@@ -303,14 +230,6 @@ test('without a server on the PATH the error names the fix', async () => {
   const error = await start({ searchPath: `${base}:/nowhere` }).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(OperatorError);
   expect(String(error)).toMatch(/REDIS_URL.*apt-get install redis-server.*brew install redis/);
-});
-
-test('valkey-server is taken where there is no redis-server', async () => {
-  const bin = join(base, 'bin');
-  await mkdir(bin);
-  const program = `#!/bin/sh\nexec ${findServer(searchPath)} "$@"\n`;
-  writeFileSync(join(bin, 'valkey-server'), program, { mode: 0o755 });
-  expect(await clientOf(await start({ searchPath: bin })).ping()).toBe('PONG');
 });
 
 test('a Redis that cannot start is reported with its own words, and the folder is free again', async () => {

@@ -5,7 +5,6 @@ import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { checkRedis, isFatal, type RedisProblem } from '../../../src/store/redis/check.ts';
-import { startRedisPair } from '../../support/flows/redis-pair.ts';
 import { temporaryFolder } from '../../support/flows/world.ts';
 import { freePort, redisForTests } from '../../support/redis.ts';
 
@@ -35,15 +34,6 @@ test('a Redis as it should be has no problem, and nothing is written into it', a
   expect(await redis.client.info('keyspace')).not.toContain('db');
 });
 
-test.each([
-  [{ 'maxmemory-policy': 'allkeys-lru' }, ['eviction!']],
-  [{ appendonly: 'no' }, ['volatile!']],
-  [{ appendonly: 'no', save: '3600 1' }, ['volatile!']],
-])('with %o', async (settings, expected) => {
-  await configure(settings as Partial<typeof usual>);
-  expect(await kindsAt(redis.url)).toEqual(expected);
-});
-
 test('where CONFIG is forbidden, nothing is missing; without INFO, nothing can be told', async () => {
   const user = (rights: string) =>
     redis.client.acl('SETUSER', 'docket', 'reset', 'on', '>pw', '~*', '+@all', rights);
@@ -51,10 +41,6 @@ test('where CONFIG is forbidden, nothing is missing; without INFO, nothing can b
   expect(await kindsAt(at('redis://docket:pw@'))).toEqual([]);
   await user('-info');
   expect(await kindsAt(at('redis://docket:pw@'))).toEqual(['rights!']);
-});
-
-test.each(['99', '16'])('it has no database %s', async (database) => {
-  expect(await kindsAt(`${redis.url}/${database}`)).toEqual(['database!']);
 });
 
 test('a password that is missing or wrong', async () => {
@@ -71,20 +57,9 @@ test('a password that is missing or wrong', async () => {
   expect(await kindsAt(at('redis://:S3cret@'))).toEqual([]);
 });
 
-test('a replica that takes no writes', async () => {
-  const { replica } = await startRedisPair();
-  expect(await kindsAt(replica.url)).toEqual(['read-only']);
-});
-
 test('nobody listens, or nobody of that name', async () => {
   expect(await kindsAt(`redis://127.0.0.1:${await freePort()}`)).toEqual(['unreachable']);
   expect(await kindsAt('redis://nobody.invalid')).toEqual(['unreachable']);
-});
-
-test("Docket's own Redis is not looked for at REDIS_URL", async () => {
-  const [problem] = (await checkRedis({ socketPath: '/nowhere/redis.sock' })).problems;
-  expect(problem).toMatchObject({ kind: 'unreachable' });
-  expect(problem?.text).not.toContain('REDIS_URL');
 });
 
 test('a Redis that is frozen is away, not unfit', async () => {

@@ -41,12 +41,6 @@ test('the time is that of Redis, and goes on by itself', async () => {
   expect(one.now()).toBe(REDIS_S * 1000 + 1234);
 });
 
-test('the way of the answer is no error of the time', async () => {
-  const { clock: one, following } = aClock([200]);
-  await following;
-  expect(one.now()).toBe(REDIS_S * 1000 + 200);
-});
-
 test('until Redis has answered it is that of the machine, and Redis is asked again soon', async () => {
   const { clock: one, following } = aClock([new Error('away'), new Error('away'), 0], 20);
   expect(one.now()).toBe(MACHINE_MS);
@@ -63,23 +57,4 @@ test('a Redis that was away for long at the start sets the clock no further ahea
   await vi.waitUntil(() => asked > 1);
   await new Promise((resolve) => setImmediate(resolve));
   expect(one.now()).toBe(redisMs());
-});
-
-test('it is asked again and again, until it is stopped', async () => {
-  const { clock: one } = aClock([0], 1);
-  await vi.waitUntil(() => asked > 3);
-  one.stop();
-  // An answer that was under way.
-  await new Promise((resolve) => setImmediate(resolve));
-  const before = asked;
-  const other = createClock({ everyMs: 1, machineMs: () => 0, monotonicMs: () => 0 });
-  let others = 0;
-  const evalsha = async () => {
-    others += 1;
-    return ['0', '0'];
-  };
-  void other.startSync({ evalsha } as unknown as Redis);
-  await vi.waitUntil(() => others > 10);
-  other.stop();
-  expect(asked).toBe(before);
 });

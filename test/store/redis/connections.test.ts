@@ -84,14 +84,6 @@ describe.for(['requests', 'work', 'BullMQ'] as const)('a connection for %s', (ki
     expect(await connection.ping()).toBe('PONG');
   });
 
-  test('is not made again after an error that says nothing of the server', async () => {
-    const connection = await connected(kind);
-    const made = way.connections();
-    await connection.eval("return redis.error_reply('ERR no READONLYish thing')", 0).catch(() => {});
-    expect(await connection.ping()).toBe('PONG');
-    expect(way.connections()).toBe(made);
-  });
-
   test('that went silent is given up, and works again', async () => {
     const connection = await connected(kind);
     way.goSilent();
@@ -117,13 +109,6 @@ describe.for(['requests', 'work', 'BullMQ'] as const)('a connection for %s', (ki
     await refusedOften;
     expect(ready).toBe(0);
     expect(await redis.client.dbsize()).toBe(0);
-  });
-
-  test('gets ready in the database that its address names', async () => {
-    const connection = await connected(kind, `${way.url}/7`);
-    await connection.set('written', 'yes');
-    await redis.client.select(7);
-    expect(await redis.client.get('written')).toBe('yes');
   });
 });
 
@@ -154,15 +139,6 @@ describe('while nothing comes', () => {
       expect(way.connections()).toBe(made);
     },
   );
-
-  test('a blocking read shorter than the limit stays', async () => {
-    // Far above the length of one read: a busy machine may answer a second late.
-    const connection = await connected('BullMQ', way.url, { redisBlockingSocketMs: 3000 });
-    const made = way.connections();
-    // Together they wait for longer than the limit.
-    for (let read = 0; read < 8; read += 1) expect(await connection.bzpopmin('nothing', 0.4)).toBeNull();
-    expect(way.connections()).toBe(made);
-  });
 
   test('the limits are longer than BullMQ waits for a job, and leave time to be back within 15 s', () => {
     expect(defaultTiming.redisBlockingSocketMs).toBeGreaterThan(BULLMQ_LONGEST_WAIT_MS + 1000);
