@@ -83,7 +83,7 @@ export async function createRoleParts(
   // A worker takes no requests, and does not load the code for them.
   const registry = settings.role === 'worker' ? undefined : (await import('./commands/index.ts')).registry;
   const metrics = createMetrics(metricNames(registry), { version: packageJson.version, role: settings.role });
-  serveMetrics(server, metrics, settings.metricsAddresses);
+  serveMetrics(server, metrics, settings.metricsAddress);
   const health = createHealth({
     ...{ log, now, afterMs: timing.problemAfterMs },
     onCall(upstream, { answered, refused }) {
@@ -96,7 +96,7 @@ export async function createRoleParts(
     metrics.problems.replace(checks.problems().map(({ name, level }) => [{ name, level }, 1])),
   );
   const about = { role: settings.role, version: packageJson.version, log };
-  const { tracing, telemetry, close } = await startOpenTelemetry(settings.traceEndpoint, about);
+  const { tracing, telemetry, close } = await startOpenTelemetry(settings.otelExporterOtlpEndpoint, about);
   closers.add(close);
   for (const part of dependencies) checks.addPart(part, () => health.stateOf(part));
 

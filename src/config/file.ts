@@ -27,35 +27,29 @@ const principalProblem =
 const principal = z.string(principalProblem).regex(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
 
 const keySource = z.union([
-  z.strictObject({ env: z.string().refine(isVariableName), expires: z.unknown().optional() }),
-  z.strictObject({ file: z.string().min(1), expires: z.unknown().optional() }),
+  z.strictObject({ env: z.string().refine(isVariableName), expires: date.optional() }),
+  z.strictObject({ file: z.string().min(1), expires: date.optional() }),
 ]);
 
 /** No message may repeat the value: it may be a key. */
 const apiKey = (env: Env) =>
   z.unknown().transform((value, context): ProjectKey => {
-    const problem = (text: string) => {
-      context.addIssue(text);
-      return z.NEVER;
-    };
-    if (typeof value === 'string')
-      return problem(
-        'contains the key itself. Put the key in an environment variable, and write { env: NAME } here.',
-      );
     const source = keySource.safeParse(value).data;
-    if (source === undefined)
-      return problem(
-        'must name an environment variable in capitals, or a file. Write it like { env: ACME_DOCS_API_KEY } or { file: /run/secrets/acme }.',
-      );
-    const expires = date.optional().safeParse(source.expires);
-    if (!expires.success) return problem(`expires ${expires.error.issues[0]?.message}`);
-    const flaw = 'env' in source ? variableProblem(source.env, env) : keyFileProblem(source.file, env);
-    if (flaw !== undefined) return problem(flaw);
+    const problem =
+      source === undefined
+        ? 'must name an environment variable in capitals, or a file, and not hold the key itself. Write it like { env: ACME_DOCS_API_KEY, expires: 2026-12-31 } or { file: /run/secrets/acme }; expires may be left out.'
+        : 'env' in source
+          ? variableProblem(source.env, env)
+          : keyFileProblem(source.file, env);
+    if (source === undefined || problem !== undefined) {
+      context.addIssue(String(problem));
+      return z.NEVER;
+    }
     const key =
       'env' in source
         ? { apiKey: env[source.env] ?? '', apiKeyVariable: source.env }
         : keyInFile(source.file, source.file, env);
-    return { ...key, apiKeyExpires: expires.data };
+    return { ...key, apiKeyExpires: source.expires };
   });
 
 const mapProblem = 'must be a map. Below it, write one name: value per line.';
@@ -91,7 +85,7 @@ const allowSchema = z.strictObject(
 const contactProblem =
   'must be a contact: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
 
-/** A text is shown unchanged and mentions nobody. An id is shown as its name in Slack. */
+/** A text is shown unchanged and mentions nobody. An id is shown as its name in Slack; it has a digit: SUPPORT is a word. */
 const contact = z.string(contactProblem).transform((typed, context): Contact => {
   const text = typed.length > 400 ? '' : singleLine(typed.toWellFormed());
   if (text === '' || lengthOf(text) > 80 || text.startsWith('<') || isChannelId.test(text))
@@ -153,7 +147,7 @@ export function readConfigFile(
   const parsed = fileSchema(env).safeParse(value);
   const problems = (parsed.error?.issues ?? [])
     .flatMap(problemsOfIssue)
-    .map(({ path: where, text: what }) => [path, formatPath(where), what].filter(Boolean).join(' '));
+    .map((problem) => `${path} ${problem}`);
   return { file: parsed.data, problems };
 }
 
@@ -171,43 +165,23 @@ function readYaml(text: string): { value?: unknown; brokenAt?: string } {
   return { brokenAt: `${line}:${col}` };
 }
 
-type Path = readonly PropertyKey[];
-
-/** A problem and its place in the file. `text` states the problem, then the fix, and repeats no value. */
-interface Problem {
-  path: PropertyKey[];
-  text: string;
+/** Returns the place of an issue and its problem. The part below `apiKey` may be a key, and is left out. */
+function problemsOfIssue({ path, message, ...issue }: z.core.$ZodIssue): string[] {
+  if (issue.code !== 'unrecognized_keys') return [`${formatPath(path)} ${message}`.trim()];
+  return issue.keys.map(
+    (key) => `${formatPath([...path, key])} is not a setting. docs/settings.md lists those of the file.`,
+  );
 }
 
-function problemsOfIssue(issue: z.core.$ZodIssue): Problem[] {
-  const { path } = issue;
-  if (issue.code !== 'unrecognized_keys') return [{ path, text: issue.message }];
-  const text = `is not a setting. Known here: ${knownKeysAt(path).join(', ')}.`;
-  return issue.keys.map((key) => ({ path: [...path, key], text }));
-}
-
-function knownKeysAt([section]: Path): string[] {
-  const shapes: Record<string, z.ZodObject> = {
-    projects: projectSchema({}),
-    allow: allowSchema,
-    limits: limitsSchema,
-  };
-  return Object.keys((shapes[String(section)] ?? fileSchema({})).shape);
-}
-
-/** Returns a path such as `projects.acme.domains[1]`. The part below `apiKey` may be a key, and is left out. */
-function formatPath(path: Path): string {
+/** Returns a path such as `projects.acme.domains[1]`. */
+function formatPath(path: readonly PropertyKey[]): string {
   const key = path.indexOf('apiKey') + 1;
-  return path
-    .slice(0, key === 0 ? undefined : key)
-    .map((step, index) => {
-      if (typeof step === 'number') return `[${step}]`;
-      const name = /^[\w-]{1,40}$/.test(String(step))
-        ? String(step)
-        : JSON.stringify(String(step).slice(0, 40));
-      return index === 0 ? name : `.${name}`;
-    })
-    .join('');
+  const steps = path.slice(0, key === 0 ? undefined : key).map((step) => {
+    if (typeof step === 'number') return `[${step}]`;
+    const name = String(step);
+    return `.${/^[\w-]{1,40}$/.test(name) ? name : JSON.stringify(name.slice(0, 40))}`;
+  });
+  return steps.join('').slice(1);
 }
 
 /** Reports the problems of projects' names, channels and keys. */

@@ -43,15 +43,14 @@ export const projectId = z
   );
 
 /** Accepts the path of a PEM file, and returns its text. */
-export const certificate = (problem: string) =>
-  z.string().transform((path, context) => {
-    try {
-      const text = readFileSync(path, 'utf8');
-      if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
-    } catch {}
-    context.addIssue(problem);
-    return z.NEVER;
-  });
+export const certificate = z.string().transform((path, context) => {
+  try {
+    const text = readFileSync(path, 'utf8');
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  } catch {}
+  context.addIssue('does not name a readable certificate. Set it to the PEM file of the authority.');
+  return z.NEVER;
+});
 
 /** Returns the entries of a list with commas. */
 export const commaList = z

@@ -37,11 +37,12 @@ export function createOutgoing(proxies: Proxies | undefined, options: Agent.Opti
 }
 
 /**
- * Makes every connection of this process also trust the authorities of `extraCa` (PEM), and every `fetch` use the
+ * Makes every connection of this process also trust the authorities of `nodeExtraCaCerts` (PEM), and every `fetch` use the
  * proxies. Node would read both from the environment, but not from `.env`.
  */
-export function prepareWayOut({ proxies, extraCa = '' }: { proxies: Proxies; extraCa?: string | undefined }) {
-  const authorities = extraCa.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+export function prepareWayOut(settings: { proxies: Proxies; nodeExtraCaCerts?: string | undefined }) {
+  const { proxies, nodeExtraCaCerts = '' } = settings;
+  const authorities = nodeExtraCaCerts.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
   if (authorities) tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...authorities]);
   setGlobalDispatcher(createOutgoing(proxies, { maxResponseSize: MAX_RESPONSE_BYTES }));
 }

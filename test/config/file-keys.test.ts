@@ -7,28 +7,24 @@ import { env, inProject, problemsIn, read } from '../support/config/file.ts';
 
 const { fileWith } = configFolder();
 
-const holdsKey =
-  'contains the key itself. Put the key in an environment variable, and write { env: NAME } here.';
-const namesNoVariable =
-  'must name an environment variable in capitals, or a file. Write it like { env: ACME_DOCS_API_KEY } or { file: /run/secrets/acme }.';
+const namesNoKey =
+  'must name an environment variable in capitals, or a file, and not hold the key itself. Write it like { env: ACME_DOCS_API_KEY, expires: 2026-12-31 } or { file: /run/secrets/acme }; expires may be left out.';
 
 describe("a project's key", () => {
   test.each([
-    ['adm_0123456789', holdsKey],
-    ['$ACME_DOCS_API_KEY', holdsKey],
-    ['12345', namesNoVariable],
-    ['[ACME_DOCS_API_KEY]', namesNoVariable],
-    ['{ env: 12345 }', namesNoVariable],
-    ['{ env: }', namesNoVariable],
-    ['{ env: A, file: b }', namesNoVariable],
-    ['{ file: }', namesNoVariable],
-    ['{ adm_0123456789 }', namesNoVariable],
-    ['{ env: adm_0123456789 }', namesNoVariable],
-    ['{ env: $ACME_DOCS_API_KEY }', namesNoVariable],
-    ['!env ACME_DOCS_API_KEY', holdsKey],
-  ])('written as %s is refused', (written, problem) => {
+    'adm_0123456789',
+    '12345',
+    '[ACME_DOCS_API_KEY]',
+    '{ env: 12345 }',
+    '{ env: A, file: b }',
+    '{ file: }',
+    '{ adm_0123456789 }',
+    '{ env: adm_0123456789 }',
+    '{ env: ACME_DOCS_API_KEY, expires: 2026-02-30 }',
+    '!env ACME_DOCS_API_KEY',
+  ])('written as %s is refused', (written) => {
     expect(problemsIn(inProject(`apiKey: ${written}`))).toEqual([
-      `docket.yml projects.acme.apiKey ${problem}`,
+      `docket.yml projects.acme.apiKey ${namesNoKey}`,
     ]);
   });
 
@@ -79,13 +75,6 @@ describe("a project's key", () => {
     expect(file?.projects).toMatchObject([{ ...key, apiKeyVariable: apiKeyFile }]);
     const { projects } = readSettings({ ...sound, DOCS_API_KEY_FILE: apiKeyFile });
     expect(projects).toMatchObject([{ ...key, apiKeyVariable: 'DOCS_API_KEY_FILE' }]);
-  });
-
-  test.each(['2026-02-30', '31.12.2026', 'soon', '12', '[]'])('that expires on %s is refused', (day) => {
-    const text = inProject(`apiKey: { env: ACME_DOCS_API_KEY, expires: ${day} }`);
-    expect(problemsIn(text)).toEqual([
-      'docket.yml projects.acme.apiKey expires must be a date such as 2026-12-31.',
-    ]);
   });
 
   test('may have the day on which it expires, there and in the environment', () => {

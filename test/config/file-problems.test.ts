@@ -20,10 +20,7 @@ describe('a file that cannot be used is reported with the place and the fix:', (
   test.each([
     ['', 'is empty. Add settings, or unset DOCKET_CONFIG.'],
     ['- acme', 'must be a map of settings. Begin it with a line such as "projects:".'],
-    [
-      'links: thread\n\nlink: thread',
-      'link is not a setting. Known here: projects, allow, links, replies, limits, contact.',
-    ],
+    ['links: thread\n\nlink: thread', 'link is not a setting. docs/settings.md lists those of the file.'],
     ['links: off', 'links must be thread or requester. The default is thread.'],
     ['replies: no', 'replies must be auto, all or mention. The default is auto.'],
     ['contact: 5', `contact ${contact}`],
@@ -42,7 +39,7 @@ describe('a file that cannot be used is reported with the place and the fix:', (
     ],
     [
       inProject('project_id: x'),
-      'projects.acme.project_id is not a setting. Known here: projectId, organization, domains, apiKey, channels.',
+      'projects.acme.project_id is not a setting. docs/settings.md lists those of the file.',
     ],
     [inProject('projectId: 0123'), 'projects.acme.projectId must be text. Put the id in quotes.'],
     [inProject('projectId: https://docs.example/prj_1'), `projects.acme.projectId ${projectId}`],

@@ -37,7 +37,7 @@ describe('the file of DOCKET_CONFIG', () => {
     expect(problemsOf(env)).toEqual([
       'PORT must be a port number.',
       `${env.DOCKET_CONFIG} projects.acme.apiKey names an environment variable that is not set. Set it to an admin API key.`,
-      `${env.DOCKET_CONFIG} limit is not a setting. Known here: projects, allow, links, replies, limits, contact.`,
+      `${env.DOCKET_CONFIG} limit is not a setting. docs/settings.md lists those of the file.`,
     ]);
   });
 
