@@ -11,9 +11,8 @@ import { exportNeeds } from '../src/jobs/export/feature.ts';
 import { exportLine } from '../src/jobs/export/progress-view.ts';
 import type { Ending, ExportRun } from '../src/jobs/export/record.ts';
 import { runningMessage } from '../src/jobs/export/reply-view.ts';
-import { exportMessages } from '../src/jobs/export/view.ts';
+import { exportMessages, refusedLinkMessage } from '../src/jobs/export/view.ts';
 import { homeView } from '../src/jobs/home/view.ts';
-import { linkMessages, refusedMessage } from '../src/jobs/link/view.ts';
 import { auditMessage, detailsMessage, statusMessage } from '../src/jobs/status/view.ts';
 import { whichJobMessage } from '../src/jobs/typed-job.ts';
 import { notPermittedText, unknownProjectText } from '../src/jobs/wording-view.ts';
@@ -25,9 +24,8 @@ import { NOW_MS } from './support/builders.ts';
 import { aProject } from './support/commands/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
 import { aSchedule } from './support/jobs/digest/builders.ts';
-import { anEnding, aRun, STATES } from './support/jobs/export/builders.ts';
+import { aLinkRun, anEnding, aRun, STATES } from './support/jobs/export/builders.ts';
 import { REQUEST, THREAD } from './support/jobs/export/rendering.ts';
-import { aLinkRun } from './support/jobs/link/builders.ts';
 import { withoutIsolates } from './support/slack/rendering.ts';
 import { anAuditEntry } from './support/store/builders.ts';
 
@@ -175,10 +173,16 @@ const messagesWith = (words: string): Message[] => [
     message([threadLine(thread, THREAD)]),
     { text: '', blocks: [contextBlock([threadLine(thread, THREAD)])] },
   ]),
-  ...(['sent', 'over', 'failed'] as const).flatMap((state) =>
-    linkMessages(aLinkRun({ state, site: words, link: 'l' })).map((one) => one.message),
+  ...[anEnding.done, anEnding.noLink].flatMap((ending) =>
+    exportMessages(aLinkRun({ state: 'ended', ending, domain: words, version: words })).map(
+      (one) => one.message,
+    ),
   ),
-  refusedMessage(aLinkRun({ site: words, link: 'l' }), 'cannot_dm_bot'),
+  refusedLinkMessage(aLinkRun({ domain: words, version: words }), {
+    kind: 'done',
+    link: 'l',
+    refusal: 'cannot_dm_bot',
+  }),
   mentionMessage('m', { kind: 'refused', permission: 'agent', ask: contacts(words) }),
   mentionMessage('m', { kind: 'offer', text: words, excerpt: words }),
   message([scheduleLine(aSchedule({ site: words, owner: { id: 'U0ANA', name: words } }))]),

@@ -26,13 +26,11 @@ import { askButtons } from '../src/jobs/digest/edition/phrases.ts';
 import { postedAlreadyMessage } from '../src/jobs/digest/edition/reply-view.ts';
 import { goesOnMessage } from '../src/jobs/digest/schedule/view.ts';
 import { runButtonOf } from '../src/jobs/export/progress-view.ts';
-import { type Ending, exportActions } from '../src/jobs/export/record.ts';
+import { type Ending, exportActions, linkActions } from '../src/jobs/export/record.ts';
 import { runningMessage } from '../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../src/jobs/export/view.ts';
 import { features } from '../src/jobs/features.ts';
 import { answerButtonOf, homeActions } from '../src/jobs/home/view.ts';
-import { linkActions } from '../src/jobs/link/record.ts';
-import { linkMessages } from '../src/jobs/link/view.ts';
 import { detailsMessage, statusActions, statusMessage } from '../src/jobs/status/view.ts';
 import { type Message, message } from '../src/slack/blocks.ts';
 import { noNames } from '../src/slack/markdown/inline.ts';
@@ -41,8 +39,7 @@ import { NOW_MS } from './support/builders.ts';
 import { aCaller, aProject } from './support/commands/builders.ts';
 import { anInstruction, anOffer, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
 import { anAsk, anEdition, aSchedule } from './support/jobs/digest/builders.ts';
-import { anEnding, aRun } from './support/jobs/export/builders.ts';
-import { aLinkRun } from './support/jobs/link/builders.ts';
+import { aLinkRun, anEnding, aRun } from './support/jobs/export/builders.ts';
 import { aState } from './support/jobs/status/builders.ts';
 import { menuButtonsIn } from './support/slack/rendering.ts';
 
@@ -197,9 +194,8 @@ async function everythingShown(): Promise<Message[]> {
     aRun({ state: 'unknown' }),
     ...[...Object.values(anEnding), privately].map((ending) => aRun({ state: 'ended', ending })),
   ];
-  const states = ['sent', 'over', 'failed'] as const;
-  const links = states.flatMap((state) => linkMessages(aLinkRun({ state })));
-  const messages = [...runs.flatMap(exportMessages), ...links].map(({ message }) => message);
+  const links = [anEnding.done, anEnding.noLink].map((ending) => aLinkRun({ state: 'ended', ending }));
+  const messages = [...runs, ...links].flatMap(exportMessages).map(({ message }) => message);
   const open = { thread: 'https://acme.example/archives/C0DOCS/p1', mayFollow: true };
   const running = runningMessage(aRun(), NOW_MS, open, '1.2.a');
   const corrected = await exportCommand.run('https://docs.acme.com/v2', aCaller(), toolsFor([]));

@@ -8,11 +8,9 @@ import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../job
 import { editionMessages } from '../jobs/digest/edition/view.ts';
 import { activate, type ScheduleRun, scheduleRun, testKey } from '../jobs/digest/schedule/record.ts';
 import { lastCompleteWeek } from '../jobs/digest/weeks.ts';
+import { startStep } from '../jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../jobs/export/record.ts';
-import { startStep } from '../jobs/export/steps.ts';
 import { cardKey, exportMessages, privateKey } from '../jobs/export/view.ts';
-import { type LinkRun, linkRun } from '../jobs/link/record.ts';
-import { linkKey } from '../jobs/link/view.ts';
 import { retention } from '../runtime/timing.ts';
 import { writeIntent } from '../store/call-once.ts';
 import { keys } from '../store/keys.ts';
@@ -132,7 +130,10 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     for (const id of ids) await ifFound(runs.loadWithInbox(id, threadRun), closeThread);
   }
 
-  const closeLink = (run: LinkRun) => search([linkKey(run), `${linkKey(run)}.${run.made}`], run.sinceMs);
+  async function closeLink(run: ExportRun) {
+    const key = privateKey(run, 0);
+    await search([key, `${key}.${run.relinked + 1}`], run.sinceMs);
+  }
 
   const closers: Record<string, (id: string) => Promise<void>> = {
     'agent-thread': (id) => ifFound(runs.loadWithInbox(id, threadRun), closeThread),
@@ -140,7 +141,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     export: (id) => ifFound(runs.load(id, exportRun), closeExport),
     digest: (id) => ifFound(runs.load(id, editionRun), closeEdition),
     'digest-schedule': (id) => ifFound(runs.load(id, scheduleRun), closeSchedule),
-    link: (id) => ifFound(runs.load(id, linkRun), closeLink),
+    link: (id) => ifFound(runs.load(id, exportRun), closeLink),
   };
 
   for (const { job, id } of await runs.active()) await closers[job]?.(id);

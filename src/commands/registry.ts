@@ -105,6 +105,10 @@ export type SubmitResult =
   | { kind: 'message'; message: Message }
   | { kind: 'view'; view: ModalView; about: string };
 
+/** Returns the result of a modal that closes, with an answer if there is one. */
+export const closedWith = (answer: Message | undefined): SubmitResult =>
+  answer === undefined ? { kind: 'closed' } : { kind: 'message', message: answer };
+
 /** A modal with a submit button. Its caller is in the channel where it was opened. */
 export interface Modal {
   /** The `callback_id` of its view. */

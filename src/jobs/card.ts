@@ -1,4 +1,3 @@
-import type { PermissionResult } from '../policy.ts';
 import type { Message } from '../slack/blocks.ts';
 import type { RunBase } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
@@ -74,17 +73,4 @@ export async function reportPrivately(
   };
   await context.outbox.publish(run.teamId, post, run.rev);
   return 0;
-}
-
-/**
- * Returns whether a person whom the check at `sinceMs` let export still may. After a long wait the permission may be
- * lost; before that, the first check holds.
- */
-export async function recheckPermission(
-  userId: string,
-  sinceMs: number,
-  { policy, now, timing }: Pick<JobContext, 'policy' | 'now' | 'timing'>,
-): Promise<PermissionResult | { kind: 'allowed' }> {
-  const isOld = now() - sinceMs > timing.permissionCacheMs;
-  return isOld ? policy.check(userId, 'export') : { kind: 'allowed' };
 }

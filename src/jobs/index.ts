@@ -5,9 +5,8 @@ import { watchJob } from './agent/watch/job.ts';
 import { editionJob } from './digest/edition/job.ts';
 import { figuresJob } from './digest/figures/job.ts';
 import { scheduleJob } from './digest/schedule/job.ts';
-import { exportJob } from './export/job.ts';
+import { exportJob, linkJob } from './export/job.ts';
 import { type HomeData, homeJob } from './home/job.ts';
-import { linkJob } from './link/job.ts';
 import { outboxJob } from './outbox/job.ts';
 import type { Queues } from './queue.ts';
 

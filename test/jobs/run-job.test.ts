@@ -1,16 +1,14 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JobContext } from '../../src/jobs/context.ts';
-import { exportJob } from '../../src/jobs/export/job.ts';
+import { exportJob, linkJob } from '../../src/jobs/export/job.ts';
+import { type ExportRun, exportRun } from '../../src/jobs/export/record.ts';
 import { done, runAgainIn } from '../../src/jobs/job.ts';
-import { linkJob } from '../../src/jobs/link/job.ts';
-import { type LinkRun, linkRun } from '../../src/jobs/link/record.ts';
 import { defineRunJob, type RunJob, saveAs } from '../../src/jobs/run-job.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { OutboxMessage } from '../../src/slack/outbox.ts';
 import { keys } from '../../src/store/keys.ts';
-import { aRun } from '../support/jobs/export/builders.ts';
-import { aLinkRun } from '../support/jobs/link/builders.ts';
+import { aLinkRun, aRun } from '../support/jobs/export/builders.ts';
 import { jobContext } from '../support/jobs/world.ts';
 import { redisForTests } from '../support/redis.ts';
 
@@ -60,36 +58,36 @@ test.each(cases)('%s whose record is gone is no longer listed', async (_, job, r
 });
 
 /** A job of links whose step is this. */
-type Definition = RunJob<LinkRun>;
+type Definition = RunJob<ExportRun>;
 const jobOf = (step: Definition['step'], changes: Partial<Definition> = {}) =>
-  defineRunJob<LinkRun>({
+  defineRunJob<ExportRun>({
     name: 'link',
     queue: 'docs-export',
     concurrency: 1,
-    schema: linkRun,
+    schema: exportRun,
     step,
-    giveUp: async ({ run }, _context, ref) => saveAs({ ...run, site: `${run.site} ${ref}` }),
+    giveUp: async ({ run }, _context, ref) => saveAs({ ...run, domain: `${run.domain} ${ref}` }),
     ...changes,
   });
-const stored = () => context.runs.load(aLinkRun().id, linkRun);
+const stored = () => context.runs.load(aLinkRun().id, exportRun);
 
 describe('steps', () => {
   let data: { runId: string };
-  let sites: string[];
+  let domains: string[];
   beforeEach(async () => {
-    data = await given(aLinkRun({ site: 'a' }), {});
-    sites = [];
+    data = await given(aLinkRun({ domain: 'a' }), {});
+    domains = [];
   });
 
   test('after very many, the slot is given back, and the next execution goes on', async () => {
     const job = jobOf(async ({ run }) => {
-      sites.push(run.site);
-      return saveAs({ ...run, site: `${run.site}+` });
+      domains.push(run.domain);
+      return saveAs({ ...run, domain: `${run.domain}+` });
     });
     expect(await job.run(data, context)).toEqual(runAgainIn(0));
-    expect(sites).toHaveLength(40);
+    expect(domains).toHaveLength(40);
     expect(await job.run(data, context)).toEqual(runAgainIn(0));
-    expect(sites).toHaveLength(80);
+    expect(domains).toHaveLength(80);
   });
 });
 
@@ -98,7 +96,7 @@ describe('a step that ends with the next state', () => {
   let published: string[];
   let woken: string[];
   beforeEach(async () => {
-    data = await given(aLinkRun({ site: 'a' }), {});
+    data = await given(aLinkRun({ domain: 'a' }), {});
     published = [];
     woken = [];
     context = jobContext(redis.client, {
@@ -108,20 +106,20 @@ describe('a step that ends with the next state', () => {
       wake: async ({ id }) => void woken.push(id),
     });
   });
-  const messages = ({ site }: LinkRun): OutboxMessage[] => [
-    { key: site, place: { user: 'U0ANA' }, kind: 'state', message: message([['']]) },
+  const messages = ({ domain }: ExportRun): OutboxMessage[] => [
+    { key: domain, place: { user: 'U0ANA' }, kind: 'state', message: message([['']]) },
   ];
   const once: Definition['step'] = async ({ run }) =>
-    run.site === 'a' ? saveAs({ ...run, site: 'b' }) : done;
+    run.domain === 'a' ? saveAs({ ...run, domain: 'b' }) : done;
   const audited = async () =>
     (await context.audit.latest('T0ACME', 9)).done.map(({ what, result }) => `${what} ${result}`);
   const auditLine = () => ({ user: { id: 'U0ANA', name: 'ana' }, channel: '', what: 'link', subject: '' });
 
   test('frees the claim of a run that has ended, and of no other', async () => {
-    await jobOf(once, { hasEnded: ({ site }) => site !== 'b' }).run(data, context);
+    await jobOf(once, { hasEnded: ({ domain }) => domain !== 'b' }).run(data, context);
     expect(await claims()).toHaveLength(1);
-    await jobOf(async ({ run }) => (run.site === 'b' ? saveAs({ ...run, site: 'c' }) : done), {
-      hasEnded: ({ site }) => site === 'c',
+    await jobOf(async ({ run }) => (run.domain === 'b' ? saveAs({ ...run, domain: 'c' }) : done), {
+      hasEnded: ({ domain }) => domain === 'c',
     }).run(data, context);
     expect(await claims()).toEqual([]);
   });
@@ -139,13 +137,13 @@ describe('a step that ends with the next state', () => {
   test('is not saved over what somebody else saved: the run is woken instead', async () => {
     const job = jobOf(
       async ({ run }) => {
-        await context.runs.save({ ...run, site: 'theirs' });
-        return saveAs({ ...run, site: 'ours' }, { inMs: 500 });
+        await context.runs.save({ ...run, domain: 'theirs' });
+        return saveAs({ ...run, domain: 'ours' }, { inMs: 500 });
       },
       { messages },
     );
     expect(await job.run(data, context)).toEqual(done);
-    expect(await stored()).toMatchObject({ site: 'theirs' });
+    expect(await stored()).toMatchObject({ domain: 'theirs' });
     expect(published).toEqual(['a 1']);
     expect(woken).toEqual([data.runId]);
   });

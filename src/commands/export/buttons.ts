@@ -3,6 +3,10 @@ import {
   type ExportRun,
   exportActions,
   exportKind,
+  exportRun,
+  linkActions,
+  linkButton,
+  newLinkRun,
   type RunButton,
   runButton,
 } from '../../jobs/export/record.ts';
@@ -10,15 +14,15 @@ import { earlierAttemptMessage, unchangedProgressMessage } from '../../jobs/expo
 import {
   isMentioned,
   MAX_WATCHERS,
+  relink,
   type TransitionName,
   transitions,
 } from '../../jobs/export/transitions.ts';
-import { linkActions, linkButton, linkKind, linkRun, newLinkRun, renewLink } from '../../jobs/link/record.ts';
-import { LINK_END_FORMAT } from '../../jobs/link/view.ts';
+import { LINK_END_FORMAT } from '../../jobs/export/view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
 import { defineButton } from '../registry.ts';
-import { acceptWithinQuotas, alreadyRunningReply } from './start.ts';
+import { acceptExport } from './start.ts';
 
 /** The buttons that restart or end a run. */
 export const runButtons = (
@@ -28,7 +32,7 @@ export const runButtons = (
     action: exportActions[name],
     may: 'export',
     value: runButton,
-    run: (button, caller, tools) => applyTransition(name, button, caller, tools),
+    run: (button, caller, tools) => retryStale('export', () => applyTransition(name, button, caller, tools)),
   }),
 );
 
@@ -41,21 +45,23 @@ export const ownLinkButton = defineButton({
     const run = await loadExport(button, caller, tools);
     if (run.state === 'bundling') return linkBeingMade;
     if (run.ending?.kind !== 'done') return handledByMessage(run, button.attempt, caller);
-    const { linkEndsAtMs, expired: over, privately, refusal } = run.ending;
-    const sent = privately && !over && refusal === undefined;
-    if (run.requester.id === caller.user.id && sent) return linkSentMessage(linkEndsAtMs);
-    const acceptance = await tools.intake.start(newLinkRun(run, site(run), caller, tools.now()), caller);
-    if (acceptance.kind !== 'claimed') return linkOnItsWay;
-    const own = await tools.intake.loadKnown(acceptance.by, linkRun, caller);
-    return own?.state === 'sent' ? linkSentMessage(own.linkEndsAtMs) : linkOnItsWay;
+    const { expired, privately, refusal } = run.ending;
+    const wasSent = privately && !expired && refusal === undefined;
+    if (run.requester.id === caller.user.id && wasSent) return linkSentMessage(run);
+    const acceptance = await tools.intake.start(newLinkRun(run, caller, tools.now), caller);
+    const own =
+      acceptance.kind === 'claimed'
+        ? await tools.intake.loadKnown(acceptance.by, exportRun, caller)
+        : undefined;
+    return own?.state === 'ended' ? linkSentMessage(own) : linkOnItsWay;
   },
 });
 
 const linkNotFound = message([["I no longer remember this link. Ask for a new one in the export's thread."]]);
 
-const newerLinkExists = message([['You have a newer link to this export: look for it here.']]);
-
-const askedAgain = message([['You already asked for it again: see the latest message about it here.']]);
+const newerLinkExists = message([
+  ['You already asked for a newer link: see the latest message about it here.'],
+]);
 
 /** [New link] and [Get the link] in a direct message. A second click finds the link in progress. */
 export const newOwnLinkButton = defineButton({
@@ -64,38 +70,35 @@ export const newOwnLinkButton = defineButton({
   value: linkButton,
   run({ run: runId, made }, caller, tools) {
     return retryStale('link', async () => {
-      const run = await tools.intake.loadVisible(runId, linkKind, caller, linkNotFound);
-      const next = renewLink(run, tools.now());
-      if (next === undefined) return undefined;
-      if (run.made !== made) return run.state === 'sent' ? newerLinkExists : askedAgain;
-      const acceptance = await tools.intake.resume(next, caller, true);
+      const run = await tools.intake.loadVisible(runId, exportKind, caller, linkNotFound);
+      if (run.job !== 'link') return linkNotFound;
+      if (run.state !== 'ended') return undefined;
+      if (run.relinked + 1 !== made) return newerLinkExists;
+      const acceptance = await tools.intake.resume(relink(run, tools.now()), caller, true);
       if (acceptance.kind === 'claimed') return newerLinkExists;
       return acceptance.kind === 'stale' ? 'stale' : undefined;
     });
   },
 });
 
-function applyTransition(
+async function applyTransition(
   name: TransitionName,
   button: RunButton,
   caller: Caller,
   tools: CommandTools,
-): Promise<Message | undefined> {
-  return retryStale('export', async () => {
-    const run = await loadExport(button, caller, tools);
-    const isOfAttempt = button.attempt === run.attempt;
-    const isCurrent = isOfAttempt && (forAttempt.includes(name) || button.resumed === run.resumed);
-    const next = isCurrent ? transitions[name](run, caller.user, tools.now()) : undefined;
-    if (next === undefined) return unchangedMessage(name, run, button.attempt, caller);
-    // Only a start blocks other identical ones, and counts toward the quotas.
-    const acceptance = await (next.state === 'postingCard'
-      ? acceptWithinQuotas('resume', next, caller, tools)
-      : tools.intake.resume(next, caller, false));
-    if (acceptance.kind === 'claimed') return alreadyRunningReply(acceptance.by, site(run), caller, tools);
-    if (acceptance.kind === 'stale') return 'stale';
-    await tools.audit({ subject: site(run), job: run.jobId, result: 'accepted' });
-    return name === 'notify' ? willMention : undefined;
-  });
+): Promise<Message | 'stale' | undefined> {
+  const run = await loadExport(button, caller, tools);
+  const isOfAttempt = button.attempt === run.attempt;
+  const isCurrent = isOfAttempt && (forAttempt.includes(name) || button.resumed === run.resumed);
+  const next = isCurrent ? transitions[name](run, caller.user, tools.now()) : undefined;
+  if (next === undefined) return unchangedMessage(name, run, button.attempt, caller);
+  // Only a start blocks other identical ones, and counts toward the quotas.
+  if (next.state === 'postingCard') {
+    const reply = await acceptExport('resume', next, caller, tools);
+    if (reply !== undefined) return reply;
+  } else if ((await tools.intake.resume(next, caller, false)).kind === 'stale') return 'stale';
+  await tools.audit({ subject: site(run), job: run.jobId, result: 'accepted' });
+  return name === 'notify' ? willMention : undefined;
 }
 
 /** These apply to a start even if its watch was resumed later. */
@@ -115,10 +118,11 @@ const linkBeingMade = message([["I'm making a link right now. Click again in a m
 
 const linkOnItsWay = message([['Your own link is on its way, by direct message.']]);
 
-function linkSentMessage(endsAtMs: number | undefined): Message {
-  if (endsAtMs === undefined)
-    return message([['I already sent you a link: see your direct messages with me.']]);
-  const until = { time: endsAtMs, format: LINK_END_FORMAT };
+/** To a person whose link was sent by direct message. */
+function linkSentMessage({ ending }: ExportRun): Message {
+  const time = ending?.kind === 'done' ? ending.linkEndsAtMs : undefined;
+  if (time === undefined) return message([['I already sent you a link: see your direct messages with me.']]);
+  const until = { time, format: LINK_END_FORMAT };
   return message([
     ['I already sent you a link, and it works until ', until, ': see your direct messages with me.'],
   ]);
@@ -131,15 +135,14 @@ export const loadExport = (
   { intake }: CommandTools,
 ): Promise<ExportRun> => intake.loadVisible(id, exportKind, caller, notFoundMessage(domain));
 
+function notFoundMessage(domain: string): Message {
+  const toType = domain === '' ? [] : [' To start a new one, type ', { code: `/docs-export ${domain}` }, '.'];
+  return message([['I no longer remember this export.', ...toType]]);
+}
+
 /** Whether the question that a button was shown for is still open. */
 export const isQuestionOpen = (run: ExportRun, { attempt }: RunButton) =>
   run.state === 'unknown' && run.attempt === attempt;
-
-function notFoundMessage(domain: string): Message {
-  if (domain === '') return message([['I no longer remember this export.']]);
-  const command = { code: `/docs-export ${domain}` };
-  return message([['I no longer remember this export. To start a new one, type ', command, '.']]);
-}
 
 /** Why a click changed nothing; undefined if the wanted state is there already. */
 function unchangedMessage(

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { MAX_OTHERS, runningExports } from '../../jobs/export/feature.ts';
-import { exportActions, exportQuotas, exportRun, useDomain } from '../../jobs/export/record.ts';
+import { exportActions, exportQuotas, exportRun, linkActions, useDomain } from '../../jobs/export/record.ts';
 import { badDomainMessage, targetButtons } from '../../jobs/export/reply-view.ts';
-import { linkActions } from '../../jobs/link/record.ts';
 import { type TypedJob, withJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { defineCommand, invalid, jobIdArg, optional, projectFlag, subcommand } from '../command.ts';
@@ -22,6 +21,7 @@ import {
   askWhetherMeant,
   type ExportRequest,
   findExportJob,
+  type How,
   resolveTarget,
   startExport,
   watchExport,
@@ -114,11 +114,9 @@ async function watchTyped(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const found = await findExportJob(typed, project, caller, tools);
-  return withJob(
-    found,
-    { typed, command: '/docs-export watch', example: watchExample },
-    tools.projects,
-    (job) => watchExport({ jobId: job.id, project: project ?? job.project }, caller, tools),
+  const texts = { typed, command: '/docs-export watch', example: watchExample };
+  return withJob(found, texts, tools.projects, (job) =>
+    watchExport(job.id, project ?? job.project, caller, tools),
   );
 }
 
@@ -126,54 +124,44 @@ async function watchTyped(
  * [Use it] under an unclear domain, the choices under an unknown one, [Export …] under a mention, and [Start another]
  * for a person whose export is already running.
  */
-export const domainButtons = (['useDomain', 'useTyped', 'startAnother'] as const).map((name) =>
+const domainButtons = (['useDomain', 'useTyped', 'startAnother'] as const).map((name) =>
   defineButton({
     action: exportActions[name],
     may: 'export',
     value: useDomain,
     settles: 'remove',
     run({ domain, project, version, paths, privately, request, chosen }, caller, tools) {
-      const target = { domain, project, version, paths, privately };
-      return name === 'startAnother'
-        ? start(target, { ...caller, requestId: `${request} another` }, tools, 'another')
-        : start(target, { ...caller, requestId: `${request} use` }, tools, chosen ? 'chosen' : 'first');
+      const isAnother = name === 'startAnother';
+      const requestId = `${request} ${isAnother ? 'another' : 'use'}`;
+      const how = isAnother ? 'another' : chosen ? 'chosen' : 'first';
+      return start({ domain, project, version, paths, privately }, { ...caller, requestId }, tools, how);
     },
   }),
 );
 
-/** `chosen`: the person has seen the similar known domain. */
+/** Starts what was requested, or answers with a question, a form for what is missing, or the problem. */
 async function start(
   request: ExportRequest,
   caller: Caller,
   tools: CommandTools,
-  how: 'first' | 'chosen' | 'another' = 'first',
+  how?: How,
 ): Promise<Message | undefined> {
   const target = resolveTarget(request, caller.channel.id, tools);
-  switch (target.kind) {
-    case 'ok':
-      if (target.meant !== undefined && how === 'first')
-        return askWhetherMeant({ ...target, meant: target.meant, refused: false }, request, caller);
-      return startExport({ ...request, ...target, project: target.project.name }, caller, tools, how);
-    case 'missing':
-      if (!fitsModal(request)) return tooManyPaths;
-      await tools.openModal(caller, exportModalView({ ...request, domain: target.domain }, caller, tools));
-      return undefined;
-    case 'badDomain': {
-      const { typed, suggested } = target;
-      const use =
-        suggested === undefined
-          ? []
-          : targetButtons('Use it', { ...request, domain: suggested, request: caller.requestId });
-      // Without the button the person types it.
-      return badDomainMessage(typed, suggested, use[0]);
-    }
-    case 'refused': {
-      const { domain = '', meant, problem } = target;
-      return meant === undefined
-        ? message([[problem]])
-        : askWhetherMeant({ domain, meant, refused: true }, request, caller);
-    }
+  if (target.kind === 'ok') return startExport(target, request, caller, tools, how);
+  const { domain, typed, suggested, meant, problem } = target;
+  if (target.kind === 'missing') {
+    if (!fitsModal(request)) return tooManyPaths;
+    await tools.openModal(caller, exportModalView({ ...request, domain }, caller, tools));
+    return undefined;
   }
+  if (typed !== undefined) {
+    // Without the button the person types it.
+    const use = { ...request, domain: suggested ?? '', request: caller.requestId };
+    return badDomainMessage(typed, suggested, targetButtons('Use it', use));
+  }
+  return domain !== undefined && meant !== undefined
+    ? askWhetherMeant({ domain, meant, refused: true }, request, caller)
+    : message([[problem]]);
 }
 
 const tooManyPaths = message([
@@ -190,11 +178,8 @@ export async function exportStatus(caller: Caller, tools: CommandTools): Promise
     runs.someOf(exportRun, 'export', quotas, MAX_OTHERS),
   );
   const { lines } = await runningExports(some, caller, tools, tools.workspaceUrl, MAX_LINES);
-  if (lines.length === 0)
-    return message([
-      ['No export that you can see here is running. Start one with ', { code: '/docs-export' }, '.'],
-    ]);
-  return message(lines);
+  const none = ['No export that you can see here is running. Start one with ', { code: '/docs-export' }, '.'];
+  return message(lines.length === 0 ? [none] : lines);
 }
 
 export const exportCommands = {

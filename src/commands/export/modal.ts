@@ -1,26 +1,31 @@
 import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
 import { stringify } from 'yaml';
 import { site } from '../../jobs/export/progress-view.ts';
-import { type ExportRun, exportActions, type RunButton, runButton } from '../../jobs/export/record.ts';
+import {
+  type ExportRun,
+  exportActions,
+  latestLink,
+  type RunButton,
+  runButton,
+} from '../../jobs/export/record.ts';
 import { adoptJobId } from '../../jobs/export/transitions.ts';
-import { LINK_END_FORMAT } from '../../jobs/link/view.ts';
+import { LINK_END_FORMAT } from '../../jobs/export/view.ts';
 import { readJobField } from '../../jobs/typed-job.ts';
+import type { Project } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, preformatted, reportView, textField } from '../../slack/modals.ts';
-import { cut, singleLine } from '../../slack/text.ts';
+import { cut } from '../../slack/text.ts';
 import { type Caller, type CommandTools, retryStale, UserFacingError } from '../intake.ts';
-import { defineButton, type Modal } from '../registry.ts';
+import { closedWith, defineButton, type Modal } from '../registry.ts';
 import { exportFlags } from './args.ts';
 import { handledByMessage, isQuestionOpen, loadExport } from './buttons.ts';
 import {
   alreadyRunningReply,
-  askWhetherMeant,
   type ExportRequest,
   findExportJob,
   findRunOfJob,
-  type ResolvedTarget,
   resolveTarget,
   startExport,
 } from './start.ts';
@@ -38,11 +43,11 @@ export const fitsModal = ({ paths = [] }: Pick<ExportRequest, 'paths'>) =>
 export function exportModalView(
   request: Partial<ExportRequest>,
   { user, channel }: Pick<Caller, 'user' | 'channel'>,
-  tools: Pick<CommandTools, 'projects' | 'docsDomain' | 'links'>,
+  { projects, docsDomain, links }: Pick<CommandTools, 'projects' | 'docsDomain' | 'links'>,
 ): ModalView {
   const { version, paths, privately = false } = request;
-  const sole = soleDomain(tools);
-  const mayShare = tools.links === 'thread' && user.fullMember;
+  const sole = soleDomain({ projects });
+  const mayShare = links === 'thread' && user.fullMember;
   return formView({
     title: 'Export a docs site',
     submit: 'Export',
@@ -53,8 +58,8 @@ export function exportModalView(
       ...(mayShare ? [] : [['The download link goes to you, by direct message.']]),
     ]),
     fields: [
-      ...(sole === undefined ? [domainField(request.domain, tools)] : []),
-      ...projectField(request.project, tools),
+      ...(sole === undefined ? [domainField(request.domain ?? docsDomain, projects)] : []),
+      ...projectField(request.project, projects),
       textField({
         block: 'version',
         label: 'Label',
@@ -98,35 +103,32 @@ const linkField = (privately: boolean) =>
   });
 
 /** Returns the domains of all projects; undefined if a project takes every domain. */
-const allowedDomains = ({ projects }: Pick<CommandTools, 'projects'>) =>
+const allowedDomains = (projects: readonly Project[]): readonly string[] | undefined =>
   projects.some(({ domains }) => domains === undefined)
     ? undefined
     : projects.flatMap(({ domains = [] }) => domains);
 
 /** The only domain that can be exported here, so that there is no choice. */
-function soleDomain(tools: Pick<CommandTools, 'projects'>): string | undefined {
-  const [only, ...others] = new Set(allowedDomains(tools));
+function soleDomain({ projects }: Pick<CommandTools, 'projects'>): string | undefined {
+  const [only, ...others] = new Set(allowedDomains(projects));
   return others.length === 0 ? only : undefined;
 }
 
-function domainField(
-  typed: string | undefined,
-  tools: Pick<CommandTools, 'projects' | 'docsDomain'>,
-): InputBlock {
-  const initial = typed ?? tools.docsDomain;
-  const known = [...new Set(allowedDomains(tools))];
+function domainField(initial: string | undefined, projects: readonly Project[]): InputBlock {
+  const known = [...new Set(allowedDomains(projects))];
   const fits =
     known.length > 0 &&
     known.length <= SLACK_LIMITS.selectOptions &&
     known.every(({ length }) => length <= SLACK_LIMITS.optionText);
   const field = { block: 'domain', label: 'Domain', ...(initial !== undefined && { initial }) };
-  if (!fits) return textField({ ...field, placeholder: 'docs.acme.com' });
-  return choiceField({ ...field, choices: known.map((domain) => ({ label: domain, value: domain })) });
+  return fits
+    ? choiceField({ ...field, choices: known.map((domain) => ({ label: domain, value: domain })) })
+    : textField({ ...field, placeholder: 'docs.acme.com' });
 }
 
 /** Only if the domain does not determine the project. */
-function projectField(named: string | undefined, { projects }: Pick<CommandTools, 'projects'>): InputBlock[] {
-  const domains = allowedDomains({ projects });
+function projectField(named: string | undefined, projects: readonly Project[]): InputBlock[] {
+  const domains = allowedDomains(projects);
   const isUnambiguous = domains !== undefined && new Set(domains).size === domains.length;
   if (projects.length < 2 || isUnambiguous) return [];
   const choices = projects
@@ -153,50 +155,27 @@ export const exportModal: Modal = {
     const version = exportFlags.version.read(values.version);
     const paths = exportFlags.paths.read(values.paths);
     const sole = soleDomain(tools);
-    const target = resolveTarget(
-      {
-        domain: values.domain ?? sole,
-        project: values.project,
-        paths: paths.kind === 'ok' ? paths.value : undefined,
-      },
-      caller.channel.id,
-      tools,
-    );
-    const problems = {
-      ...(target.kind !== 'ok' && fieldProblem(target, sole === undefined)),
-      ...(version.kind === 'unclear' && { version: version.problem }),
-      ...(paths.kind === 'unclear' && { paths: paths.problem }),
-    };
-    if (target.kind !== 'ok' || Object.keys(problems).length > 0) return { kind: 'problems', problems };
-    const wanted = {
-      domain: target.domain,
-      project: target.project.name,
+    const request = {
+      domain: values.domain ?? sole,
+      project: values.project,
       version: version.kind === 'ok' ? version.value : undefined,
-      paths: target.paths,
+      paths: paths.kind === 'ok' ? paths.value : undefined,
       // Without the choice only one person gets the link.
       privately: values.link !== 'thread',
     };
-    const reply =
-      target.meant === undefined
-        ? await startExport(wanted, caller, tools)
-        : askWhetherMeant({ ...target, meant: target.meant, refused: false }, wanted, caller);
-    return reply === undefined ? { kind: 'closed' } : { kind: 'message', message: reply };
+    const target = resolveTarget(request, caller.channel.id, tools);
+    const problems: Record<string, string> = {};
+    if (target.kind !== 'ok') {
+      // With only one domain to export, the form has no field for it.
+      const field = target.field === 'domain' && sole !== undefined ? 'project' : target.field;
+      problems[field] = cut(target.problem, SLACK_LIMITS.modalFieldError);
+    }
+    if (version.kind === 'unclear') problems.version = version.problem;
+    if (paths.kind === 'unclear') problems.paths = paths.problem;
+    if (target.kind !== 'ok' || Object.keys(problems).length > 0) return { kind: 'problems', problems };
+    return closedWith(await startExport(target, request, caller, tools));
   },
 };
-
-/** With only one domain to export, the form has no field for it. */
-function fieldProblem(
-  target: Exclude<ResolvedTarget, { kind: 'ok' }>,
-  hasDomainField: boolean,
-): Record<string, string> {
-  let problem: string;
-  if (target.kind === 'badDomain') {
-    const { typed, suggested } = target;
-    const fix = suggested === undefined ? 'Type it like docs.acme.com.' : `Did you mean ${suggested}?`;
-    problem = `${cut(singleLine(typed), 40)} isn't a host name. ${fix}`;
-  } else problem = cut(target.problem, SLACK_LIMITS.modalFieldError);
-  return { [hasDomainField || target.field !== 'domain' ? target.field : 'project']: problem };
-}
 
 /** [It's there: watch it]: slash commands do not work in threads, so a modal asks for the id. */
 export const watchItButton = defineButton({
@@ -238,8 +217,7 @@ export const watchModal: Modal = {
       findExportJob(typed, project, caller, tools),
     );
     if ('problem' in read) return { kind: 'problems', problems: { job: read.problem } };
-    const refusal = await retryStale('export', () => watch(button, read.job.id, caller, tools));
-    return refusal === undefined ? { kind: 'closed' } : { kind: 'message', message: refusal };
+    return closedWith(await retryStale('export', () => watch(button, read.job.id, caller, tools)));
   },
 };
 
@@ -256,9 +234,8 @@ async function watch(
   // The entered job may belong to another export.
   const other = await findRunOfJob(run.project, jobId, caller, tools);
   if (other !== undefined && other.id !== run.id && other.state !== 'ended')
-    return alreadyRunningReply(other.id, site(run), caller, tools);
+    return alreadyRunningReply(other.id, run, caller, tools);
   const next = adoptJobId(run, jobId, caller.user, tools.now());
-  if (next === undefined) return 'stale';
   const acceptance = await tools.intake.resume(next, caller, false);
   if (acceptance.kind === 'stale') return 'stale';
   await tools.audit({ subject: site(run), job: jobId, result: 'accepted' });
@@ -286,8 +263,7 @@ export const settingsButton = defineButton({
   value: runButton,
   async run(button, caller, tools) {
     const run = await loadExport(button, caller, tools);
-    // While a further link is made, or if it fails, the previous one is the latest.
-    const done = run.ending?.kind === 'done' ? run.ending : run.earlier?.ending;
+    const done = latestLink(run);
     if (done === undefined) return noLink;
     if (done.privately && run.requester.id !== caller.user.id)
       return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);

@@ -3,14 +3,13 @@ import { cardPermalink, MAX_OTHERS } from '../../jobs/export/feature.ts';
 import { site } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
-  type ExportTarget,
   exportActions,
   exportQuotas,
   exportRun,
   jobAlias,
   newExportRun,
 } from '../../jobs/export/record.ts';
-import { misspeltMessage, runningMessage, targetButtons } from '../../jobs/export/reply-view.ts';
+import { runningMessage, targetButtons, threadButtons } from '../../jobs/export/reply-view.ts';
 import { chooseJob, type JobChoice, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
 import { canSee, filterVisible } from '../../jobs/visibility.ts';
 import {
@@ -23,8 +22,7 @@ import {
 import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
 import { editDistance } from '../../runtime/edit-distance.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
-import { formatCount, sanitizeUserText } from '../../slack/text.ts';
-import type { Acceptance, Quota } from '../../store/runs.ts';
+import { cut, formatCount, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { pathsOn } from './args.ts';
 
@@ -38,75 +36,76 @@ export interface ExportRequest {
   privately: boolean;
 }
 
-/**
- * The target and its project. `missing`: a form has to ask for the field. `refused`: the problem, with its fix. `meant`
- * is a known domain that is one or two letters away; `suggested` is the likely domain in a text that is not one.
- */
-export type ResolvedTarget =
-  | { kind: 'ok'; domain: string; project: Project; paths: string[] | undefined; meant: string | undefined }
-  | { kind: 'missing'; field: 'domain' | 'project'; problem: string; domain?: string }
-  | {
-      kind: 'refused';
-      field: 'domain' | 'project' | 'paths';
-      problem: string;
-      domain?: string;
-      meant?: string | undefined;
-    }
-  | { kind: 'badDomain'; field: 'domain'; typed: string; suggested: string | undefined };
+/** What a request still lacks. `missing`: a form has to ask for the field. `refused`: the problem, with its fix. */
+interface Unresolved {
+  kind: 'missing' | 'refused';
+  field: 'domain' | 'project' | 'paths';
+  problem: string;
+  domain?: string;
+  /** A known domain that is one or two letters away. */
+  meant?: string | undefined;
+  /** The text that is not a domain, and the likely domain in it. */
+  typed?: string;
+  suggested?: string | undefined;
+}
 
-const noDomain = {
-  kind: 'missing',
-  field: 'domain',
-  problem: 'Type the domain of the docs site, such as docs.acme.com.',
-} as const;
+/** The target and its project. `meant` is a known domain that is one or two letters away. */
+interface Resolved {
+  kind: 'ok';
+  domain: string;
+  project: Project;
+  paths: string[] | undefined;
+  meant: string | undefined;
+}
 
 /** Resolves the target, before any call to the outside. */
 export function resolveTarget(
-  { domain: typed, project: named, paths: pages }: Pick<ExportRequest, 'domain' | 'project' | 'paths'>,
+  { domain: given, project: named, paths: pages }: Pick<ExportRequest, 'domain' | 'project' | 'paths'>,
   channel: string,
   { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
-): ResolvedTarget {
-  const unknownProject = (known: readonly string[]) =>
-    ({ kind: 'refused', field: 'project', problem: unknownProjectText(named ?? '', known) }) as const;
-  const domainText = typed ?? defaultDomain(projects, { named, channel }, docsDomain);
-  if (domainText === undefined) {
-    const resolved = resolveProject(projects, { named, channel });
-    return resolved.kind === 'unknownProject' ? unknownProject(resolved.known) : noDomain;
-  }
-  const parsed = readDomain(domainText);
-  if (parsed.kind === 'unclear')
-    return parsed.typed.trim() === ''
-      ? noDomain
-      : { kind: 'badDomain', field: 'domain', typed: parsed.typed, suggested: parsed.suggested };
-  const { domain } = parsed;
-  const paths = pages && pathsOn(domain, pages);
-  if (paths?.kind === 'unclear') return { kind: 'refused', field: 'paths', problem: paths.problem };
+): Resolved | Unresolved {
+  const refused = (field: Unresolved['field'], problem: string, more: Partial<Unresolved> = {}) =>
+    ({ kind: 'refused', field, problem, ...more }) as const;
+  const text = given ?? defaultDomain(projects, { named, channel }, docsDomain) ?? '';
+  const parsed = readDomain(text);
+  const domain = parsed.kind === 'domain' ? parsed.domain : undefined;
   const resolved = resolveProject(projects, { named, channel, domain });
+  if (parsed.kind === 'unclear') {
+    if (given === undefined && resolved.kind === 'unknownProject')
+      return refused('project', unknownProjectText(named ?? '', resolved.known));
+    const { typed, suggested } = parsed;
+    if (typed.trim() === '')
+      return {
+        kind: 'missing',
+        field: 'domain',
+        problem: 'Type the domain of the docs site, such as docs.acme.com.',
+      };
+    const fix = suggested === undefined ? 'Type it like docs.acme.com.' : `Did you mean ${suggested}?`;
+    const problem = `${cut(singleLine(typed), 40)} isn't a host name. ${fix}`;
+    return refused('domain', problem, { typed, suggested });
+  }
+  const { domain: site } = parsed;
+  const paths = pages && pathsOn(site, pages);
+  if (paths?.kind === 'unclear') return refused('paths', paths.problem);
   switch (resolved.kind) {
     case 'project': {
-      const known = [
-        ...(docsDomain ? [docsDomain] : []),
-        ...projects.flatMap(({ domains }) => domains ?? []),
-      ];
-      const meant = nearestDomain(domain, known);
-      return { kind: 'ok', domain, project: resolved.project, paths: paths?.value, meant };
+      const known = [docsDomain ?? [], ...projects.map(({ domains }) => domains ?? [])].flat();
+      const meant = nearestDomain(site, known);
+      return { kind: 'ok', domain: site, project: resolved.project, paths: paths?.value, meant };
     }
     case 'unknownProject':
-      return unknownProject(resolved.known);
+      return refused('project', unknownProjectText(named ?? '', resolved.known));
     case 'ask': {
       const names = resolved.among.map(({ name }) => name).join(' and ');
-      const problem = `${names} have this domain: choose one.`;
-      return { kind: 'missing', field: 'project', problem, domain };
+      return {
+        ...{ kind: 'missing', field: 'project', domain: site },
+        problem: `${names} have this domain: choose one.`,
+      };
     }
     case 'domainRefused': {
-      const problem = refusedDomainText(domain, named, resolved.known);
-      return {
-        kind: 'refused',
-        field: 'domain',
-        problem,
-        domain,
-        meant: nearestDomain(domain, resolved.known),
-      };
+      const { known } = resolved;
+      const meant = nearestDomain(site, known);
+      return refused('domain', refusedDomainText(site, named, known), { domain: site, meant });
     }
   }
 }
@@ -116,128 +115,134 @@ const MAX_SLIPS = 2;
 
 function nearestDomain(domain: string, known: readonly string[]): string | undefined {
   if (known.includes(domain)) return undefined;
-  const slips = new Map(known.map((one) => [one, editDistance(domain, one)]));
-  const near = [...slips].filter(([, count]) => count <= MAX_SLIPS);
-  return near.toSorted(([, one], [, other]) => one - other)[0]?.[0];
+  const slips = known.map((name) => ({ name, count: editDistance(domain, name) }));
+  const near = slips.filter(({ count }) => count <= MAX_SLIPS);
+  return near.toSorted((one, other) => one.count - other.count)[0]?.name;
 }
 
 function refusedDomainText(domain: string, project: string | undefined, known: readonly string[]): string {
   if (known.length === 0) return `${domain} isn't set up for exports, and no other domain is.`;
-  const named = sanitizeUserText(project ?? '', 60);
-  return named === ''
+  return project === undefined
     ? `${domain} isn't set up for exports. Set up here: ${listNames(known)}.`
-    : `${domain} isn't in project ${named}. Its domains: ${listNames(known)}.`;
+    : `${domain} isn't in project ${sanitizeUserText(project, 60)}. Its domains: ${listNames(known)}.`;
 }
 
 /** Asks whether a known domain was meant, before anything is public. `refused`: the typed one cannot be exported. */
-export const askWhetherMeant = (
+export function askWhetherMeant(
   { domain, meant, refused }: { domain: string; meant: string; refused: boolean },
   request: ExportRequest,
-  { requestId }: Caller,
-): Message => {
-  const action = exportActions.useTyped;
+  { requestId }: Pick<Caller, 'requestId'>,
+): Message {
   const wanted = { ...request, request: requestId };
   const typed = { ...wanted, domain, chosen: true as const };
-  return misspeltMessage(domain, meant, [
-    ...targetButtons(meant, { ...wanted, domain: meant }),
-    ...(refused ? [] : targetButtons(`Export ${domain}`, typed, { action })),
-  ]);
-};
-
-/**
- * Starts the export, or replies that another person's run has the same export. `another` starts beside that run, which
- * keeps the claim: later requests are pointed to it.
- */
-export async function startExport(
-  target: ExportTarget,
-  caller: Caller,
-  tools: CommandTools,
-  how: 'first' | 'chosen' | 'another' = 'first',
-): Promise<Message | undefined> {
-  const run = newExportRun(target, caller, tools);
-  const wanted = how === 'another' ? { ...run, claim: undefined } : run;
-  const acceptance = await acceptWithinQuotas('start', wanted, caller, tools);
-  if (acceptance.kind !== 'claimed') return undefined;
-  await tools.audit({ subject: target.domain, result: 'running already' });
-  return alreadyRunningReply(acceptance.by, target.domain, caller, tools);
-}
-
-/** The reply if another run has the same export. */
-export async function alreadyRunningReply(
-  runId: string,
-  domain: string,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<Message> {
-  const other = await tools.intake.loadKnown(runId, exportRun, caller);
-  if (other === undefined || other.state === 'ended')
-    return message([
-      [`${domain === '' ? 'This export' : `An export of ${domain}`} is just ending. Try again in a moment.`],
-    ]);
-  const thread = await cardPermalink(other, caller, tools, tools.workspaceUrl);
-  return runningMessage(
-    other,
-    tools.now(),
-    { thread, mayFollow: await canSee(other, caller, tools.isPublic), readerId: caller.user.id },
-    caller.requestId,
+  return message(
+    [[`I don't know ${domain}. Did you mean `, { code: meant }, '? Nothing was started.']],
+    [
+      ...targetButtons(meant, { ...wanted, domain: meant }),
+      ...(refused ? [] : targetButtons(`Export ${domain}`, typed, { action: exportActions.useTyped })),
+    ],
   );
 }
 
+/** How a request began: typed, after a choice between similar domains, or beside a running export. */
+export type How = 'first' | 'chosen' | 'another';
+
 /**
- * Stores an export: `start` a new one, `resume` a restarted one. Rejects with `UserFacingError` if the maximum of
- * exports is running.
+ * Starts the export, unless the person may have meant a similar domain or another run has the same export: then it
+ * returns the question or the reply. `another` starts beside that run, which keeps the claim.
  */
-export async function acceptWithinQuotas(
+export async function startExport(
+  { domain, project, paths, meant }: Resolved,
+  request: ExportRequest,
+  caller: Caller,
+  tools: CommandTools,
+  how: How = 'first',
+): Promise<Message | undefined> {
+  if (meant !== undefined && how === 'first')
+    return askWhetherMeant({ domain, meant, refused: false }, request, caller);
+  const run = newExportRun({ ...request, domain, project: project.name, paths }, caller, tools);
+  const wanted = how === 'another' ? { ...run, claim: undefined } : run;
+  return replyUnlessStale(await acceptExport('start', wanted, caller, tools));
+}
+
+/** A new run cannot be stale. */
+const replyUnlessStale = (reply: Message | 'stale' | undefined) => (reply === 'stale' ? undefined : reply);
+
+/**
+ * Stores an export: `start` a new one, `resume` a restarted one. Returns the reply if another run has the same export,
+ * or `stale` if the run has changed. Rejects with `UserFacingError` if the maximum of exports is running.
+ */
+export async function acceptExport(
   how: 'start' | 'resume',
   run: ExportRun,
   caller: Caller,
   tools: CommandTools,
-): Promise<Exclude<Acceptance, { kind: 'full' }>> {
-  const { intake } = tools;
-  const quotas = quotasOf(run, tools);
+): Promise<Message | 'stale' | undefined> {
+  const { intake, limits, audit } = tools;
+  // Its first requester's, then the conversation's.
+  const quotas = exportQuotas(run.teamId, run.requester.id, run.asked.channel).map((name, index) => ({
+    name,
+    max: index === 0 ? limits.exportsPerPerson : limits.exportsPerChannel,
+  }));
   const acceptance = await (how === 'start'
     ? intake.start(run, caller, quotas)
     : intake.resume(run, caller, true, quotas));
-  if (acceptance.kind !== 'full') return acceptance;
-  await tools.audit({ subject: site(run), result: 'refused: too many at once' });
-  const other = await intake.loadKnown(acceptance.by, exportRun, caller);
-  const thread = other && (await cardPermalink(other, caller, tools, tools.workspaceUrl));
-  const scope = acceptance.quota === 0 ? 'person' : 'channel';
-  throw new UserFacingError(quotaMessage(run, scope, quotas[acceptance.quota]?.max ?? 0, caller, thread));
+  switch (acceptance.kind) {
+    case 'stale':
+      return 'stale';
+    case 'claimed':
+      await audit({ subject: site(run), result: 'running already' });
+      return alreadyRunningReply(acceptance.by, run, caller, tools);
+    case 'full': {
+      await audit({ subject: site(run), result: 'refused: too many at once' });
+      const other = await intake.loadKnown(acceptance.by, exportRun, caller);
+      const thread = other && (await cardPermalink(other, caller, tools, tools.workspaceUrl));
+      const { max = 0 } = quotas[acceptance.quota] ?? {};
+      const full = quotaParts(run, acceptance.quota === 0 ? 'person' : 'channel', max, caller);
+      throw new UserFacingError(
+        message([[...full, '; start more when one has ended.']], threadButtons(thread)),
+      );
+    }
+    default:
+      return undefined;
+  }
 }
 
-/** The quotas of a running export: its first requester's, then the conversation's. */
-const quotasOf = (
-  { teamId, requester, asked }: ExportRun,
-  { limits: { exportsPerPerson, exportsPerChannel } }: Pick<CommandTools, 'limits'>,
-): Quota[] =>
-  exportQuotas(teamId, requester.id, asked.channel).map((name, index) => ({
-    name,
-    max: index === 0 ? exportsPerPerson : exportsPerChannel,
-  }));
-
-function quotaMessage(
+function quotaParts(
   { requester, asked }: ExportRun,
   scope: 'person' | 'channel',
   max: number,
   { user, channel }: Caller,
-  thread: string | undefined,
-): Message {
+): Part[] {
   const exports = `${formatCount(max)} ${max === 1 ? 'export' : 'exports'}`;
   const who = requester.id === user.id ? 'You have' : `${personName(requester.name)} has`;
+  if (scope === 'person') return [`${who} ${exports} running`];
   const where: Part = asked.channel === channel.id ? 'this channel' : { channel: asked.channel };
-  const full: Part[] =
-    scope === 'person'
-      ? [`${who} ${exports} running`]
-      : [`${exports} ${max === 1 ? 'runs' : 'run'} in `, where];
-  const buttons =
-    thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
-  return message([[...full, '; start more when one has ended.']], buttons);
+  return [`${exports} ${max === 1 ? 'runs' : 'run'} in `, where];
+}
+
+/** The reply if another run has the same export as `run`. */
+export async function alreadyRunningReply(
+  runId: string,
+  run: Pick<ExportRun, 'domain' | 'version' | 'jobId'>,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message> {
+  const other = await tools.intake.loadKnown(runId, exportRun, caller);
+  if (other === undefined || other.state === 'ended') {
+    const what = run.domain === '' ? 'This export' : `An export of ${site(run)}`;
+    return message([[`${what} is just ending. Try again in a moment.`]]);
+  }
+  const thread = await cardPermalink(other, caller, tools, tools.workspaceUrl);
+  const mayFollow = await canSee(other, caller, tools.isPublic);
+  const reader = { thread, mayFollow, readerId: caller.user.id };
+  return runningMessage(other, tools.now(), reader, caller.requestId);
 }
 
 /** Watches an existing export job, wherever it was started. */
 export async function watchExport(
-  { jobId, project: named }: { jobId: string; project: string | undefined },
+  jobId: string,
+  named: string | undefined,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
@@ -250,20 +255,10 @@ export async function watchExport(
   const project = resolved.project.name;
   const other = await findRunOfJob(project, jobId, caller, tools);
   if (other !== undefined && other.state !== 'ended')
-    return alreadyRunningReply(other.id, other.domain, caller, tools);
-
-  const target = {
-    project,
-    domain: other?.domain ?? '',
-    version: other?.version,
-    paths: other?.paths,
-    jobId,
-  };
-  const joined = newExportRun({ ...target, privately: other?.privately ?? false }, caller, tools);
-  const acceptance = await acceptWithinQuotas('start', joined, caller, tools);
-  return acceptance.kind === 'claimed'
-    ? alreadyRunningReply(acceptance.by, target.domain, caller, tools)
-    : undefined;
+    return alreadyRunningReply(other.id, other, caller, tools);
+  const { domain = '', version, paths, privately = false } = other ?? {};
+  const joined = newExportRun({ project, domain, version, paths, privately, jobId }, caller, tools);
+  return replyUnlessStale(await acceptExport('start', joined, caller, tools));
 }
 
 /** Returns the run that starts or watches an export job. */
@@ -293,16 +288,16 @@ export async function findExportJob(
   caller: Caller,
   tools: CommandTools,
 ): Promise<JobChoice> {
+  const { teamId, user, channel } = caller;
   const names = searchedProjects(tools.projects, named);
   const whole = typed.kind === 'id' ? [typed.id] : typed.kind === 'address' ? typed.parts : [];
   const aliases = names
     .slice(0, MAX_PROJECTS)
-    .flatMap((name) => whole.map((id) => jobAlias(caller.teamId, name, id)));
-  const quotas = exportQuotas(caller.teamId, caller.user.id, caller.channel.id);
+    .flatMap((name) => whole.map((id) => jobAlias(teamId, name, id)));
   const runs = await tools.intake.read(caller, async ({ runs }) => {
     const [{ runs: active }, own, aliased] = await Promise.all([
-      runs.someOf(exportRun, 'export', quotas, MAX_OTHERS),
-      runs.ofPerson(caller.teamId, caller.user.id),
+      runs.someOf(exportRun, 'export', exportQuotas(teamId, user.id, channel.id), MAX_OTHERS),
+      runs.ofPerson(teamId, user.id),
       Promise.all(aliases.map(runs.byAlias)),
     ]);
     const ids = new Set([...own, ...aliased.flatMap((id) => id ?? [])]);

@@ -1,10 +1,12 @@
+import { DocsApiError } from '../../docs-api/errors.ts';
+import type { ExportJob, StartedExport } from '../../docs-api/schemas.ts';
+import { fillLinks } from '../../slack/blocks.ts';
 import { lacksScope, SlackApiError } from '../../slack/errors.ts';
-import { deliveryCheckMs, loadCardState, reportPrivately } from '../card.ts';
+import { deliveryCheckMs, loadCardState, postWhereAsked, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
-import { runAgainIn } from '../job.ts';
-import { makeBundleLink } from '../link/job.ts';
-import { lookUpJob, pollRateLimit } from '../polling.ts';
-import { slackRetryMs } from '../retry.ts';
+import { done, runAgainIn } from '../job.ts';
+import { failureOfPoll, lookUpJob, nextPollMs, pollInMs, pollRateLimit } from '../polling.ts';
+import { lookupRetryMs, nextFailure, slackRetryMs } from '../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { exportNeeds } from './feature.ts';
 import { site } from './progress-view.ts';
@@ -18,38 +20,46 @@ import {
   jobIdOf,
 } from './record.ts';
 import { noPlaceMessage } from './reply-view.ts';
-import { awaitAnswer, pollExportJob, startExport } from './steps.ts';
-import { advance, endRun, isUnconfirmedJobId } from './transitions.ts';
-import { cardKey, exportMessages, privateKey, retractedMessage } from './view.ts';
+import { advance, applySnapshot, endRun, isUnconfirmedJobId, reopenQuestion } from './transitions.ts';
+import { cardKey, exportMessages, privateKey, refusedLinkMessage, retractedMessage } from './view.ts';
+
+type Result = Promise<StepResult<ExportRun>>;
 
 /** A step waits for the platform most of the time, and thousands may be due within seconds. */
 const CONCURRENCY = 100;
 
-/** Takes one static export from the accepted request to its ending. */
-export const exportJob = defineRunJob({
-  name: 'export',
-  queue: 'docs-export',
-  concurrency: CONCURRENCY,
-  schema: exportRun,
-  messages: exportMessages,
-  needs: exportNeeds.of,
-  hasEnded: ({ state }) => state === 'ended',
-  auditLine: (run) => ({
-    user: run.requester,
-    channel: run.asked.channel,
-    what: 'export',
-    subject: site(run),
-    job: run.jobId,
-  }),
-  step: ({ run }, context) => step(run, context),
-  // An error after the ending is not shown: the person already knows the ending.
-  giveUp: async ({ run }, context, ref) =>
-    run.state === 'ended'
-      ? markIdle(run, context)
-      : saveAs(endRun(run, { kind: 'broken', ref }, context.now())),
-});
+const defineExportJob = (name: ExportRun['job'], hasEnded: (run: ExportRun) => boolean) =>
+  defineRunJob({
+    name,
+    queue: 'docs-export',
+    concurrency: CONCURRENCY,
+    schema: exportRun,
+    messages: exportMessages,
+    needs: exportNeeds.of,
+    hasEnded,
+    auditLine: (run) => ({
+      user: run.requester,
+      channel: run.asked.channel,
+      what: run.job,
+      subject: site(run),
+      job: run.jobId,
+    }),
+    step: ({ run }, context) => step(run, context),
+    // An error after the ending is not shown: the person already knows the ending.
+    giveUp: async ({ run }, context, ref) =>
+      run.state === 'ended' ? markIdle(run, context) : end(run, { kind: 'broken', ref }, context),
+  });
 
-async function step(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
+/** Takes one static export from the accepted request to its ending. */
+export const exportJob = defineExportJob('export', ({ state }) => state === 'ended');
+
+/** Makes one person's own link. While the link works, a repeated request finds it by its claim. */
+export const linkJob = defineExportJob(
+  'link',
+  ({ state, ending }) => state === 'ended' && (ending?.kind !== 'done' || ending.refusal !== undefined),
+);
+
+async function step(run: ExportRun, context: JobContext): Result {
   switch (run.state) {
     case 'accepted':
       return acceptExport(run, context);
@@ -69,28 +79,33 @@ async function step(run: ExportRun, context: JobContext): Promise<StepResult<Exp
   }
 }
 
+const end = (run: ExportRun, ending: Ending, { now }: JobContext, audit = `ended: ${ending.kind}`) =>
+  saveAs(endRun(run, ending, now()), { audit });
+
+/** Saves a failure, after which the step is retried. */
+const retryAfter = (run: ExportRun, failure: NonNullable<ExportRun['pollFailure']>, { now }: JobContext) =>
+  saveAs({ ...run, pollFailure: failure, nextPollAtMs: failure.nextMs }, { inMs: failure.nextMs - now() });
+
 /** Makes the run findable by its job id, if that is known. */
 async function nameJob({ id, teamId, project, jobId }: ExportRun, { runs }: JobContext) {
   if (jobId !== undefined) await runs.alias(jobAlias(teamId, project, jobId), id);
 }
 
-async function acceptExport(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
+async function acceptExport(run: ExportRun, context: JobContext): Result {
   const { now, limits, stopping } = context;
   const docs = context.docs(run.project);
   if (run.joined && docs !== undefined) {
-    const { jobId = '' } = run;
     const rateLimit = pollRateLimit('export-status', docs.keyId, limits.exportStatusPerSecond);
-    const get = () => docs.getExport({ jobId }, { signal: stopping });
+    const get = () => docs.getExport({ jobId: jobIdOf(run) }, { signal: stopping });
     const answer = await lookUpJob(run.id, rateLimit, get, context);
     if (typeof answer === 'number') return runAgainIn(answer);
-    if (answer === 'unknown') return saveAs(endRun(run, { kind: 'lost' }, now()));
+    if (answer === 'unknown') return end(run, { kind: 'lost' }, context);
   }
   await nameJob(run, context);
   return saveAs(advance(run, { state: 'postingCard' }, now()), { audit: 'accepted' });
 }
 
-async function awaitCard(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
-  const nowMs = context.now();
+async function awaitCard(run: ExportRun, context: JobContext): Result {
   const card = await loadCardState(run, cardKey(run), context);
   switch (card.kind) {
     case 'waiting':
@@ -98,85 +113,215 @@ async function awaitCard(run: ExportRun, context: JobContext): Promise<StepResul
     case 'elsewhere':
       return saveAs({ ...run, inDirectMessage: true });
     case 'refused':
-      return saveAs(endRun(run, { kind: 'noPlace', code: card.code }, nowMs));
-    case 'shown': {
-      const state = run.joined ? 'watching' : 'starting';
-      return saveAs(advance(run, { state, nextPollAtMs: nowMs }, nowMs));
+      return end(run, { kind: 'noPlace', code: card.code }, context);
+    case 'shown':
+      return saveAs(advance(run, { state: run.joined ? 'watching' : 'starting' }, context.now()));
+  }
+}
+
+/** Starts the export at the platform, once. */
+async function startExport(run: ExportRun, context: JobContext): Result {
+  const { now, policy } = context;
+  if (now() < run.nextPollAtMs) return runAgainIn(run.nextPollAtMs - now());
+  const { answer, domain, version, paths } = run;
+  // A person chose to start again, but the first start's answer has come: it did start.
+  const isAgain = answer?.action === 'startAgain' && answer.attempt === run.attempt - 1;
+  const late = isAgain ? await beginLateWatch(run, answer.attempt, context) : undefined;
+  if (late !== undefined) return late;
+  const docs = context.docs(run.project);
+  // It may be lost since the request.
+  const permission = await policy.check(run.requester.id, 'export');
+  if (permission.kind === 'unknown') return runAgainIn(lookupRetryMs(context));
+  // A start made before the project or the permission was lost is still found here.
+  const outcome = await context.callOnce(
+    run,
+    startStep(run),
+    context.timing.docsCallMs,
+    async (isTooLate) => {
+      if (docs === undefined || permission.kind === 'refused')
+        throw new DocsApiError('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
+      return docs.startExport({ domain, version, paths }, { isTooLate });
+    },
+  );
+  switch (outcome.kind) {
+    case 'done':
+      return beginWatch(run, outcome.value, context);
+    case 'inFlight':
+      return runAgainIn(outcome.forMs);
+    case 'unknown':
+      context.log.warn({ run: run.id, err: outcome.error }, 'export start: outcome unknown');
+      return saveAs(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
+    case 'notHappened': {
+      if (docs === undefined) return end(run, { kind: 'notStarted', why: 'project' }, context);
+      if (permission.kind === 'allowed') return handleStartError(run, outcome.error, context);
+      const ending: Ending = { kind: 'notStarted', why: 'permission', reason: permission.ask };
+      return end(run, ending, context, 'refused: not permitted');
     }
   }
 }
 
-async function handleEnded(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
-  const { ending } = run;
-  if (ending !== undefined && !run.audited)
-    return saveAs({ ...run, audited: true }, { audit: `ended: ${ending.kind}` });
-  const isWithoutPlace = ending?.kind === 'noPlace';
-  if (isWithoutPlace || isRetracted(run)) {
-    const name = `${isWithoutPlace ? 'no-place' : 'refused'}.${run.attempt}`;
-    const message = isWithoutPlace ? noPlaceMessage(run, ending.code) : retractedMessage(run);
-    const inMs = await reportPrivately(run, { name, userId: run.requester.id, message }, context);
-    if (inMs > 0) return runAgainIn(inMs);
+/** Returns the name of the step that starts the present attempt. */
+export const startStep = ({ attempt }: Pick<ExportRun, 'attempt'>) => `start.${attempt}`;
+
+type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
+
+const NOT_STARTED_REASONS: Partial<Record<DocsApiError['kind'], NotStarted['why']>> = {
+  bad_request: 'domain',
+  forbidden: 'plan',
+  key_rejected: 'key',
+  rate_limited: 'limit',
+  refused: 'down',
+};
+
+async function handleStartError(run: ExportRun, error: unknown, context: JobContext): Result {
+  if (!(error instanceof DocsApiError)) throw error;
+  if (error.kind === 'aborted') return runAgainIn(0);
+  const { timing } = context;
+  if (error.retryable) {
+    const failure = nextFailure(run.pollFailure, error, context);
+    const maxWaitMs = error.retryAfterMs === undefined ? timing.giveUpMs : timing.limitWaitMs;
+    if (failure.nextMs <= run.attemptAtMs + maxWaitMs) return retryAfter(run, failure, context);
   }
-  const endings = [ending?.kind === 'done' ? ending : undefined, run.earlier?.ending];
-  const waits = endings.flatMap((one) =>
-    one && !one.expired ? [(one.linkEndsAtMs ?? Infinity) - context.now()] : [],
-  );
-  if (ending?.kind === 'done' && ending.privately && !ending.expired && ending.refusal === undefined) {
-    const delivery = await context.outbox.deliveryState(privateKey(run, run.resumed));
-    if (delivery.kind === 'refused') return saveAs({ ...run, ending: { ...ending, refusal: delivery.code } });
-    // The thread says that the link was sent. If delivery fails, that has to be corrected soon.
-    if (delivery.kind === 'waiting') waits.push(deliveryCheckMs(run, context));
-  }
-  const leftMs = Math.min(...waits);
-  if (leftMs <= 0) return saveAs(markExpiredLinks(run, context.now()));
-  return leftMs < Infinity ? runAgainIn(leftMs) : markIdle(run, context);
+  const why = NOT_STARTED_REASONS[error.kind] ?? 'other';
+  context.log.info({ run: run.id, why, err: error }, 'the platform did not start an export');
+  const adminsTold = await alertAdmins(run, error, context);
+  return end(run, { kind: 'notStarted', why, reason: error.platformMessage, adminsTold }, context);
 }
 
-/** Returns the run with its expired links marked. */
-function markExpiredLinks(run: ExportRun, nowMs: number): ExportRun {
-  const { ending, earlier } = run;
-  const markExpired = (one: DoneEnding) =>
-    (one.linkEndsAtMs ?? Infinity) <= nowMs ? { ...one, expired: true } : one;
-  return {
-    ...run,
-    ...(ending?.kind === 'done' && { ending: markExpired(ending) }),
-    ...(earlier && { earlier: { ...earlier, ending: markExpired(earlier.ending) } }),
-  };
+/** Alerts the admins if only an operator can help. Returns whether they were alerted. */
+const alertAdmins = async ({ teamId, project }: ExportRun, error: DocsApiError, context: JobContext) =>
+  (error.kind === 'key_rejected' || error.kind === 'forbidden') &&
+  (await context.alertAdmins(teamId, project, error));
+
+/** The platform has answered: makes the run findable by its job id, and watches the job. */
+async function beginWatch(run: ExportRun, job: StartedExport, context: JobContext) {
+  const nowMs = context.now();
+  const started = advance(run, { state: 'watching', jobId: job.jobId, startedAtMs: nowMs }, nowMs);
+  await nameJob(started, context);
+  const watched = applySnapshot(started, job, nowMs, context.timing.stalledAfterMs);
+  // A job that was found later may have ended already.
+  if (run.answer?.action === 'late' || job.status === 'completed' || job.status === 'failed')
+    return saveAs(watched);
+  return pollLater(watched, nowMs, context);
 }
+
+/** If the platform has answered the start of that attempt, watches the export; else returns undefined. */
+async function beginLateWatch(run: ExportRun, attempt: number, context: JobContext) {
+  const late = await context.callResult(run.id, startStep({ attempt }));
+  if (late === undefined) return undefined;
+  const answer = { attempt, by: '', byId: '', action: 'late' as const };
+  return beginWatch({ ...run, answer }, late.result as StartedExport, context);
+}
+
+/** Waits until a person answers the question, or the platform's late answer arrives. */
+async function awaitAnswer(run: ExportRun, context: JobContext): Result {
+  const late = await beginLateWatch(run, run.attempt, context);
+  if (late !== undefined) return late;
+  await context.runs.markIdle(run, false);
+  // If the result came first, its `markDue` was undone by `markIdle`.
+  if ((await context.callResult(run.id, startStep(run))) === undefined) return done;
+  await context.runs.markDue(run.job, run.id);
+  return runAgainIn(0);
+}
+
+/** Consecutive "not found" answers before a job counts as lost: a new job may not be known everywhere at once. */
+const LOST_AFTER = 3;
+
+/** Polls the export job when the poll is due and a slot is free. */
+async function pollExportJob(run: ExportRun, context: JobContext): Result {
+  const { rateLimiter, limits, timing, now } = context;
+  const dueInMs = pollInMs(run, now(), timing);
+  if (dueInMs > 0) return runAgainIn(dueInMs);
+  // The watch ends this long after it began, even if polls failed.
+  const endsAtMs = run.sinceMs + timing.watchMs;
+  if (now() >= endsAtMs) return end(run, { kind: 'gaveUp', afterMs: now() - run.sinceMs }, context);
+  const retry = (failure: NonNullable<ExportRun['pollFailure']>) =>
+    retryAfter(run, { ...failure, nextMs: Math.min(failure.nextMs, endsAtMs) }, context);
+  const docs = context.docs(run.project);
+  if (docs === undefined) return retry(nextFailure(run.pollFailure, 'project', context));
+  const rateLimit = pollRateLimit('export-status', docs.keyId, limits.exportStatusPerSecond);
+  // A poll that a person asked for has priority.
+  const priority = run.pollRequested ? 'interactive' : 'low';
+  const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: run.id, priority });
+  if (slotInMs > 0) return runAgainIn(slotInMs);
+  let job: ExportJob;
+  try {
+    job = await docs.getExport({ jobId: jobIdOf(run) }, { signal: context.stopping });
+  } catch (error) {
+    const failed = await failureOfPoll(run, error, rateLimit, context);
+    if (failed === undefined) return runAgainIn(0);
+    const { trouble, ...alert } = failed;
+    // An id that a person entered may be impossible to request.
+    const isUnusable =
+      error instanceof DocsApiError && error.kind === 'bad_request' && error.happened === 'no';
+    const isLost = isUnusable || (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER);
+    if (!isLost) return retry({ ...trouble, ...alert });
+    return isUnconfirmedJobId(run)
+      ? saveAs(reopenQuestion(run, now()), { audit: 'job not found, start unclear' })
+      : end(run, { kind: 'lost' }, context);
+  }
+  const atMs = now();
+  const polled = applySnapshot(run, job, atMs, timing.stalledAfterMs);
+  // If a job had ended before its first poll, only the platform knows when.
+  const isFirst = run.snapshots.length === 0 && (run.joined || run.answer?.action === 'watchIt');
+  const completedAtMs = isFirst ? job.updatedAt : atMs;
+  if (job.status === 'completed') return saveAs(advance(polled, { state: 'bundling', completedAtMs }, atMs));
+  if (job.status === 'failed')
+    return end({ ...polled, completedAtMs }, { kind: 'failed', reason: job.error }, context);
+  return pollLater(polled, atMs, context);
+}
+
+/** Plans the next poll of a running job. */
+function pollLater(run: ExportRun, atMs: number, { timing, random }: JobContext) {
+  const { startedAtMs = run.sinceMs, snapshots } = run;
+  const inMs = nextPollMs({ startedAtMs, snapshots }, atMs, timing, random());
+  return saveAs({ ...run, nextPollAtMs: atMs + inMs }, { inMs });
+}
+
+/** A link without a known expiry is forgotten after this time. */
+const DEFAULT_LINK_TTL_MS = 3_600_000;
 
 /** Requests a download link for the completed export. */
-async function createDownloadLink(run: ExportRun, context: JobContext): Promise<StepResult<ExportRun>> {
-  const { now } = context;
+async function createDownloadLink(run: ExportRun, context: JobContext): Result {
+  const { links, policy, stopping, timing, now } = context;
   if (now() < run.nextPollAtMs) return runAgainIn(run.nextPollAtMs - now());
-  const endWithoutLink = (details: Omit<Extract<Ending, { kind: 'noLink' }>, 'kind'>) =>
-    saveAs(endRun(run, { kind: 'noLink', ...details }, now()));
+  if (run.job === 'link') {
+    const { kind } = await policy.check(run.requester.id, 'export');
+    if (kind === 'unknown') return runAgainIn(lookupRetryMs(context));
+    if (kind === 'refused') return end(run, { kind: 'noLink' }, context, 'refused: not permitted');
+  }
   const docs = context.docs(run.project);
-  if (docs === undefined) return endWithoutLink({ why: 'project' });
-  const alone = run.alone ?? (await isForRequesterAlone(run, context));
-  if (typeof alone === 'number') return runAgainIn(alone);
-  const name = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
-  const link = await makeBundleLink({ ...run, alone }, docs, { jobId: jobIdOf(run), name }, context);
-  switch (link.kind) {
-    case 'made':
-      return saveAs(endRun(run, { kind: 'done', ...link.made, privately: alone }, now()));
-    case 'later':
-      return link.result;
-    case 'failed': {
-      const { error, adminsTold } = link;
-      return endWithoutLink(
-        error.kind === 'key_rejected' ? { why: 'key', adminsTold } : { reason: error.platformMessage },
-      );
-    }
+  if (docs === undefined) return end(run, { kind: 'noLink', why: 'project' }, context);
+  const privately = await isForRequesterAlone(run, context);
+  if (typeof privately === 'number') return runAgainIn(privately);
+  const link = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
+  try {
+    const bundle = await docs.createBundle({ jobId: jobIdOf(run) }, { signal: stopping });
+    const { bundleUrl, expiresAt: linkEndsAtMs, sizeBytes } = bundle;
+    await links.put(link, bundleUrl, linkEndsAtMs ?? now() + DEFAULT_LINK_TTL_MS);
+    return end(run, { kind: 'done', link, linkEndsAtMs, sizeBytes, privately }, context);
+  } catch (error) {
+    if (!(error instanceof DocsApiError)) throw error;
+    if (error.kind === 'aborted') return runAgainIn(0);
+    const failure = nextFailure(run.pollFailure, error, context);
+    // Right after completion, the platform may still report the job as incomplete.
+    const isRetryable = error.retryable || error.kind === 'conflict';
+    if (isRetryable && failure.nextMs <= run.sinceMs + timing.giveUpMs)
+      return retryAfter(run, failure, context);
+    const adminsTold = await alertAdmins(run, error, context);
+    if (error.kind === 'key_rejected') return end(run, { kind: 'noLink', why: 'key', adminsTold }, context);
+    return end(run, { kind: 'noLink', reason: error.platformMessage }, context);
   }
 }
 
 /**
  * Returns whether only the requester gets the link: by the request, or because people of other organizations read the
- * thread; else the milliseconds until the next look-up. It is decided for each link, since channels change. If a channel
- * cannot be looked up for long, only the requester gets it.
+ * thread; else the milliseconds until the next look-up. If a channel cannot be looked up for long, only the requester
+ * gets it.
  */
 async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise<boolean | number> {
   const { slack, timing, now, log } = context;
+  if (run.job === 'link') return true;
   // A direct message that takes the bot's card is between the requester and the bot.
   const isDirectMessage = run.inDirectMessage || run.asked.channel.startsWith('D');
   if (isDirectMessage || run.privately) return !isDirectMessage;
@@ -189,4 +334,53 @@ async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise
     log.warn({ run: run.id, err: error }, 'the channel could not be looked up; it counts as shared');
     return true;
   }
+}
+
+/** Answers the requester privately if no message stays, and waits until the links expire. */
+async function handleEnded(run: ExportRun, context: JobContext): Result {
+  const { ending, earlier } = run;
+  const isWithoutPlace = ending?.kind === 'noPlace';
+  if (isWithoutPlace || isRetracted(run)) {
+    const name = `${isWithoutPlace ? 'no-place' : 'refused'}.${run.attempt}`;
+    const message = isWithoutPlace ? noPlaceMessage(run, ending.code) : retractedMessage(run);
+    const inMs = await reportPrivately(run, { name, userId: run.requester.id, message }, context);
+    if (inMs > 0) return runAgainIn(inMs);
+  }
+  const latest = ending?.kind === 'done' ? ending : undefined;
+  if (run.job === 'link' && latest?.refusal !== undefined) {
+    await postLinkEphemeral(run, latest, context);
+    return markIdle(run, context);
+  }
+  const waits = [latest, earlier?.ending].flatMap((one) =>
+    one && !one.expired ? [(one.linkEndsAtMs ?? Infinity) - context.now()] : [],
+  );
+  if (latest?.privately && !latest.expired && latest.refusal === undefined) {
+    const delivery = await context.outbox.deliveryState(privateKey(run, run.resumed));
+    if (delivery.kind === 'refused') return saveAs({ ...run, ending: { ...latest, refusal: delivery.code } });
+    // The thread says that the link was sent. If delivery fails, that has to be corrected soon.
+    if (delivery.kind === 'waiting') waits.push(deliveryCheckMs(run, context));
+  }
+  const leftMs = Math.min(...waits);
+  if (leftMs <= 0) return saveAs(markExpiredLinks(run, context.now()));
+  return leftMs < Infinity ? runAgainIn(leftMs) : markIdle(run, context);
+}
+
+/** If Slack takes no direct message, posts a person's own link as an ephemeral to the click, while that is possible. */
+async function postLinkEphemeral(run: ExportRun, done: DoneEnding, context: JobContext) {
+  const url = await context.links.get(done.link);
+  if (url === undefined) return;
+  const message = await fillLinks(refusedLinkMessage(run, done), async () => url);
+  await postWhereAsked(run, `refused.${run.relinked}`, message, context);
+}
+
+/** Returns the run with its expired links marked. */
+function markExpiredLinks(run: ExportRun, nowMs: number): ExportRun {
+  const { ending, earlier } = run;
+  const markExpired = (one: DoneEnding) =>
+    (one.linkEndsAtMs ?? Infinity) <= nowMs ? { ...one, expired: true } : one;
+  return {
+    ...run,
+    ...(ending?.kind === 'done' && { ending: markExpired(ending) }),
+    ...(earlier && { earlier: { ...earlier, ending: markExpired(earlier.ending) } }),
+  };
 }

@@ -3,14 +3,13 @@ import {
   compose,
   contextBlock,
   layout,
-  type MenuParts,
+  linkPlaceholder,
   type Message,
   message,
   type Part,
 } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import {
-  bidiIsolate,
   cut,
   formatCount,
   formatDuration,
@@ -18,7 +17,6 @@ import {
   sanitizeUserText,
   singleLine,
 } from '../../slack/text.ts';
-import { downloadButton } from '../link/view.ts';
 import {
   keyRemedyText,
   nameTo,
@@ -27,51 +25,68 @@ import {
   type StateWord,
   shortId,
 } from '../wording-view.ts';
-import { type Ending, type ExportRun, exportActions, fractionOf, type RunButton } from './record.ts';
+import {
+  type DoneEnding,
+  type Ending,
+  type ExportRun,
+  exportActions,
+  fractionOf,
+  latestLink,
+  type RunButton,
+} from './record.ts';
 
-/** Returns a button for the run's present state. A late click detects that the run has moved on. */
+/**
+ * Returns the value of a run's buttons and menus. A late click detects that the run has moved on. A domain that does not
+ * fit is left out.
+ */
+export function runButtonValue({ id: run, attempt, resumed, domain: typed }: ExportRun): string {
+  const domain = cut(singleLine(typed), 253);
+  const value: RunButton = { v: 1, run, attempt, resumed, domain };
+  const text = JSON.stringify(value);
+  return text.length <= SLACK_LIMITS.blockId ? text : JSON.stringify({ ...value, domain: '' });
+}
+
+/** Returns a button for the run's present state. */
 export const runButtonOf = (run: ExportRun, label: string, action: string): ButtonParts => ({
   label,
   action,
-  value: aboutRun(run, SLACK_LIMITS.buttonValue),
+  value: runButtonValue(run),
 });
 
-/** Returns a menu for the run's present state; its entries do what buttons of the same action do. */
-export const runMenuOf = (run: ExportRun, entries: MenuParts['entries']): MenuParts => ({
-  entries,
-  value: aboutRun(run, SLACK_LIMITS.blockId),
+/** The button with a link, which the link store has. */
+export const downloadButton = (action: string, { link }: DoneEnding): ButtonParts => ({
+  label: 'Download bundle',
+  action,
+  url: linkPlaceholder(link),
+  style: 'primary',
 });
 
-/** Returns the value of a run's buttons, within `maxLength` characters: the domain is left out if it does not fit. */
-function aboutRun(run: ExportRun, maxLength: number): string {
-  const { id, attempt, resumed } = run;
-  const value: RunButton = { v: 1, run: id, attempt, resumed, domain: bareDomain(run) };
-  const text = JSON.stringify(value);
-  return text.length <= maxLength ? text : JSON.stringify({ ...value, domain: '' });
-}
-
-/** The domain in a button's value; empty if only the job is known. */
-const bareDomain = ({ domain }: Pick<ExportRun, 'domain'>) => cut(singleLine(domain), 253);
-
-/** How long the export took, in milliseconds, if its start and end were both seen. */
-export function exportDurationMs(run: ExportRun): number | undefined {
-  if (run.startedAtMs === undefined || run.completedAtMs === undefined) return undefined;
-  return run.completedAtMs - run.startedAtMs;
-}
+/** How long the export took, such as "6 min"; undefined unless its start and end were both seen. */
+export const tookText = ({ startedAtMs, completedAtMs }: ExportRun) =>
+  startedAtMs === undefined || completedAtMs === undefined
+    ? undefined
+    : formatDuration(completedAtMs - startedAtMs);
 
 /** Rounded down: 0.29 gives 29%, although 0.29 * 100 is a little less. */
-export const percent = (fraction: number) => `${Math.floor(Math.round(fraction * 1e6) / 1e4)}%`;
+const percent = (fraction: number) => `${Math.floor(Math.round(fraction * 1e6) / 1e4)}%`;
+
+/** The last progress that the platform reported, such as "42%"; undefined if there is none. */
+export function percentOf(run: ExportRun): string | undefined {
+  const fraction = fractionOf(run);
+  return fraction === undefined ? undefined : percent(fraction);
+}
 
 /** The exported domain, or the job's id if the domain is unknown. */
-const subject = ({ domain, jobId }: Pick<ExportRun, 'domain' | 'jobId'>) =>
-  domain === '' ? `job ${shortId(jobId ?? '')}` : bidiIsolate(bareDomain({ domain }));
+const subject = ({ domain, jobId = '' }: Pick<ExportRun, 'domain' | 'jobId'>) =>
+  domain === '' ? `job ${shortId(jobId)}` : sanitizeUserText(domain, 253);
 
-/** The domain with its label, or the job's id. A stored domain may predate our checks. */
-export function site({ domain, version, jobId }: Pick<ExportRun, 'domain' | 'version' | 'jobId'>): string {
-  const label = domain === '' ? '' : singleLine(version ?? '');
-  return label === ''
-    ? subject({ domain, jobId })
-    : `${subject({ domain, jobId })} (${sanitizeUserText(label, 100)})`;
+const labelOf = ({ domain, version = '' }: Pick<ExportRun, 'domain' | 'version'>) =>
+  domain === '' ? '' : sanitizeUserText(version, 100);
+
+/** The domain with its label, or the job's id. */
+export function site(run: Pick<ExportRun, 'domain' | 'version' | 'jobId'>): string {
+  const label = labelOf(run);
+  return label === '' ? subject(run) : `${subject(run)} (${label})`;
 }
 
 export const pageCountText = (pageCount: number) =>
@@ -85,9 +100,16 @@ export function onlyPages({ paths }: Pick<ExportRun, 'paths'>): string | undefin
   return `only ${sanitizeUserText(first, 60)}${more}`;
 }
 
+function pagesPart(run: ExportRun): string {
+  const pages = onlyPages(run);
+  return pages === undefined ? '' : ` · ${pages}`;
+}
+
 const queued: StateWord = { icon: '🕒', label: 'Queued' };
 const exporting: StateWord = { icon: '⏳', label: 'Exporting' };
 const exported: StateWord = { icon: '✅', label: 'Exported' };
+const unclear: StateWord = { icon: '⚠️', label: 'Needs an answer' };
+const noNewLink: StateWord = { icon: '⚠️', label: 'Exported, no new link yet' };
 
 const ENDED: Record<Ending['kind'], StateWord> = {
   done: exported,
@@ -101,25 +123,12 @@ const ENDED: Record<Ending['kind'], StateWord> = {
   broken: { icon: '❌', label: 'Stopped by an error' },
 };
 
-const noNewLink: StateWord = { icon: '⚠️', label: 'Exported, no new link yet' };
-
-function stateOf(run: ExportRun): StateWord {
-  switch (run.state) {
-    case 'accepted':
-    case 'postingCard':
-    case 'starting':
-      return queued;
-    case 'watching':
-      return run.status === 'queued' ? queued : exporting;
-    case 'bundling':
-      return run.relinked > 0 ? exported : exporting;
-    case 'unknown':
-      return { icon: '⚠️', label: 'Needs an answer' };
-    case 'ended':
-      // An earlier link may still work.
-      if (run.ending?.kind === 'noLink' && run.relinked > 0) return noNewLink;
-      return ENDED[run.ending?.kind ?? 'broken'];
-  }
+function stateOf({ state, status, ending, relinked }: ExportRun): StateWord {
+  if (state === 'unknown') return unclear;
+  if (state === 'bundling') return relinked > 0 ? exported : exporting;
+  if (state === 'watching') return status === 'queued' ? queued : exporting;
+  if (state !== 'ended') return queued;
+  return ending?.kind === 'noLink' && relinked > 0 ? noNewLink : ENDED[ending?.kind ?? 'broken'];
 }
 
 /** The state's word. An unknown state keeps the platform's own word. */
@@ -139,88 +148,66 @@ const stateParts = ({ icon, label }: StateWord): Part[] => [`${icon} `, { bold: 
 export const hasEnded = (run: ExportRun) =>
   run.state === 'ended' || (run.state === 'bundling' && run.relinked > 0);
 
-/** Consecutive errors before messages say that the platform does not answer. */
-const TROUBLE_SHOWN_AT = 3;
-
 /** The card of a run. It changes only with the state, until it shows the result. */
 export function cardMessage(run: ExportRun): Message {
   const { icon, label } = stateOf(run);
-  const small = `Static export${labelPart(run)}${pagesPart(run)} · ${run.joined ? 'watched' : 'requested'} by ${personName(run.requester.name)}`;
-  // While a new link is made, the previous one may still work.
-  const done = run.ending?.kind === 'done' ? run.ending : run.earlier?.ending;
-  if (label === 'Exported' && done !== undefined) {
-    const took = exportDurationMs(run);
-    const facts = [...progressParts(run), ...(took === undefined ? [] : [` · ${formatDuration(took)}`])].join(
-      '',
-    );
-    const isPublic = !done.privately && !done.expired;
+  const name = labelOf(run) && ` "${labelOf(run)}"`;
+  const how = run.joined ? 'watched' : 'requested';
+  const small = `Static export${name}${pagesPart(run)} · ${how} by ${personName(run.requester.name)}`;
+  const link = latestLink(run);
+  if (label !== 'Exported' || link === undefined)
     return layout({
-      lines: [[`${icon} `, { bold: subject(run) }, ` exported${facts}`]],
+      lines: [[`${icon} `, { bold: label }, ` · ${subject(run)}`]],
       small: [[small]],
-      buttons: isPublic ? [{ ...downloadButton(exportActions.download, done.link), label: 'Download' }] : [],
-      text: [[`${subject(run)} exported${facts}. ${small}`]],
+      text: [[`${subject(run)}: ${lowerFirst(label)}. ${small}`]],
     });
-  }
+  const took = tookText(run);
+  const facts = [...progressParts(run), took === undefined ? '' : ` · ${took}`].join('');
+  const isPublic = !link.privately && !link.expired;
   return layout({
-    lines: [[`${icon} `, { bold: label }, ` · ${subject(run)}`]],
+    lines: [[`${icon} `, { bold: subject(run) }, ` exported${facts}`]],
     small: [[small]],
-    text: [[`${subject(run)}: ${lowerFirst(label)}. ${small}`]],
+    buttons: isPublic ? [{ ...downloadButton(exportActions.download, link), label: 'Download' }] : [],
+    text: [[`${subject(run)} exported${facts}. ${small}`]],
   });
-}
-
-const labelPart = ({ version }: ExportRun) => {
-  const label = sanitizeUserText(version ?? '', 100);
-  return label === '' ? '' : ` "${label}"`;
-};
-
-function pagesPart(run: ExportRun): string {
-  const pages = onlyPages(run);
-  return pages === undefined ? '' : ` · ${pages}`;
 }
 
 /** The message in the thread that is edited while an export runs. */
 export function progressMessage(run: ExportRun): Message {
-  return hasEnded(run) ? endedProgress(run) : runningProgress(run);
-}
-
-function runningProgress(run: ExportRun): Message {
-  const isQueued = stateOf(run).label === 'Queued';
-  const since = isQueued ? queuedSince(run) : startedSince(run);
-  const isUnclear = run.state === 'unknown';
-  const state: Part[] = isLinkMade(run)
-    ? ['⏳ ', { bold: 'Making the download link…' }]
-    : isUnclear
-      ? [...stateParts(stateOf(run)), ` · ${subject(run)}`]
-      : [...stateParts(shownStateOf(run)), ...progressParts(run), ...since];
+  if (hasEnded(run)) return endedProgress(run);
+  const { state, movedAtMs = run.sinceMs } = run;
+  const word = shownStateOf(run);
+  const lines: Part[][] = [
+    state === 'bundling'
+      ? ['⏳ ', { bold: 'Making the download link…' }]
+      : state === 'unknown'
+        ? [...stateParts(word), ` · ${subject(run)}`]
+        : [...stateParts(word), ...progressParts(run), ...sinceParts(run)],
+  ];
   // Nothing is retried before somebody answers.
-  const trouble = isUnclear ? [] : troubleLine(run);
-  if (trouble.length === 0 && run.stalled && run.state === 'watching') {
-    const since: Part = { time: run.movedAtMs ?? run.sinceMs, format: '{time}' };
-    trouble.push('No progress since ', since, '. Still checking.');
-  }
-  const second = trouble.length === 0 ? [] : [trouble];
+  const trouble = state === 'unknown' ? [] : troubleLine(run);
+  if (trouble.length > 0) lines.push(trouble);
+  else if (run.stalled && state === 'watching')
+    lines.push(['No progress since ', { time: movedAtMs, format: '{time}' }, '. Still checking.']);
+  const refresh = runButtonOf(run, 'Refresh', exportActions.refresh);
+  const notify = runButtonOf(run, 'Notify me too', exportActions.notify);
   return layout({
-    lines: [state, ...second],
+    lines,
     small: jobLines(run),
-    buttons:
-      run.state === 'watching'
-        ? [
-            runButtonOf(run, 'Refresh', exportActions.refresh),
-            runButtonOf(run, 'Notify me too', exportActions.notify),
-          ]
-        : [],
-    text: [[spokenProgress(run)], ...second],
+    buttons: state === 'watching' ? [refresh, notify] : [],
+    text: [[spokenProgress(run)], ...lines.slice(1)],
   });
 }
 
 /** A job that was not started here is only watched. */
-const queuedSince = ({ joined, attemptAtMs: time }: ExportRun): Part[] =>
-  joined ? [' · watched since ', { time, format: '{time}' }] : [' · requested ', { time, format: '{ago}' }];
-
-const startedSince = ({ startedAtMs }: ExportRun): Part[] =>
-  startedAtMs === undefined ? [] : [' · started ', { time: startedAtMs, format: '{ago}' }];
-
-const isLinkMade = ({ state, relinked }: ExportRun) => state === 'bundling' && relinked === 0;
+function sinceParts(run: ExportRun): Part[] {
+  if (stateOf(run) !== queued)
+    return run.startedAtMs === undefined ? [] : [' · started ', { time: run.startedAtMs, format: '{ago}' }];
+  const time = run.attemptAtMs;
+  return run.joined
+    ? [' · watched since ', { time, format: '{time}' }]
+    : [' · requested ', { time, format: '{ago}' }];
+}
 
 /** After the end, only the times remain here; the card shows the result. */
 function endedProgress(run: ExportRun): Message {
@@ -229,14 +216,13 @@ function endedProgress(run: ExportRun): Message {
     ['started', run.startedAtMs],
     ['finished', run.completedAtMs],
   ];
-  const times = moments.flatMap(([word, atMs]): Part[][] =>
-    atMs === undefined ? [] : [[`${word} `, { time: atMs, format: '{time}' }]],
+  const times = moments.flatMap(([word, time]): Part[][] =>
+    time === undefined ? [] : [[`${word} `, { time, format: '{time}' }]],
   );
   const small = [...times, ...jobLines(run)].flatMap((parts, index) =>
     index === 0 ? parts : [' · ', ...parts],
   );
-  const { label } = stateOf(run);
-  const text = [[`${site(run)}: ${lowerFirst(label)}`]];
+  const text = [[`${site(run)}: ${lowerFirst(stateOf(run).label)}`]];
   return small.length === 0 ? message(text) : compose(text, [contextBlock([small])]);
 }
 
@@ -246,17 +232,15 @@ const jobLines = ({ jobId }: ExportRun): Part[][] =>
 
 /** Such as "Exporting docs.acme.com, 42 percent, 128 pages so far." */
 function spokenProgress(run: ExportRun): string {
-  if (isLinkMade(run)) return `Making the download link for ${site(run)}.`;
+  if (run.state === 'bundling') return `Making the download link for ${site(run)}.`;
   const { label } = shownStateOf(run);
   // In state `unknown`, progress may come from a wrong job id.
   if (run.state === 'unknown' || label === 'Queued') return `${site(run)}: ${lowerFirst(label)}.`;
-  const fraction = fractionOf(run);
-  const words = sanitizeUserText(run.progressText ?? '', 60);
   const facts = [
-    ...(fraction === undefined ? [words] : [percent(fraction).replace('%', ' percent')]),
+    percentOf(run)?.replace('%', ' percent') ?? sanitizeUserText(run.progressText ?? '', 60),
     run.pageCount === undefined ? '' : `${pageCountText(run.pageCount)} so far`,
-  ].filter((fact) => fact !== '');
-  return `${[`${label} ${site(run)}`, ...facts].join(', ')}.`;
+  ];
+  return `${[`${label} ${site(run)}`, ...facts].filter((one) => one !== '').join(', ')}.`;
 }
 
 /** The progress that the platform reports, with no guesses. */
@@ -264,22 +248,26 @@ function progressParts(run: ExportRun): string[] {
   if (run.state === 'watching' && run.status === 'queued') return [];
   const parts: string[] = [];
   const fraction = fractionOf(run);
-  if (fraction !== undefined) {
+  const words = sanitizeUserText(run.progressText ?? '', 60);
+  if (fraction === undefined) parts.push(...(words === '' ? [] : [words]));
+  else if (!hasEnded(run)) {
     const cells = Math.floor(Math.round(fraction * 1e6) / 1e5);
-    if (!hasEnded(run)) parts.push(`${'▰'.repeat(cells)}${'▱'.repeat(10 - cells)} ${percent(fraction)}`);
-  } else if (singleLine(run.progressText ?? '') !== '') {
-    parts.push(sanitizeUserText(run.progressText ?? '', 60));
+    parts.push(`${'▰'.repeat(cells)}${'▱'.repeat(10 - cells)} ${percent(fraction)}`);
   }
   if (run.pageCount !== undefined)
     parts.push(pageCountText(run.pageCount) + (hasEnded(run) ? '' : ' so far'));
   return parts.map((part) => ` · ${part}`);
 }
 
+/** Consecutive errors before messages say that the platform does not answer. */
+const TROUBLE_SHOWN_AT = 3;
+
 export function troubleLine(run: ExportRun): Part[] {
   const { pollFailure: trouble } = run;
-  if (trouble === undefined) return [];
-  const next: Part = { time: trouble.nextMs, format: '{time}' };
-  switch (trouble.kind) {
+  const next: Part = { time: trouble?.nextMs ?? 0, format: '{time}' };
+  switch (trouble?.kind) {
+    case undefined:
+      return [];
     case 'limit':
       return ["The platform's limit is reached; nothing is lost. I'll continue at about ", next, '.'];
     case 'key':
@@ -305,8 +293,8 @@ export function troubleLine(run: ExportRun): Part[] {
 export function exportLine(run: ExportRun, thread: string | undefined, readerId?: string): Part[] {
   const progress = run.state === 'watching' ? progressParts(run).join('') : '';
   const open: Part[] = thread === undefined ? [] : [' · ', { link: thread, label: 'Open thread' }];
-  const [word, format] = run.joined ? ['watched', '{time}'] : ['requested', '{ago}'];
-  const by = `${word} by ${nameTo(readerId, run.requester)}${run.joined ? ' since' : ''} `;
+  const [word, since, format] = run.joined ? ['watched', ' since', '{time}'] : ['requested', '', '{ago}'];
+  const by = `${word} by ${nameTo(readerId, run.requester)}${since} `;
   return [
     ...stateParts(shownStateOf(run)),
     ` · ${site(run)}${pagesPart(run)}${progress} · ${by}`,

@@ -56,9 +56,12 @@ const ending = z.discriminatedUnion('kind', [
 ]);
 export type Ending = z.infer<typeof ending>;
 
-/** One requested export. All times are epoch milliseconds. Its messages are functions of this record, see `view.ts`. */
+/**
+ * One requested export. All times are epoch milliseconds. Its messages are functions of this record, see `view.ts`. A
+ * `link` only makes the requester's own link to the bundle of another run's job.
+ */
 export const exportRun = runBase.extend({
-  job: z.literal('export'),
+  job: z.enum(['export', 'link']),
   needs: openQuestionIds,
   project: z.string(),
   /** Empty if the export was not started here and only its job is known. */
@@ -116,10 +119,6 @@ export const exportRun = runBase.extend({
   ending: ending.optional(),
   /** An earlier link that may still work, while a new one is made or cannot be made. */
   earlier: z.object({ resumed: z.number().int(), ending: doneEnding }).optional(),
-  /** Only the requester gets the link that is being made; decided once for each link. */
-  alone: z.boolean().optional(),
-  /** The ending is in the audit log. */
-  audited: z.boolean().optional(),
   /** The answer to an earlier attempt's question, and its author. */
   answer: z
     .object({
@@ -155,7 +154,7 @@ export type ExportTarget = Pick<ExportRun, 'project' | 'domain' | 'version' | 'p
  * started it. It also decides who may have the link, except in shared channels.
  */
 export function newExportRun(
-  target: ExportTarget & { jobId?: string },
+  target: ExportTarget & Pick<Partial<ExportRun>, 'jobId'>,
   request: RunRequest,
   { links, now }: { links: 'thread' | 'requester'; now: () => number },
 ): ExportRun {
@@ -190,6 +189,15 @@ export function newExportRun(
     snapshots: [],
   };
 }
+
+/** Returns a run that makes a person's own link to the bundle of a completed export, and sends it by direct message. */
+export const newLinkRun = (run: ExportRun, request: RunRequest, now: () => number): ExportRun => ({
+  ...newExportRun(run, { ...request, channel: { id: '', name: '' } }, { links: 'requester', now }),
+  job: 'link',
+  people: [],
+  claim: idOf('link', run.id, request.user.id),
+  state: 'bundling',
+});
 
 /** Refusals that a retry does not change: by the platform, or for a lost permission. */
 const REFUSALS = ['domain', 'plan', 'permission', 'other'];
@@ -227,6 +235,10 @@ export function jobIdOf(run: ExportRun): string {
 export const isPrivate = ({ privately, ending }: ExportRun) =>
   privately || (ending?.kind === 'done' && ending.privately === true);
 
+/** Returns the latest link: while a further one is made, or if it fails, the previous one. */
+export const latestLink = ({ ending, earlier }: ExportRun): DoneEnding | undefined =>
+  ending?.kind === 'done' ? ending : earlier?.ending;
+
 /** Returns the last progress that the platform reported, 0 to 1. */
 export const fractionOf = (run: Pick<ExportRun, 'snapshots'>) =>
   run.snapshots.findLast(({ fraction }) => fraction !== undefined)?.fraction;
@@ -257,6 +269,11 @@ export const useDomain = z.object({
   chosen: z.literal(true).optional(),
 });
 export type UseDomain = z.infer<typeof useDomain>;
+
+/** The value of a link's buttons: the number of the link that they were shown for. */
+export const linkButton = z.object({ v: z.literal(1), run: z.string(), made: z.number().int() });
+
+export const linkActions = { again: 'link.again', download: 'link.download' } as const;
 
 export const exportActions = {
   ask: 'export.ask',

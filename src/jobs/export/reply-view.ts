@@ -2,24 +2,24 @@ import { type ButtonParts, type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cut, formatDuration, singleLine } from '../../slack/text.ts';
 import { nameTo, wordInSentence } from '../wording-view.ts';
-import { onlyPages, percent, runButtonOf, shownStateOf, site, troubleLine } from './progress-view.ts';
-import { type ExportRun, exportActions, fractionOf, type UseDomain } from './record.ts';
+import { onlyPages, percentOf, runButtonOf, shownStateOf, site, troubleLine } from './progress-view.ts';
+import { type ExportRun, exportActions, type UseDomain } from './record.ts';
 
 /** To the requester, if the card could not be posted in their conversation. */
-export function noPlaceMessage(run: ExportRun, code: string): Message {
-  if (run.asked.joinable && (code === 'not_in_channel' || code === 'channel_not_found')) {
-    return message([
-      [
-        "I can't post here yet, so nothing was started. Type ",
-        { code: '/invite @Docket' },
-        ', then run the command again.',
-      ],
-    ]);
-  }
-  return message([
-    [`Slack doesn't let me post here (${code}), so nothing was started. Run the command in another channel.`],
-  ]);
-}
+export const noPlaceMessage = ({ asked }: ExportRun, code: string): Message =>
+  asked.joinable && (code === 'not_in_channel' || code === 'channel_not_found')
+    ? message([
+        [
+          "I can't post here yet, so nothing was started. Type ",
+          { code: '/invite @Docket' },
+          ', then run the command again.',
+        ],
+      ])
+    : message([
+        [
+          `Slack doesn't let me post here (${code}), so nothing was started. Run the command in another channel.`,
+        ],
+      ]);
 
 const confirmSecond = {
   title: 'Start another?',
@@ -27,6 +27,10 @@ const confirmSecond = {
   yes: 'Start another',
   no: 'Cancel',
 };
+
+/** Opens a run's thread; `thread` is its card's address, if the person can open it. */
+export const threadButtons = (thread: string | undefined): ButtonParts[] =>
+  thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
 
 /**
  * To `readerId`, who requests a running export. `thread` is its card's address, `mayFollow` whether they can read its
@@ -38,33 +42,28 @@ export function runningMessage(
   { thread, mayFollow, readerId }: { thread: string | undefined; mayFollow: boolean; readerId?: string },
   request: string,
 ): Message {
-  const open =
-    thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
+  const open = threadButtons(thread);
   const by = nameTo(readerId, run.requester);
   if (run.state === 'unknown') {
     const answer = mayFollow
       ? 'Answer the question in its thread first.'
       : `Ask ${by} to answer the question about it.`;
-    const whose = run.requester.id === readerId ? 'your' : `${by}'s`;
+    const whose = by === 'you' ? 'your' : `${by}'s`;
     const text = `It's unclear whether ${whose} export of ${site(run)} started, so I won't start another. ${answer}`;
     return message([[text]], open);
   }
-  const fraction = fractionOf(run);
-  const progress = fraction === undefined ? '' : `${percent(fraction)}, `;
-  // A mention does not notify people who cannot read the thread.
-  const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
   const pages = onlyPages(run);
   const what = pages === undefined ? site(run) : `${site(run)}, ${pages},`;
-  if (run.joined)
-    return message(
-      [[`${what} is already being exported: ${progress}watched by ${by}.`]],
-      [...open, ...notify],
-    );
-  const ago = formatDuration(nowMs - run.attemptAtMs);
-  const action = exportActions.startAnother;
-  const another = targetButtons('Start another', { ...run, request }, { action, confirm: confirmSecond });
+  const progress = percentOf(run) === undefined ? '' : `${percentOf(run)}, `;
+  const how = run.joined
+    ? `watched by ${by}`
+    : `started by ${by} ${formatDuration(nowMs - run.attemptAtMs)} ago`;
+  // A mention does not notify people who cannot read the thread.
+  const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
+  const parts = { action: exportActions.startAnother, confirm: confirmSecond };
+  const another = run.joined ? [] : targetButtons('Start another', { ...run, request }, parts);
   return message(
-    [[`${what} is already being exported: ${progress}started by ${by} ${ago} ago.`]],
+    [[`${what} is already being exported: ${progress}${how}.`]],
     [...open, ...notify, ...another],
   );
 }
@@ -93,10 +92,7 @@ export function unchangedProgressMessage(run: ExportRun): Message {
     return message([[`Nothing new: ${word}. See the latest message in the thread.`]]);
   if (run.state === 'unknown') return message([[`Still ${word}: it's unclear whether it started.`]]);
   const trouble = troubleLine(run);
-  if (trouble.length > 0) return message([trouble]);
-  const fraction = fractionOf(run);
-  const progress = fraction === undefined ? word : percent(fraction);
-  return message([[`Still ${progress}, checked just now.`]]);
+  return message([trouble.length > 0 ? trouble : [`Still ${percentOf(run) ?? word}, checked just now.`]]);
 }
 
 /** Opens the modal that asks what to export. */
@@ -106,20 +102,17 @@ export const exportSiteButton: ButtonParts = {
   value: JSON.stringify({ v: 1 }),
 };
 
-/** Answers a text that is not a host name. `suggested` is the likely domain; `use` is the button that takes it. */
-export function badDomainMessage(typed: string, suggested: string | undefined, use?: ButtonParts): Message {
+/** Answers a text that is not a host name. `suggested` is the likely domain, which the buttons take. */
+export function badDomainMessage(
+  typed: string,
+  suggested: string | undefined,
+  buttons: ButtonParts[] = [],
+): Message {
   const shown = { code: cut(singleLine(typed), 100) };
   if (suggested === undefined)
     return message([[shown, " isn't a host name. Type it like ", { code: 'docs.acme.com' }, '.']]);
-  return message(
-    [[shown, " isn't a host name. Did you mean ", { code: suggested }, '?']],
-    use === undefined ? [] : [use],
-  );
+  return message([[shown, " isn't a host name. Did you mean ", { code: suggested }, '?']], buttons);
 }
-
-/** Answers an unknown domain. `meant` is a known domain that differs in a letter or two. */
-export const misspeltMessage = (domain: string, meant: string, buttons: ButtonParts[]): Message =>
-  message([[`I don't know ${domain}. Did you mean `, { code: meant }, '? Nothing was started.']], buttons);
 
 /** Offers the export that a mention asked for; `request` is its id. Nothing starts without a click. */
 export function exportOffer(
@@ -134,5 +127,5 @@ export function exportOffer(
   const buttons = targetButtons(`Export ${site}`, wanted, { style: 'primary' });
   return typed === undefined
     ? message([[`Export ${site} now?`]], buttons)
-    : badDomainMessage(typed, site, buttons[0]);
+    : badDomainMessage(typed, site, buttons);
 }

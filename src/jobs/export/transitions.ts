@@ -3,24 +3,18 @@ import type { ExportJob } from '../../docs-api/schemas.ts';
 import { MAX_SNAPSHOTS } from '../polling.ts';
 import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate, isRetracted } from './record.ts';
 
-/** Returns the run with these changes, and the time at which its state began. */
-export function advance(run: ExportRun, changes: Partial<ExportRun>, nowMs: number): ExportRun {
-  const isNewState = changes.state !== undefined && changes.state !== run.state;
-  return { ...run, ...(isNewState && { sinceMs: nowMs }), ...changes };
-}
+/** Returns the run in its next state. */
+export const advance = (
+  run: ExportRun,
+  changes: Partial<ExportRun> & Pick<ExportRun, 'state'>,
+  nowMs: number,
+): ExportRun => ({ ...run, sinceMs: nowMs, nextPollAtMs: nowMs, ...changes });
 
 /** Returns the run with its ending. A new link takes the place of the one whose message it edits. */
 export function endRun(run: ExportRun, ending: Ending, nowMs: number): ExportRun {
   const replaced = ending.kind === 'done' && run.earlier?.resumed === run.resumed;
   return { ...run, state: 'ended', sinceMs: nowMs, ending, ...(replaced && { earlier: undefined }) };
 }
-
-/** Returns the run with a failure, after which its step is retried. */
-export const withFailure = (run: ExportRun, trouble: NonNullable<ExportRun['pollFailure']>): ExportRun => ({
-  ...run,
-  pollFailure: trouble,
-  nextPollAtMs: trouble.nextMs,
-});
 
 /** A number below one may mean a fraction or less than one percent. From this poll on, it counts as a fraction. */
 const UNSURE_SNAPSHOTS = 3;
@@ -56,30 +50,18 @@ export function applySnapshot(
   return { ...run, movedAtMs, stalled: reportsProgress && atMs - movedAtMs >= stalledAfterMs };
 }
 
-/** What a button may do to a run. Returns undefined if the run has moved on since the button was shown. */
-export type Transition = (
-  run: ExportRun,
-  by: { id: string; name: string },
-  nowMs: number,
-) => ExportRun | undefined;
-
-/** Fields that no further attempt, watch or link keeps. */
-const resetFields = {
-  pollFailure: undefined,
-  stalled: undefined,
-  ending: undefined,
-  alone: undefined,
-  audited: undefined,
-};
+type By = { id: string; name: string };
 
 /** Starts the same request once more. A run that was only watched is now started from here. */
 function restart(run: ExportRun, nowMs: number): ExportRun {
+  const { id, teamId, job, rev, claim, people, project, domain, version, paths, privately } = run;
+  const { needs, requester, watchers, asked, inDirectMessage, resumed, answer, kept, joined } = run;
   return {
-    ...run,
+    ...{ id, teamId, job, rev, people, project, domain, version, paths, privately },
+    ...{ needs, requester, watchers, asked, inDirectMessage, resumed, answer },
+    claim: joined ? exportClaim(run) : claim,
     joined: false,
-    ...(!isRetracted(run) && { kept: true as const }),
-    ...(run.joined && { claim: exportClaim(run) }),
-    earlier: undefined,
+    kept: kept || !isRetracted(run) || undefined,
     attempt: run.attempt + 1,
     relinked: 0,
     state: 'postingCard',
@@ -87,32 +69,27 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
     attemptAtMs: nowMs,
     nextPollAtMs: nowMs,
     snapshots: [],
-    jobId: undefined,
-    unknownJobId: undefined,
-    startedAtMs: undefined,
-    status: undefined,
-    progressText: undefined,
-    pageCount: undefined,
-    movedAtMs: undefined,
-    completedAtMs: undefined,
-    ...resetFields,
   };
 }
 
-/** Watches the same export job once more. */
-function resumeWatch(run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun {
-  const times = { sinceMs: nowMs, nextPollAtMs: nowMs, movedAtMs: nowMs };
-  const privately = isPrivate(run);
-  return { ...run, ...resetFields, ...times, privately, kept: true, resumed: run.resumed + 1, state };
-}
+/** Fields that no further watch or link keeps. */
+const resetFields = { pollFailure: undefined, stalled: undefined, ending: undefined };
 
-/** Requests a further link for a completed export. */
-function relink(run: ExportRun, nowMs: number): ExportRun {
-  const times = { sinceMs: nowMs, nextPollAtMs: nowMs };
-  const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : undefined;
-  const next = { ...run, ...resetFields, ...times, privately: isPrivate(run), earlier };
-  return { ...next, relinked: run.relinked + 1, state: 'bundling' };
-}
+/** Watches the same export job once more, or only requests its link. */
+const resumeWatch = (run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun => ({
+  ...advance(run, { state, movedAtMs: nowMs, ...resetFields }, nowMs),
+  privately: isPrivate(run),
+  kept: true,
+  resumed: run.resumed + 1,
+});
+
+/** Requests a further link, whose message replaces that of the present one. */
+export const relink = (run: ExportRun, nowMs: number): ExportRun => ({
+  ...advance(run, { state: 'bundling', ...resetFields }, nowMs),
+  privately: isPrivate(run),
+  earlier: run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : run.earlier,
+  relinked: run.relinked + 1,
+});
 
 /** More mentions in one message would be noise. */
 export const MAX_WATCHERS = 20;
@@ -124,35 +101,28 @@ export const isMentioned = (run: ExportRun, userId: string) =>
   [run.requester, ...run.watchers].some(({ id }) => id === userId);
 
 /** A person's answer to the question whether this attempt started. */
-const answerOf = (
-  { attempt }: ExportRun,
-  { id, name }: { id: string; name: string },
-  action: 'watchIt' | 'startAgain' | 'leave',
-) => ({ attempt, by: name, byId: id, action });
+const answerOf = ({ attempt }: ExportRun, { id, name }: By, action: 'watchIt' | 'startAgain' | 'leave') => ({
+  attempt,
+  by: name,
+  byId: id,
+  action,
+});
 
-/** The start was unknown and a person found its job. Returns undefined if the run has moved on. */
-export function adoptJobId(
-  run: ExportRun,
-  jobId: string,
-  by: { id: string; name: string },
-  nowMs: number,
-): ExportRun | undefined {
-  if (run.state !== 'unknown') return undefined;
-  return {
-    ...advance(run, { state: 'watching', jobId, startedAtMs: run.attemptAtMs, nextPollAtMs: nowMs }, nowMs),
-    pollFailure: undefined,
-    unknownJobId: undefined,
-    answer: answerOf(run, by, 'watchIt'),
-  };
-}
+/** The start was unknown and a person found its job. */
+export const adoptJobId = (run: ExportRun, jobId: string, by: By, nowMs: number): ExportRun => ({
+  ...advance(run, { state: 'watching', jobId, startedAtMs: run.attemptAtMs }, nowMs),
+  pollFailure: undefined,
+  unknownJobId: undefined,
+  answer: answerOf(run, by, 'watchIt'),
+});
 
 /** Whether a person entered the job id and no poll has confirmed it yet. */
-export const isUnconfirmedJobId = ({ answer, attempt, snapshots: looks }: ExportRun) =>
-  answer?.action === 'watchIt' && answer.attempt === attempt && looks.length === 0;
+export const isUnconfirmedJobId = ({ answer, attempt, snapshots }: ExportRun) =>
+  answer?.action === 'watchIt' && answer.attempt === attempt && snapshots.length === 0;
 
 /** The platform does not know the entered job, so the start is unknown again. */
 export const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
-  ...advance(run, { state: 'unknown', nextPollAtMs: nowMs }, nowMs),
+  ...advance(run, { state: 'unknown' }, nowMs),
   jobId: undefined,
   unknownJobId: run.jobId,
   startedAtMs: undefined,
@@ -160,6 +130,9 @@ export const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
   pollRequested: undefined,
   answer: undefined,
 });
+
+/** What a button may do to a run. Returns undefined if the run has moved on since the button was shown. */
+type Transition = (run: ExportRun, by: By, nowMs: number) => ExportRun | undefined;
 
 /** What the buttons do, by name. */
 export const transitions = {
@@ -170,19 +143,16 @@ export const transitions = {
       ? { ...endRun(run, { kind: 'left' }, nowMs), answer: answerOf(run, by, 'leave') }
       : undefined,
   /** It failed or did not start: starts it once more. */
-  tryAgain: (run, _by, nowMs) =>
-    run.state === 'ended' &&
-    run.domain !== '' &&
-    (['failed', 'notStarted', 'lost'].includes(run.ending?.kind ?? '') ||
-      (run.ending?.kind === 'broken' && run.jobId === undefined))
-      ? restart(run, nowMs)
-      : undefined,
+  tryAgain: (run, _by, nowMs) => {
+    const kind = run.state === 'ended' && run.domain !== '' ? run.ending?.kind : undefined;
+    const canRestart = kind === 'failed' || kind === 'notStarted' || kind === 'lost';
+    return canRestart || (kind === 'broken' && run.jobId === undefined) ? restart(run, nowMs) : undefined;
+  },
   /** Resumes a watch that ended before the job, or a link that could not be made. */
   checkNow: (run, _by, nowMs) => {
-    if (run.state !== 'ended') return undefined;
-    const { ending } = run;
-    if (ending?.kind === 'noLink') return resumeWatch(run, 'bundling', nowMs);
-    const canResume = ending?.kind === 'gaveUp' || (ending?.kind === 'broken' && run.jobId !== undefined);
+    const kind = run.state === 'ended' ? run.ending?.kind : undefined;
+    if (kind === 'noLink') return resumeWatch(run, 'bundling', nowMs);
+    const canResume = kind === 'gaveUp' || (kind === 'broken' && run.jobId !== undefined);
     return canResume ? resumeWatch(run, 'watching', nowMs) : undefined;
   },
   /** Replaces a link that expires or has expired. */
@@ -197,9 +167,10 @@ export const transitions = {
   },
   /** Polls at once, unless the last poll was just now or the limit is reached. */
   refresh: (run, _by, nowMs) => {
-    const { pollFailure: trouble } = run;
-    const isLimited = trouble?.kind === 'limit' && trouble.nextMs > nowMs;
-    const isFresh = trouble === undefined && nowMs - (run.snapshots.at(-1)?.atMs ?? 0) <= FRESH_SNAPSHOT_MS;
+    const { pollFailure } = run;
+    const isLimited = pollFailure?.kind === 'limit' && pollFailure.nextMs > nowMs;
+    const isFresh =
+      pollFailure === undefined && nowMs - (run.snapshots.at(-1)?.atMs ?? 0) <= FRESH_SNAPSHOT_MS;
     if (run.state !== 'watching' || isLimited || isFresh) return undefined;
     return { ...run, nextPollAtMs: nowMs, pollRequested: true };
   },

@@ -1,8 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { runButtons } from '../../../src/commands/export/buttons.ts';
-import { domainButtons } from '../../../src/commands/export/command.ts';
+import { exportCommand, exportCommands } from '../../../src/commands/export/command.ts';
 import { exportModal } from '../../../src/commands/export/modal.ts';
-import { startExport, watchExport } from '../../../src/commands/export/start.ts';
 import { type Caller, UserFacingError } from '../../../src/commands/intake.ts';
 import type { ButtonAction } from '../../../src/commands/registry.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
@@ -29,18 +28,12 @@ let requests = 0;
 const asks = (changes: Partial<Caller> = {}) => aCaller({ requestId: `1.2.${requests++}`, ...changes });
 const byBen = (changes: Partial<Caller> = {}) => asks({ user: ben, ...changes });
 
-const anExport = (version: string) => ({
-  domain: 'docs.acme.com',
-  project: 'default',
-  version,
-  paths: undefined,
-  privately: false,
-});
+/** Types an export of this label; returns the answer. */
+const types = (version: string, caller: Caller, { tools }: CommandWorld = world) =>
+  exportCommand.run(`docs.acme.com --version "${version}"`, caller, tools);
 
-/** Starts an export of its own; returns what is said to whoever asked for it when it is refused. */
-async function starts(caller = asks(), { tools }: CommandWorld = world): Promise<string> {
-  return said(startExport(anExport(`version ${requests}`), caller, tools));
-}
+/** Starts an export of its own; returns the refusal. */
+const starts = (caller = asks(), where = world) => said(types(`version ${requests}`, caller, where));
 
 const said = (answer: Promise<unknown>) =>
   answer.then(
@@ -66,7 +59,7 @@ test('one person has so many exports at once, wherever they asked for them', asy
 
 test('the refusal shows the way to the oldest of them, and leaves an audit line', async () => {
   for (let time = 0; time < 2; time += 1) await starts();
-  const refused = await startExport(anExport('x'), asks(), world.tools).catch((e) => e.reply);
+  const refused = await types('x', asks()).catch((e) => e.reply);
   expect(JSON.stringify(refused)).toContain('https://acme.example/archives/C0DOCS/p1789914659000100');
   expect(world.audited).toEqual([{ subject: 'docs.acme.com (x)', result: 'refused: too many at once' }]);
 });
@@ -91,17 +84,15 @@ test('those who ask at once, in several processes, get no more than there are', 
 
 test('the same request again is the same export, and is not refused', async () => {
   const caller = asks();
-  const what = anExport('1');
-  await startExport(what, caller, world.tools);
+  await types('1', caller);
   await starts();
-  expect(await said(startExport(what, caller, world.tools))).toBe('accepted');
+  expect(await said(types('1', caller))).toBe('accepted');
 });
 
 test('what runs already says so, also to somebody who has as many as may be', async () => {
-  const what = anExport('1');
-  await startExport(what, byBen(), world.tools);
+  await types('1', byBen());
   for (let time = 0; time < 2; time += 1) await starts();
-  const told = await startExport(what, asks(), world.tools);
+  const told = await types('1', asks());
   expect(told?.text).toMatch(/^docs\.acme\.com.* is already being exported/);
 });
 
@@ -136,14 +127,14 @@ test('the limit holds for dialogs', async () => {
 
 test('the limit holds for exports that are only watched', async () => {
   for (const jobId of ['se_1', 'se_2'])
-    expect(await said(watchExport({ jobId, project: undefined }, asks(), world.tools))).toBe('accepted');
-  expect(await said(watchExport({ jobId: 'se_3', project: undefined }, asks(), world.tools))).toBe(MINE);
+    expect(await said(exportCommand.run(`watch ${jobId}`, asks(), world.tools))).toBe('accepted');
+  expect(await said(exportCommand.run('watch se_3', asks(), world.tools))).toBe(MINE);
 });
 
 test('the limit holds for [Start another]', async () => {
   for (let time = 0; time < 2; time += 1) await starts();
   const value = { v: 1, domain: 'docs.acme.com', privately: false, request: '1.2.z' };
-  const startAnother = domainButtons.find(
+  const startAnother = exportCommands.buttons.find(
     ({ action }) => action === exportActions.startAnother,
   ) as ButtonAction;
   expect(await said(startAnother.run(value, asks(), world.tools))).toBe(MINE);

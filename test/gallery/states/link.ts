@@ -1,29 +1,26 @@
-import { linkMessages, refusedMessage } from '../../../src/jobs/link/view.ts';
+import type { DoneEnding, ExportRun } from '../../../src/jobs/export/record.ts';
+import { exportMessages, refusedLinkMessage } from '../../../src/jobs/export/view.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aLinkRun } from '../../support/jobs/link/builders.ts';
+import { aLinkRun } from '../../support/jobs/export/builders.ts';
 import { answered, type GalleryState, pick, post } from '../state.ts';
 
 const SITE = 'docs.acme.com';
-const had = { link: 'l1', linkEndsAtMs: NOW_MS + 1_800_000 };
+const done: DoneEnding = { kind: 'done', link: 'l1', linkEndsAtMs: NOW_MS + 1_800_000, privately: true };
+const over = { ...done, expired: true };
+const failed: Partial<ExportRun> = { state: 'ended', ending: { kind: 'noLink' } };
+const further: Partial<ExportRun> = { ...failed, earlier: { resumed: 0, ending: over }, relinked: 1 };
+
+const shown = (name: string, changes: Partial<ExportRun>, says: string, part = 'link') =>
+  post(`link/${name}`, pick(exportMessages(aLinkRun(changes)), part), says, SITE);
 
 export const linkStates: GalleryState[] = [
-  post('link/sent', pick(linkMessages(aLinkRun({ state: 'sent', ...had })), 'link'), 'link', SITE),
-  post(
-    'link/sent, end unknown',
-    pick(linkMessages(aLinkRun({ state: 'sent', link: 'l1' })), 'link'),
-    'link',
-    SITE,
-  ),
-  post('link/over', pick(linkMessages(aLinkRun({ state: 'over', ...had })), 'link'), 'ended', SITE),
-  post('link/failed', pick(linkMessages(aLinkRun({ state: 'failed' })), 'link'), 'could not get', SITE),
-  post(
-    'link/no further one',
-    pick(linkMessages(aLinkRun({ state: 'failed', expired: true, made: 2, ...had })), 'link.2'),
-    'could not get',
-    SITE,
-  ),
+  shown('sent', { state: 'ended', ending: done }, 'link'),
+  shown('sent, end unknown', { state: 'ended', ending: { ...done, linkEndsAtMs: undefined } }, 'link'),
+  shown('over', { state: 'ended', ending: over }, 'ended'),
+  shown('failed', failed, 'could not get'),
+  shown('no further one', further, 'could not get', 'link.2'),
   answered(
     'link/direct messages refused',
-    refusedMessage(aLinkRun({ state: 'sent', ...had }), 'messages_tab_disabled'),
+    refusedLinkMessage(aLinkRun(), { ...done, refusal: 'messages_tab_disabled' }),
   ),
 ];

@@ -9,16 +9,17 @@ import {
   type ExportRun,
   exportActions,
   exportRun,
+  linkButton,
   runButton,
   useDomain,
 } from '../../../src/jobs/export/record.ts';
 import { noPlaceMessage, runningMessage } from '../../../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
 import { fillLinks, linkPlaceholder, type Message, message } from '../../../src/slack/blocks.ts';
-import { slackCode } from '../../support/arbitraries.ts';
+import { hostileText, slackCode } from '../../support/arbitraries.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';
-import { ended } from '../../support/jobs/export/builders.ts';
+import { aLinkRun, anEnding, ended } from '../../support/jobs/export/builders.ts';
 import { messageOf, REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
 import { buttonsIn, menuButtonsIn, withoutIsolates } from '../../support/slack/rendering.ts';
 
@@ -183,6 +184,22 @@ describe('whatever a record holds', () => {
       }),
     );
   });
+});
+
+test('the message with a link of one’s own is one that Slack takes, mentions nobody, and has a button', async () => {
+  const endings = fc.constantFrom(anEnding.done, anEnding.noLink, { ...anEnding.done, expired: true });
+  await fc.assert(
+    fc.asyncProperty(hostileText, endings, async (version, ending) => {
+      for (const { message } of exportMessages(aLinkRun({ version, state: 'ended', ending }))) {
+        const { text, blocks } = await fillLinks(message, async () => 'https://bundles.example/1');
+        expect(mistakesIn(blocks, 'message')).toEqual([]);
+        expect(notifiedBy(text, blocks as unknown as Block[])).toEqual([]);
+        expect(text.split('\n').length).toBeLessThanOrEqual(2);
+        const again = [...menuButtonsIn(blocks), buttonsIn(blocks).at(-1)][0];
+        expect(linkButton.parse(JSON.parse(again?.value ?? ''))).toMatchObject({ made: 1 });
+      }
+    }),
+  );
 });
 
 describe('a domain that a person may ask for', () => {

@@ -76,3 +76,24 @@ export const anExportJob = (changes: Partial<StartedExport> = {}): StartedExport
   const status = changes.status ?? 'running';
   return { jobId: 'se_3f9a77bd04c24a06', status, rawStatus: status, ...changes };
 };
+
+/** Ben's own link to an export of Ana's, just asked for. */
+export const aLinkRun = (changes: Partial<ExportRun> = {}): ExportRun =>
+  aRun({
+    id: '7a7a1c2b4d5e6f708192a3b4',
+    job: 'link',
+    rev: 1,
+    people: [],
+    claim: 'c2b2',
+    project: 'acme',
+    version: '1.2',
+    requester: { id: 'U0BEN', name: 'ben' },
+    asked: { channel: '', joinable: false, isPublic: false, atMs: NOW_MS },
+    privately: true,
+    joined: true,
+    inDirectMessage: true,
+    state: 'bundling',
+    sinceMs: NOW_MS,
+    nextPollAtMs: NOW_MS,
+    ...changes,
+  });

@@ -5,14 +5,12 @@ import { type EditionRun, editionRun, rootKey } from '../../../../src/jobs/diges
 import { newSchedule } from '../../../../src/jobs/digest/schedule/record.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../../../src/jobs/export/record.ts';
 import { transitions } from '../../../../src/jobs/export/transitions.ts';
-import { exportMessages } from '../../../../src/jobs/export/view.ts';
-import { type LinkRun, linkRun } from '../../../../src/jobs/link/record.ts';
-import { linkKey } from '../../../../src/jobs/link/view.ts';
+import { exportMessages, privateKey } from '../../../../src/jobs/export/view.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import { createMessageStore } from '../../../../src/store/messages.ts';
 import { createRunStore, type RunBase } from '../../../../src/store/runs.ts';
 import { createThreadStore } from '../../../../src/store/threads.ts';
-import { aLinkRun } from '../link/builders.ts';
+import { aLinkRun } from '../export/builders.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { createUpstreams, RESPONSE_URL, SECRET, type Upstreams } from './upstreams.ts';
 
@@ -99,14 +97,14 @@ const isDirect = ({ channel }: { channel: string }) => channel.startsWith('D');
 
 function linkScenario({ now, accept, runs, exports, messages, isShown }: Parts): Scenario {
   const run = aLinkRun({ sinceMs: now(), nextPollAtMs: now() });
-  exports.set(run.exportJobId, { endsAtMs: 0 });
+  exports.set(run.jobId ?? '', { endsAtMs: 0 });
   return {
     begin: () => accept(run),
     async check() {
-      const { state } = (await runs.load(run.id, linkRun)) as LinkRun;
+      const { state } = (await runs.load(run.id, exportRun)) as ExportRun;
       return [
-        ...(state === 'over' || state === 'failed' ? [] : [`the link is ${state}`]),
-        ...(isShown(linkKey(run)) ? [] : ['no link was sent']),
+        ...(state === 'ended' ? [] : [`the link is ${state}`]),
+        ...(isShown(privateKey(run, 0)) ? [] : ['no link was sent']),
         ...(messages.every(isDirect) ? [] : ['the link was in a channel']),
       ];
     },
