@@ -292,7 +292,7 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Result {
   }
   const docs = context.docs(run.project);
   if (docs === undefined) return end(run, { kind: 'noLink', why: 'project' }, context);
-  const privately = await isForRequesterAlone(run, context);
+  const privately = run.alone ?? (await isForRequesterAlone(run, context));
   if (typeof privately === 'number') return runAgainIn(privately);
   const link = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
   try {
@@ -307,7 +307,7 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Result {
     // Right after completion, the platform may still report the job as incomplete.
     const isRetryable = error.retryable || error.kind === 'conflict';
     if (isRetryable && failure.nextMs <= run.sinceMs + timing.giveUpMs)
-      return retryAfter(run, failure, context);
+      return retryAfter({ ...run, alone: privately }, failure, context);
     const adminsTold = await alertAdmins(run, error, context);
     if (error.kind === 'key_rejected') return end(run, { kind: 'noLink', why: 'key', adminsTold }, context);
     return end(run, { kind: 'noLink', reason: error.platformMessage }, context);

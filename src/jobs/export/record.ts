@@ -119,6 +119,8 @@ export const exportRun = runBase.extend({
   ending: ending.optional(),
   /** An earlier link that may still work, while a new one is made or cannot be made. */
   earlier: z.object({ resumed: z.number().int(), ending: doneEnding }).optional(),
+  /** Only the requester gets the link that is being made; decided once for each link. */
+  alone: z.boolean().optional(),
   /** The answer to an earlier attempt's question, and its author. */
   answer: z
     .object({

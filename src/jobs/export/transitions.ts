@@ -73,7 +73,7 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
 }
 
 /** Fields that no further watch or link keeps. */
-const resetFields = { pollFailure: undefined, stalled: undefined, ending: undefined };
+const resetFields = { pollFailure: undefined, stalled: undefined, ending: undefined, alone: undefined };
 
 /** Watches the same export job once more, or only requests its link. */
 const resumeWatch = (run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun => ({
