@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { agentCommand } from '../src/commands/agent/command.ts';
-import { readCommand, type SlashCommand, tokenize } from '../src/commands/command.ts';
+import { readCommand, type SlashCommand } from '../src/commands/command.ts';
 import { readPage } from '../src/commands/digest/ask.ts';
 import { digestCommand } from '../src/commands/digest/command.ts';
 import { scheduleModal } from '../src/commands/digest/modal.ts';
 import { resolveDigestProject } from '../src/commands/digest/project.ts';
-import { exportFlags, readPaths, readVersion, unquoted } from '../src/commands/export/args.ts';
+import { readPaths, readVersion, unquoted } from '../src/commands/export/args.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
 import { type CommandTools, UserFacingError } from '../src/commands/intake.ts';
 import { statusCommand } from '../src/commands/status/command.ts';
@@ -78,7 +78,6 @@ const typedAfter =
 
 const readers: Record<string, Reader> = {
   readDomain,
-  tokenize: (text) => tokenize(text, exportFlags),
   stripInvisible,
   unquoted,
   'an export': typedAfter(exportCommand),

@@ -61,28 +61,36 @@ type ReadCommand<S extends Syntax> =
   | { kind: 'unclear'; problem: Part[] };
 
 /**
- * Parses the text after a command's name: the subcommand, and the values of its arguments and flags. Returns a problem
- * in one line, with the fix. Never throws, unless a `read` does.
+ * Parses the text after a command's name: the subcommand, which comes first, and the values of its arguments and flags.
+ * Returns a problem in one line, with the fix. Never throws, unless a `read` does.
  */
 export function readCommand<S extends Syntax>(
   name: string,
   subcommands: readonly S[],
   typed: string,
 ): ReadCommand<S> {
-  const text = stripInvisible(typed);
-  if (text.trim().toLowerCase() === 'help') return { kind: 'help' };
-  const known: Syntax['flags'] = Object.assign({}, ...subcommands.map(({ flags }) => flags));
-  const tokens = tokenize(text, known);
-  const first = tokens.find((token) => token.kind === 'plain');
-  const named = subcommands.find(({ verb }) => verb !== undefined && verb === first?.text.toLowerCase());
+  const text = stripInvisible(typed).trim();
+  if (text.toLowerCase() === 'help') return { kind: 'help' };
+  const [first = ''] = text.split(/\s/u, 1);
+  const named = subcommands.find(({ verb }) => verb === first.toLowerCase());
   const subcommand = named ?? subcommands.find(({ verb }) => verb === undefined);
-  if (subcommand === undefined) return first ? unknownVerb(name, subcommands, first.text) : { kind: 'help' };
+  if (subcommand === undefined)
+    return first === '' ? { kind: 'help' } : unknownVerb(name, subcommands, first);
 
-  const own = tokens.filter((token) => named === undefined || token !== first);
-  const { start, end } = rangeOfText(subcommand, own);
-  const read = readFlags([...own.slice(0, start), ...own.slice(end)], known);
-  if (read.kind === 'unclear') return read;
-  const { words, flags } = read;
+  const known: Flags = new Map(subcommands.flatMap(({ flags }) => Object.entries(flags)));
+  const rest = named === undefined ? text : text.slice(first.length);
+  const tokens = tokenize(rest, known);
+  const { start, end } = rangeOfText(subcommand, tokens);
+  const words: string[] = [];
+  const flags = new Map<string, string>();
+  for (const token of [...tokens.slice(0, start), ...tokens.slice(end)]) {
+    if (token.name === undefined) words.push(token.value ?? '');
+    else if (known.has(token.name)) {
+      const problem = flagProblem(token.name, token.value, flags, known);
+      if (problem !== undefined) return invalid(...problem);
+      flags.set(token.name, token.value ?? '');
+    } else return unknownFlag(token.name, [...known.keys()]);
+  }
   const stray = [...flags.keys()].find((flag) => !Object.hasOwn(subcommand.flags, flag));
   if (stray !== undefined)
     return invalid({ code: `--${stray}` }, ` doesn't go with ${subcommand.verb ?? name}. Leave it out: `, {
@@ -90,13 +98,12 @@ export function readCommand<S extends Syntax>(
     });
   const args = Object.entries(subcommand.args);
   if (words.length > countTokenArgs(subcommand)) {
-    const [word = ''] = words;
     if (subcommand.tooManyArgs) return invalid(...subcommand.tooManyArgs(typed, flags));
-    if (named === undefined && args.length === 0) return unknownVerb(name, subcommands, word);
+    if (named === undefined && args.length === 0) return unknownVerb(name, subcommands, first);
     return invalid('Type ', { code: subcommand.example }, ' and nothing else.');
   }
 
-  const raw = text.slice(own[start]?.start ?? 0, start < end ? own[end - 1]?.end : 0);
+  const raw = rest.slice(tokens[start]?.start ?? 0, start < end ? tokens[end - 1]?.end : 0);
   const input: Record<string, unknown> = {};
   for (const [arg, { takes, read }] of args) {
     const parsed = read(takes === 'token' ? words.shift() : raw || undefined);
@@ -118,37 +125,29 @@ const countTokenArgs = ({ args }: Syntax) =>
 function rangeOfText(subcommand: Syntax, tokens: readonly Token[]): { start: number; end: number } {
   let end = tokens.length;
   if (Object.values(subcommand.args).every(({ takes }) => takes !== 'text')) return { start: end, end };
-  const isFlag = (token: Token | undefined) =>
-    token?.kind === 'flag' && Object.hasOwn(subcommand.flags, token.name);
+  const isFlag = (at: number) => Object.hasOwn(subcommand.flags, tokens[at]?.name ?? '');
   let missing = countTokenArgs(subcommand);
   let start = 0;
-  for (; start < end && (missing > 0 || isFlag(tokens[start])); start += 1)
-    if (tokens[start]?.kind === 'plain') missing -= 1;
-  while (end > start && isFlag(tokens[end - 1])) end -= 1;
+  for (; start < end && (missing > 0 || isFlag(start)); start += 1)
+    if (tokens[start]?.name === undefined) missing -= 1;
+  while (end > start && isFlag(end - 1)) end -= 1;
   return { start, end };
 }
 
-/** Returns the flags and the other words, or the first problem of a flag. Flags without a value have an empty one. */
-function readFlags(tokens: readonly Token[], known: Syntax['flags']) {
-  const words: string[] = [];
-  const flags = new Map<string, string>();
-  for (const token of tokens) {
-    if (token.kind === 'plain') {
-      words.push(token.text);
-      continue;
-    }
-    const { name, value } = token;
-    const flag = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (flag === undefined) return unknownFlag(name, Object.keys(known));
-    const shown = { code: `--${name}` };
-    if (flags.has(name)) return invalid('Type ', shown, ' only once.');
-    if (flag.takes === 'nothing' && value !== undefined)
-      return invalid(shown, ' takes no value. Type it alone, or leave it out.');
-    if (flag.takes !== 'nothing' && !value?.trim())
-      return invalid(shown, ' needs a value, such as ', { code: `--${name} ${flag.example}` }, '.');
-    flags.set(name, value ?? '');
-  }
-  return { kind: 'read' as const, words, flags };
+/** Returns what is wrong with a known flag, after the flags that were `read` before it. */
+function flagProblem(
+  name: string,
+  value: string | undefined,
+  read: ReadonlyMap<string, string>,
+  known: Flags,
+): Part[] | undefined {
+  const shown = { code: `--${name}` };
+  const { takes, example } = known.get(name) ?? {};
+  if (read.has(name)) return ['Type ', shown, ' only once.'];
+  if (takes === 'nothing')
+    return value === undefined ? undefined : [shown, ' takes no value. Type it alone, or leave it out.'];
+  if (value?.trim()) return undefined;
+  return [shown, ' needs a value, such as ', { code: `--${name} ${example}` }, '.'];
 }
 
 /** The typed text, formatted for one line. */
@@ -185,17 +184,19 @@ function nearest(name: string, known: string[]): string | undefined {
   return near.sort((one, other) => editDistance(name, one) - editDistance(name, other))[0];
 }
 
-/** The kind of value of each flag, by name. */
-type Flags = Readonly<Record<string, Pick<Flag, 'takes'>>>;
+/** By name. */
+type Flags = ReadonlyMap<string, Flag>;
 
 /**
- * An argument, or a flag with its value, without quotes. `start` and `end` are its position in the text. A `name` is in
- * lower case.
+ * An argument, or a flag with its `name` in lower case; the value has no quotes. `start` and `end` are its position in
+ * the text.
  */
-type Token = { start: number; end: number } & (
-  | { kind: 'plain'; text: string }
-  | { kind: 'flag'; name: string; value: string | undefined }
-);
+interface Token {
+  name: string | undefined;
+  value: string | undefined;
+  start: number;
+  end: number;
+}
 
 /** A flag with the text after its `=`, or a plain token; either may be in quotes. */
 const pattern = /(?=\S)(?:-+(\p{L}[^\s=]*)=?)?("[^"]*"(?=\s|$)|'[^']*'(?=\s|$)|\S+)?/gu;
@@ -206,28 +207,24 @@ const comma = /[,،，、]/u;
  * Splits a slash command's text after `stripInvisible`. Phones and pasted text bring other quotes and dashes, and merge
  * two dashes into one. Slack escapes `& < >`.
  */
-export function tokenize(text: string, flags: Flags): Token[] {
+function tokenize(text: string, flags: Flags): Token[] {
   const tokens: Token[] = [];
-  for (const { 0: typed, 1: name, 2: value, index } of normalized(text).matchAll(pattern)) {
-    const end = index + typed.length;
+  for (const { 0: typed, 1: name, 2: quoted, index: start } of normalized(text).matchAll(pattern)) {
+    const end = start + typed.length;
     // As it was typed, without its quotes.
-    const own = value && withoutPair(text.slice(end - value.length, end));
-    if (name !== undefined) {
-      tokens.push({ kind: 'flag', name: name.toLowerCase(), value: own, start: index, end });
-      continue;
-    }
-    const flag = tokens.at(-1);
-    if (own !== undefined && flag?.kind === 'flag' && continues(flag, own, flags)) {
-      flag.value = flag.value === undefined ? own : `${flag.value} ${own}`;
-      flag.end = end;
-    } else tokens.push({ kind: 'plain', text: own ?? '', start: index, end });
+    const value = quoted && withoutPair(text.slice(end - quoted.length, end));
+    const last = tokens.at(-1);
+    if (name === undefined && last && continues(last, value ?? '', flags)) {
+      last.value = last.value === undefined ? value : `${last.value} ${value}`;
+      last.end = end;
+    } else tokens.push({ name: name?.toLowerCase(), value, start, end });
   }
   return tokens;
 }
 
 /** Returns whether a flag takes the next token as its value. */
-function continues({ name, value }: Extract<Token, { kind: 'flag' }>, next: string, flags: Flags): boolean {
-  const takes = Object.hasOwn(flags, name) ? flags[name]?.takes : 'nothing';
+function continues({ name, value }: Token, next: string, flags: Flags): boolean {
+  const takes = flags.get(name ?? '')?.takes ?? 'nothing';
   if (value === undefined) return takes !== 'nothing';
   return (
     takes === 'list' && (comma.test(value.trimEnd().slice(-1)) || comma.test(next.trimStart().charAt(0)))

@@ -22,7 +22,7 @@ export const nameTo = (readerId: string | undefined, { id, name }: { id: string;
   id === readerId ? 'you' : personName(name);
 
 /** Ids of up to this length are shown in full. */
-export const MAX_WHOLE_LENGTH = 16;
+const MAX_WHOLE_LENGTH = 16;
 
 /** A readable short form of the platform's ids: `se_3f9a…4a06`. */
 export function shortId(id: string): string {

@@ -96,11 +96,8 @@ async function followExisting(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const found = await findAgentJob(typed, rest.project, caller, tools);
-  return withJob(
-    found,
-    { typed, command: '/docs-agent follow', example: followExample },
-    tools.projects,
-    (job) => followTyped({ ...rest, jobId: job.id, project: rest.project ?? job.project }, caller, tools),
+  return withJob(found, { command: '/docs-agent follow', example: followExample }, tools.projects, (job) =>
+    followTyped({ ...rest, jobId: job.id, project: rest.project ?? job.project }, caller, tools),
   );
 }
 

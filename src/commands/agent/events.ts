@@ -2,7 +2,7 @@ import { newMention, type ProjectProblem } from '../../jobs/agent/mention/record
 import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
 import { newThread, threadQuotas } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
-import { chooseJob } from '../../jobs/typed-job.ts';
+import { chooseJobs } from '../../jobs/typed-job.ts';
 import { retention } from '../../runtime/timing.ts';
 import { noNames } from '../../slack/markdown/inline.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
@@ -42,7 +42,7 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
   }
   const { threadTs } = reply;
   const parsed = readAddressedText(reply, identity.botUserId);
-  const wanted = parsed && followRequestOf(parsed, tools);
+  const wanted = parsed && followRequestOf(parsed);
   const problem = reply.kind === 'reply' && wanted ? await startFollowing(reply, wanted, tools) : undefined;
   if (problem === 'started') return;
   // Also in a followed thread: the platform exports a site, its agent does not.
@@ -70,12 +70,12 @@ async function appendToFollowedThread(
 const namesSite = (parsed: ThreadText) =>
   parsed.kind === 'export' && parsed.site !== undefined && parsed.typed === undefined;
 
-/** Returns the request to follow a job, if the text has its whole id, or an address with a single one. */
-function followRequestOf(parsed: ThreadText, { projects }: EventTools) {
+/** Returns the request to follow a job, if the text has its whole id, or an address with an id. */
+function followRequestOf(parsed: ThreadText) {
   if (parsed.kind === 'follow') return parsed;
   if (parsed.kind !== 'badFollow' || parsed.typed === undefined) return undefined;
-  const found = chooseJob(parsed.typed, [], projects);
-  return found.kind === 'one' ? { jobId: found.job.id, project: parsed.project } : undefined;
+  const [job] = chooseJobs(parsed.typed, []);
+  return job && { jobId: job.id, project: parsed.project };
 }
 
 /**

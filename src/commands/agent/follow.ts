@@ -13,14 +13,7 @@ import {
 } from '../../jobs/agent/thread/record.ts';
 import { endThread } from '../../jobs/agent/thread/transitions.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
-import {
-  chooseJob,
-  type JobChoice,
-  mayBePart,
-  mayMean,
-  searchedProjects,
-  type TypedJob,
-} from '../../jobs/typed-job.ts';
+import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
 import { filterVisible } from '../../jobs/visibility.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
@@ -187,16 +180,14 @@ export async function findThreads(
   };
 }
 
-/** Returns the matching agent job, among those followed where this person may see it. */
+/** Returns the matching agent jobs, among those followed where this person may see them. */
 export async function findAgentJob(
   typed: TypedJob,
   named: string | undefined,
   caller: Caller,
   { intake, projects, isPublic }: CommandTools,
-): Promise<JobChoice> {
-  const entries = mayBePart(typed)
-    ? await intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId))
-    : [];
+) {
+  const entries = await intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId));
   const names = searchedProjects(projects, named);
   const threads = entries.flatMap((entry) => {
     const { agentJobId: id } = entry as { agentJobId?: unknown };
@@ -205,5 +196,5 @@ export async function findAgentJob(
     const thread = listedThread.safeParse(entry).data;
     return thread && thread.state !== 'ended' && names.includes(thread.project) ? [{ ...thread, id }] : [];
   });
-  return chooseJob(typed, await filterVisible(threads, visibleThread, caller, isPublic), projects);
+  return chooseJobs(typed, await filterVisible(threads, visibleThread, caller, isPublic));
 }

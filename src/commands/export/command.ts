@@ -114,7 +114,7 @@ async function watchTyped(
   tools: CommandTools,
 ): Promise<Message | undefined> {
   const found = await findExportJob(typed, project, caller, tools);
-  const texts = { typed, command: '/docs-export watch', example: watchExample };
+  const texts = { command: '/docs-export watch', example: watchExample };
   return withJob(found, texts, tools.projects, (job) =>
     watchExport(job.id, project ?? job.project, caller, tools),
   );

@@ -10,7 +10,7 @@ import {
   newExportRun,
 } from '../../jobs/export/record.ts';
 import { runningMessage, targetButtons, threadButtons } from '../../jobs/export/reply-view.ts';
-import { chooseJob, type JobChoice, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
+import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
 import { canSee, filterVisible } from '../../jobs/visibility.ts';
 import {
   chooseProjectMessage,
@@ -279,7 +279,7 @@ export async function findRunOfJob(
 const MAX_PROJECTS = 5;
 
 /**
- * Returns the matching export job, among those that this person may see: running ones, their own, and, in an address,
+ * Returns the matching export jobs, among those that this person may see: running ones, their own, and, in an address,
  * those whose full id it contains. Other people's jobs are not found, as if they did not exist.
  */
 export async function findExportJob(
@@ -287,10 +287,10 @@ export async function findExportJob(
   named: string | undefined,
   caller: Caller,
   tools: CommandTools,
-): Promise<JobChoice> {
+) {
   const { teamId, user, channel } = caller;
   const names = searchedProjects(tools.projects, named);
-  const whole = typed.kind === 'id' ? [typed.id] : typed.kind === 'address' ? typed.parts : [];
+  const whole = typed.kind === 'id' ? [typed.id] : typed.kind === 'address' ? typed.ids : [];
   const aliases = names
     .slice(0, MAX_PROJECTS)
     .flatMap((name) => whole.map((id) => jobAlias(teamId, name, id)));
@@ -318,5 +318,5 @@ export async function findExportJob(
     project: run.project,
     ...(run.domain !== '' && { about: site(run) }),
   }));
-  return chooseJob(typed, jobs, tools.projects);
+  return chooseJobs(typed, jobs);
 }

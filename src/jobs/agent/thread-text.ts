@@ -1,7 +1,7 @@
 import { isSafeId } from '../../docs-api/schemas.ts';
 import { readDomain } from '../../domain.ts';
 import { cut, cutAtWord, singleLine } from '../../slack/text.ts';
-import { mayBeJob, readTypedJob, type TypedJob } from '../typed-job.ts';
+import { readTypedJob, type TypedJob } from '../typed-job.ts';
 
 /** The kind of a reply, by its text. Commands and both kinds of `follow` count only with a mention of Docket. */
 export type ThreadText =
@@ -111,8 +111,7 @@ function parseFollow(text: string): ThreadText | undefined {
   const jobId = (found[1] ?? '').replace(idDelimiters, '');
   const named = project !== undefined && project !== '' && { project };
   const typed = readTypedJob((followedText.exec(text)?.[1] ?? '').replace(quotes, ''));
-  if (typed !== undefined && typed.kind !== 'id')
-    return mayBeJob(typed) ? { kind: 'badFollow', typed, ...named } : undefined;
+  if (typed !== undefined && typed.kind !== 'id') return { kind: 'badFollow', typed, ...named };
   if (jobId === '' || /…|\.{3}/u.test(found[1] ?? '') || /(?:…|\.{3})$/u.test(text))
     return { kind: 'badFollow' };
   if (jobId.length > MAX_JOB_ID_LENGTH || !isSafeId(jobId)) return undefined;

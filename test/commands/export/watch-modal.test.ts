@@ -3,7 +3,6 @@ import { watchModal } from '../../../src/commands/export/modal.ts';
 import type { ModalDetails } from '../../../src/commands/registry.ts';
 import { runButtonOf } from '../../../src/jobs/export/progress-view.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
-import { SLACK_LIMITS } from '../../../src/slack/limits.ts';
 import { aCaller, acme, ben } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aRun } from '../../support/jobs/export/builders.ts';
@@ -37,15 +36,6 @@ const submit = (run: ExportRun, job: string | undefined = JOB, about = aboutRun(
 const says = (text: string) => ({ kind: 'message', message: expect.objectContaining({ text }) });
 
 describe('the modal', () => {
-  test('keeps to the length of a problem, however long and many the ids are', async () => {
-    const run = await given();
-    const ids = Array.from({ length: 5 }, (_, index) => `se_${index}${'0'.repeat(100)}`);
-    const result = await submit(run, `https://dash.example/${ids.join('/')}`);
-    const problem = result.kind === 'problems' ? (result.problems.job ?? '') : '';
-    expect(problem).toMatch(/^Copy one of these IDs: se_00/);
-    expect(problem.length).toBeLessThanOrEqual(SLACK_LIMITS.modalFieldError);
-  });
-
   test('submitted at once by two people, with two ids, has one of them, and tells the other', async () => {
     const run = await given();
     const cleo = { id: 'U0CLEO', name: 'cleo', fullMember: true };

@@ -215,7 +215,7 @@ describe('another job to follow', () => {
   ])('%j says it by an address', (text) => {
     expect(parseThreadText(text)).toEqual({
       kind: 'badFollow',
-      typed: { kind: 'address', parts: ['acme', 'jobs', 'aj_3f9a'] },
+      typed: { kind: 'address', ids: ['aj_3f9a'] },
     });
   });
 
