@@ -1,12 +1,6 @@
-import {
-  type Alert,
-  alertsOf,
-  type Quiet,
-  quietAfter,
-  tellable,
-  USUAL_DAYS,
-} from '../src/jobs/digest/alerts.ts';
 import type { Counts } from '../src/jobs/digest/model.ts';
+import { alertsOf, quietAfter, tellable, USUAL_DAYS } from '../src/jobs/digest/schedule/alerts.ts';
+import type { Alert, Quiet } from '../src/jobs/digest/schedule/record.ts';
 
 /**
  * What the rule for unusual days tells in simulated years, beside the rule before it: alerts where nothing happened, and

@@ -163,7 +163,7 @@ const readers: Record<string, Reader> = {
   cutShown: (text) => cutShown(text, text.length - 1),
   pathText: (text) => [pathText(text), queryText(text), quotedWords(text)],
   'a page to ask about': readPage,
-  pagesCsv: (text) => pagesCsv([{ path: text, human: 1, ai: 1 }]),
+  pagesCsv: (text) => pagesCsv([{ path: text, human: 1, ai: 1, before: { human: 0, ai: 0 } }], true),
   message: (text) => fillLinks(message([[text, { code: text }], [{ bold: text }]]), async () => text),
   nameOf,
   formatDate: (text) => formatDate('1789912800', text) + formatDate('', text),

@@ -104,8 +104,6 @@ export const retention = {
   dayFiguresMs: 9 * 7 * 24 * hour,
   /** Views of pages: the next weekly digest compares with them, up to two days late. */
   pageFiguresMs: 17 * 24 * hour,
-  /** The same for dates that a person requested: nothing is compared with them later. */
-  askedPageFiguresMs: 2 * 24 * hour,
   /** A feature that the platform or the workspace lacks is tried again a day later. */
   lacksMs: 24 * hour,
   /** The same problem alerts admins at most this often. */

@@ -4,7 +4,7 @@ import { keyIdOf } from '../docs-api/client.ts';
 import { docsApiErrorKinds } from '../docs-api/errors.ts';
 import { OPERATIONS } from '../docs-api/operations.ts';
 import { followUpLimit } from '../jobs/agent/thread/record.ts';
-import { analyticsBudget, analyticsLimit, backgroundLimit } from '../jobs/digest/figures/limits.ts';
+import { analyticsBudget, analyticsLimit, backgroundLimit } from '../jobs/digest/figures/job.ts';
 import { jobs } from '../jobs/index.ts';
 import type { Limits } from '../jobs/limits.ts';
 import { pollRateLimit } from '../jobs/polling.ts';

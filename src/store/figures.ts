@@ -14,21 +14,13 @@ export interface FiguresOf {
   project: string;
 }
 
-/** The owner of stored pages. `urgent`: a requested digest, which needs its pages for less time. */
-interface PagesOf extends FiguresOf {
-  urgent: boolean;
-}
-
 /** Approximate number of fields per read from Redis. */
-const SCAN_COUNT = 2000;
+const SCAN_COUNT = 500;
 
 const DAY_MS = 86_400_000;
 
 /** The field of a range's pages that says that all are stored. A path begins with a slash. */
 const COMPLETE = 'complete';
-
-const pagesKeptMs = ({ urgent }: PagesOf) =>
-  urgent ? retention.askedPageFiguresMs : retention.pageFiguresMs;
 
 const write = ({ human, ai }: Views) => `${human} ${ai}`;
 
@@ -44,14 +36,13 @@ export function createFiguresStore(redis: RedisClient) {
   const pagesKey = ({ teamId, project }: FiguresOf, range: string) =>
     keys.pageFigures(teamId, project, range);
 
-  /** Writes fields of a range's pages, and keeps all as long as this digest needs them; another may need them longer. */
-  async function writePages(of: PagesOf, range: string, fields: string[]) {
+  /** Writes fields of a range's pages. */
+  async function writePages(of: FiguresOf, range: string, fields: string[]) {
     const key = pagesKey(of, range);
-    const keptMs = Math.max(await redis.pttl(key), pagesKeptMs(of));
     await redis
       .multi()
       .hset(key, ...fields)
-      .pexpire(key, keptMs)
+      .pexpire(key, retention.pageFiguresMs)
       .exec();
   }
 
@@ -80,40 +71,32 @@ export function createFiguresStore(redis: RedisClient) {
     },
 
     /** Adds views of pages. A page that comes again replaces its earlier views. */
-    async addPages(of: PagesOf, range: string, pages: readonly ({ path: string } & Views)[]) {
-      if (pages.length > 0)
-        await writePages(
-          of,
-          range,
-          pages.flatMap((page) => [page.path, write(page)]),
-        );
+    async addPages(of: FiguresOf, range: string, pages: readonly ({ path: string } & Views)[]) {
+      const fields = pages.flatMap((page) => [page.path, write(page)]);
+      if (fields.length > 0) await writePages(of, range, fields);
     },
 
     /** Marks all pages of a range as stored and final. */
-    completePages: (of: PagesOf, range: string) => writePages(of, range, [COMPLETE, '1']),
+    completePages: (of: FiguresOf, range: string) => writePages(of, range, [COMPLETE, '1']),
 
     /** Returns whether all pages of a range are stored; if so, they are kept as long as newly collected ones. */
-    async reusePages(of: PagesOf, range: string): Promise<boolean> {
+    async reusePages(of: FiguresOf, range: string): Promise<boolean> {
       const isComplete = (await redis.hexists(pagesKey(of, range), COMPLETE)) === 1;
       if (isComplete) await writePages(of, range, [COMPLETE, '1']);
       return isComplete;
     },
 
-    /** Returns the views of all stored pages of a range, in no order. */
-    async pages(of: FiguresOf, range: string): Promise<({ path: string } & Views)[]> {
-      const key = pagesKey(of, range);
-      // A scan may return a field twice.
-      const pages = new Map<string, { path: string } & Views>();
+    /** Yields the views of all stored pages of a range, in no order. A page may come twice. */
+    async *pages(of: FiguresOf, range: string): AsyncGenerator<{ path: string } & Views> {
       let cursor = '0';
       do {
-        const [next, fields] = await redis.hscan(key, cursor, 'COUNT', SCAN_COUNT);
+        const [next, fields] = await redis.hscan(pagesKey(of, range), cursor, 'COUNT', SCAN_COUNT);
         cursor = next;
         for (let at = 0; at + 1 < fields.length; at += 2) {
           const [path = '', views = ''] = [fields[at], fields[at + 1]];
-          if (path !== COMPLETE) pages.set(path, { path, ...read(views) });
+          if (path !== COMPLETE) yield { path, ...read(views) };
         }
       } while (cursor !== '0');
-      return [...pages.values()];
     },
 
     /** Stores the run of a request to the agent under a digest, for the next digest. */

@@ -6,7 +6,7 @@ import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts
 import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
 import { setUpButton } from './buttons.ts';
 import { editionRun } from './edition/record.ts';
-import { analyticsBudget, analyticsLimit } from './figures/limits.ts';
+import { analyticsBudget, analyticsLimit } from './figures/job.ts';
 import { type ScheduleRun, scheduleKind, scheduleRun } from './schedule/record.ts';
 import { scheduleLine, scheduleNeeds } from './schedule/view.ts';
 

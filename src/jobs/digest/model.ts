@@ -77,14 +77,8 @@ export const SECTIONS = ['pages', 'readers', 'csv'] as const;
 export type Section = (typeof SECTIONS)[number];
 
 /** Returns the sum of views. */
-export function addCounts(all: Iterable<Counts>): Counts {
-  const sum = { human: 0, ai: 0 };
-  for (const { human, ai } of all) {
-    sum.human += human;
-    sum.ai += ai;
-  }
-  return sum;
-}
+export const addCounts = (all: readonly Counts[]): Counts =>
+  all.reduce((sum, { human, ai }) => ({ human: sum.human + human, ai: sum.ai + ai }), NONE);
 
 /** Entries of a list; no more search terms are kept. */
 export const MAX_LISTED = 5;
@@ -113,86 +107,74 @@ const MIN_FRESH = 10;
 const MIN_AI_PERCENT = 80;
 const MIN_AI_VIEWS = 50;
 
-/**
- * Returns each page of either range with its views in both; without views there it has 0. If a path comes twice, the
- * last one counts.
- */
-export function comparePages(pages: Iterable<PageCounts>, before: Iterable<PageCounts> = []): PageChange[] {
-  const all = new Map<string, PageChange>();
-  for (const { path, human, ai } of before) all.set(path, { path, ...NONE, before: { human, ai } });
-  for (const { path, human, ai } of pages)
-    all.set(path, { path, human, ai, before: all.get(path)?.before ?? NONE });
-  return [...all.values()];
-}
+type Pages = Iterable<PageCounts> | AsyncIterable<PageCounts>;
 
 const NONE: Counts = { human: 0, ai: 0 };
 
+/** Returns each page of either range with its views in both. If a path comes twice, the last one counts. */
+export async function comparePages(pages: Pages, before: Pages = []): Promise<PageChange[]> {
+  const all = new Map<string, PageChange>();
+  for await (const { path, ...counts } of before) all.set(path, { path, ...NONE, before: counts });
+  for await (const page of pages) all.set(page.path, { ...page, before: all.get(page.path)?.before ?? NONE });
+  return [...all.values()];
+}
+
 /**
- * Returns the page figures of a digest's range, compared with the range before. Without `before` nothing is compared.
- * The order is total, so the same numbers always give the same figures.
- *
- * Views are whole numbers from 0: `figures/requests.ts` rounds the platform's numbers.
+ * Returns the page figures of a digest's range. Without `isCompared` nothing is compared with the range before. The order
+ * is total, so the same numbers always give the same figures. Views are whole numbers from 0.
  */
-export function pageFiguresOf(pages: Iterable<PageCounts>, before?: Iterable<PageCounts>): PageFigures {
-  const all = comparePages(pages, before);
-  const read = all.filter((page) => totalOf(page) > 0);
-  const compared = before === undefined ? [] : all;
-  const changed = { human: compared.filter(isMarked('human')), ai: compared.filter(isMarked('ai')) };
+export function pageFiguresOf(pages: readonly PageChange[], isCompared: boolean): PageFigures {
+  const read = pages.filter((page) => totalOf(page) > 0);
+  const compared = isCompared ? pages : [];
+  const marked = (by: keyof Counts) => compared.filter((page) => isMarked(page, by));
   // New and quiet pages have lists of their own.
-  const moved = (by: keyof Counts, isListed: (change: number) => boolean) =>
+  const moved = (by: keyof Counts, way: 1 | -1) =>
     largest(
-      changed[by].filter(
-        (page) => totalOf(page) > 0 && totalOf(page.before) > 0 && isListed(page[by] - page.before[by]),
+      marked(by).filter(
+        (page) =>
+          totalOf(page) > 0 && totalOf(page.before) > 0 && Math.sign(page[by] - page.before[by]) === way,
       ),
       MAX_MOVED,
       sizeOf(by),
     );
-  const isRise = (change: number) => change > 0;
-  const isFall = (change: number) => change < 0;
+  const [biggest] = (['human', 'ai'] as const)
+    .flatMap((by) => largest(marked(by), 1, sizeOf(by)).map((page) => ({ page, by })))
+    .toSorted((one, other) => sizeOf(other.by)(other.page) - sizeOf(one.by)(one.page));
+  const listed = (list: readonly PageChange[], fits: (page: PageChange) => boolean, size: Size) =>
+    largest(list.filter(fits), MAX_LISTED, size);
+  const isFresh = (page: PageChange) => totalOf(page.before) === 0 && page.human >= MIN_FRESH;
+  const isQuiet = (page: PageChange) => totalOf(page) === 0 && totalOf(page.before) >= MIN_VIEWS;
+  const isForAi = (page: PageChange) =>
+    page.ai >= MIN_AI_VIEWS && 100 * page.ai >= MIN_AI_PERCENT * totalOf(page);
   return {
     count: read.length,
     sum: addCounts(read),
-    ...(before && { sumBefore: addCounts(all.map((page) => page.before)) }),
+    ...(isCompared && { sumBefore: addCounts(pages.map((page) => page.before)) }),
     top: largest(read, MAX_TOP, totalOf),
-    ...biggestOf(largest(changed.human, 1, sizeOf('human'))[0], largest(changed.ai, 1, sizeOf('ai'))[0]),
-    rising: moved('human', isRise),
-    falling: moved('human', isFall),
-    risingAi: moved('ai', isRise),
-    fallingAi: moved('ai', isFall),
-    fresh: largest(
-      compared.filter((page) => totalOf(page.before) === 0 && page.human >= MIN_FRESH),
-      MAX_LISTED,
-      totalOf,
-    ),
-    quiet: largest(
-      compared.filter((page) => totalOf(page) === 0 && totalOf(page.before) >= MIN_VIEWS),
-      MAX_LISTED,
-      (page) => totalOf(page.before),
-    ),
-    aiRead: largest(
-      read.filter((page) => page.ai >= MIN_AI_VIEWS && 100 * page.ai >= MIN_AI_PERCENT * totalOf(page)),
-      MAX_LISTED,
-      (page) => page.ai,
-    ),
+    ...(biggest && { biggest }),
+    rising: moved('human', 1),
+    falling: moved('human', -1),
+    risingAi: moved('ai', 1),
+    fallingAi: moved('ai', -1),
+    fresh: listed(compared, isFresh, totalOf),
+    quiet: listed(compared, isQuiet, (page) => totalOf(page.before)),
+    aiRead: listed(read, isForAi, (page) => page.ai),
   };
 }
 
-const isMarked =
-  (by: keyof Counts) =>
-  (page: PageChange): boolean => {
-    const [now, past] = [page[by], page.before[by]];
-    const isLarge = 100 * Math.abs(now - past) >= MIN_CHANGE_PERCENT * past;
-    return now !== past && Math.max(now, past) >= MIN_VIEWS && isLarge;
-  };
-
-const sizeOf = (by: keyof Counts) => (page: PageChange) => Math.abs(page[by] - page.before[by]);
-
-function biggestOf(human?: PageChange, ai?: PageChange): Pick<PageFigures, 'biggest'> {
-  if (human !== undefined && (ai === undefined || sizeOf('human')(human) >= sizeOf('ai')(ai)))
-    return { biggest: { page: human, by: 'human' } };
-  return ai === undefined ? {} : { biggest: { page: ai, by: 'ai' } };
+function isMarked(page: PageChange, by: keyof Counts): boolean {
+  const [now, past] = [page[by], page.before[by]];
+  const isLarge = 100 * Math.abs(now - past) >= MIN_CHANGE_PERCENT * past;
+  return now !== past && Math.max(now, past) >= MIN_VIEWS && isLarge;
 }
+
+type Size = (page: PageChange) => number;
+
+const sizeOf =
+  (by: keyof Counts): Size =>
+  (page) =>
+    Math.abs(page[by] - page.before[by]);
 
 /** Returns the `max` largest pages; ties are ordered by path. */
-const largest = (pages: PageChange[], max: number, size: (page: PageChange) => number): PageChange[] =>
+export const largest = (pages: readonly PageChange[], max: number, size: Size): PageChange[] =>
   pages.toSorted((one, other) => size(other) - size(one) || (one.path < other.path ? -1 : 1)).slice(0, max);

@@ -7,27 +7,18 @@ import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
 import { rangeKey } from '../figures/record.ts';
-import { comparePages, type PageChange, type PageCounts, totalOf } from '../model.ts';
+import { comparePages, type PageChange, totalOf } from '../model.ts';
 import { typedRange, weekBefore } from '../weeks.ts';
 import { type DigestFile, type EditionRun, rootKey } from './record.ts';
 
-/** A file is not tried again this long after its digest was posted, or after this many completions. */
+/** A file is not tried again this long after its digest was posted. */
 const GIVE_UP_MS = 3_600_000;
-const MAX_ATTEMPTS = 6;
 
-/** After this many checks, each pause twice the previous one, a file of unclear completion counts as missing. */
-const UNCLEAR_CHECKS = 4;
+/** After this many checks, each pause twice the previous one, the completion of a file counts as not happened. */
+const MAX_CHECKS = 5;
 
-/** After this many checks, a file that Slack accepted but does not show counts as failed. */
-const MAX_CHECKS = 6;
-
-type Step = Promise<StepResult<EditionRun>>;
-
-/** How a step saves the file: as it is, or to be tried again. */
-interface Saving {
-  save(changes: Partial<DigestFile>): StepResult<EditionRun>;
-  retry(changes: Partial<DigestFile>, inMs: number): StepResult<EditionRun>;
-}
+/** The changes of a file, which is due again after `inMs`, or only a pause in milliseconds. */
+type Progress = number | (Partial<DigestFile> & { inMs?: number });
 
 /**
  * Takes the next step for the list of all pages as a file in the thread: upload of its bytes, completion, check that
@@ -44,45 +35,42 @@ export async function stepCsv(
   const nowMs = context.now();
   const waitMs = (csv.nextMs ?? 0) - nowMs;
   if (waitMs > 0) return runAgainIn(waitMs);
-  const filename = `page-views-${run.week ?? typedRange(run.range)}.csv`;
-  const save: Saving['save'] = (changes) =>
-    saveAs({ ...run, csv: { ...csv, nextMs: undefined, ...changes } });
-  const retry: Saving['retry'] = (changes, inMs) => {
-    const isOver = nowMs - run.sinceMs >= GIVE_UP_MS || (changes.attempt ?? 0) > MAX_ATTEMPTS;
-    return save(isOver ? { state: 'failed' } : { ...changes, nextMs: nowMs + inMs });
-  };
-  try {
-    if (csv.fileId === undefined) return await send(run, filename, { save, retry }, context);
-    const place = { channel: root.channel, threadTs: root.ts };
-    const upload = { fileId: csv.fileId, title: filename, ...place };
-    return await complete(run, csv, upload, { save, retry }, context);
-  } catch (error) {
-    if (!(error instanceof SlackApiError)) throw error;
-    return afterError(run, csv, error, { save, retry }, context);
-  }
+  const title = `page-views-${run.week ?? typedRange(run.range)}.csv`;
+  const place = { channel: root.channel, threadTs: root.ts };
+  const call =
+    csv.fileId === undefined
+      ? upload(run, title, context)
+      : complete(run, csv, { fileId: csv.fileId, title, ...place }, context);
+  const progress = await call.catch((error: unknown) => afterError(run, csv, error, context));
+  if (typeof progress === 'number') return runAgainIn(progress);
+  const { inMs, ...changes } = progress;
+  const isOver = inMs !== undefined && nowMs - run.sinceMs >= GIVE_UP_MS;
+  const nextMs = inMs === undefined ? undefined : nowMs + inMs;
+  const next: Partial<DigestFile> = isOver ? { state: 'failed' } : { ...changes, nextMs };
+  return saveAs({ ...run, csv: { ...csv, ...next } });
 }
 
 function afterError(
   run: EditionRun,
   { failures: before, attempt }: DigestFile,
-  error: SlackApiError,
-  { save, retry }: Saving,
+  error: unknown,
   context: JobContext,
-): StepResult<EditionRun> {
+): Progress {
+  if (!(error instanceof SlackApiError)) throw error;
   const { kind, code, method } = error;
   const about = { run: run.id };
   const isRefused = lacksScope(error);
   const known = isRefused ? undefined : retryOf(error, before, about, context);
-  if (known !== undefined) return retry({ failures: known.failures }, known.inMs);
+  if (known !== undefined) return known;
   context.log.warn({ ...about, kind, code, method }, 'a file of a digest was not taken');
   const failures = before + 1;
   const inMs = backoffMs(context.timing, failures, context.random());
   // An upload address expires.
-  if (method === 'files.upload') return retry({ failures }, inMs);
+  if (method === 'files.upload') return { failures, inMs };
   // Slack drops uploads that are not completed in time.
   if (kind === 'missing' && !isRefused)
-    return retry({ fileId: undefined, attempt: attempt + 1, failures, checks: 0 }, inMs);
-  return save({ state: 'failed' });
+    return { fileId: undefined, attempt: attempt + 1, failures, checks: 0, inMs };
+  return { state: 'failed' };
 }
 
 /** The limits of the workspace for file calls: `take` returns for how many milliseconds a call must wait. */
@@ -95,53 +83,49 @@ function slotsOf({ id, teamId }: EditionRun, { rateLimiter, timing }: JobContext
 }
 
 /** Safe to repeat: an upload without completion is in no conversation, and Slack drops it. */
-async function send(run: EditionRun, filename: string, { save }: Saving, context: JobContext): Step {
+async function upload(run: EditionRun, filename: string, context: JobContext): Promise<Progress> {
   const { slack, timing, figures } = context;
   const slots = slotsOf(run, context);
   const waitMs = await slots.take('begin');
-  if (waitMs > 0) return runAgainIn(waitMs);
-  const pages = await figures.pages(run, rangeKey(run.range));
-  const earlier = run.pages?.sumBefore
-    ? await figures.pages(run, rangeKey(weekBefore(run.range)))
-    : undefined;
-  const bytes = pagesCsv(pages, earlier);
-  const { fileId, uploadUrl } = await slack
-    .getUploadAddress({ filename, bytes: bytes.length })
-    .catch(slots.hold('begin'));
+  if (waitMs > 0) return waitMs;
+  const isCompared = run.pages?.sumBefore !== undefined;
+  const before = isCompared ? figures.pages(run, rangeKey(weekBefore(run.range))) : [];
+  const bytes = pagesCsv(await comparePages(figures.pages(run, rangeKey(run.range)), before), isCompared);
+  const address = slack.getUploadAddress({ filename, bytes: bytes.length });
+  const { fileId, uploadUrl } = await address.catch(slots.hold('begin'));
   await slack.uploadBytes(uploadUrl, bytes, timing.slackCallMs);
-  return save({ fileId, failures: 0 });
+  return { fileId, failures: 0 };
 }
 
 async function complete(
   run: EditionRun,
   { attempt, checks }: DigestFile,
-  upload: { fileId: string; title: string; channel: string; threadTs: string },
-  { save, retry }: Saving,
+  file: { fileId: string; title: string; channel: string; threadTs: string },
   context: JobContext,
-): Step {
+): Promise<Progress> {
   const { slack, callOnce, callResult, timing } = context;
-  const { fileId, channel } = upload;
   const slots = slotsOf(run, context);
-  const step = `csv ${fileId} ${attempt}`;
+  const step = `csv ${file.fileId} ${attempt}`;
   const isNew = (await callResult(run.id, step)) === undefined;
   const waitMs = isNew ? await slots.take('complete') : 0;
-  if (waitMs > 0) return runAgainIn(waitMs);
+  if (waitMs > 0) return waitMs;
   const completed = await callOnce(run, step, timing.slackCallMs, async () => {
-    await slack.completeUpload(upload).catch(slots.hold('complete'));
+    await slack.completeUpload(file).catch(slots.hold('complete'));
     return true;
   });
-  if (completed.kind === 'inFlight') return runAgainIn(completed.forMs);
+  if (completed.kind === 'inFlight') return completed.forMs;
   if (completed.kind === 'notHappened') throw completed.error;
   const infoMs = await slots.take('info');
-  if (infoMs > 0) return runAgainIn(infoMs);
-  const info = await slack.fileInfo(fileId).catch(slots.hold('info')).catch(unfinished);
+  if (infoMs > 0) return infoMs;
+  const info = await slack.fileInfo(file.fileId).catch(slots.hold('info')).catch(unfinished);
   // A shared file is there, even if Slack does not know its contents yet.
-  if (info.sharedIn.includes(channel)) return save({ state: 'done' });
-  // Slack shares a file after its answer. If it is still not shared after the checks, the completion did not happen.
-  if (completed.kind === 'done' && checks >= MAX_CHECKS) return save({ state: 'failed' });
-  const isUnclear = completed.kind === 'unknown' && checks >= UNCLEAR_CHECKS;
-  const next = isUnclear ? { attempt: attempt + 1, checks: 0 } : { checks: checks + 1 };
-  return retry({ ...next, failures: 0 }, Math.min(timing.retryMaxMs, timing.retryMinMs * 2 ** checks));
+  if (info.sharedIn.includes(file.channel)) return { state: 'done' };
+  const inMs = Math.min(timing.retryMaxMs, timing.retryMinMs * 2 ** checks);
+  // Slack shares a file after its answer.
+  if (checks < MAX_CHECKS) return { checks: checks + 1, failures: 0, inMs };
+  return completed.kind === 'done'
+    ? { state: 'failed' }
+    : { attempt: attempt + 1, checks: 0, failures: 0, inMs };
 }
 
 /** The state of a file whose upload was never finished. */
@@ -166,8 +150,8 @@ const FORMULA = /^[=+\-@＝＋－＠]/u;
  * empty. Paths are text from readers: they are stripped of invisible and control characters, never start a formula, and
  * are quoted, since a spreadsheet that divides at semicolons would find cells in them.
  */
-export function pagesCsv(pages: Iterable<PageCounts>, before?: Iterable<PageCounts>): Buffer {
-  const sorted = comparePages(pages, before)
+export function pagesCsv(pages: readonly PageChange[], isCompared: boolean): Buffer {
+  const sorted = pages
     .filter((page) => totalOf(page) > 0 || totalOf(page.before) > 0)
     .sort((one, other) => totalOf(other) - totalOf(one) || (one.path < other.path ? -1 : 1));
   const rowOf = (page: PageChange) => {
@@ -178,7 +162,7 @@ export function pagesCsv(pages: Iterable<PageCounts>, before?: Iterable<PageCoun
       page.human,
       page.ai,
       total,
-      ...(before === undefined ? compared.map(() => '') : compared),
+      ...(isCompared ? compared : compared.map(() => '')),
     ];
   };
   const parts = [Buffer.from(BYTE_ORDER_MARK + COLUMNS.join(',') + END_OF_LINE)];

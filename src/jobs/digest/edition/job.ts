@@ -15,8 +15,16 @@ import {
   rangeKey,
 } from '../figures/record.ts';
 import { FEEDBACK_LIMIT } from '../figures/requests.ts';
-import { addCounts, type Counts, isRefusal, pageFiguresOf, type ReaderFigures, totalOf } from '../model.ts';
-import { daysOf, weekBefore, weekNameOf } from '../weeks.ts';
+import {
+  addCounts,
+  comparePages,
+  isRefusal,
+  type PageChange,
+  pageFiguresOf,
+  type ReaderFigures,
+  totalOf,
+} from '../model.ts';
+import { daysOf, weekBefore } from '../weeks.ts';
 import { stepCsv } from './files.ts';
 import { type EditionRun, editionRun, figuresOf, lateNow, rootKey, weeklyId } from './record.ts';
 import { stuckReply, waitsMessage } from './reply-view.ts';
@@ -62,23 +70,21 @@ const end = (run: EditionRun, ended: Ended) =>
   saveAs({ ...run, state: 'ended' as const, ended }, { audit: ended.why === 'done' ? 'posted' : ended.why });
 
 async function step(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
-  const isOpen = run.state === 'collecting' || run.state === 'posted';
-  if (isOpen && run.figures === undefined) return collect(run, context);
-  switch (run.state) {
-    case 'collecting':
-      return awaitTotals(run, context);
-    case 'posted':
-      return (await updateRootMessage(run, context)) ?? awaitPages(run, context);
-    case 'completing':
-      return (
-        (await updateRootMessage(run, context)) ?? (await stepCsv(run, context)) ?? end(run, { why: 'done' })
-      );
-    case 'ended':
-      return markIdle(run, context);
+  if (run.state === 'ended') return markIdle(run, context);
+  if (run.state !== 'completing' && run.figures === undefined) {
+    const wanted = figuresOf(run, context.now());
+    for (const figures of wanted) await collectFigures(figures, context);
+    return saveAs({ ...run, figures: wanted.map(({ id }) => id) });
   }
+  if (run.state === 'collecting') return awaitTotals(run, context);
+  const update = await updateRootMessage(run, context);
+  if (update !== undefined) return update;
+  if (run.state === 'posted') return awaitPages(run, context);
+  return (await stepCsv(run, context)) ?? end(run, { why: 'done' });
 }
 
-const checkMs = (run: EditionRun, context: JobContext) => deliveryCheckMs(run, context, MAX_CHECK_MS);
+const checkLater = (run: EditionRun, context: JobContext) =>
+  runAgainIn(deliveryCheckMs(run, context, MAX_CHECK_MS));
 
 /** Returns the runs that collect its figures and those of the range before; `open` are those that have not ended. */
 async function loadFigures({ figures: ids = [] }: EditionRun, { runs }: JobContext) {
@@ -87,40 +93,21 @@ async function loadFigures({ figures: ids = [] }: EditionRun, { runs }: JobConte
   return { figures, before, open };
 }
 
-/** Has the figures collected. Those of earlier requests are used, and failed ones are collected again. */
-async function collect(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
-  const wanted = figuresOf(run, context.now());
-  for (const figures of wanted) await collectFigures(figures, context);
-  return saveAs({ ...run, figures: wanted.map(({ id }) => id) });
-}
-
 /** Waits for the totals. Only they must be on time; without the earlier totals there is no comparison. */
 async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
-  const { now, rateLimiter, timing, figures: kept } = context;
+  const { now, rateLimiter, timing, figures: stored } = context;
   const { figures, before, open } = await loadFigures(run, context);
   if (figures === undefined) return end(run, { why: 'platform' });
-  if (!hasTotals(figures)) {
-    if (figures.state === 'ended')
-      return end(run, { why: figures.failed ?? 'platform', cause: figures.cause });
-    // Only a person can fix this, and can then post it by hand.
-    if (now() >= run.dueAtMs && lacksProject(figures, context)) return end(run, { why: 'project' });
-    const stuck = stuckBy(run, figures, context);
-    if (stuck !== undefined && !isDeepStrictEqual(stuck, run.stuck)) return saveAs({ ...run, stuck });
-    const isNew = await reportWait(run, figures, context);
-    return isNew ? saveAs({ ...run, waitReported: true }) : runAgainIn(checkMs(run, context));
-  }
+  if (!hasTotals(figures)) return withoutTotals(run, figures, context);
+  const isWeekly = run.kind === 'weekly';
   // The comparison may come later. A weekly digest waits equally long for its pages, which saves an edit.
-  const isDue = now() - run.dueAtMs >= timing.digestWaitMs;
-  const isNear = open.every(({ limitedUntilMs = 0 }) => limitedUntilMs - run.dueAtMs < timing.digestWaitMs);
   const lacksTotals = before !== undefined && open.includes(before) && !hasTotals(before);
-  const awaits = lacksTotals || (open.length > 0 && run.kind === 'weekly' && isNear);
-  if (awaits && !isDue) return runAgainIn(checkMs(run, context));
-  if (run.kind === 'weekly') {
-    const inMs = await rateLimiter.takeSlot(digestRateLimit(run.teamId, timing), { id: run.id });
-    if (inMs > 0) return runAgainIn(inMs);
-  }
+  const awaits = lacksTotals || (open.length > 0 && isWeekly);
+  if (awaits && now() - run.dueAtMs < timing.digestWaitMs) return checkLater(run, context);
+  const slot = digestRateLimit(run.teamId, timing);
+  const inMs = isWeekly ? await rateLimiter.takeSlot(slot, { id: run.id }) : 0;
+  if (inMs > 0) return runAgainIn(inMs);
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
-  const hasChart = !(await kept.isUnsupported(chartSupportKey(run.teamId)));
   const posted: EditionRun = {
     ...run,
     state: 'posted',
@@ -131,14 +118,31 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     ...totalsBeforeOf(before),
     spans,
     followUps: await loadFollowUps(run, context),
-    hasChart,
+    hasChart: !(await stored.isUnsupported(chartSupportKey(run.teamId))),
   };
   return saveAs(open.length > 0 ? posted : await complete(posted, figures, before, context));
 }
 
-/** Whether collecting found the project missing in the settings, and it is still missing. */
-const lacksProject = ({ project, pollFailure }: FiguresRun, { docs, projectId }: JobContext) =>
-  pollFailure?.kind === 'project' && (docs(project) === undefined || projectId(project) === undefined);
+/** Ends without totals, or reports what delays them. */
+async function withoutTotals(
+  run: EditionRun,
+  figures: FiguresRun,
+  context: JobContext,
+): Promise<StepResult<EditionRun>> {
+  const { now, docs, projectId } = context;
+  const { state, failed, project, pollFailure } = figures;
+  const cause = causeOf(figures);
+  if (state === 'ended') return end(run, { why: failed ?? 'platform', cause });
+  const sinceDueMs = now() - run.dueAtMs;
+  const lacksProject = docs(project) === undefined || projectId(project) === undefined;
+  // Only a person can fix this, and can then post it by hand.
+  if (sinceDueMs >= 0 && pollFailure?.kind === 'project' && lacksProject) return end(run, { why: 'project' });
+  // Its owner should know at once if only a person can fix it, else after an hour.
+  const isStuck = cause !== undefined && sinceDueMs >= (isRefusal(cause) ? 0 : HOUR_MS);
+  if (isStuck && !isDeepStrictEqual(cause, run.stuck)) return saveAs({ ...run, stuck: cause });
+  const isNew = await reportWait(run, figures, context);
+  return isNew ? saveAs({ ...run, waitReported: true }) : checkLater(run, context);
+}
 
 /** Checks that the first message is posted, and shows its chart. Returns undefined if nothing is to be done. */
 async function updateRootMessage(
@@ -161,11 +165,11 @@ async function updateRootMessage(
 async function awaitPages(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
   const { figures, before, open } = await loadFigures(run, context);
   if (open.length === 0) return saveAs(await complete(run, figures, before, context));
-  const wait = findPagesWait(run, open, context);
-  const compared = run.totalsBefore === undefined ? totalsBeforeOf(before) : {};
-  return wait !== undefined || compared.totalsBefore !== undefined
-    ? saveAs({ ...run, ...compared, ...wait })
-    : runAgainIn(checkMs(run, context));
+  const changes = {
+    ...(run.totalsBefore === undefined && totalsBeforeOf(before)),
+    ...findPagesWait(run, open, context),
+  };
+  return Object.keys(changes).length > 0 ? saveAs({ ...run, ...changes }) : checkLater(run, context);
 }
 
 /** Whether to report a failure: a transient one may pass by itself. */
@@ -174,23 +178,15 @@ const isPersistent = ({ pollFailure }: FiguresRun) =>
   pollFailure.kind !== 'limit' &&
   (isRefusal(pollFailure) || pollFailure.inARow >= MIN_FAILURES);
 
-/** Returns why a digest is late, once its owner should know: at once if only a person can fix it. */
-function stuckBy({ dueAtMs }: EditionRun, figures: FiguresRun, { now }: JobContext) {
-  const cause = causeOf(figures);
-  const isDue = cause !== undefined && now() - dueAtMs >= (isRefusal(cause) ? 0 : HOUR_MS);
-  return isDue ? cause : undefined;
-}
-
 /**
  * Returns when limits allow the delayed lists of pages at the earliest; if the platform fails, or refuses again after a
  * wait, why they are delayed. Returns undefined if nothing is new.
  */
 function findPagesWait(
-  run: EditionRun,
+  { pagesFromMs = 0, pagesHeld }: EditionRun,
   open: readonly FiguresRun[],
   { now }: JobContext,
 ): Pick<EditionRun, 'pagesFromMs' | 'pagesHeld'> | undefined {
-  const { pagesFromMs = 0, pagesHeld } = run;
   const isBroken = pagesFromMs > 0 && pagesFromMs <= now();
   const failing = open.find((one) => isPersistent(one) || (isBroken && one.pollFailure?.kind === 'limit'));
   const cause = failing && causeOf(failing);
@@ -223,9 +219,6 @@ async function reportWait(run: EditionRun, figures: FiguresRun, context: JobCont
 const MAX_WEEKS = 8;
 const MIN_WEEKS = 4;
 
-/** The previous digest is searched in this many weeks: some weeks may have none. */
-const MAX_WEEKS_BACK = 4;
-
 /** Returns the totals of the range before, if they are known. */
 const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun, 'totalsBefore'> =>
   before !== undefined && hasTotals(before)
@@ -239,10 +232,13 @@ async function complete(
   before: FiguresRun | undefined,
   context: JobContext,
 ): Promise<EditionRun> {
-  const { counts, ...listed } = await loadPages(run, figures, before, context);
+  const pages = await loadPages(run, figures, before, context);
+  const listed: Pick<EditionRun, 'pages' | 'noPages'> =
+    pages === undefined || typeof pages === 'string'
+      ? { noPages: pages }
+      : { pages: pageFiguresOf(pages.all, pages.isCompared) };
   const readers = run.sections.includes('readers') ? readersOf(figures, before) : undefined;
-  const mayHaveCsv = listed.pages !== undefined && run.sections.includes('csv') && !run.inDirectMessage;
-  const newCsv = mayHaveCsv ? ({ state: 'open', failures: 0, checks: 0, attempt: 1 } as const) : undefined;
+  const hasCsv = listed.pages !== undefined && run.sections.includes('csv') && !run.inDirectMessage;
   return {
     ...run,
     state: 'completing',
@@ -252,32 +248,30 @@ async function complete(
     pagesFromMs: undefined,
     pagesHeld: undefined,
     ...(readers && { readers }),
-    followUps: addNumbers(run.followUps, counts, readers),
-    csv: run.csv ?? newCsv,
+    followUps: addNumbers(run.followUps, typeof pages === 'object' ? pages.all : undefined, readers),
+    csv: run.csv ?? (hasCsv ? { state: 'open', failures: 0, checks: 0, attempt: 1 } : undefined),
   };
 }
 
+/** Returns all pages, or why there is no list; undefined if none is wanted. */
 async function loadPages(
   run: EditionRun,
   figures: FiguresRun | undefined,
   before: FiguresRun | undefined,
-  context: JobContext,
-): Promise<Pick<EditionRun, 'pages' | 'noPages'> & { counts?: ReadonlyMap<string, Counts> }> {
-  if (figures?.pages === undefined) return {};
-  if (figures.pages.state !== 'complete')
-    return { noPages: figures.pages.state === 'tooMany' ? 'tooMany' : 'failed' };
-  const pages = await context.figures.pages(run, rangeKey(run.range));
-  if (pages.length === 0 && totalOf(run.totals ?? { human: 0, ai: 0 }) > 0) return { noPages: 'failed' };
-  const earlier =
-    before?.pages?.state === 'complete'
-      ? await context.figures.pages(run, rangeKey(weekBefore(run.range)))
-      : [];
+  { figures: stored }: JobContext,
+): Promise<{ all: PageChange[]; isCompared: boolean } | EditionRun['noPages']> {
+  if (figures?.pages === undefined) return undefined;
+  if (figures.pages.state !== 'complete') return figures.pages.state === 'tooMany' ? 'tooMany' : 'failed';
+  const all = await comparePages(
+    stored.pages(run, rangeKey(run.range)),
+    before?.pages?.state === 'complete' ? stored.pages(run, rangeKey(weekBefore(run.range))) : [],
+  );
+  const hasViews = run.totals !== undefined && totalOf(run.totals) > 0;
+  if (hasViews && all.every((page) => totalOf(page) === 0)) return 'failed';
   // Without any earlier pages everything would look new, unless nothing was read then.
   const { totalsBefore } = totalsBeforeOf(before);
-  const hasBefore = earlier.length > 0 || (totalsBefore !== undefined && totalOf(totalsBefore) === 0);
-  const asked = new Set(run.followUps.map(({ subject }) => subject));
-  const counts = new Map(pages.filter(({ path }) => asked.has(path)).map((page) => [page.path, page]));
-  return { pages: pageFiguresOf(pages, hasBefore ? earlier : undefined), counts };
+  const hadNone = totalsBefore !== undefined && totalOf(totalsBefore) === 0;
+  return { all, isCompared: hadNone || all.some((page) => totalOf(page.before) > 0) };
 }
 
 /** The readers' figures, compared with the range before. */
@@ -317,34 +311,24 @@ async function loadTrend(run: EditionRun, { figures }: JobContext): Promise<Edit
   const views: number[] = [];
   for (let { range } = run; views.length < MAX_WEEKS; range = weekBefore(range)) {
     const days = daysOf(range);
-    const kept = await figures.days(run, days);
-    if (kept.size < days.length) break;
-    views.push(totalOf(addCounts(kept.values())));
+    const stored = await figures.days(run, days);
+    if (stored.size < days.length) break;
+    views.push(totalOf(addCounts([...stored.values()])));
   }
   return trendOf(views);
 }
 
 type FollowUp = EditionRun['followUps'][number];
 
-/**
- * Returns the agent's results for the requests under the previous weekly digest, and under later ones that were posted
- * in part. The present numbers come with the pages.
- */
+/** Returns the agent's results for the requests under the previous digest. The present numbers come with the pages. */
 export async function loadFollowUps(run: EditionRun, { runs, figures }: JobContext): Promise<FollowUp[]> {
-  if (run.kind !== 'weekly') return [];
-  const ids: string[] = [];
-  for (let before = weekBefore(run.range); ids.length < MAX_WEEKS_BACK; before = weekBefore(before))
-    ids.push(weeklyId(run, weekNameOf(before)));
-  const editions = await runs.loadAll(ids, editionRun);
-  const posted = new Set(editions.filter(({ ended }) => ended?.why === 'done').map(({ id }) => id));
-  const last = ids.findIndex((id) => posted.has(id));
-  const digests = ids.slice(0, Math.max(last, 0) + 1);
-  const threadIds = (await Promise.all(digests.map((id) => figures.asks(id)))).flat();
-  return (await runs.loadAll([...new Set(threadIds)], threadRun))
+  if (run.lastWeek === undefined) return [];
+  const last = weeklyId(run, run.lastWeek);
+  return (await runs.loadAll(await figures.asks(last), threadRun))
     .flatMap((thread) => thread.instructions.map((one) => ({ ...one, ending: askEnding(thread, one) })))
     .toSorted((one, other) => one.atMs - other.atMs)
     .flatMap(({ origin, ending }) => {
-      const isListed = origin && digests.includes(origin.digest) && ending?.kind !== 'notSent';
+      const isListed = origin?.digest === last && ending?.kind !== 'notSent';
       return isListed ? [toFollowUp(origin, ending)] : [];
     });
 }
@@ -355,8 +339,7 @@ function toFollowUp({ subject }: DigestOrigin, ending: AskEnding | undefined): F
   return {
     subject: subject.name,
     kind: subject.kind,
-    ...(ending !== undefined && 'prLink' in ending && { prLink: ending.prLink }),
-    ...(ending !== undefined && 'prText' in ending && { prText: ending.prText }),
+    ...(ending !== undefined && 'prLink' in ending && { prLink: ending.prLink, prText: ending.prText }),
     before: subject.value,
     ...(!hasResult && { without: kind === 'failed' || kind === 'archived' ? kind : 'unknown' }),
   };
@@ -368,24 +351,24 @@ function toFollowUp({ subject }: DigestOrigin, ending: AskEnding | undefined): F
  */
 export function addNumbers(
   followUps: readonly FollowUp[],
-  pages: ReadonlyMap<string, Counts> | undefined,
-  readers: ReaderFigures | undefined,
+  pages: readonly PageChange[] | undefined,
+  readers: ReaderFigures = {},
 ): FollowUp[] {
+  const { thumbs, searches, questions } = readers;
   const numberOf = ({ kind, subject }: FollowUp): FollowUp['after'] => {
     switch (kind) {
-      case 'page':
-        return pages && totalOf(pages.get(subject) ?? { human: 0, ai: 0 });
+      case 'page': {
+        const found = pages?.find(({ path }) => path === subject);
+        return found ? totalOf(found) : pages && 0;
+      }
       case 'thumbs': {
-        const { thumbs } = readers ?? {};
         const isComplete = thumbs !== undefined && thumbs.length < FEEDBACK_LIMIT;
         return thumbs?.find(({ path }) => path === subject)?.down ?? (isComplete ? 0 : undefined);
       }
       case 'questions':
-        return readers?.questions?.unanswered;
+        return questions?.unanswered;
       case 'search':
-        return (
-          readers?.searches && (readers.searches.find(({ query }) => query === subject)?.hits ?? 'unlisted')
-        );
+        return searches && (searches.find(({ query }) => query === subject)?.hits ?? 'unlisted');
     }
   };
   return followUps.map((one) => ({ ...one, after: numberOf(one) }));

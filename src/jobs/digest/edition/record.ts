@@ -69,6 +69,8 @@ export const editionRun = runBase.extend({
   timetable: z.string().optional(),
   /** ISO week, such as 2026-W38. */
   week: z.string().optional(),
+  /** The week of the schedule's previous digest: it shows results of requests under that. */
+  lastWeek: z.string().optional(),
   range: dayRange,
   /** The requested range includes today: it is `leftOut`, or it is the whole range, without a comparison. */
   today: z.enum(['leftOut', 'soFar']).optional(),

@@ -16,7 +16,7 @@ import { settledAtMs } from '../weeks.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Parts of the readers' figures, in the order of requests; `visitors` and `feedback` take one request each. */
+/** Parts of the readers' figures, in the order of requests. */
 export const READER_PARTS = ['visitors', 'searches', 'feedback', 'questions'] as const;
 export type ReaderPart = (typeof READER_PARTS)[number];
 
@@ -27,7 +27,7 @@ export const figuresRun = runBase.extend({
   job: z.literal('digest-figures'),
   project: z.string(),
   range: dayRange,
-  /** Parts of the range with a total each. Together they are the range, unless an alert compares days. */
+  /** Parts of the range with a total each. */
   spans: z.array(dayRange.extend({ counts: counts.optional() })),
   /** A person waits: it may use the requests reserved for people. */
   urgent: z.boolean(),
@@ -61,15 +61,12 @@ export const figuresRun = runBase.extend({
   nextMs: z.number(),
   /** Our own limit, or the platform's, delays it until this time. */
   limitedUntilMs: z.number().optional(),
+  /** Kept at the end, if it is why figures are missing. */
   pollFailure: pollFailure
-    .extend({
-      sinceMs: z.number(),
-      ...platformCause.omit({ kind: true }).shape,
-    })
+    .extend({ sinceMs: z.number(), ...platformCause.omit({ kind: true }).shape })
     .optional(),
   /** Why the rest is missing. */
   failed: z.enum(['project', 'platform']).optional(),
-  cause: platformCause.optional(),
 });
 export type FiguresRun = z.infer<typeof figuresRun>;
 
@@ -103,7 +100,7 @@ export function newFiguresRun(
 /** The name of a range in the store of pages. */
 export const rangeKey = ({ from, to }: DayRange) => `${from}..${to}`;
 
-/** Returns why the platform gives no numbers now; undefined if it does, or if the project is missing. */
+/** Returns why the platform gives no numbers; undefined if it does, or if the project is missing. */
 export const causeOf = ({ pollFailure }: Pick<FiguresRun, 'pollFailure'>): PlatformCause | undefined =>
   platformCause.safeParse(pollFailure).data;
 
@@ -113,29 +110,13 @@ export const hasTotals = ({ spans }: FiguresRun) => spans.every((span) => span.c
 /** Whether its range could no longer change when the run began. */
 export const isSettled = ({ range, sinceMs }: FiguresRun) => settledAtMs(range) <= sinceMs;
 
-/**
- * How long collected figures can be used: their pages expire before the record. Weekly digests use them within two days
- * before they expire; a person's request waits for hours at most.
- */
-const usedMs = ({ urgent }: FiguresRun) =>
-  urgent ? retention.askedPageFiguresMs - DAY_MS : retention.pageFiguresMs - 2 * DAY_MS;
+/** Pages expire before the record. A digest uses them within two days. */
+const USED_MS = retention.pageFiguresMs - 2 * DAY_MS;
 
 /**
- * Returns how to collect `known` figures again. If they failed, could still change, or may have expired, collecting begins
- * again, without the days and lists that are stored. A pause after a failure ends at once. Returns undefined if the
- * figures are usable, or in progress.
+ * Starts collecting missing figures, once for equal requests. If known figures failed, could still change, or may have
+ * expired, collecting begins again, without stored days and lists. A pause after a failure ends at once.
  */
-function collectAgain(known: FiguresRun, wanted: FiguresRun, nowMs: number): FiguresRun | undefined {
-  const { state, pollFailure, sinceMs, failed } = known;
-  if (state !== 'ended')
-    return pollFailure && pollFailure.kind !== 'limit'
-      ? { ...known, pollFailure: undefined, nextMs: nowMs }
-      : undefined;
-  const isUsable = failed === undefined && isSettled(known) && nowMs - sinceMs <= usedMs(known);
-  return isUsable ? undefined : { ...wanted, rev: known.rev };
-}
-
-/** Starts collecting missing figures, once for equal requests. */
 export async function collectFigures(
   wanted: FiguresRun,
   { runs, wake, now }: Pick<JobContext, 'runs' | 'wake' | 'now'>,
@@ -143,8 +124,12 @@ export async function collectFigures(
   const accepted = await runs.accept(wanted, Number.MAX_SAFE_INTEGER, 0, undefined);
   if (accepted.kind === 'accepted') return wake(wanted);
   const [known] = await runs.loadAll([wanted.id], figuresRun);
-  const again = known && collectAgain(known, wanted, now());
-  if (again === undefined) return;
+  if (known === undefined) return;
+  const { state, pollFailure, sinceMs, failed, rev } = known;
+  const isPaused = state === 'collecting' && pollFailure !== undefined && pollFailure.kind !== 'limit';
+  const isUsable = failed === undefined && isSettled(known) && now() - sinceMs <= USED_MS;
+  if (state === 'collecting' ? !isPaused : isUsable) return;
+  const again = isPaused ? { ...known, pollFailure: undefined, nextMs: now() } : { ...wanted, rev };
   await runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
   await wake(again);
 }

@@ -20,40 +20,57 @@ const MAX_CATEGORIES = 100;
 /** A search with fewer hits does not count. */
 const MIN_HITS = 10;
 
+/** If requests are few, this many are reserved for the list of pages, which matters more than the readers' figures. */
+const KEPT_FOR_PAGES = 4;
+
 export interface Source {
   docs: DocsApi;
   projectId: string;
   signal: AbortSignal;
 }
 
-/** A request of a run. Both functions return the run with the result. */
-export interface NextRequest {
+interface NextRequest {
   /** A part of the readers' figures, which may be left out. */
   part?: ReaderPart;
-  /** Takes stored figures; undefined if the request is needed. */
-  take(figures: FiguresStore): Promise<FiguresRun | undefined>;
-  /** Sends the request, and stores final figures for other runs. */
+  /** Sends the request, stores final figures for other runs, and returns the run with the result. */
   send(source: Source, figures: FiguresStore, nowMs: number): Promise<FiguresRun>;
 }
-
-/** If requests are few, this many are reserved for the list of pages, which matters more than the readers' figures. */
-const KEPT_FOR_PAGES = 4;
 
 /**
  * Returns the next request of a run, if it may make one. Totals come first, so that a digest is on time; then parts of
  * few requests; the list of pages last.
  */
 export function nextRequest(run: FiguresRun): NextRequest | undefined {
-  const { spans, readers, pages, maxRequests, requests } = run;
+  const { spans, readers, pages, maxRequests = Infinity, requests } = run;
   const span = spans.find(({ counts }) => counts === undefined);
-  if (span !== undefined) return spanRequest(run, span);
-  const left = maxRequests === undefined ? Infinity : maxRequests - requests;
+  if (span !== undefined) return { send: (...parts) => requestTotals(run, span, ...parts) };
+  const left = maxRequests - requests;
   if (left <= 0) return undefined;
   const part = READER_PARTS.find((one) => !readers?.done.includes(one));
   const needsPages = pages?.state === 'collecting';
   if (readers && part !== undefined && (left > KEPT_FOR_PAGES || !needsPages))
-    return readersRequest(run, readers, part);
-  return needsPages ? pagesRequest(run, pages.offset) : undefined;
+    return {
+      part,
+      send: async (source) => ({ ...run, readers: await requestReaders(readers, part, run.range, source) }),
+    };
+  return needsPages
+    ? { send: (source, figures) => requestPages(run, pages.offset, source, figures) }
+    : undefined;
+}
+
+/** Returns the run with the stored figures, and without the parts that the platform is known to lack. */
+export async function takeStored(run: FiguresRun, figures: FiguresStore): Promise<FiguresRun> {
+  const days = await figures.days(run, daysOf(run.range));
+  const spans = run.spans.map((span) => {
+    const stored = daysOf(span).flatMap((day) => days.get(day) ?? []);
+    return stored.length < daysOf(span).length ? span : { ...span, counts: addCounts(stored) };
+  });
+  let taken: FiguresRun = { ...run, spans };
+  if (run.pages && isSettled(run) && (await figures.reusePages(run, rangeKey(run.range))))
+    taken = { ...taken, pages: { offset: 0, state: 'complete' } };
+  for (const part of run.readers ? READER_PARTS : [])
+    if (await figures.isUnsupported(supportKey(run, part))) taken = leaveOut(taken, part);
+  return taken;
 }
 
 /** Views as whole numbers from 0: a platform may send anything. */
@@ -67,58 +84,37 @@ const queryOf = ({ from, to }: DayRange, { projectId }: Source): Query => ({
   dateTo: to,
 });
 
-/** The totals of a span. */
-function spanRequest(run: FiguresRun, span: FiguresRun['spans'][number]): NextRequest {
-  const days = daysOf(span);
-  const withCounts = (counts: Counts): FiguresRun => ({
-    ...run,
-    spans: run.spans.map((one) => (one === span ? { ...one, counts } : one)),
-  });
-  return {
-    async take(figures) {
-      const kept = await figures.days(run, days);
-      return kept.size < days.length ? undefined : withCounts(addCounts(kept.values()));
-    },
-    async send(source, figures, nowMs) {
-      const query = { ...queryOf(span, source), limit: 1 };
-      const counts = toViews((await source.docs.getPageViews(query, { signal: source.signal })).totals);
-      const isFinalDay = days.length === 1 && settledAtMs(span) <= nowMs;
-      if (isFinalDay) await figures.addDay(run, span.from, counts, nowMs);
-      return withCounts(counts);
-    },
-  };
+async function requestTotals(
+  run: FiguresRun,
+  span: FiguresRun['spans'][number],
+  source: Source,
+  figures: FiguresStore,
+  nowMs: number,
+): Promise<FiguresRun> {
+  const query = { ...queryOf(span, source), limit: 1 };
+  const counts = toViews((await source.docs.getPageViews(query, { signal: source.signal })).totals);
+  if (daysOf(span).length === 1 && settledAtMs(span) <= nowMs)
+    await figures.addDay(run, span.from, counts, nowMs);
+  return { ...run, spans: run.spans.map((one) => (one === span ? { ...one, counts } : one)) };
 }
 
-/** The next part of the list of pages. */
-function pagesRequest(run: FiguresRun, offset: number): NextRequest {
-  const range = rangeKey(run.range);
-  return {
-    async take(figures) {
-      // A run that has begun continues.
-      const isKept = offset === 0 && isSettled(run) && (await figures.reusePages(run, range));
-      return isKept ? { ...run, pages: { offset, state: 'complete' } } : undefined;
-    },
-    async send(source, figures) {
-      const query = { ...queryOf(run.range, source), limit: PAGE_LIMIT, offset };
-      const page = await source.docs.getPageViews(query, { signal: source.signal });
-      const pages = page.views.map(({ path, ...views }) => ({ path, ...toViews(views) }));
-      const rows = pages.length + (page.leftOut ?? 0);
-      // A platform that says "more" without any row would be asked for ever.
-      const hasMore = page.hasMore && rows > 0;
-      await figures.addPages(run, range, pages);
-      if (!hasMore && isSettled(run)) await figures.completePages(run, range);
-      // The offset follows the rows received, not those requested: a platform may return fewer.
-      return { ...run, pages: { offset: offset + rows, state: hasMore ? 'collecting' : 'complete' } };
-    },
-  };
+async function requestPages(
+  run: FiguresRun,
+  offset: number,
+  source: Source,
+  figures: FiguresStore,
+): Promise<FiguresRun> {
+  const query = { ...queryOf(run.range, source), limit: PAGE_LIMIT, offset };
+  const page = await source.docs.getPageViews(query, { signal: source.signal });
+  const pages = page.views.map(({ path, ...views }) => ({ path, ...toViews(views) }));
+  const rows = pages.length + (page.leftOut ?? 0);
+  // A platform that says "more" without any row would be asked for ever.
+  const hasMore = page.hasMore && rows > 0;
+  await figures.addPages(run, rangeKey(run.range), pages);
+  if (!hasMore && isSettled(run)) await figures.completePages(run, rangeKey(run.range));
+  // The offset follows the rows received, not those requested: a platform may return fewer.
+  return { ...run, pages: { offset: offset + rows, state: hasMore ? 'collecting' : 'complete' } };
 }
-
-const readersRequest = (run: FiguresRun, readers: Readers, part: ReaderPart): NextRequest => ({
-  part,
-  take: async (figures) =>
-    (await figures.isUnsupported(supportKey(run, part))) ? leaveOut(run, part) : undefined,
-  send: async (source) => ({ ...run, readers: await requestReaders(readers, part, run.range, source) }),
-});
 
 /** The name of a part that the platform does not have, or refuses. */
 export const supportKey = ({ teamId, project }: FiguresRun, part: ReaderPart) =>
@@ -168,10 +164,7 @@ export async function requestReaders(
 
 type Query = { projectId: string; dateFrom: string; dateTo: string };
 
-/**
- * Searches another part of the terms for those without a click. The most frequent come first, so the result stays right
- * if the rest is not requested.
- */
+/** Reads the next terms, the most frequent first, until enough have no click. */
 async function requestSearches(readers: Readers, query: Query, { docs, signal }: Source): Promise<Readers> {
   const page = await docs.getSearches({ ...query, limit: SEARCH_LIMIT, ...cursorOf(readers) }, { signal });
   const unclicked = page.searches
@@ -187,7 +180,7 @@ async function requestSearches(readers: Readers, query: Query, { docs, signal }:
 
 const cursorOf = ({ open }: Readers) => (open === undefined ? {} : { cursor: open.cursor });
 
-const NO_QUESTIONS = { asked: 0, unanswered: 0, categories: {} };
+const NO_QUESTIONS = { asked: 0, unanswered: 0, categories: {} as Record<string, number> };
 
 /** Returns how a part continues; undefined if it is complete, or has reached its limit of requests. */
 function goOn(readers: Readers, cursor: string | undefined, counted = NO_QUESTIONS): Readers | undefined {
@@ -198,27 +191,24 @@ function goOn(readers: Readers, cursor: string | undefined, counted = NO_QUESTIO
     : undefined;
 }
 
-/**
- * Counts another part of the conversations with the assistant; only a complete count is shown. The readers' text is not
- * read.
- */
+/** Counts the next conversations; only a complete count is shown. The readers' text is not read. */
 async function requestQuestions(readers: Readers, query: Query, { docs, signal }: Source): Promise<Readers> {
   const paging = { limit: CONVERSATION_LIMIT, ...cursorOf(readers) };
   const page = await docs.getAssistantConversations({ ...query, ...paging }, { signal });
   const before = readers.open ?? NO_QUESTIONS;
-  const categories: Record<string, number> = { ...before.categories };
+  const categories = new Map(Object.entries(before.categories));
   const open = page.conversations.filter(({ resolutionStatus }) => resolutionStatus === 'unanswered');
-  for (const { queryCategory } of open) {
-    if (queryCategory === undefined) continue;
-    const known = Object.hasOwn(categories, queryCategory) ? (categories[queryCategory] ?? 0) : undefined;
-    if (known === undefined && Object.keys(categories).length >= MAX_CATEGORIES) continue;
-    categories[queryCategory] = (known ?? 0) + 1;
-  }
+  for (const { queryCategory: name } of open)
+    if (name !== undefined && (categories.has(name) || categories.size < MAX_CATEGORIES))
+      categories.set(name, (categories.get(name) ?? 0) + 1);
   const asked = before.asked + page.conversations.length;
   const unanswered = before.unanswered + open.length;
   const done = withPart(readers, 'questions');
-  if (page.hasMore) return goOn(readers, page.nextCursor, { asked, unanswered, categories }) ?? done;
-  const [category] = Object.entries(categories).toSorted(([, one], [, other]) => other - one)[0] ?? [];
+  if (page.hasMore) {
+    const counted = { asked, unanswered, categories: Object.fromEntries(categories) };
+    return goOn(readers, page.nextCursor, counted) ?? done;
+  }
+  const [category] = [...categories].toSorted(([, one], [, other]) => other - one)[0] ?? [];
   const questions = { asked, unanswered, ...(category !== undefined && { category }) };
   return { ...done, figures: { ...readers.figures, questions } };
 }

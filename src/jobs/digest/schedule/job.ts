@@ -17,7 +17,7 @@ import { postedMessage } from '../edition/reply-view.ts';
 import { collectFigures } from '../figures/record.ts';
 import { timetableText } from '../schedule-times.ts';
 import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
-import { checkOwner, stepAlert } from './alert-step.ts';
+import { checkOwner, stepAlert } from './alerts.ts';
 import {
   activate,
   dueDigests,
@@ -171,10 +171,10 @@ async function acceptDigest(
   context: JobContext,
 ): Promise<void> {
   const { runs, wake, now } = context;
-  const { teamId, channel, project, site, owner, sections } = run;
+  const { teamId, channel, project, site, owner, sections, lastWeek } = run;
   const { range } = lastCompleteWeek(dueAtMs);
   const id = weeklyId(run, week);
-  const wanted = { id, teamId, channel, project, site, owner, sections, range, dueAtMs };
+  const wanted = { id, teamId, channel, project, site, owner, sections, range, dueAtMs, lastWeek };
   const sentBy = senders && run.id;
   const timetable = timetableText(run.timetable);
   const digest = newEdition({ ...wanted, kind: 'weekly', timetable, sentBy }, now());

@@ -5,11 +5,23 @@ import { type Quota, runBase } from '../../../store/runs.ts';
 import { openQuestionIds } from '../../feature.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
 import type { VisibleKind } from '../../visibility.ts';
-import { quiet } from '../alerts.ts';
 import { type EditionEnding, editionEnding } from '../edition/record.ts';
-import { person, platformCause, SECTIONS } from '../model.ts';
+import { type Counts, person, platformCause, SECTIONS } from '../model.ts';
 import { nextOccurrence, type Timetable, timetable } from '../schedule-times.ts';
 import { lastCompleteWeek, type Week } from '../weeks.ts';
+
+/** Unusual views of a day; for a `lasting` fall, the average day of the last week. */
+export interface Alert {
+  by: keyof Counts;
+  now: number;
+  usual: number;
+  lasting?: boolean | undefined;
+}
+
+/** Similar alerts are suppressed until that day. `move`: the size of the change; `zero`: it was a fall to no views. */
+const quietSeries = z.object({ until: z.string(), move: z.number(), zero: z.boolean() }).optional();
+const quiet = z.object({ human: quietSeries, ai: quietSeries });
+export type Quiet = z.infer<typeof quiet>;
 
 /** State of the check for unusual days. Days are in UTC, `YYYY-MM-DD`. */
 const alertWatch = z.object({

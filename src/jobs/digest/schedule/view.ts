@@ -10,14 +10,13 @@ import {
 import { cut, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import { nameTo, personName } from '../../wording-view.ts';
-import type { Alert } from '../alerts.ts';
 import { digestActions, type ScheduleButton } from '../buttons.ts';
 import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
 import { failureParts, isNotThere } from '../edition/reply-view.ts';
 import type { PlatformCause } from '../model.ts';
 import { timetableText, WEEKDAYS } from '../schedule-times.ts';
 import { daysText, rangeText, type Week } from '../weeks.ts';
-import { type DueDigest, MAX_FAILURES, type ScheduleRun } from './record.ts';
+import { type Alert, type DueDigest, MAX_FAILURES, type ScheduleRun } from './record.ts';
 
 /** A moment in each reader's own zone. */
 const MOMENT_FORMAT = '{date_short_pretty} {time}';

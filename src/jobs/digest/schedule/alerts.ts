@@ -1,7 +1,6 @@
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../retry.ts';
-import { type Alert, alertsOf, type Quiet, quietAfter, tellable, USUAL_DAYS } from '../alerts.ts';
 import {
   collectFigures,
   type FiguresRun,
@@ -10,14 +9,32 @@ import {
   newFiguresRun,
   rangeKey,
 } from '../figures/record.ts';
-import { comparePages, type DayRange, type PageCounts } from '../model.ts';
+import { type Counts, comparePages, type DayRange, type PageChange } from '../model.ts';
 import { daysOf, SETTLING_MS } from '../weeks.ts';
-import { alertKey, nextDaily, type ScheduleRun } from './record.ts';
+import { type Alert, alertKey, nextDaily, type Quiet, type ScheduleRun } from './record.ts';
 import { alertMessage, type MovedPage } from './view.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK = 7;
+/** Days that define the usual views, before the day in question: eight of each weekday. */
+export const USUAL_DAYS = 8 * WEEK;
+/** Days without a similar alert after one about people or AI; more after one about a lasting fall. */
+const QUIET_DAYS = 7;
+const LASTING_QUIET_DAYS = 28;
+
+/** If actual and usual views are both below this, the difference is chance. */
+const MIN_VIEWS = 200;
+/** With fewer usual views counting has only begun, and a day without views means nothing. */
+const MIN_USUAL = 20;
+/** A day is unusual from this many standard deviations and this share of the usual views. */
+const DEVIATIONS = 4;
+const MIN_SHARE = 0.4;
+/** A week needs less of both: low views on most of its days are not chance. */
+const LASTING_DEVIATIONS = 1.5;
+const LASTING_SHARE = 0.25;
+/** Standard deviation divided by the median of the deviations. */
+const OF_MEDIAN = 1.4826;
 
 /** A day whose figures are missing for this long is not posted. */
 const GIVE_UP_MS = DAY_MS;
@@ -136,33 +153,29 @@ async function movedPages(
   alert: Alert,
   { figures }: JobContext,
 ): Promise<MovedPage[]> {
-  const [now = [], before = []] = await Promise.all(
-    ranges.map(async (range) => {
-      const days = daysOf(range).length;
-      return (await figures.pages(run, rangeKey(range))).map(({ path, human, ai }) => ({
-        path,
-        human: Math.round(human / days),
-        ai: Math.round(ai / days),
-      }));
-    }),
-  );
-  return mostMoved(now, before, alert);
+  const [now = [], before = []] = ranges.map((range) => figures.pages(run, rangeKey(range)));
+  const [days = 1, daysBefore = 1] = ranges.map((range) => daysOf(range).length);
+  return mostMoved(await comparePages(now, before), alert, days, daysBefore);
 }
 
 /** Returns the pages that moved in the alert's direction, each by a sufficient share, largest first. */
 export function mostMoved(
-  pages: readonly PageCounts[],
-  earlier: readonly PageCounts[],
+  pages: readonly PageChange[],
   { by, now, usual }: Alert,
+  days: number,
+  daysBefore: number,
 ): MovedPage[] {
   const sign = Math.sign(now - usual);
-  return comparePages(pages, earlier)
-    .map((page) => ({ path: page.path, now: page[by], before: page.before[by] }))
-    .map((page) => ({ page, moved: sign * (page.now - page.before) }))
-    .filter(({ moved }) => moved > 0 && moved >= MIN_PART * Math.abs(now - usual))
-    .toSorted((one, other) => other.moved - one.moved)
-    .slice(0, MAX_PAGES)
-    .map(({ page }) => page);
+  const movedBy = (page: MovedPage) => sign * (page.now - page.before);
+  return pages
+    .map((page) => ({
+      path: page.path,
+      now: Math.round(page[by] / days),
+      before: Math.round(page.before[by] / daysBefore),
+    }))
+    .filter((page) => movedBy(page) > 0 && movedBy(page) >= MIN_PART * Math.abs(now - usual))
+    .toSorted((one, other) => movedBy(other) - movedBy(one))
+    .slice(0, MAX_PAGES);
 }
 
 /**
@@ -173,4 +186,74 @@ export async function checkOwner({ owner }: ScheduleRun, { policy }: JobContext)
   const permission = await policy.check(owner.id, 'digest');
   if (permission.kind !== 'refused') return permission.kind;
   return permission.person.active ? 'notPermitted' : 'left';
+}
+
+/**
+ * Returns the unusual views of a day, for people and for AI. `days` are that day and those before it, latest first;
+ * before `USUAL_DAYS` are known, none is unusual.
+ *
+ * Views are compared by their logarithms, so a half and a double are equally far away. The usual value is the median of
+ * the same weekday. The standard deviation comes from all days, since eight are too few.
+ */
+export function alertsOf(days: readonly Counts[]): Alert[] {
+  if (days.length <= USUAL_DAYS) return [];
+  return (['human', 'ai'] as const).flatMap((by) => alertOf(by, days.slice(0, USUAL_DAYS + 1)) ?? []);
+}
+
+function alertOf(by: keyof Counts, days: readonly Counts[]): Alert | undefined {
+  const logs = days.map((day) => Math.log1p(day[by]));
+  /** The usual value for a day's weekday, from days at least `since` days ago. */
+  const usualLog = (ago: number, since: number) =>
+    median(logs.filter((_, at) => at >= since && at % WEEK === ago % WEEK));
+  const distances = logs.slice(1).map((log, index) => Math.abs(log - usualLog(index + 1, 1)));
+  const deviation = OF_MEDIAN * median(distances);
+
+  const [now = 0] = days.map((day) => day[by]);
+  const usual = Math.round(Math.expm1(usualLog(0, 1)));
+  const isFar = Math.abs(Math.log1p(now) - usualLog(0, 1)) > DEVIATIONS * deviation;
+  const isUnusual = isFar && Math.abs(now - usual) >= MIN_SHARE * usual && counts(now, usual);
+  if (usual >= MIN_USUAL && (now === 0 || isUnusual)) return { by, now, usual };
+
+  const week = logs.slice(0, WEEK).map((log, ago) => ({ log, usual: usualLog(ago, WEEK) }));
+  const move = median(week.map(({ log, usual }) => log - usual));
+  if (move > Math.log(1 - LASTING_SHARE) || move > -LASTING_DEVIATIONS * deviation) return undefined;
+  const mean = (of: (day: (typeof week)[number]) => number) =>
+    Math.round(week.reduce((sum, day) => sum + Math.expm1(of(day)), 0) / WEEK);
+  const lasting = { by, now: mean(({ log }) => log), usual: mean(({ usual }) => usual), lasting: true };
+  return lasting.now < lasting.usual && counts(lasting.now, lasting.usual) ? lasting : undefined;
+}
+
+const counts = (now: number, usual: number) => Math.max(now, usual) >= MIN_VIEWS;
+
+const moveOf = ({ now, usual }: Alert) => Math.log1p(now) - Math.log1p(usual);
+
+/**
+ * Returns the alerts to post: those of people or AI that are not quiet. In a quiet week, also no views at all, once,
+ * and a larger change in the opposite direction.
+ */
+export const tellable = (alerts: readonly Alert[], quiet: Quiet = {}, day: string): Alert[] =>
+  alerts.filter((alert) => {
+    const known = quiet[alert.by];
+    if (known === undefined || day >= known.until) return true;
+    if (alert.now === 0) return !known.zero;
+    const move = moveOf(alert);
+    return Math.sign(move) !== Math.sign(known.move) && Math.abs(move) > Math.abs(known.move);
+  });
+
+/** Returns the quiet periods after these alerts of a day are posted. */
+export const quietAfter = (quiet: Quiet | undefined, alerts: readonly Alert[], day: string): Quiet => ({
+  ...quiet,
+  ...Object.fromEntries(
+    alerts.map((alert) => {
+      const until = dayRange(day, alert.lasting ? LASTING_QUIET_DAYS : QUIET_DAYS).from;
+      return [alert.by, { until, move: moveOf(alert), zero: alert.now === 0 }];
+    }),
+  ),
+});
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  const [low, high] = [sorted[middle - 1] ?? 0, sorted[middle] ?? 0];
+  return sorted.length % 2 === 1 ? high : (low + high) / 2;
 }

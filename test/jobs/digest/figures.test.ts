@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest';
+import type { DocsApi } from '../../../src/docs-api/client.ts';
+import { analyticsLimit, backgroundLimit, figuresJob } from '../../../src/jobs/digest/figures/job.ts';
+import {
+  collectFigures,
+  type FiguresRun,
+  figuresRun,
+  hasTotals,
+  newFiguresRun,
+  rangeKey,
+} from '../../../src/jobs/digest/figures/record.ts';
+import { requestReaders, withPart } from '../../../src/jobs/digest/figures/requests.ts';
+import { addCounts, type DayRange } from '../../../src/jobs/digest/model.ts';
+import { spansOf } from '../../../src/jobs/digest/weeks.ts';
+import { type DigestWorld, digestWorld } from '../../support/jobs/digest/world.ts';
+import { redisForTests } from '../../support/redis.ts';
+
+/** The week of `range` is over, and its numbers are final. */
+const MONDAY = Date.parse('2026-09-21T02:00:00Z');
+const HOUR_MS = 3_600_000;
+const range = { from: '2026-09-14', to: '2026-09-21' };
+
+const redis = redisForTests();
+
+/** The figures of that week: all its pages, for nobody in particular. */
+const weekly = (changes: Partial<Parameters<typeof newFiguresRun>[0]> = {}) =>
+  newFiguresRun(
+    {
+      ...{ teamId: 'T0ACME', project: 'acme', range, spans: spansOf(changes.range ?? range) },
+      ...{ urgent: false, maxRequests: undefined, pages: true, readers: false },
+      ...changes,
+    },
+    MONDAY,
+  );
+
+const load = async ({ context }: DigestWorld, { id }: FiguresRun) => {
+  const run = await context.runs.load(id, figuresRun);
+  if (run === undefined) throw new Error('the record is gone');
+  return run;
+};
+
+/** Steps the run until it rests, and returns it as it is then. */
+async function collect(world: DigestWorld, run: FiguresRun, maxMs?: number): Promise<FiguresRun> {
+  await world.accept(run);
+  await world.drive(figuresJob, run.id, maxMs);
+  return load(world, run);
+}
+
+/** The stored pages of a run, by path. */
+const pagesOf = async ({ context }: DigestWorld, run: FiguresRun) =>
+  (await Array.fromAsync(context.figures.pages(run, rangeKey(run.range)))).toSorted((one, other) =>
+    one.path < other.path ? -1 : 1,
+  );
+
+describe('collecting the figures of a week', () => {
+  test('has each day and page as the platform has them, and asks for nothing in vain', async () => {
+    const world = await digestWorld(redis.client, MONDAY, { platform: { pages: 2000 } });
+    const run = await collect(world, weekly());
+    expect(run).toMatchObject({ state: 'ended', pages: { state: 'complete' }, requests: 7 + 8 });
+    const { totals, views } = world.platform.views.between(range.from, range.to);
+    expect(addCounts(run.spans.flatMap(({ counts }) => counts ?? []))).toEqual({
+      human: totals.human,
+      ai: totals.ai,
+    });
+    const pages = views.map(({ path, human, ai }) => ({ path, human, ai }));
+    expect(await pagesOf(world, run)).toEqual(
+      pages.toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+    );
+    expect(world.platform.analyticsRequests().views).toBe(run.requests);
+    const { keyId = '' } = world.context.docs('acme') ?? {};
+    for (const limit of [analyticsLimit(keyId, 10_000), backgroundLimit(keyId, 10_000)])
+      expect((await world.context.rateLimiter.usage(limit)).used).toBe(run.requests);
+  });
+
+  test('leaves a fifth of the hourly limit to people who ask, who go first', async () => {
+    const world = await digestWorld(redis.client, MONDAY, { context: { limits: { analyticsPerHour: 10 } } });
+    const run = await collect(world, weekly(), 60_000);
+    expect(run.requests).toBe(8);
+    expect(run.limitedUntilMs).toBeGreaterThan(MONDAY + HOUR_MS / 2);
+    expect(run.limitedUntilMs).toBeLessThanOrEqual(MONDAY + HOUR_MS + 60_000);
+    const today = { from: '2026-09-21', to: '2026-09-22' };
+    const urgent = weekly({ range: today, urgent: true, pages: false, maxRequests: 15 });
+    expect((await collect(world, urgent, 1000)).state).toBe('ended');
+  });
+
+  test('stops at the requests that it may make, totals first', async () => {
+    const world = await digestWorld(redis.client, MONDAY, { platform: { pages: 5000 } });
+    const run = await collect(world, weekly({ maxRequests: 15, urgent: true }));
+    expect(run).toMatchObject({ requests: 15, pages: { state: 'tooMany' }, state: 'ended' });
+    expect(hasTotals(run)).toBe(true);
+  });
+
+  test('collects again what was not final, or failed; else once', async () => {
+    const world = await digestWorld(redis.client, MONDAY);
+    const ends = async (wantedRange: DayRange, changes: Partial<FiguresRun> = {}) => {
+      const run = { ...weekly({ range: wantedRange, pages: false }), sinceMs: world.nowMs };
+      await collectFigures(run, world.context);
+      await world.context.runs.save({ ...(await load(world, run)), state: 'ended', requests: 9, ...changes });
+      world.nowMs += HOUR_MS;
+      await collectFigures(run, world.context);
+      return (await load(world, run)).state;
+    };
+    expect(await ends(range)).toBe('ended');
+    expect(await ends({ from: '2026-09-20', to: '2026-09-22' })).toBe('collecting');
+    expect(await ends({ from: '2026-09-13', to: '2026-09-20' }, { failed: 'platform' })).toBe('collecting');
+  });
+
+  /** Collects from a platform that lists these rows, `perRequest` at a time; `undefined` is a row that is left out. */
+  async function collectRows(
+    rows: ({ path: string; human: number; ai: number } | undefined)[],
+    totals = { human: 1, ai: 0 },
+    perRequest = 2,
+  ) {
+    const world = await digestWorld(redis.client, MONDAY);
+    const docs = world.context.docs('acme');
+    if (docs === undefined) throw new Error('no client');
+    const odd: DocsApi = {
+      ...docs,
+      async getPageViews({ offset = 0, limit = 50 }) {
+        const part = limit === 1 ? [] : rows.slice(offset, offset + perRequest);
+        const views = part.flatMap((row) => row ?? []).map((row) => ({ ...row, total: row.human + row.ai }));
+        const hasMore = offset + perRequest < rows.length;
+        return { totals: { ...totals, total: 1 }, views, leftOut: part.length - views.length, hasMore };
+      },
+    };
+    Object.assign(world.context, { docs: () => odd });
+    const run = await collect(world, weekly({ spans: [range] }));
+    expect(run).toMatchObject({ state: 'ended', pages: { state: 'complete' } });
+    return { counts: run.spans[0]?.counts, pages: await pagesOf(world, run) };
+  }
+  const page = (path: string, human = 1, ai = 0) => ({ path, human, ai });
+
+  test('rows that the client leaves out are skipped, and the others all kept', async () => {
+    const { pages } = await collectRows([undefined, undefined, page('/a'), undefined]);
+    expect(pages).toEqual([page('/a')]);
+  });
+
+  test('a page that the platform moves between two requests counts once', async () => {
+    const { pages } = await collectRows([page('/a'), page('/b'), page('/c'), page('/a', 1, 3)]);
+    expect(pages).toEqual([page('/a', 1, 3), page('/b'), page('/c')]);
+  });
+
+  test('odd numbers become whole ones', async () => {
+    const { counts, pages } = await collectRows([page('/a', 1e300)], { human: -5, ai: 1.6 });
+    expect(counts).toEqual({ human: 0, ai: 2 });
+    expect(pages).toEqual([page('/a', Number.MAX_SAFE_INTEGER)]);
+  });
+});
+
+describe('what readers looked for', () => {
+  const none = { done: [], figures: { visitors: { total: 5 } } };
+  const sourceOf = (docs: object) => ({
+    docs: docs as DocsApi,
+    projectId: 'p',
+    signal: new AbortController().signal,
+  });
+
+  /** A platform that tells of 250 questions at a time, one of them unanswered, as often as that. */
+  function questions(times: number) {
+    let asked = 0;
+    return sourceOf({
+      async getAssistantConversations() {
+        asked += 1;
+        const conversations = Array.from({ length: 250 }, (_, index) => ({
+          resolutionStatus: index === 0 ? 'unanswered' : 'answered',
+          queryCategory: 'Billing',
+        }));
+        const hasMore = asked < times;
+        return { conversations, hasMore, ...(hasMore && { nextCursor: `c${asked}` }) };
+      },
+    });
+  }
+
+  test('questions are counted over several requests; a part of them is left out', async () => {
+    const source = questions(2);
+    const half = await requestReaders(none, 'questions', range, source);
+    expect(half).toMatchObject({ ...none, open: { cursor: 'c1', asked: 250 } });
+    expect(withPart(half, 'questions')).toEqual({ ...none, done: ['questions'] });
+    expect(await requestReaders(half, 'questions', range, source)).toEqual({
+      done: ['questions'],
+      figures: { visitors: { total: 5 }, questions: { asked: 500, unanswered: 2, category: 'Billing' } },
+    });
+  });
+
+  test.each([
+    ['is found behind hundreds that were clicked', 250, 500, 3, [{ query: 'sso okta', hits: 400 }]],
+    ['is not looked for among rare ones', 250, 9, 1, []],
+    ['is not looked for without end', 5000, 500, 20, []],
+  ])('a search that nobody clicked %s', async (_, clicked, hits, requests, searches) => {
+    const rows = Array.from({ length: clicked }, (_, n) => ({ searchQuery: `${n}`, hits, ctr: 0.5 }));
+    const all = [...rows, { searchQuery: 'sso okta', hits: 400, ctr: 0 }];
+    let asked = 0;
+    const source = sourceOf({
+      async getSearches({ limit, cursor = '0' }: { limit: number; cursor?: string }) {
+        asked += 1;
+        const end = Number(cursor) + limit;
+        return {
+          searches: all.slice(Number(cursor), end),
+          ...(end < all.length && { nextCursor: String(end) }),
+        };
+      },
+    });
+    let readers: Parameters<typeof requestReaders>[0] = none;
+    while (!readers.done.includes('searches'))
+      readers = await requestReaders(readers, 'searches', range, source);
+    expect(readers.figures.searches).toEqual(searches);
+    expect(asked).toBe(requests);
+  });
+});
