@@ -176,5 +176,5 @@ const sizeOf =
     Math.abs(page[by] - page.before[by]);
 
 /** Returns the `max` largest pages; ties are ordered by path. */
-export const largest = (pages: readonly PageChange[], max: number, size: Size): PageChange[] =>
+const largest = (pages: readonly PageChange[], max: number, size: Size): PageChange[] =>
   pages.toSorted((one, other) => size(other) - size(one) || (one.path < other.path ? -1 : 1)).slice(0, max);

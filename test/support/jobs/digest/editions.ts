@@ -111,7 +111,7 @@ export function planWeekly(schedule: ScheduleRun, { name, range }: Week, nowMs: 
   return { edition, figures: figuresOf(edition, nowMs) };
 }
 
-export async function accept(world: DigestWorld, { edition, figures }: PlannedEdition) {
+async function accept(world: DigestWorld, { edition, figures }: PlannedEdition) {
   for (const run of [...figures, edition]) await world.accept(run);
 }
 
