@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { digestActions, scheduleButton } from '../../jobs/digest/buttons.ts';
 import type { ScheduleRun, ScheduleTransition } from '../../jobs/digest/schedule/record.ts';
 import { type ScheduleAction, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
-import { readRange } from '../../jobs/digest/weeks.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import { defineCommand, helpMessage, optional, projectFlag, subcommand } from '../command.ts';
@@ -10,9 +9,8 @@ import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
 import { askAgentButton, askModals } from './ask.ts';
 import { openChangeModal, openCreateModal, scheduleModal } from './modal.ts';
-import { askProjectMessage, resolveDigestProject } from './project.ts';
 import { applyToSchedule, listSchedules, loadSchedule, withSchedule } from './schedules.ts';
-import { sendNow, sendPreview, sendRange } from './send.ts';
+import { resolveDigestProject, sendNow, sendPreview, sendRange } from './send.ts';
 
 const flags = { project: projectFlag };
 
@@ -84,7 +82,8 @@ export const digestCommand = defineCommand({
       flags,
       summary: 'Post a digest for any dates here',
       example: '/docs-digest 2026-11-01..2026-11-15',
-      run: sendTypedRange,
+      run: async ({ range, project }, caller, tools) =>
+        range === undefined ? helpMessage(digestCommand) : sendRange(range, project, caller, tools),
     }),
   ],
 });
@@ -124,21 +123,6 @@ async function confirmRemoval(schedule: ScheduleRun): Promise<Message> {
     [[`Remove the weekly digest of ${site} from `, { channel: schedule.channel }, '?']],
     scheduleButtons(schedule, 'remove'),
   );
-}
-
-async function sendTypedRange(
-  { range: typed, project: named }: { range: string | undefined; project: string | undefined },
-  caller: Caller,
-  tools: CommandTools,
-): Promise<Message | undefined> {
-  if (typed === undefined) return helpMessage(digestCommand);
-  const read = readRange(typed, tools.now());
-  if (read.kind === 'unclear')
-    return message([[read.problem], [{ code: '/docs-digest help' }, ' lists all commands.']]);
-  const resolved = resolveDigestProject(named, caller.channel.id, tools);
-  if (resolved.kind === 'ask')
-    return askProjectMessage(resolved.among, `/docs-digest ${cut(singleLine(typed), 60)}`);
-  return sendRange(read, resolved.project, caller, tools);
 }
 
 const scheduleButtonOf = ([name, run]: [string, RunSchedule]) =>

@@ -21,14 +21,19 @@ import { type Caller, type CommandTools, retryStale, UserFacingError } from '../
 /** More do not help, and each takes three of a message's 50 blocks; the rest is counted. */
 const MAX_LISTED = 15;
 
-/** Returns matching schedules that this person may see: this channel's first, then by due time. */
+/** Returns the schedules that this person may see, of one project if it is named: this channel's first, then by due time. */
 async function findSchedules(
+  project: string | undefined,
   caller: Caller,
   { intake, isPublic }: CommandTools,
-  matches: (run: ScheduleRun) => boolean,
 ): Promise<ScheduleRun[]> {
   const all = await intake.read(caller, ({ runs }) => runs.activeOf(scheduleRun, 'digest-schedule'));
-  const wanted = all.filter((run) => run.teamId === caller.teamId && run.state !== 'removed' && matches(run));
+  const wanted = all.filter(
+    (run) =>
+      run.teamId === caller.teamId &&
+      run.state !== 'removed' &&
+      (project === undefined || run.project === project),
+  );
   const visible = await filterVisible(wanted, scheduleKind.visible, caller, isPublic);
   const isElsewhere = ({ channel }: ScheduleRun) => Number(channel !== caller.channel.id);
   return visible.toSorted(
@@ -36,26 +41,21 @@ async function findSchedules(
   );
 }
 
-const matchesProject = (project: string | undefined) => (run: ScheduleRun) =>
-  project === undefined || run.project === project;
-
 /** Lists the schedules that this person may see; with `project`, only those of that project. */
 export async function listSchedules(
   project: string | undefined,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message> {
-  const schedules = await findSchedules(caller, tools, matchesProject(project));
-  if (schedules.length === 0)
-    return message([
-      [
-        'There are no scheduled digests that you can see here. Set one up with ',
-        { code: '/docs-digest create' },
-        '.',
-      ],
-    ]);
-  return scheduleList(schedules, caller);
+  const schedules = await findSchedules(project, caller, tools);
+  return schedules.length === 0 ? noneVisible : scheduleList(schedules, caller);
 }
+
+const create = { code: '/docs-digest create' };
+
+const noneVisible = message([
+  ['There are no scheduled digests that you can see here. Set one up with ', create, '.'],
+]);
 
 /** With a `choice`, each entry has only the button of that action. */
 function scheduleList(schedules: readonly ScheduleRun[], { user }: Caller, choice?: ScheduleAction): Message {
@@ -63,18 +63,19 @@ function scheduleList(schedules: readonly ScheduleRun[], { user }: Caller, choic
   const listed = schedules.slice(0, MAX_LISTED);
   const rest = schedules.length - listed.length;
   const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more; name the project to find them.`]] : [];
-  const text = [...title, ...listed.map((run) => scheduleLine(run, user.id)), ...more];
-  return compose(text, [
-    ...(title.length > 0 ? [message(title)] : []),
-    ...listed.map((run) => scheduleEntry(run, user.id, choice && { buttons: scheduleButtons(run, choice) })),
-    ...(more.length > 0 ? [message(more)] : []),
-  ]);
+  return compose(
+    [...title, ...listed.map((run) => scheduleLine(run, user.id)), ...more],
+    [
+      ...title.map((line) => message([line])),
+      ...listed.map((run) =>
+        scheduleEntry(run, user.id, choice && { buttons: scheduleButtons(run, choice) }),
+      ),
+      ...more.map((line) => message([line])),
+    ],
+  );
 }
 
-/**
- * Continues with the schedule of this channel. If there are several, the person chooses one by a button of the same
- * `action`.
- */
+/** Continues with the schedule of this channel. If there are several, the person chooses one by a button of `action`. */
 export async function withSchedule(
   project: string | undefined,
   action: ScheduleAction,
@@ -82,11 +83,10 @@ export async function withSchedule(
   tools: CommandTools,
   run: (schedule: ScheduleRun) => Promise<Message | undefined>,
 ): Promise<Message | undefined> {
-  const here = (one: ScheduleRun) => one.channel === caller.channel.id && matchesProject(project)(one);
-  const [schedule, ...others] = await findSchedules(caller, tools, here);
+  const all = await findSchedules(project, caller, tools);
+  const [schedule, ...others] = all.filter(({ channel }) => channel === caller.channel.id);
   if (schedule === undefined) return noneHere;
-  if (others.length === 0) return run(schedule);
-  return scheduleList([schedule, ...others], caller, action);
+  return others.length === 0 ? run(schedule) : scheduleList([schedule, ...others], caller, action);
 }
 
 const noneHere = message([
@@ -94,7 +94,7 @@ const noneHere = message([
     'No digest is scheduled in this channel. ',
     { code: '/docs-digest list' },
     ' shows the others, and ',
-    { code: '/docs-digest create' },
+    create,
     ' sets one up.',
   ],
 ]);
@@ -110,9 +110,7 @@ export async function loadSchedule(
   return schedule;
 }
 
-const removedAlready = message([
-  ['This digest was already removed. ', { code: '/docs-digest create' }, ' sets one up.'],
-]);
+const removedAlready = message([['This digest was already removed. ', create, ' sets one up.']]);
 
 /** Applies a button or subcommand to a schedule, and returns the reply. */
 export async function applyToSchedule(
@@ -162,42 +160,30 @@ export async function saveSchedule(
   return saved;
 }
 
-const site = ({ site }: ScheduleRun) => cut(singleLine(site), 80);
-
 function changedMessage(name: ScheduleTransition, schedule: ScheduleRun): Message {
-  const where = { channel: schedule.channel };
-  switch (name) {
-    case 'pause':
-      return message(
-        [
-          [{ bold: 'Paused' }, ` · the weekly digest of ${site(schedule)} in `, where],
-          ['Paused until someone resumes it.'],
-        ],
-        scheduleButtons(schedule, 'resume', 'remove'),
-      );
-    case 'resume':
-      return goesOnMessage(schedule);
-    case 'remove':
-      return message([[{ bold: 'Removed' }, ` · the weekly digest of ${site(schedule)} in `, where]]);
-    case 'takeOver':
-      return message([
-        [{ bold: 'Yours now' }, ` · the weekly digest of ${site(schedule)} in `, where],
-        ['You get a message if it cannot be posted.'],
-      ]);
-  }
+  if (name === 'resume') return goesOnMessage(schedule);
+  const { state, then } = {
+    pause: { state: 'Paused', then: ['Paused until someone resumes it.'] },
+    remove: { state: 'Removed', then: undefined },
+    takeOver: { state: 'Yours now', then: ['You get a message if it cannot be posted.'] },
+  }[name];
+  const site = cut(singleLine(schedule.site), 80);
+  return message(
+    [
+      [{ bold: state }, ` · the weekly digest of ${site} in `, { channel: schedule.channel }],
+      ...(then ? [then] : []),
+    ],
+    name === 'pause' ? scheduleButtons(schedule, 'resume', 'remove') : [],
+  );
 }
 
 /** Why nothing was done: it is done already, or not possible yet. */
 function unchangedMessage(name: ScheduleTransition, schedule: ScheduleRun, { user }: Caller): Message {
+  const { owner, state } = schedule;
+  if (name === 'takeOver' && owner.id === user.id) return message([['This digest is already yours.']]);
   if (name === 'takeOver')
-    return message([
-      [
-        schedule.owner.id === user.id
-          ? 'This digest is already yours.'
-          : `${personName(schedule.owner.name)} owns this digest and is still here.`,
-      ],
-    ]);
-  if (schedule.state === 'testing') return beingSetUp;
+    return message([[`${personName(owner.name)} owns this digest and is still here.`]]);
+  if (state === 'testing') return beingSetUp;
   if (name === 'pause') return message([['It is already paused.']], scheduleButtons(schedule, 'resume'));
   return goesOnMessage(schedule);
 }

@@ -4,7 +4,7 @@ import type { RoundEnding } from '../../../src/jobs/agent/watch/record.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { entriesOf, instructionFor, pageEntry, quotedWords } from '../../../src/jobs/digest/ask-entries.ts';
 import { addNumbers, loadFollowUps } from '../../../src/jobs/digest/edition/job.ts';
-import { readerParts } from '../../../src/jobs/digest/edition/pages-view.ts';
+import { readerParts } from '../../../src/jobs/digest/edition/view.ts';
 import { type EditionRun, weeklyId } from '../../../src/jobs/digest/edition/record.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';

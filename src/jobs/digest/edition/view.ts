@@ -5,23 +5,30 @@ import {
   type Message,
   message,
   type Part,
+  tableBlock,
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { formatCount, upperFirst } from '../../../slack/text.ts';
+import { pullRequestParts } from '../../pull-request-view.ts';
 import { personName } from '../../wording-view.ts';
-import { type Counts, totalOf } from '../model.ts';
+import type { AskButton } from '../buttons.ts';
+import { type Counts, listedSearches, listedThumbs, type PageChange, totalOf } from '../model.ts';
 import { chartLabels, daysOf, daysText, zoneText } from '../weeks.ts';
-import { pagesMessage } from './pages-view.ts';
 import {
+  askButtons,
   bothText,
   CHECK_COUNTING,
   changeText,
+  pageCell,
   pagePart,
   pathText,
+  queryText,
   shareText,
   siteText,
   spokenChange,
+  timesText,
   viewsText,
+  wordsText,
 } from './phrases.ts';
 import { type EditionRun, pagesKey, rootKey } from './record.ts';
 import { causeText, failedMessage, lateMessage } from './reply-view.ts';
@@ -50,21 +57,16 @@ export function editionMessages(run: EditionRun): OutboxMessage[] {
 
 /** The message in the channel: totals, chart, and the expected time of the rest. */
 function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'message' | 'fallback'> {
-  const head = message([titleLine(run), ...totalLines(run, totals)]);
+  const preview = run.kind === 'preview' ? 'Preview · ' : '';
+  const title: Part[] = ['📊 ', preview, { bold: siteText(run.site) }, ` · ${daysText(run.range)}`];
+  const head = message([title, ...totalLines(run, totals)]);
   const biggest = biggestLines(run, (path) => pagePart(run.site, path));
   const small = [...noticeLines(run), footerLine(run)].map((line) => contextBlock([line]));
   const rest = [...(biggest.length > 0 ? [message(biggest)] : []), ...small];
   const text = spokenLines(run, totals);
   const without = compose(text, [head, ...rest]);
-  const chart = chartPart(run);
-  return chart === undefined
-    ? { message: without }
-    : { message: compose(text, [head, chart, ...rest]), fallback: without };
-}
-
-function titleLine(run: EditionRun): Part[] {
-  const preview = run.kind === 'preview' ? 'Preview · ' : '';
-  return ['📊 ', preview, { bold: siteText(run.site) }, ` · ${daysText(run.range)}`];
+  if (!run.hasChart || totalOf(totals) === 0) return { message: without };
+  return { message: compose(text, [head, chartOf(run), ...rest]), fallback: without };
 }
 
 function totalLines(run: EditionRun, totals: Counts): Part[][] {
@@ -98,11 +100,9 @@ function trendLines({ trend }: EditionRun): string[][] {
   if (trend === undefined) return [];
   const { extreme, weeks, way, inARow } = trend;
   const ordinal = ORDINALS[inARow - 3];
-  const words = [
-    ...(extreme ? [`${extreme} in ${weeks} weeks`] : []),
-    ...(ordinal ? [`${ordinal} ${way} in a row`] : []),
-  ].join(', ');
-  return words === '' ? [] : [[`${upperFirst(words)}.`]];
+  const words = [extreme && `${extreme} in ${weeks} weeks`, ordinal && `${ordinal} ${way} in a row`];
+  const text = words.filter(Boolean).join(', ');
+  return text === '' ? [] : [[`${upperFirst(text)}.`]];
 }
 
 function zeroLines(run: EditionRun): string[][] {
@@ -160,19 +160,17 @@ function footerLine({ timetable, owner, kind, range }: EditionRun): Part[] {
   return [`${days} · ${kind === 'preview' ? 'a preview only you can see' : `requested by ${who}`}`];
 }
 
-function chartPart(run: EditionRun): Message['blocks'][number] | undefined {
-  if (!run.hasChart || run.totals === undefined || totalOf(run.totals) === 0) return undefined;
-  return chartBlock({
+const chartOf = ({ spans }: EditionRun) =>
+  chartBlock({
     title: 'Views by people and by AI',
-    labels: chartLabels(run.spans),
+    labels: chartLabels(spans),
     series: [
-      { name: 'People', values: run.spans.map(({ human }) => human) },
-      { name: 'AI', values: run.spans.map(({ ai }) => ai) },
+      { name: 'People', values: spans.map(({ human }) => human) },
+      { name: 'AI', values: spans.map(({ ai }) => ai) },
     ],
     xTitle: 'Date (UTC)',
     yTitle: 'Views',
   });
-}
 
 /** State, subject and numbers in words, for phones and screen readers. */
 function spokenLines(run: EditionRun, totals: Counts): Part[][] {
@@ -199,4 +197,180 @@ function chartText({ spans }: EditionRun): string {
   const when = labels.length > 1 ? `${labels[0]} to ${labels.at(-1)}` : labels[0];
   const numbers = (by: keyof Counts) => spans.map((span) => formatCount(span[by])).join(', ');
   return `${when}: People ${numbers('human')}; AI ${numbers('ai')}.`;
+}
+
+/** Longest path in a cell of a table. */
+const MAX_CELL_PATH = 60;
+
+/** The message in its thread: the pages, and what readers looked for. Missing while they are unknown. */
+export function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallback'> | undefined {
+  if (run.state !== 'completing' && run.state !== 'ended') return undefined;
+  const hasPages = run.sections.includes('pages') && run.pages !== undefined && run.pages.top.length > 0;
+  const readers = readerParts(run);
+  const readersTitle = `What readers of ${siteText(run.site)} looked for`;
+  if (!hasPages)
+    return readers.length === 0
+      ? undefined
+      : { message: compose([[readersTitle]], [message([[{ bold: readersTitle }]]), ...readers]) };
+  const withTop = (top: PagePart) => compose(spokenPages(run), [...pageParts(run, top), ...readers]);
+  return { message: withTop(topTable(run)), fallback: withTop(topList(run)) };
+}
+
+type PagePart = Message | Message['blocks'][number];
+
+function topTable({ pages }: EditionRun): PagePart {
+  const ifCompared = (cell: string) => (pages?.sumBefore ? [cell] : []);
+  const rows = (pages?.top ?? []).map((page) => [
+    ...[pageCell(page.path, MAX_CELL_PATH), page.human, page.ai, totalOf(page)],
+    ...ifCompared(changeOf(page)),
+  ]);
+  return tableBlock(['Page', 'People', 'AI', 'Total', ...ifCompared('Change')], rows);
+}
+
+/** The same for a workspace that does not take tables. */
+function topList({ site, pages }: EditionRun): PagePart {
+  const lines = (pages?.top ?? []).map((page) => [
+    pagePart(site, page.path, MAX_CELL_PATH),
+    `: people ${formatCount(page.human)} · AI ${formatCount(page.ai)}`,
+    ...(pages?.sumBefore ? [` · ${changeOf(page)}`] : []),
+  ]);
+  return message(lines);
+}
+
+/** `top` shows the most-read pages. */
+function pageParts(run: EditionRun, top: PagePart): PagePart[] {
+  const { pages } = run;
+  if (pages === undefined) return [];
+  const movedBy = (by: keyof Counts) => (page: PageChange) => bothText(page[by], page.before[by]);
+  const lists: [name: string, pages: PageChange[], say: (page: PageChange) => string][] = [
+    ['Rising, people', pages.rising, movedBy('human')],
+    ['Falling, people', pages.falling, movedBy('human')],
+    ['Rising, AI', pages.risingAi, movedBy('ai')],
+    ['Falling, AI', pages.fallingAi, movedBy('ai')],
+    [run.week === undefined ? 'New' : 'New this week', pages.fresh, (page) => formatCount(totalOf(page))],
+    ['Gone quiet', pages.quiet, (page) => `${formatCount(totalOf(page.before))} → 0`],
+    ['Read by AI, rarely by people', pages.aiRead, (page) => `${shareText(page)} AI`],
+  ];
+  const lines = [
+    ...lists.flatMap(([name, list, say]) =>
+      entriesLines(
+        name,
+        list.map((page) => [pagePart(run.site, page.path), ` ${say(page)}`]),
+      ),
+    ),
+    ...sumLines(run),
+  ];
+  const count = pages.count === 1 ? '1 page was read.' : `${formatCount(pages.count)} pages were read.`;
+  const title = message([[{ bold: `Top pages of ${siteText(run.site)}` }]]);
+  return [title, top, message(lines.length > 0 ? lines : [[count]], askButtons(run, 'pages'))];
+}
+
+const changeOf = (page: PageChange) => changeText(totalOf(page), totalOf(page.before));
+
+/** Returns a line of entries, if there is any. */
+const entriesLines = (name: string, entries: Part[][]): Part[][] =>
+  entries.length === 0
+    ? []
+    : [[{ bold: name }, ...entries.flatMap((entry, index) => [index === 0 ? ': ' : ' · ', ...entry])]];
+
+function spokenPages({ site, pages }: EditionRun): Part[][] {
+  const top =
+    pages?.top.slice(0, 3).map((page) => `${pathText(page.path)} ${formatCount(totalOf(page))}`) ?? [];
+  return [[`Top pages of ${siteText(site)}: ${top.join(', ')}`]];
+}
+
+/** The platform's list of pages need not add up to its totals; a line says so if it does not. */
+function sumLines({ pages, totals, totalsBefore }: EditionRun): Part[][] {
+  const line = (sum: Counts | undefined, total: Counts | undefined, days: string, then: string) =>
+    sum === undefined || total === undefined || totalOf(sum) === totalOf(total)
+      ? []
+      : [
+          [
+            `The list of pages${days} adds up to ${formatCount(totalOf(sum))} of ${viewsText(totalOf(total))}${then}.`,
+          ],
+        ];
+  return [
+    ...line(pages?.sum, totals, '', ''),
+    ...line(pages?.sumBefore, totalsBefore, ' of the days before', ', so changes of pages may be wrong'),
+  ];
+}
+
+/** Returns what readers looked for, line by line; a line without numbers from the platform is left out. */
+export function readerParts(run: EditionRun): Message[] {
+  const { questions } = run.readers ?? {};
+  const searches = listedSearches(run.readers).map(({ query, hits }): Part[] => [
+    `${queryText(query)} ${timesText(hits)}`,
+  ]);
+  const disliked = listedThumbs(run.readers).map(({ path, up, down }): Part[] => [
+    pagePart(run.site, path),
+    ` ${formatCount(up)} up, ${formatCount(down)} down`,
+  ]);
+  const asked = questions !== undefined && questions.asked > 0 ? [[questionsText(questions)]] : [];
+  const parts: [lines: Part[][], about?: AskButton['about']][] = [
+    [entriesLines('Searched, nothing clicked', searches), 'searches'],
+    [entriesLines('More thumbs down than up', disliked), 'thumbs'],
+    questions?.unanswered ? [asked, 'questions'] : [asked],
+    [followUpLines(run)],
+  ];
+  return parts.flatMap(([lines, about]) =>
+    lines.length > 0 ? [message(lines, about && askButtons(run, about))] : [],
+  );
+}
+
+type Questions = NonNullable<NonNullable<EditionRun['readers']>['questions']>;
+
+function questionsText({ asked, unanswered, category, before }: Questions): string {
+  const percent = (all: { asked: number; unanswered: number }) =>
+    `${Math.round((100 * all.unanswered) / all.asked)}%`;
+  const was = before !== undefined && before.asked > 0 ? `, was ${percent(before)}` : '';
+  const about =
+    category === undefined || unanswered === 0 ? '' : `; most often about: ${wordsText(category, 60)}`;
+  const counted = `${formatCount(unanswered)} of ${formatCount(asked)} questions`;
+  return `The assistant could not answer ${counted} (${percent({ asked, unanswered })}${was})${about}`;
+}
+
+/** Entries of the line about earlier requests. */
+const MAX_FOLLOW_UPS = 5;
+
+/** The results of requests under earlier digests. */
+function followUpLines({ site, followUps }: EditionRun): Part[][] {
+  if (followUps.length === 0) return [];
+  const parts = followUps.slice(0, MAX_FOLLOW_UPS).flatMap((one, index): Part[] => {
+    const { subject, kind } = one;
+    const name =
+      kind === 'questions' ? subject : kind === 'search' ? queryText(subject) : pagePart(site, subject);
+    return [index === 0 ? '' : ' · ', name, ...outcomeParts(one), numbersText(one)];
+  });
+  const rest = followUps.length - MAX_FOLLOW_UPS;
+  const more = rest > 0 ? [` · and ${formatCount(rest)} more`] : [];
+  return [['Since last week: ', ...parts, ...more]];
+}
+
+type FollowUp = EditionRun['followUps'][number];
+
+const withoutTexts: Record<NonNullable<FollowUp['without']>, string> = {
+  failed: ': the agent could not finish it',
+  archived: ': its job was archived',
+  unknown: ': its result is unknown',
+};
+
+function outcomeParts({ prLink, prText, without }: FollowUp): Part[] {
+  if (prLink === undefined && prText === undefined)
+    return [without === undefined ? ' got no pull request' : withoutTexts[without]];
+  return [
+    ' got ',
+    ...pullRequestParts({ prLink, prText }, 'a pull request'),
+    ' (the platform does not say whether it was merged)',
+  ];
+}
+
+function numbersText({ kind, before, after }: FollowUp): string {
+  if (before === undefined || after === undefined) return '';
+  const unit = {
+    page: 'views',
+    thumbs: 'thumbs down',
+    search: 'searches without a click',
+    questions: 'of them',
+  }[kind];
+  return `; ${formatCount(before)} ${unit} → ${after === 'unlisted' ? 'no longer listed' : formatCount(after)}`;
 }
