@@ -162,16 +162,16 @@ export async function saveSchedule(
 
 function changedMessage(name: ScheduleTransition, schedule: ScheduleRun): Message {
   if (name === 'resume') return goesOnMessage(schedule);
-  const { state, then } = {
-    pause: { state: 'Paused', then: ['Paused until someone resumes it.'] },
-    remove: { state: 'Removed', then: undefined },
-    takeOver: { state: 'Yours now', then: ['You get a message if it cannot be posted.'] },
+  const { state, next } = {
+    pause: { state: 'Paused', next: ['Paused until someone resumes it.'] },
+    remove: { state: 'Removed', next: undefined },
+    takeOver: { state: 'Yours now', next: ['You get a message if it cannot be posted.'] },
   }[name];
   const site = cut(singleLine(schedule.site), 80);
   return message(
     [
       [{ bold: state }, ` · the weekly digest of ${site} in `, { channel: schedule.channel }],
-      ...(then ? [then] : []),
+      ...(next ? [next] : []),
     ],
     name === 'pause' ? scheduleButtons(schedule, 'resume', 'remove') : [],
   );

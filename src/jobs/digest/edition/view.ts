@@ -203,7 +203,7 @@ function chartText({ spans }: EditionRun): string {
 const MAX_CELL_PATH = 60;
 
 /** The message in its thread: the pages, and what readers looked for. Missing while they are unknown. */
-export function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallback'> | undefined {
+function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallback'> | undefined {
   if (run.state !== 'completing' && run.state !== 'ended') return undefined;
   const hasPages = run.sections.includes('pages') && run.pages !== undefined && run.pages.top.length > 0;
   const readers = readerParts(run);
@@ -281,12 +281,12 @@ function spokenPages({ site, pages }: EditionRun): Part[][] {
 
 /** The platform's list of pages need not add up to its totals; a line says so if it does not. */
 function sumLines({ pages, totals, totalsBefore }: EditionRun): Part[][] {
-  const line = (sum: Counts | undefined, total: Counts | undefined, days: string, then: string) =>
+  const line = (sum: Counts | undefined, total: Counts | undefined, days: string, consequence: string) =>
     sum === undefined || total === undefined || totalOf(sum) === totalOf(total)
       ? []
       : [
           [
-            `The list of pages${days} adds up to ${formatCount(totalOf(sum))} of ${viewsText(totalOf(total))}${then}.`,
+            `The list of pages${days} adds up to ${formatCount(totalOf(sum))} of ${viewsText(totalOf(total))}${consequence}.`,
           ],
         ];
   return [
