@@ -51,8 +51,6 @@ describe.each(operations)('%s', (operation) => {
   });
 });
 
-describe('visitors', () => {});
-
 describe('searches', () => {
   test('come by hits, page by page', async () => {
     const { readers } = standIn();

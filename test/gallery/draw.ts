@@ -105,10 +105,6 @@ export function draw({ shown }: GalleryState, theme: Theme): string {
   }
 }
 
-/** Returns one block alone as HTML. */
-export const drawBlock = (block: KnownBlock | MessageBlock): string =>
-  renderToStaticMarkup(drawBlocks([block], 'light', true));
-
 /** Slack's letters are Lato's. */
 const OWN_STYLES = `
 * { font-family: Lato, "Noto Color Emoji", sans-serif !important; box-sizing: border-box; }

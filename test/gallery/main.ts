@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { fetchBrowser } from '../../scripts/browser.mjs';
-import { escapeHtml, launch, linesProblems, openPage, PHONE } from './page.ts';
-import { textProblems } from './rules.ts';
+import { escapeHtml, launch, openPage, PHONE } from './page.ts';
+import { problemsOf } from './rules.ts';
 import { blocksOf, type GalleryState } from './state.ts';
 import { states } from './states.ts';
 import { spokenText } from './words.ts';
@@ -29,17 +29,16 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 
 const browser = await launch(browserParts);
-const lines = new Map((await linesProblems(browser, states)).map(({ name, lines }) => [name, lines]));
 
 /** What is wrong with a state, and what is read aloud of it. */
 function caption(state: GalleryState): string {
   const { name, shown } = state;
-  const problems = textProblems(state).map((problem) => `its text ${problem}`);
-  if (lines.has(name)) problems.push(`on a phone, state and subject end in line ${lines.get(name) ?? '–'}`);
   const text = shown.kind === 'message' ? `<p>🔊 ${escapeHtml(spokenText(shown.message.text))}</p>` : '';
   const asked = blocksOf(shown).flatMap(confirmsIn);
   const first = asked.map((confirm) => `<p>Asks first: ${escapeHtml(confirm)}</p>`).join('');
-  const marks = problems.map((problem) => `<p class="problem">✗ ${escapeHtml(problem)}</p>`).join('');
+  const marks = problemsOf(state)
+    .map((problem) => `<p class="problem">✗ ${escapeHtml(problem)}</p>`)
+    .join('');
   return `<div class="caption"><b>${escapeHtml(name)}</b>${text}${first}${marks}</div>`;
 }
 

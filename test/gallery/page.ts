@@ -1,7 +1,6 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { draw, styles, type Theme } from './draw.ts';
-import { linesDown } from './in-page.mjs';
-import type { GalleryState, Says } from './state.ts';
+import type { GalleryState } from './state.ts';
 
 /** A message on a phone is so wide, in pixels. */
 export const PHONE = 375;
@@ -23,32 +22,11 @@ export async function openPage(
   }: { width: number; theme: Theme; caption?: (state: GalleryState) => string },
 ): Promise<Page> {
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: theme });
-  const drawn = states.map(
-    (state) => `${caption(state)}<form class="state" ${about(state)}>${draw(state, theme)}</form>`,
-  );
+  const drawn = states.map((state) => `${caption(state)}<form class="state">${draw(state, theme)}</form>`);
   await page.setContent(`<style>${styles()}</style><body class="${theme}">${drawn.join('')}</body>`);
   return page;
 }
 
-const about = ({ name, says }: GalleryState): string => {
-  const found = says === undefined ? '' : wordsToFind(says.shows ?? says.state, says);
-  return `data-name="${escapeHtml(name)}"${found}`;
-};
-
-const wordsToFind = (word: string, { isBelowCard, subject }: Says): string =>
-  ` data-word="${escapeHtml(word)}" data-subject="${escapeHtml(isBelowCard ? word : subject)}"`;
-
 /** Returns text as it stands in HTML. */
 export const escapeHtml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
-
-/** State and subject of a message stand within so many lines on a phone. */
-const MAX_LINES = 2;
-
-/** Returns the states whose words are further down than that on a phone, or not there, with the line. */
-export async function linesProblems(browser: Browser, states: readonly GalleryState[]) {
-  const page = await openPage(browser, states, { width: PHONE, theme: 'light' });
-  const found = await page.evaluate(linesDown);
-  await page.close();
-  return found.filter(({ lines }) => lines === undefined || lines > MAX_LINES);
-}

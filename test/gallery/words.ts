@@ -46,31 +46,3 @@ export const spokenText = (text: string): string =>
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&');
-
-/** Fields of blocks, apart from those of text objects, whose value is shown as it is. */
-const SHOWN_FIELDS = new Set(['text', 'title', 'initial_value', 'initial_time', 'name']);
-/** Shown only once somebody clicks; `text` of an action is for a hover. */
-const HIDDEN_FIELDS = new Set(['confirm', 'alt_text', 'action_id', 'block_id', 'value', 'url', 'filter']);
-
-/** Returns all that a person reads of blocks without clicking anything, piece by piece. */
-export function wordsOf(node: unknown, field = ''): string[] {
-  if (typeof node === 'string') return SHOWN_FIELDS.has(field) && node.trim() !== '' ? [node] : [];
-  if (Array.isArray(node))
-    return node.flatMap((one) => wordsOf(one, field === 'categories' ? 'name' : field));
-  if (node === null || typeof node !== 'object') return [];
-  const one = node as Record<string, unknown>;
-  if (one.type === 'user') return [`@${people[String(one.user_id)] ?? one.user_id}`];
-  if (one.type === 'channel') return [`#${channels[String(one.channel_id)] ?? one.channel_id}`];
-  if (one.type === 'date') return [dateText(Number(one.timestamp), String(one.format))];
-  if (one.type === 'mrkdwn')
-    return spokenText(String(one.text))
-      .replace(/`([^`]*)`|[*~]|(?<!\w)_|_(?!\w)/g, '$1')
-      .split('\n')
-      .filter(Boolean);
-  if (one.type === 'overflow') return [];
-  // Its options drop down.
-  if (one.type === 'static_select') return wordsOf(one.initial_option ?? one.placeholder);
-  return Object.entries(one).flatMap(([name, value]) =>
-    HIDDEN_FIELDS.has(name) ? [] : wordsOf(value, name),
-  );
-}

@@ -7,7 +7,7 @@ const IDLE = `✅ Ready · acme/docs @ agent/quickstart\n${HOW}\ndocs agent · j
 
 describe('following a job', () => {
   const scene = stage();
-  const { asks, clicks, person, told, toldLast, sees, until, audit } = scene;
+  const { asks, clicks, person, toldLast, sees, until, audit } = scene;
   const { follows, plan, finish, replies, sent, instructions, untilBelow, below, card, read, note, takes } =
     agentsOn(scene);
   const seedOf = () => scene.platform.agent.add();
@@ -219,14 +219,4 @@ describe('following a job', () => {
       expect(instructions()).toEqual([]);
     },
   );
-
-  test('without a job id, or with the short form of one, says what to type', async () => {
-    expect(told(await asks('/docs-agent follow'))).toBe(
-      'Which job? Type its ID, such as /docs-agent follow job_41d7.',
-    );
-    expect(told(await asks('/docs-agent follow aj_3f9a…4a06'))).toContain(
-      'No job that you can see here matches that. Type its whole ID',
-    );
-    expect(scene.slack.messages).toEqual([]);
-  });
 });

@@ -174,14 +174,6 @@ describe('a new job', () => {
     await card('#docs', 'Working');
   });
 
-  test('from help: [Instruct the agent] asks for the instruction', async () => {
-    const { ephemeral } = await asks('/docs-status help');
-    if (ephemeral === undefined) throw new Error('no help');
-    await person('ana').clicks(ephemeral, 'Instruct the agent');
-    await person('ana').submits({ 'What should the agent do?': 'Write a quickstart' });
-    expect(await sent(1)).toEqual(['Write a quickstart']);
-  });
-
   test('list and stop: the threads that one may see', async () => {
     expect(told(await asks('/docs-agent list'))).toContain(
       'There are no followed agent jobs that you can see here.',
@@ -220,13 +212,6 @@ describe('a new job', () => {
     expect(read(ephemeral).split('\n')[0]).toBe('Which one?');
     await asks(`/docs-agent stop ${one.jobId}`);
     await scene.slack.until(() => read(one.card).includes('Stopped by ana.'));
-  });
-
-  test('help, and words that it does not know', async () => {
-    expect(told(await asks('/docs-agent help'))).toContain('/docs-agent new Add error handling');
-    expect(told(await asks('/docs-agent new'))).toContain('What should the agent do?');
-    expect(told(await asks('/docs-agent write a page'))).toContain("I don't know write.");
-    expect(scene.slack.messages).toEqual([]);
   });
 });
 

@@ -9,12 +9,12 @@ const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
 test(`exports and threads while bots die and freeze, and all that is outside fails (seed ${seed})`, async () => {
   const outcome = await runChaosPlan({
     exports: 12,
-    threads: 3,
-    replies: 4,
-    kills: 3,
+    threads: 4,
+    replies: 8,
+    kills: 4,
     redisKills: 1,
     freezes: 1,
-    overMs: 9000,
+    overMs: 12_000,
     durationMs: [2000, 6000],
     faults: 0.05,
     bareLimits: false,
@@ -38,7 +38,7 @@ test(`exports and threads while bots die and freeze, and all that is outside fai
   expect([...errorsLogged(world).keys()]).toEqual([]);
   const made = (kind: string) =>
     [...strikes].reduce((sum, [name, count]) => sum + (name.startsWith(kind) ? count : 0), 0);
-  expect([made('kill -9 w'), made('kill -9 Redis'), made('SIGSTOP')]).toEqual([3, 1, 1]);
+  expect([made('kill -9 w'), made('kill -9 Redis'), made('SIGSTOP')]).toEqual([4, 1, 1]);
   expect(injected.faults.size).toBeGreaterThan(3);
   await world.close();
 });

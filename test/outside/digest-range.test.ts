@@ -116,12 +116,6 @@ describe('a digest of any dates', () => {
     expect(scene.platform.analyticsRequests().views).toBe(0);
   });
 
-  test('what is no range says how one is typed', async () => {
-    expect(told(await asks('/docs-digest yesterday or so'))).toBe(
-      'I don\'t know that range. Type "yesterday", "last week", "this month", "last month", "14d" for the last 14 finished days, or two days like 2026-11-01..2026-11-15 (both included).\n/docs-digest help lists all commands.',
-    );
-  });
-
   test('a third at once has to wait', async () => {
     scene.platform.wire.order(() => true, { kind: 'delay', ms: 800 }, 3);
     const days = [dayAfter(week, 0), dayAfter(week, 1), dayAfter(week, 2)] as const;

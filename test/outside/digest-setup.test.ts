@@ -231,9 +231,4 @@ describe('setting up a weekly digest', () => {
     // Of a private channel, only those hear who are in it.
     expect(told(await asks('/docs-digest list', { who: 'ben' }))).not.toContain('#private');
   });
-
-  test('help tells what there is', async () => {
-    expect(told(await asks('/docs-digest help'))).toContain('/docs-digest create');
-    expect(told(await asks('/docs-digest'))).toContain('/docs-digest 2026-11-01..2026-11-15');
-  });
 });

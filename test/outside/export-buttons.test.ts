@@ -92,12 +92,14 @@ describe('export start: outcome unknown', () => {
     const [{ jobId = '' } = {}] = scene.platform.starts;
     await person('ana').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
     await person('ana').submits({ 'Job ID': 'se_1' });
-    const texts = await until(['The platform has no job with that ID: se_1']);
-    expect(texts).toEqual([
-      '⚠️ Needs an answer · docs.acme.com\nStatic export · requested by ana',
-      QUESTION.replace('Look in', 'The platform has no job with that ID: se_1\nLook in'),
-      '⚠️ Needs an answer · docs.acme.com',
-    ]);
+    await until(['The platform has no job with that ID: se_1']);
+    await expect
+      .poll(() => sees())
+      .toEqual([
+        '⚠️ Needs an answer · docs.acme.com\nStatic export · requested by ana',
+        QUESTION.replace('Look in', 'The platform has no job with that ID: se_1\nLook in'),
+        '⚠️ Needs an answer · docs.acme.com',
+      ]);
     await person('ana').clicks(messageWith('⚠️ @ana'), "It's there: watch it");
     await person('ana').submits({ 'Job ID': `https://dash.example/exports/${jobId}` });
     await until(['42%', '⏳ Exporting · docs.acme.com', 'It had: ana found it.']);
@@ -267,41 +269,18 @@ describe('once the record of the run is gone', () => {
     await client.del(...(await client.keys('{docket}:run:*')), ...(await client.keys('{docket}:alias:*')));
   }
 
-  test('[New link] tells what to type', async () => {
-    await asks();
+  test.each([
+    ['New link', '', 'finish', 'is exported · '],
+    ['Get my own link', ' --private', 'finish', 'I sent you the link privately'],
+    ['Start again', '', 'fail', 'failed at'],
+    ['Check now', '', undefined, 'I stopped watching'],
+  ] as const)('[%s] tells what to type', async (button, options, end, ending) => {
+    await asks(`/docs-export docs.acme.com${options}`);
     await until(['42%']);
-    scene.platform.finish('docs.acme.com');
-    await until(['is exported', '✅ docs.acme.com exported']);
+    if (end !== undefined) scene.platform[end]('docs.acme.com');
+    await until([ending, end === undefined ? '💤 No longer watched · docs.acme.com' : 'finished TIME']);
     await forgets();
-    await clicks('ben', 'is exported', 'New link');
-    expect(toldLast('ben')).toBe(FORGOTTEN);
-  });
-
-  test('[Get my own link] tells what to type', async () => {
-    await asks('/docs-export docs.acme.com --private');
-    await until(['42%']);
-    scene.platform.finish('docs.acme.com');
-    await until(['is exported', 'privately']);
-    await forgets();
-    await clicks('ben', 'I sent you the link privately', 'Get my own link');
-    expect(toldLast('ben')).toBe(FORGOTTEN);
-  });
-
-  test('[Check now] tells what to type', async () => {
-    await asks();
-    await until(['I stopped watching', '💤 No longer watched · docs.acme.com']);
-    await forgets();
-    await clicks('ana', 'I stopped watching', 'Check now');
-    expect(toldLast('ana')).toBe(FORGOTTEN);
-  });
-
-  test('[Start again] tells what to type', async () => {
-    await asks();
-    await until(['42%']);
-    scene.platform.fail('docs.acme.com');
-    await until(['failed at', '❌ Export failed · docs.acme.com']);
-    await forgets();
-    await clicks('ben', 'failed at', 'Start again');
+    await clicks('ben', ending, button);
     expect(toldLast('ben')).toBe(FORGOTTEN);
     expect(scene.platform.starts).toHaveLength(1);
   });

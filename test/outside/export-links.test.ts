@@ -30,7 +30,7 @@ async function onlyIn({ slack, sees }: Stage, who: 'ana' | 'gus') {
 
 describe('a link for one person alone', () => {
   const scene = stage();
-  const { clicks, person, sees, until, messageWith, notified, toldLast } = scene;
+  const { clicks, sees, until, messageWith, notified, toldLast } = scene;
 
   test('with --private goes to the direct messages, and the thread says so', async () => {
     const texts = await finished(scene, { text: '/docs-export docs.acme.com --private' });
@@ -40,23 +40,6 @@ describe('a link for one person alone', () => {
     await onlyIn(scene, 'ana');
     expect(sees('@ana')).toEqual([`${OWN}\n${UNTIL}\n[Download bundle] [Deployment settings] [⋯ New link]`]);
     expect(notified('ana')).toBe(1);
-  });
-
-  test('in a channel that is shared with others goes to the direct messages', async () => {
-    const texts = await finished(scene, { where: '#shared' });
-    expect(texts.at(-1)).toContain('I sent you the link privately.\n[Get my own link]');
-    await onlyIn(scene, 'ana');
-  });
-
-  test('a new one replaces the old one there', async () => {
-    await finished(scene, { text: '/docs-export docs.acme.com --private' });
-    await until([OWN], '@ana');
-    const own = messageWith(OWN);
-    const first = linkIn(own);
-    await clicks('ana', OWN, 'New link');
-    await scene.slack.until(() => linkIn(own) !== first && linkIn(own) !== undefined);
-    await onlyIn(scene, 'ana');
-    expect(scene.slack.messages).toHaveLength(4);
   });
 
   test('[Get my own link] sends everybody one of their own, once', async () => {
@@ -81,33 +64,6 @@ describe('a link for one person alone', () => {
     );
     expect(scene.platform.starts).toHaveLength(1);
     expect(scene.slack.messages).toHaveLength(5);
-  });
-
-  test("one's own link is taken out when it ends, and a click puts a new one in", async () => {
-    await finished(scene, { text: '/docs-export docs.acme.com --private' });
-    scene.platform.linkLifeMs = 1500;
-    await clicks('ben', 'is exported · ', 'Get my own link');
-    await until(['[Download bundle]'], '@ben', 'ben');
-    const own = messageWith('Your own link');
-    expect(await person('ben').clicks(own, 'Download bundle')).toMatchObject({ ok: true });
-    await until(
-      ['🔒 Your own link to the export of docs.acme.com ended TIME. The export is still there.\n[New link]'],
-      '@ben',
-      'ben',
-    );
-    expect(linkIn(own)).toBeUndefined();
-    scene.platform.linkLifeMs = 3_600_000;
-    await clicks('ben', 'Your own link', 'New link');
-    await scene.slack.until(() => linkIn(own));
-    expect((await fetch(linkIn(own) ?? '')).status).toBe(200);
-    expect(sees('@ben', 'ben')).toHaveLength(1);
-  });
-
-  test('a guest may not have one', async () => {
-    await finished(scene, { text: '/docs-export docs.acme.com --private' });
-    await clicks('gus', 'is exported · ', 'Get my own link');
-    expect(toldLast('gus')).toContain("You can't start exports here");
-    expect(sees('@gus', 'gus')).toEqual([]);
   });
 });
 
@@ -164,23 +120,7 @@ describe('of a guest who may export', () => {
 
 describe('a link in the thread', () => {
   const scene = stage();
-  const { clicks, person, until, messageWith, notified, sees, toldLast } = scene;
-
-  test('is taken out of the message when it ends, and a click puts a new one in, without a new message', async () => {
-    scene.platform.linkLifeMs = 1200;
-    await finished(scene);
-    const ending = messageWith('is exported');
-    await until(['🔒 The link ended TIME. The export is still there.\n[New link]']);
-    expect(linkIn(ending)).toBeUndefined();
-    expect(await scene.world.redis.client.keys('{docket}:link:*')).toEqual([]);
-
-    scene.platform.linkLifeMs = 3_600_000;
-    await person('ben').clicks(ending, 'New link');
-    await scene.slack.until(() => linkIn(ending));
-    expect(scene.slack.messages).toHaveLength(3);
-    expect(notified('ana')).toBe(1);
-    expect(scene.platform.starts).toHaveLength(1);
-  });
+  const { clicks, person, until, messageWith, sees, toldLast } = scene;
 
   test('with a space in its address is encoded', async () => {
     const body = { bundleUrl: 'https://files.test/acme docs.tar.gz?X-Signature=0f9e8d7c6b5a49382716' };
@@ -238,18 +178,6 @@ describe('a link in the thread', () => {
         '[Close]',
       ].join('\n'),
     );
-  });
-
-  test('[Deployment settings] of a link that has ended asks for a new one first', async () => {
-    await finished(scene);
-    const shown = structuredClone(messageWith('is exported'));
-    const { client } = scene.world.redis;
-    await client.del(...(await client.keys('{docket}:link:*')));
-    await person('ana').clicks(shown, 'Deployment settings');
-    expect(toldLast('ana')).toBe(
-      'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
-    );
-    expect(person('ana').modal()).toBeUndefined();
   });
 
   test('[Deployment settings] of a private link are for nobody else', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { stage } from '../support/flows/stage.ts';
 
 describe('refused at once, privately, before anything starts', () => {
@@ -50,22 +50,6 @@ describe('refused at once, privately, before anything starts', () => {
     expect(scene.platform.starts).toHaveLength(1);
   });
 
-  test.each(['gus', 'sue'] as const)(
-    '%s, a guest, may not start anything, nor press a button',
-    async (guest) => {
-      expect(told(await asks(undefined, { who: guest }))).toBe(
-        "You can't start exports here, so nothing was started. Ask a full member of this workspace.",
-      );
-      scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
-      await asks();
-      await until(['⚠️ @ana']);
-      await person(guest).clicks(messageWith('⚠️ @ana'), 'Start again');
-      expect(toldLast(guest)).toContain("You can't start exports here");
-      expect(scene.platform.starts).toEqual([]);
-      expect(await scene.audit()).toContain(`${guest} /docs-export  → refused: not permitted`);
-    },
-  );
-
   test('a button of a version that is gone is answered and does nothing', async () => {
     await asks();
     await until(['42%']);
@@ -96,16 +80,6 @@ describe('refused at once, privately, before anything starts', () => {
     };
     await scene.slack.until(() => logged().length > 0);
     expect(logged()).toEqual([expect.stringContaining('request failed')]);
-  });
-});
-
-describe('help', () => {
-  const scene = stage();
-
-  test('says who can use a link in a thread', async () => {
-    expect(scene.told(await scene.asks('/docs-export help'))).toContain(
-      'Everybody who can read a thread can use a link in it, guests included. With --private it goes to you alone.',
-    );
   });
 });
 
@@ -246,7 +220,7 @@ describe('what the platform refuses at the start leaves nothing in the channel',
 
 describe('refused for a while', () => {
   const scene = stage();
-  const { asks, clicks, told, until, toldLast } = scene;
+  const { asks, told, until } = scene;
 
   test('a workspace whose Slack does not tell in time who asks', async () => {
     scene.slack.wire.order('users.info', { kind: 'hang', when: 'before' });
@@ -255,49 +229,6 @@ describe('refused for a while', () => {
     );
     await asks();
     await until(['42%']);
-  });
-
-  test('without Redis nothing is started that might be lost, nor anything clicked', async () => {
-    const REFUSAL =
-      "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.";
-    await asks();
-    await until(['42%']);
-    scene.platform.fail('docs.acme.com');
-    await until(['failed at', '❌ Export failed · docs.acme.com']);
-    await scene.world.redis.kill();
-    expect(told(await asks())).toBe(REFUSAL);
-    await clicks('ana', 'failed at', 'Start again');
-    expect(toldLast('ana')).toBe(REFUSAL);
-    await scene.world.redis.start();
-    await vi.waitFor(async () => expect(told(await asks())).toBeUndefined(), 10_000);
-    await scene.slack.until(() => scene.platform.starts.length === 2);
-  });
-});
-
-describe('requests that are not what Slack sends', () => {
-  const scene = stage();
-  const { asks } = scene;
-  const statusOf = async (request: Parameters<typeof scene.slack.sendRaw>[0]) =>
-    (await scene.slack.sendRaw(request)).status;
-  const nowSec = () => Math.floor(Date.now() / 1000);
-
-  test('another secret, an old and a future timestamp are refused', async () => {
-    await asks('/docs-export help');
-    const { body } = scene.slack.lastRequest ?? { body: '' };
-    expect(await statusOf({ body, secret: 'some-other-signing-secret' })).toBe(401);
-    expect(await statusOf({ body, timestampSec: nowSec() - 360 })).toBe(401);
-    expect(await statusOf({ body, timestampSec: nowSec() + 360 })).toBe(401);
-    expect(await statusOf({ body })).toBe(200);
-  });
-
-  test('another workspace is told that nothing was started', async () => {
-    await asks('/docs-export help');
-    const body = (scene.slack.lastRequest?.body ?? '')
-      .replace(/team_id=\w+/, 'team_id=T0OTHER')
-      .replace('text=help', 'text=docs.acme.com');
-    const answer = await scene.slack.sendRaw({ body });
-    expect(answer.body).toContain('belongs to another workspace');
-    expect(scene.platform.wire.calls).toEqual([]);
   });
 });
 

@@ -65,26 +65,6 @@ describe('an export that goes well', () => {
     await until(['is exported']);
   });
 
-  test.each([
-    ['fraction', '▰▰▰▰▱▱▱▱▱▱ 42% · 21 pages so far'],
-    ['fraction-text', '▰▰▰▰▱▱▱▱▱▱ 42% · 21 pages so far'],
-    ['percent-text', '▰▰▰▰▱▱▱▱▱▱ 42% · 21 pages so far'],
-    ['object', '▰▰▰▰▱▱▱▱▱▱ 42% · 21 pages so far'],
-    ['text', '⏳ Exporting · rendering pages · 21 pages so far · started TIME'],
-    ['none', '⏳ Exporting · 21 pages so far · started TIME'],
-  ] as const)('understands progress as %s', async (progress, text) => {
-    scene.platform.plan({ progress, pages: 50, holdAt: 0.42, durationMs: 40 });
-    await asks();
-    await until([text]);
-  });
-
-  test('without progress and pages, only the time is told', async () => {
-    scene.platform.plan({ progress: 'none', pageCount: 'none', holdAt: 0.5 });
-    await asks();
-    await until(['⏳ Exporting · started TIME\njob se_…\n[Refresh]']);
-    expect(sees().join()).not.toMatch(/%|pages/);
-  });
-
   test('less than one percent is not taken for most of it', async () => {
     const job = (progress: number) =>
       ({ kind: 'answer', status: 200, body: { jobId: 'x', status: 'running', progress } }) as const;
@@ -101,18 +81,6 @@ describe('an export that goes well', () => {
     expect(shown).toContain(' 42 percent');
     expect(shown).not.toContain(' 90 percent');
     expect(shown).not.toContain(' 95 percent');
-  });
-
-  test('prints an unknown status as it is, and invents no percentage', async () => {
-    scene.platform.plan({
-      progress: 'none',
-      pageCount: 'none',
-      runningStatus: 'packaging <!here>',
-      holdAt: 0.5,
-    });
-    await asks();
-    await until(['packaging <!here> · started TIME']);
-    expect(scene.slack.messages.flatMap(({ notifies }) => notifies)).toEqual([]);
   });
 });
 
@@ -165,47 +133,6 @@ describe('an export that does not go well', () => {
     expect(scene.platform.starts).toHaveLength(2);
   });
 
-  test('a platform that says "Retry-After: 0" is not hammered', async () => {
-    const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '0' } } as const;
-    scene.platform.wire.order('POST /v1/static-export/jobs', limited, 6);
-    await asks();
-    await until(['42%']);
-    const starts = scene.platform.wire.calls.filter(({ name }) => name === 'POST /v1/static-export/jobs');
-    const pauses = starts.slice(1).map(({ atMs }, index) => atMs - (starts[index]?.atMs ?? 0));
-    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(35);
-  });
-
-  test('a start refused with 401 says so', async () => {
-    scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'answer', status: 401, body: {} });
-    await asks();
-    const texts = await until(['❌ @ana', '❌ Not started · docs.acme.com']);
-    expect(texts[1]).toBe(
-      '❌ @ana The export of docs.acme.com was not started: my platform key was rejected; the people who run Docket have to renew it.\n[Start again]',
-    );
-    expect(scene.platform.starts).toEqual([]);
-  });
-
-  test('a start that the platform limits goes out by itself, and says until when it waits', async () => {
-    const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '1' } } as const;
-    scene.platform.wire.order('POST /v1/static-export/jobs', limited);
-    await asks();
-    await until([
-      "🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I'll continue at about TIME.",
-    ]);
-    await until(['42%']);
-    expect(scene.platform.starts).toHaveLength(1);
-  });
-
-  test('a limit while it runs is told, and the export goes on', async () => {
-    await asks();
-    await until(['42%']);
-    const limited = { kind: 'answer', status: 429, headers: { 'retry-after': '1' } } as const;
-    scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', limited);
-    await until(["The platform's limit is reached; nothing is lost. I'll continue at about TIME."]);
-    scene.platform.finish('docs.acme.com');
-    await until(['is exported']);
-  });
-
   test('a job that the platform forgets is told as lost, and another is started by a click', async () => {
     await asks();
     await until(['42%']);
@@ -217,17 +144,5 @@ describe('an export that does not go well', () => {
     await clicks('ben', 'no longer knows', 'Start again');
     await until(['42%', '⏳ Exporting · docs.acme.com']);
     expect(scene.platform.starts).toHaveLength(2);
-  });
-
-  test('a platform that is away while the job runs is told after a while, and again when it is back', async () => {
-    await asks();
-    await until(['42%']);
-    scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'answer', status: 503 }, 60);
-    await until(["I can't reach the platform. I'll keep trying; the job itself may be fine."]);
-    scene.platform.wire.clear();
-    await scene.slack.until(() => sees().every((text) => !text.includes("can't reach")));
-    scene.platform.finish('docs.acme.com');
-    await until(['is exported']);
-    expect(scene.slack.messages).toHaveLength(3);
   });
 });

@@ -94,16 +94,6 @@ describe('/docs-export watch', () => {
     await until(['✅ @ana @ben docs.acme.com is exported']);
   });
 
-  test('of one that I started, and that has ended, knows what it exported', async () => {
-    await asks('/docs-export docs.acme.com --version 1.2');
-    await until(['42%']);
-    const { jobId = '' } = scene.platform.starts[0] ?? {};
-    scene.platform.finish(jobId);
-    await until(['is exported', '✅ docs.acme.com exported']);
-    await watch(jobId, { who: 'ben', where: '#private' });
-    await until(['✅ @ben docs.acme.com (1.2) is exported', 'watched by ben'], '#private');
-  });
-
   test('[Start again] after it failed keeps others from starting the same', async () => {
     await asks('/docs-export docs.acme.com --version 1.2');
     await until(['42%']);
@@ -132,16 +122,6 @@ describe('/docs-export watch', () => {
     expect(told(await watch(jobId))).toMatch(
       /^job se_… is already being exported: 42%, watched by (you|ben)\.\n\[Open thread\] \[Notify me too\]$/,
     );
-  });
-
-  test('[Notify me too] and [Refresh] work as in an export of my own', async () => {
-    const jobId = await startsElsewhere(scene);
-    await watch(jobId);
-    await until(['42%']);
-    await clicks('ben', '42%', 'Notify me too');
-    expect(toldLast('ben')).toBe("I'll mention you when it ends.");
-    scene.platform.finish(jobId);
-    await until(['✅ @ana @ben job se_… is exported']);
   });
 });
 

@@ -176,17 +176,6 @@ describe('a look', () => {
     expect(starts()).toBe(1);
   });
 
-  test.concurrent('404 three times in a row is a job that is lost', async () => {
-    const { breaks, asks, reads, starts, calls } = site('look');
-    breaks(LOOK, answer(404));
-    await asks();
-    expect(await reads(ENDING)).toBe(
-      '❌ @ana The platform no longer knows the export of SITE (404).\n[Start again]',
-    );
-    expect(calls(LOOK)).toHaveLength(3);
-    expect(starts()).toBe(1);
-  });
-
   test.concurrent('404 twice is not', async () => {
     const { breaks, asks, reads, finish, starts } = site('look');
     breaks(LOOK, answer(404), 2);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { lose } from '../support/flows/digest-stories.ts';
 import { crowded, crowdedWorld, standingStill, tellStruckStories } from '../support/flows/struck-stories.ts';
 import {
   type ExportStory,
@@ -9,7 +10,7 @@ import {
   momentsOfAnExport,
   tellStory,
 } from '../support/flows/trouble.ts';
-import { type Bot, type BotOptions, createWorld, temporaryFolder } from '../support/flows/world.ts';
+import { type BotOptions, createWorld, temporaryFolder } from '../support/flows/world.ts';
 
 const START = 'POST /v1/static-export/jobs';
 
@@ -40,37 +41,20 @@ function struck(play: (moments: Moment[]) => Promise<Map<Moment, ExportStory>>) 
   return (moment: Moment) => stories.get(moment);
 }
 
-/**
- * `kill -9` of one bot while its calls stand still; they are lost with it, before or after they took effect. Those of
- * another bot go on, and their moments count as not struck.
- */
-async function killAt(moments: Moment[], count: number) {
+/** `kill -9` of the bot while its calls stand still; they are lost with it, before or after they took effect. */
+async function killAt(moments: Moment[]) {
   const world = await crowdedWorld();
-  for (let started = 0; started < count; started += 1)
-    await world.startBot({ ...standingStill(count === 1 ? 150_000 : undefined), process: true });
-  const spared = new Set<Moment>();
+  const bot = await world.startBot({ ...standingStill(150_000), process: true });
   const stories = await tellStruckStories(world, moments, async (held) => {
-    const heldBy = (bot: Bot) => held.filter((one) => one.bot === bot);
-    // The newest has the request that somebody waits for; later tries are for what the others had.
-    const byMost = world.bots.toSorted((a, b) => heldBy(b).length - heldBy(a).length);
-    const asked = held.some(({ moment }) => moment.label === 'users.info');
-    const victim = asked ? world.bots.at(-1) : byMost[0];
-    if (victim === undefined) return;
-    for (const { bot, call, moment } of held) {
-      const wire = world.slack.wire.calls.includes(call) ? world.slack.wire : world.platform.wire;
-      if (bot !== victim) spared.add(moment);
-      else if (moment.phase === 'before')
-        wire.order((other) => other === call, { kind: 'reset', when: 'before' });
-    }
-    await victim.kill();
+    lose(
+      world,
+      held.filter(({ moment }) => moment.phase === 'before'),
+    );
+    await bot.kill();
     await world.startBot(crowded);
   });
   await world.close();
   expectNothingTwice(world, ...stories.values());
-  for (const moment of spared) {
-    const story = stories.get(moment);
-    if (story !== undefined) stories.set(moment, { ...story, struck: false });
-  }
   return stories;
 }
 
@@ -99,11 +83,8 @@ test('the moments are every outside call of an export', () => {
   );
 });
 
-describe.each([
-  ['the only bot', 1],
-  ['one of two bots', 2],
-])('kill -9 of %s', (_, count) => {
-  const storyOf = struck((moments) => killAt(moments, count));
+describe('kill -9 of the bot', () => {
+  const storyOf = struck(killAt);
   test.for(moments)('$phase $label', (moment) => {
     const ending = moment.label === START ? 'question' : 'done';
     expect(storyOf(moment)).toMatchObject({ struck: true, ending });

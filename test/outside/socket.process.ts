@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Call } from '../../demo/wire.ts';
-import { messageWith, notified, plain, sees, until } from '../support/flows/reading.ts';
+import { messageWith, notified, plain, until } from '../support/flows/reading.ts';
 import { expectNothingTwice, tellStory } from '../support/flows/trouble.ts';
 import { type Bot, type BotOptions, createWorld, type World } from '../support/flows/world.ts';
 
@@ -42,14 +42,6 @@ async function endsOnce(messages = 3) {
   expect(world.slack.messages.filter(({ deleted }) => deleted)).toEqual([]);
 }
 
-/** Loses the start of the export, so that a question with two buttons is asked. */
-async function question() {
-  world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
-  await asks();
-  await until(world, '#docs', ['⚠️ @ana']);
-  return messageWith(world, '⚠️ @ana');
-}
-
 /** What people sent; Slack also tells of each message that is posted. */
 const asked = () => world.slack.sockets.envelopes.filter(({ type }) => type !== 'events_api');
 
@@ -74,26 +66,6 @@ describe('over a socket', () => {
       status: 404,
     });
   });
-
-  test('what is refused at once is told in the acknowledgement', async () => {
-    await startBots(1);
-    const answer = await asks('ana', '/docs-export localhost');
-    expect(answer.ephemeral).toMatchObject({ via: 'ack' });
-    expect(told(answer)).toBe("localhost isn't a host name. Type it like docs.acme.com.");
-    expect(told(await asks('gus'))).toContain("You can't start exports here");
-    expect(world.slack.messages).toEqual([]);
-    expect(world.platform.wire.calls).toEqual([]);
-  });
-
-  test('a click is acknowledged, and answered through its response_url', async () => {
-    await startBots(1);
-    const asked = await question();
-    expect(await person('gus').clicks(asked, 'Start again')).toMatchObject({ ok: true });
-    expect(sees(world, '#docs', 'gus').at(-1)).toContain("You can't start exports here");
-    expect(world.slack.ephemerals.at(-1)).toMatchObject({ via: 'chat.postEphemeral' });
-    expect(await person('ben').clicks(asked, 'Start again')).toMatchObject({ ok: true });
-    await endsOnce(4);
-  });
 });
 
 describe.for([1, 2])('with %i bots', (bots) => {
@@ -114,15 +86,6 @@ describe.for([1, 2])('with %i bots', (bots) => {
     const envelopes = asked();
     expect(new Set(envelopes.map(({ id }) => id)).size).toBe(1);
     expect(new Set(envelopes.map(({ connection }) => connection)).size).toBe(2 * bots);
-  });
-
-  test('a double click, and clicks of two people at once, are one start', async () => {
-    await startBots(bots);
-    const asked = await question();
-    await Promise.all(
-      (['ana', 'ana', 'ben', 'ben'] as const).map((name) => person(name).clicks(asked, 'Start again')),
-    );
-    await endsOnce(4);
   });
 });
 
@@ -168,17 +131,6 @@ describe('a connection that ends', () => {
       await connected(2);
     },
   );
-
-  test('Slack renews both again and again, and a command that comes meanwhile is never lost', async () => {
-    await startBots(1);
-    for (let round = 0; round < 3; round += 1) {
-      const before = world.slack.sockets.opened;
-      world.slack.sockets.disconnect('refresh_requested', 10_000);
-      expect(told(await asks('ana', '/docs-export localhost'))).toContain("isn't a host name");
-      await world.slack.until(() => world.slack.sockets.opened === before + 2);
-      await connected(2);
-    }
-  });
 });
 
 describe('kill -9', () => {
@@ -247,15 +199,6 @@ describe('a Slack that is away', () => {
     world.slack.wire.clear();
     await connected(2);
     expect((await readyz(bot)).body.parts.slack).toBe('up');
-    await asks();
-    await endsOnce();
-  });
-
-  test('refuses WebSockets, and does not greet: the next ones are tried', async () => {
-    world.slack.sockets.order('refuse', 3);
-    world.slack.sockets.order('no hello', 1);
-    await world.startBot({ timing: { socketHelloMs: 300 } });
-    await connected(2);
     await asks();
     await endsOnce();
   });

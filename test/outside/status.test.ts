@@ -149,37 +149,6 @@ describe('/docs-status', () => {
     await expect.poll(async () => (await status())[0]).toBe(WELL);
   });
 
-  test('a platform of which only a gateway answers counts as one that does not', async () => {
-    await startBot();
-    await asks('/docs-export docs.acme.com');
-    await until(world, '#docs', ['42%']);
-    world.platform.wire.order(() => true, { kind: 'answer', status: 503 }, 1000);
-    await expect
-      .poll(async () => (await status())[1])
-      .toMatch(/^The docs platform isn't answering, last tried TIME: /);
-    world.platform.wire.clear();
-    await expect.poll(async () => (await status())[0]).toBe(WELL);
-  });
-
-  test('a key that the platform rejects is named by its setting until it works, also by a process that calls nobody', async () => {
-    await startBot({ DOCKET_ROLE: 'worker' });
-    const web = { DOCKET_ROLE: 'web' };
-    await startBot(web);
-    await asks('/docs-export docs.acme.com');
-    await until(world, '#docs', ['42%']);
-    const refused = { kind: 'answer', status: 401, body: { error: 'Invalid API key' } } as const;
-    world.platform.wire.order(() => true, refused, 1000);
-    await expect
-      .poll(async () => (await status()).slice(0, 2))
-      .toEqual([
-        '⚠️ Needs attention',
-        'DOCS_API_KEY has been rejected since TIME; 1 export waits. Nothing new starts with it until it is replaced.',
-      ]);
-    world.platform.wire.clear();
-    await asks('/docs-export docs.acme.com --version 2');
-    await expect.poll(async () => (await status())[0]).toBe(WELL);
-  });
-
   test('work that nobody does is told once it has been due for a minute', async () => {
     await startBot({ DOCKET_ROLE: 'web' });
     await asks('/docs-export docs.acme.com');
@@ -190,19 +159,6 @@ describe('/docs-status', () => {
       '⚠️ Needs attention',
       'Work is stuck: 1 task is more than a minute overdue. New requests are saved, but run late.',
     ]);
-  });
-
-  test('a token that Slack refuses is told as such, by an answer that needs none', async () => {
-    await startBot();
-    world.slack.wire.order(
-      ({ name }) => /^(?:auth|chat)\./.test(name),
-      { kind: 'answer', status: 200, body: { ok: false, error: 'token_revoked' } },
-      1000,
-    );
-    await asks('/docs-export docs.acme.com');
-    await expect
-      .poll(async () => (await status())[1])
-      .toMatch(/^Slack refuses my token, last tried TIME: messages don't arrive/);
   });
 
   async function questionOf() {
@@ -297,24 +253,6 @@ describe('/docs-status', () => {
         'Refused',
         `TIME · ${world.slack.person('ben').id} "ben" · #docs · /docs-status · "audit" · refused: not permitted`,
       ]);
-    });
-
-    test('without any admin, the people who run Docket are named', async () => {
-      await startBot();
-      expect(told(await asks('/docs-status audit'))).toEqual([
-        "You can't see this. Ask the people who run Docket.",
-      ]);
-    });
-
-    test('what is typed otherwise is answered with the fix', async () => {
-      await startBot(adminIsAna());
-      const range = 'How many lines? Type a number from 1 to 50, such as /docs-status audit 30.';
-      for (const count of ['51', '0', '1.5', 'x', '-1'])
-        expect(told(await asks(`/docs-status audit ${count}`))).toEqual([range]);
-      for (const words of ['log', 'audit 3 4'])
-        expect(told(await asks(`/docs-status ${words}`))).toEqual([
-          `I don't know ${words}. Type /docs-status or /docs-status audit.`,
-        ]);
     });
   });
 });

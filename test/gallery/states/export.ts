@@ -22,113 +22,89 @@ const at = (fraction: number) => [{ atMs: NOW_MS, fraction }];
 /** It was started elsewhere, and only its id is known. */
 const byJob: Partial<ExportRun> = { joined: true, domain: '', startedAtMs: undefined };
 const longName = { id: 'U0ANA', name: 'Ana '.repeat(100) };
-const halfDone: Partial<ExportRun> = {
-  snapshots: [{ atMs: NOW_MS, fraction: 0.42 }],
-  pageCount: 128,
-};
+const halfDone: Partial<ExportRun> = { snapshots: at(0.42), pageCount: 128 };
 const ben = { id: 'U0BEN', name: 'ben' };
 
 const shown =
-  (part: string, tell = post) =>
-  (name: string, run: ExportRun, state: string, subject = SITE) =>
-    tell(`export/${name}`, pick(exportMessages(run), part), state, subject);
-const card = shown('card');
-const progress = shown('progress', toldBelowCard);
-const endedProgress = shown('progress', timesBelowCard);
-const ending = shown('end');
-const question = shown('question');
+  (family: string, part: string, tell = post) =>
+  (name: string, changes: Partial<ExportRun>, state: string, subject = SITE) =>
+    tell(`export/${family}/${name}`, pick(exportMessages(aRun(changes)), part), state, subject);
+const card = shown('card', 'card');
+const progress = shown('progress', 'progress', toldBelowCard);
+const endedProgress = shown('progress', 'progress', timesBelowCard);
+const ending = shown('ending', 'end');
+const question = shown('question', 'question');
 
 const cards: GalleryState[] = [
-  card('card/queued', aRun({ ...accepted, state: 'starting' }), 'Queued'),
-  card('card/running', aRun(halfDone), 'Exporting'),
-  card('card/one page', aRun({ paths: ['/guides/webhooks'] }), 'Exporting'),
-  card('card/some pages, labelled', aRun({ version: '1.2', paths: ['/a', '/b'] }), 'Exporting'),
-  card('card/watched', aRun({ joined: true }), 'Exporting'),
-  card('card/by its job alone', aRun({ joined: true, domain: '' }), 'Exporting', 'job se_3f9a…4a06'),
-  card('card/long name', aRun({ version: '1.2', requester: longName }), 'Exporting'),
-  card('card/in a direct message', aRun({ inDirectMessage: true }), 'Exporting'),
-  card('card/making the link', aRun({ state: 'bundling' }), 'Exporting'),
-  card('card/making another link', aRun({ state: 'bundling', relinked: 1 }), 'Exported'),
-  card('card/start unclear', aRun({ ...accepted, state: 'unknown' }), 'Needs an answer'),
-  card('card/done', ended(anEnding.done), 'Exported'),
-  card('card/failed', ended(anEnding.failed), 'Export failed'),
-  card('card/not started', ended(anEnding.notStarted, accepted), 'Not started'),
-  card('card/lost', ended(anEnding.lost), 'Not found'),
-  card('card/no longer watched', ended(anEnding.gaveUp), 'No longer watched'),
-  card('card/done without a link', ended(anEnding.noLink), 'Exported, no link yet'),
-  card('card/no further link', ended(anEnding.noLink, { relinked: 1 }), 'Exported, no new link yet'),
-  card('card/left unclear', ended(anEnding.left, accepted), 'Not started again'),
-  card('card/broken', ended(anEnding.broken), 'Stopped by an error'),
-  card('card/ended, nobody knows why', aRun({ state: 'ended' }), 'Stopped by an error'),
+  card('queued', { ...accepted, state: 'starting' }, 'Queued'),
+  card('running', halfDone, 'Exporting'),
+  card('one page', { paths: ['/guides/webhooks'] }, 'Exporting'),
+  card('some pages, labelled', { version: '1.2', paths: ['/a', '/b'] }, 'Exporting'),
+  card('watched', { joined: true }, 'Exporting'),
+  card('by its job alone', { joined: true, domain: '' }, 'Exporting', 'job se_3f9a…4a06'),
+  card('long name', { version: '1.2', requester: longName }, 'Exporting'),
+  card('in a direct message', { inDirectMessage: true }, 'Exporting'),
+  card('making the link', { state: 'bundling' }, 'Exporting'),
+  card('making another link', { state: 'bundling', relinked: 1 }, 'Exported'),
+  card('start unclear', { ...accepted, state: 'unknown' }, 'Needs an answer'),
+  card('done', ended(anEnding.done), 'Exported'),
+  card('failed', ended(anEnding.failed), 'Export failed'),
+  card('not started', ended(anEnding.notStarted, accepted), 'Not started'),
+  card('lost', ended(anEnding.lost), 'Not found'),
+  card('no longer watched', ended(anEnding.gaveUp), 'No longer watched'),
+  card('done without a link', ended(anEnding.noLink), 'Exported, no link yet'),
+  card('no further link', ended(anEnding.noLink, { relinked: 1 }), 'Exported, no new link yet'),
+  card('left unclear', ended(anEnding.left, accepted), 'Not started again'),
+  card('broken', ended(anEnding.broken), 'Stopped by an error'),
+  card('ended, nobody knows why', { state: 'ended' }, 'Stopped by an error'),
 ];
 
-const trouble = (kind: NonNullable<ExportRun['pollFailure']>['kind'], changes: Partial<ExportRun> = {}) =>
-  aRun({ ...halfDone, pollFailure: { kind, inARow: 3, nextMs: NOW_MS + MINUTE }, ...changes });
+const trouble = (kind: NonNullable<ExportRun['pollFailure']>['kind'], changes: Partial<ExportRun> = {}) => ({
+  ...halfDone,
+  pollFailure: { kind, inARow: 3, nextMs: NOW_MS + MINUTE },
+  ...changes,
+});
 const told401 = { kind: 'key' as const, inARow: 1, nextMs: NOW_MS + MINUTE, adminsTold: true };
 
-const wrongId = aRun({ ...accepted, state: 'unknown', unknownJobId: 'se_3f9a77bd04c24a07' });
+const wrongId: Partial<ExportRun> = { ...accepted, state: 'unknown', unknownJobId: 'se_3f9a77bd04c24a07' };
 
 const progresses: GalleryState[] = [
-  progress('progress/queued', aRun({ status: 'queued' }), 'Queued'),
+  progress('queued', { status: 'queued' }, 'Queued'),
+  progress('queued, watched', { status: 'queued', joined: true, snapshots: [{ atMs: NOW_MS }] }, 'Queued'),
+  progress('running', {}, 'Exporting'),
+  progress('42 percent', halfDone, 'Exporting'),
+  progress('99.9 percent, one page', { snapshots: at(0.999), pageCount: 1 }, 'Exporting'),
+  progress('many pages', { snapshots: at(1), pageCount: 12_480 }, 'Exporting'),
+  progress('words that say nothing', { status: ' \u202E', progressText: '\n\u202E' }, 'Exporting'),
+  progress('watched', { joined: true, startedAtMs: undefined, snapshots: at(0.42) }, 'Exporting'),
+  progress('two polls failed', { pollFailure: { kind: 'down', inARow: 2, nextMs: NOW_MS } }, 'Exporting'),
+  progress('in words', { progressText: 'rendering pages' }, 'Exporting'),
+  progress('a state of its own', { status: 'optimizing' }, 'optimizing'),
+  progress('stalled', { ...halfDone, stalled: true, movedAtMs: NOW_MS - 20 * MINUTE }, 'Exporting'),
+  progress('out of reach', trouble('down'), 'Exporting'),
   progress(
-    'progress/queued, watched',
-    aRun({ status: 'queued', joined: true, snapshots: [{ atMs: NOW_MS }] }),
-    'Queued',
-  ),
-  progress('progress/running', aRun(), 'Exporting'),
-  progress('progress/42 percent', aRun(halfDone), 'Exporting'),
-  progress('progress/99.9 percent, one page', aRun({ snapshots: at(0.999), pageCount: 1 }), 'Exporting'),
-  progress('progress/many pages', aRun({ snapshots: at(1), pageCount: 12_480 }), 'Exporting'),
-  progress(
-    'progress/words that say nothing',
-    aRun({ status: ' \u202E', progressText: '\n\u202E' }),
-    'Exporting',
-  ),
-  progress(
-    'progress/watched',
-    aRun({ joined: true, startedAtMs: undefined, snapshots: at(0.42) }),
-    'Exporting',
-  ),
-  progress(
-    'progress/two polls failed',
-    aRun({ pollFailure: { kind: 'down', inARow: 2, nextMs: NOW_MS } }),
-    'Exporting',
-  ),
-  progress('progress/in words', aRun({ progressText: 'rendering pages' }), 'Exporting'),
-  progress('progress/a state of its own', aRun({ status: 'optimizing' }), 'optimizing'),
-  progress(
-    'progress/stalled',
-    aRun({ ...halfDone, stalled: true, movedAtMs: NOW_MS - 20 * MINUTE }),
-    'Exporting',
-  ),
-  progress('progress/out of reach', trouble('down'), 'Exporting'),
-  progress(
-    'progress/out of reach at first',
+    'out of reach at first',
     trouble('down', { ...accepted, snapshots: [], pageCount: undefined, state: 'starting' }),
     'Queued',
   ),
-  progress('progress/limit', trouble('limit'), 'Exporting'),
-  progress('progress/key', trouble('key'), 'Exporting'),
-  progress('progress/key, admins told', aRun({ pollFailure: told401 }), 'Exporting'),
-  progress('progress/forbidden', trouble('forbidden'), 'Exporting'),
-  progress('progress/project missing', trouble('project'), 'Exporting'),
-  progress('progress/link out of reach', trouble('down', { state: 'bundling' }), 'Making the download link'),
-  endedProgress(
-    'progress/making another link',
-    aRun({ ...halfDone, state: 'bundling', relinked: 1 }),
-    'exported',
-  ),
-  progress('progress/start unclear, wrong id', wrongId, 'Needs an answer'),
-  endedProgress('progress/done', ended(anEnding.done, { pageCount: 412 }), 'exported'),
+  progress('limit', trouble('limit'), 'Exporting'),
+  progress('key', trouble('key'), 'Exporting'),
+  progress('key, admins told', { pollFailure: told401 }, 'Exporting'),
+  progress('forbidden', trouble('forbidden'), 'Exporting'),
+  progress('project missing', trouble('project'), 'Exporting'),
+  progress('link out of reach', trouble('down', { state: 'bundling' }), 'Making the download link'),
+  endedProgress('making another link', { ...halfDone, state: 'bundling', relinked: 1 }, 'exported'),
+  progress('start unclear, wrong id', wrongId, 'Needs an answer'),
+  endedProgress('done', ended(anEnding.done, { pageCount: 412 }), 'exported'),
 ];
 
 const questions: GalleryState[] = [
-  question('question/start unclear', aRun({ ...accepted, state: 'unknown' }), 'start'),
-  question('question/wrong id', wrongId, 'start'),
+  question('start unclear', { ...accepted, state: 'unknown' }, 'start'),
+  question('wrong id', wrongId, 'start'),
   ...(['startAgain', 'leave', 'watchIt', 'late'] as const).map((action) =>
     question(
-      `question/${action}`,
-      aRun({ attempt: 2, answer: { attempt: 1, by: 'ben', byId: 'U0BEN', action } }),
+      `${action}`,
+      { attempt: 2, answer: { attempt: 1, by: 'ben', byId: 'U0BEN', action } },
       'unclear',
     ),
   ),
@@ -146,88 +122,80 @@ const notStarted = (changes: Partial<Extract<Ending, { kind: 'notStarted' }>>): 
 const privately = { privately: true };
 
 const endings: GalleryState[] = [
-  ending('ending/done', ended(anEnding.done, { pageCount: 412 }), 'exported'),
-  ending('ending/done, two are told', ended(anEnding.done, { pageCount: 1, watchers: [ben] }), 'exported'),
-  ending('ending/done, end of link unknown', ended(done({ linkEndsAtMs: undefined })), 'exported'),
-  ending('ending/done, privately', ended(done(privately)), 'exported'),
-  ending('ending/done, privately, two are told', ended(done(privately), { watchers: [ben] }), 'exported'),
+  ending('done', ended(anEnding.done, { pageCount: 412 }), 'exported'),
+  ending('done, two are told', ended(anEnding.done, { pageCount: 1, watchers: [ben] }), 'exported'),
+  ending('done, end of link unknown', ended(done({ linkEndsAtMs: undefined })), 'exported'),
+  ending('done, privately', ended(done(privately)), 'exported'),
+  ending('done, privately, two are told', ended(done(privately), { watchers: [ben] }), 'exported'),
   ending(
-    'ending/done, direct messages refused',
+    'done, direct messages refused',
     ended(done({ ...privately, refusal: 'messages_tab_disabled' })),
     'exported',
   ),
   ending(
-    'ending/done, one byte, of a job alone',
+    'done, one byte, of a job alone',
     ended(done({ sizeBytes: 1 }), { ...byJob, pageCount: 1 }),
     'exported',
     'job se_3f9a…4a06',
   ),
   ending(
-    'ending/done, with nothing else told',
+    'done, with nothing else told',
     ended({ kind: 'done', link: 'x' }, { completedAtMs: undefined }),
     'exported',
   ),
-  ending('ending/link over', ended(done({ expired: true })), 'exported'),
-  ending('ending/failed', ended(anEnding.failed, halfDone), 'failed'),
-  ending('ending/failed without a reason', ended({ kind: 'failed' }, { completedAtMs: undefined }), 'failed'),
-  ending('ending/failed, of a job alone', ended({ kind: 'failed' }, byJob), 'failed', 'job se_3f9a…4a06'),
+  ending('link over', ended(done({ expired: true })), 'exported'),
+  ending('failed', ended(anEnding.failed, halfDone), 'failed'),
+  ending('failed without a reason', ended({ kind: 'failed' }, { completedAtMs: undefined }), 'failed'),
+  ending('failed, of a job alone', ended({ kind: 'failed' }, byJob), 'failed', 'job se_3f9a…4a06'),
   ending(
-    'ending/failed, with a long reason and a label',
+    'failed, with a long reason and a label',
     ended({ kind: 'failed', reason: '😀'.repeat(400) }, { version: '1.2\n<!here>' }),
     'failed',
   ),
   ...(['plan', 'key', 'limit', 'down', 'project'] as const).map((why) =>
-    ending(`ending/not started, ${why}`, ended(notStarted({ why }), accepted), 'not started'),
+    ending(`not started, ${why}`, ended(notStarted({ why }), accepted), 'not started'),
   ),
   ...(['domain', 'other'] as const).map((why) =>
-    ending(`ending/not started, ${why}`, ended(notStarted({ why }), accepted), 'othing was started'),
+    ending(`not started, ${why}`, ended(notStarted({ why }), accepted), 'othing was started'),
   ),
   ending(
-    'ending/not started, label or pages',
+    'not started, label or pages',
     ended(notStarted({ why: 'domain', reason: 'Unknown path' }), { ...accepted, paths: ['/a'] }),
     'othing was started',
   ),
   ...(['key', 'plan'] as const).map((why) =>
     ending(
-      `ending/not started, ${why}, admins told`,
+      `not started, ${why}, admins told`,
       ended(notStarted({ why, adminsTold: true }), accepted),
       'not started',
     ),
   ),
+  ending('not permitted', ended(notStarted({ why: 'permission', reason: '@Ben' }), accepted), 'not started'),
+  ending('not permitted, nobody to ask', ended(notStarted({ why: 'permission' }), accepted), 'not started'),
+  ending('lost', ended(anEnding.lost), 'no longer knows'),
+  ending('lost, watched', ended(anEnding.lost, { joined: true }), 'does not know'),
   ending(
-    'ending/not permitted',
-    ended(notStarted({ why: 'permission', reason: '@Ben' }), accepted),
-    'not started',
-  ),
-  ending(
-    'ending/not permitted, nobody to ask',
-    ended(notStarted({ why: 'permission' }), accepted),
-    'not started',
-  ),
-  ending('ending/lost', ended(anEnding.lost), 'no longer knows'),
-  ending('ending/lost, watched', ended(anEnding.lost, { joined: true }), 'does not know'),
-  ending(
-    'ending/lost, with an id that somebody gave',
+    'lost, with an id that somebody gave',
     ended(anEnding.lost, { answer: { attempt: 1, by: 'ana', byId: 'U0ANA', action: 'watchIt' } }),
     'does not know',
   ),
-  ending('ending/no longer watched', ended(anEnding.gaveUp), 'stopped watching'),
-  ending('ending/no link', ended(anEnding.noLink), 'could not get'),
-  ending('ending/no link, key', ended({ kind: 'noLink', why: 'key' }), 'could not get'),
-  ending('ending/no link, project', ended({ kind: 'noLink', why: 'project' }), 'could not get'),
-  ending('ending/no further link', ended(anEnding.noLink, { relinked: 1 }), 'could not get'),
-  ending('ending/broken', ended(anEnding.broken), 'broke'),
-  ending('ending/broken at the start', ended(anEnding.broken, accepted), 'broke'),
+  ending('no longer watched', ended(anEnding.gaveUp), 'stopped watching'),
+  ending('no link', ended(anEnding.noLink), 'could not get'),
+  ending('no link, key', ended({ kind: 'noLink', why: 'key' }), 'could not get'),
+  ending('no link, project', ended({ kind: 'noLink', why: 'project' }), 'could not get'),
+  ending('no further link', ended(anEnding.noLink, { relinked: 1 }), 'could not get'),
+  ending('broken', ended(anEnding.broken), 'broke'),
+  ending('broken at the start', ended(anEnding.broken, accepted), 'broke'),
 ];
 
 const direct: GalleryState[] = [
-  shown('private')('direct message/link', ended(done(privately)), 'exported'),
-  shown('refused')(
-    'direct message/refused, to somebody who wanted to be told',
+  shown('direct message', 'private')('link', ended(done(privately)), 'exported'),
+  shown('direct message', 'refused')(
+    'refused, to somebody who wanted to be told',
     ended(anEnding.notStarted, { ...accepted, kept: undefined, watchers: [ben] }),
     'othing was started',
   ),
-  shown('private')('direct message/link over', ended(done({ ...privately, expired: true })), 'exported'),
+  shown('direct message', 'private')('link over', ended(done({ ...privately, expired: true })), 'exported'),
 ];
 
 const retracted = (name: string, end: Ending, changes: Partial<ExportRun> = accepted) =>
@@ -246,6 +214,8 @@ const running = (name: string, run: ExportRun, mayFollow = true, readerId = ben.
     `export/${name}`,
     runningMessage(run, NOW_MS, { thread: mayFollow ? THREAD : undefined, mayFollow, readerId }, REQUEST),
   );
+const unchanged = (name: string, changes: Partial<ExportRun>) =>
+  answered(`export/answer/nothing new${name}`, unchangedProgressMessage(aRun(changes)));
 const elsewhere = aRun({ asked: { channel: 'D0ANA', joinable: false, isPublic: false, atMs: NOW_MS } });
 
 const answers: GalleryState[] = [
@@ -262,19 +232,13 @@ const answers: GalleryState[] = [
   running("answer/running already, the reader's own", aRun(), true, ana.id),
   running("answer/start unclear, the reader's own", aRun({ ...accepted, state: 'unknown' }), true, ana.id),
   running('answer/start unclear, elsewhere', aRun({ ...accepted, state: 'unknown' }), false),
-  answered('export/answer/nothing new', unchangedProgressMessage(aRun(halfDone))),
-  answered('export/answer/nothing new, no percentage', unchangedProgressMessage(aRun())),
-  answered('export/answer/nothing new, queued', unchangedProgressMessage(aRun({ status: 'queued' }))),
-  answered(
-    'export/answer/nothing new, a state of its own',
-    unchangedProgressMessage(aRun({ status: 'Packaging' })),
-  ),
-  answered('export/answer/nothing new, limit', unchangedProgressMessage(trouble('limit'))),
-  answered('export/answer/nothing new, ended', unchangedProgressMessage(ended(anEnding.gaveUp))),
-  answered(
-    'export/answer/nothing new, start unclear',
-    unchangedProgressMessage(aRun({ ...accepted, state: 'unknown' })),
-  ),
+  unchanged('', halfDone),
+  unchanged(', no percentage', {}),
+  unchanged(', queued', { status: 'queued' }),
+  unchanged(', a state of its own', { status: 'Packaging' }),
+  unchanged(', limit', trouble('limit')),
+  unchanged(', ended', ended(anEnding.gaveUp)),
+  unchanged(', start unclear', { ...accepted, state: 'unknown' }),
   answered('export/answer/an earlier attempt', earlierAttemptMessage),
   answered('export/answer/not in the channel', noPlaceMessage(aRun(), 'not_in_channel')),
   answered('export/answer/not in a private channel', noPlaceMessage(aRun(), 'channel_not_found')),
@@ -294,48 +258,31 @@ const request = {
 const manyDomains = (count: number) => Array.from({ length: count }, (_, index) => `d${index}.acme.com`);
 const someDomains = aProject({ name: 'gamma' });
 
+type Asked = Parameters<typeof exportModalView>;
+const asks = (
+  name: string,
+  projects: Asked[2]['projects'],
+  values: Asked[0] = {},
+  by: Partial<Asked[1]> = {},
+) =>
+  modal(
+    `export/modal/${name}`,
+    exportModalView(values, { user: ana, channel, ...by }, { ...inThread, projects }),
+  );
+
 const modals: GalleryState[] = [
-  modal(
-    'export/modal/any domain',
-    exportModalView({}, { user: ana, channel }, { ...inThread, projects: [aProject()] }),
-  ),
-  modal(
-    'export/modal/opened on Home',
-    exportModalView(
-      {},
-      { user: ana, channel: { id: '', name: '' } },
-      { ...inThread, projects: [aProject()] },
-    ),
-  ),
-  modal(
-    'export/modal/known domains',
-    exportModalView({}, { user: ana, channel }, { ...inThread, projects: [acme, beta] }),
-  ),
-  modal(
-    'export/modal/one domain',
-    exportModalView({}, { user: ana, channel }, { ...inThread, projects: [{ ...acme, domains: [SITE] }] }),
-  ),
-  modal(
-    'export/modal/project asked for, filled in',
-    exportModalView(request, { user: ana, channel }, { ...inThread, projects: [acme, someDomains] }),
-  ),
-  ...(
-    [
-      ['a domain of two projects', [acme, { ...beta, domains: ['docs.acme.com'] }]],
-      ['a list of domains', [{ ...acme, domains: manyDomains(12) }]],
-      ['more domains than Slack lists', [{ ...acme, domains: manyDomains(101) }]],
-      [
-        'a domain longer than Slack shows',
-        [{ ...acme, domains: [SITE, `${'a'.repeat(60)}.${'b'.repeat(12)}.io`] }],
-      ],
-    ] as const
-  ).map(([name, projects]) =>
-    modal(`export/modal/${name}`, exportModalView({}, { user: ana, channel }, { ...inThread, projects })),
-  ),
-  modal(
-    'export/modal/for a guest',
-    exportModalView({}, { user: gus, channel }, { ...inThread, projects: [aProject()] }),
-  ),
+  asks('any domain', [aProject()]),
+  asks('opened on Home', [aProject()], {}, { channel: { id: '', name: '' } }),
+  asks('known domains', [acme, beta]),
+  asks('one domain', [{ ...acme, domains: [SITE] }]),
+  asks('project asked for, filled in', [acme, someDomains], request),
+  asks('a domain of two projects', [acme, { ...beta, domains: [SITE] }]),
+  asks('a list of domains', [{ ...acme, domains: manyDomains(12) }]),
+  asks('more domains than Slack lists', [{ ...acme, domains: manyDomains(101) }]),
+  asks('a domain longer than Slack shows', [
+    { ...acme, domains: [SITE, `${'a'.repeat(60)}.${'b'.repeat(12)}.io`] },
+  ]),
+  asks('for a guest', [aProject()], {}, { user: gus }),
   modal(
     'export/modal/link for oneself alone',
     exportModalView(

@@ -6,7 +6,7 @@ const START = 'POST /v1/static-export/jobs';
 type Kind = [name: string, make: () => Fault];
 
 /** Makers of faults, of which each draws its variant. */
-export function faultMakers(random: () => number) {
+function faultMakers(random: () => number) {
   const pick = <T>(list: readonly [T, ...T[]]): T => list[Math.floor(random() * list.length)] ?? list[0];
   const when = (): Phase => pick(['before', 'after']);
   return {

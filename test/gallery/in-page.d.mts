@@ -1,1 +1,0 @@
-export function linesDown(): { name: string; lines: number | undefined }[];
