@@ -21,6 +21,7 @@ test('every state has a name of its own', () => {
 describe('every state is in the gallery:', () => {
   /** Functions of the files with views that show nothing by themselves, and those that wait, which no view does. */
   const SHOW_NOTHING = [
+    'asMessage',
     'choicesOf',
     'findEntry',
     'fitsModal',
