@@ -1,6 +1,6 @@
 import { allowGrowth } from './config/node.ts';
 import { secretsInAddress } from './config/redis.ts';
-import { readSettings, type Settings, secretsOf, warningsOf } from './config/settings.ts';
+import { readSettings, type Settings, secretsOf } from './config/settings.ts';
 import { type AppParts, createRoleParts } from './role.ts';
 import { createLog, type Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';
@@ -88,7 +88,6 @@ export async function main(
     const settings = readSettings(env);
     const secrets = secretsOf(settings);
     log = createLog(settings.logLevel, secrets);
-    for (const warning of warningsOf(settings)) log.warn(warning);
     prepareWayOut(settings);
     const app = startApp(settings, { ...parts, log, secrets, stopping: stopping.signal });
     const { shutdownMs } = { ...defaultTiming, ...parts.timing };

@@ -49,15 +49,6 @@ export function redisAddressOf(settings: Settings): RedisAddress | undefined {
   return { url, ca, sentinelUser, sentinelPassword: settings.redisSentinelPassword };
 }
 
-/** Returns warnings about suspicious settings, each with its fix and without its value; Docket still starts. */
-export function warningsOf({ slackSigningSecret, slackAppToken }: Settings): string[] {
-  if (slackAppToken !== undefined || slackSigningSecret === undefined) return [];
-  if (/^[0-9a-f]{32}$/i.test(slackSigningSecret)) return [];
-  return [
-    "SLACK_SIGNING_SECRET is not 32 hexadecimal characters, as Slack's are. If its requests are refused, copy it again from the App Credentials of your Slack app.",
-  ];
-}
-
 /** Every problem of the settings, one per line, each with its fix and none with a value. */
 export class SettingsError extends OperatorError {
   override readonly name = 'SettingsError';

@@ -1,19 +1,12 @@
 import '../config/node.ts';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { WebClient } from '@slack/web-api';
 import { parse } from 'yaml';
 import { type EnvFile, healthAddressOf, readEnvFile } from '../config/env-file.ts';
-import {
-  readSettings,
-  redisAddressOf,
-  type Settings,
-  SettingsError,
-  warningsOf,
-} from '../config/settings.ts';
+import { readSettings, redisAddressOf, type Settings, SettingsError } from '../config/settings.ts';
 import { createDocsApi, type DocsApiRequest } from '../docs-api/client.ts';
 import { DocsApiError } from '../docs-api/errors.ts';
 import { connectionProblem, docsProblemOf } from '../docs-api/problems.ts';
@@ -71,13 +64,13 @@ export async function diagnose(variables: NodeJS.ProcessEnv): Promise<Line[]> {
   }
 }
 
-function judgeEnvFile(file: EnvFile): Line {
-  if (file.problem !== undefined) return wrong('.env', file.problem);
-  if (file.text === undefined)
-    return ok('.env', 'There is none: settings come from the environment. npm run setup writes one.');
-  return file.warning === undefined
-    ? ok('.env', 'Only its owner can read it.')
-    : warning('.env', file.warning);
+function judgeEnvFile({ problem, warning: flaw, text }: EnvFile): Line {
+  if (problem !== undefined) return wrong('.env', problem);
+  if (flaw !== undefined) return warning('.env', flaw);
+  return ok(
+    '.env',
+    text === undefined ? 'There is none. npm run setup writes one.' : 'Its owner alone reads it.',
+  );
 }
 
 /** How long an answer may take. */
@@ -124,17 +117,12 @@ function slackRefusal(name: string, error: unknown, fix: string): Line {
   return wrong(name, connectionProblem(code, 'Slack') ?? `Slack cannot be reached (${code}). ${way}`);
 }
 
-/** Checks the token of Socket Mode, or the form of the signing secret. The request opens no connection. */
+/** Checks the token of Socket Mode, if any. The request opens no connection. */
 export async function checkRequests(settings: Settings): Promise<Line> {
   const { slackAppToken } = settings;
   if (slackAppToken === undefined) {
-    const name = 'SLACK_SIGNING_SECRET';
-    const [problem] = warningsOf(settings);
-    if (problem !== undefined) return warning(name, problem);
-    return ok(
-      name,
-      'It has the right form. No call can verify it: once Docket runs, /readyz reports requests with another signature.',
-    );
+    const text = 'It is set. No call can verify it: /readyz reports requests with another signature.';
+    return ok('SLACK_SIGNING_SECRET', text);
   }
   const name = 'SLACK_APP_TOKEN';
   try {
@@ -146,55 +134,45 @@ export async function checkRequests(settings: Settings): Promise<Line> {
   }
 }
 
-/** No platform gives this id to a project. */
-const NO_PROJECT = 'docket-doctor-asks-for-no-project';
-
 /** Checks the address of the platform, and the key and the id of each project. */
 export const checkProjects = (settings: Settings): Promise<Line[]> =>
   Promise.all(settings.projects.map((project) => checkProject(settings, project)));
 
-/** Requests one row of a day's views, which changes nothing. */
+/** Requests one row of today's views, which changes nothing; without a project's id, those of a project that is none. */
 async function checkProject(settings: Settings, project: Project): Promise<Line> {
-  const url = 'DOCS_API_URL';
-  const { name, projectId, apiKey, apiKeyFile, apiKeyVariable: keyVariable } = project;
-  const keyName = settings.projects.length > 1 ? `${keyVariable} (project ${name})` : keyVariable;
+  const { docsApiUrl: baseUrl, proxies, projects } = settings;
+  const { name, projectId = 'docket-doctor-asks-for-no-project', apiKey, apiKeyFile } = project;
+  const keyVariable = project.apiKeyVariable;
+  const keyName = projects.length > 1 ? `${keyVariable} (project ${name})` : keyVariable;
   const idName = project.domains === undefined ? 'DOCS_PROJECT_ID' : `projectId of project ${name}`;
   const copy = 'from the API keys page of the dashboard.';
+  const isUnset = project.projectId === undefined;
+  const unset = `It is not set: exports work, the agent and digests do not. Copy the project's id ${copy}`;
   let last: DocsApiRequest | undefined;
+  const log = (request: DocsApiRequest) => {
+    last = request;
+  };
+  const api = createDocsApi({ baseUrl, apiKey, apiKeyFile, proxies, timeoutMs: LIMIT_MS, log });
+  const today = new Date().toISOString().slice(0, 10);
   try {
-    const { docsApiUrl: baseUrl, proxies } = settings;
-    const log = (request: DocsApiRequest) => {
-      last = request;
-    };
-    const api = createDocsApi({ baseUrl, apiKey, apiKeyFile, proxies, timeoutMs: LIMIT_MS, log });
-    const [dateFrom, dateTo] = [dayBefore(86_400_000), dayBefore(0)];
-    await api.getPageViews({ projectId: projectId ?? NO_PROJECT, dateFrom, dateTo, limit: 1 });
+    await api.getPageViews({ projectId, dateFrom: today, dateTo: today, limit: 1 });
   } catch (error) {
     if (!(error instanceof DocsApiError) || last === undefined) throw error;
-    const { kind, platformMessage } = error;
-    const problem = docsProblemOf(last, { project: name, keyVariable, isFile: apiKeyFile !== undefined });
-    if (kind === 'key_rejected') return wrong(keyName, `${problem?.text} Copy one ${copy}`);
-    if (kind === 'forbidden') return warning(keyName, String(problem?.text));
-    if (kind === 'rate_limited' || kind === 'server')
-      return warning(idName, `It could not be checked: ${problem?.text}`);
+    const { text } =
+      docsProblemOf(last, { project: name, keyVariable, isFile: apiKeyFile !== undefined }) ?? {};
+    if (error.kind === 'key_rejected') return wrong(keyName, `${text} Copy one ${copy}`);
+    if (error.kind === 'forbidden') return warning(keyName, String(text));
+    if (error.kind === 'rate_limited' || error.kind === 'server')
+      return warning(idName, `It could not be checked: ${text}`);
     // The platform's API answers errors as JSON with a text.
-    if (kind !== 'not_found' || platformMessage === undefined)
-      return wrong(
-        url,
-        problem?.text ??
-          `What answers there is not the platform's API (${last.status}). Set the base address of the API, without /v1 or /v2.`,
-      );
-    if (projectId !== undefined) return wrong(idName, `The platform does not know it. Copy it again ${copy}`);
+    const isAnswer = error.kind === 'not_found' && error.platformMessage !== undefined;
+    const other = `What answers there is not the platform's API (${last.status}). Set the base address of the API, without /v1 or /v2.`;
+    if (!isAnswer) return wrong('DOCS_API_URL', text ?? other);
+    if (!isUnset) return wrong(idName, `The platform does not know it. Copy it again ${copy}`);
   }
-  if (projectId === undefined)
-    return warning(
-      idName,
-      `It is not set: exports work, the agent and digests do not. Copy the project's id ${copy}`,
-    );
-  return ok(url, 'The docs platform answers, accepts the key, and knows the project.');
+  if (isUnset) return warning(idName, unset);
+  return ok('DOCS_API_URL', 'The docs platform answers, accepts the key, and knows the project.');
 }
-
-const dayBefore = (ms: number) => new Date(Date.now() - ms).toISOString().slice(0, 10);
 
 /** Checks the Redis of the settings, or whether Docket can start its own. Starts none, and writes nothing. */
 async function checkStorage(settings: Settings, searchPath: string): Promise<Line[]> {
@@ -207,7 +185,7 @@ async function checkStorage(settings: Settings, searchPath: string): Promise<Lin
   return problems.map((problem) => {
     if (isAllowed(problem, settings.redisAllow))
       return warning('Redis', `${problem.text} REDIS_ALLOW accepts it.`);
-    return levelOf(problem) === 'warn' ? warning('Redis', problem.text) : wrong('Redis', problem.text);
+    return (levelOf(problem) === 'warn' ? warning : wrong)('Redis', problem.text);
   });
 }
 
@@ -217,7 +195,7 @@ function checkOwnRedis(dataDir: string, searchPath: string): Line {
     const program = findServer(searchPath);
     return ok(
       'Redis',
-      `REDIS_URL is not set: Docket starts its own ${program}, with its data in ${resolve(dataDir)}.`,
+      `REDIS_URL is not set: Docket starts its own ${program}, with its data in ${dataDir}.`,
     );
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
@@ -225,22 +203,20 @@ function checkOwnRedis(dataDir: string, searchPath: string): Line {
   }
 }
 
-/** Tries to listen on Docket's port. If Docket itself already does, all is well. */
+/** Tries to listen on Docket's port, unless Docket itself does. */
 async function checkPort(settings: Settings, env: NodeJS.ProcessEnv): Promise<Line> {
-  const [name, port] =
-    settings.role === 'worker'
-      ? (['HEALTH_PORT', settings.healthPort] as const)
-      : (['PORT', settings.port] as const);
+  const name = settings.role === 'worker' ? 'HEALTH_PORT' : 'PORT';
+  const health = `http://${healthAddressOf(env)}/healthz`;
+  const answer = await fetch(health, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
+  if (answer?.ok) return ok(name, 'Docket is running, and answers there.');
   const server = createServer();
   try {
-    await listen(server, name, port, settings.host);
+    await listen(server, name, name === 'PORT' ? settings.port : settings.healthPort, settings.host);
     server.close();
     return ok(name, 'It is free.');
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    const health = `http://${healthAddressOf(env)}/healthz`;
-    const answer = await fetch(health, { signal: AbortSignal.timeout(1000) }).catch(() => undefined);
-    return answer?.ok ? ok(name, 'Docket is running, and answers there.') : wrong(name, error.message);
+    return wrong(name, error.message);
   }
 }
 

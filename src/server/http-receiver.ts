@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
-import { finished } from 'node:stream/promises';
 import { isValidSlackRequest, type Receiver } from '@slack/bolt';
 import type { Metrics } from '../metrics/metrics.ts';
 import { parseJson } from '../runtime/json.ts';
@@ -18,8 +17,9 @@ const CLOCK_TOLERANCE_S = 300;
 /** A long message with blocks, escaped and encoded, exceeds 600 kB. */
 const MAX_BYTES = 2_000_000;
 
-/** Maximum bytes of all bodies in progress together. */
+/** If all bodies in progress together are longer, only short ones are read; above twice this, none. */
 const MAX_OPEN_BYTES = 32_000_000;
+const SHORT_BYTES = 100_000;
 
 /** Approximate memory of a chunk without its bytes: a body can arrive in millions of chunks. */
 const CHUNK_OVERHEAD_BYTES = 200;
@@ -127,51 +127,34 @@ function parseBody(contentType: string | undefined, sent: string): unknown {
   return payload === undefined ? form : parseJson(String(payload));
 }
 
-interface OpenBody {
-  bytes: number;
-  /** Ends the reading with an HTTP status. */
-  refuse(status: number): void;
-}
-
 /**
- * Returns a function that reads a whole body. If the body is too long or cut off, the function returns the HTTP status
- * of the `refusal`. If all open bodies together are too long, the longest one is refused, since Slack's are short. The
- * server limits the time for a body.
+ * Returns a function that reads a whole body, or returns the HTTP status of a refusal if the body is too long or cut
+ * off. If all open bodies together are too long, only short ones are read, since Slack's are. The server limits the
+ * time for a body.
  */
 function createBodyReader() {
-  const openBodies = new Set<OpenBody>();
   let openBytes = 0;
-
-  function receive(body: OpenBody, bytes: number) {
-    body.bytes += bytes;
-    openBytes += bytes;
-    if (body.bytes > MAX_BYTES) body.refuse(413);
-    if (openBytes > MAX_OPEN_BYTES)
-      [...openBodies].reduce((one, other) => (other.bytes > one.bytes ? other : one)).refuse(503);
-  }
+  const maxBytes = () =>
+    openBytes <= MAX_OPEN_BYTES ? MAX_BYTES : openBytes <= 2 * MAX_OPEN_BYTES ? SHORT_BYTES : 0;
 
   return async function readBody(request: IncomingMessage): Promise<{ body: string; refusal?: number }> {
     if (Number(request.headers['content-length']) > MAX_BYTES) return { body: '', refusal: 413 };
-    const refused = new AbortController();
-    const body: OpenBody = { bytes: 0, refuse: (status) => refused.abort(status) };
     const chunks: Buffer[] = [];
-    const onData = (chunk: Buffer) => {
-      chunks.push(chunk);
-      receive(body, chunk.length + CHUNK_OVERHEAD_BYTES);
-    };
-    openBodies.add(body);
-    request.on('data', onData);
+    let bytes = 0;
+    // Without a listener, an error of the connection would end the process.
+    request.on('error', () => {});
     try {
-      await finished(request, { signal: refused.signal, cleanup: true });
+      for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+        chunks.push(chunk);
+        bytes += chunk.length + CHUNK_OVERHEAD_BYTES;
+        openBytes += chunk.length + CHUNK_OVERHEAD_BYTES;
+        if (bytes > maxBytes()) return { body: '', refusal: bytes > MAX_BYTES ? 413 : 503 };
+      }
       return { body: Buffer.concat(chunks).toString() };
     } catch {
-      return { body: '', refusal: refused.signal.aborted ? refused.signal.reason : 400 };
+      return { body: '', refusal: 400 };
     } finally {
-      request.off('data', onData);
-      // Without a listener, an error of the connection would end the process.
-      request.on('error', () => {});
-      openBodies.delete(body);
-      openBytes -= body.bytes;
+      openBytes -= bytes;
     }
   };
 }

@@ -87,15 +87,15 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts) 
         const openedAtMs = performance.now();
         await serve(link, line);
         retired = link;
-        // A connection that lasted is no failure: Slack renews each every few hours.
-        if (performance.now() - openedAtMs > timing.retryMaxMs) failures = -1;
+        // Slack renews each connection every few hours.
+        if (performance.now() - openedAtMs > timing.retryMaxMs) failures = 0;
       } catch (error) {
         void retire(link);
         if (!stopping.signal.aborted) retryAfterMs = logFailure(line, error);
       }
       failures += 1;
-      const pauseMs = failures === 0 ? 0 : backoffMs(timing, failures, random());
-      await pause(Math.max(pauseMs, retryAfterMs), undefined, stopping).catch(() => {});
+      const pauseMs = Math.max(backoffMs(timing, failures, random()), retryAfterMs);
+      await pause(pauseMs, undefined, stopping).catch(() => {});
     }
   }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { settingNames as known, readSettings, secretsOf, warningsOf } from '../../src/config/settings.ts';
+import { settingNames as known, readSettings, secretsOf } from '../../src/config/settings.ts';
 import { configFolder, problemsOf, sound } from '../support/config/builders.ts';
 
 const { fileWith } = configFolder();
@@ -168,16 +168,6 @@ describe('a value as docker keeps it', () => {
     ['LOG_LEVEL', '"info"'],
   ])('%s=%s is refused with the fix alone', (name, value) => {
     expect(problemsOf({ ...sound, [name]: value })).toEqual([`${name} ${quotes}`]);
-  });
-});
-
-describe('warnings', () => {
-  const of = (env: NodeJS.ProcessEnv) => warningsOf(readSettings({ ...sound, ...env }));
-
-  test('there are none of a sound one, nor with Socket Mode, which needs none', () => {
-    expect(of({})).toEqual([]);
-    expect(of({ SLACK_SIGNING_SECRET: '0123456789ABCDEF0123456789abcdef' })).toEqual([]);
-    expect(of({ SLACK_APP_TOKEN: 'xapp-1', SLACK_SIGNING_SECRET: 'g'.repeat(32) })).toEqual([]);
   });
 });
 

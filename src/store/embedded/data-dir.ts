@@ -1,5 +1,14 @@
-import { accessSync, chmodSync, constants, mkdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../runtime/log.ts';
 import { OperatorError } from '../../runtime/operator-error.ts';
@@ -28,15 +37,11 @@ export function prepareDataDir(dataDir: string): ServerPlace {
   return { folder, socketPath, pidFile: join(folder, 'redis.pid'), logFile: join(folder, 'redis.log') };
 }
 
-/** Throws `OperatorError` if the folder, or its nearest parent if it is missing, is not writable. Changes nothing. */
+/** Throws `OperatorError` if the folder exists, and is not writable. Changes nothing. */
 export function inspectDataDir(dataDir: string): void {
   const given = resolve(dataDir);
-  withDataDirErrors(given, () => {
-    const nearest = nearestThatExists(join(given, 'redis'));
-    if (!statSync(nearest).isDirectory())
-      throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR', path: nearest });
-    accessSync(nearest, constants.W_OK | constants.X_OK);
-  });
+  const writable = constants.W_OK | constants.X_OK;
+  if (existsSync(given)) withDataDirErrors(given, () => accessSync(`${given}/.`, writable));
 }
 
 /** With less free space than this, a disk counts as full: Redis exits if it cannot write. */
@@ -58,11 +63,6 @@ export function watchDiskSpace(folder: string, log: Pick<Log, 'error'>): () => s
     wasFull = isFull;
     return isFull ? DISK_FULL : undefined;
   };
-}
-
-function nearestThatExists(path: string): string {
-  const exists = statSync(path, { throwIfNoEntry: false }) !== undefined;
-  return exists || path === dirname(path) ? path : nearestThatExists(dirname(path));
 }
 
 function withDataDirErrors<T>(dataDir: string, action: () => T): T {

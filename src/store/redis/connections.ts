@@ -130,7 +130,7 @@ function connect(address: RedisAddress, onError: OnConnectionError, kind: Connec
   const redis = new Redis({ ...targetOf(address, url), ...common });
   redis.on('error', onError);
   redis.on('sentinelError', onError);
-  return reconnectOnSelectError(redis);
+  return redis;
 }
 
 /** ioredis' own connector asks the sentinels before each connection, and rejects servers that are not the primary. */
@@ -186,15 +186,4 @@ function connectToCluster(
   cluster.on('error', onError);
   cluster.on('node error', onError);
   return cluster;
-}
-
-/** Reconnects if SELECT fails: ioredis would continue in database 0, which may have another Docket's data. */
-function reconnectOnSelectError(redis: Redis): Redis {
-  redis.on('error', (error: Error & { command?: { name: string } }) => {
-    if (error.command?.name === 'select') redis.disconnect(true);
-  });
-  // BullMQ duplicates connections for its blocking reads; that copies options but no listeners.
-  const duplicate = redis.duplicate.bind(redis);
-  redis.duplicate = (override) => reconnectOnSelectError(duplicate(override));
-  return redis;
 }
