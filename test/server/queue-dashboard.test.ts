@@ -36,8 +36,9 @@ async function shown() {
 test('this machine sees the queues', async () => {
   const ask = await shown();
   expect(await ask('/')).toMatchObject({ status: 200, text: expect.stringContaining('Docket') });
-  const { status, text } = await ask('/api/queues');
-  expect(status).toBe(200);
+  // Its connection to Redis may need a moment.
+  await expect.poll(async () => (await ask('/api/queues')).status).toBe(200);
+  const { text } = await ask('/api/queues');
   const { queues } = JSON.parse(text);
   expect(queues.map(({ name }: { name: string }) => name)).toEqual([
     'docs-export',
