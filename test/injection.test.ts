@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { notifiedBy } from '../demo/slack/notifies.ts';
 import type { Block } from '../demo/slack/workspace.ts';
 import { threadChoices } from '../src/commands/agent/modal.ts';
-import { mentionMessage } from '../src/jobs/agent/mention/view.ts';
-import { ephemeralMessage, threadNeeds } from '../src/jobs/agent/thread/ephemeral-view.ts';
+import { ephemeralMessage, offerMessage, threadNeeds } from '../src/jobs/agent/thread/ephemeral-view.ts';
 import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';
 import { threadLine, threadMessages } from '../src/jobs/agent/thread/view.ts';
 import { scheduleLine, scheduleNeeds } from '../src/jobs/digest/schedule/view.ts';
@@ -183,8 +182,7 @@ const messagesWith = (words: string): Message[] => [
     link: 'l',
     refusal: 'cannot_dm_bot',
   }),
-  mentionMessage('m', { kind: 'refused', permission: 'agent', ask: contacts(words) }),
-  mentionMessage('m', { kind: 'offer', text: words, excerpt: words }),
+  offerMessage('m', words),
   message([scheduleLine(aSchedule({ site: words, owner: { id: 'U0ANA', name: words } }))]),
   auditMessage({ done: [anAuditEntry({ subject: words })], refused: [] }),
   message([[unknownProjectText(words, ['acme'])], [notPermittedText('export', contacts(words))]]),

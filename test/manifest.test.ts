@@ -15,10 +15,8 @@ import { registry } from '../src/commands/index.ts';
 import type { Caller, CommandTools } from '../src/commands/intake.ts';
 import { actionsOf } from '../src/commands/registry.ts';
 import { welcomeActions, welcomeMessage } from '../src/commands/welcome/welcome.ts';
-import { mentionMessage } from '../src/jobs/agent/mention/view.ts';
 import { agentActions } from '../src/jobs/agent/thread/buttons.ts';
-import { digestAskMessages } from '../src/jobs/agent/thread/digest-ask-view.ts';
-import { ephemeralMessage } from '../src/jobs/agent/thread/ephemeral-view.ts';
+import { ephemeralMessage, offerMessage } from '../src/jobs/agent/thread/ephemeral-view.ts';
 import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../src/jobs/agent/thread/view.ts';
 import { digestActions } from '../src/jobs/digest/buttons.ts';
@@ -37,7 +35,7 @@ import { noNames } from '../src/slack/markdown/inline.ts';
 import { methodScopes } from '../src/slack/web-calls.ts';
 import { NOW_MS } from './support/builders.ts';
 import { aCaller, aProject } from './support/commands/builders.ts';
-import { anInstruction, anOffer, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
+import { anInstruction, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
 import { anAsk, anEdition, aSchedule } from './support/jobs/digest/builders.ts';
 import { aLinkRun, anEnding, aRun } from './support/jobs/export/builders.ts';
 import { aState } from './support/jobs/status/builders.ts';
@@ -248,7 +246,7 @@ function agentMessages(): Message[] {
   ];
   const question = ephemeralMessage(aThread(), { id: 'q', to: 'U0ANA', kind: 'question', about: '1.1' });
   const shown = threads.flatMap((thread) => threadMessages(aThread(thread)));
-  return [...shown.map(({ message }) => message), question, mentionMessage('U0ANA', anOffer)];
+  return [...shown.map(({ message }) => message), question, offerMessage('m', 'Add it')];
 }
 
 const digest = anEdition({ project: 'default' });
@@ -258,7 +256,7 @@ function digestMessages(): Message[] {
     goesOnMessage(one),
   );
   const posted = postedAlreadyMessage(digest, 'https://acme.example/archives/C0DOCS/p1');
-  const asked = digestAskMessages(aThread({ instructions: [anAsk()] }), 'https://acme.example/');
+  const asked = threadMessages(aThread({ instructions: [anAsk()] }), 'https://acme.example/');
   const asks = asked.map((line) => line.message);
   return [...listed, posted, ...asks, message([['Top pages']], askButtons(digest, 'pages'))];
 }
@@ -278,7 +276,7 @@ const toolsFor = (opened: ModalView[]) =>
           runs: { loadAll: async () => [aThread()] },
           threads: { followedIndex: async () => [aThread()], isClosed: async () => false },
         }),
-      loadVisible: async (id: string) => ({ kind: 'found', run: id === unclear.id ? unclear : digest }),
+      loadVisible: async (id: string) => (id === unclear.id ? unclear : digest),
     },
     names: async () => noNames,
     openModal: async (_caller: Caller, view: ModalView) => void opened.push(view),

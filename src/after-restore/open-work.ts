@@ -1,5 +1,4 @@
 import { ZodError } from 'zod';
-import { digestAskMessages } from '../jobs/agent/thread/digest-ask-view.ts';
 import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
 import { applySendResult, updateInstruction, withoutFinal } from '../jobs/agent/thread/transitions.ts';
 import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
@@ -86,10 +85,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     // The job may have been active since, in a round that the backup does not know.
     const next = (run.rounds.at(-1)?.n ?? 0) + 1;
     const ends = [...open.map(({ n }) => n), next].flatMap((n) => roundKeys(run.id, n));
-    const notFinal = withoutFinal(run);
-    const shown = [...threadMessages(notFinal), ...digestAskMessages(notFinal, undefined)].map(
-      ({ key }) => key,
-    );
+    const shown = threadMessages(withoutFinal(run)).map(({ key }) => key);
     await search([threadCardKey(run), `${run.id}.instruction`, ...shown, ...ends], run.sinceMs);
     const waiting = run.instructions.filter(({ state }) => state === 'waiting');
     const asked = waiting.reduce((thread, one) => {

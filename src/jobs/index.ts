@@ -1,5 +1,5 @@
 import type { RunBase } from '../store/runs.ts';
-import { mentionJob } from './agent/mention/job.ts';
+import { mentionJob } from './agent/mention.ts';
 import { threadJob } from './agent/thread/job.ts';
 import { watchJob } from './agent/watch/job.ts';
 import { editionJob } from './digest/edition/job.ts';

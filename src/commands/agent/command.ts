@@ -1,7 +1,6 @@
 import { agentActions, stopButton } from '../../jobs/agent/thread/buttons.ts';
-import type { ThreadEvent } from '../../jobs/agent/thread/event.ts';
 import { jobName } from '../../jobs/agent/thread/phrases.ts';
-import type { ListedThread, ThreadRun } from '../../jobs/agent/thread/record.ts';
+import type { ListedThread, ThreadClick, ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { threadLine, threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { mayMean, type TypedJob, withJob } from '../../jobs/typed-job.ts';
 import { isInChannel } from '../../jobs/visibility.ts';
@@ -16,7 +15,7 @@ import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import type { Registry } from '../registry.ts';
 import { followAgainButton, startNewButton, threadButtons, tryAgainButton } from './buttons.ts';
 import { messageEvents } from './events.ts';
-import { auditThread, findAgentJob, findThreads, followJob } from './follow.ts';
+import { auditThread, clickThread, findAgentJob, findThreads, followJob } from './follow.ts';
 import { instructButton, instructionProblem, instructModal, openInstructModal } from './modal.ts';
 import { sendModal, sendShortcut } from './shortcut.ts';
 
@@ -168,18 +167,10 @@ export async function stopFollowing(
   if (thread === undefined) return noneFollowedMessage(jobId);
   if (others.length > 0) return chooseThreadMessage(threads, rest, caller, tools);
   const { id, name } = caller.user;
-  const by = { id, name };
-  const click: ThreadEvent = {
-    kind: 'clicked',
-    action: 'stop',
-    by,
-    about: [],
-    attempt: 1,
-    atMs: tools.now(),
+  const click: ThreadClick = {
+    ...{ kind: 'clicked', action: 'stop', by: { id, name }, about: [], attempt: 1, atMs: tools.now() },
   };
-  const entry = { event: click, dedupeKey: `click stop ${caller.requestId}` };
-  const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
-  if (outcome === 'gone') return noneFollowedMessage(jobId);
+  if (!(await clickThread(thread, click, caller, tools))) return noneFollowedMessage(jobId);
   await auditThread(thread, 'stopped', tools);
   return message([[`I no longer follow ${jobName(thread)}.`]]);
 }

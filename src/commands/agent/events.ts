@@ -1,9 +1,10 @@
-import { newMention, type ProjectProblem } from '../../jobs/agent/mention/record.ts';
-import { newReply, threadEvent } from '../../jobs/agent/thread/event.ts';
-import { newThread, threadQuotas } from '../../jobs/agent/thread/record.ts';
+import { newMention } from '../../jobs/agent/mention.ts';
+import { tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
+import { newReply, newThread, threadEvent, threadQuotas } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
 import { chooseJobs } from '../../jobs/typed-job.ts';
 import { retention } from '../../runtime/timing.ts';
+import type { Message } from '../../slack/blocks.ts';
 import { noNames } from '../../slack/markdown/inline.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { type Reply, readReply } from '../../slack/reply.ts';
@@ -46,10 +47,16 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
   const problem = reply.kind === 'reply' && wanted ? await startFollowing(reply, wanted, tools) : undefined;
   if (problem === 'started') return;
   // Also in a followed thread: the platform exports a site, its agent does not.
-  const isAppended = threadTs !== undefined && !(parsed && namesSite(parsed));
+  const namesSite = parsed?.kind === 'export' && parsed.site !== undefined && parsed.typed === undefined;
+  const isAppended = threadTs !== undefined && !namesSite;
   const outcome = isAppended ? await appendToFollowedThread(reply, threadTs, tools) : 'notFollowed';
   if (reply.kind !== 'reply' || !parsed || parsed.kind === 'aside') return;
-  if (outcome === 'notFollowed' || outcome === 'early') await startMention(reply, problem, tools);
+  if (outcome !== 'notFollowed' && outcome !== 'early') return;
+  const { teamId, botUserId } = identity;
+  await accept(
+    newMention({ teamId, botUserId, reply: newReply.parse(reply), threadTs, problem }, tools.now()),
+    tools,
+  );
 }
 
 /** Appends a reply to the inbox of the run that follows its thread, if one does. */
@@ -67,9 +74,6 @@ async function appendToFollowedThread(
   return outcome.kind;
 }
 
-const namesSite = (parsed: ThreadText) =>
-  parsed.kind === 'export' && parsed.site !== undefined && parsed.typed === undefined;
-
 /** Returns the request to follow a job, if the text has its whole id, or an address with an id. */
 function followRequestOf(parsed: ThreadText) {
   if (parsed.kind === 'follow') return parsed;
@@ -84,11 +88,11 @@ function followRequestOf(parsed: ThreadText) {
  */
 async function startFollowing(
   { channel, ts, threadTs, user, external }: NewReply,
-  wanted: { jobId: string; project?: string | undefined },
+  { jobId, project: named }: { jobId: string; project?: string | undefined },
   tools: EventTools,
-): Promise<'started' | ProjectProblem | undefined> {
-  const project = resolveAgentProject(tools.projects, { named: wanted.project, channel });
-  if (project.kind === 'unclear') return project.problem;
+): Promise<'started' | Message | undefined> {
+  const project = resolveAgentProject(tools.projects, { named, channel }, jobId, '@Docket');
+  if ('problem' in project) return project.problem;
   const { teamId } = tools.identity;
   const place = { teamId, channel, rootTs: threadTs ?? ts };
   if (threadTs !== undefined && (await tools.threads.isClosed(place))) return undefined;
@@ -97,7 +101,7 @@ async function startFollowing(
       id: idOf('agent-thread', teamId, channel, ts),
       teamId,
       project: project.name,
-      agentJobId: wanted.jobId,
+      agentJobId: jobId,
       owner: { id: user, name: user },
       checked: false,
       // The app is a member, since it received this; the event does not say who else may read it.
@@ -108,16 +112,8 @@ async function startFollowing(
   );
   const [quota] = threadQuotas(thread, tools.limits);
   const accepted = await accept(thread, tools, [quota]);
-  if (accepted === 'full') return { kind: 'full', max: quota.max };
+  if (accepted === 'full') return tooManyThreadsMessage(quota.max);
   return accepted === 'claimed' ? undefined : 'started';
-}
-
-/** Starts the answer to a mention that starts nothing by itself. */
-async function startMention(reply: NewReply, problem: ProjectProblem | undefined, tools: EventTools) {
-  const { teamId, botUserId } = tools.identity;
-  const { threadTs } = reply;
-  const mention = { teamId, botUserId, reply: newReply.parse(reply), threadTs, problem };
-  await accept(newMention(mention, tools.now()), tools);
 }
 
 async function accept(
@@ -140,12 +136,6 @@ function readAddressedText(reply: RelevantReply, botUserId: string): ThreadText 
 
 /** The same for a repeat, and for the two events of one mention. */
 function dedupeKeyOf(reply: RelevantReply): string {
-  switch (reply.kind) {
-    case 'reply':
-      return reply.ts;
-    case 'edited':
-      return `${reply.ts} edited ${reply.editedTs}`;
-    case 'deleted':
-      return `${reply.ts} deleted`;
-  }
+  if (reply.kind === 'reply') return reply.ts;
+  return reply.kind === 'edited' ? `${reply.ts} edited ${reply.editedTs}` : `${reply.ts} deleted`;
 }

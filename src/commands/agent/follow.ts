@@ -1,12 +1,17 @@
-import type { ProjectProblem } from '../../jobs/agent/mention/record.ts';
-import { projectMessage } from '../../jobs/agent/mention/view.ts';
-import { instructEntry } from '../../jobs/agent/thread/event.ts';
+import {
+  noProjectIdMessage,
+  tooManyThreadsMessage,
+  whichProjectMessage,
+} from '../../jobs/agent/thread/ephemeral-view.ts';
 import {
   type DigestOrigin,
+  instructEntry,
   type ListedThread,
   listedThread,
   newThread,
+  type ThreadClick,
   type ThreadRun,
+  threadKind,
   threadQuotas,
   threadRun,
   visibleThread,
@@ -15,39 +20,39 @@ import { endThread } from '../../jobs/agent/thread/transitions.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
 import { filterVisible } from '../../jobs/visibility.ts';
+import { unknownProjectText } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { tsToMs } from '../../slack/text.ts';
+import { cut, singleLine, tsToMs } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
-import type { Caller, CommandTools } from '../intake.ts';
+import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 
 /** A thread to start. `text` goes to the agent; without `jobId` it creates the job. */
 interface FollowRequest {
-  jobId: string | undefined;
+  jobId?: string | undefined;
   text: string;
   /** As it was typed. */
   project: string | undefined;
   /** The existing thread, and the message that requested it. Without it the card becomes the thread. */
-  under?: { rootTs: string; ts?: string };
+  under?: { rootTs: string; ts?: string } | undefined;
   /** The instruction is the message at `under.ts`. */
   reply?: { ts: string; files: boolean };
-  /** The digest under which the job is requested. */
   origin?: DigestOrigin;
 }
 
-/** Starts a thread that follows a job. Returns a message if that is not possible. */
+/**
+ * Starts a thread that follows a job. Returns a message if that is not possible. If it was requested under a digest, a
+ * thread that is one too many ends at once, and says so there.
+ */
 export async function followJob(
   { jobId, text, project: named, under, reply, origin }: FollowRequest,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  const project = resolveAgentProject(tools.projects, { named, channel: caller.channel.id });
-  if (project.kind === 'unclear')
-    return jobId === undefined
-      ? projectMessage(project.problem, '/docs-agent new …', 'new')
-      : projectMessage(project.problem, `/docs-agent follow ${jobId}`);
+  const project = resolveAgentProject(tools.projects, { named, channel: caller.channel.id }, jobId);
+  if ('problem' in project) return project.problem;
   const { teamId, channel } = caller;
-  const instruction = { ...newInstructionOf(caller, text, tools), origin };
+  const instruction = newInstructionOf(caller, text, tools);
   const thread = newThread(
     {
       id: requestRunId(caller),
@@ -59,12 +64,19 @@ export async function followJob(
       mode: tools.replyMode,
       instruction: {
         ...instruction,
+        origin,
         ...(reply && { id: reply.ts, files: reply.files, isReply: true, atMs: Math.round(tsToMs(reply.ts)) }),
       },
     },
     tools.now(),
   );
-  return startThread(thread, caller, tools);
+  const quotas = threadQuotas(thread, tools.limits);
+  const acceptance = await tools.intake.start(thread, caller, quotas);
+  if (acceptance.kind === 'claimed') return followsAlready;
+  if (acceptance.kind !== 'full') return undefined;
+  await auditThread(thread, 'refused: too many threads', tools);
+  if (origin) await tools.intake.start(endThread(thread, { why: 'tooManyThreads' }), caller);
+  return tooManyThreadsMessage(quotas[0].max);
 }
 
 const newInstructionOf = ({ teamId, requestId, user }: Caller, text: string, { now }: CommandTools) => ({
@@ -74,53 +86,56 @@ const newInstructionOf = ({ teamId, requestId, user }: Caller, text: string, { n
   text,
 });
 
-/** Sends an instruction to the job of a thread. Returns whether the thread is still there. */
+const followsAlready = message([
+  ['This thread already follows a job, so nothing was sent: reply in it to instruct the agent.'],
+]);
+
+const notFollowed = message([['That job is no longer followed, so nothing was sent.']]);
+
+/** Returns the thread that a modal names. Rejects with `UserFacingError`. */
+export async function loadFollowed(
+  id: string,
+  caller: Caller,
+  { intake }: CommandTools,
+  project?: string,
+): Promise<ThreadRun> {
+  const thread = await intake.loadVisible(id, threadKind, caller, notFollowed, notFollowed);
+  const isOther = project !== undefined && thread.project !== project;
+  if (thread.state === 'ended' || isOther) throw new UserFacingError(notFollowed);
+  return thread;
+}
+
+/** Sends an instruction to the job of a thread. Rejects with `UserFacingError`. */
 export async function instructThread(
   thread: ThreadRun,
   text: string,
   origin: DigestOrigin | undefined,
   caller: Caller,
   tools: CommandTools,
-): Promise<boolean> {
+): Promise<void> {
   const entry = instructEntry({ ...newInstructionOf(caller, text, tools), origin });
   const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
-  if (outcome !== 'gone') await auditThread(thread, 'accepted', tools);
-  return outcome !== 'gone';
+  if (outcome === 'gone') throw new UserFacingError(notFollowed);
+  await auditThread(thread, 'accepted', tools);
 }
 
-/**
- * Accepts a new thread. Returns a message if its owner follows too many, or its place follows a job. If the thread was
- * requested under a digest, it then ends at once, and says so there.
- */
-async function startThread(
+/** Hands a click to the job of a thread. Returns whether the thread is still there. */
+export async function clickThread(
   thread: ThreadRun,
+  event: ThreadClick,
   caller: Caller,
-  tools: CommandTools,
-): Promise<Message | undefined> {
-  const quotas = threadQuotas(thread, tools.limits);
-  const acceptance = await tools.intake.start(thread, caller, quotas);
-  if (acceptance.kind === 'full') {
-    await auditThread(thread, 'refused: too many threads', tools);
-    if (thread.instructions.some(({ origin }) => origin))
-      await tools.intake.start(endThread(thread, { why: 'tooManyThreads' }), caller);
-    return projectMessage({ kind: 'full', max: quotas[0].max }, '');
-  }
-  return acceptance.kind === 'claimed' ? followsAlready : undefined;
+  { intake }: CommandTools,
+): Promise<boolean> {
+  const entry = { event, dedupeKey: `click ${event.action} ${caller.requestId}` };
+  return (await intake.appendToInbox(thread.job, thread.id, entry, caller)) !== 'gone';
 }
 
 export const auditThread = ({ agentJobId: job }: ThreadRun, result: string, { audit }: CommandTools) =>
   audit({ subject: job ?? 'new job', job, result });
 
-const followsAlready = message([
-  ['This thread already follows a job, so nothing was sent: reply in it to instruct the agent.'],
-]);
-
 /** Returns a message if no project has an agent; else undefined. */
-export function noAgentMessage(projects: readonly Project[]): Message | undefined {
-  if (projectsWithId(projects).length > 0) return undefined;
-  const [{ name } = { name: 'default' }] = projects;
-  return projectMessage({ kind: 'noId', name }, '/docs-agent new …', 'new');
-}
+export const noAgentMessage = (projects: readonly Project[]): Message | undefined =>
+  projectsWithId(projects).length > 0 ? undefined : noProjectIdMessage(projects[0]?.name ?? 'default');
 
 /** The project of a new job if only one has an agent, so that the modal had no field for it. */
 export function soleAgent(projects: readonly Project[]): string | undefined {
@@ -128,52 +143,57 @@ export function soleAgent(projects: readonly Project[]): string | undefined {
   return others.length === 0 ? only?.name : undefined;
 }
 
-/** The agent's project, by its name in the settings, or the problem. */
-type AgentProject = { kind: 'project'; name: string } | { kind: 'unclear'; problem: ProjectProblem };
-
-/** Returns the project of a job followed or started here. Only a project with an id has an agent. */
+/**
+ * Returns the project of a job that is followed or started here, or why there is none. Only a project with an id has an
+ * agent. `by` is the start of the text that would name the project.
+ */
 export function resolveAgentProject(
   projects: readonly Project[],
   request: { named?: string | undefined; channel: string },
-): AgentProject {
+  jobId?: string,
+  by = '/docs-agent',
+): { name: string } | { problem: Message } {
   const resolved = resolveProject(projects, request);
-  switch (resolved.kind) {
-    case 'project': {
-      const { name, projectId } = resolved.project;
-      if (projectId !== undefined) return { kind: 'project', name };
-      return { kind: 'unclear', problem: { kind: 'noId', name } };
-    }
-    case 'ask':
-      return { kind: 'unclear', problem: { kind: 'ask', names: resolved.among.map(({ name }) => name) } };
-    case 'unknownProject':
-      return {
-        kind: 'unclear',
-        problem: { kind: 'unknown', named: request.named ?? '', names: resolved.known },
-      };
-    case 'domainRefused':
-      throw new Error('no domain was asked for');
+  if (resolved.kind === 'project') {
+    const { name, projectId } = resolved.project;
+    return projectId === undefined ? { problem: noProjectIdMessage(name) } : { name };
   }
+  if (resolved.kind === 'ask') {
+    const names = resolved.among.map(({ name }) => name);
+    const command = jobId === undefined ? `${by} new …` : `${by} follow ${cut(singleLine(jobId), 200)}`;
+    return { problem: whichProjectMessage(names, command, jobId === undefined) };
+  }
+  return { problem: message([[unknownProjectText(request.named ?? '', resolved.known)]]) };
 }
 
-/**
- * Returns matching threads that follow a job and are visible to this person: preferred ones first, then latest first,
- * at most `max`. `rest` counts the others. Rejects with `UserFacingError`.
- */
-export async function findThreads(
+/** Returns the matching threads that follow a job and are visible to this person, latest first. */
+async function visibleThreads(
   caller: Caller,
   { intake, isPublic }: Pick<CommandTools, 'intake' | 'isPublic'>,
-  max: number,
-  matches: (thread: ListedThread) => boolean = () => true,
-  isPreferred: (thread: ListedThread) => boolean = () => false,
-): Promise<{ threads: ThreadRun[]; rest: number }> {
+  matches: (thread: ListedThread) => boolean,
+): Promise<ListedThread[]> {
   const entries = await intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId));
   // Damaged entries are left out.
   const listed = entries.flatMap((entry) => listedThread.safeParse(entry).data ?? []);
   const open = listed.filter((thread) => thread.state !== 'ended' && matches(thread));
-  const visible = await filterVisible(open, visibleThread, caller, isPublic);
-  const inOrder = [...visible.filter(isPreferred), ...visible.filter((thread) => !isPreferred(thread))];
+  return filterVisible(open, visibleThread, caller, isPublic);
+}
+
+/**
+ * Returns the records of at most `max` such threads, preferred ones first. `rest` counts the others. Rejects with
+ * `UserFacingError`.
+ */
+export async function findThreads(
+  caller: Caller,
+  tools: Pick<CommandTools, 'intake' | 'isPublic'>,
+  max: number,
+  matches: (thread: ListedThread) => boolean = () => true,
+  isPreferred: (thread: ListedThread) => boolean = () => false,
+): Promise<{ threads: ThreadRun[]; rest: number }> {
+  const visible = await visibleThreads(caller, tools, matches);
+  const inOrder = visible.toSorted((one, other) => Number(isPreferred(other)) - Number(isPreferred(one)));
   const ids = inOrder.slice(0, max).map(({ id }) => id);
-  const threads = await intake.read(caller, ({ runs }) => runs.loadAll(ids, threadRun));
+  const threads = await tools.intake.read(caller, ({ runs }) => runs.loadAll(ids, threadRun));
   return {
     threads: threads.filter(({ state }) => state !== 'ended'),
     rest: Math.max(0, visible.length - max),
@@ -185,16 +205,14 @@ export async function findAgentJob(
   typed: TypedJob,
   named: string | undefined,
   caller: Caller,
-  { intake, projects, isPublic }: CommandTools,
+  tools: CommandTools,
 ) {
-  const entries = await intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId));
-  const names = searchedProjects(projects, named);
-  const threads = entries.flatMap((entry) => {
-    const { agentJobId: id } = entry as { agentJobId?: unknown };
-    // The check of the id alone is cheap.
-    if (typeof id !== 'string' || !mayMean(typed, id)) return [];
-    const thread = listedThread.safeParse(entry).data;
-    return thread && thread.state !== 'ended' && names.includes(thread.project) ? [{ ...thread, id }] : [];
-  });
-  return chooseJobs(typed, await filterVisible(threads, visibleThread, caller, isPublic));
+  const names = searchedProjects(tools.projects, named);
+  const isMeant = ({ agentJobId: id, project }: ListedThread) =>
+    id !== undefined && mayMean(typed, id) && names.includes(project);
+  const threads = await visibleThreads(caller, tools, isMeant);
+  return chooseJobs(
+    typed,
+    threads.map((thread) => ({ ...thread, id: thread.agentJobId ?? '' })),
+  );
 }

@@ -26,7 +26,7 @@ export async function openInstructModal(caller: Caller, tools: CommandTools): Pr
   const missing = noAgentMessage(projects);
   if (missing !== undefined) return missing;
   const here = resolveAgentProject(projects, { channel: caller.channel.id });
-  const project = here.kind === 'project' ? here.name : undefined;
+  const project = 'name' in here ? here.name : undefined;
   await tools.openModal(caller, instructView({ projects: projectsWithId(projects), project }, caller));
   return undefined;
 }

@@ -1,8 +1,8 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
-import { mentionMessage } from '../../jobs/agent/mention/view.ts';
+import { closedThreadMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
 import { jobName } from '../../jobs/agent/thread/phrases.ts';
-import { acceptsInstructions, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
+import { acceptsInstructions, type ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
@@ -12,12 +12,13 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { noNames } from '../../slack/markdown/inline.ts';
 import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { type Choice, choiceField, formView, textField } from '../../slack/modals.ts';
-import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
+import { type CommandTools, UserFacingError } from '../intake.ts';
 import type { MessageShortcut, Modal, ShortcutMessage, SubmitResult } from '../registry.ts';
 import {
   findThreads,
   followJob,
   instructThread,
+  loadFollowed,
   noAgentMessage,
   resolveAgentProject,
   soleAgent,
@@ -54,7 +55,7 @@ export const sendShortcut: MessageShortcut = {
       await tools.openModal(caller, sendModalView({ ...targets, text }), JSON.stringify(about));
       return undefined;
     }
-    if (isClosed) return mentionMessage('', { kind: 'closed' });
+    if (isClosed) return closedThreadMessage;
     return noAgentMessage(tools.projects) ?? noneFollowed;
   },
 };
@@ -63,7 +64,7 @@ function newJobIn(channel: string, { projects }: CommandTools): SendTargets['new
   const withAgent = projectsWithId(projects);
   if (withAgent.length === 0) return undefined;
   const here = resolveAgentProject(projects, { channel });
-  return { projects: withAgent, project: here.kind === 'project' ? here.name : undefined };
+  return { projects: withAgent, project: 'name' in here ? here.name : undefined };
 }
 
 async function textOf({ content }: ShortcutMessage, { names, botUserId }: CommandTools): Promise<string> {
@@ -151,65 +152,39 @@ const soleTarget = ({ label, value }: Choice): Part[] =>
 const cutCodeUnits = (text: string) =>
   `${text.slice(0, SLACK_LIMITS.inputInitialValue - 1).replace(/\p{Cs}$/u, '')}…`;
 
-export const sendModal: Modal = {
-  callbackId: MODAL_CALLBACK,
-  may: 'agent',
-
-  async submit(values, caller, tools, details) {
-    const about = sendAbout.safeParse(parseJson(details.about)).data;
-    const text = cleanInstruction(values.text ?? '');
-    const to = values.thread ?? about?.to;
-    if (to === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
-    if (to !== NEW_JOB) return sendTo(to, text, caller, tools).catch(asMessage);
-    if (about === undefined) throw new UserFacingError(notFollowed);
-    return startHere(about, text, values.project, caller, tools);
-  },
-};
-
 /** A refusal closes the form, as an answer does. */
 function asMessage(error: unknown): SubmitResult {
   if (error instanceof UserFacingError) return { kind: 'message', message: error.reply };
   throw error;
 }
 
-/** Sends it to the job of a followed thread. */
-async function sendTo(
-  threadId: string,
-  text: string,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<SubmitResult> {
-  const thread = await tools.intake.loadVisible(threadId, threadKind, caller, notFollowed, notFollowed);
-  if (thread.state === 'ended') throw new UserFacingError(notFollowed);
+export const sendModal: Modal = {
+  callbackId: MODAL_CALLBACK,
+  may: 'agent',
+  submit: (...request) => send(...request).catch(asMessage),
+};
+
+const send: Modal['submit'] = async (values, caller, tools, details) => {
+  const about = sendAbout.safeParse(parseJson(details.about)).data;
+  const text = cleanInstruction(values.text ?? '');
+  const to = values.thread ?? about?.to;
+  if (to === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
+  const thread = to === NEW_JOB ? undefined : await loadFollowed(to, caller, tools);
   const problem = instructionProblem(text, thread, tools.limits);
   if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
-  if (!(await instructThread(thread, text, undefined, caller, tools))) throw new UserFacingError(notFollowed);
-  const permalink = threadPermalink(thread, tools.workspaceUrl);
-  const where: Part[] =
-    permalink === undefined ? [' in its thread.'] : [' in ', { link: permalink, label: 'its thread' }, '.'];
-  return {
-    kind: 'message',
-    message: message([[`It goes to ${jobName(thread)}; the result appears`, ...where]]),
-  };
-}
-
-/** Starts a new job in the thread of the message. Its card there is the answer. */
-async function startHere(
-  { ts, rootTs }: SendAbout,
-  text: string,
-  chosen: string | undefined,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<SubmitResult> {
-  const problem = instructionProblem(text, undefined, tools.limits);
-  if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
-  const project = chosen ?? soleAgent(tools.projects);
-  const started = await followJob({ jobId: undefined, text, project, under: { ts, rootTs } }, caller, tools);
-  if (started === undefined) return { kind: 'closed' };
-  const isAsked = chosen === undefined && projectsWithId(tools.projects).length > 1;
-  return isAsked
+  if (thread !== undefined) {
+    await instructThread(thread, text, undefined, caller, tools);
+    const link = threadPermalink(thread, tools.workspaceUrl);
+    const where: Part[] =
+      link === undefined ? [' in its thread.'] : [' in ', { link, label: 'its thread' }, '.'];
+    const sent = `It goes to ${jobName(thread)}; the result appears`;
+    return { kind: 'message', message: message([[sent, ...where]]) };
+  }
+  const project = values.project ?? soleAgent(tools.projects);
+  const refusal = await followJob({ text, project, under: about }, caller, tools);
+  // Its card in the thread of the message is the answer.
+  if (refusal === undefined) return { kind: 'closed' };
+  return values.project === undefined && projectsWithId(tools.projects).length > 1
     ? { kind: 'problems', problems: { project: 'Choose a project.' } }
-    : { kind: 'message', message: started };
-}
-
-const notFollowed = message([['That job is no longer followed, so nothing was sent.']]);
+    : { kind: 'message', message: refusal };
+};

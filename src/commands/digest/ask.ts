@@ -1,7 +1,6 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
-import { projectMessage } from '../../jobs/agent/mention/view.ts';
-import { acceptsInstructions, type ThreadRun, threadKind } from '../../jobs/agent/thread/record.ts';
+import { acceptsInstructions, type ThreadRun } from '../../jobs/agent/thread/record.ts';
 import {
   type AskEntry,
   entriesOf,
@@ -17,7 +16,13 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { bidiIsolate, singleLine } from '../../slack/text.ts';
-import { findThreads, followJob, instructThread, resolveAgentProject } from '../agent/follow.ts';
+import {
+  findThreads,
+  followJob,
+  instructThread,
+  loadFollowed,
+  resolveAgentProject,
+} from '../agent/follow.ts';
 import { cleanInstruction, instructionProblem, NEW_JOB, threadChoices } from '../agent/modal.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import { UserFacingError } from '../intake.ts';
@@ -39,8 +44,8 @@ async function loadDigest(digest: string, caller: Caller, tools: CommandTools): 
   const run = await tools.intake.loadVisible(digest, editionKind, caller, notKnown, notKnown);
   const { project, channel } = run;
   const resolved = resolveAgentProject(tools.projects, { named: project, channel });
-  if (resolved.kind === 'project') return run;
-  throw new UserFacingError(projectMessage(resolved.problem, '/docs-agent new …', 'new'));
+  if ('problem' in resolved) throw new UserFacingError(resolved.problem);
+  return run;
 }
 
 /** The same for a submitted modal, with its subject. */
@@ -106,7 +111,7 @@ const askModal: Modal = {
     if (entry === undefined) throw new UserFacingError(notKnown);
     const text = cleanInstruction(values.text ?? '');
     const where = values.where ?? NEW_JOB;
-    const thread = where === NEW_JOB ? undefined : await loadThread(where, run, caller, tools);
+    const thread = where === NEW_JOB ? undefined : await loadFollowed(where, caller, tools, run.project);
     const problem = instructionProblem(text, thread, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
     const origin = originOf(run, entry);
@@ -118,8 +123,7 @@ const askModal: Modal = {
         { ...caller, channel },
         tools,
       );
-    } else if (!(await instructThread(thread, text, origin, caller, tools)))
-      throw new UserFacingError(notFollowed);
+    } else await instructThread(thread, text, origin, caller, tools);
     // Its line under the digest is the answer.
     return { kind: 'closed' };
   },
@@ -139,18 +143,10 @@ async function instructionFields(run: EditionRun, entry: AskEntry, caller: Calle
   return instructionView(run, entry, threads.filter(acceptsInstructions), tools.now());
 }
 
-async function loadThread(id: string, { project }: EditionRun, caller: Caller, { intake }: CommandTools) {
-  const thread = await intake.loadVisible(id, threadKind, caller, notFollowed, notFollowed);
-  if (thread.state !== 'ended' && thread.project === project) return thread;
-  throw new UserFacingError(notFollowed);
-}
-
 const notKnown = message([
   ['I no longer have the numbers of this digest, so nothing was sent.'],
   ['Instruct the agent with ', { code: '/docs-agent new' }, ' and your instruction.'],
 ]);
-
-const notFollowed = message([['That job is no longer followed, so nothing was sent.']]);
 
 /** Returns the first modal, which asks for the subject. Under the tables, that may be any page. */
 export function subjectView(run: EditionRun, about: AskButton['about']): ModalView {

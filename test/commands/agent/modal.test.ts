@@ -64,15 +64,14 @@ describe('submitted', () => {
 
   test('for a thread that ended, went, or is not to be seen sends nothing', async () => {
     const text = 'That job is no longer followed, so nothing was sent.';
-    const ended = await world.followed(aThread({ state: 'ended' }));
-    expect(await submit({ thread: ended.id, text: 'Go' })).toMatchObject({ message: { text } });
-    expect(await submit({ thread: 'nobody', text: 'Go' })).toMatchObject({ message: { text } });
+    const refuses = async (thread: string, caller = aCaller()) =>
+      expect(await submit({ thread, text: 'Go' }, caller)).toMatchObject({ message: { text } });
+    await refuses((await world.followed(aThread({ state: 'ended' }))).id);
+    await refuses('nobody');
     const asked = { channel: 'C0OPS', joinable: true, isPublic: false };
-    const hidden = await world.followed(
-      aThread({ id: 'hidden', asked, place: { channel: 'C0OPS', rootTs: '1.1' } }),
-    );
-    const caller = aCaller({ user: ben, requestId: 'view V2' });
-    expect(await submit({ thread: hidden.id, text: 'Go' }, caller)).toMatchObject({ message: { text } });
+    const place = { channel: 'C0OPS', rootTs: '1.1' };
+    const hidden = await world.followed(aThread({ id: 'hidden', asked, place }));
+    await refuses(hidden.id, aCaller({ user: ben, requestId: 'view V2' }));
     expect(await world.inbox(hidden)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { messageEvents } from '../../../src/commands/agent/events.ts';
 import { createWake } from '../../../src/commands/intake.ts';
 import type { EventTools } from '../../../src/commands/registry.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
-import { mentionRun } from '../../../src/jobs/agent/mention/record.ts';
+import { mentionRun } from '../../../src/jobs/agent/mention.ts';
 import { NOW_MS } from '../builders.ts';
 import { redisForTests } from '../redis.ts';
 import { keptLog } from '../runtime/log.ts';

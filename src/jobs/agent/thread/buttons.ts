@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ButtonParts } from '../../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../../slack/limits.ts';
 
-/** Action ids of the buttons of a followed thread whose clicks go into its inbox, see `event.ts`. */
+/** Action ids of the buttons of a followed thread whose clicks go into its inbox, see `record.ts`. */
 export const clickActions = {
   send: 'agent.send',
   notForAgent: 'agent.not_for_agent',
@@ -26,7 +26,7 @@ export const agentActions = {
   openThread: 'agent.open_thread',
 } as const;
 
-/** The value of a button of a thread; `run` is the thread's. For `about` and `attempt` see `event.ts`. */
+/** The value of a button of a thread; `run` is the thread's. For `about` and `attempt` see `record.ts`. */
 export const threadButton = z.object({
   v: z.literal(1),
   run: z.string(),
@@ -51,6 +51,9 @@ export function threadButtonOf(
   }
   return { label, action, value };
 }
+
+/** The value of [Start a new job], under a mention. */
+export const mentionButton = z.object({ v: z.literal(1), mention: z.string() });
 
 export const checkButton = (thread: { id: string }) =>
   threadButtonOf(thread, 'Check now', agentActions.checkJob);

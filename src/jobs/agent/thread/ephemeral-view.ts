@@ -1,8 +1,12 @@
+import type { z } from 'zod';
 import { layout, type Message, message, type Part } from '../../../slack/blocks.ts';
-import { sanitizeUserText } from '../../../slack/text.ts';
+import { formatCount, sanitizeUserText } from '../../../slack/text.ts';
+import { exportOffer } from '../../export/reply-view.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
-import { notPermittedText, shortId } from '../../wording-view.ts';
-import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
+import { overviewMessage } from '../../help-view.ts';
+import { chooseProjectMessage, notPermittedText, shortId } from '../../wording-view.ts';
+import type { ThreadText } from '../thread-text.ts';
+import { agentActions, checkButton, type mentionButton, threadButtonOf } from './buttons.ts';
 import { troubleMessage } from './messages-view.ts';
 import {
   badFollowLine,
@@ -123,27 +127,6 @@ function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): 
 const jobText = ({ agentJobId }: ThreadRun) =>
   agentJobId === undefined ? 'a job that is being created' : `job ${shortId(agentJobId)}`;
 
-export const unknownJobMessage = (jobId: string): Message =>
-  message([[`No job with the ID "${sanitizeUserText(jobId, 60)}".`]]);
-
-/** Answers a person whose job was to be followed in a thread that follows one already. */
-export const takenMessage = message([
-  ['This thread already follows a job, so I started nothing else here. Reply in it to instruct the agent.'],
-]);
-
-/** Answers a person whose card cannot be posted. `joinable`: the app can be invited there. */
-export function noPlaceMessage(joinable: boolean, code: string): Message {
-  if (joinable && (code === 'not_in_channel' || code === 'channel_not_found')) {
-    const invite = { code: '/invite @Docket' };
-    return message([
-      ["I can't post here yet, so nothing was sent. Type ", invite, ', then run the command again.'],
-    ]);
-  }
-  return message([
-    [`Slack doesn't let me post here (${code}), so nothing was sent. Run the command in another channel.`],
-  ]);
-}
-
 /** Held replies and sends of unknown result need a decision by their authors. */
 export const threadNeeds: RunNeeds<ThreadRun> = {
   of(thread) {
@@ -212,5 +195,103 @@ function heldFirst(thread: ThreadRun): Instruction[] {
   return held.filter(
     (one, index) =>
       isSoleAuthor(thread, one.by.id) || held.findIndex(({ by }) => by.id === one.by.id) === index,
+  );
+}
+
+// Answers to people where no thread follows a job.
+
+export const unknownJobMessage = (jobId: string): Message =>
+  message([[`No job with the ID "${sanitizeUserText(jobId, 60)}".`]]);
+
+/** Answers a person whose job was to be followed in a thread that follows one already. */
+export const takenMessage = message([
+  ['This thread already follows a job, so I started nothing else here. Reply in it to instruct the agent.'],
+]);
+
+/** Answers a person whose card cannot be posted. `joinable`: the app can be invited there. */
+export function noPlaceMessage(joinable: boolean, code: string): Message {
+  if (joinable && (code === 'not_in_channel' || code === 'channel_not_found')) {
+    const invite = { code: '/invite @Docket' };
+    return message([
+      ["I can't post here yet, so nothing was sent. Type ", invite, ', then run the command again.'],
+    ]);
+  }
+  return message([
+    [`Slack doesn't let me post here (${code}), so nothing was sent. Run the command in another channel.`],
+  ]);
+}
+
+/** Answers a person whose threads follow the maximum number of jobs. */
+export function tooManyThreadsMessage(max: number): Message {
+  const what = `You follow ${formatCount(max)} ${max === 1 ? 'job' : 'jobs'} already. Stop following one first.`;
+  return message([[what, ' ', { code: '/docs-agent list' }, ' shows them.']]);
+}
+
+/** Asks for the project of a job; `isNew`: it does not exist yet. `command` is the text to type, without `--project`. */
+export const whichProjectMessage = (names: readonly string[], command: string, isNew: boolean): Message =>
+  chooseProjectMessage(
+    isNew ? 'Which project is it for' : 'Which project is it in',
+    names,
+    command,
+    'Nothing was sent.',
+  );
+
+/** Says that a project has no agent. Without a file, the only project is called `default`. */
+export const noProjectIdMessage = (name: string): Message =>
+  message([
+    name === 'default'
+      ? [
+          "I don't know the project's id, so nothing was sent. The people who run Docket need to set ",
+          { code: 'DOCS_PROJECT_ID' },
+          '.',
+        ]
+      : [
+          `Project ${name} has no id, so nothing was sent. The people who run Docket need to add its `,
+          { code: 'projectId' },
+          " to Docket's file of projects.",
+        ],
+  ]);
+
+const followHint: Part[] = ['To follow an existing job, reply ', { code: '@Docket follow <job id>' }, '.'];
+
+/** Answers a mention that is no instruction. `problem` says why the job that it asks for is not followed. */
+export function mentionMessage(
+  { id, problem }: { id: string; problem?: Message | undefined },
+  parsed: Exclude<ThreadText, { kind: 'instruction' }>,
+): Message {
+  switch (parsed.kind) {
+    case 'follow':
+      return problem ?? overviewMessage;
+    case 'badFollow':
+      return message([badFollowLine]);
+    case 'export':
+      return exportOffer(id, parsed);
+    case 'command':
+      if (parsed.command === 'help') return overviewMessage;
+      return message([['This thread follows no agent job, so there is nothing to change.'], followHint]);
+    default:
+      return overviewMessage;
+  }
+}
+
+/** Answers a mention under a message whose thread takes no instructions. */
+export const closedThreadMessage = message([
+  [
+    "Replies here don't go to the docs agent. Click [Ask the agent] above, or type ",
+    { code: '/docs-agent new' },
+    ' and your instruction.',
+  ],
+]);
+
+export const tooLongMentionMessage = (characters: number, most: number): Message =>
+  message([[`${tooLongText(characters, most)} Nothing was sent.`]]);
+
+/** Offers to start a new job with the text of a mention. */
+export function offerMessage(mention: string, excerpt: string): Message {
+  const value: z.infer<typeof mentionButton> = { v: 1, mention };
+  const start = { label: 'Start a new job', action: agentActions.startNew, value: JSON.stringify(value) };
+  return message(
+    [[`No agent job is followed here. Start a new one with "${sanitizeUserText(excerpt, 60)}"?`], followHint],
+    [{ ...start, style: 'primary' }],
   );
 }

@@ -11,11 +11,15 @@ import { runAgainIn } from '../../job.ts';
 import { lookUpJob, pollRateLimit } from '../../polling.ts';
 import { lookupRetryMs } from '../../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
-import { projectMessage } from '../mention/view.ts';
 import { leaveWatch, updateWatch } from '../watch/job.ts';
 import { addSend, addThread, requestPoll } from '../watch/record.ts';
-import { noPlaceMessage, takenMessage, threadNeeds, unknownJobMessage } from './ephemeral-view.ts';
-import { type ThreadEvent, threadEvent } from './event.ts';
+import {
+  noPlaceMessage,
+  takenMessage,
+  threadNeeds,
+  tooManyThreadsMessage,
+  unknownJobMessage,
+} from './ephemeral-view.ts';
 import { troubleMessage } from './messages-view.ts';
 import { auditChanges, auditThread, publishAndWait, publishThread, saveChanges } from './publish.ts';
 import {
@@ -23,7 +27,9 @@ import {
   newInstruction,
   nextWaitingOf,
   openRoundOf,
+  type ThreadEvent,
   type ThreadRun,
+  threadEvent,
   threadRun,
 } from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';
@@ -274,7 +280,7 @@ function privateEnding(run: ThreadRun, { limits }: JobContext): Message | undefi
     case 'noPlace':
       return noPlaceMessage(asked.joinable, ended.code ?? '');
     case 'tooManyThreads':
-      return projectMessage({ kind: 'full', max: limits.threadsPerPerson }, '');
+      return tooManyThreadsMessage(limits.threadsPerPerson);
     case 'unknownJob':
       return unknownJobMessage(agentJobId ?? '');
     case 'taken':

@@ -4,7 +4,6 @@ import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
 import { lookupRetryMs, slackRetryMs } from '../../retry.ts';
 import { type StepResult, saveAs } from '../../run-job.ts';
-import { digestAskMessages } from './digest-ask-view.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import {
   type Ephemeral,
@@ -30,8 +29,7 @@ export async function saveChanges(
 
 /** Publishes all messages of a thread in their present form. */
 export async function publishThread(run: ThreadRun, { outbox, workspaceUrl }: JobContext): Promise<void> {
-  const open = withoutFinal(run);
-  const messages = [...threadMessages(open), ...digestAskMessages(open, workspaceUrl())];
+  const messages = threadMessages(withoutFinal(run), workspaceUrl());
   await Promise.all(messages.map((message) => outbox.publish(run.teamId, message, run.rev)));
 }
 

@@ -3,7 +3,6 @@ import { leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/mess
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import { excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
-import type { ReplyEvent, ThreadClick, ThreadEvent } from './event.ts';
 import {
   type Ephemeral,
   findInstruction,
@@ -16,6 +15,9 @@ import {
   newInstruction,
   nextWaitingOf,
   type Person,
+  type ReplyEvent,
+  type ThreadClick,
+  type ThreadEvent,
   type ThreadRun,
 } from './record.ts';
 import {

@@ -1,5 +1,6 @@
 import {
   type ButtonParts,
+  type Layout,
   layout,
   type MenuParts,
   type Message,
@@ -10,12 +11,13 @@ import type { OutboxMessage } from '../../../slack/outbox.ts';
 import {
   cut,
   formatCount,
+  formatDuration,
   messageUrl,
   sanitizeUserText,
   singleLine,
   visibleText,
 } from '../../../slack/text.ts';
-import { pullRequestName } from '../../pull-request-view.ts';
+import { pullRequestName, pullRequestParts } from '../../pull-request-view.ts';
 import {
   keyRemedyText,
   nameTo,
@@ -27,7 +29,16 @@ import {
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import { workMessages } from './messages-view.ts';
 import { brokenText, jobName, pullRequestButton, sourceName, unsentText, waitingText } from './phrases.ts';
-import { acceptsInstructions, isPending, isRetracted, type ThreadRun, unresolvedSendOf } from './record.ts';
+import {
+  acceptsInstructions,
+  type DigestOrigin,
+  type Instruction,
+  isPending,
+  isRetracted,
+  type ThreadRun,
+  unresolvedSendOf,
+} from './record.ts';
+import { type AskEnding, askEnding, isAskSettled } from './transitions.ts';
 
 /** Maximum length of an instruction in a message, with room for the text around it. */
 const MAX_SHOWN_INSTRUCTION = 12_000;
@@ -35,8 +46,16 @@ const MAX_SHOWN_INSTRUCTION = 12_000;
 /** Returns the key of the card. The card in direct messages is a different message from the channel's. */
 export const cardKey = ({ id, inDirectMessage }: ThreadRun) => `${id}.card${inDirectMessage ? '.dm' : ''}`;
 
-/** Returns every message of a thread in its present form, except ephemerals. */
-export function threadMessages(thread: ThreadRun): OutboxMessage[] {
+/**
+ * Returns every message of a thread in its present form, except ephemerals. Without `workspaceUrl` the lines under
+ * digests have no link to the thread.
+ */
+export const threadMessages = (thread: ThreadRun, workspaceUrl?: string): OutboxMessage[] => [
+  ...ownMessages(thread),
+  ...digestLines(thread, workspaceUrl),
+];
+
+function ownMessages(thread: ThreadRun): OutboxMessage[] {
   if (thread.state === 'accepted' || wasNeverFollowed(thread)) return [];
   const card: OutboxMessage = {
     key: cardKey(thread),
@@ -254,4 +273,76 @@ function startState(thread: ThreadRun): StateWord {
   if (unresolvedSendOf(thread)?.state === 'unknown') return needsAnswer;
   const hasFailed = thread.instructions.some(({ state }) => state === 'failed');
   return hasFailed ? { icon: '❌', label: 'Not started' } : { icon: '🕒', label: 'Starting…' };
+}
+
+/** The lines under digests about the instructions that people gave there, once the thread has its card. */
+function digestLines(thread: ThreadRun, workspaceUrl: string | undefined): OutboxMessage[] {
+  if (thread.place === undefined && thread.state !== 'ended') return [];
+  return thread.instructions.flatMap((one): OutboxMessage[] => {
+    const { id, origin } = one;
+    if (origin === undefined || origin.final) return [];
+    return [
+      {
+        key: `${thread.id}.ask.${id}`,
+        place: { under: origin.under },
+        kind: 'state',
+        ...(!isAskSettled(thread, one) && { lasting: true }),
+        message: askLine(thread, one, origin, workspaceUrl),
+      },
+    ];
+  });
+}
+
+/** A digest mentions nobody. */
+function askLine(
+  thread: ThreadRun,
+  one: Instruction,
+  origin: DigestOrigin,
+  workspaceUrl: string | undefined,
+) {
+  const url = mayLink(thread, origin) && workspaceUrl ? threadPermalink(thread, workspaceUrl) : undefined;
+  return layout({
+    ...lineOf(askEnding(thread, one), origin.about),
+    small: [[`Asked by ${personName(one.by.name)}`]],
+    buttons: url === undefined ? [] : [{ label: 'Open thread', action: agentActions.openThread, url }],
+  });
+}
+
+/** Whether all readers of the digest may open the thread. */
+const mayLink = ({ place, inDirectMessage, asked }: ThreadRun, { channel }: DigestOrigin) =>
+  !inDirectMessage && (place?.channel === channel || asked.isPublic);
+
+function lineOf(ending: AskEnding | undefined, about: string): Pick<Layout, 'icon' | 'lines'> {
+  const line = (icon: string, ...parts: Part[]) => ({ icon, lines: [parts] });
+  switch (ending?.kind) {
+    case undefined:
+      return line('⏳', `The docs agent was asked about ${about}.`);
+    case 'newPr':
+      return line('✅', 'The agent opened ', ...pullRequestParts(ending, 'a pull request'), ` for ${about}.`);
+    case 'samePr':
+      return line(
+        '✅',
+        `The agent finished ${about} in the same pull request as before, `,
+        ...pullRequestParts(ending, 'without an address'),
+        '.',
+      );
+    case 'noPr':
+      return line('➖', `The agent finished ${about} without a pull request.`);
+    case 'failed':
+      return line('❌', `The agent could not finish ${about}.`);
+    case 'archived':
+      return line('📁', `The job about ${about} was archived.`);
+    case 'gone':
+      return line('❌', `The platform no longer has the job about ${about}.`);
+    case 'notSent':
+      return line('❌', `The instruction about ${about} was not sent.`);
+    case 'unknown':
+      return line('⚠️', `The instruction about ${about} may not have reached the agent.`);
+    case 'stopped':
+      return line('💤', `The job about ${about} is no longer followed, so I don't know its result.`);
+    case 'gaveUp': {
+      const after = ending.afterMs === undefined ? '' : ` after ${formatDuration(ending.afterMs)}`;
+      return line('💤', `I stopped watching ${about}${after}; the agent may still finish.`);
+    }
+  }
 }

@@ -1,18 +1,25 @@
+import { resolveAgentProject } from '../../../../src/commands/agent/follow.ts';
 import { instructView } from '../../../../src/commands/agent/modal.ts';
 import { sendModalView } from '../../../../src/commands/agent/shortcut.ts';
-import type { MentionAnswer } from '../../../../src/jobs/agent/mention/record.ts';
-import { mentionMessage, projectMessage } from '../../../../src/jobs/agent/mention/view.ts';
 import {
+  closedThreadMessage,
   ephemeralMessage,
+  mentionMessage,
   noPlaceMessage,
+  offerMessage,
   takenMessage,
+  tooLongMentionMessage,
+  tooManyThreadsMessage,
   unknownJobMessage,
 } from '../../../../src/jobs/agent/thread/ephemeral-view.ts';
 import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadLine } from '../../../../src/jobs/agent/thread/view.ts';
-import { message } from '../../../../src/slack/blocks.ts';
+import { parseThreadText } from '../../../../src/jobs/agent/thread-text.ts';
+import { notPermittedText } from '../../../../src/jobs/wording-view.ts';
+import type { Project } from '../../../../src/projects.ts';
+import { type Message, message } from '../../../../src/slack/blocks.ts';
 import { aProject } from '../../../support/commands/builders.ts';
-import { anInstruction, anOffer, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { THREAD } from '../../../support/jobs/export/rendering.ts';
 import { answered, type GalleryState, modal } from '../../state.ts';
 import { ANA, BEN, ended, INSTRUCTION, unmade } from './examples.ts';
@@ -65,49 +72,47 @@ export const ephemerals: GalleryState[] = [
   ),
 ];
 
-const mention = (name: string, answer: MentionAnswer) =>
-  answered(`agent/mention/${name}`, mentionMessage('5e5e1c2b', answer));
-const names = ['acme', 'beta'];
+const mention = (name: string, answer: Message) => answered(`agent/mention/${name}`, answer);
+const says = (text: string) => {
+  const parsed = parseThreadText(text);
+  if (parsed.kind === 'instruction') throw new Error('that is an instruction');
+  return mentionMessage({ id: '5e5e1c2b', problem: undefined }, parsed);
+};
+const two = ['acme', 'beta'].map((name) => aProject({ name, projectId: `prj_${name}` }));
+const problemOf = (projects: Project[], named?: string, jobId?: string) => {
+  const resolved = resolveAgentProject(projects, { named, channel: 'C0DOCS' }, jobId, jobId && '@Docket');
+  if (!('problem' in resolved)) throw new Error('there is a project');
+  return resolved.problem;
+};
+const withoutId = (name: string) => [aProject({ name, projectId: undefined })];
 
 export const mentions: GalleryState[] = [
-  mention('not permitted', { kind: 'refused', ask: '@Ben', permission: 'agent' }),
-  mention('help', { kind: 'help' }),
-  mention('not permitted to export', { kind: 'refused', ask: '@Ben', permission: 'export' }),
-  mention('export', { kind: 'export', site: 'docs.acme.com' }),
-  mention('export, no host name', { kind: 'export', typed: 'readme' }),
-  mention('export, an address', {
-    kind: 'export',
-    typed: 'https://docs.acme.com/v2',
-    site: 'docs.acme.com',
-  }),
-  mention('export, which site', { kind: 'export' }),
-  mention('closed thread', { kind: 'closed' }),
-  mention('nothing followed', { kind: 'notFollowed' }),
-  mention('which project', { kind: 'project', problem: { kind: 'ask', names }, jobId: 'aj_3f9a' }),
-  mention('unknown project', {
-    kind: 'project',
-    problem: { kind: 'unknown', named: 'gamma', names },
-    jobId: 'aj_3f9a',
-  }),
-  mention('project without an id', {
-    kind: 'project',
-    problem: { kind: 'noId', name: 'acme' },
-    jobId: 'aj_3f9a',
-  }),
-  mention('no id', { kind: 'project', problem: { kind: 'noId', name: 'default' }, jobId: 'aj_3f9a' }),
-  mention('one thread at most', { kind: 'project', problem: { kind: 'full', max: 1 }, jobId: 'aj_3f9a' }),
-  mention('too many threads', { kind: 'project', problem: { kind: 'full', max: 100 }, jobId: 'aj_3f9a' }),
-  mention('which job', { kind: 'badFollow' }),
-  mention('too long', { kind: 'tooLong', characters: 31_000, most: 20_000 }),
-  mention('offer', anOffer),
-  answered(
-    'agent/mention/project of a new job',
-    projectMessage({ kind: 'ask', names }, '/docs-agent new …', 'new'),
+  mention('not permitted', message([[notPermittedText('agent', '@Ben')]])),
+  mention('help', says('help')),
+  mention('not permitted to export', message([[notPermittedText('export', '@Ben')]])),
+  mention('export', says('export docs.acme.com')),
+  mention(
+    'export, no host name',
+    mentionMessage({ id: 'm', problem: undefined }, { kind: 'export', typed: 'readme' }),
   ),
+  mention('export, an address', says('export https://docs.acme.com/v2')),
+  mention('export, which site', says('export')),
+  mention('closed thread', closedThreadMessage),
+  mention('nothing followed', says('stop')),
+  mention('which project', problemOf(two, undefined, 'aj_3f9a')),
+  mention('unknown project', problemOf(two, 'gamma', 'aj_3f9a')),
+  mention('project without an id', problemOf(withoutId('acme'))),
+  mention('no id', problemOf(withoutId('default'))),
+  mention('one thread at most', tooManyThreadsMessage(1)),
+  mention('too many threads', tooManyThreadsMessage(100)),
+  mention('which job', says('follow')),
+  mention('too long', tooLongMentionMessage(31_000, 20_000)),
+  mention('offer', offerMessage('5e5e1c2b', 'Add a **quickstart**')),
+  mention('project of a new job', problemOf(two)),
 ];
 
 const other = aThread({ id: 'other', owner: BEN });
-const projects = ['acme', 'beta'].map((name) => aProject({ name, projectId: `prj_${name}` }));
+const projects = two;
 const inDocs = { channel: { id: 'C0DOCS', name: 'docs' } };
 export const modals: GalleryState[] = [
   modal('agent/modal/instruct', instructView({ projects: projects.slice(0, 1), project: 'acme' }, inDocs)),

@@ -1,7 +1,7 @@
 import { instructionView, subjectView } from '../../../../src/commands/digest/ask.ts';
 import { changeModalView, createModalView } from '../../../../src/commands/digest/modal.ts';
-import { digestAskMessages } from '../../../../src/jobs/agent/thread/digest-ask-view.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/record.ts';
+import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import type { RoundEnding } from '../../../../src/jobs/agent/watch/record.ts';
 import { entriesOf } from '../../../../src/jobs/digest/ask-entries.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
@@ -27,7 +27,7 @@ const ask = (
 ) => {
   const inDirectMessage = 'channel' in origin;
   const asked = aThread({ place: PLACE, inDirectMessage, instructions: [anAsk(changes, origin)], ...thread });
-  return post(`digest/ask/${name}`, pick(digestAskMessages(asked, WORKSPACE), 'ask'), state, subject);
+  return post(`digest/ask/${name}`, pick(threadMessages(asked, WORKSPACE), 'ask'), state, subject);
 };
 const cameTo = (kind: RoundEnding['kind'], more: object = {}): Partial<Instruction> => ({
   state: 'sent',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
+import type { ThreadEvent } from '../../../../src/jobs/agent/thread/record.ts';
 import {
   type Instruction,
   isOver,

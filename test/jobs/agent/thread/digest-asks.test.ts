@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { checkMessageBlocks } from '../../../../demo/slack/block-kit/check.ts';
-import { digestAskMessages } from '../../../../src/jobs/agent/thread/digest-ask-view.ts';
 import type { DigestOrigin, Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import {
   applyPolled,
@@ -9,6 +8,7 @@ import {
   MAX_FINISHED,
   markFinal,
 } from '../../../../src/jobs/agent/thread/transitions.ts';
+import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { anAsk, hostileSubjects } from '../../../support/jobs/digest/builders.ts';
@@ -18,7 +18,8 @@ const asked = (
   one: Partial<Instruction> = {},
   origin: Partial<DigestOrigin> = {},
 ) => aThread({ instructions: [anAsk(one, origin)], ...changes });
-const lines = (thread: ThreadRun) => digestAskMessages(thread, 'https://acme.example/');
+const lines = (thread: ThreadRun) =>
+  threadMessages(thread, 'https://acme.example/').filter(({ key }) => key.includes('.ask.'));
 
 test('one line under the digest, with the way to the thread', () => {
   const [line, ...others] = lines(asked());

@@ -1,4 +1,4 @@
-import type { MentionRun } from '../../../../src/jobs/agent/mention/record.ts';
+import type { MentionRun } from '../../../../src/jobs/agent/mention.ts';
 import type {
   Instruction,
   SendProblem,
@@ -117,9 +117,3 @@ export const aMentionReply = (text: string): MentionRun['reply'] => ({
   content: { text: `<@U0DOCKET> ${text}` },
   files: true,
 });
-
-export const anOffer = {
-  kind: 'offer' as const,
-  text: 'Add a **quickstart**',
-  excerpt: 'Add a **quickstart**',
-};

@@ -1,6 +1,5 @@
 import { defaultConfigFile } from '../../../../src/config/file.ts';
-import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
-import type { Person, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { Person, ThreadEvent, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/reducer.ts';
 import { compact } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { NOW_MS } from '../../builders.ts';

@@ -1,6 +1,6 @@
 import { beforeEach } from 'vitest';
-import type { ThreadEvent } from '../../../../src/jobs/agent/thread/event.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
+import type { ThreadEvent } from '../../../../src/jobs/agent/thread/record.ts';
 import { type ThreadRun, threadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
 import { watchId, watchRun } from '../../../../src/jobs/agent/watch/record.ts';

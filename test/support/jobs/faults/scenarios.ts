@@ -1,6 +1,12 @@
 import type { Redis } from 'ioredis';
-import { type ThreadEvent, threadEvent } from '../../../../src/jobs/agent/thread/event.ts';
-import { isOver, newThread, type ThreadRun, threadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import {
+  isOver,
+  newThread,
+  type ThreadEvent,
+  type ThreadRun,
+  threadEvent,
+  threadRun,
+} from '../../../../src/jobs/agent/thread/record.ts';
 import { type EditionRun, editionRun, rootKey } from '../../../../src/jobs/digest/edition/record.ts';
 import { newSchedule } from '../../../../src/jobs/digest/schedule/record.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../../../src/jobs/export/record.ts';

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { type Message, message } from '../../slack/blocks.ts';
+import { SlackApiError } from '../../slack/errors.ts';
+import { NamesUnknown } from '../../slack/lookups.ts';
+import { type Names, noNames } from '../../slack/markdown/inline.ts';
+import { findMentions, leavesSharedOut, messageToMarkdown } from '../../slack/markdown/message.ts';
+import { lengthOf } from '../../slack/text.ts';
+import { idOf } from '../../store/keys.ts';
+import { wantedMessage } from '../../store/messages.ts';
+import { runBase } from '../../store/runs.ts';
+import type { JobContext } from '../context.ts';
+import { type Outcome, runAgainIn } from '../job.ts';
+import { growingPauseMs } from '../retry.ts';
+import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
+import type { VisibleKind } from '../visibility.ts';
+import { missingScopeText, notPermittedText } from '../wording-view.ts';
+import {
+  closedThreadMessage,
+  mentionMessage,
+  offerMessage,
+  tooLongMentionMessage,
+} from './thread/ephemeral-view.ts';
+import { newReply } from './thread/record.ts';
+import { excerptOf, isTalk, parseThreadText, type ThreadText } from './thread-text.ts';
+
+const answer = wantedMessage.pick({ text: true, blocks: true });
+
+/** A mention of the app outside followed threads. All times are epoch milliseconds. */
+export const mentionRun = runBase.extend({
+  job: z.literal('agent-mention'),
+  /** Slack's user id of the app, which is removed from the text. */
+  botUserId: z.string(),
+  /** Its `content` is empty once the answer is known. */
+  reply: newReply,
+  /** The `ts` of the message that the mention replies to. */
+  threadTs: z.string().optional(),
+  /** Says why the job that it asks for is not followed. */
+  problem: answer.optional(),
+  sinceMs: z.number(),
+  /** The author's name, once it is known. */
+  name: z.string().optional(),
+  /** Missing until the author and their permissions are known. */
+  answer: answer.optional(),
+  /** The Markdown for a new job, if the answer offers one. */
+  offer: z.string().optional(),
+});
+export type MentionRun = z.infer<typeof mentionRun>;
+
+/** Only the author sees the answer to a mention. */
+export const mentionKind: VisibleKind<MentionRun> = {
+  what: 'message',
+  record: mentionRun,
+  visible: ({ reply }) => ({
+    requester: { id: reply.user },
+    asked: { channel: reply.channel, isPublic: false },
+    inDirectMessage: true,
+  }),
+};
+
+/** Returns the run of a mention. Repeats of the same Slack message give the same run. */
+export const newMention = (
+  mention: Pick<MentionRun, 'teamId' | 'botUserId' | 'reply' | 'threadTs' | 'problem'>,
+  nowMs: number,
+): MentionRun => ({
+  id: idOf('agent-mention', mention.teamId, mention.reply.channel, mention.reply.ts),
+  job: 'agent-mention',
+  rev: 1,
+  people: [],
+  ...mention,
+  sinceMs: nowMs,
+});
+
+/** After this, nobody waits for an answer any more. */
+const GIVE_UP_MS = 10 * 60_000;
+
+/** Answers a mention outside followed threads, once, by an ephemeral to its author. */
+export const mentionJob = defineRunJob({
+  name: 'agent-mention',
+  queue: 'slack-outbox',
+  concurrency: 5,
+  schema: mentionRun,
+  auditLine: ({ reply: { user, channel }, name = user }) => ({
+    user: { id: user, name },
+    channel,
+    what: 'mention',
+    subject: '',
+  }),
+  step: ({ run }, context) =>
+    run.answer === undefined ? decideAnswer(run, context) : postAnswer(run, run.answer, context),
+  giveUp: ({ run }, context) => markIdle(run, context),
+});
+
+/** Decides the answer and saves only that: the message itself is kept only for the answer's button. */
+async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepResult<MentionRun>> {
+  const { policy, log, limits } = context;
+  const { user, external, channel, content, files } = run.reply;
+  const read = (names: Names) => messageToMarkdown(content, names, { withoutMention: run.botUserId }).trim();
+  // What is asked for needs no names, and without permission none is looked up.
+  const parsed = parseThreadText(read(noNames));
+  const permission = parsed.kind === 'export' ? 'export' : 'agent';
+  const verdict = await policy.check(user, permission, { external });
+  if (verdict.kind === 'unknown')
+    return verdict.missingScope
+      ? postAnswer(run, message([[missingScopeText]]), context)
+      : retryLater(run, 'its author could not be looked up', context);
+  const decided = { ...run, reply: { ...run.reply, content: {} }, name: verdict.person.name };
+  // Help contains nothing that only some people may know.
+  if (verdict.kind === 'refused' && (verdict.outsider === true || !asksForHelp(parsed))) {
+    log.warn({ what: 'mention', user, channel, team: run.teamId }, 'a request was refused');
+    const refusal = message([[notPermittedText(permission, verdict.ask)]]);
+    return saveAs({ ...decided, answer: refusal }, { audit: 'refused: not permitted' });
+  }
+  if (parsed.kind !== 'export' && (await isInClosedThread(run, context)))
+    return saveAs({ ...decided, answer: closedThreadMessage });
+  if (parsed.kind !== 'instruction') return saveAs({ ...decided, answer: mentionMessage(run, parsed) });
+  let names: Names;
+  try {
+    names = await context.names(findMentions(content));
+  } catch (error) {
+    if (!(error instanceof NamesUnknown)) throw error;
+    return retryLater(run, 'the names in it could not be looked up', context);
+  }
+  const text = read(names);
+  const most = limits.instructionCharacters;
+  if (lengthOf(text) > most)
+    return saveAs({ ...decided, answer: tooLongMentionMessage(lengthOf(text), most) });
+  const reply = { ...decided.reply, files: files || leavesSharedOut(content, names) };
+  return saveAs({ ...decided, reply, answer: offerMessage(run.id, excerptOf(text)), offer: text });
+}
+
+const asksForHelp = (parsed: ThreadText) =>
+  isTalk(parsed) || (parsed.kind === 'command' && parsed.command === 'help');
+
+const isInClosedThread = async (
+  { teamId, reply: { channel }, threadTs }: MentionRun,
+  { threads }: JobContext,
+) => threadTs !== undefined && (await threads.isClosed({ teamId, channel, rootTs: threadTs }));
+
+/** Posts the answer once to the author of the mention. */
+async function postAnswer(run: MentionRun, content: Message, context: JobContext): Promise<Outcome> {
+  const { slack, callOnce, timing, log } = context;
+  const { threadTs } = run;
+  const { channel, user } = run.reply;
+  const to = { channel, user, ...(threadTs !== undefined && { threadTs }) };
+  const outcome = await callOnce(run, 'whisper', timing.slackCallMs, () =>
+    slack.postEphemeralTo(to, content),
+  );
+  if (outcome.kind === 'inFlight') return runAgainIn(outcome.forMs);
+  if (outcome.kind !== 'notHappened') return markIdle(run, context);
+  const { error } = outcome;
+  if (error instanceof SlackApiError && (error.kind === 'limited' || error.kind === 'unreachable'))
+    return retryLater(run, error.code, context, error.retryAfterMs);
+  log.warn({ err: error, run: run.id }, 'Slack refused the ephemeral answer to a mention');
+  return markIdle(run, context);
+}
+
+async function retryLater(
+  run: MentionRun,
+  why: string,
+  context: JobContext,
+  atLeastMs = 0,
+): Promise<Outcome> {
+  if (context.now() - run.sinceMs <= GIVE_UP_MS)
+    return runAgainIn(Math.max(growingPauseMs(run.sinceMs, context), atLeastMs));
+  context.log.warn({ run: run.id, why }, 'a mention was not answered in time');
+  return markIdle(run, context);
+}
