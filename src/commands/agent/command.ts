@@ -149,7 +149,7 @@ function inProject(named: string | undefined, { projects }: CommandTools) {
 }
 
 /** Stops following: the only thread in this channel, or the one that follows this job in any channel. */
-export async function stopFollowing(
+async function stopFollowing(
   { jobId, project }: { jobId: TypedJob | undefined; project: string | undefined },
   caller: Caller,
   tools: CommandTools,

@@ -161,7 +161,9 @@ function asMessage(error: unknown): SubmitResult {
 export const sendModal: Modal = {
   callbackId: MODAL_CALLBACK,
   may: 'agent',
-  submit: (...request) => send(...request).catch(asMessage),
+  async submit(...request) {
+    return send(...request).catch(asMessage);
+  },
 };
 
 const send: Modal['submit'] = async (values, caller, tools, details) => {
