@@ -5,7 +5,7 @@ import { defaultTiming } from '../src/runtime/timing.ts';
 import { createDueStore } from '../src/store/due.ts';
 import { keys } from '../src/store/keys.ts';
 import { connectForWork } from '../src/store/redis/connections.ts';
-import { parseMember } from '../src/store/run-scripts.ts';
+import { memberOf, type RunRef } from '../src/store/run-scripts.ts';
 import { createRunStore } from '../src/store/runs.ts';
 import { startTestRedis } from '../test/support/redis.ts';
 import { median } from './parts/figures.ts';
@@ -24,19 +24,16 @@ const connection = connectForWork({ url: redis.url }, defaultTiming, () => {});
 const queues = createQueues(connection, () => {});
 const runs = createRunStore(connection);
 const due = createDueStore(connection);
-const ensure = (member: string) => {
-  const { job, id } = parseMember(member);
-  return queues.enqueue('docs-export', job, id, { runId: id }, { replace: true });
-};
-const members = Array.from({ length: RUNS }, (_, index) => `export run-${index}`);
-for (let from = 0; from < RUNS; from += 500) await Promise.all(members.slice(from, from + 500).map(ensure));
+const ensure = ({ job, id }: RunRef) => queues.enqueue('docs-export', job, id);
+const all = Array.from({ length: RUNS }, (_, index) => ({ job: 'export', id: `run-${index}` }));
+for (let from = 0; from < RUNS; from += 500) await Promise.all(all.slice(from, from + 500).map(ensure));
 
 /** Returns the median duration of sweeps that find so many runs overdue, in milliseconds. */
 async function sweepMs(overdue: number): Promise<number> {
   const tookMs: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const nowMs = await runs.timeMs();
-    const scored = members.flatMap((member, index) => [nowMs + (index < overdue ? -60_000 : 20_000), member]);
+    const scored = all.flatMap((run, index) => [nowMs + (index < overdue ? -60_000 : 20_000), memberOf(run)]);
     await redis.client.zadd(keys.activeRuns(), ...scored);
     await redis.client.del(keys.sweep());
     tookMs.push(await oneSweepMs());
@@ -56,7 +53,7 @@ function oneSweepMs(): Promise<number> {
           return due.claimSweep(everyMs);
         },
       },
-      wake: { runs: ensure, messages: ensure },
+      wake: ensure,
       async alsoDo() {
         sweeper.stop();
         resolve(performance.now() - startedAtMs);

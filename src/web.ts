@@ -9,7 +9,8 @@ import { type Settings, SettingsError } from './config/settings.ts';
 import { findRejectedKeys } from './jobs/alerts/admin-alert.ts';
 import type { FeatureContext } from './jobs/feature.ts';
 import { workWithKey } from './jobs/features.ts';
-import { deliveryQueue, enqueueHome, enqueueRun } from './jobs/index.ts';
+import { homeRefresh } from './jobs/home/job.ts';
+import { enqueueRun } from './jobs/index.ts';
 import { createSystemStatus } from './jobs/status/status.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { connectRole, type RoleParts } from './role.ts';
@@ -112,13 +113,11 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   };
   const { publish } = createOutbox({
     messages: stores.messages,
-    enqueueMessage: deliveryQueue(queues),
-    timing,
-    now,
+    wake: (delivery) => enqueueRun(queues, delivery),
   });
   const updateHome = async (teamId: string, userId: string) => {
     await stores.people.markHomeOpened(teamId, userId);
-    await enqueueHome(queues, { teamId, userId, openedAtMs: now() });
+    await enqueueRun(queues, homeRefresh(teamId, userId));
   };
   const receipt = createReceiptClock(monotonicMs);
   closers.add(async () => receipt.stop());

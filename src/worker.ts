@@ -7,7 +7,8 @@ import { docsProblemOf } from './docs-api/problems.ts';
 import { createExpiryReminder, createKeyAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
 import type { JobContext } from './jobs/context.ts';
 import { workWithKey } from './jobs/features.ts';
-import { deliveryQueue, enqueueHome, enqueueRun, jobs } from './jobs/index.ts';
+import { homeRefresh } from './jobs/home/job.ts';
+import { enqueueRun, jobs } from './jobs/index.ts';
 import { startSweeper } from './jobs/sweeper.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { createWorkers } from './jobs/workers.ts';
@@ -23,8 +24,7 @@ import { createKeyWatch } from './store/alerts.ts';
 import { createCallOnce } from './store/call-once.ts';
 import { limitNameOf, type RateLimit, type RateLimitStore } from './store/rate-limit.ts';
 import { connectForWork } from './store/redis/connections.ts';
-import { parseMember } from './store/run-scripts.ts';
-import type { RunBase } from './store/runs.ts';
+import type { RunRef } from './store/run-scripts.ts';
 
 /** Maximum delay of the process' end by open connections, after the workers are closed. */
 const CLOSE_MS = 300;
@@ -39,12 +39,11 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const { messages, rateLimiter } = stores;
   parts.health.shareIn(stores.health, onRedisError);
 
-  const wake = (run: Pick<RunBase, 'id' | 'job'>) => enqueueRun(queues, run);
-  const enqueueMessage = deliveryQueue(queues);
+  const wake = (run: RunRef) => enqueueRun(queues, run);
 
   const slack = rejectWhenStopping(stopping, parts.slack);
   const currentTeamId = () => identity.current()?.teamId;
-  const outbox = createOutbox({ messages, enqueueMessage, timing, now });
+  const outbox = createOutbox({ messages, wake });
   const docsApis = createDocsApis(settings, parts, createKeyWatch(stores.rejectedKeys, now, onRedisError));
   const admins = () => findAdmins(settings.allow.admin, slack.groupMembers, log);
   const alertParts = { admins, alerts: stores.alerts, outbox, now };
@@ -91,8 +90,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     }),
     async refreshHomes(teamId, userIds) {
       const opened = await stores.people.whoOpenedHome(teamId, userIds);
-      const openedAtMs = now();
-      await Promise.all(opened.map((userId) => enqueueHome(queues, { teamId, userId, openedAtMs })));
+      await Promise.all(opened.map((userId) => wake(homeRefresh(teamId, userId))));
     },
     wake,
     stopping,
@@ -117,10 +115,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
 
   const sweeper = startSweeper({
     due: stores.due,
-    wake: {
-      runs: (member) => wake(parseMember(member)),
-      messages: (key) => enqueueMessage(key),
-    },
+    wake,
     async alsoDo() {
       // Another process may have found that Slack refuses the token.
       if ((await stores.health.load()).slack?.refused) await slack.identity().catch(() => {});

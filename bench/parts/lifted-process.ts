@@ -3,7 +3,6 @@ import { Job } from 'bullmq';
 import { startApp } from '../../src/app.ts';
 import { allowGrowth } from '../../src/config/node.ts';
 import { readSettings, secretsOf } from '../../src/config/settings.ts';
-import { subjectIdOf } from '../../src/jobs/queue.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import type { Timing } from '../../src/runtime/timing.ts';
 import { serve } from './remote.ts';
@@ -21,7 +20,7 @@ const plannedMs = new Map<string, number>();
 let latenesses: number[] = [];
 const moveToDelayed = Job.prototype.moveToDelayed;
 Job.prototype.moveToDelayed = function (this: Job, atMs, token) {
-  const id = subjectIdOf(this);
+  const { id } = this.data;
   // A run that waits for its turn is planned anew; what counts is the first plan since its last poll.
   if (!plannedMs.has(id)) plannedMs.set(id, atMs);
   return moveToDelayed.call(this, atMs, token);

@@ -1,12 +1,11 @@
 import type { Redis } from 'ioredis';
 import { keys } from '../../src/store/keys.ts';
-import { parseMember } from '../../src/store/run-scripts.ts';
+import { parseMember, recordKey } from '../../src/store/run-scripts.ts';
 
-/** Has the sweeper step all runs that are listed, as if they had come to be due: after a clock was moved. */
+/** Has the sweeper step all that is listed, as if they had come to be due: after a clock was moved. */
 export async function wakeRuns(client: Redis): Promise<void> {
   for (const member of await client.zrange(keys.activeRuns(), 0, '-1')) {
-    const { id } = parseMember(member);
-    await client.hincrby(keys.run(id), 'wakes', 1);
+    await client.hincrby(recordKey(parseMember(member)), 'wakes', 1);
     await client.zadd(keys.activeRuns(), 'XX', 0, member);
   }
 }

@@ -15,7 +15,6 @@ import { writeIntent } from '../store/call-once.ts';
 import { keys } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { askTime } from '../store/redis/clock.ts';
-import { luaScript } from '../store/redis/lua.ts';
 import { createRunStore } from '../store/runs.ts';
 
 /** Counts of the closed work in restored data. */
@@ -35,17 +34,6 @@ Digests, instructions, replies and clicks that are skipped: ${skipped}
 Start Docket now.
 `;
 
-// A message known to be in Slack, or refused by it, is not searched.
-const searchScript = luaScript(`
-local message, since, now, ttl = KEYS[1], unpack(ARGV)
-for _, field in ipairs({'ts', 'refusal', 'postedAtMs'}) do
-  if redis.call('HEXISTS', message, field) == 1 then return end
-end
-local isNew = redis.call('EXISTS', message) == 0
-redis.call('HSET', message, 'postedAtMs', since, 'checkAtMs', now)
-if isNew then redis.call('PEXPIRE', message, ttl) end
-`);
-
 /** The messages in a thread about one round. */
 const roundKeys = (threadId: string, n: number) => [`${threadId}.round.${n}`, `${threadId}.end.${n}`];
 
@@ -61,10 +49,14 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   const nowMs = await askTime(redis);
   const work: OpenWork = { exports: 0, instructions: 0, skipped: 0 };
 
-  /** Makes Docket search for these messages, from that time on, before it posts them. */
+  /** Makes Docket search for these messages before it posts them, unless Slack is known to have or refuse them. */
   async function search(messageKeys: readonly string[], sinceMs: number) {
-    for (const key of new Set(messageKeys))
-      await searchScript(redis, [keys.message(key)], [sinceMs, nowMs, retention.runMs]);
+    for (const key of messageKeys.map(keys.message)) {
+      const delivery = JSON.parse((await redis.hget(key, 'json')) ?? '{}');
+      if (delivery.ts ?? delivery.refusal ?? delivery.postedAtMs) continue;
+      await redis.hset(key, 'json', JSON.stringify({ ...delivery, postedAtMs: sinceMs }));
+      if ((await redis.hlen(key)) === 1) await redis.pexpire(key, retention.runMs);
+    }
   }
 
   async function closeExport(run: ExportRun) {
@@ -103,7 +95,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     const others = [`${run.id}.failed`, `${run.id}.late`];
     await search([...editionMessages(run).map(({ key }) => key), pagesKey(run), ...others], run.sinceMs);
     if (run.state === 'collecting') {
-      await runs.unlist(run.job, run.id, true);
+      await runs.unlist(run, true);
       await redis.del(keys.run(run.id));
       work.skipped += 1;
     } else if (run.state !== 'ended') await runs.save(withoutFiles(run));

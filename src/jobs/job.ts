@@ -1,5 +1,3 @@
-import type { z } from 'zod';
-import type { DueList } from '../store/due.ts';
 import type { JobContext } from './context.ts';
 import type { QueueName } from './queue.ts';
 
@@ -10,19 +8,14 @@ export const done: Outcome = { kind: 'done' };
 export const runAgainIn = (ms: number): Outcome => ({ kind: 'again', inMs: Math.max(0, Math.round(ms)) });
 
 /** A kind of background work. Its subject (`id`) has at most one BullMQ job at a time. */
-export interface Job<Data, Context = JobContext> {
+export interface Job<Context = JobContext> {
   /** Name in logs, metrics and records. */
   name: string;
   queue: QueueName;
   /** Maximum number that one process runs at once; jobs that share a queue share the largest number. */
   concurrency: number;
-  data: z.ZodType<Data>;
-  /** The list of its subjects until they are idle; without a list, work of a crashed process is not found again. */
-  list?: DueList;
   /** One execution: one or a few steps. Safe to repeat at any point, since a process may die at any point. */
-  run(data: Data, context: Context): Promise<Outcome>;
+  run(id: string, context: Context): Promise<Outcome>;
   /** After repeated errors of our own: shows people `ref`, which the log has as well. */
-  giveUp?(data: Data, context: Context, ref: string): Promise<void>;
+  giveUp?(id: string, context: Context, ref: string): Promise<void>;
 }
-
-export const defineJob = <Data, Context = JobContext>(job: Job<Data, Context>): Job<Data, Context> => job;

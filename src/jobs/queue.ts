@@ -22,12 +22,6 @@ export interface QueueCounts {
   failed: number;
 }
 
-const subjectOf = (job: string, id: string) => `${job}:${id}`;
-
-/** The `id` passed to `enqueue`. */
-export const subjectIdOf = ({ name, opts }: Job): string =>
-  (opts.deduplication?.id ?? '').slice(name.length + 1);
-
 /** Runs a delayed job at once; BullMQ needs no clock for that. A job in any other state stays as it is. */
 export async function promoteJob(job: Job): Promise<void> {
   try {
@@ -60,25 +54,18 @@ export function createQueues(
   );
 
   return {
-    /**
-     * Adds a BullMQ job for the subject unless there is one; a running one runs once more afterwards. With `replace`,
-     * the new job replaces a delayed one and is delayed by `inMs`.
-     */
-    async enqueue(
-      queueName: QueueName,
-      job: string,
-      id: string,
-      data: object,
-      { replace = false, inMs = 0 }: { replace?: boolean; inMs?: number } = {},
-    ) {
-      // One call, for which BullMQ needs no clock.
-      const deduplication = { id: subjectOf(job, id), keepLastIfActive: true, ...(replace && { replace }) };
-      await queues.get(queueName)?.add(job, data, {
-        deduplication,
-        ...(inMs > 0 && { delay: inMs }),
-        removeOnComplete: true,
-        removeOnFail: { age: 7 * 24 * 3600 },
-      });
+    /** Adds a BullMQ job, in place of a delayed one for the same id; a running one runs once more afterwards. */
+    async enqueue(queueName: QueueName, job: string, id: string) {
+      await queues.get(queueName)?.add(
+        job,
+        { id },
+        {
+          // One call, for which BullMQ needs no clock.
+          deduplication: { id: `${job}:${id}`, keepLastIfActive: true, replace: true },
+          removeOnComplete: true,
+          removeOnFail: { age: 7 * 24 * 3600 },
+        },
+      );
     },
     all: (): readonly Queue[] => [...queues.values()],
     counts: (): Promise<QueueCounts[]> =>

@@ -70,21 +70,19 @@ export interface RunJob<R extends SteppedRun> {
 }
 
 /** Returns the job of one kind of runs. If a run's record is missing or damaged, the run leaves the due list. */
-export function defineRunJob<R extends SteppedRun>(
-  definition: RunJob<R>,
-): Job<{ runId: string }, JobContext> {
+export function defineRunJob<R extends SteppedRun>(definition: RunJob<R>): Job {
   const { name, queue, concurrency, schema } = definition;
 
   /** Loads the run; undefined if there is none to step. */
   async function load(runId: string, { runs, log }: JobContext): Promise<LoadedRun<R> | undefined> {
     try {
       const loaded = await runs.loadWithInbox(runId, schema);
-      if (loaded === undefined) await runs.unlist(name, runId);
+      if (loaded === undefined) await runs.unlist({ job: name, id: runId });
       return loaded;
     } catch (error) {
       if (!(error instanceof z.ZodError)) throw error;
       log.error({ run: runId, job: name, err: error }, 'the record of a run is damaged');
-      await runs.unlist(name, runId, true);
+      await runs.unlist({ job: name, id: runId }, true);
       return undefined;
     }
   }
@@ -150,12 +148,10 @@ export function defineRunJob<R extends SteppedRun>(
   return {
     name,
     queue,
-    list: 'runs',
     concurrency,
-    data: z.object({ runId: z.string() }),
-    run: ({ runId }, context) => execute(runId, context),
+    run: execute,
 
-    async giveUp({ runId }, context, ref) {
+    async giveUp(runId, context, ref) {
       const loaded = await load(runId, context);
       if (loaded === undefined) return;
       const result = await definition.giveUp(loaded, context, ref);

@@ -1,11 +1,11 @@
 import type { Log } from '../runtime/log.ts';
-import type { DueList, DueStore } from '../store/due.ts';
+import type { DueStore } from '../store/due.ts';
+import type { RunRef } from '../store/run-scripts.ts';
 import { LONGEST_PAUSE_MS } from './workers.ts';
 
 export interface SweeperParts {
   due: DueStore;
-  /** Wakes an entry of a list. */
-  wake: Record<DueList, (member: string) => Promise<void>>;
+  wake: (run: RunRef) => Promise<void>;
   /** Further work of each process at this interval. */
   alsoDo: () => Promise<unknown>;
   everyMs: number;
@@ -26,20 +26,15 @@ export function startSweeper({ due, wake, alsoDo, everyMs, log }: SweeperParts):
 
   const logFailure = (error: unknown) => log.warn({ err: error }, 'sweep failed');
 
-  async function wakeOverdue(list: DueList) {
-    const overdue = await due.overdue(list, everyMs * SWEEP_LATENESS, LONGEST_PAUSE_MS);
-    for (let from = 0; from < overdue.length; from += BATCH_SIZE) {
-      const batch = overdue.slice(from, from + BATCH_SIZE);
-      await Promise.all(batch.map((member) => wake[list](member).catch(logFailure)));
-    }
+  async function wakeOverdue() {
+    const overdue = await due.overdue(everyMs * SWEEP_LATENESS, LONGEST_PAUSE_MS);
+    for (let from = 0; from < overdue.length; from += BATCH_SIZE)
+      await Promise.all(overdue.slice(from, from + BATCH_SIZE).map((run) => wake(run).catch(logFailure)));
   }
 
   async function sweep() {
     try {
-      if (await due.claimSweep(everyMs * SWEEP_GAP)) {
-        await wakeOverdue('runs');
-        await wakeOverdue('messages');
-      }
+      if (await due.claimSweep(everyMs * SWEEP_GAP)) await wakeOverdue();
       await alsoDo();
     } catch (error) {
       logFailure(error);

@@ -10,9 +10,8 @@ import { TimeLimitError, withTimeout } from '../runtime/with-timeout.ts';
 import { createDueStore } from '../store/due.ts';
 import { PREFIX } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
-import { memberOf } from '../store/run-scripts.ts';
 import type { Job } from './job.ts';
-import { promoteJob, type QueueTelemetry, subjectIdOf } from './queue.ts';
+import { promoteJob, type QueueTelemetry } from './queue.ts';
 
 /** Consecutive unexpected errors, or crashes of the process, after which a job counts as poison. */
 const POISON_ERRORS = 8;
@@ -27,8 +26,7 @@ export const LONGEST_PAUSE_MS = 30_000;
 export type Workers = ReturnType<typeof createWorkers>;
 
 export interface WorkerParts<Context> {
-  // biome-ignore lint/suspicious/noExplicitAny: the registry mixes jobs with different data; each parses its own
-  jobs: readonly Job<any, Context>[];
+  jobs: readonly Job<Context>[];
   context: Context;
   /** Its commands wait while Redis is away; the workers duplicate it. */
   connection: RedisClient;
@@ -57,25 +55,23 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   const atWork = new Set<() => Promise<unknown>>();
 
   /** Log lines of this execution carry the reference of the original request. */
-  async function execute(definition: Job<unknown, Context>, bullJob: BullJob, token: string | undefined) {
+  async function execute(definition: Job<Context>, bullJob: BullJob, token: string | undefined) {
     await parts.ready;
-    const { list, name: job } = definition;
-    const id = subjectIdOf(bullJob);
-    const entry = list && { list, member: list === 'runs' ? memberOf({ job, id }) : id };
-    const { wakes, ref = newRef() } = entry === undefined ? {} : await due.begin(entry);
+    const { name: job, queue } = definition;
+    const { id } = bullJob.data;
+    const { wakes, ref = newRef() } = await due.begin({ job, id });
 
     /** Delays the job, unless its subject was woken since it began. A later wake finds it delayed and runs it. */
     async function requeue(waitMs: number): Promise<never> {
       const pauseMs = Math.min(waitMs, LONGEST_PAUSE_MS);
       await bullJob.moveToDelayed(Date.now() + pauseMs, token);
-      const isPostponed = entry === undefined || (await due.postpone(entry, pauseMs, wakes ?? 0));
-      if (!isPostponed) await promoteJob(bullJob);
+      if (!(await due.postpone({ job, id }, pauseMs, wakes))) await promoteJob(bullJob);
       throw new DelayedError();
     }
 
     const handBack = () => requeue(0).catch(() => {});
     atWork.add(handBack);
-    const scope: LogScope = { ref, ...(list === 'runs' && { run: id }) };
+    const scope: LogScope = { ref, ...(queue !== 'slack-outbox' && { run: id }) };
     try {
       const waitMs = await inLogScope(scope, () => step(definition, bullJob, ref));
       if (waitMs !== undefined) await requeue(waitMs);
@@ -85,11 +81,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   }
 
   /** Runs one step. Returns the milliseconds until the next one; undefined if the job is done. */
-  async function step(
-    definition: Job<unknown, Context>,
-    bullJob: BullJob,
-    ref: string,
-  ): Promise<number | undefined> {
+  async function step(definition: Job<Context>, bullJob: BullJob, ref: string): Promise<number | undefined> {
     const startedMs = performance.now();
     const report = (outcome: StepOutcome) =>
       metrics.steps.observe({ job: definition.name, outcome }, performance.now() - startedMs);
@@ -98,21 +90,21 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       report('handed_back');
       return stopping.aborted ? 0 : pauseMs;
     }
-    const data = definition.data.parse(bullJob.data);
+    const { id } = bullJob.data;
     // Per subject: a wake replaces a delayed BullMQ job.
-    const name = `${definition.name}:${subjectIdOf(bullJob)}`;
+    const name = `${definition.name}:${id}`;
     const giveUp = async (reason: unknown) => {
       report('gave_up');
       metrics.givenUp.add({ job: definition.name });
-      log.error({ err: reason, job: definition.name, data, ref }, 'gave up on a job');
-      await definition.giveUp?.(data, context, ref);
+      log.error({ err: reason, job: definition.name, id, ref }, 'gave up on a job');
+      await definition.giveUp?.(id, context, ref);
       // The steps that show the ending have tries of their own.
       await due.clearErrors(name);
       return undefined;
     };
     if (bullJob.stalledCounter > POISON_STALLS) return giveUp(`stalled ${bullJob.stalledCounter} times`);
     try {
-      const outcome = await definition.run(data, context);
+      const outcome = await definition.run(id, context);
       report(outcome.kind);
       if (failing.delete(name)) await due.clearErrors(name);
       return outcome.kind === 'done' ? undefined : outcome.inMs;
@@ -124,7 +116,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       const errors = await due.addError(name);
       failing.add(name);
       // It is retried; only giving up is an error.
-      log.warn({ err: error, job: definition.name, data, errors }, 'job failed, will retry');
+      log.warn({ err: error, job: definition.name, id, errors }, 'job failed, will retry');
       if (errors >= POISON_ERRORS && failing.delete(name)) return giveUp(error);
       report('broke');
       metrics.retries.add({ of: 'job' });

@@ -128,12 +128,12 @@ async function readAll(parts: RedisGaugeParts) {
   };
 }
 
-/** Returns how long the oldest due entry of each queue has waited, in milliseconds. */
+/** Returns how long the oldest due run of each queue has waited, in milliseconds. */
 async function oldestByQueue({ due }: Pick<Stores, 'due'>): Promise<Map<string, number>> {
-  const [runs, messages] = await Promise.all([due.dueFor('runs'), due.dueFor('messages')]);
-  const oldest = new Map<string, number>([['slack-outbox', messages.get('') ?? 0]]);
+  const waiting = await due.dueFor();
+  const oldest = new Map<string, number>();
   for (const { name, queue } of jobs)
-    oldest.set(queue, Math.max(oldest.get(queue) ?? 0, runs.get(name) ?? 0));
+    oldest.set(queue, Math.max(oldest.get(queue) ?? 0, waiting.get(name) ?? 0));
   return oldest;
 }
 

@@ -35,9 +35,6 @@ export interface DeliveryParts extends RetryParts {
   now: () => number;
 }
 
-/** Maximum searches for lost posts that continue on a further page. */
-const MAX_SEARCHES = 10_000;
-
 /** Progress and low-priority posts leave a share of the slots to endings and clicks. */
 const priorityOf = (wanted: WantedMessage): 'interactive' | 'low' =>
   ['progress', 'lowPriority'].includes(urgencyOf(wanted)) ? 'low' : 'interactive';
@@ -45,7 +42,7 @@ const priorityOf = (wanted: WantedMessage): 'interactive' | 'low' =>
 /** Returns whether a message is posted again after a person deleted it. */
 const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
 
-const forgetPost = { postedAtMs: undefined, checkAtMs: undefined };
+const forgetPost = { postedAtMs: undefined, unclearUntilMs: undefined, cursor: undefined };
 
 /** Returns the changes after a post. A refusal that moved the message stays recorded. */
 const afterPost = ({ movedTo }: MessageRecord): DeliveryChanges => ({
@@ -55,25 +52,14 @@ const afterPost = ({ movedTo }: MessageRecord): DeliveryChanges => ({
   ...(movedTo === undefined && { refusal: undefined }),
 });
 
-const forgetEdits = { ts: undefined, deliveredHash: undefined, editUnclearUntilMs: undefined };
+const forgetEdits = { ts: undefined, deliveredHash: undefined, unclearUntilMs: undefined };
 
 /** Returns the form in which to send a message, after Slack's refusals. */
 const formOf = ({ wanted, refusedHash, form = 'own' }: MessageRecord) =>
   refusedHash === wanted.hash ? form : 'own';
 
-/** A call that posts or edits a message. */
-interface MarkedCall<Result> {
-  rateLimit: RateLimit;
-  /** Returns the mark of a call that may take effect until this time. */
-  mark: (untilMs: number) => Pick<MessageRecord, 'postedAtMs' | 'checkAtMs' | 'editUnclearUntilMs'>;
-  /** The changes for a call that did not happen: they remove the mark. */
-  undone: DeliveryChanges;
-  /** Returns the changes for a call that may have happened. */
-  unclear: () => DeliveryChanges;
-  send: (content: Message, isTooLate: IsTooLate) => Promise<Result>;
-  /** Records the result. Returns the same as `Deliver`. */
-  onResult: (result: Result, marked: MessageRecord) => Promise<number | undefined>;
-}
+const isShown = ({ deliveredHash, wanted, unclearUntilMs }: MessageRecord) =>
+  deliveredHash === wanted.hash && unclearUntilMs === undefined;
 
 /**
  * Delivers the wanted form of one message. Returns the milliseconds until its next call, or undefined if Slack shows
@@ -83,241 +69,221 @@ export type Deliver = (key: string) => Promise<number | undefined>;
 
 /**
  * Returns the delivery of one message: posts it once, then edits it. Two deliveries of one key may overlap if a process
- * was taken for dead. They cannot post twice: a mark is written before every call, but only if the record is unchanged
- * since it was read, so the second delivery loads the record again.
+ * was taken for dead. They cannot post twice: a mark is saved before every call, but only if the record is unchanged.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
   const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;
-  /** Where searches for lost posts continue, by message. A later search of the same message has another `fromMs`. */
-  const nextPages = new Map<string, { fromMs: number; cursor: string }>();
   /** How long after a call was sent it may still take effect. */
   const effectMs = timing.slackCallMs + timing.callMarginMs;
 
-  const isShown = ({ deliveredHash, wanted }: MessageRecord) => deliveredHash === wanted.hash;
-
   return async (key) => {
     const record = await messages.load(key);
-    if (record !== undefined && (!isShown(record) || record.editUnclearUntilMs !== undefined)) {
+    if (record !== undefined && !isShown(record)) {
       // While Slack refuses the token, no call is made.
-      const inMs = slack.refusedForMs() || (await deliver(key, record));
+      const inMs = slack.refusedForMs() || (await deliver(record));
       if (inMs !== undefined) return inMs;
     }
-    return (await messages.markDelivered(key, record?.wanted.hash)) ? undefined : 0;
+    return (await messages.markIdle(key, record?.wakes ?? 0)) ? undefined : 0;
   };
 
-  async function deliver(key: string, record: MessageRecord): Promise<number | undefined> {
+  async function deliver(record: MessageRecord): Promise<number | undefined> {
     const { retracted, hash } = record.wanted;
+    const unclearMs = (record.unclearUntilMs ?? 0) - now();
+    // Further away than it can be: another process planned it, with a clock that was ahead or longer limits.
+    if (unclearMs > effectMs) return save(record, { unclearUntilMs: now() + effectMs }, effectMs);
+    if (unclearMs > 0) return unclearMs;
     try {
-      if (record.ts === undefined) return await post(key, record);
-      if (retracted && record.refusedHash !== hash) return await remove(key, record);
-      return await edit(key, record);
+      if (record.ts === undefined) return await post(record);
+      if (retracted && record.refusedHash !== hash) return await remove(record);
+      return await edit(record);
     } catch (error) {
-      return handleFailure(key, record, error);
+      return handleFailure(record, error);
     }
   }
 
   /** Deletes the message; twice does no harm. */
-  async function remove(key: string, record: MessageRecord): Promise<number | undefined> {
+  async function remove(record: MessageRecord): Promise<number | undefined> {
     const { wanted, channel = '', ts = '' } = record;
     const rateLimit = editRateLimit(wanted.teamId, timing);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key });
+    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: record.key });
     if (waitMs > 0) return waitMs;
     try {
       await slack.remove({ channel, ts }).catch(holdWhenLimited(rateLimiter, rateLimit));
     } catch (error) {
       if (!(error instanceof SlackApiError) || !isPermanent(error)) throw error;
-      if (error.kind !== 'missing') return save(key, record, { refusedHash: wanted.hash, form: 'own' }, 0);
+      if (error.kind !== 'missing') return save(record, { refusedHash: wanted.hash, form: 'own' }, 0);
     }
     reportShown(record);
-    return save(key, record, { ...forgetEdits, deliveredHash: wanted.hash, failures: undefined }, undefined);
+    return save(record, { ...forgetEdits, deliveredHash: wanted.hash, failures: undefined }, undefined);
   }
 
   /** Posts the message. If an earlier post had no answer, searches for it first. */
-  async function post(key: string, record: MessageRecord): Promise<number | undefined> {
-    const { wanted } = record;
+  async function post(record: MessageRecord): Promise<number | undefined> {
+    const { key, wanted } = record;
+    const { teamId } = wanted;
     const isUnwanted = wanted.retracted && record.postedAtMs === undefined;
-    if (isUnwanted || (record.deleted && !isReposted(wanted))) {
-      return save(key, record, { deliveredHash: wanted.hash }, undefined);
-    }
+    if (isUnwanted || (record.deleted && !isReposted(wanted)))
+      return save(record, { deliveredHash: wanted.hash }, undefined);
     const target = await resolveTarget(record);
     if (target === undefined) return timing.retryMinMs;
     const isRoot = target.threadTs === undefined;
 
     if (record.postedAtMs !== undefined) {
-      const { checkAtMs = 0, postedAtMs: sinceMs } = record;
-      const waitMs = checkAtMs - now();
-      // Further away than it can be: another process planned it, with a clock that was ahead or longer limits.
-      if (waitMs > effectMs) return save(key, record, { checkAtMs: now() + effectMs }, effectMs);
-      if (waitMs > 0) return waitMs;
-      const found = await findLostPost(key, wanted.teamId, target, sinceMs, checkAtMs);
+      const found = await findLostPost(record, target, record.postedAtMs);
       if (typeof found === 'number') return found;
       log.info({ message: key, found: found !== undefined }, 'looked for a post whose answer was lost');
       if (found !== undefined) {
         const { channel, ts, hash } = found;
-        if (isRoot) await ownPosts.markPosted(wanted.teamId, channel, key, ts);
+        if (isRoot) await ownPosts.markPosted(teamId, channel, key, ts);
         if (hash === wanted.hash) reportShown(record);
-        return save(key, record, { channel, ts, deliveredHash: hash, ...afterPost(record) }, 0);
+        return save(record, { channel, ts, deliveredHash: hash, ...afterPost(record) }, 0);
       }
-      if (wanted.retracted) return save(key, record, forgetPost, 0);
+      if (wanted.retracted) return save(record, forgetPost, 0);
     }
 
     const rateLimit = postRateLimit(target.channel, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (waitMs > 0) return waitMs;
-    if (isRoot) await ownPosts.markPosting(wanted.teamId, target.channel, key);
-    const postedAtMs = record.postedAtMs ?? now();
-    return callMarked(key, record, {
+    if (isRoot) await ownPosts.markPosting(teamId, target.channel, key);
+    let posted: { channel: string; ts: string } | undefined;
+    const inMs = await callMarked(
+      record,
+      { postedAtMs: record.postedAtMs ?? now() },
       rateLimit,
-      mark: (untilMs) => ({ postedAtMs, checkAtMs: untilMs }),
-      // A failed retry says nothing about whether an earlier attempt succeeded.
-      undone: record.postedAtMs === undefined ? forgetPost : { checkAtMs: now() },
-      unclear: () => ({ checkAtMs: now() + timing.callMarginMs }),
-      send: (content, isTooLate) => slack.post(target, content, { key, hash: wanted.hash }, isTooLate),
-      async onResult(posted) {
-        reportShown(record);
-        await messages.update(key, { ...posted, deliveredHash: wanted.hash, ...afterPost(record) });
-        if (isRoot) await ownPosts.markPosted(wanted.teamId, posted.channel, key, posted.ts);
-        return undefined;
+      async (...args) => {
+        posted = await slack.post(target, args[0], { key, hash: wanted.hash }, args[1]);
+        return { ...posted, ...afterPost(record) };
       },
-    });
+    );
+    if (isRoot && posted) await ownPosts.markPosted(teamId, posted.channel, key, posted.ts);
+    return inMs;
   }
 
   /**
-   * Searches for a post whose answer was lost: reads one page, for which it takes a slot. Returns the message, undefined
-   * if it is not there, or the milliseconds until the next page. The post was made at `sinceMs` or later; from
-   * `fromMs` on, it can be found.
+   * Searches for a post whose answer was lost, made at `sinceMs` or later: reads one page, for which it takes a slot.
+   * Returns the message, undefined if it is not there, or the milliseconds until the next call.
    */
   async function findLostPost(
-    key: string,
-    teamId: string,
+    record: MessageRecord,
     place: Place,
     sinceMs: number,
-    fromMs: number,
   ): Promise<FoundMessage | undefined | number> {
-    const rateLimit = readRateLimit(place.threadTs === undefined ? 'history' : 'replies', teamId, timing);
+    const { key, wanted, cursor } = record;
+    const method = place.threadTs === undefined ? 'history' : 'replies';
+    const rateLimit = readRateLimit(method, wanted.teamId, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key });
     if (waitMs > 0) return waitMs;
-    const next = nextPages.get(key);
-    const cursor = next?.fromMs === fromMs ? next.cursor : undefined;
     try {
       const { found, nextCursor } = await slack.findMessage(key, place, sinceMs, cursor);
-      if (found === undefined && nextCursor !== undefined) {
-        // An entry stays if another process ends that search.
-        const [oldest = key] = nextPages.keys();
-        if (nextPages.size >= MAX_SEARCHES) nextPages.delete(oldest);
-        nextPages.set(key, { fromMs, cursor: nextCursor });
-        return 0;
-      }
-      nextPages.delete(key);
+      if (found === undefined && nextCursor !== undefined) return save(record, { cursor: nextCursor }, 0);
       return found;
     } catch (error) {
       const isCursorLost = error instanceof SlackApiError && error.code === 'invalid_cursor';
-      if (!isCursorLost) return holdWhenLimited(rateLimiter, rateLimit)(error);
       // The message at which the next page begins was deleted.
-      nextPages.delete(key);
-      return 0;
+      if (isCursorLost) return save(record, { cursor: undefined }, 0);
+      return holdWhenLimited(rateLimiter, rateLimit)(error);
     }
   }
 
-  /** Edits the message. If an edit had no answer, edits once more after it can no longer arrive. */
-  async function edit(key: string, record: MessageRecord): Promise<number | undefined> {
-    const { wanted, channel, ts, editUnclearUntilMs = 0 } = record;
+  async function edit(record: MessageRecord): Promise<number | undefined> {
+    const { key, wanted, channel, ts } = record;
     if (channel === undefined || ts === undefined) throw new Error('an edit of what is not posted');
-    const unclearMs = Math.min(editUnclearUntilMs - now(), effectMs);
-    if (isShown(record) && unclearMs > 0) return unclearMs;
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
     if (gapMs > 0) return Math.min(gapMs, timing.editGapMs);
     const rateLimit = editRateLimit(wanted.teamId, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (waitMs > 0) return waitMs;
-    // The mark of an earlier edit, which may still arrive.
-    const undone = { editUnclearUntilMs: record.editUnclearUntilMs };
-    return callMarked(key, record, {
-      rateLimit,
-      mark: (untilMs) => ({ editUnclearUntilMs: untilMs }),
-      undone,
-      unclear: () => ({ editUnclearUntilMs: now() + effectMs }),
-      send: (content, isTooLate) => slack.edit({ channel, ts }, content, isTooLate),
-      async onResult(_, marked) {
-        if (!isShown(record)) reportShown(record);
-        const known = { deliveredHash: wanted.hash, editedAtMs: now(), failures: undefined };
-        const isLast = editUnclearUntilMs <= now();
-        if (!isLast) return save(key, marked, { ...known, ...undone }, editUnclearUntilMs - now());
-        return save(key, marked, { ...known, editUnclearUntilMs: undefined }, undefined);
-      },
+    return callMarked(record, {}, rateLimit, async (content, isTooLate) => {
+      await slack.edit({ channel, ts }, content, isTooLate);
+      return { editedAtMs: now() };
     });
   }
 
-  /** Marks the record, and then makes the call, unless the record has changed or it is too late. */
-  async function callMarked<Result>(
-    key: string,
+  /**
+   * Marks the record, makes the call, and saves the changes that it returns, unless the record has changed or it is too
+   * late.
+   */
+  async function callMarked(
     record: MessageRecord,
-    { rateLimit, mark, undone, unclear, send, onResult }: MarkedCall<Result>,
+    mark: DeliveryChanges,
+    rateLimit: RateLimit,
+    send: (content: Message, isTooLate: IsTooLate) => Promise<DeliveryChanges>,
   ): Promise<number | undefined> {
+    const { postedAtMs, unclearUntilMs } = record;
+    const undone = { postedAtMs, unclearUntilMs };
     const markedAtMs = now();
-    const changes = mark(markedAtMs + effectMs);
-    if (!(await messages.updateIfUnchanged(key, record, changes))) return 0;
-    const marked = { ...record, ...changes };
+    const marked = await messages.save(record, {
+      ...mark,
+      cursor: undefined,
+      unclearUntilMs: markedAtMs + effectMs,
+    });
+    if (marked === undefined) return 0;
     const content = await renderContent(record);
     // Redis was slow, or the process froze: the mark no longer covers the call's duration, so others may search too
     // early.
     const isTooLate = () => now() - markedAtMs > timing.callMarginMs;
-    if (isTooLate()) return save(key, marked, undone, 0);
-    let result: Result;
+    if (isTooLate()) return save(marked, undone, 0);
+    let changes: DeliveryChanges;
     try {
-      result = await send(content, isTooLate).catch(holdWhenLimited(rateLimiter, rateLimit));
+      changes = await send(content, isTooLate).catch(holdWhenLimited(rateLimiter, rateLimit));
     } catch (error) {
-      return handleFailure(key, marked, error, undone, unclear());
+      return handleFailure(marked, error, undone);
     }
-    return onResult(result, marked);
+    reportShown(record);
+    const shown = { deliveredHash: record.wanted.hash, unclearUntilMs: undefined, failures: undefined };
+    return save(marked, { ...changes, ...shown }, undefined);
   }
 
   function reportShown({ wanted, behindSinceMs }: MessageRecord) {
-    if (behindSinceMs !== undefined) parts.onShown?.(urgencyOf(wanted), now() - behindSinceMs);
+    parts.onShown?.(urgencyOf(wanted), now() - behindSinceMs);
   }
 
   /** Saves the changes. Returns `inMs`, or 0 if another process has changed the record. */
-  async function save(
-    key: string,
+  async function save<InMs extends number | undefined>(
     record: MessageRecord,
     changes: DeliveryChanges,
-    inMs: number | undefined,
-  ): Promise<number | undefined> {
-    return (await messages.updateIfUnchanged(key, record, changes)) ? inMs : 0;
+    inMs: InMs,
+  ): Promise<InMs | 0> {
+    return (await messages.save(record, changes)) ? inMs : 0;
   }
 
-  /** Saves the retry of a failed call, or gives up. Returns the same as `Deliver`. */
+  /**
+   * Saves the retry of a failed call, or gives up. `undone` removes the mark of a call that was marked. Returns the same
+   * as `Deliver`.
+   */
   async function handleFailure(
-    key: string,
     record: MessageRecord,
     error: unknown,
-    undone: DeliveryChanges = {},
-    unclear = undone,
+    undone?: DeliveryChanges,
   ): Promise<number | undefined> {
     // Without the mark, the next process does not wait for this call to take effect.
-    if (error instanceof Stopping) await messages.updateIfUnchanged(key, record, undone);
+    if (error instanceof Stopping && undone) await messages.save(record, undone);
     if (!(error instanceof SlackApiError)) throw error;
     const { kind, code, method, pointers } = error;
-    const retry = retryOf(error, record.failures ?? 0, { message: key }, parts);
+    const retry = retryOf(error, record.failures ?? 0, { message: record.key }, parts);
     if (retry !== undefined) {
-      const changes = kind === 'unclear' ? unclear : undone;
-      return save(key, record, { failures: retry.failures || undefined, ...changes }, retry.inMs);
+      const isUnclear = kind === 'unclear' && undone !== undefined;
+      const changes = isUnclear ? { unclearUntilMs: now() + timing.callMarginMs } : undone;
+      return save(record, { failures: retry.failures || undefined, ...changes }, retry.inMs);
     }
     switch (kind) {
       case 'missing':
-        if (method !== 'chat.update') return giveUp(key, record, code, undone);
+        if (method !== 'chat.update') return giveUp(record, code, undone);
         // A person deleted it.
-        return save(key, record, { deleted: true, ...forgetEdits }, 0);
+        return save(record, { deleted: true, ...forgetEdits }, 0);
       case 'blocks': {
         const form = formOf(record);
         const { fallback, hash } = record.wanted;
         const expected = form === 'own' && fallback !== undefined;
-        log[expected ? 'info' : 'error']({ message: key, code, pointers, form }, 'Slack refused our blocks');
-        if (form === 'text') return giveUp(key, record, code, undone);
-        return save(key, record, { refusedHash: hash, form: expected ? 'fallback' : 'text', ...undone }, 0);
+        log[expected ? 'info' : 'error'](
+          { message: record.key, code, pointers, form },
+          'Slack refused our blocks',
+        );
+        if (form === 'text') return giveUp(record, code, undone);
+        return save(record, { refusedHash: hash, form: expected ? 'fallback' : 'text', ...undone }, 0);
       }
       default:
-        return giveUp(key, record, code, undone);
+        return giveUp(record, code, undone);
     }
   }
 
@@ -327,19 +293,17 @@ export function createDelivery(parts: DeliveryParts): Deliver {
    * places, since the first one cannot be read.
    */
   async function giveUp(
-    key: string,
     record: MessageRecord,
     code: string,
-    undone: DeliveryChanges,
+    undone?: DeliveryChanges,
   ): Promise<number | undefined> {
-    const { wanted, ts, movedTo } = record;
-    if (ts === undefined && wanted.fallbackRecipient !== undefined && movedTo === undefined) {
-      return save(key, record, { movedTo: wanted.fallbackRecipient, refusal: code, ...forgetPost }, 0);
-    }
+    const { key, wanted, ts, movedTo } = record;
+    if (ts === undefined && wanted.fallbackRecipient !== undefined && movedTo === undefined)
+      return save(record, { movedTo: wanted.fallbackRecipient, refusal: code, ...forgetPost }, 0);
     // It has low priority, or the person is informed in another way.
     log[wanted.lowPriority ? 'warn' : 'error']({ message: key, code }, 'a message cannot be delivered');
-    const known = { refusal: code, deliveredHash: wanted.hash, ...undone, editUnclearUntilMs: undefined };
-    return save(key, record, known, undefined);
+    const known = { refusal: code, deliveredHash: wanted.hash, ...undone, unclearUntilMs: undefined };
+    return save(record, known, undefined);
   }
 
   /** Returns where to post; undefined while the root of its thread is not posted yet. */

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { Timing } from '../runtime/timing.ts';
 import type { MessageStore, WantedMessage } from '../store/messages.ts';
 import type { Message } from './blocks.ts';
 
@@ -22,14 +21,11 @@ export type Outbox = ReturnType<typeof createOutbox>;
 
 export interface OutboxParts {
   messages: MessageStore;
-  /** Enqueues the delivery of a message, in place of one that is planned for later. */
-  enqueueMessage: (key: string, inMs: number) => Promise<void>;
-  timing: Pick<Timing, 'editGapMs'>;
-  now: () => number;
+  /** Queues the delivery of a message, at once. */
+  wake: (delivery: { job: 'outbox'; id: string }) => Promise<void>;
 }
 
-export function createOutbox(parts: OutboxParts) {
-  const { messages, enqueueMessage, timing, now } = parts;
+export function createOutbox({ messages, wake }: OutboxParts) {
   return {
     /** Records the wanted form of a message. */
     async publish(
@@ -40,8 +36,7 @@ export function createOutbox(parts: OutboxParts) {
       const { text, blocks } = message;
       const hash = digest([place, text, blocks, rest.fallback, attempt, rest.retracted]);
       const wanted: WantedMessage = { teamId, place, kind, text, blocks, hash, ...rest };
-      const inMs = await messages.setWanted(key, wanted, version, now(), timing.editGapMs);
-      if (inMs !== undefined) await enqueueMessage(key, inMs);
+      if (await messages.publish(key, wanted, version)) await wake({ job: 'outbox', id: key });
     },
     deliveryState: messages.state,
   };

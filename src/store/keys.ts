@@ -19,7 +19,7 @@ export const keys = {
   schema: () => `${PREFIX}:schema`,
   /** Hash: the run as JSON, with its revision, number of wakes, and calls made once. */
   run: (runId: string) => `${PREFIX}:run:${runId}`,
-  /** Sorted set of the active runs, scored by due time; see `due.ts`. */
+  /** Sorted set of the active runs and undelivered messages, scored by due time; see `due.ts`. */
   activeRuns: () => `${PREFIX}:runs:active`,
   /** Sorted set of the ids of one job's active runs, scored by start time; scripts build this key (`LUA_WAKE`). */
   activeRunsOf: (job: string) => `${PREFIX}:runs:active:${job}`,
@@ -45,8 +45,8 @@ export const keys = {
   channelIds: (teamId: string) => `${PREFIX}:channel-ids:${teamId}`,
   responseUrl: (runId: string) => `${PREFIX}:response-url:${runId}`,
   message: (messageKey: string) => `${PREFIX}:message:${messageKey}`,
-  /** Sorted set of the messages whose wanted state is not delivered, scored by due time. */
-  undelivered: () => `${PREFIX}:messages:undelivered`,
+  /** The keys of the messages whose wanted form is not delivered: `activeRunsOf` their job. */
+  undelivered: () => `${PREFIX}:runs:active:outbox`,
   link: (name: string) => `${PREFIX}:link:${name}`,
   /** Sorted set of the active runs that count toward a quota, scored by the time they were accepted. */
   quota: (name: string) => `${PREFIX}:quota:${name}`,

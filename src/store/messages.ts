@@ -1,10 +1,12 @@
 import type { Block, KnownBlock } from '@slack/types';
 import { z } from 'zod';
+import { parseJson } from '../runtime/json.ts';
 import { logScope } from '../runtime/log-scope.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { lastingScript, luaScript, updateHash } from './redis/lua.ts';
+import { lastingScript, updateHash } from './redis/lua.ts';
+import { LUA_WAKE, markIdle, memberOf } from './run-scripts.ts';
 
 /**
  * A chart of series over the same points, which `@slack/types` does not know:
@@ -66,38 +68,46 @@ export const wantedMessage = z.object({
 });
 export type WantedMessage = z.infer<typeof wantedMessage>;
 
-const text = z.string().exactOptional();
-const flag = z.stringbool().exactOptional();
-const number = z.coerce.number().exactOptional();
+const text = z.string().optional();
+const number = z.number().optional();
 
-/** The delivery state of a message: fields of its record, each written separately. Times are epoch milliseconds. */
+/** The delivery state of a message, as JSON in its record. Times are epoch milliseconds. */
 const deliveryFields = z.object({
   /** The hash that Slack shows; differs from `wanted.hash` while a delivery is pending. */
   deliveredHash: text,
   channel: text,
   ts: text,
-  /** A post was sent at this time, and its outcome is unknown; it is searched from `checkAtMs` on. */
+  /** A post was sent at this time, and its outcome is unknown: it is searched before the next one. */
   postedAtMs: number,
-  checkAtMs: number,
+  /** Until then, a call of unknown outcome may still take effect: no other is made. */
+  unclearUntilMs: number,
+  /** Where the search for a post continues. */
+  cursor: text,
   editedAtMs: number,
-  /** Until then, an edit of unknown outcome may still arrive, and replace a later one. */
-  editUnclearUntilMs: number,
   /** Consecutive failed deliveries. */
   failures: number,
   /** The wanted hash that Slack refused: its deletion, its blocks, or its fallback as well. */
   refusedHash: text,
   /** The form of that hash since then. */
-  form: z.enum(['own', 'fallback', 'text']).exactOptional(),
+  form: z.enum(['own', 'fallback', 'text']).optional(),
   /** The person who gets it by direct message, because its place refused it with `refusal`. */
   movedTo: text,
   refusal: text,
   /** A person deleted it in Slack; cleared when it is posted again. */
-  deleted: flag,
+  deleted: z.boolean().optional(),
 });
-type Delivery = z.output<typeof deliveryFields>;
 
-/** `behindSinceMs`: since when Slack has not shown the wanted form. */
-export type MessageRecord = Delivery & { wanted: WantedMessage; behindSinceMs?: number };
+/** Changes of the delivery state. `undefined` deletes a field. */
+export type DeliveryChanges = z.output<typeof deliveryFields>;
+
+/** `behindSinceMs`: since when Slack has not shown the wanted form. `rev` counts the saves of the delivery state. */
+export type MessageRecord = DeliveryChanges & {
+  key: string;
+  wanted: WantedMessage;
+  behindSinceMs: number;
+  rev: number;
+  wakes: number;
+};
 
 /** The order in which messages are delivered, the most urgent first. */
 export const urgencies = ['ending', 'clicked', 'state', 'progress', 'lowPriority'] as const;
@@ -108,11 +118,6 @@ export function urgencyOf({ kind, interactive: clicked, lowPriority }: WantedMes
   if (kind === 'ending') return kind;
   return clicked ? 'clicked' : kind;
 }
-
-const fieldNames = deliveryFields.keyof().options;
-
-/** `undefined` deletes a field. */
-export type DeliveryChanges = { [K in keyof Delivery]?: Delivery[K] | undefined };
 
 /**
  * The delivery state of a message, for a job whose next step depends on it. A refused message with a newer form waits
@@ -125,142 +130,90 @@ export type DeliveryState =
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
-const setWantedScript = lastingScript<number | null>(`
-local ranks = {${urgencies.map((urgency, rank) => `${urgency}=${rank}`).join(', ')}}
-local json, hash, version, now, key, ttl, lasting, urgency, ref, gap = unpack(ARGV)
-local stored = redis.call('HGET', KEYS[1], 'version')
-if stored and tonumber(stored) > tonumber(version) then return false end
-redis.call('HSET', KEYS[1], 'version', version)
-if lasting == '1' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ttl) end
-local before, delivered, urgencyBefore = unpack(redis.call('HMGET', KEYS[1], 'hash', 'deliveredHash', 'urgency'))
-if before == hash then return false end
-redis.call('HSET', KEYS[1], 'wanted', json, 'hash', hash, 'urgency', urgency)
-if ref ~= '' then redis.call('HSET', KEYS[1], 'ref', ref) end
-if not before or before == delivered then redis.call('HSET', KEYS[1], 'behindSinceMs', now) end
-local edited = tonumber(redis.call('HGET', KEYS[1], 'editedAtMs') or 0)
-local wait = math.max(0, math.min(edited + gap - now, gap))
-local isListed = redis.call('ZADD', KEYS[2], 'NX', now + wait, key) == 0
--- Already queued: that delivery will pick up this version too.
-if isListed and (ranks[urgencyBefore] or 0) <= ranks[urgency] then return false end
--- What was listed waits in a line of less urgent ones, or is just about to.
-if isListed then
-  redis.call('HINCRBY', KEYS[1], 'wakes', 1)
-  redis.call('ZADD', KEYS[2], 'XX', 'LT', now + wait, key)
-end
-return math.ceil(wait)
-`);
-
-// An undelivered message is listed, and due at once if it was missing.
-const markDeliveredScript = luaScript(`
-local delivered = (redis.call('HGET', KEYS[1], 'hash') or '') == ARGV[1]
-if delivered then redis.call('ZREM', KEYS[2], ARGV[2]) else redis.call('ZADD', KEYS[2], 'NX', 0, ARGV[2]) end
-return delivered and 1 or 0
+const publishScript = lastingScript<0 | 1>(`${LUA_WAKE}
+local record, active = unpack(KEYS)
+local member, json, hash, version, ttl, lasting, rank, ref = unpack(ARGV)
+local stored, before, rankBefore = unpack(redis.call('HMGET', record, 'version', 'hash', 'rank'))
+if stored and tonumber(stored) > tonumber(version) then return 0 end
+redis.call('HSET', record, 'version', version)
+if lasting == '1' then redis.call('PERSIST', record) else redis.call('PEXPIRE', record, ttl) end
+if before == hash then return 0 end
+redis.call('HSET', record, 'wanted', json, 'hash', hash, 'rank', rank)
+if ref ~= '' then redis.call('HSET', record, 'ref', ref) end
+redis.call('HINCRBY', record, 'wakes', 1)
+local isListed = redis.call('ZSCORE', active, member)
+if not isListed then redis.call('HSET', record, 'behindSinceMs', now) end
+-- Its next delivery picks up this version too; only a more urgent one must not wait for that.
+if isListed and tonumber(rankBefore or 0) <= tonumber(rank) then return 0 end
+list(active, member)
+return 1
 `);
 
 /** Maximum messages checked to find the oldest. */
 const MAX_BEHIND = 1000;
 
+const refOf = (key: string) => ({ job: 'outbox', id: key });
+
 export function createMessageStore(redis: RedisClient) {
-  async function load(messageKey: string): Promise<MessageRecord | undefined> {
-    const fields = await redis.hgetall(keys.message(messageKey));
-    if (fields.wanted === undefined) return undefined;
-    const { behindSinceMs } = fields;
-    return {
-      ...deliveryFields.parse(fields),
-      wanted: wantedMessage.parse(JSON.parse(fields.wanted)),
-      ...(behindSinceMs !== undefined && { behindSinceMs: Number(behindSinceMs) }),
-    };
+  async function load(key: string): Promise<MessageRecord | undefined> {
+    const names = ['wanted', 'json', 'rev', 'wakes', 'behindSinceMs'];
+    const [wanted, json, ...counts] = await redis.hmget(keys.message(key), ...names);
+    if (typeof wanted !== 'string') return undefined;
+    const [rev = 0, wakes = 0, behindSinceMs = 0] = counts.map(Number);
+    const delivery = deliveryFields.parse(json ? parseJson(json) : {});
+    return { ...delivery, key, wanted: wantedMessage.parse(parseJson(wanted)), rev, wakes, behindSinceMs };
   }
 
   return {
-    /**
-     * Replaces the wanted form, unless a later `version` is stored. Returns the milliseconds until its delivery should
-     * begin, if none is due by then: at least `editGapMs` after the last edit.
-     */
-    async setWanted(
-      messageKey: string,
-      wanted: WantedMessage,
-      version: number,
-      nowMs: number,
-      editGapMs = 0,
-    ): Promise<number | undefined> {
-      const inMs = await setWantedScript(
+    /** Replaces the wanted form, unless a later `version` is stored. Returns whether its delivery must be woken. */
+    async publish(key: string, wanted: WantedMessage, version: number): Promise<boolean> {
+      const rank = urgencies.indexOf(urgencyOf(wanted));
+      const args = [memberOf(refOf(key)), JSON.stringify(wanted), wanted.hash, version, retention.runMs];
+      const isNew = await publishScript(
         redis,
-        [keys.message(messageKey), keys.undelivered()],
-        [
-          JSON.stringify(wanted),
-          wanted.hash,
-          version,
-          nowMs,
-          messageKey,
-          retention.runMs,
-          wanted.lasting ? 1 : 0,
-          urgencyOf(wanted),
-          logScope()?.ref ?? '',
-          editGapMs,
-        ],
+        [keys.message(key), keys.activeRuns()],
+        [...args, wanted.lasting ? 1 : 0, rank, logScope()?.ref ?? ''],
       );
-      return inMs ?? undefined;
+      return isNew === 1;
     },
     /** Throws a `ZodError` for a damaged record. */
     load,
-    /** Removes a message with a damaged record from the due list; the record stays. */
-    async abandon(messageKey: string) {
-      await redis.zrem(keys.undelivered(), messageKey);
+    /** Saves changes of the delivery state. Returns the record; undefined if another process has changed it. */
+    async save(record: MessageRecord, changes: DeliveryChanges): Promise<MessageRecord | undefined> {
+      const next = { ...record, ...changes, rev: record.rev + 1 };
+      const fields = { json: JSON.stringify(deliveryFields.parse(next)), rev: next.rev };
+      const isSaved = await updateHash(redis, keys.message(record.key), fields, {
+        rev: record.rev || undefined,
+      });
+      return isSaved ? next : undefined;
     },
-    /** Returns since when the oldest message of each urgency lacks its wanted form; others are left out. */
-    async behindSince(): Promise<Partial<Record<Urgency, number>>> {
-      const messageKeys = await redis.zrange(keys.undelivered(), 0, String(MAX_BEHIND - 1));
-      const found = await Promise.all(
-        messageKeys.map((key) => redis.hmget(keys.message(key), 'urgency', 'behindSinceMs')),
-      );
-      const oldest: Partial<Record<Urgency, number>> = {};
-      for (const [name, sinceMs] of found) {
-        const urgency = urgencies.find((one) => one === name);
-        if (urgency && sinceMs) oldest[urgency] = Math.min(oldest[urgency] ?? Infinity, Number(sinceMs));
-      }
-      return oldest;
-    },
+    /** Removes a delivered message from the due list. Returns false if it was published since it had `wakes`. */
+    markIdle: (key: string, wakes: number): Promise<boolean> =>
+      markIdle(redis, refOf(key), { rev: 'any', wakes }),
     /** A message without a record is waiting. */
-    async state(messageKey: string): Promise<DeliveryState> {
-      const record = await load(messageKey);
+    async state(key: string): Promise<DeliveryState> {
+      const record = await load(key);
       if (record === undefined) return { kind: 'waiting' };
       const { wanted, channel, ts, refusal, deliveredHash, refusedHash, form, movedTo } = record;
-      const isDelivered = deliveredHash === wanted.hash;
       if (channel && ts) {
         const fellBack = form === 'fallback' && deliveredHash === refusedHash;
         return { kind: 'shown', channel, ts, ...(fellBack && { fellBack: true }) };
       }
-      const isRefused = refusal && (isDelivered || movedTo);
+      const isRefused = refusal && (deliveredHash === wanted.hash || movedTo);
       return isRefused ? { kind: 'refused', code: refusal } : { kind: 'waiting' };
     },
-    /** Updates the delivery state. */
-    async update(messageKey: string, changes: DeliveryChanges) {
-      await updateHash(redis, keys.message(messageKey), changes);
-    },
-    /** The same, but only if the delivery state is still as in `read`. Returns whether it was. */
-    updateIfUnchanged: (
-      messageKey: string,
-      read: MessageRecord,
-      changes: DeliveryChanges,
-    ): Promise<boolean> =>
-      updateHash(
-        redis,
-        keys.message(messageKey),
-        changes,
-        Object.fromEntries(fieldNames.map((name) => [name, read[name]])),
-      ),
-    /**
-     * Removes the message from the due list if `hash` is still the wanted one; undefined means that there is no record.
-     * Returns whether it did.
-     */
-    async markDelivered(messageKey: string, hash: string | undefined): Promise<boolean> {
-      const delivered = await markDeliveredScript(
-        redis,
-        [keys.message(messageKey), keys.undelivered()],
-        [hash ?? '', messageKey],
+    /** Returns since when the oldest message of each urgency lacks its wanted form; others are left out. */
+    async behindSince(): Promise<Partial<Record<Urgency, number>>> {
+      const oldestKeys = await redis.zrange(keys.undelivered(), 0, String(MAX_BEHIND - 1));
+      const found = await Promise.all(
+        oldestKeys.map((key) => redis.hmget(keys.message(key), 'rank', 'behindSinceMs')),
       );
-      return delivered === 1;
+      const oldest: Partial<Record<Urgency, number>> = {};
+      for (const [rank, sinceMs] of found) {
+        const urgency = urgencies[Number(rank ?? -1)];
+        if (urgency && sinceMs) oldest[urgency] = Math.min(oldest[urgency] ?? Infinity, Number(sinceMs));
+      }
+      return oldest;
     },
   };
 }

@@ -71,9 +71,9 @@ const LUA_LIMIT = `${LUA_NOW}
 local hold = KEYS[1]
 local count, window, share = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local perId, id, priority = ARGV[4] == '1', ARGV[5], ARGV[6]
-local heldSince, heldFor = tonumber(redis.call('GET', hold) or nil), redis.call('PTTL', hold)
+local heldSince, heldUntil = unpack(redis.call('HMGET', hold, 'since', 'until'))
 -- A hold that began in the future is from before Redis' clock was set back.
-local from = heldSince and heldSince <= now and now + heldFor or now
+local from = heldSince and tonumber(heldSince) <= now and math.max(now, tonumber(heldUntil)) or now
 local own = share == 0 and 0 or math.min(math.max(1, math.floor(count * share + 0.5)), math.max(1, count - 1))
 local lanes = {{key = KEYS[2], count = math.max(1, count - own)}}
 lanes[1].window = lanes[1].count * window / (count * (1 - share))
@@ -132,7 +132,9 @@ for _, lane in ipairs(lanes) do redis.call('ZREM', lane.key, id) end
 
 const holdScript = luaScript(`${LUA_LIMIT}
 local ms = math.ceil(tonumber(ARGV[7]))
-if ms > 0 and now + ms > from then redis.call('SET', hold, now, 'PX', ms) end
+if now + ms <= from then return end
+redis.call('HSET', hold, 'since', now, 'until', now + ms)
+redis.call('PEXPIRE', hold, ms)
 `);
 
 const usageScript = luaScript<[number, number, number, number]>(`${LUA_LIMIT}

@@ -1,17 +1,23 @@
 import { retention } from '../runtime/timing.ts';
+import { keys } from './keys.ts';
+import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
 
-interface RunRef {
+/** Names a run, or a message by its key: its `job` is `outbox`. */
+export interface RunRef {
   job: string;
   id: string;
 }
 
-/** The member of a run in the due list. */
+/** The key of its record. */
+export const recordKey = ({ job, id }: RunRef) => (job === 'outbox' ? keys.message(id) : keys.run(id));
+
+/** Its member in the due list. */
 export const memberOf = ({ job, id }: RunRef) => `${job} ${id}`;
 
 export function parseMember(member: string): RunRef {
-  const [job = '', id = ''] = member.split(' ');
-  return { job, id };
+  const at = member.indexOf(' ');
+  return { job: member.slice(0, at), id: member.slice(at + 1) };
 }
 
 /**
@@ -153,31 +159,44 @@ return {'saved', tonumber(redis.call('HGET', run, 'wakes') or 0), redis.call('LR
 `,
 );
 
-export const markIdleScript = luaScript<0 | 1>(`${LUA_WAKE}${LUA_QUOTAS}
-local run, active, claim = unpack(KEYS)
-local rev, id, member, wakes, lasting = unpack(ARGV)
-if redis.call('HGET', run, 'rev') ~= rev then return 0 end
-if wakes ~= '' and (redis.call('HGET', run, 'wakes') or '0') ~= wakes then return 0 end
+const idleScript = luaScript<0 | 1>(`${LUA_WAKE}${LUA_TTL}${LUA_QUOTAS}
+local run, active, inbox, claim = unpack(KEYS)
+local rev, wakes, member, id, lasting, ttl = unpack(ARGV)
+if rev ~= 'any' and (redis.call('HGET', run, 'rev') or '') ~= rev then return 0 end
+if wakes ~= 'any' and (redis.call('HGET', run, 'wakes') or '0') ~= wakes then return 0 end
 unlist(active, member)
-if lasting ~= '1' then leaveQuotas(run, id) end
+if lasting ~= '1' then
+  leaveQuotas(run, id)
+  livesFor(ttl, inbox)
+end
 if claim and redis.call('GET', claim) == id then redis.call('DEL', claim) end
 return 1
 `);
 
+interface IdleOptions {
+  rev: number | 'any' | undefined;
+  wakes?: number | 'any';
+  claim?: string | undefined;
+}
+
+/**
+ * Removes a run or message from the due list until it is woken, and releases `claim`. Returns false if its record has
+ * another `rev` (undefined is that of a missing record), or was woken since it had `wakes`.
+ */
+export async function markIdle(
+  redis: RedisClient,
+  run: RunRef & { lasting?: boolean | undefined },
+  { rev, wakes = 'any', claim }: IdleOptions,
+): Promise<boolean> {
+  const claimKeys = claim === undefined ? [] : [keys.claim(claim)];
+  const touched = [recordKey(run), keys.activeRuns(), keys.inbox(run.id), ...claimKeys];
+  const args = [rev ?? '', wakes, memberOf(run), run.id, run.lasting ? 1 : 0, retention.runMs];
+  return (await idleScript(redis, touched, args)) === 1;
+}
+
 export const wakeScript = luaScript(`${LUA_WAKE}
 local run, active = unpack(KEYS)
 if redis.call('EXISTS', run) == 1 then wake(run, active, ARGV[1]) end
-return 1
-`);
-
-// A run whose record is back stays listed.
-export const unlistScript = luaScript(`${LUA_WAKE}${LUA_TTL}${LUA_QUOTAS}
-local active, run, inbox = unpack(KEYS)
-local member, ttl, id, damaged = unpack(ARGV)
-if damaged ~= '1' and redis.call('EXISTS', run) == 1 then return 0 end
-unlist(active, member)
-leaveQuotas(run, id)
-livesFor(ttl, inbox)
 return 1
 `);
 

@@ -9,11 +9,11 @@ import {
   acceptScript,
   appendScript,
   loadScript,
-  markIdleScript,
+  markIdle,
   memberOf,
   parseMember,
+  type RunRef,
   saveScript,
-  unlistScript,
   wakeScript,
 } from './run-scripts.ts';
 
@@ -197,13 +197,8 @@ export function createRunStore(redis: RedisClient) {
      * Marks the run idle until it is woken. `release` frees its claim. Returns false if `run` was not the latest, or
      * was woken since it had `wakes`.
      */
-    async markIdle(run: RunBase, release: boolean, wakes?: number): Promise<boolean> {
-      const claim = release && run.claim !== undefined ? [keys.claim(run.claim)] : [];
-      const touched = [keys.run(run.id), keys.activeRuns(), ...claim];
-      const lasting = run.lasting === true ? '1' : '0';
-      const args = [run.rev, run.id, memberOf(run), wakes ?? '', lasting];
-      return (await markIdleScript(redis, touched, args)) === 1;
-    },
+    markIdle: (run: RunBase, release: boolean, wakes: number | 'any' = 'any'): Promise<boolean> =>
+      markIdle(redis, run, { rev: run.rev, wakes, claim: release ? run.claim : undefined }),
     /** Makes a run due, even if it is idle or becoming idle. A run without a record stays as it is. */
     async markDue(job: string, runId: string) {
       await wakeScript(redis, [keys.run(runId), keys.activeRuns()], [memberOf({ job, id: runId })]);
@@ -218,10 +213,8 @@ export function createRunStore(redis: RedisClient) {
       return appendScript(redis, touched, args);
     },
     /** Removes a run without a record from the due list, or one with a damaged record; that record stays. */
-    async unlist(job: string, runId: string, isDamaged = false) {
-      const touched = [keys.activeRuns(), keys.run(runId), keys.inbox(runId)];
-      const args = [memberOf({ job, id: runId }), retention.runMs, runId, isDamaged ? '1' : '0'];
-      await unlistScript(redis, touched, args);
+    async unlist(run: RunRef, isDamaged = false) {
+      await markIdle(redis, run, { rev: isDamaged ? 'any' : undefined });
     },
     /** Throws a `ZodError` for a damaged record. */
     async load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined> {
@@ -248,7 +241,10 @@ export function createRunStore(redis: RedisClient) {
       return (await redis.get(keys.alias(name))) ?? undefined;
     },
     /** The active runs, the first due first. */
-    active: async () => (await redis.zrange(keys.activeRuns(), '0', '-1')).map(parseMember),
+    active: async () =>
+      (await redis.zrange(keys.activeRuns(), '0', '-1'))
+        .map(parseMember)
+        .filter(({ job }) => job !== 'outbox'),
     /** Returns the full active runs of one job, oldest first. Unreadable records are left out. */
     async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]> {
       return loadAll(await redis.zrange(keys.activeRunsOf(job), '0', '-1'), schema);

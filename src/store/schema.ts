@@ -3,7 +3,7 @@ import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
 /** The schema of all stored data. Raise it if a change does not fit the data of the last release. */
-const SCHEMA = '4';
+const SCHEMA = '5';
 
 /** Writes the schema number if there is none yet. Throws `OperatorError` if the data have another one. */
 export async function checkSchema(redis: RedisClient): Promise<void> {

@@ -32,16 +32,16 @@ async function given(run: (typeof cases)[number][2], record: object) {
   const { runs } = context;
   await runs.accept(run, (await runs.timeMs()) + 10_000, 60_000, undefined);
   await redis.client.hset(keys.run(run.id), 'json', JSON.stringify({ ...run, ...record }));
-  return { runId: run.id };
+  return run.id;
 }
 
 const claims = () => redis.client.keys(keys.claim('*'));
 
 test.each(cases)('%s whose record is damaged is left out, and the record stays', async (_, job, run) => {
-  const data = await given(run, { state: 'unheard of' });
+  const id = await given(run, { state: 'unheard of' });
   const before = await redis.client.hgetall(keys.run(run.id));
-  expect(await job.run(data, context)).toEqual(done);
-  await job.giveUp?.(data, context, 'ref1');
+  expect(await job.run(id, context)).toEqual(done);
+  await job.giveUp?.(id, context, 'ref1');
   expect(await redis.client.hgetall(keys.run(run.id))).toEqual(before);
   expect(await context.runs.active()).toEqual([]);
   expect(lines).toEqual(
@@ -50,9 +50,9 @@ test.each(cases)('%s whose record is damaged is left out, and the record stays',
 });
 
 test.each(cases)('%s whose record is gone is no longer listed', async (_, job, run) => {
-  const data = await given(run, {});
+  const id = await given(run, {});
   await redis.client.del(keys.run(run.id));
-  expect(await job.run(data, context)).toEqual({ kind: 'done' });
+  expect(await job.run(id, context)).toEqual({ kind: 'done' });
   expect(await context.runs.active()).toEqual([]);
   expect(lines).toEqual([]);
 });
@@ -72,10 +72,10 @@ const jobOf = (step: Definition['step'], changes: Partial<Definition> = {}) =>
 const stored = () => context.runs.load(aLinkRun().id, exportRun);
 
 describe('steps', () => {
-  let data: { runId: string };
+  let id: string;
   let domains: string[];
   beforeEach(async () => {
-    data = await given(aLinkRun({ domain: 'a' }), {});
+    id = await given(aLinkRun({ domain: 'a' }), {});
     domains = [];
   });
 
@@ -84,19 +84,19 @@ describe('steps', () => {
       domains.push(run.domain);
       return saveAs({ ...run, domain: `${run.domain}+` });
     });
-    expect(await job.run(data, context)).toEqual(runAgainIn(0));
+    expect(await job.run(id, context)).toEqual(runAgainIn(0));
     expect(domains).toHaveLength(40);
-    expect(await job.run(data, context)).toEqual(runAgainIn(0));
+    expect(await job.run(id, context)).toEqual(runAgainIn(0));
     expect(domains).toHaveLength(80);
   });
 });
 
 describe('a step that ends with the next state', () => {
-  let data: { runId: string };
+  let id: string;
   let published: string[];
   let woken: string[];
   beforeEach(async () => {
-    data = await given(aLinkRun({ domain: 'a' }), {});
+    id = await given(aLinkRun({ domain: 'a' }), {});
     published = [];
     woken = [];
     context = jobContext(redis.client, {
@@ -116,11 +116,11 @@ describe('a step that ends with the next state', () => {
   const auditLine = () => ({ user: { id: 'U0ANA', name: 'ana' }, channel: '', what: 'link', subject: '' });
 
   test('frees the claim of a run that has ended, and of no other', async () => {
-    await jobOf(once, { hasEnded: ({ domain }) => domain !== 'b' }).run(data, context);
+    await jobOf(once, { hasEnded: ({ domain }) => domain !== 'b' }).run(id, context);
     expect(await claims()).toHaveLength(1);
     await jobOf(async ({ run }) => (run.domain === 'b' ? saveAs({ ...run, domain: 'c' }) : done), {
       hasEnded: ({ domain }) => domain === 'c',
-    }).run(data, context);
+    }).run(id, context);
     expect(await claims()).toEqual([]);
   });
 
@@ -130,7 +130,7 @@ describe('a step that ends with the next state', () => {
       ...context,
       runs: { ...context.runs, saveStep: () => Promise.reject(new Error('dead')) },
     };
-    await expect(job.run(data, died)).rejects.toThrow('dead');
+    await expect(job.run(id, died)).rejects.toThrow('dead');
     expect(await audited()).toEqual(['link sent']);
   });
 
@@ -142,9 +142,9 @@ describe('a step that ends with the next state', () => {
       },
       { messages },
     );
-    expect(await job.run(data, context)).toEqual(done);
+    expect(await job.run(id, context)).toEqual(done);
     expect(await stored()).toMatchObject({ domain: 'theirs' });
     expect(published).toEqual(['a 1']);
-    expect(woken).toEqual([data.runId]);
+    expect(woken).toEqual([id]);
   });
 });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { z } from 'zod';
-import { defineJob, runAgainIn } from '../../src/jobs/job.ts';
+import { type Job, runAgainIn } from '../../src/jobs/job.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { type SweeperParts, startSweeper } from '../../src/jobs/sweeper.ts';
 import { createWorkers } from '../../src/jobs/workers.ts';
@@ -36,17 +35,15 @@ afterEach(async () => {
 
 /** One process; each look at a run wants the next one in `inMs`. */
 function startProcess(inMs: number) {
-  const job = defineJob<{ runId: string }, object>({
+  const job: Job<object> = {
     name: 'export',
     queue: 'docs-export',
-    list: 'runs',
     concurrency: 5,
-    data: z.object({ runId: z.string() }),
     run: async () => {
       looks += 1;
       return runAgainIn(inMs);
     },
-  });
+  };
   const workers = createWorkers({
     jobs: [job],
     context: {},
@@ -64,12 +61,12 @@ function startProcess(inMs: number) {
   return workers;
 }
 
-const wake = () => queues.enqueue('docs-export', 'export', 'r1', { runId: 'r1' }, { replace: true });
+const wake = () => queues.enqueue('docs-export', 'export', 'r1');
 
 function startSweeping(changes: Partial<SweeperParts> = {}) {
   const none = async () => {};
   const { log, text } = keptLog();
-  const parts = { due: createDueStore(connection), wake: { runs: wake, messages: none }, alsoDo: none };
+  const parts = { due: createDueStore(connection), wake, alsoDo: none };
   const sweeper = startSweeper({ ...parts, everyMs: 100, log, ...changes });
   ends.push(() => sweeper.stop());
   return text;
@@ -108,7 +105,7 @@ test('what waits for its time is left alone', async () => {
   await wake();
   await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
   const due = createDueStore(connection);
-  await expect.poll(() => due.overdue('runs', 0, 30_000)).toEqual([]);
+  await expect.poll(() => due.overdue(0, 30_000)).toEqual([]);
   expect(looks).toBe(1);
 });
 
@@ -133,11 +130,7 @@ test('an entry that cannot be woken does not hold up the others', async () => {
   await accepted();
   startProcess(20_000);
   const log = startSweeping({
-    wake: {
-      runs: (member) =>
-        member === 'export r1' ? wake() : Promise.reject(new Error('No job is called digest')),
-      messages: async () => {},
-    },
+    wake: ({ job }) => (job === 'export' ? wake() : Promise.reject(new Error('No job is called digest'))),
   });
   await expect.poll(() => looks).toBe(1);
   expect(log()).toContain('No job is called digest');

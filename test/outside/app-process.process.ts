@@ -65,12 +65,12 @@ test('a Redis that is not fit ends it with 1 and sentences, and nothing is writt
 
 describe('data of another schema', () => {
   const refusal =
-    'These data have schema 5; this Docket reads 4. Run the matching release, or empty the data (docs/upgrade.md).\n';
+    'These data have schema 6; this Docket reads 5. Run the matching release, or empty the data (docs/upgrade.md).\n';
 
   test('end the start with 1 and what to do, and nothing is written', async () => {
     const redis = await startTestRedis();
     onTestFinished(() => redis.close());
-    await redis.client.set('{docket}:schema', '5');
+    await redis.client.set('{docket}:schema', '6');
     const { ended, output } = startDocket({ PORT: '0', REDIS_URL: redis.url });
     expect(await ended).toBe(1);
     expect(output()).toBe(refusal);
@@ -80,7 +80,7 @@ describe('data of another schema', () => {
   test('in a Redis that was away at the start end Docket once it is there', async () => {
     const redis = await startTestRedis();
     onTestFinished(() => redis.close());
-    await redis.client.set('{docket}:schema', '5');
+    await redis.client.set('{docket}:schema', '6');
     const port = await freePort();
     const { ended, output } = startDocket({ PORT: '0', REDIS_URL: `redis://127.0.0.1:${port}` });
     await expect.poll(output, { timeout: 20_000 }).toContain('Docket is up');

@@ -13,7 +13,7 @@ beforeEach(async () => {
   clock.aheadMs = 0;
   version = 0;
   world = await createDeliveryWorld(redis, clock);
-  outbox = anOutbox(redis.client, { now: Date.now });
+  outbox = anOutbox(redis.client);
 });
 afterEach(() => world.close());
 

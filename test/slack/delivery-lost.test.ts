@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { redisForTests } from '../support/redis.ts';
 import { createDeliveryWorld } from '../support/slack/world.ts';
+import { noteDelivery } from '../support/store/builders.ts';
 
 const redis = redisForTests();
 let world: Awaited<ReturnType<typeof createDeliveryWorld>>;
@@ -30,8 +31,9 @@ describe.each([150_000, -150_000, 1_800_000, 0])('with a clock %i ms ahead of Sl
     await deliverUntilIdle('card');
     const [card] = slack.messages;
     const postedAtMs = Math.floor(Number(card?.ts) * 1000);
-    await messages.update('card', { ts: undefined, channel: undefined, deliveredHash: undefined });
-    await messages.update('card', { postedAtMs, checkAtMs: Date.now() + 12_000 });
+    const forgotten = { ts: undefined, channel: undefined, deliveredHash: undefined };
+    const mark = { postedAtMs, unclearUntilMs: Date.now() + 12_000 };
+    await noteDelivery(messages, 'card', { ...forgotten, ...mark });
     await deliverUntilIdle('card');
     expect(texts()).toEqual(['card']);
   });

@@ -11,7 +11,7 @@ import { createOwnPostStore } from '../../src/store/threads.ts';
 import { createValueStores } from '../../src/store/values.ts';
 import { redisForTests } from '../support/redis.ts';
 import { keptLog } from '../support/runtime/log.ts';
-import { aMessage } from '../support/store/builders.ts';
+import { aMessage, noteDelivery } from '../support/store/builders.ts';
 import { timePasses } from '../support/store/limits.ts';
 
 const HOUR_MS = 3_600_000;
@@ -77,14 +77,14 @@ async function want(
 ) {
   version += 1;
   const wanted = aMessage({ kind, text, hash: `${key} ${version}`, ...more });
-  await createMessageStore(redis.client).setWanted(key, wanted, version, nowMs);
+  await createMessageStore(redis.client).publish(key, wanted, version);
 }
 
 /** A message that Slack shows since some time, and that was edited then. */
 async function shown(key: string, agoMs: { posted: number; edited?: number }) {
   const { posted, edited } = agoMs;
   await want(key, 'progress', 'first');
-  await createMessageStore(redis.client).update(key, {
+  await noteDelivery(createMessageStore(redis.client), key, {
     channel: 'C0DOCS',
     ts: String((NOW_MS - posted) / 1000),
     ...(edited !== undefined && { editedAtMs: NOW_MS - edited }),
@@ -133,7 +133,7 @@ test.each([
   ['progress', {}, false],
 ] as const)('a deleted %s, %j, is posted again: %j', async (kind, more, isReposted) => {
   await want('run', kind, 'run', more);
-  await createMessageStore(redis.client).update('run', { deleted: true });
+  await noteDelivery(createMessageStore(redis.client), 'run', { deleted: true });
   const posted = await afterTurns('post:C0DOCS', 2, ['run']);
   expect(posted).toEqual(isReposted ? ['run: run'] : []);
 });
@@ -176,7 +176,7 @@ test('progress that was overtaken while it waited is skipped, and the last is sh
 test('a message for the thread under somebody else’s message is posted there', async () => {
   const place = { channel: 'C0OTHER', threadTs: '1758376800.000100' };
   const wanted = aMessage({ place, hash: 'reply' });
-  await createMessageStore(redis.client).setWanted('reply', wanted, 1, nowMs);
+  await createMessageStore(redis.client).publish('reply', wanted, 1);
   await deliver('reply');
   expect(threads).toEqual([place.threadTs]);
 });

@@ -1,7 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { message } from '../../src/slack/blocks.ts';
 import type { Outbox, OutboxMessage } from '../../src/slack/outbox.ts';
-import { keys } from '../../src/store/keys.ts';
 import { createMessageStore, type MessageStore } from '../../src/store/messages.ts';
 import { redisForTests } from '../support/redis.ts';
 import { anOutbox } from '../support/slack/world.ts';
@@ -16,7 +15,7 @@ beforeAll(() => {
 });
 beforeEach(() => {
   woken = [];
-  outbox = anOutbox(redis.client, { enqueueMessage: async (key) => void woken.push(key), now: () => 1000 });
+  outbox = anOutbox(redis.client, async ({ id }) => void woken.push(id));
 });
 
 const place = { channel: 'C0DOCS', threadTs: '1.1' };
@@ -41,7 +40,7 @@ test('what should be shown is kept as it was said, and somebody delivers it', as
   expect(woken).toEqual(['m1']);
 });
 
-const isDelivered = async () => messages.markDelivered('m1', (await messages.load('m1'))?.wanted.hash);
+const isDelivered = async () => messages.markIdle('m1', (await messages.load('m1'))?.wakes ?? 0);
 
 test('what is published again is delivered when it looks different, or belongs elsewhere', async () => {
   await outbox.publish('T0ACME', shown(), 1);
@@ -58,25 +57,6 @@ test('whoever delivers an earlier state delivers the next one, too', async () =>
   await outbox.publish('T0ACME', shown(), 1);
   await outbox.publish('T0ACME', shown({ message: message([['Working']]) }), 2);
   expect(woken).toEqual(['m1']);
-});
-
-test('what has become more urgent begins anew, in place of its delivery that waits', async () => {
-  const whens: number[] = [];
-  const outbox = anOutbox(redis.client, {
-    enqueueMessage: async (_, inMs) => void whens.push(inMs),
-    now: () => 10_000,
-  });
-  const publish = (version: number, changes: Partial<OutboxMessage>) =>
-    outbox.publish('T0ACME', shown({ message: message([[`Version ${version}`]]), ...changes }), version);
-  await publish(1, { kind: 'progress' });
-  await redis.client.zadd(keys.undelivered(), 'XX', 16_000, 'm1');
-  await publish(2, { kind: 'progress' });
-  expect(whens).toEqual([0]);
-  await publish(3, { kind: 'progress', interactive: true });
-  expect(whens).toEqual([0, 0]);
-  expect(await redis.client.zscore(keys.undelivered(), 'm1')).toBe('10000');
-  await publish(4, { kind: 'state' });
-  expect(whens).toHaveLength(2);
 });
 
 test('the next attempt is delivered though it looks the same, and a first one is as if none was said', async () => {

@@ -12,7 +12,7 @@ import { createRunStore, type RunBase } from '../../src/store/runs.ts';
 import { createOwnPostStore, createThreadStore, threadClaim } from '../../src/store/threads.ts';
 import { createValueStores } from '../../src/store/values.ts';
 import { redisForTests } from '../support/redis.ts';
-import { aMessage, aThread, place } from '../support/store/builders.ts';
+import { aMessage, aThread, noteDelivery, place } from '../support/store/builders.ts';
 
 const redis = redisForTests();
 
@@ -41,13 +41,13 @@ test('all that is written with a name of its own begins with that name', async (
   const threads = createThreadStore(client);
   await threads.follow(aThread(), place);
   await threads.appendToThread(place, { event: {}, dedupeKey: 'ts' }, false);
-  await createMessageStore(client).setWanted('m1', aMessage(), 1, 1000);
+  await createMessageStore(client).publish('m1', aMessage(), 1);
   await writeIntent(client, 'r1', 'start', { token: 'token', sinceMs: 1000 });
   await createRateLimitStore(client).takeSlot({ name: 'post:C1', count: 2, windowMs: 2000 }, { id: 'a' });
   await createDueStore(client).claimSweep(1000);
   const queues = createQueues(client, () => {});
   onTestFinished(() => queues.close());
-  await queues.enqueue('docs-export', 'export', 'r1', { runId: 'r1' }, { replace: true });
+  await queues.enqueue('docs-export', 'export', 'r1');
 
   const written = await client.keys('*');
   expect(written).toContain('{docket-staging}:run:r1');
@@ -71,8 +71,8 @@ test('whatever the stores write ends some day, except for settings, threads that
   await runs.accept(run, deadlineMs, 60_000, 'https://hooks.example/1', [{ name: 'exports', max: 1 }]);
   const saved = await runs.save(run);
   await runs.resume(saved ?? run, deadlineMs, 60_000);
-  await messages.setWanted('m1', aMessage(), 1, 1000);
-  await messages.update('m1', { channel: 'C1', ts: '1.1', deliveredHash: 'h', failures: 2 });
+  await messages.publish('m1', aMessage(), 1);
+  await noteDelivery(messages, 'm1', { channel: 'C1', ts: '1.1', deliveredHash: 'h', failures: 2 });
   await writeIntent(client, 'r1', 'start', { token: 'token', sinceMs: 1000 });
   await createValueStores(client).links.put('l1', 'https://bundles.example/1', deadlineMs);
   // The third gets a reservation.
@@ -149,9 +149,4 @@ test('whatever the stores write ends some day, except for settings, threads that
   lasting.push(keys.closedThreads('T0ACME', place.channel));
   lasting.push(keys.activeRunsOf('export'), keys.activeRunsOf('agent-thread'));
   expect(endless.sort()).toEqual([keys.undelivered(), keys.activeRuns(), ...lasting].sort());
-});
-
-test('news of a message whose record has ended leaves nothing behind for good', async () => {
-  await createMessageStore(redis.client).update('gone', { failures: 1 });
-  expect((await everyKey()).filter(({ lives }) => lives < 0)).toEqual([]);
 });

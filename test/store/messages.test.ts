@@ -8,8 +8,7 @@ import {
   type MessageStore,
 } from '../../src/store/messages.ts';
 import { redisForTests } from '../support/redis.ts';
-import { aMessage } from '../support/store/builders.ts';
-import { dueIds } from '../support/store/world.ts';
+import { aMessage, noteDelivery } from '../support/store/builders.ts';
 
 const redis = redisForTests();
 let messages: MessageStore;
@@ -19,115 +18,68 @@ beforeAll(() => {
 
 const running = aMessage();
 const done = aMessage({ text: 'Done', hash: 'done', kind: 'ending', fallbackRecipient: 'U0ANA' });
+const wanted = async () => (await messages.load('m1'))?.wanted;
+const undelivered = () => redis.client.zrange(keys.undelivered(), '0', '-1');
+const livesMs = () => redis.client.pttl(keys.message('m1'));
+const known = (changes: DeliveryChanges) => noteDelivery(messages, 'm1', changes);
 
-describe('wanting a message', () => {
-  test('keeps it and lists it as undelivered', async () => {
-    expect(await messages.setWanted('m1', done, 1, 1000)).toBe(0);
-    expect(await messages.load('m1')).toEqual({ wanted: done, behindSinceMs: 1000 });
-    expect(await dueIds(redis, 'messages')).toEqual(['m1']);
+describe('publishing a message', () => {
+  test('keeps it as long as its run, and lists it as undelivered', async () => {
+    expect(await messages.publish('m1', done, 1)).toBe(true);
+    expect(await wanted()).toEqual(done);
+    expect(await undelivered()).toEqual(['m1']);
+    expect(await redis.client.zrange(keys.activeRuns(), '0', '-1')).toEqual(['outbox m1']);
+    expect(await livesMs()).toBeGreaterThan(retention.runMs - 60_000);
+    expect(await livesMs()).toBeLessThanOrEqual(retention.runMs);
   });
 
-  test('with a later version replaces it', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    await messages.setWanted('m1', done, 2, 2000);
-    expect((await messages.load('m1'))?.wanted).toEqual(done);
-  });
-
-  test('with an older version changes nothing', async () => {
-    await messages.setWanted('m1', done, 10, 1000);
-    expect(await messages.setWanted('m1', running, 9, 2000)).toBeUndefined();
-    expect((await messages.load('m1'))?.wanted).toEqual(done);
-  });
-
-  test('with the same version again is taken: a job may show twice what it saved once', async () => {
-    await messages.setWanted('m1', running, 3, 1000);
-    await messages.setWanted('m1', done, 3, 2000);
-    expect((await messages.load('m1'))?.wanted).toEqual(done);
+  test.each([
+    ['a later version', 10, 11, done],
+    ['the same version, as a job may show twice what it saved once', 3, 3, done],
+    ['an older version', 10, 9, running],
+  ])('with %s', async (_, first, second, result) => {
+    await messages.publish('m1', running, first);
+    await messages.publish('m1', done, second);
+    expect(await wanted()).toEqual(result);
   });
 
   test('that looks the same is no change, but makes its version known', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    expect(await messages.setWanted('m1', running, 5, 2000)).toBeUndefined();
-    expect(await messages.setWanted('m1', done, 4, 3000)).toBeUndefined();
-    expect((await messages.load('m1'))?.wanted).toEqual(running);
+    await messages.publish('m1', running, 1);
+    await messages.markIdle('m1', 1);
+    expect(await messages.publish('m1', running, 5)).toBe(false);
+    expect(await messages.publish('m1', done, 4)).toBe(false);
+    expect(await wanted()).toEqual(running);
+    expect(await undelivered()).toEqual([]);
   });
 
-  test('that looks the same and was delivered is not listed again', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    await messages.markDelivered('m1', 'running');
-    await messages.setWanted('m1', running, 2, 2000);
-    expect(await dueIds(redis, 'messages')).toEqual([]);
-  });
-
-  test('has a delivery begin where none is under way, and not before it may be edited again', async () => {
-    await messages.setWanted('m1', running, 1, 1000, 3000);
-    expect(await messages.setWanted('m1', { ...running, hash: 'further' }, 2, 1500, 3000)).toBeUndefined();
-    await messages.update('m1', { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'further', editedAtMs: 2000 });
-    await messages.markDelivered('m1', 'further');
-    expect(await messages.setWanted('m1', running, 3, 2500, 3000)).toBe(2500);
-    expect(await redis.client.zscore(keys.undelivered(), 'm1')).toBe('5000');
-    await messages.markDelivered('m1', 'running');
-    expect(await messages.setWanted('m1', done, 4, 9000, 3000)).toBe(0);
-  });
-
-  test('waits no longer than that where a clock was ahead', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    await messages.update('m1', { deliveredHash: 'running', editedAtMs: 9e12 });
-    await messages.markDelivered('m1', 'running');
-    expect(await messages.setWanted('m1', done, 2, 2000, 3000)).toBe(3000);
+  test('wakes its delivery where none is to come, or a less urgent one', async () => {
+    await messages.publish('m1', running, 1);
+    expect(await messages.publish('m1', { ...running, hash: 'further' }, 2)).toBe(false);
+    await redis.client.zadd(keys.activeRuns(), 9e12, 'outbox m1');
+    expect(await messages.publish('m1', done, 3)).toBe(true);
+    expect(Number(await redis.client.zscore(keys.activeRuns(), 'outbox m1'))).toBeLessThan(9e12);
+    expect(await messages.publish('m1', running, 4)).toBe(false);
   });
 
   test('keeps what is known of its delivery', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    await messages.update('m1', { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running' });
-    await messages.setWanted('m1', done, 2, 2000);
-    expect(await messages.load('m1')).toEqual({
-      wanted: done,
-      behindSinceMs: 2000,
-      channel: 'C0DOCS',
-      ts: '1.1',
-      deliveredHash: 'running',
+    await messages.publish('m1', running, 1);
+    await known({ channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', failures: 2 });
+    await known({ failures: undefined, deleted: true });
+    await messages.publish('m1', done, 2);
+    const { key, rev, wakes, behindSinceMs, ...record } = (await messages.load('m1')) ?? {};
+    expect(record).toEqual({
+      ...{ wanted: done, channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', deleted: true },
     });
   });
 
-  test('lists those that were first wanted long ago first, whatever came after', async () => {
-    await messages.setWanted('late', running, 1, 2000);
-    await messages.setWanted('early', running, 1, 1000);
-    await messages.setWanted('early', done, 2, 3000);
-    expect(await dueIds(redis, 'messages')).toEqual(['early', 'late']);
-  });
-
-  test('keeps it as long as its run', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    const livesMs = await redis.client.pttl(keys.message('m1'));
-    expect(livesMs).toBeGreaterThan(retention.runMs - 60_000);
-    expect(livesMs).toBeLessThanOrEqual(retention.runMs);
-  });
-});
-
-describe('a message that lasts', () => {
-  const lasting = aMessage({ lasting: true });
-  const livesMs = () => redis.client.pttl(keys.message('m1'));
-
-  test('has no end, as long as it is wanted so', async () => {
-    await messages.setWanted('m1', lasting, 1, 1000);
+  test('without end lasts, as long as it is wanted so', async () => {
+    const lasting = aMessage({ lasting: true });
+    await messages.publish('m1', running, 1);
+    await messages.publish('m1', lasting, 2);
+    await known({ ts: '1.1' });
     expect(await livesMs()).toBe(-1);
-    expect((await messages.load('m1'))?.wanted).toEqual(lasting);
-    await messages.update('m1', { ts: '1.1' });
-    expect(await livesMs()).toBe(-1);
-    await messages.setWanted('m1', running, 2, 2000);
-    expect(await livesMs()).toBeGreaterThan(retention.runMs - 60_000);
-  });
-
-  test('may become one that had an end, though it looks the same', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    expect(await messages.setWanted('m1', lasting, 2, 2000)).toBeUndefined();
-    expect(await livesMs()).toBe(-1);
-  });
-
-  test('keeps its end against an older version', async () => {
-    await messages.setWanted('m1', running, 2, 1000);
-    await messages.setWanted('m1', lasting, 1, 2000);
+    await messages.publish('m1', running, 3);
+    await messages.publish('m1', lasting, 2);
     expect(await livesMs()).toBeGreaterThan(0);
   });
 });
@@ -138,86 +90,49 @@ test.each([
   { user: 'U0ANA' },
   { under: 'm0' },
 ])('a place comes back as it was: %j', async (place) => {
-  await messages.setWanted('m1', aMessage({ place }), 1, 1000);
-  expect((await messages.load('m1'))?.wanted.place).toEqual(place);
+  await messages.publish('m1', aMessage({ place }), 1);
+  expect((await wanted())?.place).toEqual(place);
 });
 
-describe('what is known of a delivery', () => {
-  test('comes back as it was written, each field in its type', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    const known = {
-      deliveredHash: '1',
-      channel: 'C0DOCS',
-      ts: '1758376800.000100',
-      postedAtMs: 1,
-      checkAtMs: 2,
-      editedAtMs: 3,
-      failures: 4,
-      refusedHash: 'h1',
-      form: 'text' as const,
-      movedTo: 'U0ANA',
-      refusal: 'is_archived',
-      deleted: true,
-    };
-    await messages.update('m1', known);
-    expect(await messages.load('m1')).toEqual({ wanted: running, behindSinceMs: 1000, ...known });
-  });
-
-  test('is forgotten field by field', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    await messages.update('m1', { postedAtMs: 1, checkAtMs: 2, failures: 3 });
-    await messages.update('m1', { postedAtMs: undefined, checkAtMs: undefined, ts: '1.1' });
-    expect(await messages.load('m1')).toEqual({
-      wanted: running,
-      behindSinceMs: 1000,
-      failures: 3,
-      ts: '1.1',
-    });
-  });
-
-  test('an update without a change is none', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    await messages.update('m1', {});
-    expect(await messages.load('m1')).toEqual({ wanted: running, behindSinceMs: 1000 });
-  });
+test('a save over that of another process is refused', async () => {
+  await messages.publish('m1', running, 1);
+  const record = await messages.load('m1');
+  if (record === undefined) throw new Error('not published');
+  await known({ ts: '1.1' });
+  expect(await messages.save(record, { ts: '2.2' })).toBeUndefined();
+  expect(await messages.load('m1')).toMatchObject({ ts: '1.1' });
 });
 
 describe('how far a message has got', () => {
+  const shown = { channel: 'C0DOCS', ts: '1.1' };
+  const refused = { refusal: 'is_archived' };
+
   test.each<[DeliveryChanges, DeliveryState]>([
     [
-      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running' },
-      { kind: 'shown', channel: 'C0DOCS', ts: '1.1' },
+      { ...shown, deliveredHash: 'running' },
+      { kind: 'shown', ...shown },
     ],
     [
-      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'earlier' },
-      { kind: 'shown', channel: 'C0DOCS', ts: '1.1' },
+      { ...shown, deliveredHash: 'earlier', refusedHash: 'earlier', form: 'fallback' },
+      { kind: 'shown', ...shown, fellBack: true },
     ],
     [
-      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', refusedHash: 'running', form: 'fallback' },
-      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', fellBack: true },
-    ],
-    [
-      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'earlier', refusedHash: 'earlier', form: 'fallback' },
-      { kind: 'shown', channel: 'C0DOCS', ts: '1.1', fellBack: true },
-    ],
-    [
-      { channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', refusedHash: 'earlier', form: 'fallback' },
-      { kind: 'shown', channel: 'C0DOCS', ts: '1.1' },
+      { ...shown, deliveredHash: 'running', refusedHash: 'earlier', form: 'fallback' },
+      { kind: 'shown', ...shown },
     ],
     [{ channel: 'C0DOCS' }, { kind: 'waiting' }],
-    [{}, { kind: 'waiting' }],
     [
-      { refusal: 'is_archived', deliveredHash: 'running' },
+      { ...refused, deliveredHash: 'running' },
       { kind: 'refused', code: 'is_archived' },
     ],
-    [{ refusal: 'is_archived', deliveredHash: 'earlier' }, { kind: 'waiting' }],
+    [{ ...refused, deliveredHash: 'earlier' }, { kind: 'waiting' }],
     [
-      { channel: 'D0ANA', ts: '1.2', deliveredHash: 'running', refusal: 'is_archived', movedTo: 'U0ANA' },
-      { kind: 'shown', channel: 'D0ANA', ts: '1.2' },
+      { ...shown, deliveredHash: 'running', ...refused, movedTo: 'U0ANA' },
+      { kind: 'shown', ...shown },
     ],
-  ])('with %j known: %j', async (known, state) => {
-    await messages.setWanted('m1', running, 1, 1000);
-    await messages.update('m1', known);
+  ])('with %j known: %j', async (changes, state) => {
+    await messages.publish('m1', running, 1);
+    await known(changes);
     expect(await messages.state('m1')).toEqual(state);
   });
 
@@ -227,32 +142,27 @@ describe('how far a message has got', () => {
   });
 });
 
-describe('marking delivered', () => {
-  test('takes a message from the undelivered ones', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    expect(await messages.markDelivered('m1', 'running')).toBe(true);
-    expect(await dueIds(redis, 'messages')).toEqual([]);
-  });
+test('a delivered message is not listed, unless something newer is wanted', async () => {
+  await messages.publish('m1', running, 1);
+  await messages.publish('m1', done, 2);
+  expect(await messages.markIdle('m1', 1)).toBe(false);
+  expect(await undelivered()).toEqual(['m1']);
+  expect(await messages.markIdle('m1', 2)).toBe(true);
+  expect(await undelivered()).toEqual([]);
+  await messages.publish('gone', running, 1);
+  await redis.client.del(keys.message('gone'));
+  expect(await messages.markIdle('gone', 0)).toBe(true);
+});
 
-  test('when something newer is wanted by now says so, and leaves it listed', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    await messages.setWanted('m1', done, 2, 2000);
-    expect(await messages.markDelivered('m1', 'running')).toBe(false);
-    expect(await dueIds(redis, 'messages')).toEqual(['m1']);
-  });
-
-  test('of an older state puts a message back whose newer one was delivered meanwhile', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    await messages.setWanted('m1', done, 2, 2000);
-    expect(await messages.markDelivered('m1', 'done')).toBe(true);
-    expect(await messages.markDelivered('m1', 'running')).toBe(false);
-    expect(await dueIds(redis, 'messages')).toEqual(['m1']);
-  });
-
-  test('a message without a record is forgotten', async () => {
-    await messages.setWanted('m1', running, 1, 1000);
-    await redis.client.del(keys.message('m1'));
-    expect(await messages.markDelivered('m1', undefined)).toBe(true);
-    expect(await dueIds(redis, 'messages')).toEqual([]);
-  });
+test('a message is behind since it was first wanted otherwise; the oldest of each urgency counts', async () => {
+  await messages.publish('e1', aMessage({ kind: 'ending' }), 1);
+  const { ending } = await messages.behindSince();
+  await messages.publish('e1', done, 2);
+  await messages.publish('e2', aMessage({ kind: 'ending', interactive: true }), 1);
+  await messages.publish('c', aMessage({ interactive: true }), 1);
+  await messages.publish('p', aMessage({ kind: 'progress' }), 1);
+  expect(await messages.behindSince()).toMatchObject({ ending });
+  expect(Object.keys(await messages.behindSince()).sort()).toEqual(['clicked', 'ending', 'progress']);
+  await messages.markIdle('p', 1);
+  expect(await messages.behindSince()).not.toHaveProperty('progress');
 });

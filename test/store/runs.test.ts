@@ -279,7 +279,7 @@ describe('a run that lasts', () => {
     await accept(aNote({ lasting: true }));
     await redis.client.rpush(keys.inbox('r1'), '{}');
     await redis.client.del(keys.run('r1'));
-    await runs.unlist('export', 'r1');
+    await runs.unlist(aNote());
     expect(await redis.client.pttl(keys.inbox('r1'))).toBeGreaterThan(0);
     expect(await runs.active()).toEqual([]);
   });
@@ -316,10 +316,10 @@ describe('a damaged record', () => {
 
   test('is not forgotten', async () => {
     await stored('{}');
-    await runs.unlist('export', 'r1');
+    await runs.unlist(aNote());
     expect(await runs.active()).toHaveLength(1);
     expect(await holder()).toBe('r1');
-    await runs.unlist('export', 'r1', true);
+    await runs.unlist(aNote(), true);
     expect(await runs.active()).toEqual([]);
     expect(await redis.client.exists(keys.run('r1'))).toBe(1);
   });

@@ -1,33 +1,28 @@
-import { z } from 'zod';
 import type { Permission } from '../../policy.ts';
-import { isPermanent, SlackApiError } from '../../slack/errors.ts';
+import { SlackApiError } from '../../slack/errors.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
 import type { HomeEntry, HomeRuns, Need } from '../feature.ts';
 import { features } from '../features.ts';
-import { defineJob, done, type Outcome, runAgainIn } from '../job.ts';
-import { growingPauseMs } from '../retry.ts';
+import { done, type Job, type Outcome, runAgainIn } from '../job.ts';
+import { slackRetryMs } from '../retry.ts';
 import { answerButtonOf, type HomeParts, homeView } from './view.ts';
 
-const homeData = z.object({ teamId: z.string(), userId: z.string(), openedAtMs: z.number() });
-export type HomeData = z.output<typeof homeData>;
-
-/** After this, publishing is given up: Home is refreshed when it is opened again. */
-const GIVE_UP_MS = 3 * 60_000;
+/** Names the refresh of a person's Home tab, to wake it. */
+export const homeRefresh = (teamId: string, userId: string) => ({ job: 'home', id: `${teamId}:${userId}` });
 
 /** `views.publish` is tier 4, 100 in any minute for the whole workspace: Slack's rate limits page. */
 const homeRateLimit = (teamId: string): RateLimit => ({ name: `home:${teamId}`, count: 5, windowMs: 3500 });
 
 /** Refreshes the Home tab of one person. Publishing twice does no harm. */
-export const homeJob = defineJob<HomeData>({
+export const homeJob: Job = {
   name: 'home',
   queue: 'slack-outbox',
   concurrency: 5,
-  data: homeData,
 
-  async run(data, context) {
-    const { teamId, userId } = data;
+  async run(id, context) {
+    const [teamId = '', userId = ''] = id.split(':');
     const { slack, rateLimiter } = context;
     const rateLimit = homeRateLimit(teamId);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: userId });
@@ -40,27 +35,20 @@ export const homeJob = defineJob<HomeData>({
       if (!(error instanceof SlackApiError)) throw error;
       if (error.kind === 'limited')
         await rateLimiter.hold(rateLimit, error.retryAfterMs ?? context.timing.retryMaxMs);
-      return handlePublishError(error, data, context);
+      return handlePublishError(error, userId, context);
     }
   },
-});
+};
 
-function handlePublishError(
-  error: SlackApiError,
-  { userId, openedAtMs }: HomeData,
-  context: JobContext,
-): Outcome {
+function handlePublishError(error: SlackApiError, userId: string, context: JobContext): Outcome {
   const { kind, code, pointers } = error;
-  const { log, now } = context;
+  const { log } = context;
   const about = { user: userId, kind, code, pointers };
-  if (isPermanent(error)) {
-    if (kind === 'blocks') log.error(about, 'Slack refused our Home tab');
-    else log.warn(about, 'Slack takes no Home tab for this person');
-    return done;
-  }
-  log.warn(about, 'a Home tab was not published');
-  // Checked only here: a tab opened long ago may be open again.
-  return now() - openedAtMs > GIVE_UP_MS ? done : runAgainIn(growingPauseMs(openedAtMs, context));
+  const inMs = slackRetryMs(error, context);
+  if (kind === 'blocks') log.error(about, 'Slack refused our Home tab');
+  else if (inMs === undefined) log.warn(about, 'Slack takes no Home tab for this person');
+  else log.warn(about, 'a Home tab was not published');
+  return inMs === undefined ? done : runAgainIn(inMs);
 }
 
 /** More do not help; each open question takes two of Home's 100 blocks. */

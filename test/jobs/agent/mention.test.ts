@@ -45,7 +45,7 @@ async function given(changes: Partial<MentionRun> = {}): Promise<MentionRun> {
   await runs.accept(run, (await runs.timeMs()) + 10_000, 0, undefined);
   return run;
 }
-const look = ({ id }: MentionRun, context = contextWith()) => mentionJob.run({ runId: id }, context);
+const look = ({ id }: MentionRun, context = contextWith()) => mentionJob.run(id, context);
 const stored = ({ id }: MentionRun) => createRunStore(redis.client).load(id, mentionRun);
 
 test('an export is offered to those who may start exports alone', async () => {

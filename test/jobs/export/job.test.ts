@@ -107,7 +107,7 @@ test('a save that lost against a click has the run stepped again, and changes no
       return anExportJob({ status: 'completed' });
     },
   });
-  expect(await exportJob.run({ runId: run.id }, context)).toEqual({ kind: 'done' });
+  expect(await exportJob.run(run.id, context)).toEqual({ kind: 'done' });
   expect(world.woken).toEqual([run.id]);
   expect(await world.stored(run)).toMatchObject({
     state: 'watching',

@@ -41,11 +41,11 @@ async function given(id: string): Promise<ExportRun> {
 
 test('a run that waits for its poll gives its worker slot back and is otherwise as it was', async () => {
   for (const id of ['a', 'b', 'c']) await given(id);
-  for (const runId of ['a', 'b']) await exportJob.run({ runId }, watching());
+  for (const runId of ['a', 'b']) await exportJob.run(runId, watching());
   const before = await createRunStore(redis.client).load('c', exportRun);
   // A fifth of the slots is kept for clicks: one of the others is free each 75 minutes, and the second run has the next.
   const outcome = { kind: 'again', inMs: expect.closeTo(150 * 60_000, -3) };
-  expect(await exportJob.run({ runId: 'c' }, watching())).toEqual(outcome);
+  expect(await exportJob.run('c', watching())).toEqual(outcome);
   expect(asked).toEqual(['a']);
   expect(await createRunStore(redis.client).load('c', exportRun)).toEqual(before);
 });
@@ -77,9 +77,9 @@ describe('when the platform’s limit is reached', () => {
 
   test('no other run asks with the same key, and none of them counts it as its own failure', async () => {
     for (const id of ['a', 'b', 'c']) await given(id);
-    await exportJob.run({ runId: 'a' }, refuses({ retryAfterMs: RETRY_MS }));
+    await exportJob.run('a', refuses({ retryAfterMs: RETRY_MS }));
     for (const runId of ['b', 'c'])
-      expect(await exportJob.run({ runId }, refuses())).toMatchObject({ kind: 'again' });
+      expect(await exportJob.run(runId, refuses())).toMatchObject({ kind: 'again' });
     expect(asked).toEqual(['a']);
     expect((await stored('a'))?.pollFailure).toMatchObject({ kind: 'limit', nextMs: NOW_MS + RETRY_MS });
     expect((await stored('b'))?.pollFailure).toBeUndefined();

@@ -12,7 +12,7 @@ import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
 
-const data = { teamId: 'T0ACME', userId: 'U0ANA', openedAtMs: NOW_MS };
+const data = 'T0ACME:U0ANA';
 
 /** A person's Home; returns what was published. */
 function setting() {

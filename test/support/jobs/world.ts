@@ -48,7 +48,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
       fileInfo: async () => ({ sharedIn: [] }),
       ...slack,
     } as JobContext['slack'],
-    outbox: { ...anOutbox(redis, { now }), ...outbox },
+    outbox: { ...anOutbox(redis), ...outbox },
     deliverMessage: async () => undefined,
     postEphemeral: async () => true,
     policy: {

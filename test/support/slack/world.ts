@@ -37,11 +37,11 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
     }),
     messages: {
       ...messages,
-      async updateIfUnchanged(...args) {
-        const isUpdated = await messages.updateIfUnchanged(...args);
+      async save(...args) {
+        const saved = await messages.save(...args);
         clock.aheadMs += markMs;
         markMs = 0;
-        return isUpdated;
+        return saved;
       },
     },
     links: createValueStores(redis).links,
@@ -73,7 +73,7 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
     async want(key: string, text = key, more: Partial<WantedMessage> = {}) {
       version += 1;
       const wanted = aMessage({ place: { channel }, text, hash: `${key} ${version}`, ...more });
-      await messages.setWanted(key, wanted, version, Date.now());
+      await messages.publish(key, wanted, version);
     },
     /** Delivers until there is nothing left to do, and lets every pause pass; returns the pauses. */
     async deliverUntilIdle(key: string): Promise<number[]> {
@@ -113,10 +113,5 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
 }
 
 /** An outbox with real stores; what is published is delivered by nobody. */
-export const anOutbox = (redis: Redis, parts: Partial<OutboxParts> & Pick<OutboxParts, 'now'>): Outbox =>
-  createOutbox({
-    messages: createMessageStore(redis),
-    enqueueMessage: async () => {},
-    timing: defaultTiming,
-    ...parts,
-  });
+export const anOutbox = (redis: Redis, wake: OutboxParts['wake'] = async () => {}): Outbox =>
+  createOutbox({ messages: createMessageStore(redis), wake });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AuditEntry } from '../../../src/store/audit.ts';
-import type { WantedMessage } from '../../../src/store/messages.ts';
+import type { DeliveryChanges, MessageStore, WantedMessage } from '../../../src/store/messages.ts';
 import { runBase } from '../../../src/store/runs.ts';
 import type { ThreadPlace } from '../../../src/store/threads.ts';
 import { NOW_MS } from '../builders.ts';
@@ -33,6 +33,12 @@ export function aMessage(changes: Partial<WantedMessage> = {}): WantedMessage {
     hash: 'running',
     ...changes,
   };
+}
+
+/** Records what is known of the delivery of a message. */
+export async function noteDelivery(messages: MessageStore, key: string, changes: DeliveryChanges) {
+  const record = await messages.load(key);
+  if (record) await messages.save(record, changes);
 }
 
 /** Ana asked for an export in #docs. */

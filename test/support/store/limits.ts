@@ -8,8 +8,5 @@ export async function timePasses(client: Redis, name: string, ms: number): Promi
     for (const member of await client.zrange(key, '0', '-1')) await client.zincrby(key, -ms, member);
   }
   const hold = keys.rateLimit(`${name}:hold`);
-  const leftMs = await client.pttl(hold);
-  if (leftMs > Math.max(0, ms))
-    await client.set(hold, Number(await client.get(hold)) - ms, 'PX', leftMs - ms);
-  else await client.del(hold);
+  for (const field of await client.hkeys(hold)) await client.hincrby(hold, field, -ms);
 }

@@ -1,13 +1,8 @@
 import { beforeAll } from 'vitest';
-import { type DueList, dueLists } from '../../../src/store/due.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { createRunStore, type RunStore } from '../../../src/store/runs.ts';
-import { redisForTests, type TestRedis } from '../redis.ts';
+import { redisForTests } from '../redis.ts';
 import { type Note, note } from './builders.ts';
-
-/** Returns the ids in a list of what is to be worked on, the one that is due first first. */
-export const dueIds = ({ client }: TestRedis, list: DueList): Promise<string[]> =>
-  client.zrange(dueLists[list](), '0', '-1');
 
 export const CLAIM_MS = 60_000;
 export const RESPONSE_URL = 'https://hooks.example/commands/s3cret';

@@ -61,7 +61,7 @@ describe('what the platform took', () => {
         return saved;
       },
     };
-    await expect(threadJob.run({ runId: world.id }, { ...context, runs: died })).rejects.toThrow('died');
+    await expect(threadJob.run(world.id, { ...context, runs: died })).rejects.toThrow('died');
     await world.step();
     await isInBoth();
     expect((await runs.active()).map(({ id }) => id)).toContain(world.watch);

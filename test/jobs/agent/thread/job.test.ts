@@ -62,7 +62,7 @@ test('a thread that breaks says what was not sent, and who asked for it can read
   refusesSends(refused('rate_limited'));
   await world.receives(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
   await world.step();
-  await threadJob.giveUp?.({ runId: world.id }, world.context, 'ref123');
+  await threadJob.giveUp?.(world.id, world.context, 'ref123');
   await world.step();
   expect((await world.thread()).ended).toMatchObject({ why: 'broken', ref: 'ref123', unsent: 2 });
   expect(world.audited.filter((line) => line.includes('discarded'))).toHaveLength(2);

@@ -34,7 +34,7 @@ async function watched(jobId: string, asked = false): Promise<WatchRun> {
   await world.runs.accept(wanted, Number.MAX_SAFE_INTEGER, 0, undefined);
   return wanted;
 }
-const look = ({ id }: WatchRun) => watchJob.run({ runId: id }, world.context);
+const look = ({ id }: WatchRun) => watchJob.run(id, world.context);
 const comesBack = () => timePasses(redis.client, 'agent-status:k1', 1.25 * 3_600_000);
 
 test('agent jobs are polled no more often than exports are, over all of them', async () => {

@@ -35,7 +35,7 @@ export function createAgentWorld(redis: TestRedis) {
     token += 1;
     return `token-${token}`;
   };
-  const outbox = anOutbox(client, { now });
+  const outbox = anOutbox(client);
   const docs = {
     keyId: 'k1',
     getAgentJob: async () => ({ id: 'aj', status: 'completed', rawStatus: 'completed' }),
@@ -68,7 +68,7 @@ export function createAgentWorld(redis: TestRedis) {
   });
   const id = aThread().id;
   const watch = watchId('T0ACME', 'default', aThread().agentJobId ?? '');
-  const step = () => threadJob.run({ runId: id }, context);
+  const step = () => threadJob.run(id, context);
 
   return {
     ...{
@@ -89,7 +89,7 @@ export function createAgentWorld(redis: TestRedis) {
     },
     /** Steps of the watch; what it plans for later it leaves. */
     async stepWatch(times = 3) {
-      for (let time = 0; time < times; time += 1) await watchJob.run({ runId: watch }, context);
+      for (let time = 0; time < times; time += 1) await watchJob.run(watch, context);
     },
     async follows(changes: Partial<ThreadRun> = {}) {
       const fresh = { watched: false, lasting: true, rev: 1, claim: threadClaim(place) };

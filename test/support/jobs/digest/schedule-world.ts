@@ -173,8 +173,8 @@ export function createScheduleWorld(redis: TestRedis) {
     },
     /** Steps a schedule; returns when it is to be stepped again. */
     async step(id: string, parts: JobContextParts = {}): Promise<number> {
-      const job: Job<{ runId: string }> = scheduleJob;
-      const outcome = await job.run({ runId: id }, context(parts));
+      const job: Job = scheduleJob;
+      const outcome = await job.run(id, context(parts));
       return outcome.kind === 'done' ? Infinity : world.nowMs + outcome.inMs;
     },
   });

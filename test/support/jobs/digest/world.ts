@@ -19,7 +19,7 @@ export interface DigestWorld {
   /** Accepts a run as a command or a job does. */
   accept(run: RunBase): Promise<void>;
   /** Steps a run until it rests, moving the clock by what it waits for, `maxMs` at most in all. Returns the time spent. */
-  drive(job: Job<{ runId: string }>, runId: string, maxMs?: number): Promise<number>;
+  drive(job: Job, runId: string, maxMs?: number): Promise<number>;
 }
 
 export async function digestWorld(
@@ -55,7 +55,7 @@ export async function digestWorld(
     async drive(job, runId, maxMs = 10 * 24 * 3_600_000) {
       let spentMs = 0;
       for (;;) {
-        const outcome = await job.run({ runId }, world.context);
+        const outcome = await job.run(runId, world.context);
         if (outcome.kind === 'done') return spentMs;
         if (spentMs + outcome.inMs > maxMs) return spentMs;
         spentMs += outcome.inMs;

@@ -63,7 +63,7 @@ export function createExportWorld(redis: TestRedis) {
     /** Steps the run until it is to be stepped later or is done; returns the last outcome. */
     async step(run: ExportRun, context: JobContext) {
       for (;;) {
-        const outcome = await exportJob.run({ runId: run.id }, context);
+        const outcome = await exportJob.run(run.id, context);
         if (outcome.kind === 'done' || outcome.inMs > 0) return outcome;
       }
     },

@@ -2,12 +2,11 @@ import type { Redis } from 'ioredis';
 import { DocsApiError } from '../../../../src/docs-api/errors.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { jobs } from '../../../../src/jobs/index.ts';
-import type { Job } from '../../../../src/jobs/job.ts';
-import { outboxJob } from '../../../../src/jobs/outbox/job.ts';
 import { backoffMs, defaultTiming } from '../../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
-import { createDueStore, type DueEntry, dueLists } from '../../../../src/store/due.ts';
-import { parseMember } from '../../../../src/store/run-scripts.ts';
+import { createDueStore } from '../../../../src/store/due.ts';
+import { keys } from '../../../../src/store/keys.ts';
+import { memberOf, parseMember, type RunRef } from '../../../../src/store/run-scripts.ts';
 import { seeded } from '../../flows/chaos-world.ts';
 import { redisOf } from './redis.ts';
 
@@ -232,10 +231,10 @@ export function createEngine(
     if (execution.isOver && locks.get(execution.key) === execution) locks.delete(execution.key);
   }
 
-  function start(entry: DueEntry): Execution {
+  function start(ref: RunRef): Execution {
     executions += 1;
     const execution: Execution = {
-      key: `${entry.list} ${entry.member}`,
+      key: memberOf(ref),
       lockedUntilMs: Infinity,
       interrupted: Promise.withResolvers(),
       isOver: false,
@@ -248,7 +247,7 @@ export function createEngine(
       present = { process, context: contextOf(process) };
     }
     const { process, context } = present;
-    execution.done = execute(entry, execution, process, context)
+    execution.done = execute(ref, execution, process, context)
       .catch(noteError)
       .then(() => {
         execution.isOver = true;
@@ -256,17 +255,14 @@ export function createEngine(
     return execution;
   }
 
-  async function execute(entry: DueEntry, execution: Execution, { redis }: Process, context: JobContext) {
-    const { list, member } = entry;
+  async function execute(ref: RunRef, execution: Execution, { redis }: Process, context: JobContext) {
     const due = createDueStore(redis);
-    const { wakes } = await due.begin(entry);
-    const { job, id } = parseMember(member);
-    const definition = list === 'messages' ? outboxJob : jobs.find(({ name }) => name === job);
-    const data = list === 'messages' ? { key: member } : { runId: id };
-    const { run, giveUp } = definition as Job<object>;
+    const { wakes } = await due.begin(ref);
+    const job = jobs.find(({ name }) => name === ref.job);
     let waitMs: number | undefined;
     try {
-      const outcome = await run(data, context);
+      const outcome = await job?.run(ref.id, context);
+      if (outcome === undefined) throw new Error(`no job ${ref.job}`);
       errors.delete(execution.key);
       if (outcome.kind === 'again') waitMs = outcome.inMs;
     } catch (error) {
@@ -277,11 +273,11 @@ export function createEngine(
       if (count >= POISON_ERRORS) {
         errors.delete(execution.key);
         waitMs = undefined;
-        await giveUp?.(data, context, 'ref');
+        await job?.giveUp?.(ref.id, context, 'ref');
       }
     }
     // Only the holder of its lock may delay a BullMQ job.
-    if (waitMs !== undefined && holdsLock(execution)) await due.postpone(entry, waitMs, wakes);
+    if (waitMs !== undefined && holdsLock(execution)) await due.postpone(ref, waitMs, wakes);
   }
 
   const holdsLock = (execution: Execution) =>
@@ -295,17 +291,12 @@ export function createEngine(
     if (!isExpected) problems.push(`a step threw ${error instanceof Error ? error.stack : error}`);
   }
 
-  async function listed(): Promise<(DueEntry & { dueMs: number })[]> {
-    const lists = await Promise.all(
-      (['runs', 'messages'] as const).map(async (list) => {
-        const found = await redis.zrange(dueLists[list](), '0', '-1', 'WITHSCORES');
-        const entries: (DueEntry & { dueMs: number })[] = [];
-        for (let at = 0; at < found.length; at += 2)
-          entries.push({ list, member: found[at] ?? '', dueMs: Number(found[at + 1]) });
-        return entries;
-      }),
-    );
-    return lists.flat();
+  async function listed(): Promise<{ ref: RunRef; dueMs: number }[]> {
+    const found = await redis.zrange(keys.activeRuns(), '0', '-1', 'WITHSCORES');
+    const entries: { ref: RunRef; dueMs: number }[] = [];
+    for (let at = 0; at < found.length; at += 2)
+      entries.push({ ref: parseMember(found[at] ?? ''), dueMs: Number(found[at + 1]) });
+    return entries;
   }
 
   return {
@@ -331,11 +322,11 @@ export function createEngine(
         }
         for (const [key, { lockedUntilMs }] of locks) if (lockedUntilMs <= clock.ms) locks.delete(key);
         const times = first === undefined ? [] : [first.atMs];
-        const ready: DueEntry[] = [];
-        for (const { dueMs, ...entry } of await listed()) {
-          const lock = locks.get(`${entry.list} ${entry.member}`);
+        const ready: RunRef[] = [];
+        for (const { dueMs, ref } of await listed()) {
+          const lock = locks.get(memberOf(ref));
           const readyMs = Math.max(dueMs, lock?.lockedUntilMs ?? 0);
-          if (readyMs <= clock.ms) ready.push(entry);
+          if (readyMs <= clock.ms) ready.push(ref);
           else times.push(readyMs);
         }
         const next = ready[Math.floor(random() * ready.length)];
@@ -348,7 +339,7 @@ export function createEngine(
         if (nextMs === Infinity || nextMs > untilMs) return;
         clock.ms = Math.ceil(nextMs);
       }
-      const members = (await listed()).map(({ member, dueMs }) => `${member} at ${dueMs - startMs}`);
+      const members = (await listed()).map(({ ref, dueMs }) => `${memberOf(ref)} at ${dueMs - startMs}`);
       problems.push(`due for ever: ${members.join(', ')}`);
     },
   };
