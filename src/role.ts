@@ -25,7 +25,6 @@ import { lacksScope } from './slack/errors.ts';
 import { createConversationReaders, createIdentity, createNames } from './slack/lookups.ts';
 import { createChannelIds } from './slack/web-calls.ts';
 import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
-import { dependencies } from './store/health.ts';
 import { setTagName } from './store/keys.ts';
 import { type RedisAddress, tagNameOf } from './store/redis/address.ts';
 import { levelOf } from './store/redis/check.ts';
@@ -35,6 +34,7 @@ import { connectForRequests, type OnConnectionError } from './store/redis/connec
 import { createRedisWatch } from './store/redis/watch.ts';
 import { checkSchema } from './store/schema.ts';
 import { createStores } from './store/stores.ts';
+import { dependencies } from './store/values.ts';
 
 /** How long an answer waits for Slack to say whether a channel is public. */
 const PUBLIC_MS = 500;

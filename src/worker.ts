@@ -13,6 +13,7 @@ import { startSweeper } from './jobs/sweeper.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { createWorkers } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
+import { createChangeSaver } from './runtime/change-saver.ts';
 import { rejectWhenStopping } from './runtime/stopping.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { createDelivery } from './slack/delivery.ts';
@@ -20,11 +21,12 @@ import { SlackApiError } from './slack/errors.ts';
 import { createChannels } from './slack/lookups.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { postEphemeral } from './slack/response-url.ts';
-import { createKeyWatch } from './store/alerts.ts';
 import { createCallOnce } from './store/call-once.ts';
 import { limitNameOf, type RateLimit, type RateLimitStore } from './store/rate-limit.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import type { RunRef } from './store/run-scripts.ts';
+
+const HOUR_MS = 3_600_000;
 
 /** Maximum delay of the process' end by open connections, after the workers are closed. */
 const CLOSE_MS = 300;
@@ -44,7 +46,13 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const slack = rejectWhenStopping(stopping, parts.slack);
   const currentTeamId = () => identity.current()?.teamId;
   const outbox = createOutbox({ messages, wake });
-  const docsApis = createDocsApis(settings, parts, createKeyWatch(stores.rejectedKeys, now, onRedisError));
+  const watchKey = createChangeSaver({
+    // A rejected key must not expire in between, and the last state from a crashed process must not stay for long.
+    ...{ everyMs: HOUR_MS, now, onError: onRedisError },
+    save: (keyId: string, accepted: boolean) =>
+      accepted ? stores.rejectedKeys.accept(keyId) : stores.rejectedKeys.reject(keyId, now()),
+  });
+  const docsApis = createDocsApis(settings, parts, watchKey);
   const admins = () => findAdmins(settings.allow.admin, slack.groupMembers, log);
   const alertParts = { admins, alerts: stores.alerts, outbox, now };
   const { projects } = settings;
@@ -153,7 +161,7 @@ const isFromPlatform = (status: number | undefined) =>
 function createDocsApis(
   { projects, docsApiUrl, proxies }: Settings,
   { timing, log, secrets, closers, health, metrics, tracing }: RoleParts,
-  watchKey: ReturnType<typeof createKeyWatch>,
+  watchKey: (keyId: string, accepted: boolean) => void,
 ): ReadonlyMap<string, DocsApi> {
   const apis = projects.map((project) => {
     const { name, apiKey, apiKeyVariable: keyVariable, apiKeyFile } = project;

@@ -16,7 +16,8 @@ import { type Message, message } from '../slack/blocks.ts';
 import type { Mentions, Names } from '../slack/markdown/inline.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
-import type { Acceptance, InboxEntry, Quota, RunBase, RunStore } from '../store/runs.ts';
+import type { InboxEntry } from '../store/run-scripts.ts';
+import type { Acceptance, Quota, RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 
 /** The person, conversation and request of a call. */

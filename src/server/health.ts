@@ -2,7 +2,7 @@ import { docsProblemNames } from '../docs-api/problems.ts';
 import { createChangeSaver } from '../runtime/change-saver.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import type { Dependency, HealthSnapshot, HealthStore } from '../store/health.ts';
+import type { Dependency, HealthSnapshot, ValueStores } from '../store/values.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
 
 /** State of a part. Of a dependency, as of the last call to it; `unknown` before the first. */
@@ -198,7 +198,7 @@ export function createHealth({ log, now, afterMs, onCall = () => {} }: HealthPar
     },
     snapshots: (): Partial<Record<Dependency, HealthSnapshot>> => Object.fromEntries(snapshots),
     /** Saves each state for the other processes from now on. */
-    shareIn(store: HealthStore, onError: (error: Error) => void) {
+    shareIn(store: ValueStores['health'], onError: (error: Error) => void) {
       const save = createChangeSaver({
         ...{ everyMs: SHARE_INTERVAL_MS, now, onError },
         save: (part: Dependency, state: Omit<HealthSnapshot, 'atMs'>) =>

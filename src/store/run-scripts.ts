@@ -200,17 +200,34 @@ if redis.call('EXISTS', run) == 1 then wake(run, active, ARGV[1]) end
 return 1
 `);
 
-export const appendScript = lastingScript<
-  'kept' | 'repeated' | 'late' | 'gone'
->(`${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
+const appendScript = lastingScript<'kept' | 'repeated' | 'late' | 'gone'>(
+  `${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
 local run, seen, inbox, active = unpack(KEYS)
 local event, dedupeKey, member, deadline = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return 'gone' end
 -- A script that is executed again must not call late what it has kept.
-if now > tonumber(deadline) and not redis.call('ZSCORE', seen, dedupeKey) then return 'late' end
+if deadline ~= '' and now > tonumber(deadline) and not redis.call('ZSCORE', seen, dedupeKey) then return 'late' end
 if not isFirst(seen, dedupeKey) then return 'repeated' end
 redis.call('RPUSH', inbox, event)
 livesAs(run, inbox)
 wake(run, active, member)
 return 'kept'
-`);
+`,
+);
+
+/** An event, stored as JSON. Of events with the same `dedupeKey`, one is kept within seven days. */
+export interface InboxEntry {
+  event: object;
+  dedupeKey: string;
+}
+
+/** Adds an event to the inbox of a run, unless `seen` has it, and wakes the run. `gone`: there is no such run. */
+export function appendEvent(
+  redis: RedisClient,
+  run: RunRef,
+  { event, dedupeKey }: InboxEntry,
+  { seen = run.id, deadlineMs }: { seen?: string; deadlineMs?: number },
+) {
+  const touched = [keys.run(run.id), keys.seenEvents(seen), keys.inbox(run.id), keys.activeRuns()];
+  return appendScript(redis, touched, [JSON.stringify(event), dedupeKey, memberOf(run), deadlineMs ?? '']);
+}

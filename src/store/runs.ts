@@ -7,7 +7,8 @@ import type { RedisClient } from './redis/client.ts';
 import { askTime } from './redis/clock.ts';
 import {
   acceptScript,
-  appendScript,
+  appendEvent,
+  type InboxEntry,
   loadScript,
   markIdle,
   memberOf,
@@ -55,12 +56,6 @@ export type Acceptance =
 export interface Quota {
   name: string;
   max: number;
-}
-
-/** An event, stored as JSON. Of events with the same `dedupeKey`, one is kept within seven days. */
-export interface InboxEntry {
-  event: object;
-  dedupeKey: string;
 }
 
 /** A run as a step loads it: its inbox (oldest first, at most 100 entries), and its number of wakes, for `markIdle`. */
@@ -203,15 +198,9 @@ export function createRunStore(redis: RedisClient) {
     async markDue(job: string, runId: string) {
       await wakeScript(redis, [keys.run(runId), keys.activeRuns()], [memberOf({ job, id: runId })]);
     },
-    /**
-     * Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run any
-     * more.
-     */
-    appendToInbox(job: string, runId: string, { event, dedupeKey }: InboxEntry, deadlineMs: number) {
-      const touched = [keys.run(runId), keys.seenEvents(runId), keys.inbox(runId), keys.activeRuns()];
-      const args = [JSON.stringify(event), dedupeKey, memberOf({ job, id: runId }), deadlineMs];
-      return appendScript(redis, touched, args);
-    },
+    /** Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run. */
+    appendToInbox: (job: string, id: string, entry: InboxEntry, deadlineMs: number) =>
+      appendEvent(redis, { job, id }, entry, { deadlineMs }),
     /** Removes a run without a record from the due list, or one with a damaged record; that record stays. */
     async unlist(run: RunRef, isDamaged = false) {
       await markIdle(redis, run, { rev: isDamaged ? 'any' : undefined });

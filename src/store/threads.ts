@@ -2,8 +2,8 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
-import { LUA_DEDUPE, LUA_TTL, LUA_WAKE, memberOf } from './run-scripts.ts';
-import { type InboxEntry, type RunBase, toIndexEntry } from './runs.ts';
+import { appendEvent, type InboxEntry, LUA_DEDUPE, LUA_TTL, LUA_WAKE, memberOf } from './run-scripts.ts';
+import { type RunBase, toIndexEntry } from './runs.ts';
 
 /** The place of a thread: the conversation, and its root message. */
 export interface ThreadPlace {
@@ -38,35 +38,25 @@ const MAX_EARLY = 100;
  */
 const MAX_CLOSED = 10_000;
 
-// The run is found here, so its keys are built here, from the prefixes that such keys share. If the caller does not know
-// whether the thread is under a message of ours, our posted messages and those about to be posted decide.
-const appendToThreadScript = lastingScript<
-  [AppendResult['kind'], string?]
->(`${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
-local claim, seen, early, active, index, posting, posted = unpack(KEYS)
-local event, dedupeKey, underOurs, member, run, inbox, earlyMs, most, rootTs = unpack(ARGV)
+// If the caller does not know whether the thread is under a message of ours, our posted messages and those about to be
+// posted decide.
+const findFollowerScript = lastingScript<
+  ['followed', string] | ['notFollowed' | 'repeated' | 'early']
+>(`${LUA_NOW}${LUA_DEDUPE}
+local claim, seen, early, posting, posted = unpack(KEYS)
+local event, dedupeKey, underOurs, earlyMs, most, rootTs = unpack(ARGV)
 local id = redis.call('GET', claim)
-if not id and underOurs == 'unknown' then
+if id then return {'followed', id} end
+if underOurs == 'unknown' then
   local mayBe = redis.call('ZSCORE', posted, rootTs) or redis.call('ZCOUNT', posting, now - earlyMs, '+inf') > 0
   underOurs = mayBe and 'yes' or 'no'
 end
-if not id and underOurs == 'no' then return {'notFollowed'} end
-if id and redis.call('EXISTS', run .. id) == 0 then
-  redis.call('DEL', claim)
-  redis.call('HDEL', index, id)
-  return {'notFollowed'}
-end
+if underOurs == 'no' then return {'notFollowed'} end
 if not isFirst(seen, dedupeKey) then return {'repeated'} end
-if not id then
-  redis.call('RPUSH', early, event)
-  redis.call('LTRIM', early, -most, -1)
-  redis.call('PEXPIRE', early, earlyMs)
-  return {'early'}
-end
-redis.call('RPUSH', inbox .. id, event)
-livesAs(run .. id, inbox .. id)
-wake(run .. id, active, member .. id)
-return {'kept', id}
+redis.call('RPUSH', early, event)
+redis.call('LTRIM', early, -most, -1)
+redis.call('PEXPIRE', early, earlyMs)
+return {'early'}
 `);
 
 const followScript = lastingScript<string | null>(`${LUA_WAKE}${LUA_TTL}
@@ -98,31 +88,28 @@ export function createThreadStore(redis: RedisClient) {
      */
     async appendToThread(
       place: ThreadPlace,
-      { event, dedupeKey }: InboxEntry,
+      entry: InboxEntry,
       underOurs: boolean | undefined,
     ): Promise<AppendResult> {
       const claim = threadClaim(place);
+      const { teamId, channel, rootTs } = place;
       const touched = [
-        keys.claim(claim),
-        keys.seenEvents(claim),
-        keys.early(claim),
-        keys.activeRuns(),
-        keys.followedIndex(place.teamId),
-        keys.posting(place.teamId, place.channel),
-        keys.posted(place.teamId, place.channel),
+        ...[keys.claim(claim), keys.seenEvents(claim), keys.early(claim)],
+        ...[keys.posting(teamId, channel), keys.posted(teamId, channel)],
       ];
-      const [kind, runId = ''] = await appendToThreadScript(redis, touched, [
-        JSON.stringify(event),
-        dedupeKey,
-        underOurs === undefined ? 'unknown' : underOurs ? 'yes' : 'no',
-        memberOf({ job: 'agent-thread', id: '' }),
-        keys.run(''),
-        keys.inbox(''),
+      const isOurs = underOurs === undefined ? 'unknown' : underOurs ? 'yes' : 'no';
+      const event = [JSON.stringify(entry.event), entry.dedupeKey, isOurs];
+      const answer = await findFollowerScript(redis, touched, [
+        ...event,
         retention.earlyMs,
         MAX_EARLY,
-        place.rootTs,
+        rootTs,
       ]);
-      return kind === 'kept' ? { kind, runId } : { kind };
+      if (answer[0] !== 'followed') return { kind: answer[0] };
+      const [, runId] = answer;
+      const kept = await appendEvent(redis, { job: 'agent-thread', id: runId }, entry, { seen: claim });
+      if (kept === 'kept') return { kind: kept, runId };
+      return { kind: kept === 'repeated' ? kept : 'notFollowed' };
     },
 
     /**

@@ -1,12 +1,40 @@
+import { z } from 'zod';
+import { parseJson } from '../runtime/json.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
+
+/** The result of a call to something outside. */
+const healthSnapshot = z.object({
+  /** Any answer, even a refusal, unless Slack `refused` the token. */
+  answered: z.boolean(),
+  atMs: z.number(),
+  refused: z.literal(true).optional(),
+  /** Problems with these calls for an operator. */
+  problems: z.array(z.string()).optional(),
+});
+export type HealthSnapshot = z.infer<typeof healthSnapshot>;
+
+/** The services that Docket depends on. */
+export const dependencies = ['docs', 'slack'] as const;
+export type Dependency = (typeof dependencies)[number];
+
+const alert = z.object({ sinceMs: z.number(), recipients: z.array(z.string()).optional() });
 
 /** Single values by name. All but the channel ids expire. */
 export type ValueStores = ReturnType<typeof createValueStores>;
 
 export function createValueStores(redis: RedisClient) {
-  const read = async (key: string): Promise<string | undefined> => (await redis.get(key)) ?? undefined;
+  const get = async (key: string): Promise<string | undefined> => (await redis.get(key)) ?? undefined;
+  const getAll = async (all: readonly string[]) => (all.length === 0 ? [] : redis.mget([...all]));
+  const set = async (key: string, value: string | number, forMs: number) => {
+    await redis.set(key, value, 'PX', forMs);
+  };
+  /** Sets a value unless there is one. Returns the stored one. */
+  const add = async (key: string, value: string | number, forMs: number): Promise<string | null> => {
+    await redis.set(key, value, 'PX', forMs, 'NX');
+    return redis.get(key);
+  };
 
   return {
     /**
@@ -17,27 +45,22 @@ export function createValueStores(redis: RedisClient) {
       async put(name: string, url: string, endsAtMs: number) {
         await redis.set(keys.link(name), url, 'PXAT', endsAtMs);
       },
-      get: (name: string) => read(keys.link(name)),
+      get: (name: string) => get(keys.link(name)),
     },
 
     /** Response URLs for ephemeral answers, by request, as long as Slack accepts them. They are secrets. */
-    responseUrls: {
-      find: (runId: string) => read(keys.responseUrl(runId)),
-    },
+    responseUrls: { find: (runId: string) => get(keys.responseUrl(runId)) },
 
     people: {
       /** Returns the direct message conversation between the bot and a person. */
-      directMessage: (teamId: string, userId: string) => read(keys.directMessage(teamId, userId)),
-      async setDirectMessage(teamId: string, userId: string, channel: string) {
-        await redis.set(keys.directMessage(teamId, userId), channel, 'PX', retention.directMessageMs);
-      },
-      async markHomeOpened(teamId: string, userId: string) {
-        await redis.set(keys.homeOpened(teamId, userId), '1', 'PX', retention.homeOpenedMs);
-      },
+      directMessage: (teamId: string, userId: string) => get(keys.directMessage(teamId, userId)),
+      setDirectMessage: (teamId: string, userId: string, channel: string) =>
+        set(keys.directMessage(teamId, userId), channel, retention.directMessageMs),
+      markHomeOpened: (teamId: string, userId: string) =>
+        set(keys.homeOpened(teamId, userId), 1, retention.homeOpenedMs),
       /** Returns those of these people who have opened their Home tab: only their tabs are refreshed. */
       async whoOpenedHome(teamId: string, userIds: readonly string[]): Promise<string[]> {
-        if (userIds.length === 0) return [];
-        const opened = await redis.mget(userIds.map((userId) => keys.homeOpened(teamId, userId)));
+        const opened = await getAll(userIds.map((userId) => keys.homeOpened(teamId, userId)));
         return userIds.filter((_, index) => opened[index] !== null);
       },
     },
@@ -49,6 +72,57 @@ export function createValueStores(redis: RedisClient) {
       async change(teamId: string, known: string, present: string) {
         if (known === present) await redis.hdel(keys.channelIds(teamId), known);
         else await redis.hset(keys.channelIds(teamId), known, present);
+      },
+    },
+
+    /** Alerts that all processes together send at most once an hour. */
+    alerts: {
+      /**
+       * Begins an alert, unless it began within the hour. Returns when it began (epoch milliseconds), and to whom it
+       * was sent (user ids), if it was.
+       */
+      async begin(name: string, nowMs: number): Promise<z.infer<typeof alert>> {
+        const begun = { sinceMs: nowMs };
+        const stored = await add(keys.alert(name), JSON.stringify(begun), retention.adminAlertMs);
+        return alert.safeParse(parseJson(stored)).data ?? begun;
+      },
+      /** Records that an alert was sent, for the rest of its hour. */
+      async markSent(name: string, sinceMs: number, recipients: readonly string[]) {
+        await redis.set(keys.alert(name), JSON.stringify({ sinceMs, recipients }), 'KEEPTTL', 'XX');
+      },
+    },
+
+    /** API keys that the platform rejects, by their ids, and since when (epoch milliseconds). */
+    rejectedKeys: {
+      /** Records that a key is rejected. Returns since when. */
+      async reject(keyId: string, nowMs: number): Promise<number> {
+        const since = await add(keys.rejectedKey(keyId), nowMs, retention.rejectedKeyMs);
+        await redis.pexpire(keys.rejectedKey(keyId), retention.rejectedKeyMs);
+        return Number(since ?? nowMs);
+      },
+      /** Records that a key works. */
+      async accept(keyId: string) {
+        await redis.del(keys.rejectedKey(keyId));
+      },
+      /** Returns since when each of these is rejected; undefined for one that is not, as far as is known. */
+      async since(keyIds: readonly string[]): Promise<(number | undefined)[]> {
+        const found = await getAll(keyIds.map(keys.rejectedKey));
+        return found.map((ms) => (ms === null ? undefined : Number(ms)));
+      },
+    },
+
+    /** The latest health snapshots of all processes, for processes that made no calls themselves. */
+    health: {
+      save: (part: Dependency, snapshot: HealthSnapshot) =>
+        set(keys.health(part), JSON.stringify(snapshot), retention.healthMs),
+      async load(): Promise<Partial<Record<Dependency, HealthSnapshot>>> {
+        const found = await getAll(dependencies.map(keys.health));
+        return Object.fromEntries(
+          dependencies.flatMap((part, index) => {
+            const { data } = healthSnapshot.safeParse(parseJson(found[index]));
+            return data ? [[part, data]] : [];
+          }),
+        );
       },
     },
   };

@@ -89,15 +89,6 @@ describe('a process that is to stop', () => {
     await expect(once(forbidden)).rejects.toThrow(Stopping);
     expect(await fields()).toEqual(before);
   });
-
-  test('still keeps the result of a call that was under way', async () => {
-    const { call, begun, answer } = aCall();
-    const answered = once(call);
-    await begun;
-    stopping.abort(new Stopping());
-    answer('started');
-    expect(await answered).toEqual({ kind: 'done', value: 'started' });
-  });
 });
 
 describe('a call that somebody else has made', () => {
@@ -129,16 +120,6 @@ describe('a call that somebody else has made', () => {
     expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
   });
 
-  test('and which late turns out not to have happened may be made again', async () => {
-    const { call, begun, fail } = aCall();
-    const answered = once(call);
-    await begun;
-    nowMs += 2 * LIMIT_MS;
-    fail(refused);
-    expect(await answered).toEqual({ kind: 'notHappened', error: refused });
-    expect(await once(async () => 'started')).toMatchObject({ kind: 'done' });
-  });
-
   test('at the same instant is made by one of them alone', async () => {
     let made = 0;
     const call = async () => {
@@ -159,12 +140,6 @@ test('a call can ask, until it is made, whether others may take it for lost', as
     seen.push(isTooLate());
   });
   expect(seen).toEqual([false, true]);
-});
-
-test('an intent whose answer got lost on the way back is our own: the call is made', async () => {
-  const ours = process(() => 'same');
-  void ours.callOnce(run, 'start', LIMIT_MS, () => new Promise(() => {}));
-  expect(await ours.callOnce(run, 'start', LIMIT_MS, async () => 'started')).toMatchObject({ kind: 'done' });
 });
 
 test('without a run no call is made, and nothing is left behind', async () => {

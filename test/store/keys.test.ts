@@ -1,10 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createQueues } from '../../src/jobs/queue.ts';
-import { createAlertStore } from '../../src/store/alerts.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import { writeIntent } from '../../src/store/call-once.ts';
 import { createDueStore } from '../../src/store/due.ts';
-import { createHealthStore } from '../../src/store/health.ts';
 import { keys, PREFIX, setTagName } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
@@ -80,10 +78,10 @@ test('whatever the stores write ends some day, except for settings, threads that
     await pace.takeSlot({ name: 'post:C1', count: 2, windowMs: 2000 }, { id: of });
   await pace.hold({ name: 'edit:T1', count: 2, windowMs: 2000 }, 1000);
   await createDueStore(client).addError('export:1');
-  await createHealthStore(client).save('docs', { answered: true, atMs: 1000 });
+  await createValueStores(client).health.save('docs', { answered: true, atMs: 1000 });
   await createValueStores(client).people.setDirectMessage('T1', 'U1', 'D1');
   await runs.alias('export T1 acme se_1', 'r1');
-  await createAlertStore(client).begin('key:T1:acme', 1000);
+  await createValueStores(client).alerts.begin('key:T1:acme', 1000);
   const user = { id: 'U1', name: 'ana' };
   const line = { user, channel: 'C1', what: 'export', subject: 'docs.acme.com', result: 'accepted' };
   await createAuditStore(client).add('T1', { ...line, atMs: deadlineMs });

@@ -2,47 +2,44 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
-import { aNote, type Note } from '../support/store/builders.ts';
+import { aNote, type Note, note } from '../support/store/builders.ts';
 import { CLAIM_MS, RESPONSE_URL, runsForTests } from '../support/store/world.ts';
 
 const { redis, runs, inTime, accept, load, holder } = runsForTests();
 
+const open = () => runs.loadWithInbox('r1', note);
+const lives = (key: string) => redis.client.pttl(key);
+const listed = async () => (await runs.active()).map(({ id }) => id);
+
+/** Passes a millisecond of Redis' clock. */
+async function aMoment() {
+  const before = await runs.timeMs();
+  await vi.waitUntil(async () => (await runs.timeMs()) > before, { interval: 1 });
+}
+
 describe('accepting', () => {
-  test('keeps the run, its claim and its place among the open ones', async () => {
-    expect(await accept(aNote())).toMatchObject({ kind: 'accepted' });
-    expect(await load()).toEqual(aNote());
-    expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
-    expect(await holder()).toBe('r1');
+  test('keeps the run, its claim and its place in the due list, each as long as it is needed', async () => {
+    expect(await accept(aNote())).toEqual({ kind: 'accepted' });
+    expect([await load(), await listed(), await holder()]).toEqual([aNote(), ['r1'], 'r1']);
     expect(await redis.client.get(keys.responseUrl('r1'))).toBe(RESPONSE_URL);
-  });
-
-  test('keeps the run for as long as its buttons are read, and the secret address for as long as Slack takes it', async () => {
-    await accept(aNote());
-    const lives = async (key: string) => redis.client.pttl(key);
-    expect(await lives(keys.run('r1'))).toBeLessThanOrEqual(retention.runMs);
-    expect(await lives(keys.run('r1'))).toBeGreaterThan(retention.runMs - 30_000);
-    expect(await lives(keys.responseUrl('r1'))).toBeLessThanOrEqual(retention.responseUrlMs);
-    expect(await lives(keys.claim('docs.acme.com'))).toBeLessThanOrEqual(CLAIM_MS);
-  });
-
-  test('the secret address is not in the run', async () => {
-    await accept(aNote());
     expect(JSON.stringify(await redis.client.hgetall(keys.run('r1')))).not.toContain('s3cret');
+    for (const [key, ms] of [
+      [keys.run('r1'), retention.runMs],
+      [keys.responseUrl('r1'), retention.responseUrlMs],
+      [keys.claim('docs.acme.com'), CLAIM_MS],
+    ] as const) {
+      expect(await lives(key)).toBeLessThanOrEqual(ms);
+      expect(await lives(key)).toBeGreaterThan(ms - 30_000);
+    }
   });
 
-  test('after the deadline of its own clock, Redis refuses and nothing is written', async () => {
-    expect(await accept(aNote(), (await runs.timeMs()) - 1)).toEqual({ kind: 'late' });
+  test('after the deadline of Redis’ own clock is refused, and nothing is written', async () => {
+    expect(await accept(aNote(), (await runs.timeMs()) - 0.5)).toEqual({ kind: 'late' });
     expect(await redis.client.keys('*')).toEqual([]);
+    expect(await accept(aNote(), (await inTime()) + 0.25)).toEqual({ kind: 'accepted' });
   });
 
-  test('a deadline with a fraction of a millisecond is understood', async () => {
-    expect(await accept(aNote(), (await inTime()) + 0.25)).toMatchObject({ kind: 'accepted' });
-    expect(await accept(aNote({ id: 'r2', claim: 'x' }), (await runs.timeMs()) - 0.5)).toEqual({
-      kind: 'late',
-    });
-  });
-
-  test('a frozen Redis that wakes up after the deadline refuses by itself', async () => {
+  test('by a frozen Redis that wakes up after the deadline is refused', async () => {
     await accept(aNote({ id: 'warm', claim: 'warm' }));
     const deadlineMs = await runs.timeMs();
     redis.freeze();
@@ -53,54 +50,24 @@ describe('accepting', () => {
     expect(await load()).toBeUndefined();
   });
 
-  test('the same request again is a repeat, and changes nothing', async () => {
+  test('the same request again is a repeat, whoever has the claim by then, and also after the deadline', async () => {
     await accept(aNote());
-    await runs.save(aNote({ note: 'second' }));
-    expect(await accept(aNote())).toEqual({ kind: 'repeated' });
-    expect(await load()).toEqual(aNote({ rev: 2, note: 'second' }));
-  });
-
-  test('the same request again is a repeat also when another run holds the claim by now', async () => {
-    await accept(aNote());
-    await runs.save(aNote(), true);
+    await runs.save(aNote({ note: 'second' }), true);
     await accept(aNote({ id: 'r2' }));
     expect(await accept(aNote())).toEqual({ kind: 'repeated' });
-    expect(await holder()).toBe('r2');
-  });
-
-  test('what was kept is a repeat also after the deadline: it is not told as refused', async () => {
-    await accept(aNote());
     expect(await accept(aNote(), (await runs.timeMs()) - 1)).toEqual({ kind: 'repeated' });
+    expect([await load(), await holder()]).toEqual([aNote({ rev: 2, note: 'second' }), 'r2']);
   });
 
   test('what another run holds is refused, with its name, and nothing is written', async () => {
     await accept(aNote());
     expect(await accept(aNote({ id: 'r2', people: ['U0ANA'] }))).toEqual({ kind: 'claimed', by: 'r1' });
-    expect(await load('r2')).toBeUndefined();
-    expect(await runs.active()).toHaveLength(1);
-    expect(await redis.client.get(keys.responseUrl('r2'))).toBeNull();
+    expect([await load('r2'), await listed()]).toEqual([undefined, ['r1']]);
+    expect(await redis.client.exists(keys.responseUrl('r2'))).toBe(0);
     expect(await runs.ofPerson('T0ACME', 'U0ANA')).toEqual([]);
-  });
-
-  test('without an address for answers keeps none', async () => {
-    expect(await runs.accept(aNote(), await inTime(), CLAIM_MS, undefined)).toMatchObject({
-      kind: 'accepted',
-    });
-    expect(await redis.client.exists(keys.responseUrl('r1'))).toBe(0);
-    expect(await redis.client.get(keys.responseUrl('r1'))).toBeNull();
-  });
-
-  test('a claim of the same run stands in nobody’s way', async () => {
-    await redis.client.set(keys.claim('docs.acme.com'), 'r1');
-    expect(await accept(aNote())).toMatchObject({ kind: 'accepted' });
-  });
-
-  test('runs without a claim, and with others, go side by side', async () => {
-    const { claim: _, ...free } = aNote();
-    expect(await accept(free)).toMatchObject({ kind: 'accepted' });
-    expect(await accept({ ...free, id: 'r2' })).toMatchObject({ kind: 'accepted' });
-    expect(await accept(aNote({ id: 'r3' }))).toMatchObject({ kind: 'accepted' });
-    expect(await accept(aNote({ id: 'r4', claim: 'docs.beta.com' }))).toMatchObject({ kind: 'accepted' });
+    const { claim: _, ...free } = aNote({ id: 'r3' });
+    for (const other of [free, aNote({ id: 'r4', claim: 'docs.beta.com' })])
+      expect(await accept(other)).toEqual({ kind: 'accepted' });
   });
 
   test('of many at once that want the same, one is accepted', async () => {
@@ -112,10 +79,10 @@ describe('accepting', () => {
   });
 });
 
-describe('going on by a click', () => {
+describe('resuming', () => {
   const resume = async (run: Note, deadlineMs?: number) =>
     runs.resume(run, deadlineMs ?? (await inTime()), CLAIM_MS);
-  async function settled() {
+  async function ended() {
     await accept(aNote());
     const saved = await runs.save(aNote({ note: 'ended' }), true);
     if (saved === undefined) throw new Error('not saved');
@@ -123,73 +90,49 @@ describe('going on by a click', () => {
     return saved;
   }
 
-  test('is the next revision, claimed and open again', async () => {
-    const saved = await settled();
-    expect(await resume({ ...saved, note: 'again' })).toMatchObject({ kind: 'accepted' });
+  test('is the next revision, claimed and due again, once for many clicks', async () => {
+    const saved = await ended();
+    const clicks = Array.from({ length: 10 }, () => resume({ ...saved, note: 'again' }));
+    const kinds = (await Promise.all(clicks)).map(({ kind }) => kind);
+    expect(kinds.sort()).toEqual(['accepted', ...Array(9).fill('stale')]);
     expect(await load()).toEqual({ ...saved, rev: 3, note: 'again' });
-    expect(await runs.active()).toEqual([{ job: 'export', id: 'r1' }]);
-    expect(await holder()).toBe('r1');
+    expect([await listed(), await holder(), (await open())?.wakes]).toEqual([['r1'], 'r1', 1]);
+    // What was kept is not told as refused.
+    expect(await resume(saved, (await runs.timeMs()) - 1)).toEqual({ kind: 'stale' });
   });
 
-  test('from a revision that is not the latest is stale, and changes nothing', async () => {
-    const saved = await settled();
-    await resume(saved);
-    expect(await resume({ ...saved, note: 'second click' })).toEqual({ kind: 'stale' });
-    expect((await load())?.note).toBe('ended');
-    expect((await load())?.rev).toBe(3);
-  });
-
-  test('of many clicks at once, one counts', async () => {
-    const saved = await settled();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => resume(saved)));
-    expect(answers.map(({ kind }) => kind).sort()).toEqual(['accepted', ...Array(9).fill('stale')]);
-  });
-
-  test('of a run that is gone is stale', async () => {
+  test('of a run that is gone, or after the deadline, changes nothing', async () => {
     expect(await resume(aNote())).toEqual({ kind: 'stale' });
-    expect(await load()).toBeUndefined();
-  });
-
-  test('while another run holds the claim is refused', async () => {
-    const saved = await settled();
-    await accept(aNote({ id: 'r2' }));
-    expect(await resume(saved)).toEqual({ kind: 'claimed', by: 'r2' });
-    expect(await load()).toEqual(saved);
-  });
-
-  test('that starts nothing goes on while another run holds the claim, and leaves that alone', async () => {
-    const saved = await settled();
-    await accept(aNote({ id: 'r2' }));
-    expect(await runs.resume(saved, await inTime(), 0)).toMatchObject({ kind: 'accepted' });
-    expect(await accept(aNote({ id: 'r3' }))).toEqual({ kind: 'claimed', by: 'r2' });
-  });
-
-  test('after the deadline is late', async () => {
-    const saved = await settled();
+    const saved = await ended();
     expect(await resume(saved, (await runs.timeMs()) - 1)).toEqual({ kind: 'late' });
     expect(await load()).toEqual(saved);
   });
 
-  test('that was kept is stale also after the deadline: it is not told as refused', async () => {
-    const saved = await settled();
-    await resume(saved);
-    expect(await resume(saved, (await runs.timeMs()) - 1)).toEqual({ kind: 'stale' });
+  test('while another run holds the claim is refused, unless it starts nothing', async () => {
+    const saved = await ended();
+    await accept(aNote({ id: 'r2' }));
+    expect(await resume(saved)).toEqual({ kind: 'claimed', by: 'r2' });
+    expect(await load()).toEqual(saved);
+    expect(await runs.resume(saved, await inTime(), 0)).toEqual({ kind: 'accepted' });
+    expect(await holder()).toBe('r2');
   });
 });
 
 describe('saving', () => {
-  test('answers the run with its new revision', async () => {
+  test('answers the run with its new revision, and lengthens no life', async () => {
     await accept(aNote());
+    await redis.client.pexpire(keys.run('r1'), 5000);
     expect(await runs.save(aNote({ note: 'second' }))).toEqual(aNote({ rev: 2, note: 'second' }));
-    expect(await load()).toEqual(aNote({ rev: 2, note: 'second' }));
-    expect(await holder()).toBe('r1');
+    expect([await load(), await holder()]).toEqual([aNote({ rev: 2, note: 'second' }), 'r1']);
+    expect(await lives(keys.run('r1'))).toBeLessThanOrEqual(5000);
+    expect(await lives(keys.claim('docs.acme.com'))).toBeLessThanOrEqual(CLAIM_MS);
   });
 
-  test('of a state that is not the latest is refused, and keeps the claim', async () => {
+  test('of a state that is not the latest is refused, and keeps the claim; of two at once, one is kept', async () => {
     await accept(aNote());
-    await runs.save(aNote({ note: 'second' }));
+    const both = [runs.save(aNote({ note: 'a' })), runs.save(aNote({ note: 'b' }))];
+    expect((await Promise.all(both)).filter((one) => one !== undefined)).toEqual([await load()]);
     expect(await runs.save(aNote({ note: 'other' }), true)).toBeUndefined();
-    expect((await load())?.note).toBe('second');
     expect(await holder()).toBe('r1');
   });
 
@@ -198,99 +141,78 @@ describe('saving', () => {
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
-  test('with release frees the claim in the same moment', async () => {
+  test("with release frees the claim in the same moment, but leaves another run's alone", async () => {
     await accept(aNote());
     await runs.save(aNote(), true);
-    expect(await holder()).toBeNull();
-    expect(await accept(aNote({ id: 'r2' }))).toMatchObject({ kind: 'accepted' });
-  });
-
-  test("with release leaves another run's claim alone", async () => {
-    await accept(aNote());
-    await redis.client.set(keys.claim('docs.acme.com'), 'r2');
-    await runs.save(aNote(), true);
+    expect(await accept(aNote({ id: 'r2' }))).toEqual({ kind: 'accepted' });
+    await runs.save(aNote({ rev: 2 }), true);
     expect(await holder()).toBe('r2');
-  });
-
-  test('of two at once, one is kept', async () => {
-    await accept(aNote());
-    const saved = await Promise.all([runs.save(aNote({ note: 'a' })), runs.save(aNote({ note: 'b' }))]);
-    expect(saved.filter((one) => one !== undefined)).toEqual([await load()]);
   });
 });
 
-describe('marking idle', () => {
+describe('waking and marking idle', () => {
   test.each([
     [true, null],
     [false, 'r1'],
-  ])('takes the run from the open ones and keeps its record; release %s', async (release, claimedBy) => {
+  ])('an idle run keeps its record; release %s', async (release, claimedBy) => {
     await accept(aNote());
-    await runs.markIdle(aNote(), release);
-    expect(await runs.active()).toEqual([]);
-    expect(await load()).toEqual(aNote());
-    expect(await holder()).toBe(claimedBy);
+    expect(await runs.markIdle(aNote(), release)).toBe(true);
+    expect([await listed(), await load(), await holder()]).toEqual([[], aNote(), claimedBy]);
+    await runs.markDue('export', 'r1');
+    expect([await listed(), (await open())?.wakes]).toEqual([['r1'], 1]);
   });
 
-  test('a state that is not the latest changes nothing', async () => {
+  test('a run that was changed, or woken since the step began, does not become idle', async () => {
     await accept(aNote());
-    await runs.save(aNote());
-    expect(await runs.markIdle(aNote(), true)).toBe(false);
-    expect(await runs.active()).toHaveLength(1);
-    expect(await holder()).toBe('r1');
+    await runs.markDue('export', 'r1');
+    expect(await runs.markIdle(aNote(), true, 0)).toBe(false);
+    expect(await runs.markIdle(aNote({ rev: 7 }), true)).toBe(false);
+    expect([await listed(), await holder()]).toEqual([['r1'], 'r1']);
+    expect(await runs.markIdle(aNote(), true, 1)).toBe(true);
+  });
+
+  test('a run that waits for its time is due when it is woken', async () => {
+    await accept(aNote());
+    await redis.client.zadd(keys.activeRuns(), 9e12, 'export r1');
+    await runs.markDue('export', 'r1');
+    const dueMs = Number(await redis.client.zscore(keys.activeRuns(), 'export r1'));
+    expect(dueMs).toBeLessThanOrEqual(await runs.timeMs());
+  });
+
+  test('a run that is gone is not brought back', async () => {
+    await runs.markDue('export', 'r1');
+    expect([await redis.client.keys('*'), await open()]).toEqual([[], undefined]);
   });
 });
 
 describe('a run that lasts', () => {
-  const own = [keys.run('r1'), keys.claim('docs.acme.com')];
-  const lives = () => Promise.all(own.map((key) => redis.client.pttl(key)));
+  const ends = () => Promise.all([keys.run('r1'), keys.claim('docs.acme.com')].map(lives));
 
-  test('has no end, and neither has its claim', async () => {
+  test('has no end, and neither has its claim, as long as it is saved as one that lasts', async () => {
     await accept(aNote({ lasting: true }));
-    expect(await lives()).toEqual([-1, -1]);
-    await runs.save(aNote({ lasting: true }));
-    expect(await lives()).toEqual([-1, -1]);
-  });
-
-  test('has an end, and its claim too, once it is saved as one that does not', async () => {
-    await accept(aNote({ lasting: true }));
+    expect(await ends()).toEqual([-1, -1]);
     await runs.save(aNote());
-    for (const leftMs of await lives()) {
-      expect(leftMs).toBeGreaterThan(retention.runMs - 30_000);
-      expect(leftMs).toBeLessThanOrEqual(retention.runMs);
-    }
+    for (const leftMs of await ends()) expect(leftMs).toBeGreaterThan(retention.runMs - 30_000);
+    await runs.save(aNote({ rev: 2, lasting: true }));
+    expect(await ends()).toEqual([-1, -1]);
   });
 
-  test('may be one that did not at first', async () => {
-    await accept(aNote());
-    await runs.save(aNote({ lasting: true }));
-    expect(await lives()).toEqual([-1, -1]);
-  });
-
-  test('lasts again when it is resumed as one, with what waits for it', async () => {
+  test('may be resumed as one, with what waits for it', async () => {
     await accept(aNote());
     await redis.client.rpush(keys.inbox('r1'), '{}');
     await redis.client.pexpire(keys.inbox('r1'), 5000);
     await runs.resume(aNote({ lasting: true }), await inTime(), CLAIM_MS);
-    expect(await lives()).toEqual([-1, -1]);
-    expect(await redis.client.pttl(keys.inbox('r1'))).toBe(-1);
+    expect([...(await ends()), await lives(keys.inbox('r1'))]).toEqual([-1, -1, -1]);
   });
 
-  test('leaves nothing that lasts once its record is gone and it is forgotten', async () => {
+  test('leaves nothing that lasts once its record is gone and it is unlisted', async () => {
     await accept(aNote({ lasting: true }));
     await redis.client.rpush(keys.inbox('r1'), '{}');
     await redis.client.del(keys.run('r1'));
-    await runs.unlist(aNote());
-    expect(await redis.client.pttl(keys.inbox('r1'))).toBeGreaterThan(0);
-    expect(await runs.active()).toEqual([]);
+    await runs.unlist({ job: 'export', id: 'r1' });
+    expect(await lives(keys.inbox('r1'))).toBeGreaterThan(0);
+    expect(await listed()).toEqual([]);
   });
-});
-
-test('a save does not lengthen the life of a run, nor of its claim', async () => {
-  await accept(aNote());
-  await redis.client.pexpire(keys.run('r1'), 5000);
-  await runs.save(aNote());
-  expect(await redis.client.pttl(keys.run('r1'))).toBeLessThanOrEqual(5000);
-  expect(await redis.client.pttl(keys.claim('docs.acme.com'))).toBeLessThanOrEqual(CLAIM_MS);
 });
 
 describe('a damaged record', () => {
@@ -301,26 +223,72 @@ describe('a damaged record', () => {
   };
 
   test.each([
-    ['with another type', JSON.stringify({ ...aNote(), note: 1 })],
+    ['with another type', JSON.stringify({ ...aNote(), note: { secret: 's3cret' } })],
     ['without fields', '{}'],
     ['that is no JSON', '{'],
-  ])('%s rejects', async (_, json) => {
-    expect(await stored(json)).toBeInstanceOf(z.ZodError);
-  });
-
-  test('says where it differs, and not what stands there', async () => {
-    const error = await stored(JSON.stringify({ ...aNote(), note: { secret: 's3cret' } }));
-    expect(String(error)).toContain('note');
+  ])('%s rejects, without what stands there', async (_, json) => {
+    const error = await stored(json);
+    expect(error).toBeInstanceOf(z.ZodError);
     expect(String(error)).not.toContain('s3cret');
+    await expect(open()).rejects.toThrow(z.ZodError);
   });
 
-  test('is not forgotten', async () => {
+  test('stays when it is unlisted', async () => {
     await stored('{}');
     await runs.unlist(aNote());
-    expect(await runs.active()).toHaveLength(1);
-    expect(await holder()).toBe('r1');
+    expect([await listed(), await holder()]).toEqual([['r1'], 'r1']);
     await runs.unlist(aNote(), true);
-    expect(await runs.active()).toEqual([]);
-    expect(await redis.client.exists(keys.run('r1'))).toBe(1);
+    expect([await listed(), await redis.client.exists(keys.run('r1'))]).toEqual([[], 1]);
   });
+});
+
+describe('the runs of a person', () => {
+  const of = (userId: string, teamId = 'T0ACME') => runs.ofPerson(teamId, userId);
+  const acceptFor = async (id: string, people: string[]) => {
+    await accept(aNote({ id, claim: id, people }));
+    await aMoment();
+  };
+
+  test('come newest first, only to that person; one that is resumed comes first', async () => {
+    await acceptFor('a', ['U0ANA']);
+    await acceptFor('b', ['U0ANA', 'U0BEN']);
+    expect([await of('U0ANA'), await of('U0BEN'), await of('U0ANA', 'T0OTHER')]).toEqual([
+      ...[['b', 'a'], ['b'], []],
+    ]);
+    await runs.resume(aNote({ id: 'a', claim: 'a', people: ['U0ANA', 'U0CLEO'] }), await inTime(), 0);
+    expect([await of('U0ANA'), await of('U0CLEO')]).toEqual([['a', 'b'], ['a']]);
+  });
+
+  test('are fifty at most, and forgotten as late as the last of them', async () => {
+    const ids = Array.from({ length: 52 }, (_, index) => `r${String(index).padStart(2, '0')}`);
+    const key = keys.runsOf('T0ACME', 'U0ANA');
+    for (const id of ids) await accept(aNote({ id, claim: id, people: ['U0ANA'] }));
+    await redis.client.pexpire(key, 1000);
+    await accept(aNote({ people: ['U0ANA'] }));
+    const shown = await of('U0ANA');
+    expect([shown.length, shown.includes('r00'), shown.includes('r51')]).toEqual([50, false, true]);
+    expect(await load('r00')).toBeDefined();
+    expect(await lives(key)).toBeGreaterThan(retention.runMs - 30_000);
+  });
+});
+
+test('a further name of a run finds it, for as long as a run is kept; the latest run has it', async () => {
+  const name = 'export T0ACME acme se_1';
+  await runs.alias(name, 'r1');
+  await runs.alias(name, 'r2');
+  expect([await runs.byAlias(name), await runs.byAlias('other')]).toEqual(['r2', undefined]);
+  expect(await lives(keys.alias(name))).toBeGreaterThan(retention.runMs - 30_000);
+});
+
+test('the active runs of one job come in the order of their acceptance, without unreadable ones', async () => {
+  for (const id of ['b', 'gone', 'bad', 'odd', 'a']) {
+    await accept(aNote({ id, claim: id, note: id }));
+    await aMoment();
+  }
+  await accept(aNote({ id: 'link', claim: 'link', job: 'link' }));
+  await redis.client.del(keys.run('gone'));
+  await redis.client.hset(keys.run('bad'), 'json', '{"id":');
+  await redis.client.hset(keys.run('odd'), 'json', 'null');
+  expect((await runs.activeOf(note, 'export')).map((run) => run.note)).toEqual(['b', 'a']);
+  expect(await listed()).toEqual(['b', 'gone', 'bad', 'odd', 'a', 'link']);
 });

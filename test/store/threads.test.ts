@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { threadClaim } from '../../src/store/threads.ts';
@@ -8,12 +7,17 @@ import { threadStoresForTests } from '../support/store/threads.ts';
 
 const stores = threadStoresForTests();
 const { redis, claim, said, tell, post, accept, open, heard, texts, lives, following, settled } = stores;
+const active = async () => (await stores.runs.active()).map(({ id }) => id);
+const other = { ...place, rootTs: '2.2' };
 
 describe('what happens in a thread', () => {
-  test('waits for the run that follows it, oldest first', async () => {
-    await following();
+  test('waits for the run that follows it, oldest first, and wakes it', async () => {
+    await settled();
     expect(await tell('one')).toEqual({ kind: 'kept', runId: 't1' });
-    expect(await tell('two', true)).toEqual({ kind: 'kept', runId: 't1' });
+    expect(await active()).toEqual(['t1']);
+    const opened = await open();
+    await tell('two', true);
+    expect(await stores.runs.markIdle(aThread(), false, opened?.wakes)).toBe(false);
     expect(await heard()).toEqual(texts('one', 'two'));
   });
 
@@ -22,66 +26,27 @@ describe('what happens in a thread', () => {
     expect(await tell('one')).toEqual({ kind: 'kept', runId: 't1' });
   });
 
-  test('has an idle run stepped', async () => {
-    await settled();
-    await tell('one');
-    expect(await stores.runs.active()).toEqual([{ job: 'agent-thread', id: 't1' }]);
-  });
-
-  test('keeps a run from becoming idle that is just about to', async () => {
-    await following();
-    const opened = await open();
-    await tell('one');
-    expect(await stores.runs.markIdle(aThread(), false, opened?.wakes)).toBe(false);
-    expect(await stores.runs.active()).toHaveLength(1);
-    expect(await stores.runs.markIdle(aThread(), false, (await open())?.wakes)).toBe(true);
-    expect(await stores.runs.active()).toEqual([]);
-  });
-
-  test('is kept once, however often it is told, also when it was taken long ago', async () => {
+  test('is kept once in seven days, also when it was consumed long ago, for each thread', async () => {
     await following();
     await tell('one');
     await stores.runs.saveStep(aThread(), { consumed: 1 });
-    expect(await tell('one')).toEqual({ kind: 'repeated' });
-    expect(await heard()).toEqual([]);
-    expect(await tell('two')).toEqual({ kind: 'kept', runId: 't1' });
-  });
-
-  test('under the same name in two threads is two things', async () => {
-    await following();
-    await tell('one');
-    const other = { ...place, rootTs: '2.2' };
-    await accept(aThread({ id: 't2', claim: threadClaim(other) }));
-    expect(await stores.threads.appendToThread(other, said('one'), false)).toMatchObject({
-      runId: 't2',
-    });
-  });
-
-  test('is known by its name for seven days', async () => {
-    await following();
-    await tell('one');
-    expect(await lives(keys.seenEvents(claim))).toBeGreaterThan(retention.dedupeMs - 30_000);
-    expect(await lives(keys.seenEvents(claim))).toBeLessThanOrEqual(retention.dedupeMs);
     const day = 24 * 3_600_000;
     await redis.client.zincrby(keys.seenEvents(claim), -6.9 * day, 'one');
     expect(await tell('one')).toEqual({ kind: 'repeated' });
+    expect(await lives(keys.seenEvents(claim))).toBeLessThanOrEqual(retention.dedupeMs);
+    await accept(aThread({ id: 't2', claim: threadClaim(other) }));
+    expect(await stores.threads.appendToThread(other, said('one'), false)).toMatchObject({ runId: 't2' });
     await redis.client.zincrby(keys.seenEvents(claim), -0.2 * day, 'one');
-    await tell('two');
-    expect(await redis.client.zrange(keys.seenEvents(claim), '0', '-1')).toEqual(['two']);
     expect(await tell('one')).toMatchObject({ kind: 'kept' });
   });
 
-  test('is nobody’s when no run follows, and leaves nothing behind', async () => {
+  test('is nobody’s when no run follows, or its record is gone', async () => {
     expect(await tell('one')).toEqual({ kind: 'notFollowed' });
     expect(await redis.client.keys('*')).toEqual([]);
-  });
-
-  test('is nobody’s when the record of its run is gone; the thread is free then', async () => {
     await following();
     await redis.client.del(keys.run('t1'));
     expect(await tell('one', true)).toEqual({ kind: 'notFollowed' });
-    expect(await redis.client.exists(keys.claim(claim), keys.seenEvents(claim), keys.inbox('t1'))).toBe(0);
-    expect(await stores.threads.followed('T0ACME')).toEqual([]);
+    expect(await redis.client.exists(keys.seenEvents(claim), keys.inbox('t1'))).toBe(0);
   });
 });
 
@@ -91,86 +56,141 @@ describe('what comes under a message of ours before its run knows', () => {
     expect(await tell('one', true)).toEqual({ kind: 'repeated' });
     expect(await redis.client.llen(keys.early(claim))).toBe(1);
     expect(await lives(keys.early(claim))).toBeLessThanOrEqual(10 * 60_000);
-    expect(await lives(keys.early(claim))).toBeGreaterThan(9.5 * 60_000);
   });
 
   test('comes to the run before all else, in order, and wakes it', async () => {
     await accept();
-    for (const text of ['one', 'two', 'three']) await tell(text, true);
+    for (const text of ['one', 'two']) await tell(text, true);
     await post('posted');
-    const wakes = (await open())?.wakes;
+    await stores.runs.markIdle(aThread(), false);
     await stores.threads.follow(aThread(), place);
-    await tell('four');
-    expect(await heard()).toEqual(texts('one', 'two', 'three', 'posted', 'four'));
+    await tell('three');
+    expect(await heard()).toEqual(texts('one', 'two', 'posted', 'three'));
     expect(await redis.client.exists(keys.early(claim))).toBe(0);
     expect(await lives(keys.inbox('t1'))).toBe(-1);
-    expect(await stores.runs.markIdle(aThread(), false, wakes)).toBe(false);
-  });
-
-  test('wakes a run that is idle', async () => {
-    await accept();
-    await stores.runs.markIdle(aThread(), false);
-    await tell('one', true);
-    await stores.threads.follow(aThread(), place);
-    expect(await stores.runs.active()).toEqual([{ job: 'agent-thread', id: 't1' }]);
+    expect(await active()).toEqual(['t1']);
   });
 });
 
-describe('what is posted to a run', () => {
+describe('what is appended to the inbox of a run', () => {
   test('waits for it, once, and wakes it', async () => {
     await settled();
-    expect(await post('one')).toBe('kept');
-    expect(await post('one')).toBe('repeated');
+    expect([await post('one'), await post('one')]).toEqual(['kept', 'repeated']);
     expect(await open()).toEqual({ run: aThread(), inbox: texts('one'), wakes: 1 });
-    expect(await stores.runs.active()).toEqual([{ job: 'agent-thread', id: 't1' }]);
+    expect(await active()).toEqual(['t1']);
   });
 
-  test('after its deadline is refused, and nothing is written', async () => {
+  test('after its deadline is refused, unless it was kept before', async () => {
     await settled();
-    expect(await post('one', (await stores.runs.timeMs()) - 0.5)).toBe('late');
-    expect(await open()).toEqual({ run: aThread(), inbox: [], wakes: 0 });
-    expect(await stores.runs.active()).toEqual([]);
-    expect(await post('one')).toBe('kept');
+    const lateMs = (await stores.runs.timeMs()) - 0.5;
+    expect(await post('one', lateMs)).toBe('late');
+    expect([await heard(), await active()]).toEqual([[], []]);
+    expect([await post('one'), await post('one', lateMs)]).toEqual(['kept', 'repeated']);
   });
 
-  test('that was kept is a repeat also after the deadline: it is not told as refused', async () => {
-    await following();
-    await post('one');
-    expect(await post('one', (await stores.runs.timeMs()) - 0.5)).toBe('repeated');
-    expect(await heard()).toEqual(texts('one'));
-  });
-
-  test('to one that is gone leaves nothing behind', async () => {
+  test('to one that is gone leaves nothing behind, and ends with one that has an end', async () => {
     expect(await post('one')).toBe('gone');
     expect(await redis.client.keys('*')).toEqual([]);
-  });
-
-  test('that has an end ends with it', async () => {
     await accept(aThread({ lasting: false }));
     await redis.client.pexpire(keys.run('t1'), 5000);
     await post('one');
     expect(await lives(keys.inbox('t1'))).toBeGreaterThan(0);
     expect(await lives(keys.inbox('t1'))).toBeLessThanOrEqual(5000);
   });
-});
 
-describe('opening', () => {
-  test('gives a hundred at most, the oldest', async () => {
+  test('comes in batches of a hundred; a save drops what was consumed, and no more', async () => {
     await following();
     const all = Array.from({ length: 103 }, (_, index) => String(index));
     for (const text of all) await tell(text);
     expect(await heard()).toEqual(texts(...all.slice(0, 100)));
-    await stores.runs.saveStep(aThread(), { consumed: 100 });
-    expect(await heard()).toEqual(texts('100', '101', '102'));
+    const saved = await stores.runs.saveStep(aThread({ note: 'second' }), { consumed: 100 });
+    const next = aThread({ rev: 2, note: 'second' });
+    expect(saved).toEqual({ run: next, inbox: texts('100', '101', '102'), wakes: 103 });
+    expect(await open()).toEqual(saved);
+    // Of a state that is not the latest, nothing is saved or dropped.
+    expect(await stores.runs.saveStep(aThread(), { consumed: 3 })).toBeUndefined();
+    expect(await open()).toEqual(saved);
   });
+});
 
-  test('one that is gone gives nothing', async () => {
-    expect(await open()).toBeUndefined();
-  });
+describe('following', () => {
+  const follow = (changes = {}) => stores.threads.follow(aThread(changes), place);
+  const holder = () => redis.client.get(keys.claim(claim));
 
-  test('a damaged one rejects', async () => {
+  test('takes the thread without end, lists the run, and is safe to repeat', async () => {
     await following();
-    await redis.client.hset(keys.run('t1'), 'json', JSON.stringify({ ...aThread(), note: 1 }));
-    await expect(open()).rejects.toThrow(z.ZodError);
+    await tell('one');
+    const before = await open();
+    expect(await follow()).toBeUndefined();
+    expect(await open()).toEqual(before);
+    expect([await holder(), await lives(keys.claim(claim))]).toEqual(['t1', -1]);
+    expect(await stores.threads.followed('T0ACME')).toEqual(['t1']);
   });
+
+  test('a thread that another run follows answers that one, unless it is gone', async () => {
+    await following();
+    await accept(aThread({ id: 't2' }));
+    expect([await follow({ id: 't2' }), await holder()]).toEqual(['t1', 't1']);
+    await redis.client.del(keys.run('t1'));
+    expect([await follow({ id: 't2' }), await holder()]).toEqual([undefined, 't2']);
+    await redis.client.flushall();
+    expect(await follow()).toBeUndefined();
+    expect(await redis.client.keys('*')).toEqual([]);
+  });
+
+  test('lists the latest first, until they follow no more', async () => {
+    for (const [index, id] of ['b', 'a', 'c'].entries()) {
+      const run = { ...aThread({ id }), sinceMs: index };
+      await accept(run);
+      await stores.threads.follow(run, { ...place, rootTs: String(index) });
+    }
+    const index = async () => (await stores.threads.followedIndex('T0ACME')) as { id: string }[];
+    expect((await index()).map(({ id }) => id)).toEqual(['c', 'a', 'b']);
+    await stores.threads.unfollow('T0ACME', 'a');
+    expect((await index()).map(({ id }) => id)).toEqual(['c', 'b']);
+  });
+
+  test('lists what is needed to choose among them, as it was last saved', async () => {
+    const run = { ...aThread(), project: 'acme', ephemerals: ['not listed'] };
+    await accept(run);
+    await stores.threads.follow(run, place);
+    await stores.runs.saveStep({ ...run, agentJobId: 'aj_1' });
+    const entry = { id: 't1', job: 'agent-thread', project: 'acme', agentJobId: 'aj_1' };
+    expect(await stores.threads.followedIndex('T0ACME')).toEqual([entry]);
+    await stores.threads.unfollow('T0ACME', 't1');
+    await stores.runs.saveStep({ ...run, rev: 2 });
+    expect(await redis.client.exists(keys.followedIndex('T0ACME'))).toBe(0);
+  });
+
+  test('by a run that has an end ends with it, with what waits for it, and with the save that frees the thread', async () => {
+    const own = [keys.run('t1'), keys.inbox('t1'), keys.claim(claim)];
+    const ends = () => Promise.all(own.map(async (key) => (await lives(key)) > 0));
+    await accept(aThread({ lasting: false }));
+    await tell('early', true);
+    await follow({ lasting: false });
+    expect(await ends()).toEqual([true, true, true]);
+    await stores.runs.saveStep(aThread({ claim }));
+    expect(await ends()).toEqual([false, false, false]);
+    await stores.runs.saveStep(aThread({ claim, rev: 2, lasting: false }));
+    expect(await ends()).toEqual([true, true, true]);
+    await stores.runs.save(aThread({ claim, rev: 3, lasting: false }), true);
+    expect(await tell('one')).toEqual({ kind: 'notFollowed' });
+  });
+});
+
+test('the 10,000 latest closed threads of a conversation are remembered for ever', async () => {
+  const { close, isClosed } = stores.threads;
+  const key = keys.closedThreads(place.teamId, place.channel);
+  const tsOf = (n: number) => `${1_789_000_000 + n}.000100`;
+  const older = Array.from({ length: 9_999 }, (_, n) => [1_789_000_000.0001 + n, tsOf(n)] as const);
+  await redis.client.zadd(key, ...older.flat());
+  const thread = (n: number) => ({ ...place, rootTs: tsOf(n) });
+  await close(thread(20_000));
+  await close(thread(20_000));
+  expect(await isClosed(thread(0))).toBe(true);
+  await close(thread(15_000));
+  expect([await redis.client.zcard(key), await redis.client.pttl(key)]).toEqual([10_000, -1]);
+  const closed = await Promise.all([0, 1, 15_000, 20_000].map((n) => isClosed(thread(n))));
+  expect(closed).toEqual([false, true, true, true]);
+  expect(await isClosed({ ...thread(1), channel: 'C0OPS' })).toBe(false);
 });

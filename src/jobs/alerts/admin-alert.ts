@@ -8,7 +8,7 @@ import { Stopping } from '../../runtime/stopping.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
-import type { AlertStore, RejectedKeyStore } from '../../store/alerts.ts';
+import type { ValueStores } from '../../store/values.ts';
 import { expiryMessage, forbiddenAlertMessage, keyAlertMessage, type RejectedKey } from './view.ts';
 
 /** User ids; `complete` is false if the members of a group could not be read. */
@@ -20,7 +20,7 @@ interface Admins {
 export interface AdminAlertParts {
   /** Asks Slack, which limits reads of user group members strictly. */
   admins: () => Promise<Admins>;
-  alerts: AlertStore;
+  alerts: ValueStores['alerts'];
   outbox: Outbox;
   now: () => number;
 }
@@ -82,7 +82,7 @@ export async function findAdmins(
 
 interface KeyAlertParts extends AdminAlertParts {
   projects: readonly KeyOwner[];
-  rejectedKeys: Pick<RejectedKeyStore, 'reject'>;
+  rejectedKeys: Pick<ValueStores['rejectedKeys'], 'reject'>;
   /** Returns the waiting work of these projects, such as "3 exports wait"; empty if none. */
   waits: (teamId: string, projects: readonly string[]) => Promise<string>;
 }
@@ -134,7 +134,7 @@ const WAITS_MS = 400;
 /** Returns those keys of these projects that the platform rejects. */
 export async function findRejectedKeys(
   projects: readonly KeyOwner[],
-  since: RejectedKeyStore['since'],
+  since: ValueStores['rejectedKeys']['since'],
   waits: (projects: readonly string[]) => Promise<string>,
 ): Promise<RejectedKey[]> {
   const keys = [...Map.groupBy(projects, keyIdOf)];

@@ -1,5 +1,5 @@
 import { withTimeout } from '../../runtime/with-timeout.ts';
-import type { Dependency, HealthSnapshot, HealthStore } from '../../store/health.ts';
+import type { Dependency, HealthSnapshot, ValueStores } from '../../store/values.ts';
 import type { RejectedKey } from '../alerts/view.ts';
 import type { FeatureContext } from '../feature.ts';
 import { features, limitsInUse } from '../features.ts';
@@ -16,7 +16,7 @@ interface SystemParts {
   upSinceMs: number;
   /** The health that this process saw. */
   snapshots: () => Partial<Record<Dependency, HealthSnapshot>>;
-  store: HealthStore;
+  store: ValueStores['health'];
   ping: () => Promise<unknown>;
   counts: () => Promise<QueueCounts[]>;
   rejectedKeys: (teamId: string) => Promise<RejectedKey[]>;

@@ -2,7 +2,7 @@ import { type ButtonParts, layout, type Message, message, type Part } from '../.
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { escapeText, formatCount, sanitizeUserText } from '../../slack/text.ts';
 import type { AuditEntry, AuditLines } from '../../store/audit.ts';
-import type { HealthSnapshot } from '../../store/health.ts';
+import type { HealthSnapshot } from '../../store/values.ts';
 import { type RejectedKey, rejectedKeyLine } from '../alerts/view.ts';
 import type { QueueCounts } from '../queue.ts';
 import { statusLine } from '../wording-view.ts';

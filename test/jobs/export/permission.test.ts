@@ -88,7 +88,7 @@ test.each<[string, PermissionResult, number, string | undefined]>([
 ])("a person's own link %s", async (_, verdict, made, text) => {
   const run = aLinkRun();
   await world.runs.accept(run, (await world.runs.timeMs()) + 10_000, HOUR_MS, undefined);
-  await linkJob.run({ runId: run.id }, contextWith(verdict));
+  await linkJob.run(run.id, contextWith(verdict));
   expect(starts).toBe(made);
   expect(world.text(run, 'link')).toBe(text);
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RateLimit } from '../../../store/rate-limit.ts';
-import { type InboxEntry, type Quota, runBase } from '../../../store/runs.ts';
+import type { InboxEntry } from '../../../store/run-scripts.ts';
+import { type Quota, runBase } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { openQuestionIds } from '../../feature.ts';
 import type { Limits } from '../../limits.ts';
