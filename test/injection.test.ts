@@ -23,8 +23,7 @@ import { NOW_MS } from './support/builders.ts';
 import { aProject } from './support/commands/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
 import { aSchedule } from './support/jobs/digest/builders.ts';
-import { aLinkRun, anEnding, aRun, STATES } from './support/jobs/export/builders.ts';
-import { REQUEST, THREAD } from './support/jobs/export/rendering.ts';
+import { aLinkRun, anEnding, aRun, REQUEST, STATES, THREAD } from './support/jobs/export/builders.ts';
 import { withoutIsolates } from './support/slack/rendering.ts';
 import { anAuditEntry } from './support/store/builders.ts';
 

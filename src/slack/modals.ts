@@ -78,7 +78,7 @@ const inputBlock = (
 
 /** Returns a field for text, of one line or of many. */
 export function textField(
-  field: FieldParts & { placeholder?: string; initial?: string; multiline?: boolean },
+  field: FieldParts & { placeholder?: string; initial?: string | undefined; multiline?: boolean },
 ): InputBlock {
   const { placeholder, initial, multiline = false } = field;
   return inputBlock(field, {
@@ -104,7 +104,7 @@ const toOption = ({ label, value }: Choice): PlainTextOption => ({
 
 /** Returns a field with a choice: radio buttons up to four options, else a select. */
 export function choiceField(
-  field: FieldParts & { choices: readonly Choice[]; initial?: string },
+  field: FieldParts & { choices: readonly Choice[]; initial?: string | undefined },
 ): InputBlock {
   const options = field.choices.map(toOption);
   const chosen = options.find(({ value }) => value === field.initial);

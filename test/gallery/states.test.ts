@@ -24,7 +24,6 @@ describe('every state is in the gallery:', () => {
     'asMessage',
     'choicesOf',
     'findEntry',
-    'fitsModal',
     'instructionProblem',
     'missingEntry',
     'newJobIn',

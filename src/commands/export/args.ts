@@ -8,22 +8,21 @@ const limits = { versionLength: 100, paths: 100, pathLength: 500 };
 /** A problem is plain text with its fix, short enough for `SLACK_LIMITS.modalFieldError`. */
 type ReadOption<Value> = Parsed<Value, string>;
 
+const unclear = (problem: string) => ({ kind: 'unclear', problem }) as const;
+
 /** Parses the label of an export: one line of 1 to 100 code points, trimmed. */
 export function readVersion(text: string): ReadOption<string> {
   const version = stripInvisible(text)
     .replace(/[\u00A0\u2007\u202F]/gu, ' ')
     .trim();
   if (version.replace(/\p{Cf}|\s/gu, '') === '')
-    return { kind: 'unclear', problem: 'The label is empty. Type one, such as 1.2 or spring release.' };
-  if (unprintable.test(version))
-    return { kind: 'unclear', problem: 'A label must fit on one line. Remove line breaks and tabs.' };
+    return unclear('The label is empty. Type one, such as 1.2 or spring release.');
+  if (unprintable.test(version)) return unclear('A label must fit on one line. Remove line breaks and tabs.');
   const length = Array.from(version).length;
-  return length > limits.versionLength
-    ? {
-        kind: 'unclear',
-        problem: `A label has at most ${limits.versionLength} characters, and this one has ${length}. Shorten it.`,
-      }
-    : ok(version);
+  if (length <= limits.versionLength) return ok(version);
+  return unclear(
+    `A label has at most ${limits.versionLength} characters, and this one has ${length}. Shorten it.`,
+  );
 }
 
 /** Control characters, line separators, and unpaired surrogates. */
@@ -39,18 +38,18 @@ export function readPaths(text: string): ReadOption<string[]> {
   const paths = new Set<string>();
   for (const piece of pieces.map(trimmed).filter(Boolean)) {
     const page = pageIn(piece);
-    if (page === undefined) return { kind: 'unclear', problem: notAPath(piece) };
+    if (page === undefined) return unclear(notAPath(piece));
     const problem = pathProblem(page.path, piece);
-    if (problem !== undefined) return { kind: 'unclear', problem };
+    if (problem !== undefined) return unclear(problem);
     const path = page.path.replace(/(?:^\/index)?(?<!\/)\/*$/u, '');
     paths.add(page.origin + (path || '/'));
   }
-  if (paths.size === 0) return { kind: 'unclear', problem: 'No paths given. Type them like /guides,/api.' };
-  if (paths.size > limits.paths) {
-    const problem = `At most ${limits.paths} paths, and you gave ${paths.size}. Leave some out, or export everything.`;
-    return { kind: 'unclear', problem };
-  }
-  return ok([...paths]);
+  if (paths.size === 0) return unclear('No paths given. Type them like /guides,/api.');
+  return paths.size <= limits.paths
+    ? ok([...paths])
+    : unclear(
+        `At most ${limits.paths} paths, and you gave ${paths.size}. Leave some out, or export everything.`,
+      );
 }
 
 /** Removes quotes at the ends of a text, balanced or not. */
@@ -75,7 +74,7 @@ export function pathsOn(domain: string, pages: readonly string[]): ReadOption<st
   const foreign = pages.find((page) => !page.startsWith('/') && hostOfUrl(page) !== domain);
   if (foreign === undefined)
     return ok([...new Set(pages.map((page) => page.replace(/^https?:\/\/[^/]+/iu, '')))]);
-  return { kind: 'unclear', problem: `“${displayText(foreign)}” isn't a page of ${cut(domain, 80)}.` };
+  return unclear(`“${displayText(foreign)}” isn't a page of ${cut(domain, 80)}.`);
 }
 
 /** `docs.acme.com/guides`: with a leading slash it would be a wrong path. */
@@ -102,7 +101,7 @@ const displayText = (piece: string) => cut(singleLine(piece.toWellFormed()), 50)
 /** Parses an option if it was typed. */
 const whenTyped =
   <Value>(read: (typed: string) => ReadOption<Value>) =>
-  (typed: string | undefined): ReadOption<Value | undefined> =>
+  (typed: string | undefined) =>
     typed === undefined ? ok(undefined) : read(typed);
 
 /** The options of an export, at any place after the command. */

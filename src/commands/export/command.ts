@@ -9,14 +9,7 @@ import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
 import { exportFlags } from './args.ts';
 import { newOwnLinkButton, ownLinkButton, runButtons } from './buttons.ts';
-import {
-  exportModal,
-  exportModalView,
-  fitsModal,
-  settingsButton,
-  watchItButton,
-  watchModal,
-} from './modal.ts';
+import { exportModal, exportModalView, settingsButton, watchItButton, watchModal } from './modal.ts';
 import {
   askWhetherMeant,
   type ExportRequest,
@@ -150,7 +143,6 @@ async function start(
   if (target.kind === 'ok') return startExport(target, request, caller, tools, how);
   const { domain, typed, suggested, meant, problem } = target;
   if (target.kind === 'missing') {
-    if (!fitsModal(request)) return tooManyPaths;
     await tools.openModal(caller, exportModalView({ ...request, domain }, caller, tools));
     return undefined;
   }
@@ -163,13 +155,6 @@ async function start(
     ? askWhetherMeant({ domain, meant, refused: true }, request, caller)
     : message([[problem]]);
 }
-
-const tooManyPaths = message([
-  [
-    "That many paths don't fit in a form. Type the domain and the project as well: ",
-    { code: '/docs-export docs.acme.com --project acme --paths …' },
-  ],
-]);
 
 /** Running exports: the person's own, and those whose threads they can read from here. */
 export async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {

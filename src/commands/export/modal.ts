@@ -1,5 +1,4 @@
 import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
-import { stringify } from 'yaml';
 import { site } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
@@ -17,7 +16,7 @@ import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, preformatted, reportView, textField } from '../../slack/modals.ts';
 import { cut } from '../../slack/text.ts';
-import { type Caller, type CommandTools, retryStale, UserFacingError } from '../intake.ts';
+import { type Caller, type CommandTools, retryStale } from '../intake.ts';
 import { closedWith, defineButton, type Modal } from '../registry.ts';
 import { exportFlags } from './args.ts';
 import { handledByMessage, isQuestionOpen, loadExport } from './buttons.ts';
@@ -34,10 +33,6 @@ const START_MODAL = 'export.start';
 const WATCH_MODAL = 'export.watch';
 
 const formatPaths = (paths: string[]) => paths.join(', ');
-
-/** Whether the modal can show the whole request: anything left out would be lost. */
-export const fitsModal = ({ paths = [] }: Pick<ExportRequest, 'paths'>) =>
-  formatPaths(paths).length <= SLACK_LIMITS.inputInitialValue;
 
 /** Asks for the options that a command without a domain, or without a clear project, left open. */
 export function exportModalView(
@@ -61,11 +56,8 @@ export function exportModalView(
       ...(sole === undefined ? [domainField(request.domain ?? docsDomain, projects)] : []),
       ...projectField(request.project, projects),
       textField({
-        block: 'version',
-        label: 'Label',
-        hint: 'Such as "spring release".',
-        optional: true,
-        ...(version !== undefined && { initial: version }),
+        ...{ block: 'version', label: 'Label', hint: 'Such as "spring release".' },
+        ...{ optional: true, initial: version },
       }),
       textField({
         block: 'paths',
@@ -74,7 +66,7 @@ export function exportModalView(
         placeholder: '/guides, /api',
         optional: true,
         multiline: true,
-        ...(paths !== undefined && { initial: formatPaths(paths) }),
+        initial: paths && formatPaths(paths),
       }),
       ...(mayShare ? [linkField(privately)] : []),
     ],
@@ -120,7 +112,7 @@ function domainField(initial: string | undefined, projects: readonly Project[]):
     known.length > 0 &&
     known.length <= SLACK_LIMITS.selectOptions &&
     known.every(({ length }) => length <= SLACK_LIMITS.optionText);
-  const field = { block: 'domain', label: 'Domain', ...(initial !== undefined && { initial }) };
+  const field = { block: 'domain', label: 'Domain', initial };
   return fits
     ? choiceField({ ...field, choices: known.map((domain) => ({ label: domain, value: domain })) })
     : textField({ ...field, placeholder: 'docs.acme.com' });
@@ -142,7 +134,7 @@ function projectField(named: string | undefined, projects: readonly Project[]): 
       hint: 'Only needed if several projects have this domain.',
       choices,
       optional: true,
-      ...(initial && { initial: initial.name }),
+      initial: initial?.name,
     }),
   ];
 }
@@ -228,9 +220,7 @@ async function watch(
   tools: CommandTools,
 ): Promise<Message | undefined | 'stale'> {
   const run = await loadExport(button, caller, tools);
-  // A second submit with the same id succeeds; with another id, the reply says that it is too late.
-  if (!isQuestionOpen(run, button))
-    return handledByMessage(run, button.attempt, caller) ?? (run.jobId === jobId ? undefined : tooLate);
+  if (!isQuestionOpen(run, button)) return handledByMessage(run, button.attempt, caller);
   // The entered job may belong to another export.
   const other = await findRunOfJob(run.project, jobId, caller, tools);
   if (other !== undefined && other.id !== run.id && other.state !== 'ended')
@@ -242,19 +232,11 @@ async function watch(
   return undefined;
 }
 
-const tooLate = message([['You already answered this: see the latest message in this thread.']]);
-
 const noLink = message([
   [
     'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
   ],
 ]);
-
-const newLinkOnItsWay = message([
-  ["I'm still making the new link. Once it appears, open the settings again."],
-]);
-
-const storeUnavailable = message([["My database isn't answering. Try again in a minute."]]);
 
 /** The settings for a self-hosted deployment. Its modal has the link, so only people with the link may open it. */
 export const settingsButton = defineButton({
@@ -267,10 +249,8 @@ export const settingsButton = defineButton({
     if (done === undefined) return noLink;
     if (done.privately && run.requester.id !== caller.user.id)
       return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);
-    const url = await tools.loadLink(done.link).catch(() => {
-      throw new UserFacingError(storeUnavailable);
-    });
-    if (url === undefined) return run.state === 'bundling' ? newLinkOnItsWay : noLink;
+    const url = await tools.loadLink(done.link);
+    if (url === undefined) return noLink;
     await tools.openModal(caller, settingsView(run, url, done.linkEndsAtMs));
     await tools.audit({ subject: site(run), job: run.jobId, result: 'shown' });
     return undefined;
@@ -279,26 +259,18 @@ export const settingsButton = defineButton({
 
 /** The `staticExport` section, ready to copy, and the features of each setup. */
 export function settingsView(run: ExportRun, bundleUrl: string, endsAtMs: number | undefined): ModalView {
-  const version = run.version === undefined ? {} : { version: run.version };
   // In quotes: YAML 1.1 readers misread labels such as 2026-09-01, yes or 1_000.
-  const section = stringify(
-    { staticExport: { enabled: true, bundleUrl, ...version } },
-    { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' },
-  );
-  const until =
-    endsAtMs === undefined
-      ? ['The deployment loads the bundle when it starts.']
-      : [
-          'The deployment loads the bundle when it starts; the link works until ',
-          { time: endsAtMs, format: LINK_END_FORMAT },
-          '.',
-        ];
+  const version = run.version === undefined ? '' : `\n  version: ${JSON.stringify(run.version)}`;
+  const section = `staticExport:\n  enabled: true\n  bundleUrl: ${JSON.stringify(bundleUrl)}${version}`;
+  const loads = 'The deployment loads the bundle when it starts';
+  const until = { time: endsAtMs ?? 0, format: LINK_END_FORMAT };
+  const life = endsAtMs === undefined ? [`${loads}.`] : [`${loads}; the link works until `, until, '.'];
   const blocks: KnownBlock[] = [
     ...message([
       [{ bold: `For the configuration of the deployment that serves ${site(run)}` }],
-      [...until, ' Anyone who has it can download the bundle. Export again when new content is published.'],
+      [...life, ' Anyone who has it can download the bundle. Export again when new content is published.'],
     ]).blocks,
-    preformatted(section.trimEnd()),
+    preformatted(section),
     ...message([[{ bold: 'What works where' }], ...features]).blocks,
   ];
   return reportView('Deployment settings', blocks);

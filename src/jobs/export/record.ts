@@ -168,7 +168,7 @@ export function newExportRun(
     teamId,
     job: 'export',
     rev: 1,
-    claim: jobId === undefined ? exportClaim({ teamId, ...target }) : idOf('watch', teamId, project, jobId),
+    claim: jobId === undefined ? exportClaim(teamId, target) : idOf('watch', teamId, project, jobId),
     people: [user.id],
     project,
     domain,
@@ -208,20 +208,14 @@ const REFUSALS = ['domain', 'plan', 'permission', 'other'];
  * Whether only a private answer to the requester stays in Slack: the start was refused, or the platform knows no such
  * job.
  */
-export const isRetracted = ({ ending, kept, joined, snapshots: looks }: ExportRun): boolean =>
+export const isRetracted = ({ ending, kept, joined, snapshots }: ExportRun): boolean =>
   !kept &&
   ((ending?.kind === 'notStarted' && REFUSALS.includes(ending.why)) ||
-    (ending?.kind === 'lost' && joined && looks.length === 0));
+    (ending?.kind === 'lost' && joined && snapshots.length === 0));
 
 /** Returns the claim that blocks a second identical export. The order of paths makes no difference. */
-export const exportClaim = ({
-  teamId,
-  project,
-  domain,
-  version,
-  paths,
-}: Pick<ExportRun, 'teamId' | 'project' | 'domain' | 'version' | 'paths'>) =>
-  idOf('export', teamId, project, domain, version ?? '', ...(paths ?? []).toSorted());
+export const exportClaim = (teamId: string, { project, domain, version = '', paths = [] }: ExportTarget) =>
+  idOf('export', teamId, project, domain, version, ...paths.toSorted());
 
 /** Returns the alias that maps an export job to its run. */
 export const jobAlias = (teamId: string, project: string, jobId: string) =>

@@ -59,7 +59,7 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
   return {
     ...{ id, teamId, job, rev, people, project, domain, version, paths, privately },
     ...{ needs, requester, watchers, asked, inDirectMessage, resumed, answer },
-    claim: joined ? exportClaim(run) : claim,
+    claim: joined ? exportClaim(teamId, run) : claim,
     joined: false,
     kept: kept || !isRetracted(run) || undefined,
     attempt: run.attempt + 1,

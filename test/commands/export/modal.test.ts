@@ -1,115 +1,118 @@
-import type { InputBlock, ModalView } from '@slack/types';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
-import { exportCommand } from '../../../src/commands/export/command.ts';
-import { exportModal, exportModalView } from '../../../src/commands/export/modal.ts';
-import type { CommandTools } from '../../../src/commands/intake.ts';
+import {
+  exportModal,
+  exportModalView,
+  settingsButton,
+  settingsView,
+  watchModal,
+} from '../../../src/commands/export/modal.ts';
 import type { ModalValues } from '../../../src/commands/registry.ts';
+import { runButtonValue } from '../../../src/jobs/export/progress-view.ts';
+import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
+import { relink } from '../../../src/jobs/export/transitions.ts';
 import type { Project } from '../../../src/projects.ts';
-import { aCaller, acme, aProject, beta, noDetails } from '../../support/commands/builders.ts';
+import { SLACK_LIMITS } from '../../../src/slack/limits.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aCaller, acme, aProject, ben, beta, noDetails } from '../../support/commands/builders.ts';
 import { createCommandWorld } from '../../support/commands/world.ts';
+import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
+const ADDRESS = 'https://bundles.example/b.zip?X-Signature=s3cret';
 
-function viewFor(
-  projects: readonly Project[],
-  wanted: Parameters<typeof exportModalView>[0] = {},
-  changes: Partial<CommandTools> = {},
-): ModalView {
-  const view = exportModalView(wanted, aCaller(), {
-    projects,
-    docsDomain: undefined,
-    links: 'thread',
-    ...changes,
-  });
+test('fits any number of projects', () => {
+  const projects = Array.from({ length: 150 }, (_, index) => aProject({ name: `p${index}` }));
+  const view = exportModalView({}, aCaller(), { projects, docsDomain: undefined, links: 'thread' });
   expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
-  return view;
-}
-
-const fields = (view: ModalView) => view.blocks.map(({ block_id: block }) => block);
-const field = (view: ModalView, block: string) =>
-  (view.blocks.find(({ block_id: id }) => id === block) as InputBlock | undefined)?.element as
-    | {
-        type: string;
-        options?: { value?: string }[];
-        initial_option?: { value?: string };
-        initial_value?: string;
-      }
-    | undefined;
-
-const manyDomains = (count: number) => Array.from({ length: count }, (_, index) => `d${index}.acme.com`);
-const twin = { ...beta, domains: ['docs.acme.com'], channels: [] };
-
-describe('the modal', () => {
-  test('has the project that was named chosen already, and fits any number of them', () => {
-    const many = Array.from({ length: 150 }, (_, index) => aProject({ name: `p${index}` }));
-    expect(field(viewFor([acme, twin], { project: 'BETA' }), 'project')?.initial_option?.value).toBe('beta');
-    expect(field(viewFor(many), 'project')?.options).toHaveLength(100);
-    expect(field(viewFor(many, { project: 'p149' }), 'project')?.initial_option).toBeUndefined();
-  });
 });
 
-describe('a command that leaves something open', () => {
-  const typed = async (text: string, projects: Project[]) => {
+const long = 'x'.repeat(400);
+const twins = Array.from({ length: 40 }, (_, index) => ({
+  ...{ ...beta, domains: ['docs.acme.com'], channels: [] },
+  name: `project-${index}`,
+}));
+const manyDomains = Array.from({ length: 200 }, (_, index) => `d${index}.acme.com`);
+
+test.each<[string, ModalValues, Project[], Record<string, RegExp>]>([
+  ['a very long word', { domain: long }, [acme], { domain: /isn't a host name/ }],
+  [
+    'a domain of nobody',
+    { domain: 'docs.foo.com' },
+    [{ ...acme, domains: manyDomains }],
+    { domain: /set up/ },
+  ],
+  ['a domain of forty projects', { domain: 'docs.acme.com' }, twins, { project: /have|…$/ }],
+  ['a long label', { domain: 'docs.acme.com', version: long }, [acme], { version: /at most 100/ }],
+  ['no path', { domain: 'docs.acme.com', paths: `docs.acme.com/${long}` }, [acme], { paths: /./ }],
+])(
+  '%s starts nothing, and each field says what is wrong, in 150 characters',
+  async (_, values, projects, expected) => {
     const world = createCommandWorld(redis, { projects });
-    const told = await exportCommand.run(text, aCaller(), world.tools);
-    const [view] = world.opened;
-    return { told, view: view as ModalView, runs: await world.exports() };
-  };
+    const answer = await exportModal.submit(values, aCaller(), world.tools, noDetails);
+    const problems = answer.kind === 'problems' ? Object.entries(answer.problems) : [];
+    expect(problems).toEqual(
+      Object.entries(expected).map(([field, text]) => [field, expect.stringMatching(text)]),
+    );
+    for (const [, problem] of problems)
+      expect(problem.length).toBeLessThanOrEqual(SLACK_LIMITS.modalFieldError);
+    expect(await world.exports()).toEqual([]);
+  },
+);
 
-  test('with more paths than fit into the modal says so, and none is forgotten', async () => {
-    const paths = Array.from({ length: 100 }, (_, index) => `/${'x'.repeat(40)}${index}`).join(',');
-    const { told, view, runs } = await typed(`--paths ${paths}`, [aProject()]);
-    expect(told?.text).toMatch(/^That many paths don't fit in a form\./);
-    expect(view).toBeUndefined();
-    expect(runs).toEqual([]);
-  });
+test.each([
+  ...[
+    undefined,
+    'spring release: "1.2" #3',
+    'true',
+    '1.10',
+    '2026-09-01',
+    'yes',
+    '1_000',
+    '0x1f',
+    '12:30:45',
+  ],
+  ...['~', 'null', '.inf', '1e3', '010', '=', '<<', "it's", 'back\\slash', '📦', '- x', '# y'],
+])('the settings of a deployment are YAML that every reader takes as meant, with the label %j', (version) => {
+  for (const bundleUrl of [ADDRESS, ADDRESS + 'x'.repeat(2500)]) {
+    const view = settingsView(ended(anEnding.done, { version }), bundleUrl, NOW_MS);
+    expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
+    const [text = ''] = JSON.stringify(view.blocks).match(/"staticExport:(?:[^"\\]|\\.)*"/) ?? [];
+    const meant = { enabled: true, bundleUrl, ...(version !== undefined && { version }) };
+    for (const reader of ['1.2', '1.1'] as const)
+      expect(parse(JSON.parse(text), { version: reader })).toEqual({ staticExport: meant });
+  }
 });
 
-describe('the modal, submitted', () => {
-  const submit = (
-    entered: ModalValues,
-    world = createCommandWorld(redis, { projects: [acme, beta] }),
-    caller = aCaller({ requestId: 'view V01' }),
-  ) => exportModal.submit(entered, caller, world.tools, noDetails);
+test('while a further link is made, the settings of one for one person open to nobody else', async () => {
+  const world = createCommandWorld(redis);
+  const done = ended({ ...anEnding.done, privately: true } as typeof anEnding.done, { rev: 1 });
+  const run = await world.given(relink(done, NOW_MS));
+  await world.links.put('run.1.0.0', ADDRESS, Date.now() + 60_000);
+  for (const user of [ben, aCaller().user])
+    await settingsButton.run(JSON.parse(runButtonValue(run)), aCaller({ user }), world.tools);
+  expect(world.opened).toHaveLength(1);
+  expect(world.audited).toEqual([{ subject: 'docs.acme.com', job: run.jobId, result: 'shown' }]);
+});
 
-  const long = 'x'.repeat(400);
-  test.each<[string, ModalValues, Project[], Record<string, RegExp>]>([
-    ['a very long word', { domain: long }, [acme], { domain: /isn't a host name/ }],
-    [
-      'a domain of nobody, where there are many',
-      { domain: 'docs.foo.com' },
-      [{ ...acme, domains: manyDomains(200) }],
-      { domain: /^docs\.foo\.com isn't set up/ },
-    ],
-    [
-      'a domain that forty projects have',
-      { domain: 'docs.acme.com' },
-      Array.from({ length: 40 }, (_, index) => ({ ...twin, name: `project-${index}` })),
-      { project: /have|…$/ },
-    ],
-    ['a long label', { domain: 'docs.acme.com', version: long }, [acme], { version: /at most 100/ }],
-    [
-      'something that is no path',
-      { domain: 'docs.acme.com', paths: `docs.acme.com/${long}` },
-      [acme],
-      { paths: /./ },
-    ],
-  ])(
-    'with %s starts nothing, and says at each field what is wrong, in 150 characters',
-    async (_, entered, projects, expected) => {
-      const world = createCommandWorld(redis, { projects });
-      const answer = await submit(entered, world);
-      if (answer.kind !== 'problems') throw new Error(`not refused: ${answer.kind}`);
-      expect(Object.keys(answer.problems).sort()).toEqual(Object.keys(expected).sort());
-      const there = fields(viewFor(projects));
-      for (const [block, problem] of Object.entries(answer.problems)) {
-        expect(problem).toMatch(expected[block] as RegExp);
-        expect(problem.length).toBeLessThanOrEqual(150);
-        expect(there).toContain(block);
-      }
-      expect(await world.exports()).toEqual([]);
-    },
-  );
+test('two people who enter different job ids at once: one counts, and the other is told who', async () => {
+  const world = createCommandWorld(redis, { projects: [acme] });
+  const question: Partial<ExportRun> = { state: 'unknown', jobId: undefined, startedAtMs: undefined };
+  const run = await world.given(aRun({ rev: 1, project: 'acme', ...question }));
+  const submit = (job: string, user = ben) =>
+    watchModal.submit({ job }, aCaller({ requestId: `1.9.${user.name}`, user }), world.tools, {
+      ticked: {},
+      about: runButtonValue(run),
+    });
+  const cleo = { id: 'U0CLEO', name: 'cleo', fullMember: true };
+  const results = await Promise.all([submit('se_1'), submit('se_2', cleo)]);
+  const { jobId, answer } = (await world.runs.load(run.id, exportRun)) ?? {};
+  const told = {
+    kind: 'message',
+    message: expect.objectContaining({ text: `${answer?.by} already found it.` }),
+  };
+  expect(results).toEqual(jobId === 'se_1' ? [{ kind: 'closed' }, told] : [told, { kind: 'closed' }]);
+  expect(world.audited).toHaveLength(1);
 });

@@ -10,8 +10,7 @@ import {
 import { exportMessages, retractedMessage } from '../../../src/jobs/export/view.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, acme, ana, aProject, beta, gus } from '../../support/commands/builders.ts';
-import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
-import { REQUEST, THREAD } from '../../support/jobs/export/rendering.ts';
+import { anEnding, aRun, ended, REQUEST, THREAD } from '../../support/jobs/export/builders.ts';
 import { answered, type GalleryState, modal, pick, post, timesBelowCard, toldBelowCard } from '../state.ts';
 
 const SITE = 'docs.acme.com';

@@ -40,8 +40,7 @@ import { NOW_MS } from '../../support/builders.ts';
 import { ana, aProject } from '../../support/commands/builders.ts';
 import { anInstruction, aThread, aTrouble } from '../../support/jobs/agent/builders.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
-import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
-import { THREAD } from '../../support/jobs/export/rendering.ts';
+import { anEnding, aRun, ended, THREAD } from '../../support/jobs/export/builders.ts';
 import { anAuditEntry } from '../../support/store/builders.ts';
 import { answered, type GalleryState, home, modal, post } from '../state.ts';
 

@@ -20,7 +20,7 @@ import type { Project } from '../../../../src/projects.ts';
 import { type Message, message } from '../../../../src/slack/blocks.ts';
 import { aProject } from '../../../support/commands/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
-import { THREAD } from '../../../support/jobs/export/rendering.ts';
+import { THREAD } from '../../../support/jobs/export/builders.ts';
 import { answered, type GalleryState, modal } from '../../state.ts';
 import { ANA, BEN, ended, INSTRUCTION, unmade } from './examples.ts';
 

@@ -14,7 +14,7 @@ import type { PageChange, PlatformCause } from '../../../../src/jobs/digest/mode
 import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anEdition, aPage } from '../../../support/jobs/digest/builders.ts';
-import { THREAD } from '../../../support/jobs/export/rendering.ts';
+import { THREAD } from '../../../support/jobs/export/builders.ts';
 import { answered, type GalleryState, pick, pickFallback, post } from '../../state.ts';
 import { whole } from './whole.ts';
 

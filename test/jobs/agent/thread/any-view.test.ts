@@ -11,7 +11,7 @@ import { type Message, message } from '../../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anyEphemeral, anyThread } from '../../../support/jobs/agent/arbitraries.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
-import { THREAD } from '../../../support/jobs/export/rendering.ts';
+import { THREAD } from '../../../support/jobs/export/builders.ts';
 import { buttonsIn, menuButtonsIn, withoutIsolates } from '../../../support/slack/rendering.ts';
 
 const everyMessage = (thread: ThreadRun, ephemeral: Ephemeral) => [

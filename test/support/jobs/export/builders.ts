@@ -97,3 +97,7 @@ export const aLinkRun = (changes: Partial<ExportRun> = {}): ExportRun =>
     nextPollAtMs: NOW_MS,
     ...changes,
   });
+
+export const THREAD = 'https://acme.example/archives/C0DOCS/p1789914659000100';
+
+export const REQUEST = '123.456.abcdef';

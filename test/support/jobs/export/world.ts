@@ -6,33 +6,23 @@ import { type ExportRun, exportRun } from '../../../../src/jobs/export/record.ts
 import type { OutboxMessage } from '../../../../src/slack/outbox.ts';
 import { createAuditStore } from '../../../../src/store/audit.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
-import { NOW_MS } from '../../builders.ts';
 import type { TestRedis } from '../../redis.ts';
 import { type JobContextParts, jobContext } from '../world.ts';
 import { aRun } from './builders.ts';
 
 export const HOUR_MS = 3_600_000;
 
-/** The job's world: real stores, a clock that the test moves, and a platform that answers as the test says. */
+/** The job's world: real stores, and a platform that answers as the test says. */
 export function createExportWorld(redis: TestRedis) {
   const runs = createRunStore(redis.client);
   const audit = createAuditStore(redis.client);
   const published = new Map<string, OutboxMessage>();
-  const woken: string[] = [];
-  const alertedProjects: string[] = [];
-  const clock = { nowMs: NOW_MS };
 
   function contextWith(docs: Partial<DocsApi>, changes: JobContextParts = {}): JobContext {
     return jobContext(redis.client, {
       runs,
       audit,
       docs: () => docs as DocsApi,
-      async alertAdmins(_team, project) {
-        alertedProjects.push(project);
-        return true;
-      },
-      wake: async (run) => void woken.push(run.id),
-      now: () => clock.nowMs,
       ...changes,
       outbox: {
         publish: async (_team, one) => void published.set(one.key, one),
@@ -45,12 +35,6 @@ export function createExportWorld(redis: TestRedis) {
   return {
     contextWith,
     runs,
-    clock,
-    woken,
-    /** The projects whose rejected key was reported to the admins. */
-    alertedProjects,
-    /** The message as it was published last, by the end of its key. */
-    message: (run: ExportRun, part: string) => published.get(`${run.id}.${part}`),
     text: (run: ExportRun, part: string) => published.get(`${run.id}.${part}`)?.message.text,
     published,
 
@@ -69,12 +53,6 @@ export function createExportWorld(redis: TestRedis) {
     },
 
     stored: (run: ExportRun) => runs.load(run.id, exportRun),
-
-    /** The audit log of the runs' workspace, oldest first. */
-    async audited() {
-      const { done } = await audit.latest('T0ACME', 100);
-      return done.reverse().map(({ subject, result }) => `${subject}: ${result}`);
-    },
   };
 }
 
