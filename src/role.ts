@@ -27,7 +27,6 @@ import { createChannelIds } from './slack/web-calls.ts';
 import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
 import { setTagName } from './store/keys.ts';
 import { type RedisAddress, tagNameOf } from './store/redis/address.ts';
-import { levelOf } from './store/redis/check.ts';
 import type { RedisClient } from './store/redis/client.ts';
 import { askTime, createClock } from './store/redis/clock.ts';
 import { connectForRequests, type OnConnectionError } from './store/redis/connections.ts';
@@ -136,11 +135,7 @@ export async function createRoleParts(
   const redisWatch = createRedisWatch({ address, allow: settings.redisAllow, timing, monotonicMs, log });
   closers.add(() => redisWatch.stop());
   checks.addProblems(() =>
-    redisWatch.problems().map((problem) => ({
-      name: `redis_${problem.kind}`,
-      level: levelOf(problem),
-      text: problem.text,
-    })),
+    redisWatch.problems().map(({ kind, ...problem }) => ({ name: `redis_${kind}`, ...problem })),
   );
   await redisWatch.start();
 

@@ -195,10 +195,6 @@ async function createReceiver(settings: Settings, parts: RoleParts) {
     return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
-  const receiver = createHttpReceiver({
-    ...parts,
-    signingSecret,
-    now: parts.machineMs,
-  });
+  const receiver = createHttpReceiver({ ...parts, signingSecret, now: parts.machineMs });
   return { receiver, connected: () => undefined };
 }

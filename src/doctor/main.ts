@@ -21,7 +21,7 @@ import { inspectDataDir } from '../store/embedded/data-dir.ts';
 import { findServer } from '../store/embedded/redis-server.ts';
 import { setTagName } from '../store/keys.ts';
 import { tagNameOf } from '../store/redis/address.ts';
-import { checkRedis, isAllowed, levelOf } from '../store/redis/check.ts';
+import { checkRedis, isAllowed } from '../store/redis/check.ts';
 
 /** The result of a check of a setting or a part of this machine. */
 export interface Line {
@@ -185,7 +185,7 @@ async function checkStorage(settings: Settings, searchPath: string): Promise<Lin
   return problems.map((problem) => {
     if (isAllowed(problem, settings.redisAllow))
       return warning('Redis', `${problem.text} REDIS_ALLOW accepts it.`);
-    return (levelOf(problem) === 'warn' ? warning : wrong)('Redis', problem.text);
+    return (problem.level === 'warn' ? warning : wrong)('Redis', problem.text);
   });
 }
 

@@ -57,121 +57,57 @@ const BRIEF = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const CALL = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 const LAG = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
 
-/** Every metric is defined here. */
+/** Every metric is defined here; docs/metrics.md explains them. */
 export function createMetrics(names: MetricNames, { version, role }: { version: string; role: string }) {
   const registry = new Registry();
   const { counter, gauge, histogram, read } = metricsIn(registry);
   const upstream = ['docs', 'slack'];
   const collectors: (() => Promise<void> | void)[] = [];
 
-  const about = { version: [version], role: [role] };
-  gauge('docket_build_info', 'Always 1: which version runs, in which role.', about).replace([
-    [{ version, role }, 1],
-  ]);
+  gauge('docket_build_info', { version: [version], role: [role] }).replace([[{ version, role }, 1]]);
   for (const row of processValues) read(...row);
 
   return {
     requests: histogram(
       'docket_request_duration_seconds',
-      'Requests of Slack: from their receipt to the answer.',
       { kind: requestKinds, name: names.requests, outcome: requestOutcomes },
       BRIEF,
     ),
-    refusals: counter('docket_refusals_total', 'Requests that were not let in or not taken.', {
-      reason: refusals,
-    }),
-    steps: histogram(
-      'docket_job_duration_seconds',
-      'Executions of jobs: one or a few steps.',
-      { job: names.jobs, outcome: stepOutcomes },
-      CALL,
-    ),
-    givenUp: counter('docket_jobs_given_up_total', 'Jobs given up after unexpected errors.', {
-      job: names.jobs,
-    }),
-    locksLost: counter(
-      'docket_lock_losses_total',
-      'Locks of jobs that were lost while this process worked on them, so that another may do it, too.',
-      { queue: names.queues },
-    ),
-    stalled: counter(
-      'docket_stalled_jobs_total',
-      'Jobs taken over from a process that did not renew its lock.',
-      {
-        queue: names.queues,
-      },
-    ),
-    retries: counter('docket_retries_total', 'What was done once more, or will be, since it failed.', {
-      of: ['slack', 'job'],
-    }),
+    refusals: counter('docket_refusals_total', { reason: refusals }),
+    steps: histogram('docket_job_duration_seconds', { job: names.jobs, outcome: stepOutcomes }, CALL),
+    givenUp: counter('docket_jobs_given_up_total', { job: names.jobs }),
+    locksLost: counter('docket_lock_losses_total', { queue: names.queues }),
+    stalled: counter('docket_stalled_jobs_total', { queue: names.queues }),
+    retries: counter('docket_retries_total', { of: ['slack', 'job'] }),
     docsCalls: histogram(
       'docket_docs_api_request_duration_seconds',
-      'Requests to the docs API; the outcome is ok or the kind of error.',
       { operation: names.operations, outcome: ['ok', ...names.docsErrors] },
       CALL,
     ),
     slackCalls: histogram(
       'docket_slack_call_duration_seconds',
-      "Calls of Slack's Web API; the outcome is ok or the kind of error.",
       { method: names.methods, outcome: ['ok', ...names.slackErrors] },
       CALL,
     ),
-    upstreamCalls: counter(
-      'docket_upstream_calls_total',
-      'Calls that got an answer, none, or the answer that the token is refused.',
-      { upstream, outcome: ['answered', 'unanswered', 'refused'] },
-    ),
-    deliveryLag: histogram(
-      'docket_delivery_lag_seconds',
-      'From the change of a run until Slack shows it.',
-      { urgency: names.urgencies },
-      LAG,
-    ),
-    slots: counter(
-      'docket_limit_slots_total',
-      'Slots of rate limits: taken, waited for, and held back by Slack or the platform.',
-      {
-        limit: names.limits,
-        outcome: ['taken', 'waited', 'held'],
-      },
-    ),
-
-    redisUp: gauge('docket_redis_up', 'Whether Redis answers this process.', {}),
-    problems: gauge('docket_problems', '1 for each thing that an operator has to fix, as /readyz tells it.', {
-      name: names.problems,
-      level: ['error', 'warn'],
+    upstreamCalls: counter('docket_upstream_calls_total', {
+      upstream,
+      outcome: ['answered', 'unanswered', 'refused'],
     }),
-    queueJobs: gauge('docket_queue_jobs', 'Jobs of BullMQ. Of all processes: the same in each.', {
+    deliveryLag: histogram('docket_delivery_lag_seconds', { urgency: names.urgencies }, LAG),
+    slots: counter('docket_limit_slots_total', { limit: names.limits, outcome: ['taken', 'waited', 'held'] }),
+
+    redisUp: gauge('docket_redis_up', {}),
+    problems: gauge('docket_problems', { name: names.problems, level: ['error', 'warn'] }),
+    // These come from Redis, and are the same in each process.
+    queueJobs: gauge('docket_queue_jobs', {
       queue: names.queues,
       state: ['waiting', 'active', 'delayed', 'failed'],
     }),
-    oldestWaiting: gauge(
-      'docket_queue_oldest_waiting_seconds',
-      'How long ago the oldest job that is due should have begun; 0 when none waits. The same in each process.',
-      { queue: names.queues },
-    ),
-    oldestUndelivered: gauge(
-      'docket_outbox_oldest_seconds',
-      'Since when the oldest message in Slack is not as it should be; 0 when all are. The same in each process.',
-      { urgency: names.urgencies },
-    ),
-    limitUsed: gauge(
-      'docket_limit_used_ratio',
-      'How much of a rate limit is in use, from 0 to 1; the most of any key or project. The same in each process.',
-      { limit: names.limits },
-    ),
-    limitWaiting: gauge(
-      'docket_limit_waiting',
-      'Who waits for a slot of a rate limit. The same in each process.',
-      {
-        limit: names.limits,
-      },
-    ),
-    rejectedKeys: gauge(
-      'docket_rejected_keys',
-      'API keys that the docs platform rejects. The same in each process.',
-      {},
-    ),
+    oldestWaiting: gauge('docket_queue_oldest_waiting_seconds', { queue: names.queues }),
+    oldestUndelivered: gauge('docket_outbox_oldest_seconds', { urgency: names.urgencies }),
+    limitUsed: gauge('docket_limit_used_ratio', { limit: names.limits }),
+    limitWaiting: gauge('docket_limit_waiting', { limit: names.limits }),
+    rejectedKeys: gauge('docket_rejected_keys', {}),
 
     /** Adds a function that runs before the metrics are shown; it never rejects, and is quick. */
     onScrape: (collect: () => Promise<void> | void) => void collectors.push(collect),
@@ -184,27 +120,17 @@ export function createMetrics(names: MetricNames, { version, role }: { version: 
 }
 
 /** Cheap values of this process, under the names that Prometheus' own libraries use. */
-const processValues: [name: string, help: string, value: () => number | undefined][] = [
-  [
-    'process_start_time_seconds',
-    'When the process started, in epoch seconds.',
-    () => Math.round(performance.timeOrigin / 1000),
-  ],
-  [
-    'process_cpu_seconds_total',
-    'Processor time, of user and system.',
-    () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
-  ],
-  ['process_resident_memory_bytes', 'Memory that the process holds.', process.memoryUsage.rss],
-  ['process_open_fds', 'Open file handles; missing if the system does not report them.', openFiles],
-  ['nodejs_heap_size_used_bytes', 'Memory of JavaScript objects.', () => process.memoryUsage().heapUsed],
-  [
-    'nodejs_eventloop_active_seconds_total',
-    'Time in which the event loop was busy: its increase per second is how busy it is, from 0 to 1.',
-    () => performance.eventLoopUtilization().active / 1000,
-  ],
+const processValues: [name: string, value: () => number | undefined][] = [
+  ['process_start_time_seconds', () => Math.round(performance.timeOrigin / 1000)],
+  ['process_cpu_seconds_total', () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6],
+  ['process_resident_memory_bytes', process.memoryUsage.rss],
+  ['process_open_fds', openFiles],
+  ['nodejs_heap_size_used_bytes', () => process.memoryUsage().heapUsed],
+  // Its increase per second is how busy the event loop is, from 0 to 1.
+  ['nodejs_eventloop_active_seconds_total', () => performance.eventLoopUtilization().active / 1000],
 ];
 
+/** Returns undefined if the system does not report them. */
 function openFiles(): number | undefined {
   try {
     // Without the descriptor that reads the folder.
@@ -238,32 +164,34 @@ function combinations<L extends string>(lists: LabelLists<L>): Values<L>[] {
   return all as Values<L>[];
 }
 
+const help = 'See docs/metrics.md.';
+
 /** Returns makers of metrics in this registry. Times are given in milliseconds and shown in seconds. */
 function metricsIn(registry: Registry) {
-  const registers = [registry];
+  const optionsOf = <L extends string>(name: string, lists: LabelLists<L>) => ({
+    ...{ name, help, registers: [registry] },
+    labelNames: Object.keys(lists) as L[],
+  });
   return {
     /** Shows 0 for each combination from the start, so that the first count appears as an increase. */
-    counter<L extends string>(name: string, help: string, lists: LabelLists<L>) {
-      const labelNames = Object.keys(lists) as L[];
-      const counter = new PromCounter<L>({ name, help, labelNames, registers });
+    counter<L extends string>(name: string, lists: LabelLists<L>) {
+      const counter = new PromCounter<L>(optionsOf(name, lists));
       for (const values of combinations(lists)) counter.inc(values, 0);
       return { add: (values: Values<L>, count = 1) => counter.inc(listed(lists, values), count) };
     },
 
-    histogram<L extends string>(name: string, help: string, lists: LabelLists<L>, buckets: number[]) {
-      const labelNames = Object.keys(lists) as L[];
-      const histogram = new PromHistogram<L>({ name, help, labelNames, buckets, registers });
+    histogram<L extends string>(name: string, lists: LabelLists<L>, buckets: number[]) {
+      const histogram = new PromHistogram<L>({ ...optionsOf(name, lists), buckets });
       return {
         observe: (values: Values<L>, ms: number) =>
           histogram.observe(listed(lists, values), Math.max(0, ms) / 1000),
       };
     },
 
-    gauge<L extends string>(name: string, help: string, lists: LabelLists<L>) {
-      const labelNames = Object.keys(lists) as L[];
-      const gauge = new PromGauge<L>({ name, help, labelNames, registers });
+    gauge<L extends string>(name: string, lists: LabelLists<L>) {
+      const gauge = new PromGauge<L>(optionsOf(name, lists));
       // Without labels, a reset would show 0.
-      const clear = labelNames.length === 0 ? () => gauge.remove() : () => gauge.reset();
+      const clear = Object.keys(lists).length === 0 ? () => gauge.remove() : () => gauge.reset();
       clear();
       return {
         /** Replaces all previous values; with an empty list it shows nothing. */
@@ -275,10 +203,11 @@ function metricsIn(registry: Registry) {
     },
 
     /** A number that is read when it is shown; a counter if its name ends with `total`. */
-    read(name: string, help: string, value: () => number | undefined) {
+    read(name: string, value: () => number | undefined) {
+      const options = optionsOf(name, {});
       if (name.endsWith('_total'))
         new PromCounter({
-          ...{ name, help, registers },
+          ...options,
           collect() {
             this.reset();
             this.inc(value() ?? 0);
@@ -286,7 +215,7 @@ function metricsIn(registry: Registry) {
         });
       else
         new PromGauge({
-          ...{ name, help, registers },
+          ...options,
           collect() {
             const now = value();
             if (now === undefined) this.remove();

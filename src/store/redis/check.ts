@@ -55,11 +55,13 @@ export const redisProblemKinds = Object.keys(TEXTS) as RedisProblemKind[];
 /** A problem of Redis. `text` is for operators, names the fix, and holds no secret. */
 export interface RedisProblem {
   kind: RedisProblemKind;
+  /** With a `warn`, requests are still accepted. */
+  level: 'error' | 'warn';
   text: string;
 }
 
 const problemOf = (kind: RedisProblemKind, word = ''): RedisProblem => ({
-  kind,
+  ...{ kind, level: kind === 'min-replicas' ? 'warn' : 'error' },
   text: TEXTS[kind].replace('…', word.replace(/[^\w. ,-]/g, '').slice(0, 40)),
 });
 
@@ -74,9 +76,6 @@ const PASSING: readonly RedisProblemKind[] = [
 
 /** Returns whether Docket refuses to start with a problem, since it does not pass by itself. */
 export const isFatal = ({ kind }: RedisProblem): boolean => !PASSING.includes(kind);
-
-/** Returns how urgent a problem is: with a `warn`, requests are still accepted. */
-export const levelOf = ({ kind }: RedisProblem) => (kind === 'min-replicas' ? 'warn' : 'error');
 
 /** Returns whether REDIS_ALLOW, which lists kinds, makes Docket accept a problem. */
 export const isAllowed = ({ kind }: RedisProblem, allow: readonly string[]) => allow.includes(kind);
@@ -137,7 +136,7 @@ function problemOfError(errors: readonly unknown[], address: RedisAddress): Redi
   const texts = errors.map(textOf);
   for (const [pattern, kind, word] of REFUSALS)
     if (texts.some((text) => pattern.test(text))) return problemOf(kind, word);
-  if ('socketPath' in address) return { kind: 'unreachable', text: OWN_UNREACHABLE };
+  if ('socketPath' in address) return { ...problemOf('unreachable'), text: OWN_UNREACHABLE };
   const code = texts.map((text) => /\bE[A-Z]{4,}/.exec(text)?.[0]).find((found) => found !== undefined);
   return problemOf('unreachable', code ?? 'no answer');
 }

@@ -9,7 +9,6 @@ import {
   isAllowed,
   isFatal,
   isReadOnlyReplica,
-  levelOf,
   problemOfWrite,
   type RedisProblem,
 } from './check.ts';
@@ -64,7 +63,7 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
     problems = found.filter((problem) => !isAllowed(problem, allow));
     const isIn = (list: readonly RedisProblem[], kind: string) => list.some((one) => one.kind === kind);
     for (const problem of problems)
-      if (!isIn(before, problem.kind)) log[levelOf(problem)]({ problem: problem.kind }, problem.text);
+      if (!isIn(before, problem.kind)) log[problem.level]({ problem: problem.kind }, problem.text);
     for (const { kind } of before)
       if (!isIn(problems, kind)) log.info({ problem: kind }, 'a problem of Redis is over');
   }
