@@ -77,23 +77,6 @@ describe("a project's key", () => {
     expect(projects).toMatchObject([{ ...key, apiKeyVariable: 'DOCS_API_KEY_FILE' }]);
   });
 
-  test('may have the day on which it expires, there and in the environment', () => {
-    const { file } = read(inProject('apiKey: { expires: 2026-12-31, env: ACME_DOCS_API_KEY }'));
-    expect(file?.projects).toMatchObject([{ apiKey: 'adm_acme', apiKeyExpires: '2026-12-31' }]);
-    const { projects } = readSettings({ ...sound, DOCS_API_KEY_EXPIRES: '2026-12-31' });
-    expect(projects).toMatchObject([{ apiKeyExpires: '2026-12-31' }]);
-    expect(problemsOf({ ...sound, DOCS_API_KEY_EXPIRES: 'soon' })).toEqual([
-      'DOCS_API_KEY_EXPIRES must be a date such as 2026-12-31.',
-    ]);
-  });
-
-  test('is needed where DOCS_API_KEY is not set', () => {
-    const text = 'projects:\n  a: { apiKey: { env: ACME_DOCS_API_KEY } }\n  b: {}\n';
-    expect(problemsIn(text, { ACME_DOCS_API_KEY: 'adm_acme' })).toEqual([
-      'docket.yml projects.b has no apiKey, and DOCS_API_KEY is not set either. Write apiKey: { env: NAME } here, or set DOCS_API_KEY.',
-    ]);
-  });
-
   test('is never repeated, however it was written into the file', () => {
     const secret = 'zq_0123456789abcdef';
     const written = fc.constantFrom(

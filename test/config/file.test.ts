@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultConfigFile } from '../../src/config/file.ts';
-import { inProject, read } from '../support/config/file.ts';
+import { read } from '../support/config/file.ts';
 
 const fileOf = (text: string) => {
   const { file, problems } = read(text);
@@ -73,18 +72,6 @@ limits:
     });
   });
 
-  test('may say one thing only; the rest is as without a file', () => {
-    expect(fileOf('links: thread')).toEqual(defaultConfigFile);
-    expect(fileOf('allow: { admin: [U0ANA] }')).toEqual({
-      ...defaultConfigFile,
-      allow: { export: ['everyone'], agent: ['everyone'], digest: ['everyone'], admin: ['U0ANA'] },
-    });
-    expect(fileOf('limits: { watchHours: 12 }')?.limits).toEqual({
-      ...defaultConfigFile.limits,
-      watchHours: 12,
-    });
-  });
-
   test.each([
     ['S0DOCS', { id: 'S0DOCS' }],
     ['U0ANA', { id: 'U0ANA' }],
@@ -97,11 +84,5 @@ limits:
     [`"${'é'.repeat(80)}"`, { text: 'é'.repeat(80) }],
   ])('may say to ask %s', (written, contact) => {
     expect(fileOf(`contact: ${written}`)?.contact).toEqual(contact);
-  });
-
-  test('may write domains in capitals and in any script; they are kept as DNS has them', () => {
-    expect(
-      fileOf(inProject('domains: [DOCS.Acme.com, dócs.acme.com, docs.acme.de.]'))?.projects,
-    ).toMatchObject([{ domains: ['docs.acme.com', 'xn--dcs-gna.acme.com', 'docs.acme.de'] }]);
   });
 });

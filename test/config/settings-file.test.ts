@@ -32,15 +32,6 @@ describe('the file of DOCKET_CONFIG', () => {
     });
   });
 
-  test("is reported along with the environment's problems, with its name", () => {
-    const env = withFile(`${twoProjects}limit: {}\n`, { PORT: 'x', ACME_DOCS_API_KEY: ' ' });
-    expect(problemsOf(env)).toEqual([
-      'PORT must be a port number.',
-      `${env.DOCKET_CONFIG} projects.acme.apiKey names an environment variable that is not set. Set it to an admin API key.`,
-      `${env.DOCKET_CONFIG} limit is not a setting. docs/settings.md lists those of the file.`,
-    ]);
-  });
-
   test('must list DOCS_DOMAIN in a project', () => {
     expect(problemsOf(withFile(twoProjects, { DOCS_DOMAIN: 'docs.foo.com' }))).toEqual([
       'DOCS_DOMAIN is not in any project of DOCKET_CONFIG. Add it to the domains of one, or set it to one of those.',

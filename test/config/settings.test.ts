@@ -130,16 +130,8 @@ describe('what no log may hold', () => {
   });
 
   test('are the keys of all projects, each once', () => {
-    const path = fileWith(
-      'projects: { a: { apiKey: { env: A_KEY } }, b: { apiKey: { env: B_KEY } }, c: {}, d: {} }',
-    );
-    expect(of({ DOCKET_CONFIG: path, A_KEY: 'adm_a', B_KEY: 'adm_b' })).toEqual([
-      sound.SLACK_BOT_TOKEN,
-      sound.SLACK_SIGNING_SECRET,
-      'adm_a',
-      'adm_b',
-      sound.DOCS_API_KEY,
-    ]);
+    const path = fileWith('projects: { a: { apiKey: { env: A_KEY } }, b: {}, c: {} }');
+    expect(of({ DOCKET_CONFIG: path, A_KEY: 'adm_a' })).toEqual([...own.slice(0, 2), 'adm_a', own[2]]);
   });
 });
 
@@ -159,15 +151,6 @@ describe('a value as docker keeps it', () => {
       expect(said(`${value.slice(0, 9)}${blank}${value.slice(9)}`)).toEqual([`${name} ${inside}`]);
     expect(said(`${value}\r`)).toEqual([`${name} ${inside}`]);
     expect(said(`${value}é`)).toEqual([`${name} contains a character outside ASCII. Copy it again.`]);
-  });
-
-  test.each([
-    ['PORT', '"3000"'],
-    ['DOCS_API_URL', "'https://api.docs.example'"],
-    ['DOCS_PROJECT_ID', '"prj_1"'],
-    ['LOG_LEVEL', '"info"'],
-  ])('%s=%s is refused with the fix alone', (name, value) => {
-    expect(problemsOf({ ...sound, [name]: value })).toEqual([`${name} ${quotes}`]);
   });
 });
 
@@ -262,12 +245,6 @@ describe('settings that cannot work', () => {
     expect(problemsOf({ ...sound, DOCKET_ROLE: role, REDIS_URL: 'rediss://r' })).toEqual([]);
   });
 
-  test('a key of another platform is refused', () => {
-    expect(problemsOf({ ...sound, DOCS_API_KEY_PREFIX: 'live_' })).toEqual([
-      'DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX. Use an admin key of the right platform.',
-    ]);
-  });
-
   test('never are reported with a value, each names its variable first, and no line comes twice', () => {
     const value = fc
       .tuple(
@@ -310,9 +287,5 @@ describe('.env.example', () => {
   test('lists every variable that is read, once, and no other', () => {
     expect(known).toContain('SLACK_BOT_TOKEN');
     expect(listed.toSorted()).toEqual([...new Set(known)].toSorted());
-  });
-
-  test('holds no secret', () => {
-    expect(example).not.toMatch(/x(?:ox[a-z]|app)-\w{4,}/);
   });
 });

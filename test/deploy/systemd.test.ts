@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { settingNames } from '../support/deploy/settings.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const unit = readFileSync(join(root, 'deploy/systemd/docket.service'), 'utf8');
@@ -76,10 +75,4 @@ describe('what operators run beside it', () => {
   test.each(['', 'start', 'after-restore now'])('docket %s is answered with how it is used', (line) =>
     expect(run(line)).toMatchObject({ status: 1, stderr: expect.stringMatching(/^Usage: docket doctor/) }),
   );
-});
-
-test('every setting in it exists', () => {
-  const named = [...unit.matchAll(/^Environment=(\w+)=/gm)].map(([, name]) => name);
-  const ofNode = ['NODE_ENV', 'NODE_COMPILE_CACHE'];
-  expect(named.filter((name = '') => ![...settingNames, ...ofNode].includes(name))).toEqual([]);
 });

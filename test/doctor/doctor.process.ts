@@ -22,7 +22,7 @@ import { answering } from '../support/docs-api/servers.ts';
 import { proxyTo, tlsBefore } from '../support/docs-api/tls.ts';
 import { endsWithTests } from '../support/flows/children.ts';
 import { temporaryFolder } from '../support/flows/world.ts';
-import { freePort, redisForTests } from '../support/redis.ts';
+import { redisForTests } from '../support/redis.ts';
 import { makeCertificates } from '../support/store/certificates.ts';
 
 const VIEWS = 'GET /v1/analytics/{projectId}/views';
@@ -94,7 +94,6 @@ async function doctor(env: NodeJS.ProcessEnv, options: { uid?: number; gid?: num
 
 const answered = (body: unknown, headers: Record<string, string> = {}, status = 200) =>
   ({ kind: 'answer', status, headers, body }) as const;
-const noAnswer = async () => `http://127.0.0.1:${await freePort()}`;
 
 test('where all is good each line says so, and nothing is written or started', async () => {
   const { code, lines } = await doctor(rightEnv());
@@ -115,36 +114,8 @@ test('where all is good each line says so, and nothing is written or started', a
   expect(platform.starts).toEqual([]);
 });
 
-test('it reads .env as a start does, and the environment wins', async () => {
-  const { SLACK_BOT_TOKEN, ...rest } = rightEnv();
-  const settings = Object.entries({ ...rest, SLACK_BOT_TOKEN: 'xoxb-of-the-file' });
-  writeFileSync(file('.env'), settings.map((pair) => `${pair.join('=')}\n`).join(''));
-  chmodSync(file('.env'), 0o644);
-  const { code, stdout } = await doctor({ SLACK_BOT_TOKEN });
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^! warning +\.env: .*Run: chmod 600/m);
-  expect((await doctor({})).stdout).toMatch(/^✖ wrong +SLACK_BOT_TOKEN: .*\(invalid_auth\)/m);
-});
-
 /** What is changed where all is good, and lines that the doctor then prints. */
 const troubles: [what: string, trouble: () => object | Promise<object>, lines: RegExp[]][] = [
-  [
-    'settings with a wrong form',
-    () => ({ LOG_LEVEL: 'loud', SLACK_BOT_TOKEN: `"${slack.tokens.bot}"`, DOCS_API_KEY: 'usr_another1' }),
-    [
-      /^✖ wrong +Settings: LOG_LEVEL must be one of/m,
-      /^✖ wrong +Settings: SLACK_BOT_TOKEN has quotes around it/m,
-      /^✖ wrong +Settings: DOCS_API_KEY does not begin with DOCS_API_KEY_PREFIX/m,
-    ],
-  ],
-  [
-    'a .env that is not UTF-8',
-    () => {
-      writeFileSync(file('.env'), Buffer.from('\ufeffLOG_LEVEL=info', 'utf16le'));
-      return {};
-    },
-    [/^✖ wrong +\.env: .* cannot be read .*Save it as UTF-8/m],
-  ],
   [
     'tokens and keys that are not accepted, and a Redis that drops keys',
     async () => {
@@ -160,19 +131,6 @@ const troubles: [what: string, trouble: () => object | Promise<object>, lines: R
       /^✖ wrong +SLACK_APP_TOKEN: Slack does not accept it \(invalid_auth\)\. Create one/m,
       /^✖ wrong +DOCS_API_KEY: the docs platform rejects/m,
       /^✖ wrong +Redis: Redis drops keys/m,
-    ],
-  ],
-  [
-    'hosts that do not answer',
-    async () => ({
-      SLACK_API_URL: `${await noAnswer()}/api/`,
-      DOCS_API_URL: await noAnswer(),
-      REDIS_URL: `redis://somebody:the-password@127.0.0.1:${await freePort()}`,
-    }),
-    [
-      /^✖ wrong +SLACK_BOT_TOKEN: Slack cannot be reached \(ECONNREFUSED\)/m,
-      /^✖ wrong +DOCS_API_URL: .*\(ECONNREFUSED\)/m,
-      /^✖ wrong +Redis: Redis isn't answering \(ECONNREFUSED\)/m,
     ],
   ],
   [
@@ -220,19 +178,6 @@ const troubles: [what: string, trouble: () => object | Promise<object>, lines: R
       /^✖ wrong +SLACK_BOT_TOKEN: The app lacks files:write\. Replace its manifest/m,
       /^✖ wrong +DOCS_PROJECT_ID: The platform does not know it/m,
       /^✖ wrong +PORT: Port \d+ is taken by another program/m,
-    ],
-  ],
-  [
-    'a token of a user, a forbidden key, and a Docket that runs',
-    async () => {
-      slack.wire.order('auth.test', answered({ ok: true }));
-      platform.wire.order(VIEWS, answered({ error: 'no' }, {}, 403));
-      return { HOST: '127.0.0.1', PORT: new URL((await answering(200, {})).url).port };
-    },
-    [
-      /^✖ wrong +SLACK_BOT_TOKEN: It is not a bot token/m,
-      /^! warning +DOCS_API_KEY: .*\(403\)/m,
-      /^✔ ok +PORT: Docket is running/m,
     ],
   ],
   [

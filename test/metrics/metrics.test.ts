@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readSamples, sampleValue, someMetrics } from '../support/metrics.ts';
 
@@ -56,20 +55,4 @@ test('a gauge shows what it was last given, and nothing where that is nothing', 
   metrics.queueJobs.replace([]);
   expect(await shown('docket_rejected_keys')).toEqual([]);
   expect(await shown('docket_queue_jobs')).toEqual([]);
-});
-
-test('every rate limit has its name in the list', async () => {
-  const sources = [
-    'slack/rate-limits',
-    'jobs/polling',
-    'jobs/digest/figures/limits',
-    'jobs/home/job',
-    'jobs/agent/thread/record',
-  ];
-  const { limitNames } = await import('../../src/store/rate-limit.ts');
-  for (const source of sources) {
-    const text = readFileSync(new URL(`../../src/${source}.ts`, import.meta.url), 'utf8');
-    const names = [...text.matchAll(/(?:name: |perMinute\()`([a-z-]+):/g)].map(([, name]) => name);
-    expect(limitNames).toEqual(expect.arrayContaining(names));
-  }
 });

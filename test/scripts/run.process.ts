@@ -66,17 +66,6 @@ describe('the packages', () => {
     expect(project.npmCalls()).toHaveLength(1);
   });
 
-  test('that cannot be installed are reported in the words of npm, and tried again next time', async () => {
-    project.npmDoes('echo "npm error ENOSPC the disk is full" >&2; exit 28');
-    for (const calls of [1, 2]) {
-      const { code, stderr } = await project.run('true').ended;
-      expect(code).toBe(1);
-      expect(stderr).toContain('npm error ENOSPC the disk is full');
-      expect(project.npmCalls()).toHaveLength(calls);
-    }
-    expect(locks()).toEqual([]);
-  });
-
   test('without their Node: it is fetched once more, and ours does when it is new enough', async () => {
     project.npmDoes('mkdir -p node_modules/.bin');
     expect((await project.run('true').ended).code).toBe(0);
@@ -84,15 +73,6 @@ describe('the packages', () => {
       expect.stringMatching(/^ci /),
       expect.stringMatching(/^rebuild node --ignore-scripts=false/),
     ]);
-  });
-
-  test('are installed by one of two commands that start together, and the other waits', async () => {
-    project.npmDoes(`mkdir -p node_modules/.bin && ln -s "${process.execPath}" node_modules/.bin/node`);
-    const runs = [1, 2, 3].map(() => project.run('node', '-p', '1').ended);
-    for (const { code, stdout } of await Promise.all(runs))
-      expect({ code, stdout }).toEqual({ code: 0, stdout: '1\n' });
-    expect(project.npmCalls()).toHaveLength(1);
-    expect(locks()).toEqual([]);
   });
 
   test('are installed once more after a command that was killed meanwhile, but not before its npm ended', async () => {

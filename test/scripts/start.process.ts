@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createProject, type Project } from '../support/scripts/project.ts';
@@ -23,33 +23,12 @@ function appDoes(code: string): void {
   );
 }
 
-test('without its packages it names them and the fix', async () => {
-  appDoes('console.log("started")');
-  const { code, stdout, stderr } = await project.start().ended;
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/needed.*\n.*npm ci/);
-});
-
 test('it starts the app with the settings of .env, which do not outrank the environment', async () => {
   mkdirSync(join(project.root, 'node_modules', 'needed'), { recursive: true });
   writeFileSync(join(project.root, '.env'), 'LOG_LEVEL=debug\nTMPDIR=/elsewhere\n');
   appDoes('console.log(env.LOG_LEVEL, env.TMPDIR)');
   const { code, stdout } = await project.start().ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: `debug ${project.root}\n` });
-});
-
-describe('compiled code', () => {
-  const cache = () => join(project.root, 'node_modules', '.cache');
-  const outcome = async () => {
-    mkdirSync(join(project.root, 'node_modules', 'needed'), { recursive: true });
-    appDoes('console.log("started")');
-    return await project.start().ended;
-  };
-
-  test('is kept for the next start', async () => {
-    expect(await outcome()).toMatchObject({ code: 0, stdout: 'started\n', stderr: '' });
-    expect(existsSync(join(cache(), 'docket', 'compiled'))).toBe(true);
-  });
 });
 
 describe('a .env', () => {

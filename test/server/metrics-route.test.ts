@@ -1,7 +1,5 @@
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { addresses as addressList } from '../../src/config/values.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -50,13 +48,6 @@ describe('by default', () => {
   ])('nobody through a proxy on this machine: %s', async (name, value) => {
     const ask = await served();
     expect(await ask({ [name]: value })).toBe(403);
-  });
-
-  test('nobody by HTTP/1.0, as proxies ask that name nobody', async () => {
-    const { port } = await served();
-    const socket = connect(port, '127.0.0.1');
-    socket.write('GET /metrics HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n');
-    expect(await text(socket)).toContain(' 403 ');
   });
 
   test('no page of another site, and no other server of this machine', async () => {

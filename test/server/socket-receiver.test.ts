@@ -91,14 +91,6 @@ describe('the connections', () => {
     expect(await answer).toMatchObject({ ok: true });
   });
 
-  test('that Slack disables are reported with the fix', async () => {
-    const { slack, lines } = await connected(acknowledges);
-    slack.sockets.disconnect('link_disabled');
-    await slack.until(() =>
-      lines.some(({ msg }) => String(msg).startsWith('Socket Mode is off: turn it on')),
-    );
-  });
-
   test('that Slack refuses are reported with the fix, without the token, and asked for again', async () => {
     const slack = createStandInSlack({ transport: 'socket' });
     onTestFinished((await slack.listen()).close);

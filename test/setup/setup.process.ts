@@ -128,19 +128,6 @@ describe.skipIf(!hasScript)('npm run setup in a terminal', () => {
       expect(output).not.toContain(secret);
   });
 
-  test('with a public address Slack is told it, and the signing secret is asked for', async () => {
-    inTerminal('https://docket.acme.com/');
-    await shows(encodeURIComponent('https://docket.acme.com/slack/events'));
-    await answers('Bot token', slack.tokens.bot);
-    await answers('Signing secret', slack.tokens.signingSecret);
-    await shows('No call can verify it');
-    await shows('Address of the docs platform');
-    expect(settings()).toEqual({
-      SLACK_BOT_TOKEN: slack.tokens.bot,
-      SLACK_SIGNING_SECRET: slack.tokens.signingSecret,
-    });
-  });
-
   test('after Ctrl-C it asks only for the rest, and keeps what else is in .env', async () => {
     writeFileSync(
       join(root, 'linked.env'),
@@ -162,14 +149,6 @@ describe.skipIf(!hasScript)('npm run setup in a terminal', () => {
     expect(readFileSync(join(root, 'linked.env'), 'utf8')).toBe(
       `# mine\nUNKNOWN=stays\nSLACK_BOT_TOKEN=${slack.tokens.bot}\n#SLACK_APP_TOKEN=\nSLACK_APP_TOKEN=${slack.tokens.app}\n`,
     );
-  });
-
-  test('with another setting that is wrong it asks nothing', async () => {
-    writeFileSync(file(), 'LOG_LEVEL=loud\n');
-    inTerminal();
-    await shows('LOG_LEVEL must be one of');
-    expect(await closed).toEqual([1, null]);
-    expect(readFileSync(file(), 'utf8')).toBe('LOG_LEVEL=loud\n');
   });
 });
 

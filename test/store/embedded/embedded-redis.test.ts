@@ -173,17 +173,6 @@ describe('when Docket is killed', () => {
     expect(await clientOf(redis).get('run')).toBe('accepted');
   });
 
-  test('a left-over Redis that is frozen is killed', async () => {
-    const killed = await startDocket();
-    await clientOf(killed).set('run', 'accepted');
-    await killed.kill();
-    process.kill(killed.pid, 'SIGSTOP');
-
-    const redis = await start({ timing: { stopLimitMs: 100 } });
-    expect(serversIn(base)).toEqual([pidOf(redis)]);
-    expect(await clientOf(redis).get('run')).toBe('accepted');
-  });
-
   test('a Redis of which no process is known, as that of another container, is not doubled', async () => {
     const killed = await startDocket();
     await killed.kill();
@@ -195,17 +184,6 @@ describe('when Docket is killed', () => {
 
 describe('a second Docket on the same folder', () => {
   const inUse = () => `Another Docket is running on the data folder ${dataDir}.`;
-
-  test('is refused while the first runs, and starts after it', async () => {
-    const first = await start();
-    const refused = await start().catch((reason: unknown) => reason);
-    expect(refused).toBeInstanceOf(OperatorError);
-    expect(String(refused)).toContain(inUse());
-    expect(await clientOf(first).ping()).toBe('PONG');
-
-    await first.stop();
-    await start();
-  });
 
   test('is refused also while the first is frozen or its Redis is down, but not after it was killed', async () => {
     const first = await startDocket();
@@ -246,13 +224,6 @@ test('a Redis that cannot start is reported with its own words, and the folder i
 
   writeFileSync(join(files, manifest), content);
   expect(await clientOf(await start()).get('run')).toBe('accepted');
-});
-
-test('a frozen Redis is stopped too', async () => {
-  const redis = await start({ timing: { stopLimitMs: 100 } });
-  process.kill(pidOf(redis), 'SIGSTOP');
-  await redis.stop();
-  expect(serversIn(base)).toEqual([]);
 });
 
 test('what was deleted leaves the disk with the next rewrite', async () => {

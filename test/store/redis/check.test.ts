@@ -34,15 +34,6 @@ test('a Redis as it should be has no problem, and nothing is written into it', a
   expect(await redis.client.info('keyspace')).not.toContain('db');
 });
 
-test('where CONFIG is forbidden, nothing is missing; without INFO, nothing can be told', async () => {
-  const user = (rights: string) =>
-    redis.client.acl('SETUSER', 'docket', 'reset', 'on', '>pw', '~*', '+@all', rights);
-  await user('-config');
-  expect(await kindsAt(at('redis://docket:pw@'))).toEqual([]);
-  await user('-info');
-  expect(await kindsAt(at('redis://docket:pw@'))).toEqual(['rights!']);
-});
-
 test('a password that is missing or wrong', async () => {
   await configure({ requirepass: 'S3cret' });
   const answers = await Promise.all(
@@ -60,13 +51,6 @@ test('a password that is missing or wrong', async () => {
 test('nobody listens, or nobody of that name', async () => {
   expect(await kindsAt(`redis://127.0.0.1:${await freePort()}`)).toEqual(['unreachable']);
   expect(await kindsAt('redis://nobody.invalid')).toEqual(['unreachable']);
-});
-
-test('a Redis that is frozen is away, not unfit', async () => {
-  redis.freeze();
-  onTestFinished(() => redis.thaw());
-  expect(await kindsAt(redis.url)).toEqual(['unreachable']);
-  redis.thaw();
 });
 
 test.each(['redis', 'rediss'])('a web server is no Redis, at %s://', async (scheme) => {
