@@ -1,7 +1,7 @@
 import { cached } from './runtime/cached.ts';
 import type { Log } from './runtime/log.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import type { Person } from './slack/client.ts';
+import type { Person } from './slack/reply.ts';
 import { sanitizeUserText } from './slack/text.ts';
 
 const PERMISSIONS = ['export', 'agent', 'digest', 'admin', 'status'] as const;

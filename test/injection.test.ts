@@ -11,7 +11,7 @@ import { exportLine } from '../src/jobs/export/progress-view.ts';
 import type { Ending, ExportRun } from '../src/jobs/export/record.ts';
 import { runningMessage } from '../src/jobs/export/reply-view.ts';
 import { exportMessages, refusedLinkMessage } from '../src/jobs/export/view.ts';
-import { homeView } from '../src/jobs/home/view.ts';
+import { homeView, refusalText } from '../src/jobs/home/view.ts';
 import { auditMessage, detailsMessage, statusMessage } from '../src/jobs/status/view.ts';
 import { whichJobMessage } from '../src/jobs/typed-job.ts';
 import { notPermittedText, unknownProjectText } from '../src/jobs/wording-view.ts';
@@ -132,7 +132,7 @@ function homesWith(words: string): Message[] {
   const running = [{ title: 'Running now', lines: [...lines, scheduleLine(schedule)], more: 0 }];
   const views = [
     aHome({ needs, running, ended: lines }),
-    aHome({ running, begin: [], left: [], may: [], contacts: contacts(words) }),
+    aHome({ running, begin: [], left: [], may: [], refusal: refusalText([], { ask: contacts(words) }) }),
   ];
   return [
     ...views.map((home) => ({ text: '', blocks: homeView(home).blocks as Message['blocks'] })),

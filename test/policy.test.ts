@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Allow, createPolicy, type PolicyParts } from '../src/policy.ts';
-import type { Person } from '../src/slack/client.ts';
+import type { Person } from '../src/slack/reply.ts';
 import { hostileText } from './support/arbitraries.ts';
 
 const CACHE_MS = 300_000;

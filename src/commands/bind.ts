@@ -2,7 +2,6 @@ import type {
   AllMiddlewareArgs,
   App,
   BlockAction,
-  MessageShortcut as ChosenMessage,
   MessageShortcut,
   SlackActionMiddlewareArgs,
   SlackCommandMiddlewareArgs,
@@ -28,7 +27,6 @@ import type { Caller, CommandTools } from './intake.ts';
 import { withOrigin } from './open-modal.ts';
 import {
   type ButtonAction,
-  type EventListener,
   type EventTools,
   type ModalOrigin,
   type ModalValues,
@@ -109,21 +107,21 @@ export function bind(app: App, parts: BindParts) {
     const command = commands.get(body.command);
     if (command === undefined) return ack({ response_type: 'ephemeral', ...outdated.command });
     const { name, may } = command;
-    const caller = callerOfCommand(body, receivedMs());
-    const reply = await pass({ kind: 'command', name, may }, caller, (passed, tools) =>
-      command.run(body.text, passed, tools),
+    const reply = await pass(
+      { kind: 'command', name, may },
+      callerOfCommand(body, receivedMs()),
+      (...passed) => command.run(body.text, ...passed),
     );
     await ack(reply && { response_type: 'ephemeral', ...reply });
   });
 
-  type Click = SlackActionMiddlewareArgs<BlockAction> & AllMiddlewareArgs;
-
+  /** Answers a click; undefined if a modal is the answer, or the clicked message itself. */
   async function click(
     { action: name, may, value, settles, run }: ButtonAction,
     about: unknown,
-    { ack, body }: Click,
-  ) {
-    const clicker = callerOfAction(body, receivedMs());
+    clicker: Caller,
+    body: BlockAction,
+  ): Promise<EphemeralMessage | undefined> {
     let opened = false;
     const reply = await pass({ kind: 'button', name, may }, clicker, async (caller, tools) => {
       const carried = value.safeParse(about);
@@ -135,32 +133,27 @@ export function bind(app: App, parts: BindParts) {
           opened = true;
         },
       });
-      if (settles === undefined || opened || !isEphemeral(body)) return answer;
+      if (settles === undefined || opened || body.container?.is_ephemeral !== true) return answer;
       if (answer !== undefined) return { ...answer, replace_original: true };
       return settles === 'remove' ? removeOriginal : undefined;
     });
-    const isAnswered = reply === undefined && (opened || clicker.modalId === undefined);
-    if (!isAnswered) await answerClick(clicker, reply ?? doneInThread, body);
-    await ack();
-  }
-
-  async function clickUnknown({ ack, body }: Click) {
-    await answerClick(callerOfAction(body, receivedMs()), outdated.button, body);
-    await ack();
+    return reply ?? (opened || clicker.modalId === undefined ? undefined : doneInThread);
   }
 
   /** In a thread the answer is posted there. A click without a conversation, on Home or in a modal, gets a modal. */
-  async function answerClick(clicker: Caller, reply: EphemeralMessage, body: BlockAction) {
+  async function answerClick(clicker: Caller, reply: EphemeralMessage | undefined, body: BlockAction) {
+    if (reply === undefined) return;
     const { view } = body;
     const threadTs = threadOf(body);
     const isNew = reply.replace_original === undefined && reply.delete_original === undefined;
     if (threadTs !== undefined && isNew) {
       const to = { channel: clicker.channel.id, user: clicker.user.id, threadTs };
-      const posted = withTimeout(ephemeralTimeoutMs, parts.postInThread(to, reply)).then(
+      const posted = withTimeout(ephemeralTimeoutMs, parts.postInThread(to, reply));
+      const isShown = await posted.then(
         () => true,
         () => false,
       );
-      if (await posted) return;
+      if (isShown) return;
     }
     if (clicker.responseUrl !== undefined || view === undefined) {
       await sendEphemeral(clicker, reply);
@@ -172,18 +165,21 @@ export function bind(app: App, parts: BindParts) {
     });
   }
 
-  app.action(ANY, async (args: Click) => {
-    const { action, ack } = args;
+  type Click = SlackActionMiddlewareArgs<BlockAction> & AllMiddlewareArgs;
+
+  app.action(ANY, async ({ action, ack, body }: Click) => {
     if (urlActions.has(action.action_id)) return ack();
-    if (action.action_id !== MENU_ACTION) {
-      const button = buttons.get(action.action_id);
-      const value = 'value' in action ? action.value : undefined;
-      return button ? click(button, parseJson(value), args) : clickUnknown(args);
-    }
-    // An entry names its button; the button's value is the id of the block.
+    const isMenu = action.action_id === MENU_ACTION;
+    // An entry of a menu names its button; the button's value is the id of the block.
     const chosen = 'selected_option' in action ? action.selected_option?.value : undefined;
-    const button = buttons.get(chosen ?? '');
-    return button ? click(button, parseJson(action.block_id), args) : clickUnknown(args);
+    const button = buttons.get((isMenu ? chosen : action.action_id) ?? '');
+    const value = 'value' in action ? action.value : undefined;
+    const clicker = callerOfAction(body, receivedMs());
+    const reply = button
+      ? await click(button, parseJson(isMenu ? action.block_id : value), clicker, body)
+      : outdated.button;
+    await answerClick(clicker, reply, body);
+    await ack();
   });
 
   app.shortcut(ANY, async ({ ack, body }: SlackShortcutMiddlewareArgs & AllMiddlewareArgs) => {
@@ -196,8 +192,8 @@ export function bind(app: App, parts: BindParts) {
     }
     const { callbackId: name, may, run } = shortcut;
     const chooser = callerOfAction(body, receivedMs());
-    const reply = await pass({ kind: 'shortcut', name, may }, chooser, (caller, tools) =>
-      run(messageOf(body), caller, tools),
+    const reply = await pass({ kind: 'shortcut', name, may }, chooser, (...passed) =>
+      run(messageOf(body), ...passed),
     );
     await sendEphemeral(chooser, reply);
     await ack();
@@ -233,37 +229,26 @@ export function bind(app: App, parts: BindParts) {
     },
   );
 
-  async function handleEvent(
-    { handle }: EventListener,
-    event: unknown,
-    body: unknown,
-  ): Promise<RequestOutcome> {
-    const identity = parts.identity();
-    if (identity === undefined) throw new Error('an event came before the identity of the bot was known');
-    const team = installedTeamId(body);
-    if (team === identity.teamId) {
-      await handle(event, body, { ...parts.eventTools, identity });
-      return 'ok';
-    }
-    log.warn({ team }, 'an event of another workspace was ignored');
-    return 'refused';
-  }
-
   app.event(ANY, async ({ event, body }) => {
     const listener = events.get(event.type);
     if (listener === undefined) return;
     const receivedAtMs = monotonicMs();
     let outcome: RequestOutcome = 'failed';
     try {
-      outcome = await tracing.span(`event ${listener.event}`, () => handleEvent(listener, event, body));
+      const identity = parts.identity();
+      if (identity === undefined) throw new Error('an event came before the identity of the bot was known');
+      const team = installedTeamId(body);
+      if (team === identity.teamId) {
+        const tools = { ...parts.eventTools, identity };
+        await tracing.span(`event ${listener.event}`, () => listener.handle(event, body, tools));
+      } else log.warn({ team }, 'an event of another workspace was ignored');
+      outcome = team === identity.teamId ? 'ok' : 'refused';
     } finally {
       const about = { kind: 'event', name: listener.event, outcome };
       metrics.requests.observe(about, monotonicMs() - receivedAtMs);
     }
   });
 }
-
-const isEphemeral = ({ container }: BlockAction) => container?.is_ephemeral === true;
 
 /** The thread of a clicked message; none for a root, which people see in the channel. */
 function threadOf({ container }: BlockAction): string | undefined {
@@ -277,7 +262,7 @@ const doneInThread = message([['Done. The result appears in its thread.']]);
 const byName = <Entry>(entries: readonly Entry[], nameOf: (entry: Entry) => string) =>
   new Map(entries.map((entry) => [nameOf(entry), entry]));
 
-function messageOf({ message, message_ts: ts }: ChosenMessage): ShortcutMessage {
+function messageOf({ message, message_ts: ts }: MessageShortcut): ShortcutMessage {
   const { thread_ts: threadTs, text, blocks, attachments } = message;
   const inThread = typeof threadTs === 'string' && threadTs !== ts;
   return { ts, ...(inThread && { threadTs }), content: { text, blocks, attachments } };
@@ -299,17 +284,15 @@ function fieldsOf({ state }: ViewOutput) {
 }
 
 /** From the payload of a slash command. `fullMember` is not known yet, so it is false. */
-function callerOfCommand(body: SlashCommand, receivedAtMs: number): Caller {
-  return {
-    teamId: body.team_id,
-    user: { id: body.user_id, name: body.user_name, fullMember: false },
-    channel: { id: body.channel_id, name: body.channel_name },
-    requestId: body.trigger_id,
-    triggerId: body.trigger_id,
-    responseUrl: body.response_url,
-    receivedAtMs,
-  };
-}
+const callerOfCommand = (body: SlashCommand, receivedAtMs: number): Caller => ({
+  teamId: body.team_id,
+  user: { id: body.user_id, name: body.user_name, fullMember: false },
+  channel: { id: body.channel_id, name: body.channel_name },
+  requestId: body.trigger_id,
+  triggerId: body.trigger_id,
+  responseUrl: body.response_url,
+  receivedAtMs,
+});
 
 /** From a click, or a message shortcut. A modal and Home have neither a channel nor a response URL. */
 function callerOfAction(body: BlockAction | MessageShortcut, receivedAtMs: number): Caller {
@@ -331,18 +314,16 @@ function callerOfAction(body: BlockAction | MessageShortcut, receivedAtMs: numbe
  * From a submitted modal: a repeat has the same view id. For people of other organizations `team` is theirs, and only
  * the view names the workspace of the app (bolt-js#1614).
  */
-function callerOfModal(
+const callerOfModal = (
   body: ViewSubmitAction,
   { channel, responseUrl }: ModalOrigin,
   receivedAtMs: number,
-): Caller {
-  return {
-    teamId: body.view.app_installed_team_id || (body.team?.id ?? body.user.team_id ?? ''),
-    user: { id: body.user.id, name: body.user.name, fullMember: false },
-    channel,
-    requestId: `view ${body.view.id}`,
-    triggerId: body.trigger_id,
-    responseUrl,
-    receivedAtMs,
-  };
-}
+): Caller => ({
+  teamId: body.view.app_installed_team_id || (body.team?.id ?? body.user.team_id ?? ''),
+  user: { id: body.user.id, name: body.user.name, fullMember: false },
+  channel,
+  requestId: `view ${body.view.id}`,
+  triggerId: body.trigger_id,
+  responseUrl,
+  receivedAtMs,
+});

@@ -5,7 +5,8 @@ import type { Log } from '../runtime/log.ts';
 import { logScope } from '../runtime/log-scope.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
-import type { Identity, Person } from '../slack/client.ts';
+import type { Identity } from '../slack/client.ts';
+import type { Person } from '../slack/reply.ts';
 import type { AuditStore } from '../store/audit.ts';
 import { type Caller, type CommandTools, UserFacingError } from './intake.ts';
 

@@ -19,10 +19,8 @@ export interface Feature {
   /** How a person with its permission begins: a button, and the next step. */
   begin?: { button: ButtonParts; how: string };
   homeRuns?: HomeRuns;
-  /** This person's remaining limits, such as "100 of 100 instructions left this hour". */
-  left?(context: FeatureContext): Promise<string[]>;
-  /** The limits of the feature and of this person, and their present use. */
-  limits?(person: LimitedPerson, context: FeatureContext): Promise<LimitInUse[]>;
+  /** The limits of the feature, and their present use. */
+  limits?(teamId: string, context: FeatureContext): Promise<LimitInUse[]>;
   /** Counts the feature's work in these projects that needs their key. `what` names one unit, such as "export". */
   needsKey?(teamId: string, projects: readonly string[], context: WorkContext): Promise<Work>;
   /**
@@ -36,9 +34,13 @@ export interface Feature {
   };
 }
 
-/** `waiting`: the amount of work, noticeable to people, that waits for it. */
+/**
+ * `text` is its line in `/docs-status`; `left` is the remainder on Home, such as "100 of 100 instructions left this
+ * hour". `waiting`: the amount of work, noticeable to people, that waits for it.
+ */
 export interface LimitInUse {
-  text: string;
+  text?: string;
+  left?: string;
   waiting?: number;
 }
 
@@ -50,11 +52,6 @@ export interface Work {
 export interface WorkContext {
   threads: Pick<ThreadStore, 'followed'>;
   runs: Pick<RunStore, 'activeOf' | 'loadAll'>;
-}
-
-export interface LimitedPerson {
-  teamId: string;
-  userId: string;
 }
 
 /** How Home lists the runs of a feature. */

@@ -1,12 +1,13 @@
 import { editRateLimit } from '../slack/rate-limits.ts';
+import type { RunBase } from '../store/runs.ts';
 import { agentFeature } from './agent/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
-import type { Feature, FeatureContext, LimitedPerson, LimitInUse, Work, WorkContext } from './feature.ts';
+import type { Feature, FeatureContext, LimitInUse, Work, WorkContext } from './feature.ts';
 import { waitingText } from './wording-view.ts';
 
 const outboxFeature: Feature = {
-  async limits({ teamId }, { rateLimiter, timing }) {
+  async limits(teamId, { rateLimiter, timing }) {
     const edits = editRateLimit(teamId, timing);
     const usage = await rateLimiter.usage(edits);
     const free = usage?.free === 0 ? 'all in use' : `${usage?.free} free`;
@@ -30,9 +31,16 @@ export const features: readonly Feature[] = [
   statusFeature,
 ];
 
-/** Returns this person's limits of all features. */
-export async function limitsInUse(person: LimitedPerson, context: FeatureContext): Promise<LimitInUse[]> {
-  const limits = await Promise.all(features.map((feature) => feature.limits?.(person, context) ?? []));
+/** Returns a run that Home lists, as its feature parses it, and how it is listed; undefined for other runs. */
+export function homeRunOf(loaded: RunBase) {
+  const kind = features.find(({ homeRuns }) => homeRuns?.job === loaded.job)?.homeRuns;
+  const run = kind?.record.safeParse(loaded).data;
+  return kind && run && { kind, run };
+}
+
+/** Returns the limits of all features. */
+export async function limitsInUse(teamId: string, context: FeatureContext): Promise<LimitInUse[]> {
+  const limits = await Promise.all(features.map((feature) => feature.limits?.(teamId, context) ?? []));
   return limits.flat();
 }
 

@@ -69,20 +69,29 @@ export const waitingText = (waiting: number): string =>
   waiting === 0 ? 'none waiting' : `${formatCount(waiting)} waiting`;
 
 /** The use of an hourly limit; only the limit if its use is unknown. */
-export function hourlyUsageText(usage: RateLimitUsage | undefined, perHour: number): string {
+function hourlyUsageText(usage: RateLimitUsage | undefined, perHour: number): string {
   if (usage === undefined) return `up to ${formatCount(perHour)} an hour`;
   const used = `${formatCount(usage.used)} of ${formatCount(perHour)} used in the past hour`;
   return usage.waiting === 0 ? used : `${used}, ${waitingText(usage.waiting)}`;
 }
 
-/** Remaining limits of more projects do not help on Home. */
-export const MAX_LEFT = 3;
-
 /** The rest of an hourly limit; only the limit if its use is unknown. */
-export const leftText = (usage: RateLimitUsage | undefined, perHour: number, what: string) =>
+const leftText = (usage: RateLimitUsage | undefined, perHour: number, what: string) =>
   usage === undefined
     ? `up to ${formatCount(perHour)} ${what} an hour`
     : `${formatCount(usage.free)} of ${formatCount(perHour)} ${what} left this hour`;
+
+/** An hourly limit in use: `what` is limited, `short` is its name on Home. */
+export const hourlyLimit = (
+  usage: RateLimitUsage | undefined,
+  perHour: number,
+  what: string,
+  short: string,
+) => ({
+  text: `${what}: ${hourlyUsageText(usage, perHour)}`,
+  left: leftText(usage, perHour, short),
+  waiting: usage?.waiting ?? 0,
+});
 
 /** More names than this do not help. */
 export const MAX_LISTED_NAMES = 10;

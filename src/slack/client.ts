@@ -2,7 +2,7 @@ import type { HomeView, ModalView } from '@slack/types';
 import type { UsersInfoResponse } from '@slack/web-api';
 import type { Message } from './blocks.ts';
 import { SlackApiError } from './errors.ts';
-import type { BotIdentity } from './reply.ts';
+import type { BotIdentity, Person } from './reply.ts';
 import { createSlackWeb, type IsTooLate, type SlackWebOptions, uploadBytes } from './web-calls.ts';
 
 /** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a final slash. */
@@ -311,18 +311,6 @@ const isPublic = (channel: { is_private?: boolean; is_im?: boolean; is_mpim?: bo
 const ignoreCode = (done: string) => (error: unknown) => {
   if (!(error instanceof SlackApiError) || error.code !== done) throw error;
 };
-
-/** The facts about a person that decide permissions, and the name to show. */
-export interface Person {
-  id: string;
-  name: string;
-  /** A full member of this workspace: active, no guest, nobody from another organization. */
-  fullMember: boolean;
-  /** A full member of this workspace's Enterprise Grid, as Slack reports. */
-  gridMember?: boolean;
-  /** Neither a bot nor deactivated. Inactive people have no permission, even if listed by id. */
-  active: boolean;
-}
 
 /** Returns the facts about a person that decide permissions, from `users.info`. `own` is the app's workspace. */
 function personOf(

@@ -207,3 +207,15 @@ function isExternal(
   const isOurs = (id: string) => id === own.teamId || (id.startsWith('E') && id === own.enterpriseId);
   return theirs.length === 0 || !theirs.every(isOurs);
 }
+
+/** The facts about a person that decide permissions, and the name to show. */
+export interface Person {
+  id: string;
+  name: string;
+  /** A full member of this workspace: active, no guest, nobody from another organization. */
+  fullMember: boolean;
+  /** A full member of this workspace's Enterprise Grid, as Slack reports. */
+  gridMember?: boolean;
+  /** Neither a bot nor deactivated. Inactive people have no permission, even if listed by id. */
+  active: boolean;
+}

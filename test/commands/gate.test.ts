@@ -4,7 +4,7 @@ import { type CommandTools, createIntake } from '../../src/commands/intake.ts';
 import { createPolicy, type PermissionResult } from '../../src/policy.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { message } from '../../src/slack/blocks.ts';
-import type { Person } from '../../src/slack/client.ts';
+import type { Person } from '../../src/slack/reply.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import type { RunStore } from '../../src/store/runs.ts';
 import type { ThreadStore } from '../../src/store/threads.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { features } from '../../jobs/features.ts';
+import { homeRunOf } from '../../jobs/features.ts';
 import { homeActions } from '../../jobs/home/view.ts';
 import type { VisibleKind } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
@@ -31,18 +31,12 @@ async function askAgain(
   caller: Caller,
   { intake }: CommandTools,
 ): Promise<Message> {
-  const { needs, run } = readRun(await intake.loadVisible(runId, anyKind, caller, gone)) ?? {};
+  const { kind, run } = homeRunOf(await intake.loadVisible(runId, anyKind, caller, gone)) ?? {};
+  const needs = kind?.needs;
   if (needs === undefined || run === undefined) return gone;
   const need = { user: caller.user.id, id };
   const waits = needs.of(run).some((one) => one.user === need.user && one.id === id);
   return waits ? needs.question(run, need) : needs.answered(run, need);
-}
-
-/** Returns a run as its feature parses it; undefined if Home lists no such runs. */
-function readRun(loaded: RunBase) {
-  const kind = features.find(({ homeRuns }) => homeRuns?.job === loaded.job)?.homeRuns;
-  const run = kind?.record.safeParse(loaded).data;
-  return kind && run && { ...kind, run };
 }
 
 /** Any run that Home lists, of every feature; all other runs are visible to nobody. */
@@ -50,9 +44,9 @@ const anyKind: VisibleKind<RunBase> = {
   what: 'question',
   record: runBase.loose(),
   visible(loaded) {
-    const read = readRun(loaded);
+    const found = homeRunOf(loaded);
     const nobody = { requester: { id: '' }, asked: { channel: '', isPublic: false }, inDirectMessage: true };
-    return read ? read.visible(read.run) : nobody;
+    return found ? found.kind.visible(found.run) : nobody;
   },
 };
 

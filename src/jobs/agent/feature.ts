@@ -1,7 +1,7 @@
 import { projectsWithId } from '../../projects.ts';
 import { formatCount } from '../../slack/text.ts';
-import { defineHomeRuns, type Feature, type FeatureContext, isNeedOf } from '../feature.ts';
-import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
+import { defineHomeRuns, type Feature, isNeedOf } from '../feature.ts';
+import { hourlyLimit, statusLine } from '../wording-view.ts';
 import { threadNeeds } from './thread/ephemeral-view.ts';
 import { instructButton } from './thread/messages-view.ts';
 import { followUpLimit, listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
@@ -23,15 +23,6 @@ function ownThreads(listed: readonly unknown[], userId: string): string[] {
   const followed = threads.filter(({ owner, state }) => owner.id === userId && state !== 'ended');
   return [...new Set([...needing, ...followed].map(({ id }) => id))].slice(0, MAX_OWN);
 }
-
-/** Returns the use of each project's hourly limit; `where` names the project if there are several. */
-const usageByProject = ({ projects, limits, rateLimiter }: FeatureContext) =>
-  Promise.all(
-    projectsWithId(projects).map(async ({ name }, _, { length }) => ({
-      where: length > 1 ? ` in ${name}` : '',
-      usage: await rateLimiter.usage(followUpLimit(name, limits.followUpsPerHour)),
-    })),
-  );
 
 export const agentFeature: Feature = {
   command: '/docs-agent',
@@ -66,20 +57,16 @@ export const agentFeature: Feature = {
     how: 'Instruct the docs agent: its job gets a thread, and replies there instruct it further.',
   },
 
-  async left(context) {
-    const perHour = context.limits.followUpsPerHour;
-    const usages = await usageByProject(context);
-    return usages
-      .slice(0, MAX_LEFT)
-      .map(({ where, usage }) => leftText(usage, perHour, `instructions${where}`));
-  },
-
-  async limits(_, context) {
-    const perHour = context.limits.followUpsPerHour;
-    return (await usageByProject(context)).map(({ where, usage }) => ({
-      text: `instructions to the docs agent${where}: ${hourlyUsageText(usage, perHour)}`,
-      waiting: usage?.waiting ?? 0,
-    }));
+  limits(_, { projects, limits, rateLimiter }) {
+    const perHour = limits.followUpsPerHour;
+    return Promise.all(
+      projectsWithId(projects).map(async ({ name }, _index, { length }) => {
+        const where = length > 1 ? ` in ${name}` : '';
+        const usage = await rateLimiter.usage(followUpLimit(name, perHour));
+        const what = `instructions to the docs agent${where}`;
+        return hourlyLimit(usage, perHour, what, `instructions${where}`);
+      }),
+    );
   },
 
   status: {

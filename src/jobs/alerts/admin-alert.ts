@@ -11,15 +11,9 @@ import type { Outbox } from '../../slack/outbox.ts';
 import type { ValueStores } from '../../store/values.ts';
 import { expiryMessage, forbiddenAlertMessage, keyAlertMessage, type RejectedKey } from './view.ts';
 
-/** User ids; `complete` is false if the members of a group could not be read. */
-interface Admins {
-  ids: readonly string[];
-  complete: boolean;
-}
-
 export interface AdminAlertParts {
-  /** Asks Slack, which limits reads of user group members strictly. */
-  admins: () => Promise<Admins>;
+  /** Returns user ids. It asks Slack, which limits reads of user group members strictly. */
+  admins: () => Promise<readonly string[]>;
   alerts: ValueStores['alerts'];
   outbox: Outbox;
   now: () => number;
@@ -48,13 +42,12 @@ function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts) {
     const stored = `${name}:${teamId}`;
     const { sinceMs, recipients: sent } = await alerts.begin(stored, now());
     if (sent !== undefined) return sent.length > 0;
-    const { ids, complete } = await lookUp(stored);
-    const recipients = ids.slice(0, MAX_RECIPIENTS);
+    const recipients = (await lookUp(stored)).slice(0, MAX_RECIPIENTS);
     const prefix = once ? name : `${name}.${sinceMs}`;
     const post = { kind: 'ending' as const, message: await message() };
     for (const user of recipients)
       await outbox.publish(teamId, { key: `${prefix}.${user}`, place: { user }, ...post }, 1);
-    if (complete) await alerts.markSent(stored, sinceMs, recipients);
+    if (recipients.length > 0) await alerts.markSent(stored, sinceMs, recipients);
     return recipients.length > 0;
   };
 }
@@ -67,17 +60,19 @@ export async function findAdmins(
   list: readonly string[],
   groupMembers: (groupId: string) => Promise<readonly string[] | undefined>,
   log: Pick<Log, 'warn'>,
-): Promise<Admins> {
+): Promise<string[]> {
   const members = list.map(async (entry) => {
     if (entry === 'everyone') return [];
-    return entry.startsWith('S') ? ((await groupMembers(entry)) ?? []) : [entry];
+    if (!entry.startsWith('S')) return [entry];
+    try {
+      return (await groupMembers(entry)) ?? [];
+    } catch (error) {
+      if (error instanceof Stopping) throw error;
+      log.warn({ err: error }, 'not all admins could be looked up');
+      return [];
+    }
   });
-  const known = await Promise.allSettled(members);
-  const failed = known.find((one) => one.status === 'rejected');
-  if (failed?.reason instanceof Stopping) throw failed.reason;
-  if (failed) log.warn({ err: failed.reason }, 'not all admins could be looked up');
-  const ids = new Set(known.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
-  return { ids: [...ids], complete: failed === undefined };
+  return [...new Set((await Promise.all(members)).flat())];
 }
 
 interface KeyAlertParts extends AdminAlertParts {

@@ -3,28 +3,12 @@ import { projectsWithId } from '../../projects.ts';
 import type { Part } from '../../slack/blocks.ts';
 import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
-import { hourlyUsageText, leftText, MAX_LEFT, statusLine } from '../wording-view.ts';
+import { hourlyLimit, statusLine } from '../wording-view.ts';
 import { setUpButton } from './buttons.ts';
 import { editionRun } from './edition/record.ts';
 import { analyticsBudget, analyticsLimit } from './figures/job.ts';
 import { type ScheduleRun, scheduleKind, scheduleRun } from './schedule/record.ts';
 import { scheduleLine, scheduleNeeds } from './schedule/view.ts';
-
-/**
- * Returns the usage of each hourly limit, and the projects that share it; no names if all do. Projects of one
- * organization, or with one key, share a limit.
- */
-async function loadBudgets({ projects, limits, rateLimiter }: FeatureContext, max = Infinity) {
-  const byBudget = Map.groupBy(projectsWithId(projects), (project) =>
-    analyticsBudget(project.organization, keyIdOf(project)),
-  );
-  return Promise.all(
-    [...byBudget].slice(0, max).map(async ([budget, sharing]) => ({
-      usage: await rateLimiter.usage(analyticsLimit(budget, limits.analyticsPerHour)),
-      names: byBudget.size > 1 ? sharing.map(({ name }) => name) : [],
-    })),
-  );
-}
 
 export const digestFeature: Feature = {
   command: '/docs-digest',
@@ -57,22 +41,21 @@ export const digestFeature: Feature = {
     how: 'Set up a digest: a weekly post on how people and AI read your docs.',
   },
 
-  async left(context) {
-    const perHour = context.limits.analyticsPerHour;
-    return (await loadBudgets(context, MAX_LEFT)).map(({ usage, names: [first] }) =>
-      leftText(usage, perHour, `requests for numbers${first === undefined ? '' : ` for ${first}`}`),
+  /** Projects of one organization, or with one key, share a limit. */
+  limits(_, { projects, limits, rateLimiter }) {
+    const perHour = limits.analyticsPerHour;
+    const byBudget = Map.groupBy(projectsWithId(projects), (project) =>
+      analyticsBudget(project.organization, keyIdOf(project)),
     );
-  },
-
-  async limits(_, context) {
-    const perHour = context.limits.analyticsPerHour;
-    return (await loadBudgets(context)).map(({ usage, names }) => {
-      const where = names.length > 0 ? ` for ${names.join(', ')}` : '';
-      return {
-        text: `analytics requests${where}: ${hourlyUsageText(usage, perHour)}`,
-        waiting: usage?.waiting ?? 0,
-      };
-    });
+    return Promise.all(
+      [...byBudget].map(async ([budget, sharing]) => {
+        const usage = await rateLimiter.usage(analyticsLimit(budget, perHour));
+        const whose = (names: string[]) => (byBudget.size > 1 ? ` for ${names.join(', ')}` : '');
+        const names = sharing.map(({ name }) => name);
+        const short = `requests for numbers${whose(names.slice(0, 1))}`;
+        return hourlyLimit(usage, perHour, `analytics requests${whose(names)}`, short);
+      }),
+    );
   },
 
   status: {

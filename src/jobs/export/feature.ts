@@ -59,13 +59,10 @@ export const exportFeature: Feature = {
     return { count: waiting.length, what: 'export' };
   },
 
-  left: async ({ limits: { exportsPerPerson: many } }) => [
-    `up to ${formatCount(many)} ${many === 1 ? 'export' : 'exports'} at once`,
-  ],
-
-  async limits(_, { limits }) {
+  async limits(_, { limits: { exportsPerPerson: many, exportStatusPerSecond } }) {
     return [
-      { text: `status checks of exports: up to ${limits.exportStatusPerSecond} a second for each API key` },
+      { left: `up to ${formatCount(many)} ${many === 1 ? 'export' : 'exports'} at once` },
+      { text: `status checks of exports: up to ${exportStatusPerSecond} a second for each API key` },
     ];
   },
 

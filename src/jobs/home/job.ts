@@ -1,13 +1,12 @@
-import type { Permission } from '../../policy.ts';
 import { SlackApiError } from '../../slack/errors.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
-import type { HomeEntry, HomeRuns, Need } from '../feature.ts';
-import { features } from '../features.ts';
+import type { HomeEntry, HomeRuns } from '../feature.ts';
+import { features, homeRunOf } from '../features.ts';
 import { done, type Job, type Outcome, runAgainIn } from '../job.ts';
 import { slackRetryMs } from '../retry.ts';
-import { answerButtonOf, type HomeParts, homeView } from './view.ts';
+import { answerButtonOf, type HomeParts, homeView, refusalText } from './view.ts';
 
 /** Names the refresh of a person's Home tab, to wake it. */
 export const homeRefresh = (teamId: string, userId: string) => ({ job: 'home', id: `${teamId}:${userId}` });
@@ -52,15 +51,9 @@ function handlePublishError(error: SlackApiError, userId: string, context: JobCo
 }
 
 /** More do not help; each open question takes two of Home's 100 blocks. */
-const MAX_NEEDS = 20;
-const MAX_RUNNING = 15;
-const MAX_ENDED = 10;
+const MAX = { needs: 20, running: 15, ended: 10, left: 3 };
 
 const homeRuns = features.flatMap((feature) => feature.homeRuns ?? []);
-const commands = features.flatMap(({ command }) => command ?? []);
-const permissions = features.flatMap(({ permission }) => permission ?? []);
-/** Permissions whose absence a person may notice. */
-const usual = permissions.filter(({ cannot }) => cannot !== undefined);
 
 /** Loads the content of one person's Home tab. */
 async function loadHome(teamId: string, userId: string, context: JobContext): Promise<HomeParts> {
@@ -68,85 +61,66 @@ async function loadHome(teamId: string, userId: string, context: JobContext): Pr
     loadRuns(teamId, userId, context),
     context.policy.permissionsOf(userId),
   ]);
-  const [permissionParts, left] = await Promise.all([
-    loadPermissions(userId, granted, context.policy),
-    loadLeft(granted, context),
+  const permitted = features.filter(({ permission }) => permission && granted?.includes(permission.name));
+  const [refusal, limits] = await Promise.all([
+    permitted.length > 0 ? undefined : loadRefusal(userId, context),
+    Promise.all(permitted.map((feature) => feature.limits?.(teamId, context) ?? [])),
   ]);
-  const needs = runs.flatMap(({ feature, run }) => needsOf(feature, run, userId, context));
-  const entries = runs.flatMap(({ feature, run }) => {
-    const entry = feature.entry(run, userId, context);
-    return entry === undefined ? [] : [{ feature, entry }];
+  const needs = runs.flatMap(({ kind, run }) => needsOf(kind, run, userId, context));
+  const entries = runs.flatMap(({ kind, run }) => {
+    const entry = kind.entry(run, userId, context);
+    return entry === undefined ? [] : [{ ...entry, kind }];
   });
   const ended = entries
-    .map(({ entry }) => entry)
     .filter(({ endedAtMs }) => endedAtMs !== undefined)
     .toSorted((one, other) => (other.endedAtMs ?? 0) - (one.endedAtMs ?? 0));
   const lines = (some: HomeEntry[]) => Promise.all(some.map((entry) => entry.line()));
   return {
-    needs: needs.slice(0, MAX_NEEDS),
-    moreNeeds: Math.max(0, needs.length - MAX_NEEDS),
+    needs: needs.slice(0, MAX.needs),
+    moreNeeds: Math.max(0, needs.length - MAX.needs),
     running: await Promise.all(
       homeRuns.map(async (known) => {
-        const own = entries.flatMap(({ feature, entry }) =>
-          feature === known && entry.endedAtMs === undefined ? [entry] : [],
-        );
-        const more = Math.max(0, own.length - MAX_RUNNING);
-        return { title: known.title, lines: await lines(own.slice(0, MAX_RUNNING)), more };
+        const own = entries.filter(({ kind, endedAtMs }) => kind === known && endedAtMs === undefined);
+        const more = Math.max(0, own.length - MAX.running);
+        return { title: known.title, lines: await lines(own.slice(0, MAX.running)), more };
       }),
     ),
-    ended: await lines(ended.slice(0, MAX_ENDED)),
-    begin: features.flatMap(({ begin, permission }) =>
-      begin && permission && granted?.includes(permission.name) ? [begin] : [],
-    ),
-    ...permissionParts,
-    left,
-    commands,
+    ended: await lines(ended.slice(0, MAX.ended)),
+    begin: permitted.flatMap(({ begin }) => begin ?? []),
+    may: permitted.flatMap(({ permission }) => permission?.may ?? []),
+    refusal,
+    left: limits.flatMap((some) => some.flatMap(({ left }) => left ?? []).slice(0, MAX.left)),
+    commands: features.flatMap(({ command }) => command ?? []),
   };
 }
 
-async function loadRuns(
-  teamId: string,
-  userId: string,
-  context: JobContext,
-): Promise<{ feature: HomeRuns; run: RunBase }[]> {
+async function loadRuns(teamId: string, userId: string, context: JobContext) {
   const [own, ...lasting] = await Promise.all([
     context.runs.ofPerson(teamId, userId),
-    ...homeRuns.map((feature) => feature.lasting?.(teamId, userId, context) ?? []),
+    ...homeRuns.map((kind) => kind.lasting?.(teamId, userId, context) ?? []),
   ]);
   const ids = [...new Set([own, ...lasting].flat())];
   const runs = await context.runs.loadAll(ids, runBase.loose());
-  return runs.flatMap((run) => {
-    const feature = homeRuns.find(({ job }) => job === run.job);
-    const read = feature?.record.safeParse(run);
-    return feature && read?.success ? [{ feature, run: read.data }] : [];
-  });
+  return runs.flatMap((run) => homeRunOf(run) ?? []);
 }
 
-function needsOf({ needs }: HomeRuns, run: RunBase, userId: string, context: JobContext): HomeParts['needs'] {
-  const own: Need[] = needs?.of(run).filter(({ user }) => user === userId) ?? [];
-  return own.flatMap((need) =>
-    needs === undefined ? [] : [{ line: needs.line(run, need, context), button: answerButtonOf(run, need) }],
+const needsOf = ({ needs }: HomeRuns, run: RunBase, userId: string, context: JobContext) =>
+  (needs?.of(run) ?? []).flatMap((need) =>
+    needs === undefined || need.user !== userId
+      ? []
+      : [{ line: needs.line(run, need, context), button: answerButtonOf(run, need) }],
   );
-}
 
-/** Returns the remaining limits of the features that this person may use. */
-async function loadLeft(granted: readonly Permission[] | undefined, context: JobContext): Promise<string[]> {
-  const used = features.filter(({ permission }) => permission && granted?.includes(permission.name));
-  return (await Promise.all(used.map(({ left }) => left?.(context) ?? []))).flat();
-}
-
-async function loadPermissions(
-  userId: string,
-  granted: readonly Permission[] | undefined,
-  policy: JobContext['policy'],
-) {
-  const may = granted && permissions.filter(({ name }) => granted.includes(name)).map(({ may }) => may);
+/** Returns why this person can begin nothing. */
+async function loadRefusal(userId: string, { policy }: JobContext): Promise<string> {
+  // Those whose absence a person may notice.
+  const usual = features.flatMap(({ permission }) => (permission?.cannot ? [permission] : []));
   const [first] = usual;
-  const verdict = may?.length || first === undefined ? undefined : await policy.check(userId, first.name);
-  return {
-    may,
-    missingScope: verdict?.kind === 'unknown' && verdict.missingScope === true,
-    cannot: usual.flatMap(({ cannot }) => cannot ?? []),
-    contacts: verdict?.kind === 'refused' ? verdict.ask : 'the people who run Docket',
-  };
+  const verdict = first && (await policy.check(userId, first.name));
+  return refusalText(
+    usual.flatMap(({ cannot }) => cannot ?? []),
+    verdict?.kind === 'refused'
+      ? verdict
+      : { missingScope: verdict?.kind === 'unknown' && verdict.missingScope },
+  );
 }

@@ -26,13 +26,9 @@ export interface HomeParts {
   ended: Part[][];
   /** How this person can begin, by their permissions. */
   begin: { button: ButtonParts; how: string }[];
-  /** What this person may do; undefined if their identity is unknown. */
-  may: readonly string[] | undefined;
-  /** Their identity stays unknown until an operator adds a scope. */
-  missingScope: boolean;
-  /** What a person without permissions cannot do, and whom to ask. */
-  cannot: readonly string[];
-  contacts: string;
+  /** What this person may do; why they can do nothing. */
+  may: readonly string[];
+  refusal: string | undefined;
   /** The remaining limits. */
   left: readonly string[];
   commands: readonly string[];
@@ -50,10 +46,9 @@ export function homeView(parts: HomeParts): HomeView {
   return { type: 'home', blocks: [...blocks, ...smallBlocks(parts)] };
 }
 
-function firstBlocks({ begin, ...parts }: HomeParts): KnownBlock[] {
-  const why = refusalLine(parts);
+function firstBlocks({ begin, refusal }: HomeParts): KnownBlock[] {
   const [first, ...others] = begin.map(({ button }) => button);
-  const lines = [...begin.map(({ how }) => how), ...(why === undefined ? [] : [why])];
+  const lines = [...begin.map(({ how }) => how), ...(refusal === undefined ? [] : [refusal])];
   return [
     ...message(
       [[{ bold: 'Exports, the docs agent and weekly numbers, from Slack.' }]],
@@ -63,8 +58,7 @@ function firstBlocks({ begin, ...parts }: HomeParts): KnownBlock[] {
   ];
 }
 
-function usedBlocks({ needs, moreNeeds, running, ended, begin, ...parts }: HomeParts): KnownBlock[] {
-  const why = refusalLine(parts);
+function usedBlocks({ needs, moreNeeds, running, ended, begin, refusal }: HomeParts): KnownBlock[] {
   const buttons = begin.map(({ button }) => button);
   return [
     ...(needs.length === 0 ? [] : [heading(`Needs you (${formatCount(needs.length + moreNeeds)})`)]),
@@ -72,24 +66,23 @@ function usedBlocks({ needs, moreNeeds, running, ended, begin, ...parts }: HomeP
     ...(moreNeeds > 0 ? message([[`and ${formatCount(moreNeeds)} more`]]).blocks : []),
     ...running.flatMap(({ title, lines, more }) => section(title, lines, more)),
     ...section('Recently ended', ended),
-    ...(why === undefined ? [] : message([[why]]).blocks),
+    ...(refusal === undefined ? [] : message([[refusal]]).blocks),
     ...(buttons.length === 0 ? [] : message([[{ bold: 'Start something new' }]], buttons).blocks),
   ];
 }
 
-/** Why this person can begin nothing. */
-function refusalLine({
-  may,
-  missingScope,
-  cannot,
-  contacts,
-}: Pick<HomeParts, 'may' | 'missingScope' | 'cannot' | 'contacts'>): string | undefined {
-  if (missingScope) return missingScopeText;
-  if (may === undefined) return 'Slack took too long to say who you are. Open this page again in a moment.';
-  return may.length > 0 ? undefined : `You can't ${orList(cannot).join('')}. Ask ${contacts}.`;
+/** Says why a person can begin nothing, and whom they `ask`; without that, their identity is unknown. */
+export function refusalText(
+  cannot: readonly string[],
+  { ask, missingScope }: { ask?: string; missingScope?: boolean | undefined },
+): string {
+  if (ask !== undefined) return `You can't ${orList(cannot).join('')}. Ask ${ask}.`;
+  return missingScope
+    ? missingScopeText
+    : 'Slack took too long to say who you are. Open this page again in a moment.';
 }
 
-function smallBlocks({ may = [], left, commands }: HomeParts): KnownBlock[] {
+function smallBlocks({ may, left, commands }: HomeParts): KnownBlock[] {
   const mayText = may.length === 0 ? [] : [`You may: ${may.map(lowerFirst).join(' · ')}`];
   const rights = [...mayText, ...left].join(' · ');
   const help = commands.map((command): Part => ({ code: `${command} help` }));

@@ -47,28 +47,22 @@ export function createSystemStatus(parts: SystemParts) {
       ...parts.features,
       rateLimiter: { usage: (limit) => orUndefined(rateLimiter.usage(limit)) },
     };
-    const linesOf = (isFirst: boolean) =>
-      Promise.all(
-        features
-          .flatMap(({ status }) => status ?? [])
-          .filter(({ first = false }) => first === isFirst)
-          .map(
-            async ({ lines, unknown }) =>
-              (await orUndefined(lines(caller.teamId, caller, context))) ?? unknown,
-          ),
-      );
-    const [redisMs, queues, shared, rejectedKeys, overdue, running, lines, limits, contact] =
-      await Promise.all([
-        orUndefined(measurePing()),
-        orUndefined(counts()),
-        orUndefined(store.load()),
-        orUndefined(parts.rejectedKeys(caller.teamId)),
-        orUndefined(parts.countOverdue(OVERDUE_MS)),
-        linesOf(true),
-        linesOf(false),
-        limitsInUse({ teamId: caller.teamId, userId: caller.user.id }, context),
-        orUndefined(parts.contact()),
-      ]);
+    const { teamId } = caller;
+    const sections = features
+      .flatMap(({ status }) => status ?? [])
+      .map(async ({ first, lines, unknown }) => {
+        return { first, lines: (await orUndefined(lines(teamId, caller, context))) ?? unknown };
+      });
+    const [redisMs, queues, shared, rejectedKeys, overdue, read, limits, contact] = await Promise.all([
+      orUndefined(measurePing()),
+      orUndefined(counts()),
+      orUndefined(store.load()),
+      orUndefined(parts.rejectedKeys(teamId)),
+      orUndefined(parts.countOverdue(OVERDUE_MS)),
+      Promise.all(sections),
+      limitsInUse(teamId, context),
+      orUndefined(parts.contact()),
+    ]);
     const own = snapshots();
     const state: SystemState = {
       docs: latest(own.docs, shared?.docs),
@@ -77,10 +71,10 @@ export function createSystemStatus(parts: SystemParts) {
       queues,
       rejectedKeys,
       overdue,
-      running: running.flat(),
-      featureLines: lines.flat(),
-      limits: limits.map(({ text }) => text),
-      waits: limits.filter(({ waiting = 0 }) => waiting > 0).map(({ text }) => text),
+      running: read.flatMap(({ first, lines }) => (first ? lines : [])),
+      featureLines: read.flatMap(({ first, lines }) => (first ? [] : lines)),
+      limits: limits.flatMap(({ text }) => text ?? []),
+      waits: limits.flatMap(({ text, waiting = 0 }) => (text !== undefined && waiting > 0 ? [text] : [])),
       contact,
       upSinceMs,
       ...known(),

@@ -184,25 +184,23 @@ const TIME_LENGTH = 30;
 /** Lines of the audit log, newest first: actions, then refusals. Lines that do not fit are counted. */
 export function auditMessage({ done, refused }: AuditLines): Message {
   if (done.length + refused.length === 0) return message([['The audit log is empty.']]);
-  const fittedRefused = fitLines(refused, MAX_CHARACTERS / 4);
-  const fittedDone = fitLines(done, MAX_CHARACTERS - fittedRefused.length);
-  if (refused.length === 0) return message(fittedDone.lines);
-  return message([...fittedDone.lines, [{ bold: 'Refused' }], ...fittedRefused.lines]);
+  if (refused.length === 0) return message(fitLines(done, MAX_CHARACTERS));
+  const refusals = fitLines(refused, MAX_CHARACTERS / 4);
+  return message([...fitLines(done, (MAX_CHARACTERS * 3) / 4), [{ bold: 'Refused' }], ...refusals]);
 }
 
-/** Returns as many lines as fit, and their length. */
-function fitLines(entries: readonly AuditEntry[], maxLength: number): { lines: Part[][]; length: number } {
+/** Returns as many lines as fit; the others are counted. */
+function fitLines(entries: readonly AuditEntry[], maxLength: number): Part[][] {
   const lines: Part[][] = [];
   let length = 0;
-  for (const entry of entries) {
-    const line = auditLine(entry);
+  for (const line of entries.map(auditLine)) {
     length += lengthOf(line);
     if (length > maxLength) break;
     lines.push(line);
   }
   const rest = entries.length - lines.length;
   if (rest > 0) lines.push([`${formatCount(rest)} older lines don't fit in one message.`]);
-  return { lines, length: Math.min(length, maxLength) };
+  return lines;
 }
 
 /**

@@ -15,7 +15,7 @@ import { exportNeeds } from '../../../src/jobs/export/feature.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import type { RunNeeds } from '../../../src/jobs/feature.ts';
 import { features } from '../../../src/jobs/features.ts';
-import { answerButtonOf, type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
+import { answerButtonOf, type HomeParts, homeView, refusalText } from '../../../src/jobs/home/view.ts';
 import {
   auditMessage,
   detailsMessage,
@@ -24,8 +24,7 @@ import {
 } from '../../../src/jobs/status/view.ts';
 import {
   chooseProjectMessage,
-  hourlyUsageText,
-  leftText,
+  hourlyLimit,
   notPermittedText,
   unknownProjectText,
   waitingText,
@@ -48,6 +47,9 @@ import { answered, type GalleryState, home, modal, post } from '../state.ts';
 
 const aUsage = { used: 100, waiting: 2, free: 0, nextMs: NOW_MS };
 
+const anHourlyLimit = (usage: Parameters<typeof hourlyLimit>[0], what: string, short = '') =>
+  hourlyLimit(usage, 100, what, short);
+
 /** What somebody's Home says who uses Docket. */
 export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   needs: [],
@@ -63,14 +65,12 @@ export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   ],
   ended: [exportLine(ended(anEnding.failed), undefined, ana.id)],
   may: ['Start exports', 'Instruct the docs agent', 'Set up digests, and ask for them'],
-  missingScope: false,
-  cannot: ['start exports', 'instruct the docs agent', 'set up digests'],
-  contacts: '@Ben or @Cem',
+  refusal: undefined,
   begin: features.flatMap(({ begin }) => begin ?? []),
   left: [
     'up to 10 exports at once',
-    leftText(aUsage, 100, 'instructions'),
-    leftText(undefined, 100, 'requests for numbers'),
+    anHourlyLimit(aUsage, 'instructions to the docs agent', 'instructions').left,
+    anHourlyLimit(undefined, '', 'requests for numbers').left,
   ],
   commands: ['/docs-export', '/docs-agent', '/docs-digest', '/docs-status'],
   ...changes,
@@ -110,6 +110,10 @@ const withHeld = (changes: Partial<typeof held>) => ({
 });
 const by = { id: 'U0ANA', name: 'ana' };
 
+const refusal = refusalText(['start exports', 'instruct the docs agent', 'set up digests'], {
+  ask: '@Ben or @Cem',
+});
+
 const homes: GalleryState[] = [
   home('home/in use', homeView(aHome())),
   home(
@@ -131,14 +135,23 @@ const homes: GalleryState[] = [
   ),
   home('home/more runs', homeView(aHome({ running: aHome().running.map((one) => ({ ...one, more: 7 })) }))),
   home('home/first time', homeView(aHome({ running: [], ended: [] }))),
-  home('home/may do nothing', homeView(aHome({ running: [], ended: [], begin: [], left: [], may: [] }))),
+  home(
+    'home/may do nothing',
+    homeView(aHome({ running: [], ended: [], begin: [], left: [], may: [], refusal })),
+  ),
   home(
     'home/only administers',
     homeView(aHome({ running: [], ended: [], begin: [], may: ['Administer Docket'], left: [] })),
   ),
-  home('home/may do nothing any more', homeView(aHome({ begin: [], left: [], may: [] }))),
-  home('home/not known in time', homeView(aHome({ begin: [], left: [], may: undefined }))),
-  home('home/scope missing', homeView(aHome({ begin: [], left: [], may: undefined, missingScope: true }))),
+  home('home/may do nothing any more', homeView(aHome({ begin: [], left: [], may: [], refusal }))),
+  home(
+    'home/not known in time',
+    homeView(aHome({ begin: [], left: [], may: [], refusal: refusalText([], {}) })),
+  ),
+  home(
+    'home/scope missing',
+    homeView(aHome({ begin: [], left: [], may: [], refusal: refusalText([], { missingScope: true }) })),
+  ),
   ...answersOf('unclear start', exportNeeds, anUnclearStart, [
     aRun({ answer: { attempt: anUnclearStart.attempt, by: 'Ben', byId: 'U0BEN', action: 'leave' } }),
     aRun(),
@@ -183,9 +196,9 @@ export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   limits: [
     `posts and edits: ${waitingText(0)}`,
     'status checks of exports: up to 5 a second for each API key',
-    `instructions to the docs agent: ${hourlyUsageText(aUsage, 100)}`,
-    `analytics requests: ${hourlyUsageText({ used: 12, waiting: 1, free: 88, nextMs: NOW_MS }, 100)}`,
-    `edits in Slack: ${hourlyUsageText(undefined, 100)}`,
+    anHourlyLimit(aUsage, 'instructions to the docs agent').text,
+    anHourlyLimit({ used: 12, waiting: 1, free: 88, nextMs: NOW_MS }, 'analytics requests').text,
+    anHourlyLimit(undefined, 'edits in Slack').text,
   ],
   version: '0.1.0',
   role: 'all',
@@ -284,7 +297,7 @@ async function sentBy(
     begin: async () => ({ sinceMs: NOW_MS, recipients: undefined }),
     markSent: async () => {},
   };
-  const admins = async () => ({ ids: ['U0ANA'], complete: true });
+  const admins = async () => ['U0ANA'];
   await send({ admins, alerts, outbox: outbox as unknown as Outbox, now: () => NOW_MS }, waiting);
   return sent.map(({ message }) => message);
 }

@@ -5,7 +5,7 @@ import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import { exportSiteButton } from '../../../src/jobs/export/reply-view.ts';
-import { answerButtonOf, type HomeParts, homeView } from '../../../src/jobs/home/view.ts';
+import { answerButtonOf, type HomeParts, homeView, refusalText } from '../../../src/jobs/home/view.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';
 
@@ -16,9 +16,7 @@ const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   ended: [],
   begin: [{ button: exportSiteButton, how: 'Export a site: so and so.' }],
   may: ['Start exports'],
-  missingScope: false,
-  cannot: ['start exports', 'instruct the docs agent'],
-  contacts: 'the people who run Docket',
+  refusal: undefined,
   left: ['up to 5 at once'],
   commands: ['/docs-export', '/docs-status'],
   ...changes,
@@ -43,7 +41,7 @@ test('whatever runs are called, Slack takes the view and nobody is notified', ()
             running: ['a', 'b', 'c'].map((title) => ({ title, lines: lines.slice(0, 15), more: 9 })),
             ended: lines.slice(15),
             may: [],
-            contacts: names.join(' or '),
+            refusal: refusalText(['start exports'], { ask: names.join(' or ') }),
           }),
         );
         // Throws for a mistake in a block and for a view that is too large.
