@@ -15,11 +15,10 @@ export interface SweeperParts {
 /** Entries woken at once: few trips to Redis, with room for other commands in between. */
 const BATCH_SIZE = 50;
 
-/** Parts of `everyMs`: the gap between sweeps of all processes, and the delay of an overdue entry. */
-const SWEEP_GAP = 0.9;
+/** How late an entry is overdue, as a part of `everyMs`. */
 const SWEEP_LATENESS = 0.2;
 
-/** Wakes overdue entries every `everyMs`, unless another process just did. A failed wake does not stop the others. */
+/** Wakes overdue entries every `everyMs`. A failed wake does not stop the others. */
 export function startSweeper({ due, wake, alsoDo, everyMs, log }: SweeperParts): { stop(): void } {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -34,7 +33,7 @@ export function startSweeper({ due, wake, alsoDo, everyMs, log }: SweeperParts):
 
   async function sweep() {
     try {
-      if (await due.claimSweep(everyMs * SWEEP_GAP)) await wakeOverdue();
+      await wakeOverdue();
       await alsoDo();
     } catch (error) {
       logFailure(error);

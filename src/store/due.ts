@@ -60,10 +60,6 @@ export function createDueStore(redis: RedisClient) {
       }
       return found;
     },
-    /** Returns whether this process should sweep; one process per `everyMs` does. */
-    async claimSweep(everyMs: number): Promise<boolean> {
-      return (await redis.set(keys.sweep(), '1', 'PX', Math.max(1, Math.round(everyMs)), 'NX')) === 'OK';
-    },
     /** Counts one more unexpected error of a BullMQ job. Returns the total. */
     async addError(bullJobId: string): Promise<number> {
       const key = keys.jobErrors(bullJobId);

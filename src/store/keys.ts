@@ -76,8 +76,6 @@ export const keys = {
   health: (part: string) => `${PREFIX}:health:${part}`,
   /** Never written: it routes the question for the time to the node with all other keys. */
   clock: () => `${PREFIX}:clock`,
-  /** One process at a time sweeps. */
-  sweep: () => `${PREFIX}:sweep`,
   jobErrors: (bullJobId: string) => `${PREFIX}:job-errors:${bullJobId}`,
 };
 

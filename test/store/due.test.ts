@@ -68,10 +68,3 @@ test('how many are overdue, and the oldest of each job, is known', async () => {
   expect(found.get('export')).toBeGreaterThanOrEqual(90_000);
   expect(found.get('export')).toBeLessThan(150_000);
 });
-
-test('one process at a time sweeps, and the next one when the time is over', async () => {
-  expect(await due.claimSweep(HOUR_MS)).toBe(true);
-  expect(await createDueStore(redis.client).claimSweep(HOUR_MS)).toBe(false);
-  await redis.client.pexpire(keys.sweep(), 1);
-  await expect.poll(() => due.claimSweep(HOUR_MS)).toBe(true);
-});

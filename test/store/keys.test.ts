@@ -42,7 +42,6 @@ test('all that is written with a name of its own begins with that name', async (
   await createMessageStore(client).publish('m1', aMessage(), 1);
   await writeIntent(client, 'r1', 'start', { token: 'token', sinceMs: 1000 });
   await createRateLimitStore(client).takeSlot({ name: 'post:C1', count: 2, windowMs: 2000 }, { id: 'a' });
-  await createDueStore(client).claimSweep(1000);
   const queues = createQueues(client, () => {});
   onTestFinished(() => queues.close());
   await queues.enqueue('docs-export', 'export', 'r1');
@@ -101,7 +100,6 @@ test('whatever the stores write ends some day, except for settings, threads that
   await runs.saveStep(aThread());
   for (const id of ['a', 'b']) await pace.takeSlot(limit, { id });
   await pace.hold(limit, 1000);
-  await createDueStore(client).claimSweep(1000);
 
   const found = await everyKey();
   expect(found.map(({ key }) => key).sort()).toEqual(
@@ -134,7 +132,6 @@ test('whatever the stores write ends some day, except for settings, threads that
       keys.seenEvents(threadClaim(elsewhere)),
       keys.seenEvents('t1'),
       keys.early(threadClaim(elsewhere)),
-      keys.sweep(),
       keys.posting('T1', 'C1'),
       keys.posted('T1', 'C1'),
       keys.rateLimit('acme'),
