@@ -1,59 +1,59 @@
 import { Job as BullJob } from 'bullmq';
-import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { done, type Job, runAgainIn } from '../../src/jobs/job.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
+import { type SweeperParts, startSweeper } from '../../src/jobs/sweeper.ts';
 import { createWorkers, type Workers } from '../../src/jobs/workers.ts';
 import { rejectWhenStopping, Stopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
+import { createDueStore } from '../../src/store/due.ts';
 import { keys } from '../../src/store/keys.ts';
 import { connectForWork } from '../../src/store/redis/connections.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { unread } from '../support/metrics.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
+import { keptLog } from '../support/runtime/log.ts';
 
-interface Seen {
-  looks: string[];
-  gaveUp: string[];
-}
+const DELAYED = '{docket}:docs-export:delayed';
 
 let redis: TestRedis;
 let queues: Queues;
-let workers: Workers | undefined;
 let connection: ReturnType<typeof connectForWork>;
-let seen: Seen;
 let stopping: AbortController;
+let steps: string[];
+let gaveUp: string[];
+const ends: (() => Promise<void> | void)[] = [];
 
 beforeEach(async () => {
   redis = await startTestRedis();
   connection = connectForWork({ url: redis.url }, defaultTiming, () => {});
   queues = createQueues(connection, () => {});
-  seen = { looks: [], gaveUp: [] };
   stopping = new AbortController();
+  [steps, gaveUp] = [[], []];
 });
 afterEach(async () => {
-  await workers?.close(1000);
+  vi.restoreAllMocks();
+  for (const end of ends.splice(0).reverse()) await end();
   await queues.close();
   connection.disconnect();
   await redis.close();
 });
 
-const aJob = (name: string, run: Job<Seen>['run'], concurrency = 5): Job<Seen> => ({
-  name,
-  queue: 'docs-export',
-  concurrency,
-  run,
-  async giveUp(id, context, ref) {
-    context.gaveUp.push(`${id} ${ref}`);
-  },
-});
-
-const work = (run: Job<Seen>['run']) => workAt([aJob('export', run)]);
-
-function workAt(jobs: Job<Seen>[]) {
-  workers = createWorkers({
-    jobs,
-    context: seen,
+/** Starts a process whose steps do this. */
+function work(run: (id: string) => ReturnType<Job['run']>): Workers {
+  const job: Job<object> = {
+    name: 'export',
+    queue: 'docs-export',
+    concurrency: 5,
+    run(id) {
+      steps.push(id);
+      return run(id);
+    },
+    giveUp: async (id, _, ref) => void gaveUp.push(`${id} ${ref}`),
+  };
+  const workers = createWorkers({
+    jobs: [job],
+    context: {},
     connection,
     stopping: stopping.signal,
     ready: Promise.resolve(),
@@ -61,164 +61,179 @@ function workAt(jobs: Job<Seen>[]) {
     newRef: () => 'ref1',
     metrics: unread,
     timing: { ...defaultTiming, retryMinMs: 1, retryMaxMs: 5 },
-    log: pino({ level: 'silent' }),
+    log: keptLog().log,
     onError: () => {},
   });
+  ends.push(() => workers.close(1000));
+  return workers;
 }
 
-/** A run to be looked at, and what wakes it: both are written before BullMQ is told. */
-const accepted = (id: string) => connection.hset(keys.run(id), 'json', '{}');
+/** Steps a run once more after the first step, which does this. */
+const workTwice = (first: () => unknown = () => {}) =>
+  work(async () => {
+    if (steps.length > 1) return done;
+    await first();
+    return runAgainIn(600_000);
+  });
+
+const enqueue = (id: string, job = 'export') => queues.enqueue('docs-export', job, id);
+
+async function accept(id: string) {
+  await connection.hset(keys.run(id), 'json', '{}');
+  await createRunStore(connection).markDue('export', id);
+}
 async function wake(id: string) {
   await createRunStore(connection).markDue('export', id);
-  await ensure(id);
+  await enqueue(id);
 }
 
-const ensure = (id: string, job = 'export') => queues.enqueue('docs-export', job, id);
+function sweep(changes: Partial<SweeperParts> = {}) {
+  const { log, text } = keptLog();
+  const parts = { due: createDueStore(connection), wake: ({ id }: { id: string }) => enqueue(id) };
+  const sweeper = startSweeper({ ...parts, alsoDo: async () => {}, everyMs: 100, log, ...changes });
+  ends.push(() => sweeper.stop());
+  return text;
+}
 
-test('a wake that comes while the job runs is not slept through', async () => {
-  await accepted('busy');
-  work(async (id, { looks }) => {
-    looks.push(id);
-    if (looks.length === 1) await wake(id);
-    return looks.length === 1 ? runAgainIn(600_000) : done;
-  });
-  await ensure('busy');
-  await expect.poll(() => seen.looks.length).toBeGreaterThan(1);
-});
-
-test('a wake that comes while the job is handed back is not slept through either', async () => {
-  await accepted('handed');
+test('a wake that comes while the job runs, or is handed back, is not slept through', async () => {
+  await accept('one');
+  workTwice(() => wake('one'));
+  await enqueue('one');
+  await expect.poll(() => steps.length).toBeGreaterThan(1);
+  steps = [];
   const moveToDelayed = vi.spyOn(BullJob.prototype, 'moveToDelayed');
   moveToDelayed.mockImplementationOnce(async function (this: BullJob, ...args) {
     moveToDelayed.mockRestore();
-    await wake('handed');
+    await wake('one');
     return this.moveToDelayed(...args);
   });
-  work(async (id, { looks }) => {
-    looks.push(id);
-    return looks.length === 1 ? runAgainIn(600_000) : done;
-  });
-  await ensure('handed');
-  await expect.poll(() => seen.looks.length).toBeGreaterThan(1);
+  await enqueue('one');
+  await expect.poll(() => steps.length).toBeGreaterThan(1);
 });
 
-test('a job that always breaks is given up with a reference, and looked at no more', async () => {
-  work(async (id, { looks }) => {
-    looks.push(id);
+test('a job that always breaks is given up with a reference, and stepped no more', async () => {
+  work(async () => {
     throw new Error('a defect of ours');
   });
-  await ensure('poison');
-  await expect.poll(() => seen.gaveUp).toEqual(['poison ref1']);
-  expect(seen.looks).toHaveLength(8);
-  await ensure('other');
-  await expect.poll(() => seen.gaveUp).toEqual(['poison ref1', 'other ref1']);
-  expect(seen.looks.filter((id) => id === 'poison')).toHaveLength(8);
+  await enqueue('poison');
+  await expect.poll(() => gaveUp).toEqual(['poison ref1']);
+  expect(steps).toHaveLength(8);
 });
 
 test('errors with good attempts between them do not add up', async () => {
-  work(async (id, { looks }) => {
-    looks.push(id);
-    if (looks.length === 40) return done;
-    if (looks.length % 2 === 0) throw new Error('now and then');
+  work(async () => {
+    if (steps.length === 40) return done;
+    if (steps.length % 2 === 0) throw new Error('now and then');
     return runAgainIn(1);
   });
-  await ensure('flaky');
-  await expect.poll(() => seen.looks.length).toBe(40);
-  expect(seen.gaveUp).toEqual([]);
+  await enqueue('flaky');
+  await expect.poll(() => steps.length).toBe(40);
+  expect(gaveUp).toEqual([]);
 });
 
 test('one job for one subject, however often it is asked for; asked for while it runs, it runs once more', async () => {
-  const running = Promise.withResolvers<void>();
   const mayEnd = Promise.withResolvers<void>();
-  work(async (id, { looks }) => {
-    looks.push(id);
-    running.resolve();
+  work(async () => {
     await mayEnd.promise;
     return done;
   });
-  await Promise.all([ensure('one'), ensure('one'), ensure('one')]);
-  await running.promise;
-  await Promise.all([ensure('one'), ensure('one')]);
+  await Promise.all([enqueue('one'), enqueue('one'), enqueue('one')]);
+  await expect.poll(() => steps).toEqual(['one']);
+  await Promise.all([enqueue('one'), enqueue('one')]);
   mayEnd.resolve();
-  await expect.poll(() => seen.looks).toEqual(['one', 'one']);
-  await ensure('two');
-  await expect.poll(() => seen.looks).toEqual(['one', 'one', 'two']);
+  await expect.poll(() => steps).toEqual(['one', 'one']);
+  await enqueue('two');
+  await expect.poll(() => steps).toEqual(['one', 'one', 'two']);
 });
 
-test('a job that waits for its time runs at once when woken', async () => {
-  work(async (id, { looks }) => {
-    looks.push(id);
-    return looks.length < 2 ? runAgainIn(3_600_000) : done;
-  });
-  await ensure('late');
-  await expect.poll(() => seen.looks.length).toBe(1);
-  await expect.poll(() => connection.zcard('{docket}:docs-export:delayed')).toBe(1);
-  await ensure('late');
-  await expect.poll(() => seen.looks.length).toBe(2);
-});
-
-const looksAs =
-  (name: string): Job<Seen>['run'] =>
-  async (id, { looks }) => {
-    looks.push(`${name} ${id}`);
-    return done;
-  };
-
-test('a job that nobody knows fails, and holds up nobody', async () => {
-  work(looksAs('export'));
-  await ensure('new', 'digest');
-  await ensure('other');
-  await expect.poll(() => seen.looks).toEqual(['export other']);
+test('a job that waits for its time runs at once when woken; one that nobody knows fails', async () => {
+  workTwice();
+  await enqueue('new', 'digest');
+  await enqueue('late');
+  await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
+  await enqueue('late');
+  await expect.poll(() => steps.length).toBe(2);
   await expect.poll(() => connection.zcard('{docket}:docs-export:failed')).toBe(1);
 });
 
 test('a job that would begin something outside once the process is to stop is handed back, and counts no error', async () => {
   const called: string[] = [];
-  const running = Promise.withResolvers<void>();
   const mayGoOn = Promise.withResolvers<void>();
   const outside = rejectWhenStopping(stopping.signal, { call: async (id: string) => called.push(id) });
-  const calls: Job<Seen>['run'] = async (id, { looks }) => {
-    looks.push(id);
-    running.resolve();
+  const first = work(async (id) => {
     await mayGoOn.promise;
     await outside.call(id);
     return done;
-  };
-  work(calls);
-  await ensure('one');
-  await running.promise;
+  });
+  await enqueue('one');
+  await expect.poll(() => steps).toEqual(['one']);
   stopping.abort(new Stopping());
   mayGoOn.resolve();
-  await workers?.close(1000);
-  await ensure('two');
-  expect(seen.looks).toEqual(['one']);
-  expect(called).toEqual([]);
+  await first.close(1000);
+  await enqueue('two');
+  expect([steps, called]).toEqual([['one'], []]);
   expect(await connection.keys('{docket}:job-errors:*')).toEqual([]);
   stopping = new AbortController();
-  work(looksAs('next'));
-  await expect.poll(() => seen.looks.toSorted()).toEqual(['next one', 'next two', 'one']);
+  work(async () => done);
+  await expect.poll(() => steps.toSorted()).toEqual(['one', 'one', 'two']);
 });
 
-test('a job whose call has no answer is handed back all the same when the process has to end', async () => {
-  await accepted('hung');
+test('a job whose call has no answer is handed back when the process has to end', async () => {
+  await accept('hung');
   const hang = Promise.withResolvers<void>();
-  work(async (id, { looks }) => {
-    looks.push(id);
+  const first = work(async () => {
     await hang.promise;
     return done;
   });
-  const first = workers;
-  await ensure('hung');
-  await expect.poll(() => seen.looks).toEqual(['hung']);
+  await enqueue('hung');
+  await expect.poll(() => steps).toEqual(['hung']);
   stopping.abort(new Stopping());
-  await first?.close(100);
+  await first.close(100);
   stopping = new AbortController();
-  work(async (id, { looks }) => {
-    looks.push(`${id} elsewhere`);
-    return done;
-  });
+  work(async () => done);
   // The lock of the first one would hold it for longer than this waits.
-  await expect.poll(() => seen.looks).toEqual(['hung', 'hung elsewhere']);
+  await expect.poll(() => steps).toEqual(['hung', 'hung']);
   hang.resolve();
-  await first?.close(1000);
+});
+
+test('a run whose process died before it was queued is stepped; what waits for its time is left alone', async () => {
+  await accept('r1');
+  work(async () => runAgainIn(20_000));
+  sweep();
+  await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
+  await expect.poll(() => createDueStore(connection).overdue(0, 30_000)).toEqual([]);
+  expect(steps).toEqual(['r1']);
+});
+
+test('what a process with a clock far ahead planned is stepped when it is due', async () => {
+  await accept('r1');
+  const realNow = Date.now;
+  const ahead = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 3_600_000);
+  const first = work(async () => runAgainIn(200));
+  await enqueue('r1');
+  await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
+  await first.close(1000);
+  ahead.mockRestore();
+  const before = steps.length;
+  work(async () => runAgainIn(200));
+  sweep();
+  await expect.poll(() => steps.length).toBeGreaterThan(before);
+});
+
+test('a sweep that fails, or a run that cannot be woken, is reported, and the others are woken', async () => {
+  await createRunStore(connection).markDue('export', 'broken');
+  await connection.zadd(keys.activeRuns(), 1, 'export broken');
+  await accept('r1');
+  work(async () => runAgainIn(20_000));
+  let sweeps = 0;
+  const log = sweep({
+    wake: ({ id }) => (id === 'r1' ? enqueue(id) : Promise.reject(new Error('cannot be woken'))),
+    async alsoDo() {
+      sweeps += 1;
+      if (sweeps === 1) throw new Error('Redis is away');
+    },
+  });
+  await expect.poll(() => steps).toEqual(['r1']);
+  await expect.poll(() => sweeps).toBeGreaterThan(1);
+  for (const text of ['cannot be woken', 'Redis is away']) expect(log()).toContain(text);
 });
