@@ -4,6 +4,7 @@ import type { JobContext } from '../../src/jobs/context.ts';
 import { exportJob, linkJob } from '../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../src/jobs/export/record.ts';
 import { done, runAgainIn } from '../../src/jobs/job.ts';
+import { outboxJob } from '../../src/jobs/outbox/job.ts';
 import { defineRunJob, type RunJob, saveAs } from '../../src/jobs/run-job.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { OutboxMessage } from '../../src/slack/outbox.ts';
@@ -11,6 +12,7 @@ import { keys } from '../../src/store/keys.ts';
 import { aLinkRun, aRun } from '../support/jobs/export/builders.ts';
 import { jobContext } from '../support/jobs/world.ts';
 import { redisForTests } from '../support/redis.ts';
+import { aMessage } from '../support/store/builders.ts';
 
 const redis = redisForTests();
 let context: JobContext;
@@ -47,6 +49,17 @@ test.each(cases)('%s whose record is damaged is left out, and the record stays',
   expect(lines).toEqual(
     Array(2).fill(expect.objectContaining({ level: 50, msg: 'the record of a run is damaged' })),
   );
+});
+
+test('a message whose record is damaged is left out, and the record stays', async () => {
+  await context.messages.publish('m1', aMessage(), 1);
+  await redis.client.hset(keys.message('m1'), 'wanted', '{"text":"Ana was here"}');
+  const before = await redis.client.hgetall(keys.message('m1'));
+  const deliverMessage = async (key: string) => void (await context.messages.load(key));
+  expect(await outboxJob.run('m1', { ...context, deliverMessage })).toEqual(done);
+  expect(await redis.client.hgetall(keys.message('m1'))).toEqual(before);
+  expect(await redis.client.zcard(keys.undelivered())).toBe(0);
+  expect(lines).toEqual([expect.objectContaining({ level: 50, message: 'm1' })]);
 });
 
 test.each(cases)('%s whose record is gone is no longer listed', async (_, job, run) => {
