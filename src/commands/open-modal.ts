@@ -2,7 +2,6 @@ import type { ModalView } from '@slack/types';
 import type { Log } from '../runtime/log.ts';
 import { message } from '../slack/blocks.ts';
 import type { SlackApi } from '../slack/client.ts';
-import { checkLimit } from '../slack/limits.ts';
 import { type Caller, UserFacingError } from './intake.ts';
 import type { ModalOrigin } from './registry.ts';
 
@@ -28,7 +27,7 @@ const notOpened = message([
 /** Returns the view with its origin, which its submission includes. */
 export const withOrigin = (view: ModalView, origin: ModalOrigin): ModalView => ({
   ...view,
-  private_metadata: checkLimit('modalPrivateMetadata', JSON.stringify(origin)),
+  private_metadata: JSON.stringify(origin),
 });
 
 /** Opens a modal for the caller, or replaces the modal of the click. Rejects with `UserFacingError`. */

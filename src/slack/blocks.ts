@@ -9,7 +9,7 @@ import type {
   TableBlock,
 } from '@slack/types';
 import type { ChartBlock, MessageBlock } from '../store/messages.ts';
-import { checkLimit, SLACK_LIMITS } from './limits.ts';
+import { SLACK_LIMITS } from './limits.ts';
 import { bidiIsolate, cutBytes, escapeText, formatCount, singleLine } from './text.ts';
 
 /** The content of a message: blocks, and a text for notifications and screen readers. */
@@ -93,11 +93,7 @@ export function layout({ icon, lines, small = [], buttons = [], menu, text }: La
 /** Returns a message of several parts, from top to bottom. `text` replaces all of their texts. */
 export function compose(text: Part[][], parts: (Message | MessageBlock)[]): Message {
   const blocks = parts.flatMap((part) => ('blocks' in part ? part.blocks : [part]));
-  const ofType = (type: MessageBlock['type']) => blocks.filter((block) => block.type === type);
-  checkLimit('charts', ofType('data_visualization'));
-  checkLimit('tablesText', shownText(ofType('table')));
-  checkLimit('messageBlocksText', shownText(blocks));
-  return { text: toText(text), blocks: checkLimit('messageBlocks', blocks) };
+  return { text: toText(text), blocks };
 }
 
 /** Slack refuses a cell without a text. */
@@ -116,10 +112,10 @@ export function tableBlock(header: string[], rows: (string | number)[][]): Table
     rows.length > 0 && rows.every((row) => typeof row[column] === 'number');
   return {
     type: 'table',
-    column_settings: checkLimit('tableColumns', header).map((_, column) =>
+    column_settings: header.map((_, column) =>
       isNumeric(column) ? { align: 'right' } : { is_wrapped: true },
     ),
-    rows: checkLimit('tableRows', [header, ...rows]).map((row) => checkLimit('tableColumns', row).map(cell)),
+    rows: [header, ...rows].map((row) => row.map(cell)),
   };
 }
 
@@ -133,22 +129,20 @@ export interface ChartParts {
 }
 
 /** Returns a bar chart. Some workspaces refuse it: a message with one needs a fallback. */
-export function chartBlock(parts: ChartParts): ChartBlock {
-  const { title, series, labels, xTitle, yTitle } = parts;
-  const categories = checkLimit('chartPoints', labels).map((label) => checkLimit('chartLabel', label));
+export function chartBlock({ title, series, labels, xTitle, yTitle }: ChartParts): ChartBlock {
   return {
     type: 'data_visualization',
-    title: checkLimit('chartTitle', title),
+    title,
     chart: {
       type: 'bar',
-      series: checkLimit('chartSeries', series).map(({ name, values }) => ({
-        name: checkLimit('chartLabel', name),
-        data: categories.map((label, index) => ({ label, value: values[index] ?? 0 })),
+      series: series.map(({ name, values }) => ({
+        name,
+        data: labels.map((label, index) => ({ label, value: values[index] ?? 0 })),
       })),
       axis_config: {
-        categories,
-        ...(xTitle !== undefined && { x_label: checkLimit('chartAxisTitle', xTitle) }),
-        ...(yTitle !== undefined && { y_label: checkLimit('chartAxisTitle', yTitle) }),
+        categories: labels,
+        ...(xTitle !== undefined && { x_label: xTitle }),
+        ...(yTitle !== undefined && { y_label: yTitle }),
       },
     },
   };
@@ -163,20 +157,20 @@ interface SmallText {
 /** Returns small lines, which explain the rest. */
 export function contextBlock(lines: Part[][]): ContextBlock {
   const texts: SmallText[] = [];
-  for (const { type, text } of joinLines(lines).map(toSmallText)) {
+  for (const small of joinLines(lines).map(toSmallText)) {
     const last = texts.at(-1);
-    if (last && (type === undefined || last.type === undefined || last.type === type)) {
-      last.text += text;
-      if (type !== undefined) last.type ??= type;
-    } else if (last || text.trim() !== '') texts.push({ text, ...(type && { type }) });
+    if (last && (!small.type || !last.type || last.type === small.type)) {
+      last.text += small.text;
+      if (small.type) last.type = small.type;
+    } else if (last || small.text.trim() !== '') texts.push(small);
   }
-  const shown = texts.filter(({ text }) => text.trim() !== '');
-  for (const { text } of shown) checkLimit('textObject', text);
   // Without these, `:x:` in a person's name would be a picture, and addresses and channel names would be links.
-  const elements = shown.map(({ type = 'plain_text', text }) =>
-    type === 'mrkdwn' ? { type, text, verbatim: true } : { type, text, emoji: false },
-  );
-  return { type: 'context', elements: checkLimit('contextElements', elements) };
+  const elements = texts
+    .filter(({ text }) => text.trim() !== '')
+    .map(({ type = 'plain_text', text }) =>
+      type === 'mrkdwn' ? { type, text, verbatim: true } : { type, text, emoji: false },
+    );
+  return { type: 'context', elements };
 }
 
 /** Looks the same in plain text and in markup, so it needs no element of its own. */
@@ -205,19 +199,6 @@ const joinLines = (lines: Part[][]): Part[] =>
 const spoken = (text: string) => text.replaceAll('▲ ', 'up ').replaceAll('▼ ', 'down ');
 
 const toText = (lines: Part[][]) => cutBytes(spoken(joinLines(lines).map(toMrkdwn).join('')), MAX_TEXT_BYTES);
-
-/** Fields of blocks with visible text, which Slack counts. */
-const shownFields = new Set(['text', 'title', 'alt_text', 'label', 'name', 'fallback']);
-
-/** Returns all visible text in blocks, as Slack counts it: escaped. */
-function shownText(value: unknown, field = ''): string {
-  if (typeof value === 'string') return shownFields.has(field) ? escapeText(value) : '';
-  if (Array.isArray(value)) return value.map((item) => shownText(item, field)).join('');
-  if (value === null || typeof value !== 'object') return '';
-  return Object.entries(value)
-    .map(([name, item]) => shownText(item, name))
-    .join('');
-}
 
 /** Slack refuses elements without a text. */
 const isEmpty = (part: Part) => textOfPlain(part) === '';
@@ -256,41 +237,31 @@ function formatUtc(ms: number): string {
 function toActions(buttons: ButtonParts[], menu: MenuParts | undefined): ActionsBlock {
   const elements = buttons.map(toButton);
   if (menu === undefined) return { type: 'actions', elements };
-  return {
-    type: 'actions',
-    block_id: checkLimit('blockId', menu.value),
-    elements: [...elements, toOverflow(menu)],
-  };
+  const options = menu.entries.map(({ label, action }) => ({ text: plainText(label), value: action }));
+  const overflow: Overflow = { type: 'overflow', action_id: MENU_ACTION, options };
+  return { type: 'actions', block_id: menu.value, elements: [...elements, overflow] };
 }
 
-const toOverflow = ({ entries }: MenuParts): Overflow => ({
-  type: 'overflow',
-  action_id: MENU_ACTION,
-  options: checkLimit('menuEntries', entries).map(({ label, action }) => ({
-    text: plainText(checkLimit('optionText', label)),
-    value: checkLimit('menuValue', action),
-  })),
-});
-
-function toButton(parts: ButtonParts): Button {
+function toButton({ label, action, value, url, style, confirm }: ButtonParts): Button {
   return {
     type: 'button',
-    text: plainText(checkLimit('buttonText', parts.label)),
-    action_id: parts.action,
-    ...(parts.value !== undefined && { value: checkLimit('buttonValue', parts.value) }),
-    ...(parts.url !== undefined && { url: checkLimit('buttonUrl', parts.url) }),
-    ...(parts.style && { style: parts.style }),
-    ...(parts.confirm && { confirm: toConfirmation(parts.confirm) }),
+    text: plainText(label),
+    action_id: action,
+    ...(value !== undefined && { value }),
+    ...(url !== undefined && { url }),
+    ...(style && { style }),
+    ...(confirm && { confirm: toConfirmation(confirm) }),
   };
 }
 
-const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
+/** Returns a text object in which nothing is markup. */
+export const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
 
 const toConfirmation = ({ title, text, yes, no, style }: NonNullable<ButtonParts['confirm']>) => ({
-  title: plainText(checkLimit('confirmTitle', title)),
-  text: plainText(checkLimit('confirmText', text)),
-  confirm: plainText(checkLimit('confirmButton', yes)),
-  deny: plainText(checkLimit('confirmButton', no)),
+  title: plainText(title),
+  text: plainText(text),
+  confirm: plainText(yes),
+  deny: plainText(no),
   ...(style && { style }),
 });
 
@@ -321,35 +292,24 @@ export async function fillLinks(
     }
     const elements: typeof block.elements = [];
     for (const element of block.elements) {
-      if (element.type !== 'button' || !element.url?.startsWith(LINK_SCHEME)) {
-        elements.push(element);
-        continue;
-      }
-      const url = await findLink(element.url.slice(LINK_SCHEME.length));
-      if (url !== undefined && url.length <= SLACK_LIMITS.buttonUrl) elements.push({ ...element, url });
-      else if (url !== undefined) blocks.push(...message([[{ link: url, label: element.text.text }]]).blocks);
+      const isLink = element.type === 'button' && element.url?.startsWith(LINK_SCHEME);
+      const url = isLink ? await findLink(element.url?.slice(LINK_SCHEME.length) ?? '') : undefined;
+      if (!isLink) elements.push(element);
+      else if (url && url.length <= SLACK_LIMITS.buttonUrl) elements.push({ ...element, url });
+      else if (url) blocks.push(...message([[{ link: url, label: element.text.text }]]).blocks);
     }
     if (elements.length > 0) blocks.push({ ...block, elements });
   }
   return { text: original.text, blocks };
 }
 
-/** Returns a message as text alone, for blocks that Slack refuses: the text, and the links of blocks and buttons. */
-export function textOnly(original: Message): Message {
-  const links = original.blocks.flatMap((block) => {
-    if (block.type === 'actions')
-      return block.elements.flatMap((one) =>
-        one.type === 'button' && one.url ? [mrkdwnLink(one.url, one.text.text)] : [],
-      );
-    if (block.type !== 'rich_text') return [];
-    const parts = block.elements.flatMap((section) =>
-      section.type === 'rich_text_section' ? section.elements : [],
-    );
-    return parts.flatMap((part) =>
-      part.type === 'link' ? [mrkdwnLink(part.url, part.text ?? part.url)] : [],
-    );
-  });
-  return { text: [original.text, ...links].join('\n'), blocks: [] };
+/** Returns a message as text alone, for blocks that Slack refuses: the text, and the links of buttons. */
+export function textOnly({ text, blocks }: Message): Message {
+  const buttons = blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []));
+  const links = buttons.flatMap((one) =>
+    one.type === 'button' && one.url ? [mrkdwnLink(one.url, one.text.text)] : [],
+  );
+  return { text: [text, ...links].join('\n'), blocks: [] };
 }
 
 /** Returns a link in `mrkdwn`, escaped so that nothing in the address can end it early. */

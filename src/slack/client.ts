@@ -46,13 +46,8 @@ const CLOCK_TOLERANCE_MS = 3_600_000;
 export type SlackApi = ReturnType<typeof createSlackApi>;
 
 export function createSlackApi(options: SlackWebOptions) {
-  const { call, gate, missingScopes } = createSlackWeb(options);
+  const { call, isRefused, refusedForMs, missingScopes } = createSlackWeb(options);
   let own: Pick<Identity, 'teamId' | 'enterpriseId'> | undefined;
-  async function conversation(channelId: string) {
-    const { channel } = await call('conversations.info', { channel: channelId });
-    if (!channel) throw new SlackApiError('unclear', 'conversations.info', 'no_channel');
-    return channel;
-  }
 
   async function identity(): Promise<Identity> {
     const { team_id, enterprise_id, user_id, bot_id, url } = await call('auth.test', {});
@@ -62,23 +57,20 @@ export function createSlackApi(options: SlackWebOptions) {
     return { ...own, botUserId: user_id, botId: bot_id, url };
   }
 
-  const body = ({ text, blocks }: Message) => ({ text, ...(blocks.length > 0 && { blocks }) });
+  async function conversation(channel: string) {
+    const answer = await call('conversations.info', { channel });
+    return given('conversations.info', answer.channel);
+  }
 
   /** Returns undefined if Slack does not show us the person, which no retry changes. */
-  async function findUser(userId: string) {
-    try {
-      const { user } = await call('users.info', { user: userId });
-      if (!user) throw new SlackApiError('unclear', 'users.info', 'no_user');
-      return user;
-    } catch (error) {
-      if (error instanceof SlackApiError && error.kind === 'place') return undefined;
-      throw error;
-    }
+  async function findUser(user: string) {
+    const answer = await call('users.info', { user }).catch(ignore('place'));
+    return answer && given('users.info', answer.user);
   }
 
   return {
     /** Returns for how many milliseconds calls still reject with kind `token`, because Slack refuses it. */
-    refusedForMs: gate.waitMs,
+    refusedForMs,
 
     missingScopes,
 
@@ -89,8 +81,8 @@ export function createSlackApi(options: SlackWebOptions) {
      * token when that is due; never rejects.
      */
     async pausedForMs(): Promise<number> {
-      if (gate.isRefused() && gate.waitMs() === 0) await identity().catch(() => {});
-      return gate.waitMs();
+      if (isRefused() && refusedForMs() === 0) await identity().catch(() => {});
+      return refusedForMs();
     },
 
     async person(userId: string): Promise<Person> {
@@ -107,20 +99,15 @@ export function createSlackApi(options: SlackWebOptions) {
     },
 
     /** Returns user ids; undefined if the workspace has no such user group. */
-    async groupMembers(groupId: string): Promise<string[] | undefined> {
-      try {
-        const response = await call('usergroups.users.list', { usergroup: groupId });
-        return response.users ?? [];
-      } catch (error) {
-        if (error instanceof SlackApiError && error.kind === 'missing') return undefined;
-        throw error;
-      }
+    async groupMembers(usergroup: string): Promise<string[] | undefined> {
+      const answer = await call('usergroups.users.list', { usergroup }).catch(ignore('missing'));
+      return answer && (answer.users ?? []);
     },
 
     /** Returns the active user groups; `handle` has no `@`. */
     async groups(): Promise<{ id: string; handle: string }[]> {
-      const response = await call('usergroups.list', {});
-      return (response.usergroups ?? []).flatMap(({ id, handle }) => (id && handle ? [{ id, handle }] : []));
+      const { usergroups = [] } = await call('usergroups.list', {});
+      return usergroups.flatMap(({ id, handle }) => (id && handle ? [{ id, handle }] : []));
     },
 
     /**
@@ -136,20 +123,15 @@ export function createSlackApi(options: SlackWebOptions) {
     },
 
     /** Returns the first members' ids, up to `MEMBER_PAGES` pages. Rejects as `channel` does. */
-    async members(channelId: string): Promise<string[]> {
-      const members: string[] = [];
-      let cursor: string | undefined;
-      for (let page = 0; page < MEMBER_PAGES; page += 1) {
-        const response = await call('conversations.members', {
-          channel: channelId,
-          limit: 1000,
-          ...(cursor && { cursor }),
-        });
-        members.push(...(response.members ?? []));
-        cursor = response.response_metadata?.next_cursor;
-        if (!cursor) break;
+    async members(channel: string): Promise<string[]> {
+      const found: string[] = [];
+      let cursor = '';
+      for (let page = 0; page < MEMBER_PAGES && (page === 0 || cursor); page += 1) {
+        const answer = await call('conversations.members', { channel, limit: 1000, cursor });
+        found.push(...(answer.members ?? []));
+        cursor = answer.response_metadata?.next_cursor ?? '';
       }
-      return members;
+      return found;
     },
 
     /** Returns the name without its `#`. Rejects with kind `place` if it is private: not everybody may know it. */
@@ -178,29 +160,25 @@ export function createSlackApi(options: SlackWebOptions) {
       await call('views.publish', { user_id: userId, view });
     },
 
-    async openDirectMessage(userId: string): Promise<string> {
-      const { channel } = await call('conversations.open', { users: userId });
-      if (!channel?.id) throw new SlackApiError('unclear', 'conversations.open', 'no_channel');
-      return channel.id;
+    async openDirectMessage(users: string): Promise<string> {
+      const { channel } = await call('conversations.open', { users });
+      return given('conversations.open', channel?.id);
     },
 
     async post(
-      { channel, threadTs }: Place,
+      place: Place,
       content: Message,
       metadata: DeliveryMetadata,
       isTooLate: IsTooLate,
     ): Promise<PostedMessage> {
       const message = {
-        channel,
-        ...body(content),
-        ...(threadTs !== undefined && { thread_ts: threadTs }),
+        ...placed(place, content),
         metadata: { event_type: EVENT_TYPE, event_payload: { ...metadata } },
         unfurl_links: false,
         unfurl_media: false,
       };
-      const response = await call('chat.postMessage', message, { isTooLate });
-      if (!response.ts || !response.channel) throw new SlackApiError('unclear', 'chat.postMessage', 'no_ts');
-      return { channel: response.channel, ts: response.ts };
+      const { channel, ts } = await call('chat.postMessage', message, { isTooLate });
+      return { channel: given('chat.postMessage', channel), ts: given('chat.postMessage', ts) };
     },
 
     async edit(place: PostedMessage, { text, blocks }: Message, isTooLate: IsTooLate): Promise<void> {
@@ -218,42 +196,34 @@ export function createSlackApi(options: SlackWebOptions) {
      * whether it arrived: in a thread without replies it never does. Rejects with kind `place` if the person or the bot
      * is not in the conversation.
      */
-    async postEphemeralTo(
-      { channel, user, threadTs }: { channel: string; user: string; threadTs?: string },
-      message: Message,
-    ): Promise<void> {
-      const to = { channel, user, ...(threadTs !== undefined && { thread_ts: threadTs }) };
-      await call('chat.postEphemeral', { ...to, ...body(message) });
+    async postEphemeralTo({ user, ...place }: Place & { user: string }, content: Message): Promise<void> {
+      await call('chat.postEphemeral', { user, ...placed(place, content) });
     },
 
     /**
-     * Begins the upload of a file: `uploadBytes` takes its bytes, and `completeUpload` finishes it. Anybody who knows
-     * `uploadUrl` may upload in our name. Rejects with kind `refused` if the workspace takes no files.
+     * Begins the upload of a file of so many bytes: `uploadBytes` takes them, and `completeUpload` finishes it. Anybody
+     * who knows `uploadUrl` may upload in our name. Rejects with kind `refused` if the workspace takes no files.
      */
-    async getUploadAddress(file: {
-      filename: string;
-      /** Size of the file. */
-      bytes: number;
-    }): Promise<{ fileId: string; uploadUrl: string }> {
+    async getUploadAddress(file: { filename: string; bytes: number }) {
       const { filename, bytes: length } = file;
-      const response = await call('files.getUploadURLExternal', { filename, length });
-      const { file_id: fileId, upload_url: uploadUrl } = response;
-      if (!fileId || !uploadUrl || !URL.canParse(uploadUrl))
-        throw new SlackApiError('unclear', 'files.getUploadURLExternal', 'no_address');
-      return { fileId, uploadUrl };
+      const method = 'files.getUploadURLExternal';
+      const { file_id, upload_url = '' } = await call(method, { filename, length });
+      return {
+        fileId: given(method, file_id),
+        uploadUrl: given(method, URL.canParse(upload_url) ? upload_url : undefined),
+      };
     },
 
     uploadBytes,
 
     /**
-     * Finishes the upload of a file. The file is shared in the channel or thread a little later; without a channel it
-     * is not shared. If the outcome is unknown, `fileInfo` shows it.
+     * Finishes the upload of a file: a little later, it is shared in the thread under `threadTs`. If the outcome is
+     * unknown, `fileInfo` shows it.
      */
     async completeUpload(file: {
       fileId: string;
       title: string;
       channel: string;
-      /** The root of a thread in `channel`. */
       threadTs: string;
     }): Promise<void> {
       const { fileId: id, title, channel: channel_id, threadTs: thread_ts } = file;
@@ -262,34 +232,28 @@ export function createSlackApi(options: SlackWebOptions) {
 
     /** Returns the channels in which a file is shared. Rejects with kind `missing` if its upload was never finished. */
     async fileInfo(fileId: string): Promise<{ sharedIn: string[] }> {
-      const { file } = await call('files.info', { file: fileId });
-      if (!file) throw new SlackApiError('unclear', 'files.info', 'no_file');
-      const shares = { ...file.shares?.public, ...file.shares?.private };
-      return { sharedIn: Object.keys(shares).filter((channel) => shares[channel]?.some(({ ts }) => ts)) };
+      const { shares } = given('files.info', (await call('files.info', { file: fileId })).file);
+      const all = { ...shares?.public, ...shares?.private };
+      return { sharedIn: Object.keys(all).filter((channel) => all[channel]?.some(({ ts }) => ts)) };
     },
 
     /** Adds a reaction by the bot; its name has no colons. Also resolves if it exists already. */
     async addReaction({ channel, ts: timestamp }: PostedMessage, name: string): Promise<void> {
-      await call('reactions.add', { channel, timestamp, name }).catch(ignoreCode('already_reacted'));
+      await call('reactions.add', { channel, timestamp, name }).catch(ignore('already_reacted'));
     },
 
     /** Removes a reaction of the bot. Also resolves if it does not exist. */
     async removeReaction({ channel, ts: timestamp }: PostedMessage, name: string): Promise<void> {
-      await call('reactions.remove', { channel, timestamp, name }).catch(ignoreCode('no_reaction'));
+      await call('reactions.remove', { channel, timestamp, name }).catch(ignore('no_reaction'));
     },
 
     /**
      * Reads one page of a conversation or a thread since a time. Returns our message with this key in its metadata, if
      * it is there, and the cursor of the next page.
      */
-    async findMessage(key: string, { channel, threadTs }: Place, sinceMs: number, cursor?: string) {
-      const page = {
-        channel,
-        limit: 200,
-        include_all_metadata: true,
-        oldest: String(Math.max(0, Math.floor((sinceMs - CLOCK_TOLERANCE_MS) / 1000))),
-        ...(cursor !== undefined && { cursor }),
-      };
+    async findMessage(key: string, { channel, threadTs }: Place, sinceMs: number, cursor = '') {
+      const oldest = String(Math.max(0, Math.floor((sinceMs - CLOCK_TOLERANCE_MS) / 1000)));
+      const page = { channel, limit: 200, include_all_metadata: true, oldest, cursor };
       const { messages = [], response_metadata: more } = await (threadTs === undefined
         ? call('conversations.history', page)
         : call('conversations.replies', { ...page, ts: threadTs }));
@@ -303,13 +267,28 @@ export function createSlackApi(options: SlackWebOptions) {
   };
 }
 
+const placed = ({ channel, threadTs }: Place, { text, blocks }: Message) => ({
+  channel,
+  text,
+  ...(blocks.length > 0 && { blocks }),
+  ...(threadTs !== undefined && { thread_ts: threadTs }),
+});
+
+/** Returns a field of an answer. An answer without it is unclear. */
+function given<T>(method: string, value: T | undefined): NonNullable<T> {
+  if (value === undefined || value === null || value === '')
+    throw new SlackApiError('unclear', method, 'unreadable');
+  return value;
+}
+
 /** Returns whether a conversation is public; if Slack does not say, it counts as private. */
 const isPublic = (channel: { is_private?: boolean; is_im?: boolean; is_mpim?: boolean }) =>
   channel.is_private === false && !channel.is_im && !channel.is_mpim;
 
-/** Returns a handler that rethrows every error but the one with this code. */
-const ignoreCode = (done: string) => (error: unknown) => {
-  if (!(error instanceof SlackApiError) || error.code !== done) throw error;
+/** Returns a handler that rethrows every error but those of this kind or code. */
+const ignore = (kindOrCode: string) => (error: unknown) => {
+  if (!(error instanceof SlackApiError) || ![error.kind, error.code].includes(kindOrCode)) throw error;
+  return undefined;
 };
 
 /** Returns the facts about a person that decide permissions, from `users.info`. `own` is the app's workspace. */

@@ -25,32 +25,29 @@ export const slackErrorKinds = [
 ] as const;
 export type SlackErrorKind = (typeof slackErrorKinds)[number];
 
+interface ErrorDetails {
+  /** How long Slack asked us to wait, in milliseconds. */
+  retryAfterMs?: number | undefined;
+  /** The refused places in the blocks, as JSON pointers, if Slack names them. */
+  pointers?: string[];
+  /** The scopes that the app lacks, as Slack names them: any one of them is enough. */
+  needed?: string | undefined;
+}
+
 /** A call to Slack has no result. Decide by `kind`; `code` is Slack's error code, safe to log and to show. */
 export class SlackApiError extends Error {
   override readonly name = 'SlackApiError';
-  readonly kind: SlackErrorKind;
-  readonly method: string;
-  readonly code: string;
-  /** How long Slack asked us to wait, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
-  /** The refused places in the blocks, as JSON pointers, if Slack names them. */
-  readonly pointers: string[];
-  /** The scopes that the app lacks, as Slack names them: any one of them is enough. */
-  readonly needed: string | undefined;
+  declare readonly kind: SlackErrorKind;
+  declare readonly method: string;
+  declare readonly code: string;
+  declare readonly retryAfterMs: ErrorDetails['retryAfterMs'];
+  declare readonly pointers: string[];
+  declare readonly needed: ErrorDetails['needed'];
 
-  constructor(
-    kind: SlackErrorKind,
-    method: string,
-    code: string,
-    details: { retryAfterMs?: number | undefined; pointers?: string[]; needed?: string | undefined } = {},
-  ) {
-    super(`${method}: ${code}${details.needed === undefined ? '' : ` (needs ${details.needed})`}`);
-    this.kind = kind;
-    this.method = method;
-    this.code = code;
-    this.retryAfterMs = details.retryAfterMs;
-    this.pointers = details.pointers ?? [];
-    this.needed = details.needed;
+  constructor(kind: SlackErrorKind, method: string, code: string, details: ErrorDetails = {}) {
+    const { retryAfterMs, pointers = [], needed } = details;
+    super(`${method}: ${code}${needed === undefined ? '' : ` (needs ${needed})`}`);
+    Object.assign(this, { kind, method, code, retryAfterMs, pointers, needed });
   }
 }
 
@@ -65,55 +62,32 @@ export const lacksScope = (error: unknown) =>
   error instanceof SlackApiError && error.code === 'missing_scope';
 
 // From the error tables of the methods in use, on Slack's method pages.
-const kindOfCode: Record<string, SlackErrorKind> = {
-  channel_not_found: 'place',
-  not_in_channel: 'place',
-  is_archived: 'place',
-  restricted_action: 'place',
-  restricted_action_read_only_channel: 'place',
-  restricted_action_thread_locked: 'place',
-  restricted_action_thread_only_channel: 'place',
-  restricted_action_non_threadable_channel: 'place',
-  cannot_reply_to_message: 'place',
-  thread_not_found: 'place',
-  thread_locked: 'place',
-  user_not_in_channel: 'place',
-  messages_tab_disabled: 'place',
-  user_disabled: 'place',
-  user_not_found: 'place',
-  user_not_visible: 'place',
-  cannot_dm_bot: 'place',
-  invalid_blocks: 'blocks',
-  invalid_blocks_format: 'blocks',
-  msg_blocks_too_long: 'blocks',
-  view_too_large: 'blocks',
-  message_not_found: 'missing',
-  file_not_found: 'missing',
-  file_deleted: 'missing',
-  no_such_subteam: 'missing',
-  // The workspace's plan has no user groups at all.
-  plan_upgrade_required: 'missing',
-  invalid_trigger_id: 'missing',
-  expired_trigger_id: 'missing',
-  exchanged_trigger_id: 'missing',
-  ratelimited: 'limited',
-  rate_limited: 'limited',
-  message_limit_exceeded: 'limited',
-  not_authed: 'token',
-  invalid_auth: 'token',
-  account_inactive: 'token',
-  token_revoked: 'token',
-  token_expired: 'token',
-  missing_scope: 'token',
-  // Failures inside Slack: by its documentation, the call may or may not have finished.
-  internal_error: 'unclear',
-  fatal_error: 'unclear',
-  service_unavailable: 'unclear',
-  request_timeout: 'unclear',
-  // While the workspace moves into an Enterprise organization, calls fail now and then.
-  team_added_to_org: 'unclear',
-  unreadable: 'unclear',
+const codesOfKind: Partial<Record<SlackErrorKind, string>> = {
+  place: `
+    channel_not_found not_in_channel is_archived restricted_action restricted_action_read_only_channel
+    restricted_action_thread_locked restricted_action_thread_only_channel restricted_action_non_threadable_channel
+    cannot_reply_to_message thread_not_found thread_locked user_not_in_channel messages_tab_disabled user_disabled
+    user_not_found user_not_visible cannot_dm_bot`,
+  blocks: 'invalid_blocks invalid_blocks_format msg_blocks_too_long view_too_large',
+  // A workspace whose plan has no user groups refuses with `plan_upgrade_required`.
+  missing: `
+    message_not_found file_not_found file_deleted no_such_subteam plan_upgrade_required
+    invalid_trigger_id expired_trigger_id exchanged_trigger_id`,
+  limited: 'ratelimited rate_limited message_limit_exceeded',
+  token: 'not_authed invalid_auth account_inactive token_revoked token_expired missing_scope',
+  // By Slack's documentation, the call may or may not have finished. While the workspace moves into an Enterprise
+  // organization (`team_added_to_org`), calls fail now and then.
+  unclear: 'internal_error fatal_error service_unavailable request_timeout team_added_to_org unreadable',
 };
+
+const kindOfCode = new Map(
+  Object.entries(codesOfKind).flatMap(([kind, codes]) =>
+    codes
+      .trim()
+      .split(/\s+/)
+      .map((code) => [code, kind as SlackErrorKind] as const),
+  ),
+);
 
 /** The error code of requests that were too late: certainly nothing was sent. */
 export const TOO_LATE = 'too_late';
@@ -140,7 +114,7 @@ export function toSlackApiError(method: string, error: unknown): SlackApiError {
     const code = /^[a-z0-9_]{1,80}$/.test(error.data.error) ? error.data.error : 'unreadable';
     const pointers = error.data.response_metadata?.messages ?? [];
     const needed = parseScopes((error.data as { needed?: unknown }).needed);
-    return new SlackApiError(kindOfCode[code] ?? 'refused', method, code, { pointers, needed });
+    return new SlackApiError(kindOfCode.get(code) ?? 'refused', method, code, { pointers, needed });
   }
   if (error instanceof WebAPIHTTPError)
     return new SlackApiError('unclear', method, `http_${error.statusCode}`);

@@ -8,13 +8,6 @@ import { isPermanent, SlackApiError } from './errors.ts';
 import type { Mentions, Names } from './markdown/inline.ts';
 import { holdWhenLimited, readRateLimit } from './rate-limits.ts';
 
-/** Fewer consecutive failures may pass by themselves. */
-const FAILURES_BEFORE_ERROR = 3;
-
-/** Returns whether Slack refused the bot, which no retry changes. */
-const isRefused = (error: unknown) =>
-  error instanceof SlackApiError && (error.kind === 'token' || error.kind === 'refused');
-
 /** Loads the bot's identity, and retries until Slack answers. Until then, Docket refuses commands. */
 export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>, log: Log) {
   let identity: Identity | undefined;
@@ -26,7 +19,8 @@ export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs
       identity = await slack.identity();
       log.info({ team: identity.teamId, bot: identity.botUserId }, 'authenticated with Slack');
     } catch (error) {
-      const level = isRefused(error) || failures >= FAILURES_BEFORE_ERROR ? 'error' : 'warn';
+      const isRefused = error instanceof SlackApiError && ['token', 'refused'].includes(error.kind);
+      const level = isRefused ? 'error' : 'warn';
       log[level](
         { err: error },
         'Slack does not say who the bot is; check SLACK_BOT_TOKEN and SLACK_API_URL',
@@ -82,25 +76,20 @@ const ifPermanent =
 
 /** Returns cached look-ups of who may read a conversation, see `ConversationReaders`. */
 export function createConversationReaders(parts: ConversationReadersParts) {
-  /** Returns Slack's facts about a channel; `otherwise` if Slack does not answer, or never will. */
+  /** If Slack does not answer, or never will, the channel counts as private and without members. */
   function lookUp<T>(load: (id: string) => Promise<T>, otherwise: T) {
     const loadCached = cached(parts, (id) => load(id).catch(ifPermanent(otherwise)));
-    return async (channelId: string) => {
-      try {
-        return await withTimeout(parts.timeoutMs, loadCached(channelId));
-      } catch (error) {
-        const about = { err: error, channel: channelId };
-        parts.log.info(about, 'a channel could not be looked up; it counts as private');
+    return (channel: string) =>
+      withTimeout(parts.timeoutMs, loadCached(channel)).catch((err: unknown) => {
+        parts.log.info({ err, channel }, 'a channel could not be looked up; it counts as private');
         return otherwise;
-      }
-    };
+      });
   }
 
-  const isPublic = lookUp(async (id) => (await parts.channel(id)).isPublic, false);
-  const membersOf = lookUp(async (id) => new Set(await parts.members(id)), new Set<string>());
+  const membersOf = lookUp(parts.members, []);
   return {
-    isPublic,
-    isMember: async (channelId: string, userId: string) => (await membersOf(channelId)).has(userId),
+    isPublic: lookUp(async (id) => (await parts.channel(id)).isPublic, false),
+    isMember: async (channelId: string, userId: string) => (await membersOf(channelId)).includes(userId),
   };
 }
 
@@ -135,27 +124,16 @@ export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<
   });
   const group = async (id: string) => (await handles('all')).get(id);
 
-  return async ({ users, channels, groups }) => {
-    const found = Promise.all([
-      lookUpNames(users, person),
-      lookUpNames(channels, channel),
-      lookUpNames(groups, group),
-    ]);
-    try {
-      const [userNames, channelNames, groupNames] = await withTimeout(parts.timeoutMs, found);
-      return { users: userNames, channels: channelNames, groups: groupNames };
-    } catch (error) {
-      throw new NamesUnknown('names could not be looked up', { cause: error });
-    }
-  };
-}
+  async function lookUp(ids: readonly string[], find: (id: string) => Promise<string | undefined>) {
+    const first = ids.slice(0, MAX_LOOKUPS);
+    return new Map(await Promise.all(first.map(async (id) => [id, await find(id)] as const)));
+  }
 
-async function lookUpNames(
-  ids: readonly string[],
-  lookUp: (id: string) => Promise<string | undefined>,
-): Promise<ReadonlyMap<string, string>> {
-  const known = await Promise.all(
-    ids.slice(0, MAX_LOOKUPS).map(async (id) => [id, await lookUp(id)] as const),
-  );
-  return new Map(known.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])));
+  return async ({ users, channels, groups }) => {
+    const found = Promise.all([lookUp(users, person), lookUp(channels, channel), lookUp(groups, group)]);
+    const names = await withTimeout(parts.timeoutMs, found).catch((cause: unknown) => {
+      throw new NamesUnknown('names could not be looked up', { cause });
+    });
+    return { users: names[0], channels: names[1], groups: names[2] };
+  };
 }

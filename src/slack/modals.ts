@@ -1,15 +1,6 @@
-import type {
-  InputBlock,
-  KnownBlock,
-  ModalView,
-  PlainTextElement,
-  PlainTextOption,
-  RichTextBlock,
-} from '@slack/types';
-import type { Message } from './blocks.ts';
-import { checkLimit, SLACK_LIMITS } from './limits.ts';
-
-const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
+import type { InputBlock, KnownBlock, ModalView, PlainTextOption, RichTextBlock } from '@slack/types';
+import { type Message, plainText } from './blocks.ts';
+import { SLACK_LIMITS } from './limits.ts';
 
 /**
  * Returns a modal that shows a message, with the title of the previous modal unless that is too long. Charts and tables
@@ -22,14 +13,12 @@ export const noticeView = (title: string, { blocks }: Message) =>
   );
 
 /** Returns a modal without fields. */
-export function reportView(title: string, blocks: KnownBlock[]): ModalView {
-  return {
-    type: 'modal',
-    title: plainText(checkLimit('modalTitle', title)),
-    close: plainText('Close'),
-    blocks,
-  };
-}
+export const reportView = (title: string, blocks: KnownBlock[]): ModalView => ({
+  type: 'modal',
+  title: plainText(title),
+  close: plainText('Close'),
+  blocks,
+});
 
 /** Returns a block of preformatted text, easy to copy. */
 export function preformatted(text: string): RichTextBlock {
@@ -38,23 +27,20 @@ export function preformatted(text: string): RichTextBlock {
 }
 
 /** Returns a modal with fields, `intro` above them. `callback` names its listener. */
-export function formView(form: {
+export const formView = (form: {
   title: string;
   submit: string;
   callback: string;
   intro?: Message<KnownBlock>;
   fields: InputBlock[];
-}): ModalView {
-  const { title, submit, callback, intro, fields } = form;
-  return {
-    type: 'modal',
-    callback_id: callback,
-    title: plainText(checkLimit('modalTitle', title)),
-    submit: plainText(submit),
-    close: plainText('Cancel'),
-    blocks: [...(intro?.blocks ?? []), ...fields],
-  };
-}
+}): ModalView => ({
+  type: 'modal',
+  callback_id: form.callback,
+  title: plainText(form.title),
+  submit: plainText(form.submit),
+  close: plainText('Cancel'),
+  blocks: [...(form.intro?.blocks ?? []), ...form.fields],
+});
 
 /** The common parts of all fields. `block` names the field in the submitted values and in problems. */
 interface FieldParts {
@@ -77,18 +63,19 @@ const inputBlock = (
 });
 
 /** Returns a field for text, of one line or of many. */
-export function textField(
-  field: FieldParts & { placeholder?: string; initial?: string | undefined; multiline?: boolean },
-): InputBlock {
-  const { placeholder, initial, multiline = false } = field;
-  return inputBlock(field, {
+export const textField = ({
+  placeholder,
+  initial,
+  multiline = false,
+  ...field
+}: FieldParts & { placeholder?: string; initial?: string | undefined; multiline?: boolean }): InputBlock =>
+  inputBlock(field, {
     type: 'plain_text_input',
     action_id: 'text',
     multiline,
     ...(placeholder !== undefined && { placeholder: plainText(placeholder) }),
     ...(initial !== undefined && { initial_value: initial }),
   });
-}
 
 /** One option of a choice; `value` is submitted. Both take `SLACK_LIMITS.optionText` characters. */
 export interface Choice {
@@ -116,34 +103,26 @@ export function choiceField(
 export function groupedChoiceField(
   field: FieldParts & { groups: readonly { label: string; choices: readonly Choice[] }[]; initial?: string },
 ): InputBlock {
-  const groups = checkLimit('selectGroups', field.groups).map(({ label, choices }) => ({
-    label: plainText(checkLimit('optionText', label)),
-    options: checkLimit('selectOptions', choices.map(toOption)),
+  const option_groups = field.groups.map(({ label, choices }) => ({
+    label: plainText(label),
+    options: choices.map(toOption),
   }));
-  const chosen = groups.flatMap(({ options }) => options).find(({ value }) => value === field.initial);
-  return inputBlock(field, {
-    type: 'static_select',
-    action_id: 'choice',
-    option_groups: groups,
-    ...(chosen && { initial_option: chosen }),
-  });
+  const chosen = option_groups.flatMap(({ options }) => options).find(({ value }) => value === field.initial);
+  const initial = chosen && { initial_option: chosen };
+  return inputBlock(field, { type: 'static_select', action_id: 'choice', option_groups, ...initial });
 }
 
 /** Returns a field in which any number of choices may be ticked, or none. */
 export function checkboxField(
   field: FieldParts & { choices: readonly Choice[]; initial: readonly string[] },
 ): InputBlock {
-  const options = checkLimit('checkboxes', field.choices.map(toOption));
+  const options = field.choices.map(toOption);
   const ticked = options.filter(({ value = '' }) => field.initial.includes(value));
+  // Slack refuses an empty list.
+  const initial = ticked.length > 0 && { initial_options: ticked };
   return inputBlock(
     { ...field, optional: true },
-    {
-      type: 'checkboxes',
-      action_id: 'ticked',
-      options,
-      // Slack refuses an empty list.
-      ...(ticked.length > 0 && { initial_options: ticked }),
-    },
+    { type: 'checkboxes', action_id: 'ticked', options, ...initial },
   );
 }
 

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { findMentions, type MessageText, ownWords } from './markdown/message.ts';
 
@@ -31,8 +30,9 @@ export type Reply =
   /** `why` is for the log. */
   | { kind: 'ignored'; why: string };
 
-const id = z.string().min(1).optional().catch(undefined);
-const unknowns = z.array(z.unknown()).optional().catch(undefined);
+const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
+const id = optional(z.string().min(1));
+const unknowns = optional(z.array(z.unknown()));
 
 const messageFields = z.object({
   subtype: id,
@@ -49,28 +49,26 @@ const messageFields = z.object({
   blocks: unknowns,
   attachments: unknowns,
   files: unknowns,
-  edited: z.object({ user: id, ts: id }).optional().catch(undefined),
-  hidden: z.boolean().optional().catch(undefined),
+  edited: optional(z.object({ user: id, ts: id })),
+  hidden: optional(z.boolean()),
 });
 type MessageFields = z.infer<typeof messageFields>;
 
 const messageEvent = messageFields.extend({
-  type: z.string(),
+  type: z.enum(['message', 'app_mention']),
   channel: z.string().min(1),
-  message: messageFields.optional().catch(undefined),
-  previous_message: messageFields.optional().catch(undefined),
+  message: optional(messageFields),
+  previous_message: optional(messageFields),
   deleted_ts: id,
 });
+type Event = z.infer<typeof messageEvent>;
 
 // Teams and authorizations here belong to the installation, not to the author.
 const envelopeFields = z.object({
   team_id: id,
   context_team_id: id,
-  is_ext_shared_channel: z.boolean().optional().catch(undefined),
-  authorizations: z
-    .array(z.object({ team_id: id }))
-    .optional()
-    .catch(undefined),
+  is_ext_shared_channel: optional(z.boolean()),
+  authorizations: optional(z.array(z.object({ team_id: id }))),
 });
 type Envelope = z.infer<typeof envelopeFields>;
 
@@ -92,13 +90,11 @@ const PERSON_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'm
  * are `message_changed` as well.
  */
 export function readReply(event: unknown, envelope: unknown, own: BotIdentity): Reply {
-  const read = messageEvent.safeParse(event);
-  if (!read.success) return ignored('unreadable');
-  const { data } = read;
+  const { data } = messageEvent.safeParse(event);
+  if (data === undefined) return ignored('unreadable');
   const around = envelopeFields.safeParse(envelope).data ?? {};
-  if (data.type !== 'message' && data.type !== 'app_mention') return ignored('not a message');
   if (data.subtype === 'message_changed') return readChange(data, around, own);
-  if (data.subtype === 'message_deleted') return readDeletion(data, own.botUserId);
+  if (data.subtype === 'message_deleted') return readDeletion(data, own);
   if (data.hidden) return ignored('hidden');
   return readMessage(data, data.channel, around, own);
 }
@@ -106,16 +102,15 @@ export function readReply(event: unknown, envelope: unknown, own: BotIdentity): 
 const ignored = (why: string): Reply => ({ kind: 'ignored', why });
 
 function readMessage(message: MessageFields, channel: string, around: Envelope, own: BotIdentity): Reply {
-  const { botUserId } = own;
-  const { ts, user, text, blocks, attachments } = message;
-  const why = nonPersonReason(message, own.botUserId);
+  const { ts, user, text, blocks, attachments, files = [] } = message;
+  const why = nonPersonReason(message, own);
   if (why) return ignored(why);
   if (!PERSON_SUBTYPES.has(message.subtype)) return ignored('another subtype');
   if (!ts || !user) return ignored('unreadable');
   const content = { text, blocks, attachments };
   // The mentions in a forwarded message are not those of the person who forwards it.
-  const mentions = findMentions(ownWords(content));
-  const others = mentions.users.filter((other) => other !== botUserId && other !== user);
+  const { users, groups, everybody } = findMentions(ownWords(content));
+  const others = users.filter((other) => other !== own.botUserId && other !== user);
   return {
     kind: 'reply',
     channel,
@@ -123,66 +118,45 @@ function readMessage(message: MessageFields, channel: string, around: Envelope, 
     ...threadOf(message),
     user,
     external: isExternal(message, around, own),
-    mentionsBot: mentions.users.includes(botUserId),
-    mentionsOthers: others.length > 0 || mentions.groups.length > 0 || mentions.everybody,
+    mentionsBot: users.includes(own.botUserId),
+    mentionsOthers: others.length > 0 || groups.length > 0 || everybody,
     content,
-    files: (message.files ?? []).length > 0,
+    files: files.length > 0,
   };
 }
 
-function nonPersonReason(
-  { user, bot_id, bot_profile }: MessageFields,
-  botUserId: string,
-): string | undefined {
+function nonPersonReason({ user, bot_id, bot_profile }: MessageFields, { botUserId }: BotIdentity) {
   if (user === botUserId) return 'our own';
   if (bot_id || bot_profile) return 'from a bot';
   return user === 'USLACK' || user === 'USLACKBOT' ? 'from Slack' : undefined;
 }
 
-type Event = z.infer<typeof messageEvent>;
-
 function readChange(event: Event, around: Envelope, own: BotIdentity): Reply {
-  const { botUserId } = own;
   const { channel, message, previous_message: previous } = event;
   if (!message) return ignored('unreadable');
   // A message with replies is not deleted but replaced by a line of Slack's.
-  if (message.subtype === 'tombstone') {
-    return readDeletion({ ...event, previous_message: previous ?? message }, botUserId);
-  }
-  const editor = message.edited?.user;
+  if (message.subtype === 'tombstone')
+    return readDeletion({ ...event, previous_message: previous ?? message }, own);
   const reply = readMessage(message, channel, around, own);
   if (reply.kind !== 'reply') return reply;
-  if (!message.edited || editor === botUserId || editor?.startsWith('B')) {
-    return ignored('not edited by a person');
-  }
-  if (previous && isSameWording(previous, message)) return ignored('wording unchanged');
-  return { ...reply, kind: 'edited', editedTs: message.edited.ts ?? '' };
+  const { user: editor, ts: editedTs = '' } = message.edited ?? {};
+  // A preview of a link came or went.
+  if (!message.edited || previous?.edited?.ts === editedTs) return ignored('not edited');
+  if (editor === own.botUserId || editor?.startsWith('B')) return ignored('not edited by a person');
+  return { ...reply, kind: 'edited', editedTs };
 }
 
-function readDeletion(event: Event, botUserId: string): Reply {
-  const { channel, previous_message: previous } = event;
-  const ts = event.deleted_ts ?? previous?.ts;
-  const why = previous && nonPersonReason(previous, botUserId);
+function readDeletion({ channel, deleted_ts, previous_message: previous }: Event, own: BotIdentity): Reply {
+  const why = previous && nonPersonReason(previous, own);
   if (why) return ignored(why);
-  if (!ts) return ignored('unreadable');
-  return { kind: 'deleted', channel, ts, ...(previous ? threadOf(previous) : {}) };
+  const ts = deleted_ts ?? previous?.ts;
+  return ts ? { kind: 'deleted', channel, ts, ...(previous && threadOf(previous)) } : ignored('unreadable');
 }
 
-function threadOf({
-  ts,
-  thread_ts,
-  parent_user_id,
-}: MessageFields): Pick<UserMessage, 'threadTs' | 'parentUser'> {
+function threadOf({ ts, thread_ts, parent_user_id }: MessageFields) {
   if (thread_ts === undefined || thread_ts === ts) return {};
   return { threadTs: thread_ts, ...(parent_user_id !== undefined && { parentUser: parent_user_id }) };
 }
-
-/** A link preview changes the attachments, and gives the blocks new ids. */
-const isSameWording = (previous: MessageFields, message: MessageFields) =>
-  previous.text === message.text && isDeepStrictEqual(withoutIds(previous), withoutIds(message));
-
-const withoutIds = ({ blocks = [] }: MessageFields) =>
-  blocks.map((block) => (block instanceof Object ? { ...block, block_id: undefined } : block));
 
 /**
  * Returns the workspace whose installation of the app an event is for. In a channel that is shared with another
@@ -197,15 +171,11 @@ export function installedTeamId(envelope: unknown): string | undefined {
  * Returns false for channels that are not shared. In others, a person counts as external unless proven to be from the
  * workspace of the app or its Enterprise Grid.
  */
-function isExternal(
-  { team, user_team, source_team }: MessageFields,
-  around: Envelope,
-  own: BotIdentity,
-): boolean {
+function isExternal(message: MessageFields, around: Envelope, own: BotIdentity): boolean {
   if (around.is_ext_shared_channel === false) return false;
-  const theirs = [user_team, team, source_team].filter((one) => one !== undefined);
+  const teams = [message.user_team, message.team, message.source_team].filter((one) => one !== undefined);
   const isOurs = (id: string) => id === own.teamId || (id.startsWith('E') && id === own.enterpriseId);
-  return theirs.length === 0 || !theirs.every(isOurs);
+  return teams.length === 0 || !teams.every(isOurs);
 }
 
 /** The facts about a person that decide permissions, and the name to show. */

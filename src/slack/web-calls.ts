@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Logger, LogLevel, type WebAPICallResult, WebClient } from '@slack/web-api';
-import { type Response as FetchResponse, fetch, getGlobalDispatcher, type RequestInit } from 'undici';
+import { fetch, getGlobalDispatcher } from 'undici';
 import type { Log } from '../runtime/log.ts';
 import { beforeSending } from '../runtime/outgoing.ts';
-import { backoffMs, type Timing } from '../runtime/timing.ts';
+import type { Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { lacksScope, SlackApiError, type SlackErrorKind, TOO_LATE, toSlackApiError } from './errors.ts';
 
@@ -65,9 +65,9 @@ export interface SlackCall {
 export interface SlackWebOptions {
   token: string;
   apiUrl: string;
-  timing: Pick<Timing, 'slackCallMs' | 'retryMinMs' | 'retryMaxMs'>;
+  timing: Pick<Timing, 'slackCallMs' | 'retryMaxMs'>;
   /** Left out if every channel has the id that Docket knows. */
-  channelIds?: Pick<ChannelIds, 'toSlack' | 'fromSlack' | 'refresh'>;
+  channelIds?: Pick<ChannelIds, 'toSlack' | 'fromSlack'>;
   log: Log;
   /** Returns the time of a monotonic clock, in milliseconds. */
   monotonicMs: () => number;
@@ -81,7 +81,6 @@ const guards = new AsyncLocalStorage<IsTooLate | undefined>();
 /** Makes calls to Slack's Web API, each sent once. `call` rejects with `SlackApiError`. */
 export function createSlackWeb(options: SlackWebOptions) {
   const { token, apiUrl, timing, channelIds, log, monotonicMs, onCall } = options;
-  const gate = createTokenGate({ timing, monotonicMs });
   // The client's own retries would post twice, and its handling of a 429 delays every other call.
   const web = new WebClient(token, {
     slackApiUrl: apiUrl,
@@ -93,11 +92,13 @@ export function createSlackWeb(options: SlackWebOptions) {
     // A call queued in the client would start in the async context of the call that ended before it.
     maxRequestConcurrency: Number.POSITIVE_INFINITY,
     async fetch(url, sent) {
-      const { body: text } = sent ?? {};
-      const init =
-        channelIds && typeof text === 'string' ? { ...sent, body: channelIds.toSlack(text) } : sent;
-      const response = await fetchInTime(url, init, guards.getStore());
-      if (channelIds === undefined) return response;
+      const isTooLate = guards.getStore();
+      const dispatcher = beforeSending(getGlobalDispatcher(), () => {
+        if (isTooLate?.()) throw Object.assign(new Error('not sent'), { code: TOO_LATE });
+      });
+      if (channelIds === undefined) return fetch(url, { ...sent, dispatcher });
+      const body = typeof sent?.body === 'string' ? channelIds.toSlack(sent.body) : sent?.body;
+      const response = await fetch(url, { ...sent, body: body ?? null, dispatcher });
       const { status, headers } = response;
       return new Response(channelIds.fromSlack(await response.text()), { status, headers: [...headers] });
     },
@@ -105,6 +106,52 @@ export function createSlackWeb(options: SlackWebOptions) {
 
   /** Scopes that methods lacked at their last call. */
   const missingScopes = new Map<string, string>();
+  /** Slack has refused the token. Until then, no call tries it again; undefined while it works. */
+  let refusedUntilMs: number | undefined;
+  const refusedForMs = () => Math.max(0, Math.ceil((refusedUntilMs ?? 0) - monotonicMs()));
+  const pause = () => {
+    refusedUntilMs = monotonicMs() + timing.retryMaxMs;
+  };
+
+  /** Makes a call. It is not sent once it is too late, and counts as unclear without an answer after `timeoutMs`. */
+  async function call<Name extends SlackMethod>(
+    method: Name,
+    args: Parameters<ClientMethod<Name>>[0],
+    { timeoutMs, isTooLate }: { timeoutMs?: number | undefined; isTooLate?: IsTooLate } = {},
+  ): Promise<Answer<Name>> {
+    const waitMs = refusedForMs();
+    // `auth.test` always passes: it is how the token is checked.
+    if (waitMs > 0 && method !== 'auth.test')
+      throw new SlackApiError('token', method, 'token_refused_before', { retryAfterMs: waitMs });
+    // While this call tries the token, the others wait for it.
+    if (refusedUntilMs !== undefined) pause();
+    const startedMs = monotonicMs();
+    let error: SlackApiError | undefined;
+    try {
+      const made = guards.run(isTooLate, () => web.apiCall(method, { ...args }));
+      const answer = await (timeoutMs === undefined ? made : withTimeout(timeoutMs, made));
+      missingScopes.delete(method);
+      return answer as Answer<Name>;
+    } catch (thrown) {
+      error = toSlackApiError(method, thrown);
+      throw error;
+    } finally {
+      const isScope = error !== undefined && lacksScope(error);
+      if (error && isScope) noteMissingScope(error);
+      // A token that lacks a scope works for everything else.
+      const refused = error?.kind === 'token' && !isScope;
+      const answered = !refused && error?.kind !== 'unclear' && error?.kind !== 'unreachable';
+      if (refused) pause();
+      if (answered) refusedUntilMs = undefined;
+      onCall({
+        method,
+        answered,
+        refused,
+        ...(error && { error: error.kind }),
+        durationMs: monotonicMs() - startedMs,
+      });
+    }
+  }
 
   /** Logs a missing scope once: it lasts until an operator acts. */
   function noteMissingScope({ method, needed }: SlackApiError) {
@@ -115,73 +162,25 @@ export function createSlackWeb(options: SlackWebOptions) {
     missingScopes.set(method, needed ?? method);
   }
 
-  /** Makes a call. It is not sent once it is too late, and counts as unclear without an answer after `timeoutMs`. */
-  function call<Name extends SlackMethod>(
-    method: Name,
-    args: Parameters<ClientMethod<Name>>[0],
-    { timeoutMs, isTooLate }: { timeoutMs?: number | undefined; isTooLate?: IsTooLate } = {},
-  ): Promise<Answer<Name>> {
-    const send = () => guards.run(isTooLate, () => web.apiCall(method, { ...args }));
-    const answer = gate.run(method, async () => {
-      const startedMs = monotonicMs();
-      const report = (outcome: Omit<SlackCall, 'method' | 'durationMs'>) =>
-        onCall({ method, ...outcome, durationMs: monotonicMs() - startedMs });
-      try {
-        const made = send().catch(async (error: unknown) => {
-          const isUnknown = toSlackApiError(method, error).code === 'channel_not_found';
-          // Another process may have recorded a changed channel id.
-          if (isUnknown && (await channelIds?.refresh())) return send();
-          throw error;
-        });
-        const response = await (timeoutMs === undefined ? made : withTimeout(timeoutMs, made));
-        report({ answered: true, refused: false });
-        missingScopes.delete(method);
-        return response;
-      } catch (thrown) {
-        const error = toSlackApiError(method, thrown);
-        if (lacksScope(error)) noteMissingScope(error);
-        const outcome = outcomeOf(error);
-        report({ answered: outcome === 'works', refused: outcome === 'refused', error: error.kind });
-        throw error;
-      }
-    });
-    return answer as Promise<Answer<Name>>;
-  }
-
   return {
     call,
-    gate,
+    /** Returns for how many milliseconds calls still reject with kind `token`, because Slack refuses it. */
+    refusedForMs,
+    /** Returns whether the token was refused and has not worked since. */
+    isRefused: () => refusedUntilMs !== undefined,
     /** Returns the scopes that the app lacks, as far as calls have shown. */
     missingScopes: () => [...new Set(missingScopes.values())],
   };
 }
 
-/** Fetches as the global `fetch` does. A request that is too late is not sent: the cause of the error has that code. */
-function fetchInTime(
-  url: string | URL,
-  init: RequestInit | undefined,
-  isTooLate: IsTooLate = () => false,
-): Promise<FetchResponse> {
-  const dispatcher = beforeSending(getGlobalDispatcher(), () => {
-    if (isTooLate()) throw Object.assign(new Error('not sent'), { code: TOO_LATE });
-  });
-  return fetch(url, { ...init, dispatcher });
-}
-
-/** Lines of the client that quote whole requests and responses, including links. */
-const wholeBody = /^http request (body|result|headers)/;
-
 /**
- * Returns our log as the logger of Slack's packages. Their lines below a warning are traced; their errors are logged as
- * warnings, since the caller decides whether it is an error.
+ * Returns our log as the logger of Slack's packages. Their errors are logged as warnings, since the caller decides
+ * whether it is an error; lines for debugging are not, since they quote whole requests and links.
  */
 export function createSlackLogger(log: Log): Logger {
   const text = (parts: unknown[]) => parts.map(String).join(' ');
   return {
-    debug(...parts) {
-      const line = text(parts);
-      if (!wholeBody.test(line)) log.trace(line);
-    },
+    debug: () => {},
     info: (...parts) => log.trace(text(parts)),
     warn: (...parts) => log.warn(text(parts)),
     error: (...parts) => log.warn(text(parts)),
@@ -189,53 +188,6 @@ export function createSlackLogger(log: Log): Logger {
     getLevel: () => LogLevel.DEBUG,
     setName: () => {},
   };
-}
-
-/** Returns a gate for calls to Slack: while the token is refused, one call at a time tries whether it works again. */
-function createTokenGate({ timing, monotonicMs }: Pick<SlackWebOptions, 'timing' | 'monotonicMs'>) {
-  /** Consecutive refusals, and the time of the next try. */
-  let refusals = 0;
-  let untilMs = 0;
-  const waitMs = () => (refusals === 0 ? 0 : Math.max(0, Math.ceil(untilMs - monotonicMs())));
-
-  return {
-    /** Returns for how many milliseconds no call may pass; 0 if the token works or the next try is due. */
-    waitMs,
-
-    /** Returns whether the token was refused and has not worked since. */
-    isRefused: () => refusals > 0,
-
-    /** Makes the call and returns its result, or rejects with kind `token` without making it. */
-    async run<T>(method: string, call: () => Promise<T>): Promise<T> {
-      const remainingMs = waitMs();
-      // `auth.test` always passes: it is how the token is checked.
-      if (remainingMs > 0 && method !== 'auth.test')
-        throw new SlackApiError('token', method, 'token_refused_before', { retryAfterMs: remainingMs });
-      const before = refusals;
-      // While this call is under way, the others wait for it.
-      if (refusals > 0) untilMs = monotonicMs() + timing.slackCallMs;
-      try {
-        const result = await call();
-        refusals = 0;
-        return result;
-      } catch (error) {
-        const outcome = outcomeOf(error);
-        // Of concurrent calls, the first refusal counts.
-        if (outcome === 'refused' && refusals === before) refusals += 1;
-        if (outcome === 'works') refusals = 0;
-        else untilMs = monotonicMs() + backoffMs(timing, Math.max(1, refusals), 0.5);
-        throw error;
-      }
-    },
-  };
-}
-
-function outcomeOf(error: unknown): 'works' | 'refused' | 'unknown' {
-  if (!(error instanceof SlackApiError)) return 'unknown';
-  const { kind, code } = error;
-  if (kind === 'unclear' || kind === 'unreachable') return 'unknown';
-  // A token that lacks a scope works for everything else.
-  return kind === 'token' && code !== 'missing_scope' ? 'refused' : 'works';
 }
 
 /**
@@ -248,29 +200,23 @@ type ChannelIds = ReturnType<typeof createChannelIds>;
 export function createChannelIds() {
   let toPresent = new Map<string, string>();
   let toKnown = new Map<string, string>();
-  let load: (() => Promise<Record<string, string>>) | undefined;
+  let refresh = async () => {};
   let timer: NodeJS.Timeout | undefined;
-
-  async function refresh() {
-    const before = JSON.stringify([...toPresent]);
-    const entries = Object.entries((await load?.()) ?? {});
-    toPresent = new Map(entries);
-    toKnown = new Map(entries.map(([known, present]) => [present, known]));
-    return JSON.stringify(entries) !== before;
-  }
-
   return {
     /** Returns the text with Slack's present ids. */
     toSlack: (text: string) => replaceIds(text, toPresent),
     /** Returns the text with the ids that Docket knows. */
     fromSlack: (text: string) => replaceIds(text, toKnown),
-    /** Reloads them. Returns whether they have changed; false if they cannot be loaded. */
-    refresh: () => refresh().catch(() => false),
+    /** Reloads them; if they cannot be loaded, nothing changes. */
+    refresh: () => refresh().catch(() => {}),
     /** Loads them now and again every `everyMs`, since any process may record a change. */
-    async begin(from: () => Promise<Record<string, string>>, everyMs: number) {
-      if (load !== undefined) return;
-      load = from;
-      timer = setInterval(() => void refresh().catch(() => {}), everyMs);
+    async begin(load: () => Promise<Record<string, string>>, everyMs: number) {
+      refresh = async () => {
+        const entries = Object.entries(await load());
+        toPresent = new Map(entries);
+        toKnown = new Map(entries.map(([known, present]) => [present, known]));
+      };
+      timer ??= setInterval(() => void refresh().catch(() => {}), everyMs);
       await refresh().catch(() => {});
     },
     stop: () => clearInterval(timer),

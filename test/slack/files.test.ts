@@ -101,10 +101,10 @@ test('an answer without an address is none', async () => {
   const answers = [{ ok: true }, { ok: true, file_id: 'F0A', upload_url: 'nowhere' }];
   for (const body of answers) {
     slack.wire.order('files.getUploadURLExternal', { kind: 'answer', status: 200, body });
-    expect(await failure(api.getUploadAddress({ filename: 'a.png', bytes: 3 }))).toBe('unclear no_address');
+    expect(await failure(api.getUploadAddress({ filename: 'a.png', bytes: 3 }))).toBe('unclear unreadable');
   }
   slack.wire.order('files.info', { kind: 'answer', status: 200, body: { ok: true } });
-  expect(await failure(api.fileInfo('F0A'))).toBe('unclear no_file');
+  expect(await failure(api.fileInfo('F0A'))).toBe('unclear unreadable');
 });
 
 test('where a file goes is refused as it is for a message', async () => {

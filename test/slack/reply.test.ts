@@ -153,28 +153,12 @@ describe('an edit', () => {
     });
   });
 
-  test('by which somebody else is mentioned changes the wording', () => {
-    const block = (user_id: string) => ({
-      blocks: [
-        {
-          type: 'rich_text',
-          elements: [{ type: 'rich_text_section', elements: [{ type: 'user', user_id }] }],
-        },
-      ],
-    });
-    const previous_message = { ...(sent('edited').event.previous_message as Fields), ...block('U0ANA') };
-    const message = { ...(sent('edited').event.message as Fields), ...block('U0BEN') };
-    expect(changed('edited', { previous_message, message })).toMatchObject({
-      kind: 'edited',
-      mentionsOthers: true,
-    });
-  });
-
   test('is none when only a preview came or went, also after an edit', () => {
-    expect(read(sent('unfurled'))).toEqual(ignored('not edited by a person'));
-    expect(changedTo('unfurled', { edited: { user: 'U0ANA', ts: '1' } })).toEqual(
-      ignored('wording unchanged'),
-    );
+    expect(read(sent('unfurled'))).toEqual(ignored('not edited'));
+    const edited = { edited: { user: 'U0ANA', ts: '1' } };
+    const { message, previous_message: previous } = sent('unfurled').event as Record<string, Fields>;
+    const event = { message: { ...message, ...edited }, previous_message: { ...previous, ...edited } };
+    expect(changed('unfurled', event)).toEqual(ignored('not edited'));
   });
 
   test('by a bot is none', () => {
@@ -240,7 +224,7 @@ describe('ignored', () => {
     ['what is hidden', () => changed('formatted', { hidden: true }), 'hidden'],
     ['messages of nobody', () => changed('formatted', { user: undefined }), 'unreadable'],
     ['messages without a ts', () => changed('formatted', { ts: 17 }), 'unreadable'],
-    ['other events', () => changed('formatted', { type: 'reaction_added' }), 'not a message'],
+    ['other events', () => changed('formatted', { type: 'reaction_added' }), 'unreadable'],
   ])('%s', (_, reply, why) => {
     expect(reply()).toEqual(ignored(why));
   });

@@ -14,7 +14,7 @@ describe('what nobody sees is gone:', () => {
     ['a flag of tags that is in no list', flag('usca'), '🏴'],
     ['a flag without its end', `🏴${tags('gbeng')}`, '🏴'],
     ['a flag on another emoji', `😀${tags('gbeng')}\u{E007F}`, '😀'],
-    ['a run of variation selectors', `😀${'\uFE0F\uFE0E'.repeat(20)}x`, '😀\uFE0Fx'],
+    ['a run of variation selectors', `😀${'\uFE0F\uFE0E'.repeat(20)}x`, '😀x'],
     ['the selectors of ideographs', `a\u{E0100}\u{E01EF}葛\u{E0100}`, 'a葛'],
     ['a selector behind a letter or a number', 'a\uFE0F1\uFE0F2\uFE0E', 'a12'],
     ['spaces and joiners without a width', 'de\u200Ble\u200Cte\u200D \u2060all\uFEFF', 'delete all'],

@@ -1,6 +1,8 @@
 import { cut, singleLine, stripInvisible } from '../text.ts';
 
-type Lookup = Pick<ReadonlyMap<string, string>, 'get'>;
+interface Lookup {
+  get(id: string): string | undefined;
+}
 
 /** The mentions of a message, by id. */
 export interface Mentions {

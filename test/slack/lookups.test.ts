@@ -1,0 +1,212 @@
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createLog } from '../../src/runtime/log.ts';
+import type { SlackApi } from '../../src/slack/client.ts';
+import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
+import {
+  createChannels,
+  createConversationReaders,
+  createIdentity,
+  createNames,
+  NamesUnknown,
+} from '../../src/slack/lookups.ts';
+import { createSlackLogger } from '../../src/slack/web-calls.ts';
+import { createRateLimitStore } from '../../src/store/rate-limit.ts';
+import { redisForTests } from '../support/redis.ts';
+
+const [WARN, ERROR] = [40, 50];
+const lasting: SlackErrorKind[] = ['place', 'missing', 'refused', 'blocks'];
+const passing: SlackErrorKind[] = ['limited', 'unreachable', 'unclear', 'token'];
+const failing = (kind: SlackErrorKind) => async () => {
+  throw new SlackApiError(kind, 'users.info', 'some_code');
+};
+
+describe('the identity of the bot', () => {
+  function aLog() {
+    const levels: number[] = [];
+    const write = (line: string) => void levels.push(JSON.parse(line).level);
+    return { log: createLog('warn', [], { write }), levels };
+  }
+
+  test.each<[SlackErrorKind, number]>([
+    ['unreachable', WARN],
+    ['limited', WARN],
+    ['token', ERROR],
+  ])('is asked for until Slack tells it; a failure of kind %s has level %i', async (kind, level) => {
+    const { log, levels } = aLog();
+    const told = Promise.withResolvers<void>();
+    const identity = { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };
+    const slack = {
+      async identity() {
+        if (levels.length < 2) throw new SlackApiError(kind, 'auth.test', kind);
+        told.resolve();
+        return identity;
+      },
+    } as Partial<SlackApi> as SlackApi;
+    const keeper = createIdentity(slack, { retryMinMs: 1, retryMaxMs: 1 }, log);
+    onTestFinished(() => keeper.stop());
+    await keeper.start();
+    await told.promise;
+    expect(levels).toEqual([level, level]);
+  });
+
+  test("what Slack's packages call an error is left to the caller", () => {
+    const { log, levels } = aLog();
+    createSlackLogger(log).error('An unhandled error occurred', new Error('x'));
+    expect(levels).toEqual([WARN]);
+  });
+});
+
+describe('facts about channels', () => {
+  const redis = redisForTests();
+  let asked: string[];
+  let refusal: SlackApiError | undefined;
+  const outcome = (id: string) =>
+    createChannels({
+      slack: {
+        async channel(channelId) {
+          asked.push(channelId);
+          if (refusal) throw refusal;
+          return { shared: false, isPublic: true };
+        },
+      },
+      rateLimiter: createRateLimitStore(redis.client),
+      teamId: () => 'T0ACME',
+      timing: { readsPerMinute: 40 },
+    })(id).catch(({ kind, retryAfterMs }: SlackApiError) => ({ kind, retryAfterMs }));
+  beforeEach(() => {
+    asked = [];
+    refusal = undefined;
+  });
+
+  test('are requested no more often than Slack allows, and the error says when to try again', async () => {
+    let last: Awaited<ReturnType<typeof outcome>> | undefined;
+    for (let index = 0; index < 50; index += 1) last = await outcome(`C${index}`);
+    expect(asked.length).toBeLessThan(15);
+    expect(last).toMatchObject({ kind: 'limited', retryAfterMs: expect.any(Number) });
+  });
+
+  test('are not requested after a 429 before its time', async () => {
+    refusal = new SlackApiError('limited', 'conversations.info', 'ratelimited', { retryAfterMs: 20_000 });
+    expect(await outcome('C1')).toEqual({ kind: 'limited', retryAfterMs: 20_000 });
+    refusal = undefined;
+    expect(await outcome('C2')).toMatchObject({ kind: 'limited' });
+    expect(asked).toEqual(['C1']);
+  });
+});
+
+describe('who may read a conversation', () => {
+  function setting(channel: () => Promise<{ isPublic: boolean }>) {
+    const clock = { ms: 0 };
+    let asked = 0;
+    const readers = createConversationReaders({
+      channel: async () => {
+        asked += 1;
+        return { shared: false, ...(await channel()) };
+      },
+      members: async () => channel().then(() => ['U0ANA']),
+      timeoutMs: 20,
+      cacheMs: 5000,
+      now: () => clock.ms,
+      log: createLog('silent', []),
+    });
+    return { ...readers, asked: () => asked, clock };
+  }
+
+  test('is believed for a while, and requested again then', async () => {
+    const slack = { isPublic: true };
+    const { isPublic, asked, clock } = setting(async () => ({ ...slack }));
+    expect(await isPublic('C1')).toBe(true);
+    slack.isPublic = false;
+    clock.ms = 4999;
+    expect([await isPublic('C1'), asked()]).toEqual([true, 1]);
+    clock.ms = 5000;
+    expect([await isPublic('C1'), asked()]).toEqual([false, 2]);
+  });
+
+  test.each([...lasting.map((kind) => [kind, 1] as const), ...passing.map((kind) => [kind, 2] as const)])(
+    'is nobody else if Slack refuses with kind %s, which is requested %i times',
+    async (kind, times) => {
+      const { isPublic, isMember, asked } = setting(failing(kind));
+      expect([await isPublic('C1'), await isPublic('C1')]).toEqual([false, false]);
+      expect([await isMember('C1', 'U0ANA'), asked()]).toEqual([false, times]);
+    },
+  );
+
+  test('is nobody else without an answer in time', async () => {
+    expect(await setting(() => new Promise(() => {})).isPublic('C1')).toBe(false);
+  });
+
+  test('are the members that Slack lists', async () => {
+    const { isMember } = setting(async () => ({ isPublic: false }));
+    expect([await isMember('C1', 'U0ANA'), await isMember('C1', 'U0BEN')]).toEqual([true, false]);
+  });
+});
+
+describe('names', () => {
+  let asked: string[];
+  let nowMs: number;
+  beforeEach(() => {
+    asked = [];
+    nowMs = 0;
+  });
+  const told =
+    <T>(value: T) =>
+    async (id = 'groups') => {
+      asked.push(id);
+      return value;
+    };
+  const parts = {
+    person: told({ name: 'ana' }),
+    channelName: told('docs'),
+    groups: told([{ id: 'S0DOCS', handle: 'docs-admins' }]),
+    timeoutMs: 10,
+    cacheMs: 5000,
+    now: () => nowMs,
+  };
+  const all = { users: ['U0ANA'], channels: ['C0DOCS'], groups: ['S0DOCS', 'S0NONE'], everybody: false };
+  const namesOf = async (look: ReturnType<typeof createNames>) => {
+    const { users, channels, groups } = await look(all);
+    return [users.get('U0ANA'), channels.get('C0DOCS'), groups.get('S0DOCS'), groups.get('S0NONE')];
+  };
+
+  test('are looked up for all mentions, and believed for a while', async () => {
+    const look = createNames(parts);
+    expect(await namesOf(look)).toEqual(['ana', 'docs', 'docs-admins', undefined]);
+    nowMs = 4999;
+    await look(all);
+    expect(asked).toEqual(['U0ANA', 'C0DOCS', 'groups']);
+    nowMs = 5000;
+    await look({ ...all, channels: [], groups: [] });
+    expect(asked).toEqual(['U0ANA', 'C0DOCS', 'groups', 'U0ANA']);
+  });
+
+  test('are looked up for the first of very many mentions', async () => {
+    const users = Array.from({ length: 600 }, (_, n) => `U0${n}`);
+    const known = await createNames(parts)({ ...all, users, groups: [] });
+    expect(asked).toEqual([...users.slice(0, 20), 'C0DOCS']);
+    expect([known.users.get('U019'), known.users.get('U020')]).toEqual(['ana', undefined]);
+  });
+
+  describe.each(['person', 'channelName', 'groups'] as const)('without an answer of %s', (part) => {
+    test.each(lasting)('are missing, and not looked up again soon, after kind %s', async (kind) => {
+      let times = 0;
+      const look = createNames({ ...parts, [part]: () => failing(kind)().finally(() => (times += 1)) });
+      await look(all);
+      const found = await namesOf(look);
+      expect([found.filter((name) => name === undefined).length, times]).toEqual([2, 1]);
+    });
+
+    test.each(passing)('are unknown, and looked up again, after kind %s', async (kind) => {
+      let isBroken = true;
+      const look = createNames({ ...parts, [part]: () => (isBroken ? failing(kind)() : parts[part]()) });
+      await expect(look(all)).rejects.toBeInstanceOf(NamesUnknown);
+      isBroken = false;
+      expect(await namesOf(look)).toEqual(['ana', 'docs', 'docs-admins', undefined]);
+    });
+
+    test('are unknown if it takes too long', async () => {
+      const look = createNames({ ...parts, [part]: () => new Promise(() => {}) });
+      await expect(look(all)).rejects.toBeInstanceOf(NamesUnknown);
+    });
+  });
+});
