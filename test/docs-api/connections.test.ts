@@ -24,19 +24,6 @@ describe('a request that its caller may no longer make', () => {
     expect(asked).toBe(1);
     expect(server.requests).toEqual([]);
   });
-
-  test('goes out as every other while it may', async () => {
-    const server = await answering(202, { jobId: 'se_1', status: 'pending' });
-    const api = clientOf(server.url);
-    await api.startExport({ domain: 'docs.acme.com', version: 'größer' }, { isTooLate: () => false });
-    await start(api);
-    const [asked, plain] = server.requests;
-    expect(asked?.body).toBe('{"domain":"docs.acme.com","version":"größer"}');
-    expect(asked?.headers).toMatchObject({ 'content-length': '47' });
-    expect(Object.keys(asked?.headers ?? {}).toSorted()).toEqual(
-      Object.keys(plain?.headers ?? {}).toSorted(),
-    );
-  });
 });
 
 describe('a start is sent once', () => {
@@ -111,15 +98,6 @@ describe('time limits', () => {
 });
 
 describe('a signal', () => {
-  test('that was given before keeps the call from being sent', async () => {
-    const server = await answering(200, {});
-    const error = await errorOf(
-      clientOf(server.url).startExport({ domain: 'docs.acme.com' }, { signal: AbortSignal.abort() }),
-    );
-    expect(error).toMatchObject({ kind: 'aborted', happened: 'no', retryable: false });
-    expect(server.requests).toHaveLength(0);
-  });
-
   test('during the call leaves a start unknown', async () => {
     const server = await httpServer(() => {});
     const stop = new AbortController();
@@ -156,14 +134,6 @@ describe('answers that are too large', () => {
     await sleep(50);
     expect(written).toBe(afterwards);
   });
-
-  test('an error page of any size is no problem', async () => {
-    const server = await answering(400, { error: 'x'.repeat(11_000_000) });
-    expect(await errorOf(start(clientOf(server.url)))).toMatchObject({
-      kind: 'bad_request',
-      platformMessage: undefined,
-    });
-  });
 });
 
 test('what is no HTTP proves nothing', async () => {
@@ -172,20 +142,6 @@ test('what is no HTTP proves nothing', async () => {
   );
   const error = await errorOf(start(clientOf(server.url)));
   expect(error).toMatchObject({ kind: 'unreadable', happened: 'unknown', retryable: false });
-});
-
-test('a body that breaks off after a 2xx leaves a start unknown', async () => {
-  const server = await tcpServer((socket) =>
-    socket.on('data', () =>
-      socket.end('HTTP/1.1 202 Accepted\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{'),
-    ),
-  );
-  expect(await errorOf(start(clientOf(server.url)))).toMatchObject({
-    kind: 'connection',
-    status: 202,
-    happened: 'unknown',
-    retryable: false,
-  });
 });
 
 test.each([301, 302, 303, 307, 308])(

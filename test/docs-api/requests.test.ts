@@ -15,12 +15,6 @@ describe('a request', () => {
     },
   );
 
-  test.each(['/v3', '/v1x', '/v1/docs'])('goes below a base address with %s', async (end) => {
-    const server = await answering(200, { jobId: 'se_1' });
-    await clientOf(`${server.url}${end}`).startExport({ domain: 'docs.acme.com' });
-    expect(server.requests[0]?.line).toBe(`POST ${end}/v1/static-export/jobs`);
-  });
-
   test('carries the key, and a body only where there is one', async () => {
     const server = await answering(200, { jobId: 'se_1', bundleUrl: 'https://files.test/b' });
     const api = clientOf(`${server.url}/base/`);
@@ -41,24 +35,6 @@ describe('a request', () => {
     expect(bundle?.body).toBe('');
   });
 
-  test('asks for page views with what was given only', async () => {
-    const totals = { human: 0, ai: 0, total: 0 };
-    const server = await answering(200, { totals, views: [], hasMore: false });
-    const api = clientOf(server.url);
-    await api.getPageViews({ projectId: 'prj 1?2' });
-    await api.getPageViews({
-      projectId: 'p',
-      dateFrom: '2026-09-14',
-      dateTo: '2026-09-21',
-      limit: 250,
-      offset: 0,
-    });
-    expect(server.requests.map(({ line }) => line)).toEqual([
-      'GET /v1/analytics/prj%201%3F2/views',
-      'GET /v1/analytics/p/views?dateFrom=2026-09-14&dateTo=2026-09-21&limit=250&offset=0',
-    ]);
-  });
-
   test('asks each of the analytics at its own address', async () => {
     const server = await answering(200, {});
     const api = clientOf(server.url);
@@ -74,15 +50,6 @@ describe('a request', () => {
       `GET /v1/analytics/p/feedback/by-page${query}100`,
       `GET /v1/analytics/p/assistant${query}1000&cursor=01K5`,
     ]);
-  });
-
-  test('of the hour for analytics is sent once: whoever counts them sends it again', async () => {
-    const server = await answering(503, {});
-    const api = clientOf(server.url);
-    const error = await errorOf(api.getPageViews({ projectId: 'p' }));
-    expect(error).toMatchObject({ kind: 'server', retryable: true });
-    expect(await errorOf(api.getVisitors({ projectId: 'p' }))).toMatchObject({ retryable: true });
-    expect(server.requests).toHaveLength(2);
   });
 
   test('that the platform could only refuse is not sent', async () => {

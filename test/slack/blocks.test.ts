@@ -16,7 +16,6 @@ import {
   type Part,
   tableBlock,
   textOnly,
-  withPreface,
 } from '../../src/slack/blocks.ts';
 import { hostileText } from '../support/arbitraries.ts';
 
@@ -73,10 +72,6 @@ describe('message', () => {
 });
 
 describe('a message with small print and a menu', () => {
-  test('says its lines and its small print where nothing else is to be said', () => {
-    expect(layout({ lines: [['a']], small: [['b & c']] }).text).toBe('a\nb &amp; c');
-  });
-
   test('keeps its menu when a link beside it has expired', async () => {
     const stored = layout({
       lines: [['a']],
@@ -114,12 +109,6 @@ describe('small lines', () => {
     ]);
     expect(contextBlock([[{ code: 'a`<!here>`' }]]).elements).toEqual([
       { type: 'plain_text', text: 'a`<!here>`', emoji: false },
-    ]);
-  });
-
-  test('leave out what is empty, which Slack refuses', () => {
-    expect(contextBlock([['', ' '], [{ link: 'https://a.example/', label: 'A' }]]).elements).toEqual([
-      { type: 'mrkdwn', text: '<https://a.example/|A>', verbatim: true },
     ]);
   });
 });
@@ -168,11 +157,6 @@ describe('a link in a stored message', () => {
     expect(JSON.stringify(filled)).not.toContain('docket-link:');
   });
 
-  test('that has ended takes the row away when it was the only button', async () => {
-    const alone = message([['Ready']], [{ label: 'Get', action: 'a', url: linkPlaceholder('run.1.0') }]);
-    expect((await fillLinks(alone, find(undefined))).blocks).toEqual(message([['Ready']]).blocks);
-  });
-
   test('longer than a button takes becomes a link in the text', async () => {
     const long = `https://bundles.example/${'x'.repeat(2976)}`;
     expect(buttons(await fillLinks(stored, find(long)))).toHaveLength(2);
@@ -186,20 +170,6 @@ describe('a link in a stored message', () => {
       ],
     });
   });
-
-  test('other addresses stay as they are', async () => {
-    const open = message([['x']], [{ label: 'Open', action: 'a', url: 'https://acme.example/' }]);
-    expect(await fillLinks(open, find(URL_OF_BUNDLE))).toEqual(open);
-  });
-});
-
-test('a preface is a first line, in the blocks and in the words', () => {
-  const prefaced = withPreface(message([['Ready']]), ["I couldn't post this <there>."]);
-  expect(prefaced.text).toBe("I couldn't post this &lt;there&gt;.\nReady");
-  expect(prefaced.blocks).toEqual([
-    ...message([["I couldn't post this <there>."]]).blocks,
-    ...message([['Ready']]).blocks,
-  ]);
 });
 
 test('without its blocks a message keeps its text and the addresses of its buttons', () => {

@@ -1,4 +1,4 @@
-import type { HomeView, ModalView } from '@slack/types';
+import type { ModalView } from '@slack/types';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
@@ -37,7 +37,6 @@ const inTime = () => false;
 
 const title = { type: 'plain_text', text: 'Docket' } as const;
 const dialog: ModalView = { type: 'modal', title, blocks: [{ type: 'divider' }] };
-const home: HomeView = { type: 'home', blocks: [{ type: 'header', text: title }] };
 
 test.each([
   ['a full member', 'ana', {}, { fullMember: true, active: true }],
@@ -123,11 +122,6 @@ test('the members of a user group; of one that does not exist, nothing', async (
   expect(await failure(api.groupMembers('S0DOCS'))).toBe('unclear http_503');
 });
 
-test('user groups by their handles', async () => {
-  const { api } = await setting();
-  expect(await api.groups()).toEqual([{ id: 'S0DOCS', handle: 'docs-admins' }]);
-});
-
 test('whether people of other organizations are in a conversation, or invited', async () => {
   const { slack, api } = await setting();
   const shared = async (where: string) => (await api.channel(slack.channel(where).id)).shared;
@@ -140,60 +134,12 @@ test('whether people of other organizations are in a conversation, or invited', 
   expect(await failure(shared('#secret'))).toBe('place channel_not_found');
 });
 
-test('a channel is public when every full member may read it', async () => {
-  const { slack, api } = await setting();
-  const isPublic = async (where: string) => (await api.channel(slack.channel(where).id)).isPublic;
-  expect(await isPublic('#docs')).toBe(true);
-  expect(await isPublic('#private')).toBe(false);
-  expect(await isPublic('ana+ben+docket')).toBe(false);
-});
-
-test('a direct message is shared with nobody, and Slack is not asked', async () => {
-  const { slack, api } = await setting();
-  expect(await api.channel(slack.channel('@ana').id)).toEqual({ shared: false, isPublic: false });
-  expect(slack.wire.calls).toEqual([]);
-});
-
-test('a modal opens once, for whoever clicked', async () => {
-  const { slack, api } = await setting({ botUrl: 'http://127.0.0.1:9' });
-  await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
-  await api.openModal('t1', dialog);
-  expect(slack.person('ana').modal()?.definition.title?.text).toBe('Docket');
-  expect(await failure(api.openModal('t1', dialog))).toBe('missing exchanged_trigger_id');
-});
-
-test('a modal that is too late is distinguished from one that is broken', async () => {
-  const clock = { ms: Date.UTC(2026, 8, 14, 9) };
-  const { slack, api } = await setting({ now: () => clock.ms, botUrl: 'http://127.0.0.1:9' });
-  await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
-  const section = { type: 'section' as const, text: { type: 'mrkdwn' as const, text: 'x'.repeat(2900) } };
-  const large = { ...dialog, blocks: Array.from({ length: 90 }, () => section) };
-  expect(await failure(api.openModal('t1', large))).toBe('blocks view_too_large');
-  clock.ms += 3001;
-  expect(await failure(api.openModal('t1', dialog))).toBe('missing expired_trigger_id');
-  expect(await failure(api.openModal('nonsense', dialog))).toBe('missing invalid_trigger_id');
-});
-
 test('a modal may have a shorter time limit than other calls', async () => {
   const { slack, api, heard } = await setting({ botUrl: 'http://127.0.0.1:9' });
   await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
   slack.wire.order('views.open', { kind: 'hang', when: 'before' });
   expect(await failure(api.openModal('t1', dialog, 20))).toBe('unclear TimeLimitError');
   expect(heard).toEqual([false]);
-});
-
-test('Home is published for one person', async () => {
-  const { slack, api } = await setting();
-  const ana = slack.person('ana');
-  await api.publishHome(ana.id, home);
-  expect(ana.reads(ana.home())).toBe('Docket');
-  expect(slack.person('ben').home()).toBeUndefined();
-});
-
-test('an app without a Home tab is reported', async () => {
-  const { api, heard } = await setting({ manifest: widerManifest({ homeTab: false }) });
-  expect(await failure(api.publishHome('U0ANA', home))).toBe('refused not_enabled');
-  expect(heard).toEqual([true]);
 });
 
 test('public channels by their name; direct messages have none, and Slack is not asked', async () => {
@@ -232,38 +178,6 @@ test('a reaction on what is gone, and one that Slack does not know', async () =>
   expect(await failure(api.removeReaction(said, 'eyes'))).toBe('missing message_not_found');
   const elsewhere = { channel: slack.channel('#secret').id, ts: said.ts };
   expect(await failure(api.removeReaction(elsewhere, 'eyes'))).toBe('place channel_not_found');
-});
-
-test('an error that is no refusal is not taken for a reaction that is there', async () => {
-  const { slack, api } = await setting();
-  const said = await slack.person('ana').says('#docs', 'hello');
-  slack.wire.order('reactions.add', { kind: 'answer', status: 503 });
-  expect(await failure(api.addReaction(said, 'eyes'))).toBe('unclear http_503');
-  slack.wire.order('reactions.remove', { kind: 'answer', status: 503 });
-  expect(await failure(api.removeReaction(said, 'eyes'))).toBe('unclear http_503');
-});
-
-test('a workspace that moves into an Enterprise organization may have taken the call: it passes by itself', async () => {
-  const { slack, api } = await setting();
-  const said = await slack.person('ana').says('#docs', 'hello');
-  const body = { ok: false, error: 'team_added_to_org' };
-  slack.wire.order('reactions.add', { kind: 'answer', status: 200, body });
-  expect(await failure(api.addReaction(said, 'eyes'))).toBe('unclear team_added_to_org');
-});
-
-test('a whisper is read by one person, in the channel or in a thread', async () => {
-  const { slack, api } = await setting();
-  const [ana, ben] = [slack.person('ana'), slack.person('ben')];
-  const root = await ben.says('#docs', 'root');
-  await ben.says('#docs', 'reply', { threadTs: root.ts });
-  await ben.says('#docs', 'later');
-  const to = { channel: root.channel, user: ana.id };
-  await api.postEphemeralTo({ ...to, threadTs: root.ts }, message([['Is this for the agent?']]));
-  await api.postEphemeralTo(to, message([['Hello']], [{ label: 'Go', action: 'test.go' }]));
-  expect(ana.sees('#docs')).toEqual(['root', 'reply', 'Is this for the agent?', 'later', 'Hello\n[Go]']);
-  expect(ben.sees('#docs')).toEqual(['root', 'reply', 'later']);
-  const sue = { ...to, channel: slack.channel('#private').id, user: slack.person('sue').id };
-  expect(await failure(api.postEphemeralTo(sue, message([['Hello']])))).toBe('place user_not_in_channel');
 });
 
 test('messages of ours are found by their mark, in a channel or a thread, over pages, since a time', async () => {

@@ -64,17 +64,6 @@ test('a file is uploaded in steps, each made once, and is known once Slack has s
   expect(logged.join('')).not.toContain(new URL(uploadUrl).pathname);
 });
 
-test('a file in a private channel is found there', async () => {
-  const { slack, api } = await setting();
-  const { ts: threadTs } = await slack.person('ana').says('#private', 'root');
-  const { fileId, uploadUrl } = await api.getUploadAddress({ filename: 'a.csv', bytes: 3 });
-  await api.uploadBytes(uploadUrl, Buffer.from('abc'), 5000);
-  const { id: channel } = slack.channel('#private');
-  await api.completeUpload({ fileId, title: 'A', channel, threadTs });
-  await slack.until(() => slack.files.find(({ id }) => id === fileId)?.mimetype);
-  expect(await api.fileInfo(fileId)).toEqual({ sharedIn: [channel] });
-});
-
 test('files that are switched off are told from a missing scope, which counts as a working token', async () => {
   const { slack, api } = await setting({ refuses: { files: 'disabled' } });
   const begin = () => api.getUploadAddress({ filename: 'a.png', bytes: 3 });
@@ -94,29 +83,6 @@ test('files that are switched off are told from a missing scope, which counts as
   const full = { ok: false, error: 'storage_limit_reached' };
   slack.wire.order('files.getUploadURLExternal', { kind: 'answer', status: 200, body: full });
   expect(await failure(begin())).toBe('refused storage_limit_reached');
-});
-
-test('an answer without an address is none', async () => {
-  const { slack, api } = await setting();
-  const answers = [{ ok: true }, { ok: true, file_id: 'F0A', upload_url: 'nowhere' }];
-  for (const body of answers) {
-    slack.wire.order('files.getUploadURLExternal', { kind: 'answer', status: 200, body });
-    expect(await failure(api.getUploadAddress({ filename: 'a.png', bytes: 3 }))).toBe('unclear unreadable');
-  }
-  slack.wire.order('files.info', { kind: 'answer', status: 200, body: { ok: true } });
-  expect(await failure(api.fileInfo('F0A'))).toBe('unclear unreadable');
-});
-
-test('where a file goes is refused as it is for a message', async () => {
-  const { slack, api } = await setting();
-  const { fileId, uploadUrl } = await api.getUploadAddress({ filename: 'a.png', bytes: 3 });
-  await api.uploadBytes(uploadUrl, Buffer.from('abc'), 5000);
-  const { ts: threadTs } = await slack.person('ana').says('#docs', 'root');
-  const complete = (name: '#docs' | '#elsewhere') =>
-    api.completeUpload({ fileId, title: 'A', channel: slack.channel(name).id, threadTs });
-  expect(await failure(complete('#elsewhere'))).toBe('place not_in_channel');
-  await complete('#docs');
-  expect(await failure(complete('#docs'))).toBe('missing file_not_found');
 });
 
 test('bytes that may have arrived are told from those that did not, never with the address', async () => {
@@ -156,11 +122,4 @@ test('bytes for a server that does not answer were not sent', async () => {
   const gone = await createStandInSlack().listen();
   await gone.close();
   expect(await failure(uploadBytes(`${gone.url}/upload`, csv, 5000))).toBe('unreachable ECONNREFUSED');
-});
-
-test("a person's own time zone; of somebody whom Slack does not show, none", async () => {
-  const { api } = await setting();
-  expect(await api.personZone('U0ANA')).toBe('Europe/Berlin');
-  expect(await api.personZone('U0BEN')).toBe('America/New_York');
-  expect(await api.personZone('U0NOBODY')).toBeUndefined();
 });
