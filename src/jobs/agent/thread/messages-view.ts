@@ -200,7 +200,9 @@ function questionMessage(thread: ThreadRun, trouble: SendProblem): Message {
   const small: Part[][] = [];
   if (seen) {
     const word = sanitizeUserText(seen.rawStatus, 40) || seen.status;
-    small.push([`The job's state: ${word}, seen `, { time: seen.atMs, format: '{ago}' }]);
+    // The message changes only with the minute, though each poll sees the job.
+    const time = Math.floor(seen.atMs / MINUTE_MS) * MINUTE_MS;
+    small.push([`The job's state: ${word}, seen `, { time, format: '{ago}' }]);
   }
   const button = (label: string, action: string, more: Partial<ButtonParts> = {}): ButtonParts[] =>
     troubleButtons(thread, trouble, label, action).map((one) => ({ ...one, ...more }));

@@ -1,5 +1,4 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
-import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import { done, runAgainIn } from '../../job.ts';
 import { failureOfPoll, nextPollMs, pollInMs, pollRateLimit } from '../../polling.ts';
@@ -12,6 +11,7 @@ import {
   giveUp,
   markNotFound,
   newWatch,
+  type PollResult,
   removeThread,
   type WatchRun,
   watchId,
@@ -40,22 +40,17 @@ export const watchJob = defineRunJob({
     if (run.open !== undefined || run.pollRequested) return poll(run, context);
     return (await context.runs.markIdle(run, false, wakes)) ? done : 'next';
   },
-  giveUp: ({ run }, context) => tellThreads(run, giveUp(run, context.now()), context),
+  giveUp: ({ run }, context) => tellThreads(giveUp(run, context.now()), context),
 });
 
 /**
- * Appends a new event to the inbox of each thread, then returns the save. If the process dies in between, the job is
+ * Appends the event to the inbox of each thread, then returns the save. If the process dies in between, the job is
  * polled again; a thread may apply the same news twice.
  */
-async function tellThreads(
-  { news: before }: WatchRun,
-  watch: WatchRun,
-  context: JobContext,
-): Promise<StepResult<WatchRun>> {
-  const { id: watchId, news: event, threads } = watch;
-  if (event === undefined || event === before) return saveAs(watch);
-  const entry = { event, dedupeKey: `polled ${watchId} ${event.atMs}` };
-  for (const id of threads) {
+async function tellThreads({ watch, event }: PollResult, context: JobContext): Promise<StepResult<WatchRun>> {
+  if (event === undefined) return saveAs(watch);
+  const entry = { event, dedupeKey: `polled ${watch.id} ${event.atMs}` };
+  for (const id of watch.threads) {
     await context.runs.appendToInbox('agent-thread', id, entry, NO_DEADLINE);
     await context.wake({ job: 'agent-thread', id });
   }
@@ -66,18 +61,16 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   const { now, random, timing, rateLimiter, limits } = context;
   const polledAtMs = now();
   if (run.open !== undefined && polledAtMs - run.open.sentAtMs >= timing.watchMs)
-    return tellThreads(run, giveUp(run, polledAtMs), context);
+    return tellThreads(giveUp(run, polledAtMs), context);
   const inMs = pollInMs(run, polledAtMs, timing);
   if (inMs > 0) return runAgainIn(inMs);
 
   const docs = context.docs(run.project);
   const projectId = context.projectId(run.project);
-  if (docs === undefined || projectId === undefined)
-    return tellThreads(
-      run,
-      applyFailure(run, nextFailure(run.pollFailure, 'project', context), now()),
-      context,
-    );
+  if (docs === undefined || projectId === undefined) {
+    const failure = nextFailure(run.pollFailure, 'project', context);
+    return tellThreads(applyFailure(run, failure, now()), context);
+  }
   const rateLimit = pollRateLimit('agent-status', docs.keyId, limits.exportStatusPerSecond);
   // A poll that a person asked for has priority.
   const priority = run.pollRequested ? 'interactive' : 'low';
@@ -87,26 +80,15 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   try {
     job = await docs.getAgentJob({ projectId, jobId: run.agentJobId }, { signal: context.stopping });
   } catch (error) {
-    return handlePollError(run, error, rateLimit, context);
+    const failed = await failureOfPoll(run, error, rateLimit, context);
+    if (failed === undefined) return runAgainIn(0);
+    const { trouble } = failed;
+    const isGone = trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER;
+    return tellThreads(isGone ? markNotFound(run, now()) : applyFailure(run, trouble, now()), context);
   }
-  const next = applyPoll(run, job, polledAtMs, timing.graceMs);
-  const nextMs = nextPollMs({ startedAtMs: next.open?.sinceMs ?? polledAtMs }, now(), timing, random());
-  return tellThreads(run, { ...next, nextPollAtMs: now() + nextMs }, context);
-}
-
-/** Saves a failed poll, which the threads show if it lasts. */
-async function handlePollError(
-  run: WatchRun,
-  error: unknown,
-  rateLimit: RateLimit,
-  context: JobContext,
-): Promise<StepResult<WatchRun>> {
-  const failed = await failureOfPoll(run, error, rateLimit, context);
-  if (failed === undefined) return runAgainIn(0);
-  const { trouble } = failed;
-  const isGone = trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER;
-  const nowMs = context.now();
-  return tellThreads(run, isGone ? markNotFound(run, nowMs) : applyFailure(run, trouble, nowMs), context);
+  const { watch, event } = applyPoll(run, job, polledAtMs, timing.graceMs);
+  const nextMs = nextPollMs({ startedAtMs: watch.open?.sinceMs ?? polledAtMs }, now(), timing, random());
+  return tellThreads({ watch: { ...watch, nextPollAtMs: now() + nextMs }, event }, context);
 }
 
 type WatchContext = Pick<JobContext, 'runs' | 'wake' | 'now'>;

@@ -88,8 +88,6 @@ export const watchRun = runBase.extend({
   /** A person waits for a poll, though the agent may not be at work. */
   pollRequested: z.boolean(),
   pollFailure: pollFailure.optional(),
-  /** The latest event for the threads. */
-  news: polled.optional(),
 });
 export type WatchRun = z.infer<typeof watchRun>;
 
@@ -161,46 +159,49 @@ export function isWorkOver(
   return atMs >= sentAtMs && (activeAtMs >= sentAtMs || atMs - sentAtMs >= graceMs);
 }
 
+/** A watch after a poll, and the event for its threads, if they need to know. */
+export interface PollResult {
+  watch: WatchRun;
+  event?: Polled | undefined;
+}
+
+function withEvent(watch: WatchRun, about: Pick<Polled, 'atMs'> & Partial<Polled>): PollResult {
+  const { seen, activeAtMs, open } = watch;
+  const failure = visibleFailure(watch);
+  const known = { seen, activeAtMs, notFound: false, found: open?.found ?? true, failure };
+  return { watch, event: { kind: 'polled', ...known, ...about } };
+}
+
 /** Applies the result of a poll that began at `atMs`. */
-export function applyPoll(watch: WatchRun, job: AgentJob, atMs: number, graceMs: number): WatchRun {
+export function applyPoll(watch: WatchRun, job: AgentJob, atMs: number, graceMs: number): PollResult {
   const isActive = job.status === 'active';
   const seen = snapshotOf(job, watch.seen, atMs);
   const activeAtMs = isActive ? Math.max(watch.activeAtMs ?? 0, atMs) : watch.activeAtMs;
-  const found = isActive ? { sinceMs: atMs, sentAtMs: atMs, found: true } : undefined;
-  const open = watch.open ?? found;
+  const open = watch.open ?? (isActive ? { sinceMs: atMs, sentAtMs: atMs, found: true } : undefined);
   const isOver = open !== undefined && isWorkOver(open.sentAtMs, { seen, atMs, activeAtMs }, graceMs);
-  const next: WatchRun = {
-    ...watch,
-    seen,
-    activeAtMs,
-    open: isOver ? undefined : open,
-    pollRequested: false,
-    pollFailure: undefined,
-  };
-  return addNews(next, { atMs, found: open?.found ?? true }, isOver || watch.pollRequested);
+  const idle = { open: isOver ? undefined : open, pollRequested: false, pollFailure: undefined };
+  return withEvent({ ...watch, seen, activeAtMs, ...idle }, { atMs, found: open?.found ?? true });
 }
 
 /** The platform does not know the job, or no longer knows it. */
-export const markNotFound = (watch: WatchRun, atMs: number): WatchRun =>
-  addNews(
+export const markNotFound = (watch: WatchRun, atMs: number): PollResult =>
+  withEvent(
     { ...watch, open: undefined, pollRequested: false, pollFailure: undefined },
     { atMs, notFound: true },
-    true,
   );
 
 /** The agent has worked for too long: the job is no longer polled. */
-export const giveUp = (watch: WatchRun, atMs: number): WatchRun =>
-  addNews(
+export const giveUp = (watch: WatchRun, atMs: number): PollResult =>
+  withEvent(
     { ...watch, open: undefined, pollRequested: false },
     { atMs, gaveUpSinceMs: watch.open?.sentAtMs ?? atMs },
-    true,
   );
 
 /** Returns the watch with a failure. The event has no snapshot: a failed poll shows nothing of the job. */
-export function applyFailure(watch: WatchRun, failure: PollFailure, nowMs: number): WatchRun {
-  const next = { ...watch, pollFailure: failure, nextPollAtMs: failure.nextMs };
-  const isShown = visibleFailure(next) !== undefined || watch.news?.failure !== undefined;
-  return isShown ? addNews(next, { atMs: nowMs, seen: undefined, activeAtMs: undefined }, false) : next;
+export function applyFailure(before: WatchRun, failure: PollFailure, nowMs: number): PollResult {
+  const watch = { ...before, pollFailure: failure, nextPollAtMs: failure.nextMs };
+  const isShown = visibleFailure(watch) !== undefined || visibleFailure(before) !== undefined;
+  return isShown ? withEvent(watch, { atMs: nowMs, seen: undefined, activeAtMs: undefined }) : { watch };
 }
 
 /** Consecutive errors before messages say that the platform does not answer. */
@@ -210,28 +211,3 @@ function visibleFailure({ pollFailure: failure }: WatchRun): Polled['failure'] {
   if (failure === undefined || failure.kind === 'lost') return undefined;
   return failure.kind === 'down' && failure.inARow < FAILURE_SHOWN_AFTER ? undefined : failure.kind;
 }
-
-/** Messages show the time of a poll to the minute. */
-const SAME_NEWS_MS = 60_000;
-
-/** Adds the event for the threads, unless they have the same from less than a minute ago. */
-function addNews(
-  watch: WatchRun,
-  about: Partial<Polled> & Pick<Polled, 'atMs'>,
-  isImportant: boolean,
-): WatchRun {
-  const { seen, activeAtMs, open, news: last } = watch;
-  const common = { seen, activeAtMs, notFound: false, found: open?.found ?? true };
-  const news: Polled = { kind: 'polled', ...common, failure: visibleFailure(watch), ...about };
-  const isOld = last !== undefined && news.atMs - last.atMs < SAME_NEWS_MS && isSameNews(news, last);
-  return isOld && !isImportant ? watch : { ...watch, news };
-}
-
-const isSameNews = (one: Polled, other: Polled) =>
-  JSON.stringify(withoutTimes(one)) === JSON.stringify(withoutTimes(other));
-
-const withoutTimes = ({ seen, ...news }: Polled) => [
-  seen && { ...seen, atMs: 0 },
-  news.failure,
-  news.notFound,
-];

@@ -113,15 +113,6 @@ test('a thread that has ended has no button that somebody would have to work on'
   });
 });
 
-test('only what somebody still has to read or answer is kept for good', () => {
-  fc.assert(
-    fc.property(anyThread, (thread) => {
-      for (const { lasting } of threadMessages(thread))
-        if (thread.state === 'ended') expect(lasting).toBeUndefined();
-    }),
-  );
-});
-
 test('however much waits, the message about a limit fits', () => {
   const waiting = Array.from({ length: 3000 }, (_, n) =>
     anInstruction({ id: `1789912860.${n}`, excerpt: '<'.repeat(500) }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { keys } from '../../../../src/store/keys.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
+import { aThread } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
   applyEvents,
@@ -15,50 +15,15 @@ import { createAgentWorld } from '../../../support/jobs/agent/world.ts';
 import { redisForTests } from '../../../support/redis.ts';
 
 const long = (characters: number) => 'word '.repeat(characters / 5);
-const waiting = (many: number) =>
-  Array.from({ length: many }, (_, index) =>
-    anInstruction({ id: `${NOW_MS / 1000 - 500 + index}.000100`, atMs: NOW_MS - 500_000 + index }),
-  );
-
-describe('an instruction that is too long', () => {
-  test('is not taken, and its author is told how long it may be', () => {
-    const thread = applyEvents(aThread(), [wrote(ana, 1, long(14_200))]);
-    expect(thread.instructions).toEqual([]);
-    expect(thread.ephemerals).toMatchObject([
-      {
-        to: 'U0ANA',
-        kind: 'tooLong',
-        characters: 14_199,
-        most: 8000,
-        excerpt: expect.stringMatching(/^word/),
-      },
-    ]);
-  });
-
-  test('is counted in characters as people see them', () => {
-    expect(applyEvents(aThread(), [wrote(ana, 1, '😀'.repeat(8000))]).instructions).toHaveLength(1);
-    expect(ephemeralsOf(applyEvents(aThread(), [wrote(ana, 1, '😀'.repeat(8001))]))).toEqual([
-      'ana: tooLong',
-    ]);
-  });
-
-  test('does not go out as it was before it was edited', () => {
-    const thread = applyEvents(aThread(), [wrote(ana, 1, 'Fix it'), edited(ana, 1, long(9000))]);
-    expect(outcomesOf(thread)).toEqual(['withdrawn: Fix it']);
-    expect(ephemeralsOf(thread)).toEqual(['ana: tooLong']);
-  });
+test('an instruction that is edited to be too long does not go out as it was', () => {
+  const thread = applyEvents(aThread(), [wrote(ana, 1, 'Fix it'), edited(ana, 1, long(9000))]);
+  expect(outcomesOf(thread)).toEqual(['withdrawn: Fix it']);
+  expect(ephemeralsOf(thread)).toEqual(['ana: tooLong']);
 });
 
-describe('where as many as may wait do so', () => {
-  const full = aThread({ instructions: waiting(100) });
-
-  test('one more is not taken, and its author is told', () => {
-    const thread = applyEvents(full, [wrote(ana, 1, 'One more')]);
-    expect(thread.instructions).toHaveLength(100);
-    expect(thread.ephemerals).toMatchObject([
-      { to: 'U0ANA', kind: 'tooMany', most: 100, excerpt: 'One more' },
-    ]);
-  });
+test('its length is counted in characters as people see them', () => {
+  expect(applyEvents(aThread(), [wrote(ana, 1, '😀'.repeat(8000))]).instructions).toHaveLength(1);
+  expect(applyEvents(aThread(), [wrote(ana, 1, '😀'.repeat(8001))]).instructions).toEqual([]);
 });
 
 describe('a thread that is written full', () => {

@@ -2,8 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { AgentJob } from '../../../../src/docs-api/schemas.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { updateWatch } from '../../../../src/jobs/agent/watch/job.ts';
-import { requestPoll } from '../../../../src/jobs/agent/watch/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound } from '../../../support/jobs/agent/builders.ts';
 import { ben, wrote } from '../../../support/jobs/agent/events.ts';
@@ -65,17 +63,5 @@ describe('what the platform took', () => {
     await world.step();
     await isInBoth();
     expect((await runs.active()).map(({ id }) => id)).toContain(world.watch);
-  });
-
-  test('is in both, though the watch is changed during the call, and what was changed stays', async () => {
-    const { sendFollowUp } = world.docs;
-    world.docs.sendFollowUp = async (...call) => {
-      await updateWatch(await world.thread(), (watch) => requestPoll(watch, world.clock.ms), world.context);
-      return sendFollowUp(...call);
-    };
-    await world.step();
-    await isInBoth();
-    expect(await world.watched()).toMatchObject({ pollRequested: true });
-    expect(world.audited.filter((line) => line.endsWith('sent · 6 characters'))).toHaveLength(1);
   });
 });

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { DocsApiError, type DocsApiErrorKind } from '../../../../src/docs-api/errors.ts';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
-import { keys } from '../../../../src/store/keys.ts';
 import { ana, ben, clicks, wrote } from '../../../support/jobs/agent/events.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 
@@ -45,16 +44,6 @@ test('somebody whom Slack does not tell just now holds up the thread, but not fo
   world.context.policy.check = check;
   await world.step();
   expect(world.prompts).toEqual(['extend it']);
-});
-
-test('a damaged entry is left out; what comes before and after it goes out', async () => {
-  await world.follows();
-  await world.receives(wrote(ana, 1, 'one'));
-  await world.client.rpush(keys.inbox(world.id), JSON.stringify({ kind: 'unheard of' }));
-  await world.receives(wrote(ana, 2, 'two'));
-  await world.step();
-  expect(world.prompts).toEqual(['one', 'two']);
-  expect(await world.client.llen(keys.inbox(world.id))).toBe(0);
 });
 
 test('a thread that breaks says what was not sent, and who asked for it can read it in the audit log', async () => {

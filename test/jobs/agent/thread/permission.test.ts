@@ -3,10 +3,10 @@ import type { PermissionResult } from '../../../../src/policy.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction } from '../../../support/jobs/agent/builders.ts';
 import { ana, ben, outcomesOf, wrote } from '../../../support/jobs/agent/events.ts';
-import { type AgentWorld, createAgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
+import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 
 let world: AgentWorld;
-const redis = onFreshWorlds((fresh) => {
+onFreshWorlds((fresh) => {
   world = fresh;
 });
 
@@ -40,23 +40,14 @@ test('what waited for an hour does not go out when its author may no longer inst
   await world.step();
   expect(world.prompts).toEqual(['Two']);
   expect(outcomesOf(await world.thread())).toEqual(['discarded: One', 'working: Two', 'discarded: Three']);
-});
-
-test('whoever wrote it is told privately what was not sent, and it has its lines in the audit log', async () => {
-  await waits([ben, 'One'], [ben, 'Two'], [ben, 'Three'], [ben, 'Four'], [ben, 'Five']);
-  says(ben.id, 'refused');
-  await world.step();
   expect(world.ephemerals).toEqual([
     'U0BEN: You may no longer instruct the agent here, so your waiting instructions were not sent. Ask @docs-admins.',
   ]);
-  expect(world.audited.filter((line) => line.includes('U0BEN'))).toEqual([
-    ...Array.from({ length: 5 }, () =>
-      expect.stringMatching(/^U0BEN instruction: discarded · \d characters$/),
-    ),
+  expect(world.audited.filter((line) => line.startsWith('U0BEN'))).toEqual([
+    'U0BEN instruction: discarded · 3 characters',
+    'U0BEN instruction: discarded · 5 characters',
     'U0BEN agent: refused: not permitted',
   ]);
-  const changed = (sign: string) => world.reacted.filter((one) => one.includes(` ${sign}eyes`));
-  expect([changed('+'), changed('-')].map(({ length }) => length)).toEqual([5, 5]);
 });
 
 test('what Slack does not tell is waited for, and nothing goes out meanwhile', async () => {
@@ -67,16 +58,6 @@ test('what Slack does not tell is waited for, and nothing goes out meanwhile', a
   says(ben.id, 'allowed');
   await world.step();
   expect(world.prompts).toEqual(['One']);
-});
-
-test('what is sent once more is asked about as well', async () => {
-  await world.follows({ mode: 'all', instructions: [anInstruction({ by: ben, attempt: 2 })] });
-  expect(world.prompts).toHaveLength(1);
-  await redis.client.flushall();
-  world = createAgentWorld(redis);
-  says(ben.id, 'refused');
-  await world.follows({ mode: 'all', instructions: [anInstruction({ by: ben, attempt: 2 })] });
-  expect(world.prompts).toEqual([]);
 });
 
 test('a job that was to be made with it is not made', async () => {

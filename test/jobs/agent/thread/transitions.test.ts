@@ -17,14 +17,6 @@ const sendingOne = (changes: Partial<ThreadRun> = {}) =>
   });
 const first = { id: '1', attempt: 1 };
 const taken: SendResult = { kind: 'taken', job: { id: 'aj_9', status: 'active', rawStatus: 'active' } };
-const states = ({ instructions }: ThreadRun) => instructions.map(({ state }) => state);
-
-test('unknown: a question, once', () => {
-  const after = applySendResult(sendingOne(), first, { kind: 'unknown' }, NOW_MS);
-  expect(states(after)).toEqual(['unknown', 'waiting']);
-  expect(after.sendProblems).toMatchObject([{ id: '1', attempt: 1, why: 'unknown' }]);
-  expect(applySendResult(after, first, { kind: 'unknown' }, NOW_MS)).toBe(after);
-});
 
 test('a late answer leaves the question to its author', () => {
   const asked = applySendResult(sendingOne(), first, { kind: 'unknown' }, NOW_MS);

@@ -1,20 +1,13 @@
 import { expect, test } from 'vitest';
 import { DocsApiError } from '../../../../src/docs-api/errors.ts';
 import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
-import {
-  addThread,
-  newWatch,
-  requestPoll,
-  type WatchRun,
-  watchRun,
-} from '../../../../src/jobs/agent/watch/record.ts';
+import { addThread, newWatch, requestPoll, type WatchRun } from '../../../../src/jobs/agent/watch/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
-import { timePasses } from '../../../support/store/limits.ts';
 
 let world: AgentWorld;
 let polled: string[];
-const redis = onFreshWorlds((fresh) => {
+onFreshWorlds((fresh) => {
   world = fresh;
   polled = [];
   world.docs.getAgentJob = async ({ jobId }) => {
@@ -35,19 +28,6 @@ async function watched(jobId: string, asked = false): Promise<WatchRun> {
   return wanted;
 }
 const look = ({ id }: WatchRun) => watchJob.run(id, world.context);
-const comesBack = () => timePasses(redis.client, 'agent-status:k1', 1.25 * 3_600_000);
-
-test('agent jobs are polled no more often than exports are, over all of them', async () => {
-  const runs = [await watched('aj_1'), await watched('aj_2'), await watched('aj_3')];
-  for (const run of runs) await look(run);
-  expect(polled).toEqual(['aj_1']);
-  const [, second, third] = runs as [WatchRun, WatchRun, WatchRun];
-  expect(await look(second)).toEqual({ kind: 'again', inMs: expect.any(Number) });
-  expect(await world.runs.load(second.id, watchRun)).toMatchObject({ rev: 1 });
-  await comesBack();
-  for (const run of [third, second]) await look(run);
-  expect(polled).toEqual(['aj_1', 'aj_2']);
-});
 
 test('a job that somebody waits for does not wait for the others', async () => {
   for (const id of ['aj_1', 'aj_2']) await look(await watched(id));

@@ -34,10 +34,10 @@ test('when the watch polls no more, no thread waits for an ending', () => {
       let threads = [aThread(), aThread()];
       let nowMs = NOW_MS;
       const polls = (status: 'active' | 'unknown' | 'completed' | 'failed' | 'archived') => {
-        const before = watch.news;
-        watch = applyPoll(watch, { id: 'aj', status, rawStatus: status }, nowMs, GRACE_MS);
-        const { news } = watch;
-        if (news && news !== before) threads = threads.map((thread) => applyPolled(thread, news, GRACE_MS));
+        const polled = applyPoll(watch, { id: 'aj', status, rawStatus: status }, nowMs, GRACE_MS);
+        watch = polled.watch;
+        const { event } = polled;
+        if (event) threads = threads.map((thread) => applyPolled(thread, event, GRACE_MS));
       };
       const joins = () => {
         watch = threads.filter(({ watched }) => !watched).reduce(join, watch);
@@ -69,7 +69,7 @@ test('when the watch polls no more, no thread waits for an ending', () => {
 /** A thread whose job was completed before; its next send was answered with "active" at `sentAtMs`. */
 function sentAgain(sentAtMs: number, answeredAtMs = sentAtMs) {
   const completed = { id: 'aj', status: 'completed', rawStatus: 'completed' } as const;
-  const watch = applyPoll(newWatch('T0ACME', 'default', 'aj', NOW_MS), completed, NOW_MS, GRACE_MS);
+  const { watch } = applyPoll(newWatch('T0ACME', 'default', 'aj', NOW_MS), completed, NOW_MS, GRACE_MS);
   const one = anInstruction({ id: 'again', state: 'sending', sentAtMs });
   const sending = { ...aThread(), instructions: [one] };
   const job = { id: 'aj', status: 'active', rawStatus: 'active' } as const;
@@ -85,9 +85,8 @@ test.each([
 ] as const)('a failed poll (%s, %i in a row) ends no round', (kind, inARow) => {
   const sentAtMs = NOW_MS + 2 * GRACE_MS;
   const { watch, thread } = sentAgain(sentAtMs);
-  const failed = applyFailure(watch, { kind, inARow, nextMs: sentAtMs + 9000 }, sentAtMs + 5000);
-  const { news } = failed;
-  const after = news && news !== watch.news ? applyPolled(thread, news, GRACE_MS) : thread;
+  const { event } = applyFailure(watch, { kind, inARow, nextMs: sentAtMs + 9000 }, sentAtMs + 5000);
+  const after = event ? applyPolled(thread, event, GRACE_MS) : thread;
   expect(openRoundOf(after)).toBeDefined();
 });
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { threadButtons } from '../../../src/commands/agent/buttons.ts';
 import { listThreads } from '../../../src/commands/agent/command.ts';
+import { agentActions } from '../../../src/jobs/agent/thread/buttons.ts';
 import type { ThreadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { aCaller, ben, gus } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
@@ -36,6 +38,18 @@ test('a channel that has become private since is not shown from elsewhere', asyn
   const tools = { ...world.tools, isPublic: async () => false };
   const { text } = await listThreads(everything, aCaller({ user: ben, channel: elsewhere }), tools);
   expect(text).toMatch(/^There are no followed agent jobs that you can see here/);
+});
+
+test('nor may somebody elsewhere click there', async () => {
+  const { id } = await world.followed(aThread(inPublic));
+  const stop = threadButtons.find(({ action }) => action === agentActions.stop);
+  world.tools.isPublic = async () => false;
+  const click = stop?.run(
+    { v: 1, run: id, about: [], attempt: 1 },
+    aCaller({ user: ben, channel: elsewhere }),
+    world.tools,
+  );
+  await expect(click).rejects.toThrow(/^This thread is somebody else's/);
 });
 
 test('reads the records of those that it shows, however many are followed', async () => {
