@@ -82,7 +82,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     const waiting = run.instructions.filter(({ state }) => state === 'waiting');
     const asked = waiting.reduce((thread, one) => {
       const sent = updateInstruction(thread, one.id, { state: 'sending', sentAtMs: one.atMs });
-      return applySendResult(sent, one, { kind: 'unknown' }, nowMs);
+      return applySendResult(sent, one, { kind: 'problem', problem: { why: 'unknown' } }, nowMs);
     }, run);
     // What its watch polled is skipped as well, so it joins once more.
     if (asked !== run || inbox.length > 0)

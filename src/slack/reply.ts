@@ -1,26 +1,31 @@
 import { z } from 'zod';
-import { findMentions, type MessageText, ownWords } from './markdown/message.ts';
+import { findMentions, ownWords } from './markdown/message.ts';
 
 /** A person's message in a channel or a thread. */
-export interface UserMessage {
-  channel: string;
+export const userMessage = z.object({
+  channel: z.string(),
   /** With channel and team the identity of the message: an @mention arrives as two events with the same `ts`. */
-  ts: string;
+  ts: z.string(),
   /** The `ts` of the thread's root; missing if the message is not a reply. */
-  threadTs?: string;
+  threadTs: z.string().exactOptional(),
   /** The author of the root, if Slack names them. */
-  parentUser?: string;
-  user: string;
+  parentUser: z.string().exactOptional(),
+  user: z.string(),
   /** From another organization, or possibly so in a channel shared with one. */
-  external: boolean;
-  mentionsBot: boolean;
+  external: z.boolean(),
+  mentionsBot: z.boolean(),
   /** It mentions others than the bot and its author: a person, a user group, or everybody here. */
-  mentionsOthers: boolean;
+  mentionsOthers: z.boolean(),
   /** The fields of the event that `messageToMarkdown` reads. */
-  content: MessageText;
+  content: z.object({
+    text: z.unknown().optional(),
+    blocks: z.unknown().optional(),
+    attachments: z.unknown().optional(),
+  }),
   /** Whether files are attached. */
-  files: boolean;
-}
+  files: z.boolean(),
+});
+type UserMessage = z.infer<typeof userMessage>;
 
 export type Reply =
   | ({ kind: 'reply' } & UserMessage)

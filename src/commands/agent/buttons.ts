@@ -131,9 +131,9 @@ export const startNewButton = defineButton({
   settles: 'replace',
   async run({ mention: id }, caller, tools): Promise<EphemeralMessage | undefined> {
     const mention = await tools.intake.loadVisible(id, mentionKind, caller, mentionNotFound);
-    const { offer, reply, threadTs } = mention;
+    const { offer, reply } = mention;
     if (offer === undefined) return mentionNotFound;
-    const under = { rootTs: threadTs ?? reply.ts, ts: reply.ts };
+    const under = { rootTs: reply.threadTs ?? reply.ts, ts: reply.ts };
     const request = { text: offer, project: undefined, under, reply };
     // A second click creates no second job.
     const refusal = await followJob(request, { ...caller, requestId: `new ${id}` }, tools);

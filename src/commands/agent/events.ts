@@ -53,10 +53,8 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
   if (reply.kind !== 'reply' || !parsed || parsed.kind === 'aside') return;
   if (outcome !== 'notFollowed' && outcome !== 'early') return;
   const { teamId, botUserId } = identity;
-  await accept(
-    newMention({ teamId, botUserId, reply: newReply.parse(reply), threadTs, problem }, tools.now()),
-    tools,
-  );
+  const mention = { teamId, botUserId, reply: newReply.parse(reply), problem };
+  await accept(newMention(mention, tools.now()), tools);
 }
 
 /** Appends a reply to the inbox of the run that follows its thread, if one does. */

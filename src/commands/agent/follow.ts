@@ -5,11 +5,11 @@ import {
 } from '../../jobs/agent/thread/ephemeral-view.ts';
 import {
   type DigestOrigin,
-  instructEntry,
   type ListedThread,
   listedThread,
   newThread,
   type ThreadClick,
+  type ThreadEvent,
   type ThreadRun,
   threadKind,
   threadQuotas,
@@ -113,7 +113,8 @@ export async function instructThread(
   caller: Caller,
   tools: CommandTools,
 ): Promise<void> {
-  const entry = instructEntry({ ...newInstructionOf(caller, text, tools), origin });
+  const event: ThreadEvent = { kind: 'instruct', ...newInstructionOf(caller, text, tools), origin };
+  const entry = { event, dedupeKey: `instruct ${event.id}` };
   const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
   if (outcome === 'gone') throw new UserFacingError(notFollowed);
   await auditThread(thread, 'accepted', tools);
@@ -179,20 +180,15 @@ async function visibleThreads(
   return filterVisible(open, visibleThread, caller, isPublic);
 }
 
-/**
- * Returns the records of at most `max` such threads, preferred ones first. `rest` counts the others. Rejects with
- * `UserFacingError`.
- */
+/** Returns the records of at most `max` such threads. `rest` counts the others. Rejects with `UserFacingError`. */
 export async function findThreads(
   caller: Caller,
   tools: Pick<CommandTools, 'intake' | 'isPublic'>,
   max: number,
   matches: (thread: ListedThread) => boolean = () => true,
-  isPreferred: (thread: ListedThread) => boolean = () => false,
 ): Promise<{ threads: ThreadRun[]; rest: number }> {
   const visible = await visibleThreads(caller, tools, matches);
-  const inOrder = visible.toSorted((one, other) => Number(isPreferred(other)) - Number(isPreferred(one)));
-  const ids = inOrder.slice(0, max).map(({ id }) => id);
+  const ids = visible.slice(0, max).map(({ id }) => id);
   const threads = await tools.intake.read(caller, ({ runs }) => runs.loadAll(ids, threadRun));
   return {
     threads: threads.filter(({ state }) => state !== 'ended'),

@@ -39,7 +39,7 @@ export const sendShortcut: MessageShortcut = {
     const isHere = ({ place }: Pick<ThreadRun, 'place'>) =>
       place?.channel === channel.id && place.rootTs === rootTs;
     const [{ threads: known }, isClosed, text] = await Promise.all([
-      findThreads(caller, tools, SLACK_LIMITS.selectOptions, undefined, isHere),
+      findThreads(caller, tools, SLACK_LIMITS.selectOptions),
       tools.intake.read(caller, ({ threads }) => threads.isClosed({ teamId, channel: channel.id, rootTs })),
       textOf(chosen, tools),
     ]);

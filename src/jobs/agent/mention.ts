@@ -32,8 +32,6 @@ export const mentionRun = runBase.extend({
   botUserId: z.string(),
   /** Its `content` is empty once the answer is known. */
   reply: newReply,
-  /** The `ts` of the message that the mention replies to. */
-  threadTs: z.string().optional(),
   /** Says why the job that it asks for is not followed. */
   problem: answer.optional(),
   sinceMs: z.number(),
@@ -59,7 +57,7 @@ export const mentionKind: VisibleKind<MentionRun> = {
 
 /** Returns the run of a mention. Repeats of the same Slack message give the same run. */
 export const newMention = (
-  mention: Pick<MentionRun, 'teamId' | 'botUserId' | 'reply' | 'threadTs' | 'problem'>,
+  mention: Pick<MentionRun, 'teamId' | 'botUserId' | 'reply' | 'problem'>,
   nowMs: number,
 ): MentionRun => ({
   id: idOf('agent-mention', mention.teamId, mention.reply.channel, mention.reply.ts),
@@ -132,15 +130,14 @@ const asksForHelp = (parsed: ThreadText) =>
   isTalk(parsed) || (parsed.kind === 'command' && parsed.command === 'help');
 
 const isInClosedThread = async (
-  { teamId, reply: { channel }, threadTs }: MentionRun,
+  { teamId, reply: { channel, threadTs } }: MentionRun,
   { threads }: JobContext,
 ) => threadTs !== undefined && (await threads.isClosed({ teamId, channel, rootTs: threadTs }));
 
 /** Posts the answer once to the author of the mention. */
 async function postAnswer(run: MentionRun, content: Message, context: JobContext): Promise<Outcome> {
   const { slack, callOnce, timing, log } = context;
-  const { threadTs } = run;
-  const { channel, user } = run.reply;
+  const { channel, user, threadTs } = run.reply;
   const to = { channel, user, ...(threadTs !== undefined && { threadTs }) };
   const outcome = await callOnce(run, 'whisper', timing.slackCallMs, () =>
     slack.postEphemeralTo(to, content),

@@ -220,11 +220,9 @@ async function loadEventContext(
   const nowMs = context.now();
   const { limits, timing } = context;
   const known = { names: noNames, botUserId, limits, nowMs, graceMs: timing.graceMs, ask: '' };
-  if (event.kind === 'deleted' || event.kind === 'polled')
-    return { ...known, author: { id: '', name: '', may: false } };
   // Clicks and modals have already passed the gate.
-  if (event.kind !== 'reply' && event.kind !== 'edited')
-    return { ...known, author: { ...event.by, may: true } };
+  if (!('user' in event))
+    return { ...known, author: { id: '', name: '', ...('by' in event && event.by), may: true } };
   const verdict = await context.policy.check(event.user, 'agent', event);
   if (verdict.kind === 'unknown') return undefined;
   const { id, name } = verdict.person;

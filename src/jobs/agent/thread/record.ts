@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { userMessage } from '../../../slack/reply.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
-import type { InboxEntry } from '../../../store/run-scripts.ts';
 import { type Quota, runBase } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { openQuestionIds } from '../../feature.ts';
@@ -274,32 +274,14 @@ export const threadRun = runBase.extend({
 });
 export type ThreadRun = z.infer<typeof threadRun>;
 
-const content = z.object({
-  text: z.unknown().optional(),
-  blocks: z.unknown().optional(),
-  attachments: z.unknown().optional(),
-});
-
-/** A person's message, as `readReply` returns it. */
-const written = z.object({
-  channel: z.string(),
-  ts: z.string(),
-  user: z.string(),
-  external: z.boolean(),
-  mentionsBot: z.boolean(),
-  mentionsOthers: z.boolean(),
-  content,
-  files: z.boolean(),
-});
-
-export const newReply = written.extend({ kind: z.literal('reply') });
+export const newReply = userMessage.extend({ kind: z.literal('reply') });
 
 export const threadClicks = Object.keys(clickActions) as (keyof typeof clickActions)[];
 
 /** An entry in the inbox of a followed thread. Times are epoch milliseconds. */
 export const threadEvent = z.discriminatedUnion('kind', [
   newReply,
-  written.extend({ kind: z.literal('edited') }),
+  userMessage.extend({ kind: z.literal('edited') }),
   z.object({ kind: z.literal('deleted'), channel: z.string(), ts: z.string() }),
   /** An instruction from a modal; `id` is the request's. */
   z.object({
@@ -325,16 +307,9 @@ export const threadEvent = z.discriminatedUnion('kind', [
   polled,
 ]);
 export type ThreadEvent = z.infer<typeof threadEvent>;
-type Instruct = Extract<ThreadEvent, { kind: 'instruct' }>;
 
 export type ReplyEvent = Extract<ThreadEvent, { kind: 'reply' | 'edited' }>;
 export type ThreadClick = Extract<ThreadEvent, { kind: 'clicked' }>;
-
-/** Returns an inbox entry for an instruction from a modal. Entries with the same `id` are taken once. */
-export const instructEntry = (one: Omit<Instruct, 'kind'>): InboxEntry => ({
-  event: { kind: 'instruct', ...one } satisfies Instruct,
-  dedupeKey: `instruct ${one.id}`,
-});
 
 /** Whether the platform refused to start the job: only the author needs to know. */
 export const isJobRefused = ({ why, creates }: Pick<SendProblem, 'why' | 'creates'>) =>

@@ -67,7 +67,7 @@ export async function send(
   // After this time, others may have recorded the send as lost: the call must not be made.
   const isTooLate = () => now() - sentAtMs > timing.callMarginMs;
   const result: SendResult = isTooLate() ? { kind: 'later' } : await makeCall(own, head, isTooLate, context);
-  if (slotId !== undefined && (result.kind === 'later' || result.kind === 'notSent'))
+  if (slotId !== undefined && result.kind !== 'taken' && result !== unknown)
     await rateLimiter.releaseSlot(limit, slotId);
   if (slotId !== undefined && result.kind === 'later' && result.limit)
     await rateLimiter.hold(limit, result.limit.untilMs - now());
@@ -95,7 +95,7 @@ export async function checkOpenSend(thread: ThreadRun, context: JobContext): Pro
   if (sent?.state !== 'sending') return 0;
   const leftMs = (sent.sentAtMs ?? 0) + timing.docsCallMs + timing.callMarginMs - now();
   if (leftMs > 0) return leftMs;
-  await saveSendResult(thread, sent, { kind: 'unknown' }, context);
+  await saveSendResult(thread, sent, unknown, context);
   return 'next';
 }
 
@@ -119,9 +119,10 @@ async function saveSendResult(
 /** The pause after the platform answers "too many" without a time. */
 const LIMIT_PAUSE_MS = 60_000;
 
-type NotSent = Extract<SendResult, { kind: 'notSent' }>;
+const notSent = (problem: Extract<SendResult, { kind: 'problem' }>['problem']) =>
+  ({ kind: 'problem', problem }) as const;
 
-const notSent = (trouble: NotSent['trouble']): NotSent => ({ kind: 'notSent', trouble });
+const unknown = notSent({ why: 'unknown' });
 
 /** Makes the call and returns its result. Throws errors that come neither from the platform nor from the network. */
 async function makeCall(
@@ -144,7 +145,7 @@ async function makeCall(
     if (!(error instanceof DocsApiError)) throw error;
     if (error.happened === 'no') return resultOfError(thread, creates, error, context);
     context.log.warn({ run: thread.id, err: error }, 'instruction: outcome unknown');
-    return { kind: 'unknown' };
+    return unknown;
   }
 }
 

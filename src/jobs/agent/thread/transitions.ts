@@ -96,10 +96,8 @@ export function endIfNotCreated(thread: ThreadRun): ThreadRun {
 /** The result of one send. */
 export type SendResult =
   | { kind: 'taken'; job: AgentJob }
-  /** Nobody knows whether it arrived. */
-  | { kind: 'unknown' }
-  /** It certainly did not arrive, and people have to know why. */
-  | { kind: 'notSent'; trouble: Pick<SendProblem, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs'> }
+  /** Nobody knows whether it arrived, or it certainly did not, and people have to know why. */
+  | { kind: 'problem'; problem: Pick<SendProblem, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs'> }
   /** It certainly did not arrive, and is sent later. */
   | { kind: 'later'; limit?: NonNullable<ThreadRun['limit']>; retry?: NonNullable<ThreadRun['retry']> };
 
@@ -114,11 +112,6 @@ export function applySendResult(
   // If it counts as unknown already, the answer came too late: its author has been asked.
   if (sent?.attempt !== attempt || sent.state !== 'sending') return thread;
   const next: ThreadRun = { ...thread, retry: thread.retry && { ...thread.retry, expired: true } };
-  const { by, excerpt, creates } = sent;
-  const withProblem = (problem: Pick<SendProblem, 'why'>): ThreadRun => ({
-    ...next,
-    sendProblems: [...next.sendProblems, { id, attempt, by, excerpt, creates, ...problem }],
-  });
   switch (result.kind) {
     case 'taken': {
       const { job } = result;
@@ -136,10 +129,13 @@ export function applySendResult(
       const isActive = job.status === 'active';
       return addToRound(working, sent, { sentAtMs: nowMs, isActive, prBefore: pullRequestOf(thread) });
     }
-    case 'unknown':
-      return updateInstruction(withProblem({ why: 'unknown' }), id, { state: 'unknown' });
-    case 'notSent':
-      return updateInstruction(withProblem(result.trouble), id, { state: 'failed' });
+    case 'problem': {
+      const { by, excerpt, creates } = sent;
+      const { problem } = result;
+      const sendProblems = [...next.sendProblems, { id, attempt, by, excerpt, creates, ...problem }];
+      const state = problem.why === 'unknown' ? 'unknown' : 'failed';
+      return updateInstruction({ ...next, sendProblems }, id, { state });
+    }
     case 'later': {
       const { limit = thread.limit, retry = thread.retry } = result;
       return updateInstruction({ ...next, limit, retry }, id, { state: 'waiting', sentAtMs: undefined });

@@ -19,7 +19,12 @@ const first = { id: '1', attempt: 1 };
 const taken: SendResult = { kind: 'taken', job: { id: 'aj_9', status: 'active', rawStatus: 'active' } };
 
 test('a late answer leaves the question to its author', () => {
-  const asked = applySendResult(sendingOne(), first, { kind: 'unknown' }, NOW_MS);
+  const asked = applySendResult(
+    sendingOne(),
+    first,
+    { kind: 'problem', problem: { why: 'unknown' } },
+    NOW_MS,
+  );
   expect(applySendResult(asked, first, taken, NOW_MS + 1)).toBe(asked);
 });
 
