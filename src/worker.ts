@@ -13,7 +13,7 @@ import { startSweeper } from './jobs/sweeper.ts';
 import { workWaitsText } from './jobs/wording-view.ts';
 import { createWorkers } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
-import { createChangeSaver } from './runtime/change-saver.ts';
+import { createChangeSaver } from './runtime/cached.ts';
 import { rejectWhenStopping } from './runtime/stopping.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { createDelivery } from './slack/delivery.ts';

@@ -1,8 +1,7 @@
 import { missingScopeText, notPermittedText } from '../jobs/wording-view.ts';
 import type { Metrics, Refusal } from '../metrics/metrics.ts';
 import type { Permission, PermissionResult, Policy } from '../policy.ts';
-import type { Log } from '../runtime/log.ts';
-import { logScope } from '../runtime/log-scope.ts';
+import { type Log, logScope } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';

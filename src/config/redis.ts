@@ -16,25 +16,18 @@ export function secretsInAddress(address: string): string[] {
 
 export const isRedisAddress = /^rediss?(?:\+(?:sentinel|cluster))?:\/\//;
 
-/** The form of the end of an address, and the problem of another one. */
-const PATHS: Record<RedisUrl['kind'], [form: RegExp, problem: string]> = {
-  // ioredis would take database 0, which may be another Docket's.
-  server: [
-    /^\d{0,9}$/,
-    'REDIS_URL does not end with a database number. End it with a number, such as /1, or with nothing for 0.',
-  ],
-  sentinel: [
-    /^[\w.-]{1,100}(?:\/\d{0,9})?$/,
-    'REDIS_URL does not name the primary that the sentinels monitor. End it with its name, and with a number ' +
-      'if the database is not 0, such as /mymaster or /mymaster/1.',
-  ],
-  // A number would be a database.
-  cluster: [
-    /^(?:[a-z][a-z0-9-]{0,39})?$/,
-    'REDIS_URL ends with a name that cannot be used. A cluster has one database only: end the address with nothing, ' +
-      'or, if several Dockets share the cluster, with a name of lower-case letters, digits and dashes, such as /staging.',
-  ],
+/** The form of the end of an address. ioredis would take database 0, which may be another Docket's, for another one. */
+const PATHS: Record<RedisUrl['kind'], RegExp> = {
+  server: /^\d{0,9}$/,
+  sentinel: /^[\w.-]{1,100}(?:\/\d{0,9})?$/,
+  // A number would be a database, and a cluster has one only.
+  cluster: /^(?:[a-z][a-z0-9-]{0,39})?$/,
 };
+
+const WRONG_END =
+  'REDIS_URL ends with something else than it needs. For one server, end it with nothing or the number of a database, ' +
+  'such as /1; for sentinels, with the name of the primary, such as /mymaster or /mymaster/1; for a cluster, with nothing, ' +
+  'or, if several Dockets share it, with a name of lower-case letters, digits and dashes, such as /staging.';
 
 /**
  * Returns the problems of the address of Redis, each with its fix and without any part of the address. The schema of the
@@ -57,7 +50,6 @@ export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '' }: E
       `REDIS_URL begins with ${scheme}:// and names another machine: all data of Docket would cross the network in ` +
         `the clear. Use ${scheme.replace('redis', 'rediss')}://, or set REDIS_ALLOW=plaintext if you trust that network.`,
     );
-  const [form, problem] = PATHS[url.kind];
-  if (!form.test(url.path)) problems.push(problem);
+  if (!PATHS[url.kind].test(url.path)) problems.push(WRONG_END);
   return problems;
 }

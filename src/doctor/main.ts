@@ -1,4 +1,3 @@
-import '../config/node.ts';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
@@ -17,8 +16,7 @@ import { prepareWayOut } from '../runtime/outgoing.ts';
 import { listen } from '../server/http-server.ts';
 import { toSlackApiError } from '../slack/errors.ts';
 import { createSlackLogger } from '../slack/web-calls.ts';
-import { inspectDataDir } from '../store/embedded/data-dir.ts';
-import { findServer } from '../store/embedded/redis-server.ts';
+import { findServer, inspectDataDir } from '../store/embedded/redis-server.ts';
 import { setTagName } from '../store/keys.ts';
 import { tagNameOf } from '../store/redis/address.ts';
 import { checkRedis, isAllowed } from '../store/redis/check.ts';

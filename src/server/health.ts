@@ -1,5 +1,5 @@
 import { docsProblemNames } from '../docs-api/problems.ts';
-import { createChangeSaver } from '../runtime/change-saver.ts';
+import { createChangeSaver } from '../runtime/cached.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import type { Dependency, HealthSnapshot, ValueStores } from '../store/values.ts';

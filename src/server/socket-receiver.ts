@@ -10,7 +10,7 @@ import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { toSlackApiError } from '../slack/errors.ts';
 import { createSlackLogger } from '../slack/web-calls.ts';
-import { createListeners } from './listeners.ts';
+import { createListeners } from './http-receiver.ts';
 
 /** While one is renewed, the other receives the envelopes. Slack allows an app ten. */
 const CONNECTIONS = 2;

@@ -1,4 +1,3 @@
-import '../config/node.ts';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';

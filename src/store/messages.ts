@@ -1,7 +1,7 @@
 import type { Block, KnownBlock } from '@slack/types';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
-import { logScope } from '../runtime/log-scope.ts';
+import { logScope } from '../runtime/log.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createChangeSaver } from '../../src/runtime/change-saver.ts';
+import { createChangeSaver } from '../../src/runtime/cached.ts';
 
 test('only what changed is saved, and what stays as it is once in a while', () => {
   let nowMs = 1000;

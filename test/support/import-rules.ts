@@ -14,7 +14,6 @@ const keepers: Record<string, string[]> = {
   '@slack/bolt': [
     'src/commands/bind.ts',
     'src/server/http-receiver.ts',
-    'src/server/listeners.ts',
     'src/server/socket-receiver.ts',
     'src/web.ts',
   ],

@@ -2,8 +2,17 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../runtime/log.ts';
 import { OperatorError } from '../../runtime/operator-error.ts';
-import { lockDataDir, prepareDataDir, watchDiskSpace } from './data-dir.ts';
-import { findServer, isOurServer, leftoverPid, logTail, sendCommand, spawnServer } from './redis-server.ts';
+import {
+  findServer,
+  isOurServer,
+  leftoverPid,
+  lockDataDir,
+  logTail,
+  prepareDataDir,
+  sendCommand,
+  spawnServer,
+  watchDiskSpace,
+} from './redis-server.ts';
 
 /** The durations of the embedded Redis, in milliseconds. */
 const defaultTiming = {

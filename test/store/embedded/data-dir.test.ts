@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { OperatorError } from '../../../src/runtime/operator-error.ts';
-import { inspectDataDir, lockDataDir, prepareDataDir } from '../../../src/store/embedded/data-dir.ts';
+import { inspectDataDir, lockDataDir, prepareDataDir } from '../../../src/store/embedded/redis-server.ts';
 
 let base: string;
 let dataDir: string;
