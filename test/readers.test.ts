@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { agentCommand } from '../src/commands/agent/command.ts';
 import { readCommand, type SlashCommand } from '../src/commands/command.ts';
-import { readPage } from '../src/commands/digest/ask.ts';
+import { quotedWords, readPage, subjectText } from '../src/commands/digest/ask.ts';
 import { digestCommand } from '../src/commands/digest/command.ts';
 import { scheduleModal } from '../src/commands/digest/modal.ts';
 import { resolveDigestProject } from '../src/commands/digest/send.ts';
@@ -29,7 +29,6 @@ import {
 import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phrases.ts';
 import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
-import { quotedWords, subjectText } from '../src/jobs/digest/ask-entries.ts';
 import { pagesCsv } from '../src/jobs/digest/edition/files.ts';
 import { pathText, queryText } from '../src/jobs/digest/edition/phrases.ts';
 import { scheduleLine } from '../src/jobs/digest/schedule/view.ts';

@@ -5,7 +5,7 @@ import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/v
 import { type WatchRun, watchRun } from '../jobs/agent/watch/record.ts';
 import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';
 import { editionMessages } from '../jobs/digest/edition/view.ts';
-import { activate, type ScheduleRun, scheduleRun, testKey } from '../jobs/digest/schedule/record.ts';
+import { activate, type ScheduleRun, scheduleRun } from '../jobs/digest/schedule/record.ts';
 import { lastCompleteWeek } from '../jobs/digest/weeks.ts';
 import { startStep } from '../jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../jobs/export/record.ts';
@@ -102,7 +102,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   }
 
   async function closeSchedule(run: ScheduleRun) {
-    await search([testKey(run), `${run.id}.created`], run.sinceMs);
+    await search([`${run.id}.test`, `${run.id}.created`], run.sinceMs);
     if (run.state !== 'active') return;
     if (run.nextAtMs <= nowMs) work.skipped += 1;
     const next = activate(run, nowMs);

@@ -21,16 +21,13 @@ export const WEEKDAYS = [
   'Sunday',
 ] as const;
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-const WEEK_MS = 7 * DAY_MS;
-const YEAR_MS = 366 * DAY_MS;
 /** A weekly digest that is later than this says so. */
-export const LATE_MS = HOUR_MS;
+export const LATE_MS = 3_600_000;
+const WEEK_MS = 7 * 24 * 3_600_000;
 /** A Monday at 00:00 UTC. */
 const A_WEEK_END_MS = Date.UTC(1970, 0, 5);
-const MINUTES_A_DAY = 24 * 60;
+const DAY_MINUTES = 24 * 60;
+const WEEK_MINUTES = 7 * DAY_MINUTES;
 
 /**
  * Returns the first moment after `afterMs` at which the timetable is due. Clock changes keep the local hour. A skipped
@@ -48,50 +45,27 @@ export function nextOccurrence({ weekday, time, zone }: Timetable, afterMs: numb
 }
 
 /**
- * Returns a replacement for a timetable that is due too close to the end of a UTC week within the next 12 months: the
- * earliest safe one, on the same weekday if possible. Returns undefined for a safe one.
- *
- * Too close means: less than an hour after the end; before the end but on the zone's Monday, since people's last week
- * would not be over; or before it in one half of the year and after it in the other, since the clock change would leave
- * out a week, or report one twice.
+ * Returns the earliest safe timetable instead of one that is due too close to the end of a UTC week: between the zone's
+ * Monday, or the end if that comes first, and an hour after the end, on the clocks of any season. Returns undefined for
+ * a safe one.
  */
-export function earliestSafe(timetable: Timetable, nowMs: number): Timetable | undefined {
-  let safe = timetable;
-  for (let late = minutesTooEarly(safe, nowMs); late > 0; late = minutesTooEarly(safe, nowMs)) {
-    const minute = minuteOf(safe.time) + late;
-    safe =
-      minute < MINUTES_A_DAY
-        ? { ...safe, time: timeAt(minute) }
-        : { ...safe, weekday: (safe.weekday % 7) + 1, time: timeAt(0) };
-  }
-  return safe === timetable ? undefined : safe;
-}
-
-const minuteOf = (time: string) => 60 * Number(time.slice(0, 2)) + Number(time.slice(3));
-
-const timeAt = (minute: number) =>
-  [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
-
-/** Returns by how many minutes a timetable must move later to be safe. */
-function minutesTooEarly(timetable: Timetable, nowMs: number): number {
-  const near: number[] = [];
-  for (
-    let due = nextOccurrence(timetable, nowMs);
-    due < nowMs + YEAR_MS;
-    due = nextOccurrence(timetable, due)
-  ) {
-    const distance = fromWeekEnd(due);
-    if (Math.abs(distance) < DAY_MS) near.push(distance);
-  }
-  const meansWeekBefore = timetable.weekday !== 1 && near.every((distance) => distance < 0);
-  if (meansWeekBefore) return 0;
-  return Math.max(0, Math.ceil((SETTLING_MS - Math.min(...near)) / MINUTE_MS));
-}
-
-/** Returns the distance to the closest end of a week in UTC: negative before it. */
-function fromWeekEnd(ms: number): number {
-  const since = (ms - A_WEEK_END_MS) % WEEK_MS;
-  return since > WEEK_MS / 2 ? since - WEEK_MS : since;
+export function earliestSafe({ weekday, time, zone }: Timetable, nowMs: number): Timetable | undefined {
+  const firstEndMs = nowMs - ((nowMs - A_WEEK_END_MS) % WEEK_MS);
+  // The end of a UTC week in each week of a year, in minutes since the zone's Monday.
+  const ends = Array.from({ length: 53 }, (_, week) => {
+    const end = Temporal.Instant.fromEpochMilliseconds(Math.floor(firstEndMs + week * WEEK_MS));
+    return end.toZonedDateTimeISO(zone).offsetNanoseconds / 60e9;
+  });
+  const minute = (weekday - 1) * DAY_MINUTES + 60 * Number(time.slice(0, 2)) + Number(time.slice(3));
+  const sinceMonday = minute > WEEK_MINUTES / 2 ? minute - WEEK_MINUTES : minute;
+  const safe = Math.ceil(Math.max(...ends) + SETTLING_MS / 60_000);
+  if (sinceMonday < Math.min(0, ...ends) || sinceMonday >= safe) return undefined;
+  const day = Math.floor(safe / DAY_MINUTES);
+  return {
+    weekday: ((day + 7) % 7) + 1,
+    time: Temporal.PlainTime.from('00:00').add({ minutes: safe }).toString({ smallestUnit: 'minute' }),
+    zone,
+  };
 }
 
 /** A group of time zones in a select. */
@@ -120,13 +94,12 @@ export function zoneGroups(own?: string): ZoneGroup[] {
 
 /** Splits the zones of a continent into as few groups as possible, of similar size: "America (Adak – Juneau)". */
 function split(continent: string, zones: string[]): ZoneGroup[] {
-  const size = Math.ceil(zones.length / Math.ceil(zones.length / MAX_GROUP));
-  if (size === zones.length) return [{ label: continent, zones }];
-  const starts = Array.from({ length: Math.ceil(zones.length / size) }, (_, index) => index * size);
-  return starts.map((start) => {
-    const some = zones.slice(start, start + size);
-    const [first, last] = [some[0], some.at(-1)].map((zone) => cityOf(zone ?? ''));
-    return { label: `${continent} (${first} – ${last})`, zones: some };
+  const groups = Math.ceil(zones.length / MAX_GROUP);
+  const size = Math.ceil(zones.length / groups);
+  return Array.from({ length: groups }, (_, index) => {
+    const some = zones.slice(index * size, (index + 1) * size);
+    const [first = '', last = ''] = [some[0], some.at(-1)].map((zone = '') => cityOf(zone));
+    return { label: groups === 1 ? continent : `${continent} (${first} – ${last})`, zones: some };
   });
 }
 

@@ -114,25 +114,37 @@ export function readRange(text: string, nowMs: number): RangeReading {
   const spaced = text.length > 100 ? '' : text.trim().replace(/\s+/g, ' ').toLowerCase();
   // A sentence may end after it.
   const typed = spaced.endsWith('.') && !spaced.endsWith('..') ? spaced.slice(0, -1).trimEnd() : spaced;
-  const named = namedDays(typed, nowMs);
-  if (named !== undefined) return named;
+  const today = dayAt(nowMs);
+  const named = namedDays(today);
+  if (Object.hasOwn(named, typed)) return daysFrom(...(named[typed] ?? [today, 1]), today);
   const finished = /^(?:last )?(\d{1,4}) ?d(?:ays?)?$/.exec(typed)?.[1];
-  if (finished !== undefined) return finishedDays(Number(finished), nowMs);
+  if (finished !== undefined)
+    return Number(finished) === 0
+      ? unclear('A range has at least one day. Type 1d or more.')
+      : daysFrom(today.subtract({ days: Number(finished) }), Number(finished), today);
   // Keyboards turn dots, or hyphens, into one character.
-  const [, first, last = first] =
+  const [, firstText, lastText = firstText] =
     /^(20[-\d]{8})(?: ?(?:\.\.\.?|…|\p{Pd}|−|to) ?(20[-\d]{8}))?$/u.exec(typed) ?? [];
-  return first === undefined || last === undefined ? unclear(HOW_TO_TYPE) : typedDays(first, last, nowMs);
+  if (firstText === undefined || lastText === undefined) return unclear(HOW_TO_TYPE);
+  const [first, last] = [readDay(firstText), readDay(lastText)];
+  if (first === undefined || last === undefined)
+    return unclear(`${first === undefined ? firstText : lastText} is not a day. Type days like 2026-11-01.`);
+  const days = first.until(last, { largestUnit: 'day' }).days + 1;
+  if (days < 1) return unclear('The range ends before it begins. Type the earlier day first.');
+  return PlainDate.compare(last, today) > 0
+    ? unclear(`${last} has not begun yet in UTC. The latest day you can ask for is ${today}.`)
+    : daysFrom(first, days, today);
 }
 
 const HOW_TO_TYPE =
   'I don\'t know that range. Type "yesterday", "last week", "this month", "last month", "14d" for the last 14 finished days, or two days like 2026-11-01..2026-11-15 (both included).';
 
-function namedDays(typed: string, nowMs: number): RangeReading | undefined {
-  const today = dayAt(nowMs);
+/** Each range with a name: its first day, and its number of days. */
+function namedDays(today: Temporal.PlainDate): Record<string, [first: Temporal.PlainDate, days: number]> {
   const monday = today.subtract({ days: today.dayOfWeek - 1 });
   const month = today.with({ day: 1 });
   const lastMonth = month.subtract({ months: 1 });
-  const named: Record<string, [first: Temporal.PlainDate, days: number]> = {
+  return {
     today: [today, 1],
     yesterday: [today.subtract({ days: 1 }), 1],
     'this week': [monday, today.dayOfWeek],
@@ -140,36 +152,17 @@ function namedDays(typed: string, nowMs: number): RangeReading | undefined {
     'this month': [month, today.day],
     'last month': [lastMonth, lastMonth.daysInMonth],
   };
-  const found = Object.hasOwn(named, typed) ? named[typed] : undefined;
-  return found && withoutToday(...found, today);
 }
 
 /** Returns the whole days of a range, for comparison with whole days. */
-function withoutToday(first: Temporal.PlainDate, days: number, today: Temporal.PlainDate): RangeReading {
+function daysFrom(first: Temporal.PlainDate, days: number, today: Temporal.PlainDate): RangeReading {
   if (days > MAX_DAYS)
     return unclear(`That is ${days} days, and I can read ${MAX_DAYS} at once. Ask for fewer.`);
-  if (!first.add({ days: days - 1 }).equals(today)) return { kind: 'range', range: rangeOf(first, days) };
+  const range = rangeOf(first, days);
+  if (!first.add({ days: days - 1 }).equals(today)) return { kind: 'range', range };
   return days === 1
-    ? { kind: 'range', range: rangeOf(first, 1), today: 'soFar' }
+    ? { kind: 'range', range, today: 'soFar' }
     : { kind: 'range', range: rangeOf(first, days - 1), today: 'leftOut' };
-}
-
-function finishedDays(days: number, nowMs: number): RangeReading {
-  if (days === 0) return unclear('A range has at least one day. Type 1d or more.');
-  const today = dayAt(nowMs);
-  return withoutToday(today.subtract({ days }), days, today);
-}
-
-function typedDays(firstText: string, lastText: string, nowMs: number): RangeReading {
-  const [first, last] = [readDay(firstText), readDay(lastText)];
-  if (first === undefined || last === undefined)
-    return unclear(`${first === undefined ? firstText : lastText} is not a day. Type days like 2026-11-01.`);
-  const today = dayAt(nowMs);
-  const days = first.until(last, { largestUnit: 'day' }).days + 1;
-  if (days < 1) return unclear('The range ends before it begins. Type the earlier day first.');
-  if (PlainDate.compare(last, today) > 0)
-    return unclear(`${last} has not begun yet in UTC. The latest day you can ask for is ${today}.`);
-  return withoutToday(first, days, today);
 }
 
 function readDay(text: string): Temporal.PlainDate | undefined {
@@ -188,13 +181,12 @@ function readDay(text: string): Temporal.PlainDate | undefined {
  */
 export function spansOf(range: DayRange): DayRange[] {
   const days = lengthOf(range);
-  if (days <= MAX_DAILY_POINTS) return daysOf(range).map((day) => rangeOf(PlainDate.from(day), 1));
   const first = PlainDate.from(range.from);
-  const short = days % 7;
-  const starts = Array.from({ length: Math.ceil(days / 7) }, (_, week) =>
-    week === 0 || short === 0 ? week * 7 : short + (week - 1) * 7,
+  if (days <= MAX_DAILY_POINTS) return daysOf(range).map((day) => rangeOf(PlainDate.from(day), 1));
+  const short = days % 7 || 7;
+  return Array.from({ length: Math.ceil(days / 7) }, (_, week) =>
+    week === 0 ? rangeOf(first, short) : rangeOf(first.add({ days: short + (week - 1) * 7 }), 7),
   );
-  return starts.map((start, week) => rangeOf(first.add({ days: start }), week === 0 ? short || 7 : 7));
 }
 
 /** Returns the labels of these parts of a range in its chart: short, and each different. */

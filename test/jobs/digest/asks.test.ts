@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { entriesOf, instructionFor, pageEntry, quotedWords } from '../../../src/commands/digest/ask.ts';
 import type { DigestOrigin, Instruction } from '../../../src/jobs/agent/thread/record.ts';
 import type { RoundEnding } from '../../../src/jobs/agent/watch/record.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
-import { entriesOf, instructionFor, pageEntry, quotedWords } from '../../../src/jobs/digest/ask-entries.ts';
 import { addNumbers, loadFollowUps } from '../../../src/jobs/digest/edition/job.ts';
 import { type EditionRun, weeklyId } from '../../../src/jobs/digest/edition/record.ts';
 import { readerParts } from '../../../src/jobs/digest/edition/view.ts';

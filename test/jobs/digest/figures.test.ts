@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
-import { analyticsLimit, backgroundLimit, figuresJob } from '../../../src/jobs/digest/figures/job.ts';
+import {
+  analyticsLimit,
+  backgroundLimit,
+  figuresJob,
+  requestReaders,
+  withPart,
+} from '../../../src/jobs/digest/figures/job.ts';
 import {
   collectFigures,
   type FiguresRun,
@@ -9,7 +15,6 @@ import {
   newFiguresRun,
   rangeKey,
 } from '../../../src/jobs/digest/figures/record.ts';
-import { requestReaders, withPart } from '../../../src/jobs/digest/figures/requests.ts';
 import { addCounts, type DayRange } from '../../../src/jobs/digest/model.ts';
 import { spansOf } from '../../../src/jobs/digest/weeks.ts';
 import { type DigestWorld, digestWorld } from '../../support/jobs/digest/world.ts';

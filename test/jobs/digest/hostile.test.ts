@@ -5,8 +5,13 @@ import { checkMessageBlocks, mistakesIn } from '../../../demo/slack/block-kit/ch
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import { render } from '../../../demo/slack/render.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
-import { instructionView, subjectView } from '../../../src/commands/digest/ask.ts';
-import { entriesOf, entryId, instructionFor } from '../../../src/jobs/digest/ask-entries.ts';
+import {
+  entriesOf,
+  entryId,
+  instructionFor,
+  instructionView,
+  subjectView,
+} from '../../../src/commands/digest/ask.ts';
 import { ASK_ABOUT } from '../../../src/jobs/digest/buttons.ts';
 import { pagesCsv } from '../../../src/jobs/digest/edition/files.ts';
 import type { EditionRun } from '../../../src/jobs/digest/edition/record.ts';

@@ -6,6 +6,7 @@ import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts'
 import type { JobContext } from '../../context.ts';
 import { runAgainIn } from '../../job.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { FEEDBACK_LIMIT } from '../figures/job.ts';
 import {
   causeOf,
   collectFigures,
@@ -14,7 +15,6 @@ import {
   hasTotals,
   rangeKey,
 } from '../figures/record.ts';
-import { FEEDBACK_LIMIT } from '../figures/requests.ts';
 import {
   addCounts,
   comparePages,

@@ -199,25 +199,18 @@ export function restart(
   { sections, sentBy }: Pick<EditionRun, 'sections' | 'sentBy'>,
   nowMs: number,
 ): EditionRun | undefined {
-  const { ended, noPages: _, ...rest } = run;
-  const again = { figures: undefined, sections, sentBy, sinceMs: nowMs };
-  if (ended === undefined)
-    return run.state === 'collecting' && (run.stuck ?? run.waitReported ?? sentBy)
-      ? { ...run, ...again, waitReported: undefined }
-      : undefined;
-  if (isComplete(run)) return undefined;
-  return {
-    ...rest,
-    ...again,
-    state: run.totals === undefined ? 'collecting' : 'posted',
-    ...(ended.why === 'place' && { attempt: (run.attempt ?? 1) + 1, ...lateNow(run, nowMs) }),
-  };
+  const { ended, noPages, ...rest } = run;
+  const isWaiting = run.state === 'collecting' && (run.stuck ?? run.waitReported ?? sentBy) !== undefined;
+  if (ended === undefined ? !isWaiting : isComplete(run)) return undefined;
+  const state = run.totals === undefined ? 'collecting' : 'posted';
+  const again = { ...rest, figures: undefined, sections, sentBy, sinceMs: nowMs, waitReported: undefined };
+  return ended?.why === 'place'
+    ? { ...again, state, attempt: (run.attempt ?? 1) + 1, ...lateNow(run, nowMs) }
+    : { ...again, state };
 }
 
-type Keyed = Pick<EditionRun, 'id'>;
-
-export const rootKey = ({ id }: Keyed) => `${id}.digest`;
-export const pagesKey = ({ id }: Keyed) => `${id}.pages`;
+export const rootKey = ({ id }: { id: string }) => `${id}.digest`;
+export const pagesKey = ({ id }: { id: string }) => `${id}.pages`;
 
 /** Returns the address of a digest's message; undefined while it is not posted. */
 export async function permalinkOf(

@@ -100,24 +100,14 @@ export function lateMessage(run: EditionRun): OutboxMessage | undefined {
   const { id, kind, stuck, site, range, channel, totals, ended } = run;
   if (kind !== 'weekly' || stuck === undefined) return undefined;
   const digest = `digest of ${shortSite(site)}, ${daysText(range)},`;
-  const sentence = lateText(digest, stuck, { isThere: totals !== undefined, isOver: ended !== undefined });
-  return {
-    key: `${id}.late`,
-    place: { channel },
-    kind: 'state',
-    lowPriority: true,
-    message: message([[sentence]]),
-  };
-}
-
-function lateText(
-  digest: string,
-  stuck: PlatformCause,
-  { isThere, isOver }: Record<'isThere' | 'isOver', boolean>,
-) {
-  if (isThere) return `✅ The ${digest} arrived late: the platform gave no numbers at first.`;
-  if (isOver) return `❌ The ${digest} could not be sent: ${causeText(stuck)}.`;
-  return `⚠️ The ${digest} is late: ${causeText(stuck)}. I'll post it as soon as there are numbers.`;
+  const text =
+    totals !== undefined
+      ? `✅ The ${digest} arrived late: the platform gave no numbers at first.`
+      : ended !== undefined
+        ? `❌ The ${digest} could not be sent: ${causeText(stuck)}.`
+        : `⚠️ The ${digest} is late: ${causeText(stuck)}. I'll post it as soon as there are numbers.`;
+  const place = { channel };
+  return { key: `${id}.late`, place, kind: 'state', lowPriority: true, message: message([[text]]) };
 }
 
 /** Whether Slack refuses a post because the app is not in the conversation. */

@@ -22,14 +22,12 @@ import {
   activate,
   dueDigests,
   end,
-  nextDaily,
   nextDue,
-  nothingToCheck,
-  pauseItself,
+  pause,
   recordOutcome,
+  restartAlert,
   type ScheduleRun,
   scheduleRun,
-  testKey,
 } from './record.ts';
 import {
   createdMessage,
@@ -105,7 +103,7 @@ const placeOfOwner = ({ owner, ownerLeft, channel }: ScheduleRun) =>
 async function awaitTest(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
   const { outbox, now } = context;
   await publish(run, 'test', { channel: run.channel }, testMessage(run), context);
-  const delivery = await outbox.deliveryState(testKey(run));
+  const delivery = await outbox.deliveryState(`${run.id}.test`);
   switch (delivery.kind) {
     case 'waiting':
       return runAgainIn(deliveryCheckMs(run, context, MAX_CHECK_MS));
@@ -174,10 +172,10 @@ async function acceptDigest(
   const { teamId, channel, project, site, owner, sections, lastWeek } = run;
   const { range } = lastCompleteWeek(dueAtMs);
   const id = weeklyId(run, week);
-  const wanted = { id, teamId, channel, project, site, owner, sections, range, dueAtMs, lastWeek };
   const sentBy = senders && run.id;
   const timetable = timetableText(run.timetable);
-  const digest = newEdition({ ...wanted, kind: 'weekly', timetable, sentBy }, now());
+  const wanted = { id, teamId, channel, project, site, owner, sections, range, dueAtMs, lastWeek, timetable };
+  const digest = newEdition({ ...wanted, kind: 'weekly', sentBy }, now());
   const accepted = await runs.accept(digest, Number.MAX_SAFE_INTEGER, 0, undefined);
   if (accepted.kind === 'accepted') return wake(digest);
   for (;;) {
@@ -219,7 +217,7 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
     // Once for each active period.
     const name = `not-permitted.${run.sinceMs}`;
     await publish(run, name, { user: run.owner.id }, notPermittedMessage(run), context);
-    return saveAs(pauseItself(next, 'permission', nowMs), { audit: 'paused: not permitted' });
+    return saveAs(pause(next, 'permission', nowMs), { audit: 'paused: not permitted' });
   }
   if (hasLeft && !run.ownerLeft) {
     const name = `left.${run.owner.id}`;
@@ -252,12 +250,11 @@ async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promi
   const week = lastCompleteWeek(nowMs).name;
   const posting = run.posting ?? { week, sinceMs: nowMs, dueAtMs: nowMs };
   const failed = recordOutcome({ ...run, posting }, { why: 'broken', code: ref }, nowMs);
-  const { alert } = run;
   const next: ScheduleRun = {
     ...(run.state === 'testing' ? end(failed, nowMs) : failed),
     nextAtMs: run.nextAtMs > nowMs ? run.nextAtMs : nextDue(run, nowMs),
     takenFrom: undefined,
-    ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), ...nothingToCheck } }),
+    alert: run.state === 'testing' ? undefined : restartAlert(run, nowMs),
   };
   await publish(run, `broken.${ref}`, placeOfOwner(run), failedMessage(next), context);
   return saveAs(next, { audit: `broken: ref ${ref}` });

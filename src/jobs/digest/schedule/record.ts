@@ -6,7 +6,7 @@ import { openQuestionIds } from '../../feature.ts';
 import { type RunRequest, requestRunId } from '../../request.ts';
 import type { VisibleKind } from '../../visibility.ts';
 import { type EditionEnding, editionEnding } from '../edition/record.ts';
-import { type Counts, person, platformCause, SECTIONS } from '../model.ts';
+import { type Counts, person, SECTIONS } from '../model.ts';
 import { nextOccurrence, type Timetable, timetable } from '../schedule-times.ts';
 import { lastCompleteWeek, type Week } from '../weeks.ts';
 
@@ -72,14 +72,7 @@ export const scheduleRun = runBase.extend({
   lastWeek: z.string().optional(),
   /** Consecutive digests that could not be posted, and the last reason; `code` is Slack's, or a reference. */
   failures: z.number().int(),
-  failure: z
-    .object({
-      why: editionEnding.shape.why.exclude(['done']),
-      code: z.string().optional(),
-      cause: platformCause.optional(),
-      week: z.string(),
-    })
-    .optional(),
+  failure: editionEnding.extend({ week: z.string() }).optional(),
   /** The owner has left the workspace; the channel has a message about it. */
   ownerLeft: z.boolean().optional(),
   /** The previous owner, until the message about the takeover is published. */
@@ -139,9 +132,6 @@ export function newSchedule(
 export const alertKey = ({ teamId, channel, project }: ScheduleRun, day: string) =>
   `${idOf('digest-alert', teamId, channel, project)}.alert.${day}`;
 
-/** Keys of a schedule's messages. */
-export const testKey = ({ id }: Pick<ScheduleRun, 'id'>) => `${id}.test`;
-
 const HOUR_MS = 3_600_000;
 
 /** A missed digest is posted late for up to this long. */
@@ -179,28 +169,25 @@ export function dueDigests(
   run: ScheduleRun,
   nowMs: number,
 ): { due: DueDigest | undefined; skipped: DueDigest[]; nextAtMs: number } {
-  const missed = new Map<string, DueDigest>();
-  let dueAtMs = run.nextAtMs;
-  for (; dueAtMs <= nowMs; dueAtMs = nextOccurrence(run.timetable, dueAtMs)) {
-    const week = lastCompleteWeek(dueAtMs);
-    if (isNewWeek(run, week)) missed.set(week.name, { week, dueAtMs });
+  const missed: DueDigest[] = [];
+  let nextAtMs = run.nextAtMs;
+  for (; nextAtMs <= nowMs; nextAtMs = nextOccurrence(run.timetable, nextAtMs)) {
+    const week = lastCompleteWeek(nextAtMs);
+    if (isNewWeek(run, week)) missed.push({ week, dueAtMs: nextAtMs });
   }
-  const all = [...missed.values()];
-  const latest = all.at(-1);
+  const latest = missed.at(-1);
   const isInTime = latest !== undefined && nowMs - latest.dueAtMs <= CATCH_UP_MS;
-  return {
-    due: isInTime ? latest : undefined,
-    skipped: isInTime ? all.slice(0, -1) : all,
-    nextAtMs: dueAtMs,
-  };
+  return isInTime
+    ? { due: latest, skipped: missed.slice(0, -1), nextAtMs }
+    : { due: undefined, skipped: missed, nextAtMs };
 }
 
-/** Only days that settle from now on are checked. */
-export const nothingToCheck = { checked: undefined, sinceMs: undefined };
+/** Returns the check for unusual days without an open one: only days that settle from now on are checked. */
+export const restartAlert = ({ timetable, alert }: ScheduleRun, nowMs: number): ScheduleRun['alert'] =>
+  alert && { nextAtMs: nextDaily(timetable, nowMs), quiet: alert.quiet };
 
 /** Returns the schedule active from now on: earlier due times are not caught up. */
 export function activate(run: ScheduleRun, nowMs: number): ScheduleRun {
-  const { alert } = run;
   return {
     ...run,
     state: 'active',
@@ -209,14 +196,14 @@ export function activate(run: ScheduleRun, nowMs: number): ScheduleRun {
     prepared: undefined,
     pausedBy: undefined,
     failures: 0,
-    ...(alert && { alert: { ...alert, nextAtMs: nextDaily(run.timetable, nowMs), ...nothingToCheck } }),
+    alert: restartAlert(run, nowMs),
   };
 }
 
-/** Returns the schedule after it has paused itself. */
-export const pauseItself = (
+/** Returns the schedule paused by a person, or by itself. */
+export const pause = (
   run: ScheduleRun,
-  pausedBy: 'failures' | 'permission',
+  pausedBy: NonNullable<ScheduleRun['pausedBy']>,
   nowMs: number,
 ): ScheduleRun => ({ ...run, state: 'paused', sinceMs: nowMs, pausedBy });
 
@@ -239,7 +226,7 @@ export function recordOutcome(
   if (posting === undefined) return run;
   const { week } = posting;
   if (why === 'done') {
-    const lastWeek = run.lastWeek !== undefined && run.lastWeek > week ? run.lastWeek : week;
+    const lastWeek = (run.lastWeek ?? '') > week ? run.lastWeek : week;
     const posted: ScheduleRun = { ...rest, lastWeek, failures: 0, failure: undefined };
     // The failure is over.
     if (run.pausedBy === 'failures') return activate(posted, nowMs);
@@ -247,7 +234,7 @@ export function recordOutcome(
   }
   const failed = { ...rest, failures: run.failures + 1, failure: { why, code, cause, week } };
   return failed.failures >= MAX_FAILURES && run.state === 'active'
-    ? pauseItself(failed, 'failures', nowMs)
+    ? pause(failed, 'failures', nowMs)
     : failed;
 }
 
@@ -273,12 +260,9 @@ export function changeSchedule(
   if (run.state === 'removed') return undefined;
   const alert = changes.alerts ? run.alert : undefined;
   const changed = { ...run, ...changes, prepared: undefined, alert };
-  if (isDeepStrictEqual(run.timetable, changes.timetable)) return changed;
-  return {
-    ...changed,
-    nextAtMs: nextDue(changed, nowMs),
-    alert: alert && { ...alert, nextAtMs: nextDaily(changes.timetable, nowMs) },
-  };
+  return isDeepStrictEqual(run.timetable, changes.timetable)
+    ? changed
+    : { ...changed, nextAtMs: nextDue(changed, nowMs), alert: restartAlert(changed, nowMs) };
 }
 
 /** Returns the week that a change skips: its digest was next, and now a later week's is. */
@@ -288,28 +272,20 @@ export function leftOutWeek(before: ScheduleRun, after: ScheduleRun): Week | und
   return lastCompleteWeek(after.nextAtMs).name > week.name ? week : undefined;
 }
 
-/** What a button may do to a schedule. Returns undefined if it has moved on since the button was shown. */
-type Transition = (
-  run: ScheduleRun,
-  by: { id: string; name: string },
-  nowMs: number,
-) => ScheduleRun | undefined;
+type Person = ScheduleRun['owner'];
 
-/** What the buttons and subcommands do, by name. */
+/** What the buttons and subcommands do. Each returns undefined if the schedule has moved on since the button was shown. */
 export const scheduleTransitions = {
   pause: (run, by, nowMs) =>
-    run.state === 'active'
-      ? { ...run, state: 'paused', sinceMs: nowMs, pausedBy: { id: by.id, name: by.name } }
-      : undefined,
+    run.state === 'active' ? pause(run, { id: by.id, name: by.name }, nowMs) : undefined,
   resume: (run, _by, nowMs) => (run.state === 'paused' ? activate(run, nowMs) : undefined),
   remove: (run, _by, nowMs) => (run.state === 'removed' ? undefined : end(run, nowMs)),
   /** The owner has left, and this person becomes the owner. */
   takeOver: (run, by, nowMs) => {
     if (run.state === 'removed' || !run.ownerLeft || run.owner.id === by.id) return undefined;
     const owner = { id: by.id, name: by.name };
-    const next = { ...run, owner, people: [by.id], ownerLeft: undefined };
-    const taken = { ...next, takenFrom: run.owner };
+    const taken = { ...run, owner, people: [by.id], ownerLeft: undefined, takenFrom: run.owner };
     return taken.pausedBy === 'permission' ? activate(taken, nowMs) : taken;
   },
-} satisfies Record<string, Transition>;
+} satisfies Record<string, (run: ScheduleRun, by: Person, nowMs: number) => ScheduleRun | undefined>;
 export type ScheduleTransition = keyof typeof scheduleTransitions;

@@ -1,9 +1,8 @@
-import { instructionView, subjectView } from '../../../../src/commands/digest/ask.ts';
+import { entriesOf, instructionView, subjectView } from '../../../../src/commands/digest/ask.ts';
 import { changeModalView, createModalView } from '../../../../src/commands/digest/modal.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import type { RoundEnding } from '../../../../src/jobs/agent/watch/record.ts';
-import { entriesOf } from '../../../../src/jobs/digest/ask-entries.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { aCaller, acme, aProject } from '../../../support/commands/builders.ts';
