@@ -1,7 +1,7 @@
 import type { InputBlock, ModalView } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
-import { askAgentButton, askModals, readPage } from '../../../src/commands/digest/ask.ts';
+import { askAgentButton, askModals } from '../../../src/commands/digest/ask.ts';
 import { type CommandTools, UserFacingError } from '../../../src/commands/intake.ts';
 import { withOrigin } from '../../../src/commands/open-modal.ts';
 import type { ModalValues, SubmitResult } from '../../../src/commands/registry.ts';
@@ -137,15 +137,3 @@ describe.each(hostileSubjects)('%s', (_, text) => {
     else expect(result.kind).toBe('problems');
   });
 });
-
-test.each(['"', '\\', '\u0001', '\uD800', '😀'])(
-  'a path of %j alone fits into what Slack keeps',
-  async (unit) => {
-    await world.given(anEdition());
-    await clicks('pages');
-    const page = readPage(`/${unit.repeat(Math.floor(299 / unit.length))}`);
-    if (page === undefined) throw new Error('no page');
-    const next = nextOf(await chooses({ path: page }));
-    checked(next.view, next.about);
-  },
-);

@@ -19,7 +19,6 @@ export const betaDocs = aProject({
 
 /** A week before now, which is a Sunday. */
 export const WEEK = '2026-W37';
-export const WEEK_TEXT = '7–13 Sep 2026 (Mon–Sun, UTC)';
 
 /**
  * Hands a new world with these projects to `take` before each test of a file. Returns what is kept of digests in the

@@ -27,7 +27,7 @@ export type DigestFile = z.infer<typeof file>;
 
 /** How a digest ended; all but `done` are reasons why it was not posted in full. `code` is Slack's, or a reference. */
 export const editionEnding = z.object({
-  why: z.enum(['done', 'place', 'platform', 'project', 'permission', 'broken']),
+  why: z.enum(['done', 'place', 'platform', 'project', 'broken']),
   code: z.string().optional(),
   cause: platformCause.optional(),
 });

@@ -143,11 +143,6 @@ export function failureParts(
         why: [`${lowerFirst(projectMissingText({ project }))}.`],
         fix: [`The people who run Docket have to add it; then ${again}.`],
       };
-    case 'permission':
-      return {
-        why: ['you may no longer set up digests.'],
-        fix: [`Ask the people who run Docket for the permission, then ${again}.`],
-      };
     case 'broken':
       return { why: [`something broke on my side. ref ${code}`], fix: [retry] };
     default: {

@@ -152,7 +152,6 @@ export const editionStates: GalleryState[] = [
   failedFor('archived', { why: 'place', code: 'is_archived' }),
   failedFor('place', { why: 'place', code: 'not_in_channel' }),
   failedFor('project', { why: 'project' }),
-  failedFor('permission', { why: 'permission' }),
   failedFor('broken', { why: 'broken', code: '7f3c1d' }),
   failedFor('platform', { why: 'platform' }),
   failedFor('preview', { why: 'platform' }, { kind: 'preview', inDirectMessage: true }),

@@ -63,7 +63,6 @@ export const scheduleStates: GalleryState[] = [
     "couldn't be posted",
   ),
   schedule('failed, project', failedMessage(failure('project')), "couldn't be posted"),
-  schedule('failed, permission', failedMessage(failure('permission')), "couldn't be posted"),
   schedule('failed, broken', failedMessage(failure('broken', '7f3c1d')), "couldn't be posted"),
   schedule('failed, platform', failedMessage(failure('platform')), "couldn't be posted"),
   schedule('late', lateMessage(aSchedule(), { kind: 'down', status: 500 }), 'is late'),
