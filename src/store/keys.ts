@@ -32,8 +32,8 @@ export const keys = {
   inbox: (runId: string) => `${PREFIX}:inbox:${runId}`,
   /** The same for a thread that no run follows yet. */
   early: (claim: string) => `${PREFIX}:early:${claim}`,
-  /** Sorted set of the dedupe keys of the events of a thread or a run, scored by the time. */
-  seenEvents: (of: string) => `${PREFIX}:told:${of}`,
+  /** An event of a thread or a run has come. */
+  seenEvent: (of: string, dedupeKey: string) => `${PREFIX}:seen:${of}:${dedupeKey}`,
   /** Sorted sets of our messages in a conversation, by time: keys of those being posted, `ts` of posted ones. */
   posting: (teamId: string, channel: string) => `${PREFIX}:posting:${teamId}:${channel}`,
   posted: (teamId: string, channel: string) => `${PREFIX}:posted:${teamId}:${channel}`,

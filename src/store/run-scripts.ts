@@ -61,15 +61,9 @@ local function livesAs(run, key)
 end
 `;
 
-/** `isFirst(seen, dedupeKey)`: whether this key is new within its time. Needs LUA_NOW. */
+/** `isFirst(seen)`: whether the event with this key comes for the first time within seven days. */
 export const LUA_DEDUPE = `
-local function isFirst(seen, dedupeKey)
-  local forMs = ${retention.dedupeMs}
-  redis.call('ZREMRANGEBYSCORE', seen, '-inf', now - forMs)
-  if redis.call('ZADD', seen, 'NX', now, dedupeKey) == 0 then return false end
-  redis.call('PEXPIRE', seen, forMs)
-  return true
-end
+local function isFirst(seen) return redis.call('SET', seen, 1, 'NX', 'PX', ${retention.dedupeMs}) end
 `;
 
 /** `leaveQuotas(run, id)`: the run no longer counts. Its record lists the keys of its quotas. */
@@ -203,11 +197,11 @@ return 1
 const appendScript = lastingScript<'kept' | 'repeated' | 'late' | 'gone'>(
   `${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
 local run, seen, inbox, active = unpack(KEYS)
-local event, dedupeKey, member, deadline = unpack(ARGV)
+local event, member, deadline = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return 'gone' end
 -- A script that is executed again must not call late what it has kept.
-if deadline ~= '' and now > tonumber(deadline) and not redis.call('ZSCORE', seen, dedupeKey) then return 'late' end
-if not isFirst(seen, dedupeKey) then return 'repeated' end
+if deadline ~= '' and now > tonumber(deadline) and redis.call('EXISTS', seen) == 0 then return 'late' end
+if not isFirst(seen) then return 'repeated' end
 redis.call('RPUSH', inbox, event)
 livesAs(run, inbox)
 wake(run, active, member)
@@ -228,6 +222,7 @@ export function appendEvent(
   { event, dedupeKey }: InboxEntry,
   { seen = run.id, deadlineMs }: { seen?: string; deadlineMs?: number },
 ) {
-  const touched = [keys.run(run.id), keys.seenEvents(seen), keys.inbox(run.id), keys.activeRuns()];
-  return appendScript(redis, touched, [JSON.stringify(event), dedupeKey, memberOf(run), deadlineMs ?? '']);
+  const of = keys.seenEvent(seen, dedupeKey);
+  const touched = [keys.run(run.id), of, keys.inbox(run.id), keys.activeRuns()];
+  return appendScript(redis, touched, [JSON.stringify(event), memberOf(run), deadlineMs ?? '']);
 }

@@ -44,7 +44,7 @@ const findFollowerScript = lastingScript<
   ['followed', string] | ['notFollowed' | 'repeated' | 'early']
 >(`${LUA_NOW}${LUA_DEDUPE}
 local claim, seen, early, posting, posted = unpack(KEYS)
-local event, dedupeKey, underOurs, earlyMs, most, rootTs = unpack(ARGV)
+local event, underOurs, earlyMs, most, rootTs = unpack(ARGV)
 local id = redis.call('GET', claim)
 if id then return {'followed', id} end
 if underOurs == 'unknown' then
@@ -52,7 +52,7 @@ if underOurs == 'unknown' then
   underOurs = mayBe and 'yes' or 'no'
 end
 if underOurs == 'no' then return {'notFollowed'} end
-if not isFirst(seen, dedupeKey) then return {'repeated'} end
+if not isFirst(seen) then return {'repeated'} end
 redis.call('RPUSH', early, event)
 redis.call('LTRIM', early, -most, -1)
 redis.call('PEXPIRE', early, earlyMs)
@@ -94,11 +94,11 @@ export function createThreadStore(redis: RedisClient) {
       const claim = threadClaim(place);
       const { teamId, channel, rootTs } = place;
       const touched = [
-        ...[keys.claim(claim), keys.seenEvents(claim), keys.early(claim)],
+        ...[keys.claim(claim), keys.seenEvent(claim, entry.dedupeKey), keys.early(claim)],
         ...[keys.posting(teamId, channel), keys.posted(teamId, channel)],
       ];
       const isOurs = underOurs === undefined ? 'unknown' : underOurs ? 'yes' : 'no';
-      const event = [JSON.stringify(entry.event), entry.dedupeKey, isOurs];
+      const event = [JSON.stringify(entry.event), isOurs];
       const answer = await findFollowerScript(redis, touched, [
         ...event,
         retention.earlyMs,
