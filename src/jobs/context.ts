@@ -36,10 +36,7 @@ export interface JobContext extends Stores, CallOnceStore {
   botUserId: () => string | undefined;
   /** The workspace's address, with a final slash; undefined while it is unknown. */
   workspaceUrl: () => string | undefined;
-  /**
-   * Alerts the admins of a project's rejected key, or of a request forbidden with `error`. Returns whether there are
-   * any admins.
-   */
+  /** Alerts the admins of a rejected key, or of a request forbidden with `error`. Returns whether there are any. */
   alertAdmins: (teamId: string, project: string, error?: DocsApiError) => Promise<boolean>;
 
   /** Refreshes the Home tabs of those people who use them. */

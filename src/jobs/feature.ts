@@ -23,10 +23,7 @@ export interface Feature {
   limits?(teamId: string, context: FeatureContext): Promise<LimitInUse[]>;
   /** Counts the feature's work in these projects that needs their key. `what` names one unit, such as "export". */
   needsKey?(teamId: string, projects: readonly string[], context: WorkContext): Promise<Work>;
-  /**
-   * Its lines in `/docs-status`, and a replacement if they cannot be read in time. `first`: it is running work, shown
-   * without a click on [Details].
-   */
+  /** Its lines in `/docs-status`, and a replacement if Redis is slow. `first`: shown without a click on [Details]. */
   status?: {
     first?: true;
     lines(teamId: string, viewer: Viewer, context: FeatureContext): Promise<Part[][]>;

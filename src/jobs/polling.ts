@@ -47,10 +47,7 @@ function estimateEndMs(snapshots: readonly Snapshot[]): number | undefined {
   return last.atMs + (1 - last.fraction) * msPerWhole;
 }
 
-/**
- * Returns the milliseconds until a run's planned poll: 0 if its time is past, or is beyond any plan because the clock
- * was set back. The platform may set the length of a failure.
- */
+/** Returns the milliseconds until a run's planned poll. A time beyond any plan is from before a clock was set back. */
 export function pollInMs(
   { nextPollAtMs, pollFailure }: { nextPollAtMs: number; pollFailure?: unknown },
   nowMs: number,
@@ -79,10 +76,7 @@ interface PollContext extends RetryParts {
   log: Log;
 }
 
-/**
- * Returns the failure of a poll, and whether admins were alerted; undefined for an aborted poll. Rethrows errors that
- * are not the platform's.
- */
+/** Returns the failure of a poll, and whether admins were alerted; undefined for an aborted poll. */
 export async function failureOfPoll(
   run: { id: string; teamId: string; project: string; pollFailure?: PollFailure | undefined },
   error: unknown,

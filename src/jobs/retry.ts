@@ -30,10 +30,7 @@ export interface RetryParts {
 /** Pause before the platform is asked again while an operator has to act: key refused, or project missing. */
 const OPERATOR_RETRY_MS = 60_000;
 
-/**
- * Returns the failure after one more error: the platform's, or a project missing from the settings. It is retried at
- * the platform's time, or after growing pauses.
- */
+/** Returns the failure after one more error: the platform's, or a project missing from the settings. */
 export function nextFailure(
   before: PollFailure | undefined,
   error: Pick<DocsApiError, 'kind' | 'retryAfterMs'> | 'project',

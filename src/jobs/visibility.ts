@@ -40,10 +40,7 @@ const MAX_CHANNEL_LOOKUPS = 30;
 export const isInChannel = ({ asked, place }: Pick<Visible, 'asked' | 'place'>, channel: string) =>
   asked.channel === channel || place?.channel === channel;
 
-/**
- * Whether this person can read the conversation of the messages. Only full members can enter public channels, and a
- * channel that was public at the request may be private now.
- */
+/** Whether this person can read the conversation. A channel that was public at the request may be private now. */
 export async function canSee(
   visible: Visible,
   { user, channel }: Viewer,
@@ -73,10 +70,7 @@ export async function filterVisible<T>(
   return items.filter((_, index) => seen[index]);
 }
 
-/**
- * Whether this person may act on it from any place: as `canSee`, or as a member of its conversation. On Home and in
- * other conversations, only Slack knows the members of a private channel.
- */
+/** Whether this person may act on it from any place: as `canSee`, or as a member of its conversation. */
 export async function mayAct(
   visible: Visible,
   viewer: Viewer,

@@ -156,11 +156,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   });
 
   return {
-    /**
-     * Waits until running jobs are handed back, at most until `graceMs` after the stop; none is taken any more. Jobs
-     * with an open call are then handed back as well: the next process finds the intent written before the call, and
-     * waits as after a crash.
-     */
+    /** Waits until running jobs are handed back; `graceMs` after the stop, those with an open call are as well. */
     async close(graceMs: number) {
       const sinceStopMs = performance.now() - (stoppedAtMs ?? performance.now());
       try {

@@ -61,10 +61,7 @@ const formOf = ({ wanted, refusedHash, form = 'own' }: MessageRecord) =>
 const isShown = ({ deliveredHash, wanted, unclearUntilMs }: MessageRecord) =>
   deliveredHash === wanted.hash && unclearUntilMs === undefined;
 
-/**
- * Delivers the wanted form of one message. Returns the milliseconds until its next call, or undefined if Slack shows
- * the wanted form. Safe to repeat at any point.
- */
+/** Delivers one message. Returns the milliseconds until its next call; undefined if Slack shows the wanted form. */
 export type Deliver = (key: string) => Promise<number | undefined>;
 
 /**
@@ -159,10 +156,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return inMs;
   }
 
-  /**
-   * Searches for a post whose answer was lost, made at `sinceMs` or later: reads one page, for which it takes a slot.
-   * Returns the message, undefined if it is not there, or the milliseconds until the next call.
-   */
+  /** Reads one page in search of a lost post. Returns the message, undefined, or when to go on. */
   async function findLostPost(
     record: MessageRecord,
     place: Place,
@@ -199,10 +193,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     });
   }
 
-  /**
-   * Marks the record, makes the call, and saves the changes that it returns, unless the record has changed or it is too
-   * late.
-   */
+  /** Marks the record, makes the call, and saves the changes that it returns. */
   async function callMarked(
     record: MessageRecord,
     mark: DeliveryChanges,
@@ -247,10 +238,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return (await messages.save(record, changes)) ? inMs : 0;
   }
 
-  /**
-   * Saves the retry of a failed call, or gives up. `undone` removes the mark of a call that was marked. Returns the same
-   * as `Deliver`.
-   */
+  /** Saves the retry of a failed call, or gives up. `undone` removes the mark of a call. */
   async function handleFailure(
     record: MessageRecord,
     error: unknown,
@@ -287,11 +275,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     }
   }
 
-  /**
-   * Handles a permanent refusal: moves the message to a direct message, once, or else records the refusal. An earlier
-   * post of unknown outcome stays unknown: the next form is posted only after a search. A moved message may be in both
-   * places, since the first one cannot be read.
-   */
+  /** After a permanent refusal: moves the message to a direct message, once, or else records the refusal. */
   async function giveUp(
     record: MessageRecord,
     code: string,

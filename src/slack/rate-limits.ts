@@ -44,10 +44,7 @@ export const fileRateLimit = (
   { fileCallsPerMinute }: Pick<Timing, 'fileCallsPerMinute'>,
 ) => perMinute(`files-${method}:${teamId}`, fileCallsPerMinute, 8);
 
-/**
- * Weekly digests of a workspace, two posts each. Many are due at the same minute, and `chat.postMessage` takes a few
- * hundred a minute for the whole workspace: the rest is for people's requests.
- */
+/** Weekly digests of a workspace: many are due at the same minute, and people's requests need posts as well. */
 export const digestRateLimit = (teamId: string, { digestsPerMinute }: Pick<Timing, 'digestsPerMinute'>) =>
   perMinute(`digests:${teamId}`, digestsPerMinute, 4);
 

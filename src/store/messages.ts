@@ -26,10 +26,7 @@ export interface ChartBlock extends Block {
 /** A block of a message. */
 export type MessageBlock = KnownBlock | ChartBlock;
 
-/**
- * The place of a message: the thread under a person's message, a conversation, a person's direct messages, or the
- * thread under another message of ours.
- */
+/** A thread under a person's message, a conversation, direct messages, or the thread under a message of ours. */
 const place = z.union([
   // Before the schema of a conversation alone, which would match it as well.
   z.object({ channel: z.string(), threadTs: z.string() }),
@@ -119,10 +116,7 @@ export function urgencyOf({ kind, interactive: clicked, lowPriority }: WantedMes
   return clicked ? 'clicked' : kind;
 }
 
-/**
- * The delivery state of a message, for a job whose next step depends on it. A refused message with a newer form waits
- * again. `fellBack`: Slack refused its blocks, so its fallback is shown.
- */
+/** The delivery state of a message. `fellBack`: Slack refused its blocks, so its fallback is shown. */
 export type DeliveryState =
   | { kind: 'waiting' }
   | { kind: 'shown'; channel: string; ts: string; fellBack?: true }

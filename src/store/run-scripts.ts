@@ -45,10 +45,7 @@ local function wake(run, active, member)
 end
 `;
 
-/**
- * `livesFor(ttl, ...)` sets a time to live on those keys that have none; `livesAs(run, key)` gives a key the time to
- * live of the run's record.
- */
+/** `livesFor(ttl, ...)` sets a time to live on keys that have none; `livesAs(run, key)` copies that of the record. */
 export const LUA_TTL = `
 local function livesFor(ttl, ...)
   for _, key in ipairs({...}) do

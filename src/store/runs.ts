@@ -49,10 +49,7 @@ export type Acceptance =
   /** The run was changed since it was read. */
   | { kind: 'stale' };
 
-/**
- * At most `max` runs under one name may be at work. A run counts until it ends. A run that never ends counts for a month
- * after it was accepted; a lasting run counts as long as it is kept.
- */
+/** At most `max` runs under one name may be at work: each counts until it ends, or for a month. */
 export interface Quota {
   name: string;
   max: number;
@@ -71,10 +68,7 @@ interface SaveOptions {
   release?: boolean;
 }
 
-/**
- * Runs of all kinds. A `deadlineMs` is a time of Redis' own clock (`timeMs`): if a frozen Redis reaches a write after
- * it, Redis refuses the write.
- */
+/** Runs of all kinds. After `deadlineMs` of its own clock (`timeMs`), Redis refuses a write, even if it was frozen. */
 export type RunStore = ReturnType<typeof createRunStore>;
 
 /** Inbox entries that one step takes at most. */
@@ -159,10 +153,7 @@ export function createRunStore(redis: RedisClient) {
   return {
     /** The clock of Redis, in epoch milliseconds. */
     timeMs: (): Promise<number> => askTime(redis),
-    /**
-     * Writes a new run, which from then on counts toward the `quotas`. `responseUrl` is a secret, stored apart from the
-     * run and only as long as Slack accepts it.
-     */
+    /** Writes a new run, which counts toward the `quotas`. `responseUrl` is a secret, stored apart from the run. */
     accept: (
       run: RunBase,
       deadlineMs: number,
@@ -170,10 +161,7 @@ export function createRunStore(redis: RedisClient) {
       responseUrl: string | undefined,
       quotas: readonly Quota[] = [],
     ): Promise<Acceptance> => write(run, '', deadlineMs, claimMs, responseUrl, quotas),
-    /**
-     * Writes the next state of a run that a person changed; `run` has the revision that was read. With a `claimMs` of 0
-     * it neither needs nor takes its claim. With a `responseUrl`, later answers go to this person.
-     */
+    /** The same for a run that a person changed, at the revision that was read. A `claimMs` of 0 takes no claim. */
     resume: (
       run: RunBase,
       deadlineMs: number,
@@ -188,10 +176,7 @@ export function createRunStore(redis: RedisClient) {
     async save<R extends RunBase>(run: R, release = false): Promise<R | undefined> {
       return (await saveStep(run, { release }))?.run;
     },
-    /**
-     * Marks the run idle until it is woken. `release` frees its claim. Returns false if `run` was not the latest, or
-     * was woken since it had `wakes`.
-     */
+    /** Removes the run from the due list until it is woken; see `markIdle` in `run-scripts.ts`. */
     markIdle: (run: RunBase, release: boolean, wakes: number | 'any' = 'any'): Promise<boolean> =>
       markIdle(redis, run, { rev: run.rev, wakes, claim: release ? run.claim : undefined }),
     /** Makes a run due, even if it is idle or becoming idle. A run without a record stays as it is. */
@@ -238,10 +223,7 @@ export function createRunStore(redis: RedisClient) {
     async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]> {
       return loadAll(await redis.zrange(keys.activeRunsOf(job), '0', '-1'), schema);
     },
-    /**
-     * Returns some active runs of one job: all that count toward these quotas, then others, at most `max`. `complete`:
-     * there are no more. The cost does not grow with the number of runs.
-     */
+    /** Returns the active runs of these quotas, then at most `max` others. `complete`: there are no more. */
     async someOf<R extends RunBase>(
       schema: z.ZodType<R>,
       job: string,
@@ -273,10 +255,7 @@ const readRun = <R extends RunBase>(json: string | null, schema: z.ZodType<R>): 
 /** Whether the run no longer counts toward its quotas. */
 const hasEnded = (run: RunBase & { state?: unknown }) => run.state === 'ended' || run.state === 'removed';
 
-/**
- * Fields that the index stores for each followed thread: those that identify it and decide who may see it. So thousands
- * can be listed without their records.
- */
+/** Fields of a followed thread in the index, so that thousands can be listed without their records. */
 const INDEXED_FIELDS = [
   ...['id', 'job', 'project', 'agentJobId', 'owner'],
   ...['asked', 'inDirectMessage', 'place', 'state', 'sinceMs', 'needs'],

@@ -23,19 +23,13 @@ type AppendResult =
   | { kind: 'early' }
   | { kind: 'notFollowed' };
 
-/**
- * Followed threads, whose events go to the inbox of the run that follows the thread; and threads that cannot be
- * followed.
- */
+/** Followed threads, whose events go to the inbox of their run, and threads that cannot be followed. */
 export type ThreadStore = ReturnType<typeof createThreadStore>;
 
 /** Events kept of a thread that no run follows yet. */
 const MAX_EARLY = 100;
 
-/**
- * Maximum closed threads kept for one conversation, by the latest messages. People may reply to a message as long as it
- * exists, so these do not expire: a member takes less than 100 bytes, and a weekly digest adds 52 a year.
- */
+/** Maximum closed threads kept for one conversation, for ever: people may reply to a message as long as it exists. */
 const MAX_CLOSED = 10_000;
 
 // If the caller does not know whether the thread is under a message of ours, our posted messages and those about to be
@@ -164,10 +158,7 @@ export function createThreadStore(redis: RedisClient) {
   };
 }
 
-/**
- * Our messages at the top level of a conversation. A reply may arrive before the run knows its thread, and not every
- * event says whose message it answers.
- */
+/** Our messages at the top level of a conversation: a reply may arrive before the run knows its thread. */
 export type OwnPostStore = ReturnType<typeof createOwnPostStore>;
 
 const rememberScript = luaScript(`${LUA_NOW}
