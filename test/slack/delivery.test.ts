@@ -25,8 +25,6 @@ let nowMs: number;
 /** What Slack was told, in order: `key: text`. */
 let told: string[];
 let kept: ReturnType<typeof keptLog>;
-/** The threads of its posts. */
-let threads: (string | undefined)[];
 /** One slot an hour, so that slots come back only when the test says so. */
 let hourly: { count: number; windowMs: number; interactiveShare: number };
 beforeEach(async () => {
@@ -34,17 +32,15 @@ beforeEach(async () => {
   nowMs = NOW_MS;
   told = [];
   kept = keptLog('error');
-  threads = [];
   notBegun = undefined;
   const pace = createRateLimitStore(redis.client);
   const textOf = (content: Parameters<SlackApi['edit']>[1]) =>
     typeof content === 'string' ? content : content.text;
   const slack: Partial<SlackApi> = {
     refusedForMs: () => 0,
-    post: async ({ channel, threadTs }, content, { key }) => {
+    post: async ({ channel }, content, { key }) => {
       if (notBegun !== undefined) throw notBegun;
       told.push(`${key}: ${textOf(content)}`);
-      threads.push(threadTs);
       return { channel, ts: `${nowMs / 1000}` };
     },
     edit: async (_at, content) => void told.push(textOf(content)),
@@ -128,7 +124,6 @@ test('a post that nobody waits for and its channel refuses is given up, and alar
 test.each([
   ['state', {}, true],
   ['state', { repost: false }, false],
-  ['state', { interactive: true, repost: false }, false],
   ['ending', {}, true],
   ['progress', {}, false],
 ] as const)('a deleted %s, %j, is posted again: %j', async (kind, more, isReposted) => {
@@ -136,18 +131,6 @@ test.each([
   await noteDelivery(createMessageStore(redis.client), 'run', { deleted: true });
   const posted = await afterTurns('post:C0DOCS', 2, ['run']);
   expect(posted).toEqual(isReposted ? ['run: run'] : []);
-});
-
-test('however many messages want edits all the time, each gets as many as every other', async () => {
-  const names = Array.from({ length: 8 }, (_, index) => `run ${index}`);
-  for (const [index, key] of names.entries()) await shown(key, { posted: 60_000 + index });
-  for (let turn = 0; turn < 32; turn += 1) {
-    for (const key of names) await want(key, 'progress');
-    const from = turn % names.length;
-    await afterEdits(1, [...names.slice(from), ...names.slice(0, from)]);
-  }
-  expect(told).toHaveLength(32);
-  expect(names.map((key) => told.filter((text) => text === key).length)).toEqual(names.map(() => 4));
 });
 
 test('endings, clicks and changes of state do not wait behind progress', async () => {
@@ -171,14 +154,6 @@ test('progress that was overtaken while it waited is skipped, and the last is sh
   }
   await want('run', 'state', 'Done');
   expect(await afterEdits(2, ['run'])).toEqual(['Done']);
-});
-
-test('a message for the thread under somebody else’s message is posted there', async () => {
-  const place = { channel: 'C0OTHER', threadTs: '1758376800.000100' };
-  const wanted = aMessage({ place, hash: 'reply' });
-  await createMessageStore(redis.client).publish('reply', wanted, 1);
-  await deliver('reply');
-  expect(threads).toEqual([place.threadTs]);
 });
 
 test('a post that a process did not begin any more, since it is to stop, is made at once by the next one', async () => {
