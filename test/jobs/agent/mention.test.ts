@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type MentionRun, mentionJob, mentionRun } from '../../../src/jobs/agent/mention.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import type { PermissionResult } from '../../../src/policy.ts';
-import { NamesUnknown } from '../../../src/slack/lookups.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aMention, aMentionReply } from '../../support/jobs/agent/builders.ts';
@@ -17,18 +16,12 @@ beforeEach(() => {
   said = [];
 });
 
-const UNSEEN = "Slack doesn't let me see who you are; the people who run Docket have to reinstall the app.";
 const ana = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
 const allowed: PermissionResult = { kind: 'allowed', person: ana };
 
 function contextWith(changes: JobContextParts = {}, verdict: PermissionResult = allowed): JobContext {
   return jobContext(redis.client, {
     policy: { check: async () => verdict },
-    names: async () => ({
-      users: new Map([['U0BEN', 'ben']]),
-      channels: new Map(),
-      groups: new Map(),
-    }),
     slack: {
       async postEphemeralTo(to, { text }) {
         said.push({ to, text });
@@ -89,13 +82,5 @@ describe('who may not instruct the agent', () => {
     ]);
     expect(await stored(run)).not.toHaveProperty('offer');
     expect((await stored(run))?.reply.content).toEqual({});
-  });
-
-  test('since Slack shows nobody to the app, is told who can mend it', async () => {
-    const run = await given();
-    const names = () => Promise.reject(new NamesUnknown('no scope'));
-    const context = contextWith({ names }, { kind: 'unknown', missingScope: true });
-    expect(await look(run, context)).toEqual({ kind: 'done' });
-    expect(said).toMatchObject([{ text: UNSEEN }]);
   });
 });

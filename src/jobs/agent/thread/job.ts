@@ -166,43 +166,25 @@ async function follow(
 /** If names are unknown for this long, the instruction is sent with Slack's placeholders. */
 const NAMES_WAIT_MS = 60_000;
 
-/** The thread after the first `consumed` entries of its inbox. */
-interface AppliedInbox {
-  thread: ThreadRun;
-  consumed: number;
-  /** The author of the next entry is unknown, so it has to wait. */
-  isBlocked?: true;
-  /** A person asked for a poll at once. */
-  pollRequested: boolean;
-}
-
-/** Applies entries in order, up to the first one that has to wait. */
-async function applyInbox(
-  thread: ThreadRun,
-  entries: readonly unknown[],
-  context: JobContext,
-): Promise<AppliedInbox> {
-  const result: AppliedInbox = { thread, consumed: 0, pollRequested: false };
+/**
+ * Applies entries in order. `isBlocked`: the author of the next entry is unknown, so it has to wait. `pollRequested`: a
+ * person asked for a poll at once.
+ */
+async function applyInbox(run: ThreadRun, entries: readonly unknown[], context: JobContext) {
+  const result = { thread: run, consumed: 0, isBlocked: false, pollRequested: false };
   for (const entry of entries) {
     // The step of an ended thread answers the remaining entries.
     if (result.thread.state === 'ended') break;
     const { data: event, error: damage } = threadEvent.safeParse(entry);
+    const about = event && (await loadEventContext(result.thread, event, context));
+    if (event && about === undefined) return { ...result, isBlocked: true };
     // Neither a damaged event nor our own defect may stop the thread.
-    const leaveOut = (error: unknown) =>
-      context.log.error(
-        { run: thread.id, kind: event?.kind, err: error },
-        'an event of a thread is left out',
-      );
-    if (event === undefined) leaveOut(damage);
-    else {
-      const eventContext = await loadEventContext(result.thread, event, context);
-      if (eventContext === undefined) return { ...result, isBlocked: true };
-      try {
-        result.thread = applyEvent(result.thread, event, eventContext);
-      } catch (error) {
-        leaveOut(error);
-      }
+    try {
+      if (event === undefined || about === undefined) throw damage;
+      result.thread = applyEvent(result.thread, event, about);
       result.pollRequested ||= event.kind === 'clicked' && event.action === 'checkJob';
+    } catch (error) {
+      context.log.error({ run: run.id, kind: event?.kind, err: error }, 'an event of a thread is left out');
     }
     result.consumed += 1;
   }

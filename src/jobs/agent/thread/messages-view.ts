@@ -57,23 +57,20 @@ export function workMessages(thread: ThreadRun, place: OutboxMessage['place']): 
 function roundMessages(thread: ThreadRun, round: ThreadRound): Below[] {
   const { n, ending, last, authors } = round;
   const isOpen = !ending && thread.state !== 'ended';
-  const messages: Below[] = [];
   // An open round changes with each reply, so that people see theirs was taken.
-  if (last)
-    messages.push({
-      name: `round.${n}`,
-      kind: 'state',
-      ...(isOpen && { repost: false }),
-      message: statusMessage(thread, round, last),
-    });
-  if (ending)
-    messages.push({
-      name: `end.${n}`,
-      kind: 'ending',
-      message: endingMessage(thread, round, ending),
-      fallbackRecipient: (last?.by ?? authors[0] ?? thread.owner).id,
-    });
-  return messages;
+  const status = last && {
+    name: `round.${n}`,
+    kind: 'state' as const,
+    ...(isOpen && { repost: false }),
+    message: statusMessage(thread, round, last),
+  };
+  const end = ending && {
+    name: `end.${n}`,
+    kind: 'ending' as const,
+    message: endingMessage(thread, round, ending),
+    fallbackRecipient: (last?.by ?? authors[0] ?? thread.owner).id,
+  };
+  return [status, end].filter((one) => one !== undefined);
 }
 
 /** Of several instructions, the last is named. */

@@ -61,35 +61,27 @@ export async function publishAndWait(
 
 /** Posts the first due ephemeral. Returns the remaining ones: the same list if none is due. */
 async function postNextEphemeral(thread: ThreadRun, context: JobContext): Promise<Ephemeral[]> {
-  const { ephemerals } = thread;
+  const { ephemerals, asked, place } = thread;
   const due = ephemerals.find(({ notBeforeMs = 0 }) => notBeforeMs <= context.now());
   if (due === undefined) return ephemerals;
-  const retryInMs = await postEphemeral(thread, due, context);
-  if (retryInMs === undefined) return ephemerals.filter((one) => one !== due);
-  // If Slack delays one ephemeral, it delays them all.
-  return ephemerals.map((one) => ({ ...one, notBeforeMs: context.now() + retryInMs }));
-}
-
-/** Returns the milliseconds until a retry; undefined if the ephemeral is posted, or cannot be. */
-async function postEphemeral(
-  thread: ThreadRun,
-  ephemeral: Ephemeral,
-  context: JobContext,
-): Promise<number | undefined> {
-  const { asked, place } = thread;
   const { channel } = place ?? asked;
   // Slack shows no ephemeral in a thread without replies; a thread that was not followed may have none.
   const threadTs = place?.rootTs ?? (asked.rootTs === asked.ts ? undefined : asked.rootTs);
-  const to = { channel, user: ephemeral.to, ...(threadTs !== undefined && { threadTs }) };
-  const outcome = await context.callOnce(thread, `note.${ephemeral.id}`, context.timing.slackCallMs, () =>
-    context.slack.postEphemeralTo(to, ephemeralMessage(thread, ephemeral)),
+  const to = { channel, user: due.to, ...(threadTs !== undefined && { threadTs }) };
+  const outcome = await context.callOnce(thread, `note.${due.id}`, context.timing.slackCallMs, () =>
+    context.slack.postEphemeralTo(to, ephemeralMessage(thread, due)),
   );
-  if (outcome.kind === 'done' || outcome.kind === 'unknown') return undefined;
-  if (outcome.kind === 'inFlight') return outcome.forMs;
-  const { error } = outcome;
-  if (!(error instanceof SlackApiError)) throw error;
-  context.log.warn({ run: thread.id, code: error.code }, 'Slack refused an ephemeral');
-  return slackRetryMs(error, context);
+  let retryInMs = outcome.kind === 'inFlight' ? outcome.forMs : undefined;
+  if (outcome.kind === 'notHappened') {
+    const { error } = outcome;
+    if (!(error instanceof SlackApiError)) throw error;
+    context.log.warn({ run: thread.id, code: error.code }, 'Slack refused an ephemeral');
+    retryInMs = slackRetryMs(error, context);
+  }
+  if (retryInMs === undefined) return ephemerals.filter((one) => one !== due);
+  // If Slack delays one ephemeral, it delays them all.
+  const notBeforeMs = context.now() + retryInMs;
+  return ephemerals.map((one) => ({ ...one, notBeforeMs }));
 }
 
 /**
@@ -117,9 +109,13 @@ async function showReactions(
   for (const one of thread.instructions) {
     const wanted = isRetracted(thread) ? undefined : reactionOf(one);
     if (thread.place === undefined || wanted === one.reaction) continue;
+    const message = { channel: thread.place.channel, ts: one.id };
+    const change = async () => {
+      if (one.reaction !== undefined) await context.slack.removeReaction(message, one.reaction);
+      if (wanted !== undefined) await context.slack.addReaction(message, wanted);
+    };
     try {
-      const message = { channel: thread.place.channel, ts: one.id };
-      await withTimeout(REACTION_MS, changeReaction(message, one.reaction, wanted, context));
+      await withTimeout(REACTION_MS, change());
     } catch (error) {
       if (error instanceof TimeLimitError) return { thread: shown, retryInMs: lookupRetryMs(context) };
       if (!(error instanceof SlackApiError)) throw error;
@@ -130,16 +126,6 @@ async function showReactions(
     shown = updateInstruction(shown, one.id, { reaction: wanted });
   }
   return { thread: shown, retryInMs: Infinity };
-}
-
-async function changeReaction(
-  message: { channel: string; ts: string },
-  before: Instruction['reaction'],
-  wanted: Instruction['reaction'],
-  { slack }: JobContext,
-): Promise<void> {
-  if (before !== undefined) await slack.removeReaction(message, before);
-  if (wanted !== undefined) await slack.addReaction(message, wanted);
 }
 
 /**

@@ -124,15 +124,8 @@ export const sendProblem = named.extend({
   attempt: z.number().int(),
   /** `unknown` asks for a decision; all others are reasons why it was not sent. */
   why: z.enum([
-    'unknown',
-    'refused',
-    'key',
-    'forbidden',
-    'down',
-    'project',
-    'archived',
-    'gone',
-    'unsupported',
+    ...(['unknown', 'refused', 'key', 'forbidden', 'down', 'project'] as const),
+    ...(['archived', 'gone', 'unsupported'] as const),
   ]),
   /** The instruction was to start the job. */
   creates: z.boolean().default(false),
@@ -215,21 +208,15 @@ export const threadRun = runBase.extend({
   state: z.enum(['accepted', 'postingCard', 'following', 'ended']),
   sinceMs: z.number(),
   /**
-   * Why it ended. `refused` the owner may not follow jobs · `unknownJob` the platform does not know the job · `noPlace` the card could not be
-   * posted · `taken` the Slack thread follows another job · `jobRefused` the platform refused to start the job
+   * Why it ended. `refused` the owner may not follow jobs · `unknownJob` the platform does not know the job · `noPlace`
+   * the card could not be posted · `taken` the Slack thread follows another job · `jobRefused` the platform refused to
+   * start the job
    */
   ended: z
     .object({
       why: z.enum([
-        'stopped',
-        'refused',
-        'tooManyThreads',
-        'unknownJob',
-        'noPlace',
-        'taken',
-        'notMade',
-        'jobRefused',
-        'broken',
+        ...(['stopped', 'refused', 'tooManyThreads', 'unknownJob', 'noPlace'] as const),
+        ...(['taken', 'notMade', 'jobRefused', 'broken'] as const),
       ]),
       by: person.optional(),
       code: z.string().optional(),
