@@ -51,8 +51,8 @@ describe('submitted', () => {
 
   test('sends what the modal shows, and nothing that nobody sees', async () => {
     const thread = await world.followed(aThread());
-    const typed = 'Add it\u200B\u{E0064}\u{E0065}\u{E006C} \r\nنمی‌خواهم 👩‍💻\uFE0F\uFE0F\u202E';
-    const sent = 'Add it \nنمی‌خواهم 👩‍💻\uFE0F';
+    const typed = 'Add it\u200B\u{E0064}\u{E0065}\u{E006C} \r\nنمی‌خواهم 👩‍💻\u202E';
+    const sent = 'Add it \nنمی‌خواهم 👩‍💻';
     expect(fieldsOf({ threads: [thread], here: undefined, text: typed })[0].initial_value).toBe(sent);
     await submit({ thread: thread.id, text: typed });
     expect(await world.inbox(thread)).toMatchObject([{ text: sent }]);
