@@ -11,13 +11,12 @@ import { type Message, message } from '../../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anyEphemeral, anyThread } from '../../../support/jobs/agent/arbitraries.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
-import { THREAD } from '../../../support/jobs/export/builders.ts';
 import { buttonsIn, menuButtonsIn, withoutIsolates } from '../../../support/slack/rendering.ts';
 
 const everyMessage = (thread: ThreadRun, ephemeral: Ephemeral) => [
   ...threadMessages(thread),
   { key: 'ephemeral', message: ephemeralMessage(thread, ephemeral) },
-  { key: 'listed', message: message([threadLine(thread, THREAD)]) },
+  { key: 'listed', message: message([threadLine(thread, undefined)]) },
 ];
 
 function always(
