@@ -1,6 +1,11 @@
 import type { GalleryState } from './state.ts';
-import { agentStates } from './states/agent/index.ts';
-import { digestStates } from './states/digest/index.ts';
+import { cards } from './states/agent/cards.ts';
+import { ephemerals, mentions, modals } from './states/agent/people.ts';
+import { endings, rounds } from './states/agent/rounds.ts';
+import { delays, troubles } from './states/agent/troubles.ts';
+import { askStates, digestModalStates } from './states/digest/asks.ts';
+import { answerStates, editionStates } from './states/digest/editions.ts';
+import { alertStates, scheduleStates } from './states/digest/schedules.ts';
 import { exportStates } from './states/export.ts';
 import { linkStates } from './states/link.ts';
 import { workspaceStates } from './states/workspace.ts';
@@ -9,7 +14,14 @@ import { workspaceStates } from './states/workspace.ts';
 export const states: readonly GalleryState[] = [
   ...exportStates,
   ...linkStates,
-  ...agentStates,
-  ...digestStates,
+  ...[...cards, ...rounds, ...endings, ...troubles, ...delays, ...ephemerals, ...mentions, ...modals],
+  ...[
+    ...editionStates,
+    ...scheduleStates,
+    ...alertStates,
+    ...answerStates,
+    ...askStates,
+    ...digestModalStates,
+  ],
   ...workspaceStates,
 ];

@@ -114,8 +114,11 @@ const refusal = refusalText(['start exports', 'instruct the docs agent', 'set up
   ask: '@Ben or @Cem',
 });
 
+const homeWith = (name: string, changes: Partial<HomeParts> = {}) =>
+  home(`home/${name}`, homeView(aHome(changes)));
+const nothing: Partial<HomeParts> = { begin: [], left: [], may: [] };
 const homes: GalleryState[] = [
-  home('home/in use', homeView(aHome())),
+  homeWith('in use'),
   home(
     'home/needs you',
     homeView(
@@ -133,25 +136,13 @@ const homes: GalleryState[] = [
       }),
     ),
   ),
-  home('home/more runs', homeView(aHome({ running: aHome().running.map((one) => ({ ...one, more: 7 })) }))),
-  home('home/first time', homeView(aHome({ running: [], ended: [] }))),
-  home(
-    'home/may do nothing',
-    homeView(aHome({ running: [], ended: [], begin: [], left: [], may: [], refusal })),
-  ),
-  home(
-    'home/only administers',
-    homeView(aHome({ running: [], ended: [], begin: [], may: ['Administer Docket'], left: [] })),
-  ),
-  home('home/may do nothing any more', homeView(aHome({ begin: [], left: [], may: [], refusal }))),
-  home(
-    'home/not known in time',
-    homeView(aHome({ begin: [], left: [], may: [], refusal: refusalText([], {}) })),
-  ),
-  home(
-    'home/scope missing',
-    homeView(aHome({ begin: [], left: [], may: [], refusal: refusalText([], { missingScope: true }) })),
-  ),
+  homeWith('more runs', { running: aHome().running.map((one) => ({ ...one, more: 7 })) }),
+  homeWith('first time', { running: [], ended: [] }),
+  homeWith('may do nothing', { running: [], ended: [], ...nothing, refusal }),
+  homeWith('only administers', { running: [], ended: [], ...nothing, may: ['Administer Docket'] }),
+  homeWith('may do nothing any more', { ...nothing, refusal }),
+  homeWith('not known in time', { ...nothing, refusal: refusalText([], {}) }),
+  homeWith('scope missing', { ...nothing, refusal: refusalText([], { missingScope: true }) }),
   ...answersOf('unclear start', exportNeeds, anUnclearStart, [
     aRun({ answer: { attempt: anUnclearStart.attempt, by: 'Ben', byId: 'U0BEN', action: 'leave' } }),
     aRun(),
@@ -219,7 +210,7 @@ const refusedKey = {
   sinceMs: NOW_MS - 3_600_000,
   waiting: workWaitsText([{ count: 3, what: 'export' }]),
 };
-const nothing = {
+const silent = {
   docs: { answered: false, atMs: NOW_MS - 60_000 },
   slack: undefined,
   connected: false,
@@ -232,7 +223,7 @@ const nothing = {
 const states: Record<string, Partial<SystemState>> = {
   'all is well': { connected: true },
   'something waits': { waits: ['instructions to the docs agent: 100 of 100 used in the past hour, 3 wait'] },
-  'nothing answers': nothing,
+  'nothing answers': silent,
   'key rejected': { rejectedKeys: [refusedKey], hasAdmins: false, contact: '@docs-admins' },
   'token refused': { slack: { answered: false, refused: true, atMs: NOW_MS - 60_000 } },
   'Slack away': { slack: { answered: false, atMs: NOW_MS - 60_000 } },

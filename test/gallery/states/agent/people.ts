@@ -113,6 +113,11 @@ export const mentions: GalleryState[] = [
 
 const other = aThread({ id: 'other', owner: BEN });
 const projects = two;
+const sends = (name: string, changes: Partial<Parameters<typeof sendModalView>[0]>) =>
+  modal(
+    `agent/modal/send, ${name}`,
+    sendModalView({ threads: [aThread()], here: undefined, text: INSTRUCTION, ...changes }),
+  );
 const inDocs = { channel: { id: 'C0DOCS', name: 'docs' } };
 export const modals: GalleryState[] = [
   modal('agent/modal/instruct', instructView({ projects: projects.slice(0, 1), project: 'acme' }, inDocs)),
@@ -121,43 +126,10 @@ export const modals: GalleryState[] = [
     'agent/modal/instruct, in a direct message',
     instructView({ projects, project: undefined }, { channel: { id: 'D0ANA', name: 'directmessage' } }),
   ),
-  modal(
-    'agent/modal/send, one job',
-    sendModalView({ threads: [aThread()], here: undefined, text: INSTRUCTION }),
-  ),
-  modal(
-    'agent/modal/send, a new job',
-    sendModalView({
-      threads: [],
-      here: undefined,
-      newJob: { projects: projects.slice(0, 1), project: 'acme' },
-      text: INSTRUCTION,
-    }),
-  ),
-  modal(
-    'agent/modal/send, a new job in one of two projects',
-    sendModalView({
-      threads: [],
-      here: undefined,
-      newJob: { projects, project: undefined },
-      text: INSTRUCTION,
-    }),
-  ),
-  modal(
-    'agent/modal/send, a new job or one that is followed',
-    sendModalView({
-      threads: [aThread()],
-      here: undefined,
-      newJob: { projects, project: 'beta' },
-      text: INSTRUCTION,
-    }),
-  ),
-  modal(
-    'agent/modal/send, two that look the same',
-    sendModalView({ threads: [aThread(), other], here: other, text: '' }),
-  ),
-  modal(
-    'agent/modal/send, too long',
-    sendModalView({ threads: [aThread()], here: undefined, text: 'word '.repeat(800) }),
-  ),
+  sends('one job', {}),
+  sends('a new job', { threads: [], newJob: { projects: projects.slice(0, 1), project: 'acme' } }),
+  sends('a new job in one of two projects', { threads: [], newJob: { projects, project: undefined } }),
+  sends('a new job or one that is followed', { newJob: { projects, project: 'beta' } }),
+  sends('two that look the same', { threads: [aThread(), other], here: other, text: '' }),
+  sends('too long', { text: 'word '.repeat(800) }),
 ];

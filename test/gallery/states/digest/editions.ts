@@ -43,8 +43,12 @@ const quiet = (count: number): Partial<EditionRun> => {
   return { ...(pages && { pages: { ...pages, count, falling: [], quiet: [] } }), readers: {}, followUps: [] };
 };
 
+const part = (name: string, key: string, run: EditionRun, state = 'Top pages') =>
+  post(`digest/${name}`, pick(editionMessages(run), key), state, SITE);
 const root = (name: string, changes: Partial<EditionRun>, state = 'views') =>
-  post(`digest/edition/${name}`, pick(editionMessages(whole(changes)), 'digest'), state, SITE);
+  part(`edition/${name}`, 'digest', whole(changes), state);
+const pages = (name: string, changes: Partial<EditionRun> = {}, state?: string) =>
+  part(`pages/${name}`, 'pages', whole(changes), state);
 const asked: Partial<EditionRun> = { kind: 'asked', week: undefined };
 const posted: Partial<EditionRun> = { state: 'posted', pages: undefined };
 const failedFor = (
@@ -52,11 +56,11 @@ const failedFor = (
   ended: NonNullable<EditionRun['ended']>,
   changes: Partial<EditionRun> = {},
 ) =>
-  post(
-    `digest/edition/failed, ${name}`,
-    pick(editionMessages(anEdition({ kind: 'asked', totals: undefined, ended, ...changes })), 'failed'),
+  part(
+    `edition/failed, ${name}`,
+    'failed',
+    anEdition({ kind: 'asked', totals: undefined, ended, ...changes }),
     'could not be sent',
-    SITE,
   );
 
 const CAUSES: PlatformCause[] = [
@@ -71,16 +75,11 @@ const CAUSES: PlatformCause[] = [
   { kind: 'down' },
 ];
 const late = (name: string, changes: Partial<EditionRun>, state: string) =>
-  post(
-    `digest/edition/${name}, in the channel`,
-    pick(
-      editionMessages(
-        whole({ totals: undefined, stuck: { kind: 'key', status: 401 }, ended: undefined, ...changes }),
-      ),
-      'late',
-    ),
+  part(
+    `edition/${name}, in the channel`,
+    'late',
+    whole({ totals: undefined, stuck: { kind: 'key', status: 401 }, ended: undefined, ...changes }),
     state,
-    SITE,
   );
 
 export const editionStates: GalleryState[] = [
@@ -109,46 +108,14 @@ export const editionStates: GalleryState[] = [
   }),
   root('asked for, no views', { ...asked, totals: { human: 0, ai: 0 } }),
   root('preview', { kind: 'preview', inDirectMessage: true }, 'Preview'),
-  post('digest/pages/table', pick(editionMessages(whole()), 'pages'), 'Top pages', SITE),
+  pages('table'),
   post('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages'), 'Top pages', SITE),
-  post(
-    'digest/pages/sum differs',
-    pick(editionMessages(whole({ totals: { human: 1000, ai: 300 } })), 'pages'),
-    'Top pages',
-    SITE,
-  ),
-  post(
-    'digest/pages/sum before differs',
-    pick(editionMessages(whole(lackingBefore())), 'pages'),
-    'Top pages',
-    SITE,
-  ),
-  post(
-    'digest/pages/first, asked for',
-    pick(editionMessages(whole({ ...asked, ...notCompared(), readers: {}, followUps: [] })), 'pages'),
-    'Top pages',
-    SITE,
-  ),
-  ...[1, 431].map((count) =>
-    post(
-      `digest/pages/nothing moved, ${count}`,
-      pick(editionMessages(whole(quiet(count))), 'pages'),
-      'Top pages',
-      SITE,
-    ),
-  ),
-  post(
-    'digest/pages/readers alone',
-    pick(editionMessages(whole({ sections: ['readers'], followUps: whole().followUps.slice(-5) })), 'pages'),
-    'looked for',
-    SITE,
-  ),
-  post(
-    'digest/pages/preview',
-    pick(editionMessages(whole({ kind: 'preview', inDirectMessage: true })), 'pages'),
-    'Top pages',
-    SITE,
-  ),
+  pages('sum differs', { totals: { human: 1000, ai: 300 } }),
+  pages('sum before differs', lackingBefore()),
+  pages('first, asked for', { ...asked, ...notCompared(), readers: {}, followUps: [] }),
+  ...[1, 431].map((count) => pages(`nothing moved, ${count}`, quiet(count))),
+  pages('readers alone', { sections: ['readers'], followUps: whole().followUps.slice(-5) }, 'looked for'),
+  pages('preview', { kind: 'preview', inDirectMessage: true }),
   failedFor('archived', { why: 'place', code: 'is_archived' }),
   failedFor('place', { why: 'place', code: 'not_in_channel' }),
   failedFor('project', { why: 'project' }),

@@ -25,6 +25,7 @@ const BEN = { id: 'U0BEN', name: 'ben' };
 
 const schedule = (name: string, shown: Message, state: string) =>
   post(`digest/schedule/${name}`, shown, state, SITE);
+const told = (name: string, shown: Message) => answered(`digest/schedule/${name}`, shown);
 const failure = (why: NonNullable<ScheduleRun['failure']>['why'], code?: string) =>
   aSchedule({ failures: 1, failure: { why, week: '2026-W37', ...(code !== undefined && { code }) } });
 const missed = Array.from({ length: 7 }, (_, index) => {
@@ -34,37 +35,27 @@ const missed = Array.from({ length: 7 }, (_, index) => {
 const listed = (name: string, changes: Partial<ScheduleRun>) =>
   answered(`digest/list/${name}`, scheduleEntry(aSchedule(changes), 'U0BEN'));
 
+const WHY: [string, Parameters<typeof failure>[0], string?][] = [
+  ['not in the channel', 'place', 'not_in_channel'],
+  ['archived', 'place', 'is_archived'],
+  ['refused by Slack', 'place', 'restricted_action'],
+  ['project', 'project'],
+  ['broken', 'broken', '7f3c1d'],
+  ['platform', 'platform'],
+];
+
 export const scheduleStates: GalleryState[] = [
-  post('digest/schedule/first message', testMessage(aSchedule()), 'Weekly digest', SITE),
-  post(
-    'digest/schedule/first message, with alerts',
-    testMessage(aSchedule({ alerts: true })),
-    'Weekly digest',
-    SITE,
+  schedule('first message', testMessage(aSchedule()), 'Weekly digest'),
+  schedule('first message, with alerts', testMessage(aSchedule({ alerts: true })), 'Weekly digest'),
+  told('created', createdMessage(aSchedule())),
+  told('changed', goesOnMessage(aSchedule())),
+  told('changed, a week is left out', goesOnMessage(aSchedule(), lastCompleteWeek(NOW_MS))),
+  told('changed, paused', goesOnMessage(aSchedule({ state: 'paused' }))),
+  told('not in the channel', noPlaceMessage(aSchedule(), 'not_in_channel')),
+  told('refused by Slack', noPlaceMessage(aSchedule(), 'restricted_action')),
+  ...WHY.map(([name, why, code]) =>
+    schedule(`failed, ${name}`, failedMessage(failure(why, code)), "couldn't be posted"),
   ),
-  answered('digest/schedule/created', createdMessage(aSchedule())),
-  answered('digest/schedule/changed', goesOnMessage(aSchedule())),
-  answered(
-    'digest/schedule/changed, a week is left out',
-    goesOnMessage(aSchedule(), lastCompleteWeek(NOW_MS)),
-  ),
-  answered('digest/schedule/changed, paused', goesOnMessage(aSchedule({ state: 'paused' }))),
-  answered('digest/schedule/not in the channel', noPlaceMessage(aSchedule(), 'not_in_channel')),
-  answered('digest/schedule/refused by Slack', noPlaceMessage(aSchedule(), 'restricted_action')),
-  schedule(
-    'failed, not in the channel',
-    failedMessage(failure('place', 'not_in_channel')),
-    "couldn't be posted",
-  ),
-  schedule('failed, archived', failedMessage(failure('place', 'is_archived')), "couldn't be posted"),
-  schedule(
-    'failed, refused by Slack',
-    failedMessage(failure('place', 'restricted_action')),
-    "couldn't be posted",
-  ),
-  schedule('failed, project', failedMessage(failure('project')), "couldn't be posted"),
-  schedule('failed, broken', failedMessage(failure('broken', '7f3c1d')), "couldn't be posted"),
-  schedule('failed, platform', failedMessage(failure('platform')), "couldn't be posted"),
   schedule('late', lateMessage(aSchedule(), { kind: 'down', status: 500 }), 'is late'),
   schedule(
     'failed, then paused',
@@ -87,48 +78,20 @@ export const scheduleStates: GalleryState[] = [
   listed('removed', { state: 'removed' }),
 ];
 
-const day = '2026-09-17';
+type Shift = Parameters<typeof alertMessage>[2][0];
+const alert = (name: string, state: string, shifts: Shift[], ...pages: Parameters<typeof alertMessage>[3]) =>
+  post(`digest/alert/${name}`, alertMessage({ site: SITE }, '2026-09-17', shifts, pages), state, SITE);
+const quickstart = { path: '/quickstart', now: 96, before: 401 };
 export const alertStates: GalleryState[] = [
-  post(
-    'digest/alert/fewer people',
-    alertMessage(
-      { site: SITE },
-      day,
-      [{ by: 'human', now: 310, usual: 820 }],
-      [{ path: '/quickstart', now: 96, before: 401 }],
-    ),
-    'down',
-    SITE,
-  ),
-  post(
-    'digest/alert/more of both',
-    alertMessage(
-      { site: SITE },
-      day,
-      [
-        { by: 'human', now: 1900, usual: 820 },
-        { by: 'ai', now: 900, usual: 300 },
-      ],
-      [],
-    ),
-    'up',
-    SITE,
-  ),
-  post(
-    'digest/alert/lasting fall',
-    alertMessage(
-      { site: SITE },
-      day,
-      [{ by: 'human', now: 533, usual: 820, lasting: true }],
-      [{ path: '/quickstart', now: 267, before: 410 }],
-    ),
-    'down',
-    SITE,
-  ),
-  post(
-    'digest/alert/none',
-    alertMessage({ site: SITE }, day, [{ by: 'human', now: 0, usual: 820 }], []),
-    'down',
-    SITE,
-  ),
+  alert('fewer people', 'down', [{ by: 'human', now: 310, usual: 820 }], quickstart),
+  alert('more of both', 'up', [
+    { by: 'human', now: 1900, usual: 820 },
+    { by: 'ai', now: 900, usual: 300 },
+  ]),
+  alert('lasting fall', 'down', [{ by: 'human', now: 533, usual: 820, lasting: true }], {
+    ...quickstart,
+    now: 267,
+    before: 410,
+  }),
+  alert('none', 'down', [{ by: 'human', now: 0, usual: 820 }]),
 ];
