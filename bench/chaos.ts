@@ -41,7 +41,7 @@ const outcome = await runChaosPlan({
   seed: Number(values.seed),
   logLevel: 'info',
 });
-const { world, exports, threads, strikes, injected, answers, exportAnswers } = outcome;
+const { world, verdict, strikes, injected, answers } = outcome;
 const errors = [...errorsLogged(world)];
 const faults = [...injected.faults].reduce((sum, [, count]) => sum + count, 0);
 const none = (what: string, ...found: string[][]) => {
@@ -60,23 +60,23 @@ printTable([
   ...[...injected.faults].sort().map(([kind, count]) => ({ what: `  ${kind}`, figure: String(count) })),
   {
     what: 'commands that people typed again, told that it did not work',
-    figure: String(exportAnswers.askedAgain),
+    figure: String(answers.askedAgain),
   },
   {
     what: 'questions about a start: it had started, it had not',
-    figure: `${exportAnswers.found}, ${exportAnswers.startedAgain}`,
+    figure: `${answers.found}, ${answers.startedAgain}`,
   },
   {
     what: 'questions about an instruction: it had arrived, it had not',
     figure: `${answers.leave}, ${answers.again}`,
   },
-  { what: 'links that people had to ask for', figure: String(exportAnswers.links) },
-  none('lost', exports.lost, threads.lost, threads.withoutOutcome),
-  none('exports started twice', exports.startedTwice, exports.toldTwice),
-  none('instructions sent twice', threads.twice),
-  none('out of order, or not wanted', threads.outOfOrder, threads.unwanted),
-  none('messages posted twice', threads.postedTwice),
-  none('questions left open', exports.openQuestions, threads.openQuestions),
+  { what: 'links that people had to ask for', figure: String(answers.links) },
+  none('lost', verdict.exportsLost, verdict.sendsLost, verdict.withoutOutcome),
+  none('exports started twice', verdict.exportsStartedTwice, verdict.exportsToldTwice),
+  none('instructions sent twice', verdict.sentTwice),
+  none('out of order, or not wanted', verdict.outOfOrder, verdict.unwanted),
+  none('messages posted twice', verdict.postedTwice),
+  none('questions left open', verdict.openQuestions),
   { what: 'nothing under way in the end', figure: outcome.idle ? 'yes' : 'no', held: outcome.idle },
   none(
     'errors in the log',
@@ -84,7 +84,7 @@ printTable([
   ),
   { what: 'from the first request to the end', figure: seconds(outcome.seconds * 1000) },
 ]);
-for (const [kind, found] of [...Object.entries(exports), ...Object.entries(threads)])
+for (const [kind, found] of Object.entries(verdict))
   for (const one of found.slice(0, 5)) console.log(`${kind}: ${one}`);
 for (const [words, count] of errors.slice(0, 10)) console.log(`${count} × ${words}`);
 await world.close();

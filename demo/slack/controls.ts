@@ -13,10 +13,7 @@ type Node = Record<string, unknown>;
 /** Every control of these blocks, in reading order. */
 export function controlsOf(blocks: Block[]): Control[] {
   return blocks.flatMap((block) => {
-    const inside = [block.elements, block.actions].filter(Array.isArray).flat();
-    if (block.type === 'carousel') return controlsOf(inside as Block[]);
-    if (block.type === 'container') return controlsOf((block.child_blocks ?? []) as Block[]);
-    const elements = [...inside, block.accessory, block.element].filter(isElement);
+    const elements = [block.elements ?? [], block.accessory, block.element].flat().filter(isElement);
     return elements.map((element) => ({
       blockId: block.block_id ?? '',
       element,
@@ -41,8 +38,7 @@ export function menuEntries({ type, options }: Control['element']): string[] {
   return type === 'overflow' && Array.isArray(options) ? options.map((one) => plain((one as Node).text)) : [];
 }
 
-const CONTROL_TYPES =
-  /button$|select$|^overflow$|^checkboxes$|^radio_buttons$|picker$|input$|^feedback_buttons$/;
+const CONTROL_TYPES = /button$|select$|^overflow$|^checkboxes$|^radio_buttons$|picker$|input$/;
 
 function isElement(value: unknown): value is Node & { type: string } {
   if (value === null || typeof value !== 'object') return false;

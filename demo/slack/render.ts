@@ -66,27 +66,6 @@ function renderBlock(block: Node, names: Names): string {
       return lines([part(block.caption), ...rows(block.rows, names)]);
     case 'data_visualization':
       return lines([part(block.title), ...chart(block.chart)]);
-    case 'plan':
-      return lines([
-        part(block.title),
-        ...list(block.tasks).map((task) => renderBlock({ ...task, type: 'task_card' }, names)),
-      ]);
-    case 'task_card':
-      return lines([
-        `- ${part(block.title)} (${String(block.status)})`,
-        part(block.details),
-        part(block.output),
-      ]);
-    case 'card':
-      return lines([part(block.title), part(block.subtitle), part(block.body), part(block.subtext)]);
-    case 'carousel':
-      return lines(list(block.elements).map((card) => renderBlock(card, names)));
-    case 'container':
-      return lines([
-        part(block.title ?? block.rich_text_title),
-        part(block.subtitle),
-        ...list(block.child_blocks).map((child) => renderBlock(child, names)),
-      ]);
     default:
       return part(block.text);
   }

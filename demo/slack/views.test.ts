@@ -41,7 +41,6 @@ test.each<[string, object, string]>([
     modal({ blocks: [{ type: 'table', rows: [[{ type: 'raw_text', text: 'x' }]] }] }),
     'unsupported type: table',
   ],
-  ['long alert', modal({ blocks: [{ type: 'alert', text: plain(x(201)) }] }), 'must be less than 201'],
 ])('refused: %s', async (_, view, why) => {
   const { opens } = await startViews();
   expect(await refusal(opens(JSON.parse(JSON.stringify(view))))).toMatchObject({

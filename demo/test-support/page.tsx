@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { Blocks } from '../browser/page/blocks/blocks.tsx';
 import { type Around, AroundContext } from '../browser/page/blocks/context.ts';
-import type { Block, Conversation, Entity, Message, PersonHere } from '../browser/protocol.ts';
+import type { Block, Conversation, Entity, PersonHere } from '../browser/protocol.ts';
 
 const person = (name: string, realName: string, rest: Partial<PersonHere> = {}): PersonHere => ({
   kind: 'person',
@@ -23,29 +23,13 @@ const conversation = (id: string, label: string, type: Conversation['type'] = 'p
   hasBot: true,
 });
 
-export const message = (ts: string, rest: Partial<Message> = {}): Message => ({
-  kind: 'message',
-  channel: 'C0DOCS',
-  ts,
-  user: 'U0ANA',
-  text: `message ${ts}`,
-  blocks: [],
-  ephemeral: false,
-  broadcast: false,
-  edited: false,
-  deleted: false,
-  reactions: [],
-  files: [],
-  ...rest,
-});
-
-export const ana = person('ana', 'Ana Alves');
-export const ben = person('ben', 'Ben Brandt');
+const ana = person('ana', 'Ana Alves');
+const ben = person('ben', 'Ben Brandt');
 const docket = person('docket', 'Docket', { isBot: true });
-export const docs = conversation('C0DOCS', '#docs');
-export const secret = conversation('G0SECRET', '#secret', 'private');
+const docs = conversation('C0DOCS', '#docs');
+const secret = conversation('G0SECRET', '#secret', 'private');
 
-export const workspace: Entity & { kind: 'workspace' } = {
+const workspace: Entity & { kind: 'workspace' } = {
   kind: 'workspace',
   name: 'Acme',
   me: { id: 'U0ANA', name: 'ana' },
@@ -60,7 +44,7 @@ export const workspace: Entity & { kind: 'workspace' } = {
 
 export const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
-export const around: Around = {
+const around: Around = {
   scene: {
     workspace,
     conversations: [docs, secret],

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { standIns } from '../support/deploy/stand-ins.ts';
-import { endsWithTests } from '../support/flows/children.ts';
+import { endsWithTests } from '../support/processes.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 

@@ -1,21 +1,13 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { endsWithTests } from '../support/flows/children.ts';
+import { startNode } from '../support/processes.ts';
 import { freePort } from '../support/redis.ts';
 
 async function check(port: number) {
-  const child = endsWithTests(
-    spawn(process.execPath, ['src/healthcheck/main.ts'], {
-      cwd: new URL('../..', import.meta.url).pathname,
-      env: { PORT: String(port) },
-    }),
-  );
-  const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-  return { code, said: said.trim().replace(String(port), 'PORT') };
+  const { ended, output } = startNode(['src/healthcheck/main.ts'], { env: { PORT: String(port) } });
+  return { code: await ended, said: output().trim().replace(String(port), 'PORT') };
 }
 
 test.each([

@@ -66,8 +66,7 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   platform.wire.order(SEND, TOO_MANY, 1000);
   await replies(waiting.card, 'Rewrite the quickstart');
   await untilBelow(waiting.card, "The platform's limit is reached");
-  await scene.asks(`/docs-export ${RUNS}`);
-  await scene.until(['42%']);
+  await scene.exporting(`/docs-export ${RUNS}`);
   platform.wire.order(START, TOO_MANY, 1000);
   await scene.asks(`/docs-export ${WAITS}`);
   await slack.until(() => outcomes() > 1);

@@ -7,7 +7,7 @@ const IDLE = `✅ Ready · acme/docs @ agent/quickstart\n${HOW}\ndocs agent · j
 
 describe('following a job', () => {
   const scene = stage();
-  const { asks, clicks, person, toldLast, sees, until, audit } = scene;
+  const { asks, exporting, clicks, person, toldLast, sees, until, audit } = scene;
   const { follows, plan, finish, replies, sent, instructions, untilBelow, below, card, read, note, takes } =
     agentsOn(scene);
   const seedOf = () => scene.platform.agent.add();
@@ -153,8 +153,7 @@ describe('following a job', () => {
   });
 
   test('with @Docket under another message of the bot: what was said there before is no instruction', async () => {
-    await asks('/docs-export docs.acme.com');
-    await until(['42%']);
+    await exporting('/docs-export docs.acme.com');
     const root = scene.messageWith('Static export');
     const talk = await replies(root, 'This takes a long time today');
     const jobId = seedOf();

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startDocket } from '../support/flows/docket-process.ts';
 import { openWay } from '../support/flows/redis-way.ts';
+import { startDocket } from '../support/processes.ts';
 import { freePort, startTestRedis } from '../support/redis.ts';
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends it in order', async (signal) => {

@@ -5,7 +5,7 @@ const FORGOTTEN = 'I no longer remember this export. To start a new one, type /d
 
 describe('export start: outcome unknown', () => {
   const scene = stage();
-  const { asks, person, told, sees, until, messageWith, notified, toldLast } = scene;
+  const { asks, exporting, person, told, sees, until, messageWith, notified, toldLast } = scene;
   const lose = (when: 'before' | 'after') =>
     scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when });
   const QUESTION =
@@ -56,8 +56,7 @@ describe('export start: outcome unknown', () => {
     ]);
     await person('ben').clicks(before, 'Start again');
     expect(toldLast('ben')).toBe('ana already chose to leave it.');
-    await asks();
-    await until(['42%']);
+    await exporting();
     expect(scene.platform.starts).toHaveLength(2);
   });
 
@@ -151,7 +150,7 @@ describe('export start: outcome unknown', () => {
 describe('asked for again', () => {
   // Two exports that run: polls of one, which seems to be near its end, are to leave slots of the limit for the other.
   const scene = stage({ bot: { timing: { pollMinMs: 400, pollMaxMs: 400 } } });
-  const { asks, person, told, sees, until, messageWith, notified } = scene;
+  const { asks, exporting, person, told, sees, until, messageWith, notified } = scene;
   const ben = { who: 'ben' } as const;
 
   async function asksAgain(text?: string) {
@@ -161,8 +160,7 @@ describe('asked for again', () => {
   }
 
   test('an export that runs already is told privately, with the way to it', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     const answer = await asks(undefined, ben);
     expect(told(answer)).toBe(
       'docs.acme.com is already being exported: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
@@ -172,8 +170,7 @@ describe('asked for again', () => {
   });
 
   test('with another version or other pages it is another export', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     for (const options of ['--version 2', '--paths /guides', '--version 2 --paths /guides'])
       expect(told(await asks(`/docs-export docs.acme.com ${options}`, ben))).toBeUndefined();
     await scene.slack.until(() => scene.platform.starts.length === 4);
@@ -183,16 +180,14 @@ describe('asked for again', () => {
   });
 
   test('from elsewhere, no way into a conversation that the asker may not see is shown', async () => {
-    await asks(undefined, { where: '#private' });
-    await until(['42%'], '#private');
+    await exporting(undefined, { where: '#private' });
     expect(told(await asks(undefined, ben))).toBe(
       'docs.acme.com is already being exported: 42%, started by ana 1 s ago.\n[Start another]',
     );
   });
 
   test('whoever wants to be told too is mentioned in the ending, once, however often they click', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     await person('ben').clicks(await asksAgain(), 'Notify me too');
     await person('ben').clicks(messageWith('42%'), 'Notify me too');
     const answers = scene.slack.ephemerals.filter(({ text }) => text === "I'll mention you when it ends.");
@@ -208,8 +203,7 @@ describe('asked for again', () => {
 
   test('another one is started by a click, once, like the first and without disturbing it', async () => {
     const command = '/docs-export docs.acme.com --version 1.2 --paths /guides';
-    await asks(command);
-    await until(['42%']);
+    await exporting(command);
     const ephemeral = await asksAgain(command);
     await Promise.all([
       person('ben').clicks(ephemeral, 'Start another'),
@@ -261,7 +255,7 @@ describe('with seldom looks', () => {
 
 describe('once the record of the run is gone', () => {
   const scene = stage({ bot: { timing: { watchMs: 3000 } } });
-  const { asks, clicks, until, toldLast } = scene;
+  const { asks, exporting, clicks, until, toldLast } = scene;
 
   /** What is left after a month. */
   async function forgets() {
@@ -275,8 +269,7 @@ describe('once the record of the run is gone', () => {
     ['Start again', '', 'fail', 'failed at'],
     ['Check now', '', undefined, 'I stopped watching'],
   ] as const)('[%s] tells what to type', async (button, options, end, ending) => {
-    await asks(`/docs-export docs.acme.com${options}`);
-    await until(['42%']);
+    await exporting(`/docs-export docs.acme.com${options}`);
     if (end !== undefined) scene.platform[end]('docs.acme.com');
     await until([ending, end === undefined ? '💤 No longer watched · docs.acme.com' : 'finished TIME']);
     await forgets();
@@ -286,8 +279,7 @@ describe('once the record of the run is gone', () => {
   });
 
   test('[Start another] starts one: it carries what was asked for', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     const { ephemeral } = await asks();
     await forgets();
     await scene.person('ana').clicks(ephemeral as never, 'Start another');

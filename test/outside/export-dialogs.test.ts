@@ -3,7 +3,7 @@ import { stage } from '../support/flows/stage.ts';
 
 describe('/docs-export without a domain', () => {
   const scene = stage();
-  const { asks, person, told, sees, until, toldLast, notified } = scene;
+  const { asks, exporting, person, told, sees, until, toldLast, notified } = scene;
   const ana = () => person('ana');
   const fields = () =>
     ana()
@@ -88,8 +88,7 @@ describe('/docs-export without a domain', () => {
   });
 
   test('an export that runs already is told privately there, with buttons that work', async () => {
-    await asks('/docs-export docs.acme.com', { who: 'ben' });
-    await until(['42%']);
+    await exporting('/docs-export docs.acme.com', { who: 'ben' });
     await asks('/docs-export');
     await ana().submits({ Domain: 'docs.acme.com' });
     expect(ana().modal()).toBeUndefined();

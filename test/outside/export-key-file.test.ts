@@ -21,8 +21,7 @@ async function exportWithFile() {
   write();
   const config = 'allow:\n  admin: [U0ANA]\n';
   const bot = await world.startBot({ config, env: { DOCS_API_KEY: '', DOCS_API_KEY_FILE: file } });
-  await scene.asks();
-  await scene.until(['42%']);
+  await scene.exporting();
   return { ...scene, scene, world, bot, before, file, write };
 }
 
@@ -43,8 +42,7 @@ test('a new key in the file is taken at once: nobody is told, and nothing is sta
   // A start goes out once with each key, and the platform took one.
   platform.renewKey();
   write();
-  await scene.asks('/docs-export docs.acme.com --version 2');
-  await scene.until(['42%']);
+  await scene.exporting('/docs-export docs.acme.com --version 2');
   expect(platform.starts).toHaveLength(2);
 });
 

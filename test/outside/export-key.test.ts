@@ -20,7 +20,7 @@ async function goesOn({ platform, clicks, until, sees }: Stage) {
 describe('a key that is rejected while watching, with admins', () => {
   const config = 'allow:\n  admin: [U0ANA, S0DOCS, U0BEN]\n';
   const scene = stage({ bot: { config } });
-  const { asks, until, sees, notified } = scene;
+  const { asks, exporting, until, sees, notified } = scene;
 
   test('is told in the thread and once to each admin, whatever runs, and the export goes on', async () => {
     await asks('/docs-export docs.acme.com --version 1');
@@ -42,8 +42,7 @@ describe('a key that is rejected while watching, with admins', () => {
   });
 
   test('goes on when it works again', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.wire.order(LOOK, refused, 1000);
     await until(['My platform key was rejected; the admins have been told.']);
     await goesOn(scene);
@@ -65,7 +64,7 @@ describe('a key that is rejected while watching, with admins', () => {
 
 describe('a request that is forbidden, with admins', () => {
   const scene = stage({ bot: { config: 'allow:\n  admin: [U0BEN]\n' } });
-  const { asks, until } = scene;
+  const { asks, exporting, until } = scene;
   const forbid = (call: string, body: object) =>
     scene.platform.wire.order(call, { kind: 'answer', status: 403, body });
   const causes = (reason: string) =>
@@ -82,16 +81,14 @@ describe('a request that is forbidden, with admins', () => {
   });
 
   test('at a poll', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     forbid(LOOK, { error: 'IP address not allowed' });
     await until(["⚠️ The platform doesn't let me see this export."]);
     await until([causes('IP address not allowed')], '@ben', 'ben');
   });
 
   test('for the link', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     forbid('POST /v1/static-export/jobs/{jobId}/bundle', { error: 'No bundles for you' });
     scene.platform.finish('docs.acme.com');
     await until([
@@ -104,8 +101,7 @@ describe('a key that is rejected while watching, without admins', () => {
   const scene = stage();
 
   test('is told in the thread, with who can help', async () => {
-    await scene.asks();
-    await scene.until(['42%']);
+    await scene.exporting();
     scene.platform.wire.order(LOOK, refused, 1000);
     await scene.until([
       "⚠️ My platform key was rejected; the people who run Docket have to renew it. I'll continue when it works again.",

@@ -93,7 +93,7 @@ describe('what is typed after the domain', () => {
 
 describe('/docs-export status', () => {
   const scene = stage();
-  const { asks, told, until } = scene;
+  const { asks, exporting, told, until } = scene;
   const status = async (who: 'ana' | 'ben' | 'gus', where = '#docs') =>
     told(await asks('/docs-export status', { who, where }))?.replaceAll(' \nTIME', ' TIME');
   const line = (site: string, who: string, open = ' · Open thread') =>
@@ -122,8 +122,7 @@ describe('/docs-export status', () => {
   });
 
   test('no longer lists what has ended', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.finish('docs.acme.com');
     await until(['is exported', '✅ docs.acme.com exported']);
     expect(await status('ana')).toBe(

@@ -5,13 +5,12 @@ const NOBODY_THERE = 'http://127.0.0.1:9';
 
 describe('with little patience', () => {
   const scene = stage({ bot: { timing: { giveUpMs: 400 } } });
-  const { asks, clicks, sees, until, messageWith } = scene;
+  const { asks, exporting, clicks, sees, until, messageWith } = scene;
   const bundle = 'POST /v1/static-export/jobs/{jobId}/bundle';
 
   test('a link that cannot be had is told, and had later by a click', async () => {
     scene.platform.wire.order(bundle, { kind: 'answer', status: 500 }, 1000);
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.finish('docs.acme.com');
     await until([
       '⚠️ @ana docs.acme.com is exported, but I could not get a download link yet.\n[Get the link]',
@@ -24,8 +23,7 @@ describe('with little patience', () => {
   });
 
   test('a new link that cannot be had leaves the old one, and is told in a message of its own', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.finish('docs.acme.com');
     await until(['is exported']);
     const ending = messageWith('is exported');
@@ -42,8 +40,7 @@ describe('with little patience', () => {
 
   test('the old link of which that was said is taken out when it ends', async () => {
     scene.platform.linkLifeMs = 3000;
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.finish('docs.acme.com');
     await until(['is exported']);
     const ending = messageWith('is exported');
@@ -57,8 +54,7 @@ describe('with little patience', () => {
   });
 
   test('a private link stays private when another was tried for, though the channel is no longer shared', async () => {
-    await asks(undefined, { where: '#shared' });
-    await until(['42%'], '#shared');
+    await exporting(undefined, { where: '#shared' });
     scene.platform.finish('docs.acme.com');
     await until(['✅ docs.acme.com is exported'], '@ana');
     scene.slack.channel('#shared').shared = false;
@@ -111,11 +107,10 @@ describe('a platform that is not there', () => {
 
 describe('an export that does not move', () => {
   const scene = stage({ bot: { timing: { stalledAfterMs: 500 } } });
-  const { asks, sees, until } = scene;
+  const { asks, exporting, sees, until } = scene;
 
   test('is told as such, without a new message, until it moves again', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     await until([
       '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\nNo progress since TIME. Still checking.\njob se_…\n[Refresh] [Notify me too]',
     ]);

@@ -3,16 +3,14 @@ import { stage } from '../support/flows/stage.ts';
 
 describe('where it is asked', () => {
   const scene = stage();
-  const { asks, person, sees, until, notified } = scene;
+  const { asks, exporting, person, sees, until, notified } = scene;
 
   test('a private channel with the bot in it gets it like any other', async () => {
-    await asks(undefined, { where: '#private' });
-    await until(['42%'], '#private');
+    await exporting(undefined, { where: '#private' });
   });
 
   test('the direct messages with the bot get it, link and all', async () => {
-    await asks('/docs-export docs.acme.com --private', { where: '@ana' });
-    await until(['42%'], '@ana');
+    await exporting('/docs-export docs.acme.com --private', { where: '@ana' });
     scene.platform.finish('docs.acme.com');
     await until(['is exported', '[Download bundle]', '✅ docs.acme.com exported'], '@ana');
     expect(scene.slack.messages).toHaveLength(3);
@@ -35,15 +33,13 @@ describe('where it is asked', () => {
       ]);
       expect(scene.platform.starts).toEqual([]);
       await person('ana').types(where, '/invite @Docket');
-      await asks(undefined, { where });
-      await until(['42%'], where);
+      await exporting(undefined, { where });
       expect(scene.platform.starts).toHaveLength(1);
     },
   );
 
   test('a channel whose ending can no longer be posted: the ending goes to the person, with the fix', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.slack.channel('#docs').archived = true;
     scene.platform.finish('docs.acme.com');
     const texts = await until(['is exported'], '@ana');
@@ -60,8 +56,7 @@ describe('what people are called', () => {
   test('a person who is named like a mention mentions nobody', async () => {
     const user = scene.slack.workspace.users.find(({ name }) => name === 'ben');
     if (user) Object.assign(user, { name: 'x<!channel>', realName: '<!channel> @here *b* <@U0ANA>' });
-    await scene.asks(undefined, { who: 'ben' });
-    await scene.until(['42%']);
+    await scene.exporting(undefined, { who: 'ben' });
     expect(scene.slack.messages.flatMap(({ notifies }) => notifies)).toEqual([]);
   });
 });

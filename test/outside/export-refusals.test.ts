@@ -3,7 +3,7 @@ import { stage } from '../support/flows/stage.ts';
 
 describe('refused at once, privately, before anything starts', () => {
   const scene = stage();
-  const { asks, clicks, person, told, until, toldLast, messageWith } = scene;
+  const { asks, exporting, clicks, person, told, until, toldLast, messageWith } = scene;
 
   test.each([
     [
@@ -40,8 +40,7 @@ describe('refused at once, privately, before anything starts', () => {
   });
 
   test('[Use it] tells of an export that runs already', async () => {
-    await asks(undefined, { who: 'ben' });
-    await until(['42%']);
+    await exporting(undefined, { who: 'ben' });
     const { ephemeral } = await asks('/docs-export https://docs.acme.com');
     await person('ana').clicks(ephemeral as never, 'Use it');
     expect(toldLast('ana')).toContain(
@@ -51,8 +50,7 @@ describe('refused at once, privately, before anything starts', () => {
   });
 
   test('a button of a version that is gone is answered and does nothing', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.fail('docs.acme.com');
     await until(['[Start again]']);
     const message = messageWith('failed at');
@@ -64,8 +62,7 @@ describe('refused at once, privately, before anything starts', () => {
   });
 
   test('what breaks on our side is told with the reference that the log has', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.fail('docs.acme.com');
     await until(['failed at', '❌ Export failed · docs.acme.com']);
     const { client } = scene.world.redis;
@@ -146,7 +143,7 @@ describe('a domain that is near one of those set up, and is not set up itself,',
 
 describe('what the platform refuses at the start leaves nothing in the channel', () => {
   const scene = stage();
-  const { asks, person, sees, toldLast, until } = scene;
+  const { asks, exporting, person, sees, toldLast, until } = scene;
   const START = 'POST /v1/static-export/jobs';
   const refuse = (status: number, error: string) =>
     scene.platform.wire.order(START, { kind: 'answer', status, body: { error } });
@@ -208,8 +205,7 @@ describe('what the platform refuses at the start leaves nothing in the channel',
   });
 
   test('an attempt that is refused after one that ran keeps the thread', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.fail('docs.acme.com');
     await until(['failed at', '❌ Export failed · docs.acme.com']);
     refuse(400, 'Unknown domain');
@@ -220,15 +216,14 @@ describe('what the platform refuses at the start leaves nothing in the channel',
 
 describe('refused for a while', () => {
   const scene = stage();
-  const { asks, told, until } = scene;
+  const { asks, exporting, told } = scene;
 
   test('a workspace whose Slack does not tell in time who asks', async () => {
     scene.slack.wire.order('users.info', { kind: 'hang', when: 'before' });
     expect(told(await asks())).toBe(
       'Slack took too long to say who you are, so nothing was started. Try again in a moment.',
     );
-    await asks();
-    await until(['42%']);
+    await exporting();
   });
 });
 
@@ -236,8 +231,7 @@ describe('at log level trace', () => {
   const scene = stage({ bot: { env: { LOG_LEVEL: 'trace' } } });
 
   test('there is no secret in the log either', async () => {
-    await scene.asks();
-    await scene.until(['42%']);
+    await scene.exporting();
     scene.platform.finish('docs.acme.com');
     await scene.until(['is exported', 'finished TIME', '✅ docs.acme.com exported']);
     await scene.slack.until(() => scene.world.bots.at(-1)?.output().includes('"level":10'));

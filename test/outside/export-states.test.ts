@@ -5,7 +5,7 @@ const ASKED = 'Static export · requested by ana';
 
 describe('an export that goes well', () => {
   const scene = stage();
-  const { asks, person, sees, until, messageWith, notified } = scene;
+  const { asks, exporting, person, sees, until, messageWith, notified } = scene;
 
   test('is one card, one progress that is edited, and one ending with a link that works', async () => {
     const answer = await asks();
@@ -75,8 +75,7 @@ describe('an export that goes well', () => {
     const stop = scene.slack.wire.onCall(
       ({ detail }) => void shown.add(/ \d+ percent/.exec(String(detail.text))?.[0] ?? ''),
     );
-    await asks();
-    await until(['42%']);
+    await exporting();
     stop();
     expect(shown).toContain(' 42 percent');
     expect(shown).not.toContain(' 90 percent');
@@ -86,11 +85,10 @@ describe('an export that goes well', () => {
 
 describe('an export that does not go well', () => {
   const scene = stage();
-  const { asks, clicks, sees, until, messageWith, notified, toldLast } = scene;
+  const { exporting, clicks, sees, until, messageWith, notified, toldLast } = scene;
 
   test('failed: says where and why, once, and can be tried again', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.fail('docs.acme.com', 'Page <!channel> & "x" failed');
     const texts = await until(['failed at', '❌ Export failed · docs.acme.com', 'finished TIME']);
     expect(texts).toContain(
@@ -107,8 +105,7 @@ describe('an export that does not go well', () => {
   });
 
   test('failed with a version and pages: [Start again] asks for the same', async () => {
-    await asks('/docs-export docs.acme.com --version 1.2 --paths /guides');
-    await until(['42%']);
+    await exporting('/docs-export docs.acme.com --version 1.2 --paths /guides');
     scene.platform.fail('docs.acme.com', null);
     await until([
       'The export of docs.acme.com (1.2) failed at 42% after 1 s.\nThe platform gave no reason.\n',
@@ -119,8 +116,7 @@ describe('an export that does not go well', () => {
   });
 
   test('a button of an earlier try does nothing once there is a later one', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.fail('docs.acme.com');
     await until(['failed at', '❌ Export failed · docs.acme.com']);
     const first = messageWith('failed at');
@@ -134,8 +130,7 @@ describe('an export that does not go well', () => {
   });
 
   test('a job that the platform forgets is told as lost, and another is started by a click', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.forget('docs.acme.com');
     await until([
       '❌ @ana The platform no longer knows the export of docs.acme.com (404).\n[Start again]',

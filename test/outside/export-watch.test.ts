@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { startsElsewhere } from '../support/flows/elsewhere.ts';
+import { startsElsewhere } from '../support/flows/site.ts';
 import { type Stage, stage } from '../support/flows/stage.ts';
 
 describe('/docs-export watch', () => {
   const scene = stage();
-  const { asks, clicks, person, told, sees, until, notified, toldLast } = scene;
+  const { asks, exporting, clicks, person, told, sees, until, notified, toldLast } = scene;
   const watch = (jobId: string, options: Parameters<Stage['asks']>[1] = {}) =>
     asks(`/docs-export watch ${jobId}`, options);
 
@@ -81,8 +81,7 @@ describe('/docs-export watch', () => {
   });
 
   test('of one that I started leads to its thread', async () => {
-    await asks();
-    await until(['42%']);
+    await exporting();
     const { jobId = '' } = scene.platform.starts[0] ?? {};
     const answer = await watch(jobId, { who: 'ben' });
     expect(told(answer)).toBe(
@@ -95,8 +94,7 @@ describe('/docs-export watch', () => {
   });
 
   test('[Start again] after it failed keeps others from starting the same', async () => {
-    await asks('/docs-export docs.acme.com --version 1.2');
-    await until(['42%']);
+    await exporting('/docs-export docs.acme.com --version 1.2');
     const { jobId = '' } = scene.platform.starts[0] ?? {};
     scene.platform.fail(jobId);
     await until(['failed at', '❌ Export failed · docs.acme.com']);

@@ -43,7 +43,7 @@ describe('an id that somebody made up', () => {
       config: `limits: { analyticsPerHour: 10000 }\n${everybody}`,
     },
   });
-  const { person, asks, until } = scene;
+  const { person, asks, exporting, until } = scene;
   const agents = agentsOn(scene);
   const digests = digestsOn(scene);
   /** What buttons carry that were shown to those who are in #private, by action. */
@@ -86,8 +86,7 @@ describe('an id that somebody made up', () => {
   async function tellStories() {
     const week = await digests.toSunday();
     digests.reads('/quickstart', week, { human: 770, ai: 140 });
-    await asks('/docs-export docs.acme.com --private', { where: '#private' });
-    await until(['42%'], '#private');
+    await exporting('/docs-export docs.acme.com --private', { where: '#private' });
     scene.platform.finish('docs.acme.com');
     await digests.post('I sent you the link privately', '#private');
     await asks('/docs-export docs.acme.com --private --version next', { where: '#private', who: 'ben' });

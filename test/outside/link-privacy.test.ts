@@ -42,9 +42,8 @@ async function nobodyLooks({ world }: Stage) {
 }
 
 /** Ana's export, finished, as far as the thread says so; answers its ending. */
-async function finished({ asks, until, platform }: Stage, where: string, text?: string) {
-  await asks(text, { where });
-  await until(['42%'], where);
+async function finished({ exporting, until, platform }: Stage, where: string, text?: string) {
+  await exporting(text, { where });
   platform.finish('docs.acme.com');
   const texts = await until(['is exported', '✅ docs.acme.com exported', 'finished TIME'], where);
   return texts.at(-1);
@@ -153,8 +152,7 @@ describe('when Slack takes no direct message', () => {
         await until([PRIVATELY]);
       });
       try {
-        await scene.asks('/docs-export docs.acme.com --private');
-        await until(['42%']);
+        await scene.exporting('/docs-export docs.acme.com --private');
         scene.platform.finish('docs.acme.com');
         await until([REFUSED]);
       } finally {

@@ -66,8 +66,7 @@ async function tell(world: World): Promise<{ export: Counts; round: Counts }> {
   const { replies, plan, finish, sent } = agentsOn(scene);
   const mentions = () => slack.messages.flatMap(({ notifies }) => notifies).length;
 
-  await scene.asks('/docs-export docs.acme.com');
-  await scene.until(['42%']);
+  await scene.exporting('/docs-export docs.acme.com');
   await allShown(world);
   platform.finish('docs.acme.com');
   await slack.until(() => mentions() === 1, 20_000, 'the end of the export');

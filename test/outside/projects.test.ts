@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { startsElsewhere } from '../support/flows/elsewhere.ts';
+import { startsElsewhere } from '../support/flows/site.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const BETA_KEY = `adm_${randomUUID()}`;
@@ -24,7 +24,7 @@ describe('with several projects', () => {
     },
     bot: ({ slack }) => ({ config: config(slack.channel('#private').id), env: { BETA_KEY } }),
   });
-  const { asks, person, told, until } = scene;
+  const { asks, exporting, person, told, until } = scene;
   const ana = () => person('ana');
 
   /** Which project's key a start came with. */
@@ -51,8 +51,7 @@ describe('with several projects', () => {
       'docs.acme.com acme',
     ],
   ])('it is %s: %s in %s', async (_, line, where, started) => {
-    await asks(line, { where });
-    await until(['42%'], where);
+    await exporting(line, { where });
     expect(startedBy()).toEqual([started]);
     scene.platform.finish(scene.platform.starts[0]?.jobId ?? '');
     await until(['is exported', '[Download bundle]'], where);

@@ -19,7 +19,7 @@ test('Slack and the platform are reached through the proxy, with an authority th
     servers.map(({ url }) => tlsBefore(Number(new URL(url).port), certificates)),
   );
   const proxy = await proxyTo({ 'slack.test': ports[0] ?? 0, 'docs-api.test': ports[1] ?? 0 });
-  const { asks, until } = stageOf(() => world);
+  const { exporting, until } = stageOf(() => world);
 
   await world.startBot({
     process: true,
@@ -33,8 +33,7 @@ test('Slack and the platform are reached through the proxy, with an authority th
       }),
     },
   });
-  await asks();
-  await until(['42%']);
+  await exporting();
   world.platform.finish('docs.acme.com');
   await until(['is exported']);
   const asked = new Set(proxy.asked.map(({ target }) => target));

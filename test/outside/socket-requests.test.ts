@@ -9,13 +9,12 @@ type Envelope = 'slash_commands' | 'interactive' | 'events_api';
 /** All else is tested over HTTP alone: the way of a request ends before anybody reads it. */
 describe('over a socket', () => {
   const scene = stage({ transport: 'socket' });
-  const { asks, told, person, clicks, until } = scene;
+  const { asks, exporting, told, person, clicks, until } = scene;
   const { follows, replies, takes, sent, untilBelow } = agentsOn(scene);
   const ana = () => person('ana');
 
   async function exported() {
-    await asks();
-    await until(['42%']);
+    await exporting();
     scene.platform.finish('docs.acme.com');
     await until(['is exported', '✅ docs.acme.com exported']);
   }
@@ -45,8 +44,7 @@ describe('over a socket', () => {
       'a button of a private answer, which is answered privately',
       'interactive',
       async () => {
-        await asks();
-        await until(['42%']);
+        await exporting();
         await asks('/docs-export docs.acme.com', { who: 'ben' });
         const last = scene.slack.ephemerals.at(-1);
         if (last) await person('ben').clicks(last, 'Start another');

@@ -64,7 +64,7 @@ test('SIGTERM with a request that somebody only half sent', async () => {
 });
 
 test('SIGTERM with a request that somebody only half sent, and export start: outcome unknown', async () => {
-  const bot = await world.startBot({ timing: { docsCallMs: 20_000, shutdownMs: 8000 } });
+  const bot = await world.startBot({ timing: { docsCallMs: 20_000, shutdownMs: 4000 } });
   const socket = connect(bot.port, '127.0.0.1');
   socket.on('error', () => {});
   socket.write('POST /slack/events HTTP/1.1\r\nhost: docket\r\ncontent-length: 100\r\n\r\nhalf');

@@ -11,8 +11,7 @@ describe('a channel whose id changes', () => {
   test('keeps its followed threads and the messages of an export', async () => {
     const { jobId, card } = await follows({ where: '#private' });
     plan(jobId);
-    await scene.asks('/docs-export docs.acme.com', { where: '#private' });
-    await scene.until(['42%'], '#private');
+    await scene.exporting('/docs-export docs.acme.com', { where: '#private' });
     await scene.slack.changeChannelId('#private');
     await replies(card, 'Shorten the introduction');
     expect(await sent(1)).toEqual(['Shorten the introduction']);
@@ -99,8 +98,7 @@ describe.each([[['all']], [['web', 'worker']]])(
       plan(jobId);
       await replies(card, 'Shorten the introduction');
       await sent(1);
-      await scene.asks();
-      await scene.until(['42%']);
+      await scene.exporting();
       const token = world.slack.tokens.bot;
       await world.slack.uninstall();
       // What was under way has ended by then.

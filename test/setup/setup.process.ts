@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createStandInPlatform } from '../../demo/docs-platform/platform.ts';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
-import { endsWithTests } from '../support/flows/children.ts';
+import { endsWithTests } from '../support/processes.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 const slack = createStandInSlack({ rateLimits: false });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { findPrometheus } from '../../scripts/prometheus.mjs';
-import { endsWithTests } from './flows/children.ts';
+import { endsWithTests } from './processes.ts';
 import { freePort } from './redis.ts';
 
 const root = join(import.meta.dirname, '..', '..');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { findServer } from '../../src/store/embedded/redis-server.ts';
-import { endsWithTests } from './flows/children.ts';
+import { endsWithTests } from './processes.ts';
 
 /** A real Redis of the test's own, to be killed, frozen and filled. */
 export interface TestRedis {

@@ -36,7 +36,6 @@ const EXAMPLES: Record<string, [block: Omit<Block, 'type'>, reads: string[]]> = 
     ['Site', 'A hint', '<input'],
   ],
   rich_text: [rich, ['rich words']],
-  card: [{ title: plain('A card'), actions: [button] }, ['A card', 'Press']],
   markdown: [{ text: 'some **strong** words' }, ['strong', 'words']],
   table: [{ rows }, ['<th', 'Page', '/start', '7']],
   data_table: [{ caption: 'Top pages', rows }, ['Top pages', '/start', '7']],
@@ -51,24 +50,6 @@ const EXAMPLES: Record<string, [block: Omit<Block, 'type'>, reads: string[]]> = 
     },
     ['<svg', 'Views. People: 4100', 'Mon', '4,100', 'Page views'],
   ],
-  task_card: [{ task_id: 't', title: 'A task', status: 'complete' }, ['A task']],
-  plan: [{ title: 'A plan', tasks: [{ task_id: 't', title: 'A step', status: 'pending' }] }, ['A plan']],
-  carousel: [{ elements: [{ type: 'card', title: plain('In a carousel') }] }, ['In a carousel']],
-  container: [{ title: plain('Around'), child_blocks: [{ type: 'divider' }] }, ['Around', '<hr']],
-  context_actions: [
-    {
-      elements: [
-        {
-          type: 'feedback_buttons',
-          action_id: 'f',
-          positive_button: { text: plain('Good'), value: 'g' },
-          negative_button: { text: plain('Bad'), value: 'b' },
-        },
-      ],
-    },
-    ['Good', 'Bad'],
-  ],
-  alert: [{ text: plain('Take care'), level: 'warning' }, ['Take care']],
 };
 
 const allowed = new Set(

@@ -41,9 +41,7 @@ export function withIds(blocks: Block[], newId: (prefix: string) => string): Blo
   const copies = structuredClone(blocks);
   for (const block of copies) {
     block.block_id ??= newId('b');
-    if (block.type === 'carousel') block.elements = withIds(block.elements as Block[], newId);
-    if (block.type === 'container') block.child_blocks = withIds(block.child_blocks as Block[], newId);
-    if (block.type === 'rich_text' || block.type === 'context' || block.type === 'carousel') continue;
+    if (block.type === 'rich_text' || block.type === 'context') continue;
     for (const element of elementsOf(block)) element.action_id ??= newId('a');
   }
   return copies;

@@ -19,7 +19,7 @@ const accessibility = { accessibility_label: z.string().max(75).optional() };
 const style = { style: z.enum(['primary', 'danger']).optional() };
 
 /** A button: also one with a url is an action with an id. */
-export const button = z.strictObject({
+const button = z.strictObject({
   type: z.literal('button'),
   text: plain(75),
   value: z.string().max(2000).optional(),
@@ -285,30 +285,4 @@ export const inputElement = z.discriminatedUnion('type', [
   ...selects,
   ...pickers,
   ...inputs,
-]);
-
-const feedbackButton = z.strictObject({
-  text: plain(75),
-  value: z.string().max(2000),
-  ...accessibility,
-});
-
-/** What a context_actions block may hold. */
-export const contextAction = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('feedback_buttons'),
-    positive_button: feedbackButton,
-    negative_button: feedbackButton,
-    ...base,
-  }),
-  z.strictObject({
-    type: z.literal('icon_button'),
-    icon: z.string().min(1),
-    text: plain(75),
-    value: z.string().max(2000).optional(),
-    visible_to_user_ids: z.array(z.string()).optional(),
-    ...base,
-    ...accessibility,
-    confirm,
-  }),
 ]);

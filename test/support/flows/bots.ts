@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { startApp } from '../../../src/app.ts';
 import { readSettings, secretsOf } from '../../../src/config/settings.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
-import { endsWithTests } from './children.ts';
+import { startNode } from '../processes.ts';
 
 /** A Docket that runs. */
 export interface RunningBot {
@@ -72,31 +72,25 @@ const SIGTERM_CODE = 143;
 const thisProgram = fileURLToPath(new URL('./bot-process.ts', import.meta.url));
 
 function spawnDocket(env: Record<string, string>, timing: Partial<Timing>) {
-  const child = endsWithTests(
-    spawn(process.execPath, [thisProgram], {
-      env: {
-        PATH: process.env.PATH ?? '',
-        PORT: '0',
-        NODE_COMPILE_CACHE: compiled,
-        TEST_TIMING: JSON.stringify(timing),
-        ...env,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  );
-  let output = '';
+  const { child, ended, output } = startNode([thisProgram], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      PORT: '0',
+      NODE_COMPILE_CACHE: compiled,
+      TEST_TIMING: JSON.stringify(timing),
+      ...env,
+    },
+  });
   const up = new Promise<number>((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      output += chunk.toString();
-      const line = /"role":"\w+",(?:"port":(\d+),)?[^\n]*"Docket is up"/.exec(output);
+    const look = () => {
+      const line = /"role":"\w+",(?:"port":(\d+),)?[^\n]*"Docket is up"/.exec(output());
       if (line) resolve(Number(line[1] ?? 0));
     };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    child.once('exit', (code) => reject(new Error(`the bot ended with ${code}:\n${output}`)));
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', look);
+    void ended.then((code) => reject(new Error(`the bot ended with ${code}:\n${output()}`)));
   });
   up.catch(() => {});
-  return { child, up, output: () => output };
+  return { child, ended, up, output };
 }
 
 /** Starts Docket as a process. */
@@ -131,8 +125,7 @@ export async function spawnAndStop(
   timing: Partial<Timing>,
   when: number | (() => boolean),
 ): Promise<EarlyEnd> {
-  const { child, output } = spawnDocket(env, timing);
-  const ended = once(child, 'close');
+  const { child, ended, output } = spawnDocket(env, timing);
   if (typeof when === 'number') await pause(when);
   else while (child.exitCode === null && !when()) await pause(10);
   const sentAtMs = performance.now();

@@ -1,20 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Phase } from '../../../demo/wire.ts';
-import { type Answers, answerQuestions, converse, followJobs, openTroubles } from './agent-people.ts';
 import { SEND } from './agent-stage.ts';
-import { type Verdict, verdictOn } from './agent-verdict.ts';
+import { type Injected, injectFaults } from './chaos-faults.ts';
 import {
-  answerExports,
+  type Answers,
+  answerQuestions,
   askForExport,
   chaosDomains,
-  type ExportAnswers,
-  type ExportVerdict,
+  converse,
+  followJobs,
   isExported,
-  newExportAnswers,
+  newAnswers,
   openExportQuestions,
-  verdictOnExports,
-} from './chaos-exports.ts';
-import { type Injected, injectFaults } from './chaos-faults.ts';
+  openTroubles,
+  verdictOn,
+} from './chaos-people.ts';
 import { createStriker, type Strikes } from './chaos-strikes.ts';
 import {
   becomesIdle,
@@ -50,13 +50,11 @@ export interface ChaosPlan {
 
 export interface ChaosOutcome {
   world: World;
-  exports: ExportVerdict;
-  threads: Verdict;
+  verdict: ReturnType<typeof verdictOn>;
   idle: boolean;
   strikes: Strikes;
   injected: Pick<Injected, 'calls' | 'faults'>;
   answers: Answers;
-  exportAnswers: ExportAnswers;
   /** Replies, those that are held included, and instructions that the platform took. */
   written: number;
   taken: number;
@@ -90,11 +88,8 @@ export async function runChaosPlan(plan: ChaosPlan): Promise<ChaosOutcome> {
   const threads = await followJobs(chaos, plan.threads);
   const beganAtMs = Date.now();
   const over = new AbortController();
-  const exportAnswers = newExportAnswers();
-  const answering = [
-    answerQuestions(chaos, threads, over.signal),
-    answerExports(chaos, exportAnswers, over.signal),
-  ] as const;
+  const answers = newAnswers();
+  const answering = answerQuestions(chaos, threads, answers, over.signal);
   const injected = injectFaults(world, { share: plan.faults, bareLimits: plan.bareLimits }, random);
   const gapMs = plan.overMs / plan.exports;
   const [strikes] = await Promise.all([
@@ -102,7 +97,7 @@ export async function runChaosPlan(plan: ChaosPlan): Promise<ChaosOutcome> {
     Promise.all(
       domains.map(async (domain, index) => {
         await pause(gapMs * index);
-        await askForExport(chaos, domain, exportAnswers, random);
+        await askForExport(chaos, domain, answers, random);
       }),
     ),
     ...threads.map((thread) =>
@@ -117,16 +112,14 @@ export async function runChaosPlan(plan: ChaosPlan): Promise<ChaosOutcome> {
     domains.every((domain) => isExported(world, domain));
   const idle = await becomesIdle(chaos, isCalm);
   over.abort();
-  const [answers] = await Promise.all(answering);
+  await answering;
   return {
     world,
-    exports: verdictOnExports(world, domains),
-    threads: verdictOn(world, threads),
+    verdict: verdictOn(world, threads, domains),
     idle,
     strikes,
     injected,
     answers,
-    exportAnswers,
     written: threads.reduce((sum, { replies, held }) => sum + replies.length + (held ? 1 : 0), 0),
     taken: world.platform.agent.messages.length,
     seconds: (Date.now() - beganAtMs) / 1000,

@@ -77,15 +77,7 @@ function createSite(world: World, name: string) {
     repair: () => {
       broken = false;
     },
-    /** Somebody starts an export in the platform's own dashboard. */
-    async startsElsewhere() {
-      await platform.fetch(`https://platform.invalid/v1/static-export/jobs`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ domain }),
-      });
-      return platform.starts.findLast((start) => start.domain === domain)?.jobId;
-    },
+    startsElsewhere: () => startsElsewhere(world, { domain }),
     plans: (plan: ExportPlan) => platform.plan({ ...plan, domain }),
     asks: (text = domain) => slack.person('ana').types(where, `/docs-export ${text}`),
     clicks(button: string) {
@@ -105,4 +97,17 @@ function createSite(world: World, name: string) {
         `${begin} in ${where}`,
       ),
   };
+}
+
+/** Somebody starts an export in the platform's own dashboard. Returns its job id. */
+export async function startsElsewhere(
+  { platform }: Pick<World, 'platform'>,
+  { domain = 'docs.acme.com', apiKey = platform.apiKey } = {},
+): Promise<string> {
+  const answer = await platform.fetch('http://platform.invalid/v1/static-export/jobs', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ domain }),
+  });
+  return ((await answer.json()) as { jobId: string }).jobId;
 }

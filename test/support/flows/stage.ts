@@ -19,6 +19,8 @@ export interface Stage {
   person(name: PersonName): ReturnType<World['slack']['person']>;
   /** Types a command in #docs unless told elsewhere; ana does unless it is somebody else. */
   asks(text?: string, options?: { where?: string; who?: PersonName }): Promise<Answer>;
+  /** The same for an export, and waits until it has got as far as it gets before `platform.finish`. */
+  exporting(text?: string, options?: { where?: string; who?: PersonName }): Promise<void>;
   /** What somebody was told privately, in answer to a command. */
   told(answer: Answer): string | undefined;
   /** The same for a click: the newest private answer in a place. */
@@ -70,6 +72,10 @@ export function stageOf(current: () => World): Stage {
     person,
     asks: (text = '/docs-export docs.acme.com', { where = '#docs', who = 'ana' } = {}) =>
       person(who).types(where, text),
+    async exporting(text = '/docs-export docs.acme.com', { where = '#docs', who = 'ana' } = {}) {
+      await person(who).types(where, text);
+      await until(current(), where, ['42%'], who);
+    },
     told: (answer) => answer.ephemeral && plain(current().slack.read(answer.ephemeral)),
     toldLast(who, where = '#docs') {
       const { id } = current().slack.channel(where);

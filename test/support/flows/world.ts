@@ -17,7 +17,6 @@ import type { Call } from '../../../demo/wire.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 import { startTestRedis, type TestRedis } from '../redis.ts';
 import { type EarlyEnd, type RunningBot, spawnAndStop, spawnBot, startBotHere } from './bots.ts';
-import { createWorldClock } from './clock.ts';
 
 /** Short enough that recovery is seen within a second, long enough for two loaded cores. */
 const quick: Partial<Timing> = {
@@ -101,15 +100,16 @@ export interface WorldOptions {
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const { startMs } = options;
-  const clock = createWorldClock(startMs);
+  let aheadMs = startMs === undefined ? 0 : startMs - Date.now();
+  const now = () => Date.now() + aheadMs;
   const slack = createStandInSlack({
-    now: clock.now,
+    now,
     rateLimits: 10,
     ...options.slack,
     transport: options.transport ?? 'http',
   });
   const platform = createStandInPlatform({
-    nowMs: clock.now,
+    nowMs: now,
     exportPlan: { holdAt: 0.42, durationMs: 40 },
     ...options.platform,
   });
@@ -154,10 +154,11 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   async function startBot(bot: BotOptions = {}): Promise<Bot> {
     const { env, times, addresses } = await prepareBot(bot);
     const isProcess = bot.process ?? options.processes ?? false;
-    const now = startMs === undefined ? undefined : clock.now;
-    if (isProcess && now !== undefined) env.TEST_AHEAD_MS = String(now() - Date.now());
+    if (isProcess && startMs !== undefined) env.TEST_AHEAD_MS = String(aheadMs);
     hasProcesses ||= isProcess;
-    const running = await (isProcess ? spawnBot(env, times) : startBotHere(env, times, now));
+    const running = await (isProcess
+      ? spawnBot(env, times)
+      : startBotHere(env, times, startMs === undefined ? undefined : now));
     const started = { ...running, made: (call: Call) => addresses.includes(call.port) };
     bots.push(started);
     if (started.port > 0) slack.botUrl = `http://127.0.0.1:${started.port}/slack/events`;
@@ -207,13 +208,13 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
     forget,
     secrets,
-    now: clock.now,
+    now,
     async jumpTo(ms) {
       if (startMs === undefined) throw new Error('createWorld({ startMs }) has a time that can be moved');
       if (hasProcesses) throw new Error("Only bots in the test's process go along to another time");
       // What was signed before must not arrive after it.
       await slack.until(() => slack.events.every(({ attempts }) => attempts.length > 0));
-      clock.moveTo(ms);
+      aheadMs = ms - Date.now();
       await forgetHours(redis.client);
       await wakeRuns(redis.client);
     },

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { forgetSharedMemory } from '../flows/children.ts';
+import { forgetSharedMemory } from '../processes.ts';
 
 const [folder = '', data = '', children = ''] = process.argv.slice(2);
 

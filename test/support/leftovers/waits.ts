@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { startDocket } from '../flows/docket-process.ts';
 import { temporaryFolder } from '../flows/world.ts';
+import { startDocket } from '../processes.ts';
 import { startTestRedis } from '../redis.ts';
 
 /** Waits for somebody who interrupts it, with all that a test can have started. */

@@ -6,8 +6,8 @@ import { Redis } from 'ioredis';
 import { vi } from 'vitest';
 import { withTimeout } from '../../../src/runtime/with-timeout.ts';
 import { findServer } from '../../../src/store/embedded/redis-server.ts';
-import { endsWithTests } from '../flows/children.ts';
 import { temporaryFolder } from '../flows/world.ts';
+import { endsWithTests } from '../processes.ts';
 import { freePort } from '../redis.ts';
 
 /** How soon a node that is gone counts as such while the primary is to be replaced, and else: a busy machine is no reason. */

@@ -7,7 +7,7 @@ import { Control } from './controls.tsx';
 import { Text } from './inline.tsx';
 import { Input } from './input.tsx';
 import { keyed } from './keyed.ts';
-import { DRAWN_BY_LIBRARY, LibraryBlock } from './library.tsx';
+import { LibraryBlock } from './library.tsx';
 import { RichText } from './rich-text.tsx';
 import { DataTable, Table } from './table.tsx';
 
@@ -48,7 +48,6 @@ function OneBlock({ block }: { block: Block }): ReactNode {
         ),
       );
     case 'actions':
-    case 'context_actions':
       return nodesOf(block.elements).map((element) => (
         <Control key={String(element.action_id)} blockId={id} element={element} />
       ));
@@ -71,18 +70,10 @@ function OneBlock({ block }: { block: Block }): ReactNode {
       return <DataTable of={block} />;
     case 'data_visualization':
       return <Chart of={block} />;
-    case 'card':
-      return <Card block={block} id={id} />;
-    case 'carousel':
-      return <Blocks blocks={nodesOf(block.elements) as unknown as Block[]} />;
-    case 'container':
-      return <Container block={block} />;
+    case 'markdown':
+      return <LibraryBlock block={block} />;
     default:
-      return DRAWN_BY_LIBRARY.includes(block.type) ? (
-        <LibraryBlock block={block} />
-      ) : (
-        <Undrawn block={block} />
-      );
+      return <Undrawn block={block} />;
   }
 }
 
@@ -138,57 +129,4 @@ function Picture({ of, small = false }: { of: Node; small?: boolean }): ReactNod
   const as = scene.workspace?.me.name ?? '';
   const source = file === undefined ? stringOf(of.image_url) : `/files/${encodeURIComponent(file)}?as=${as}`;
   return <img src={source} alt={stringOf(of.alt_text) ?? ''} className={small ? 'small' : ''} />;
-}
-
-function Card({ block, id }: { block: Block; id: string }): ReactNode {
-  const texts = ['title', 'subtitle', 'body', 'subtext'].flatMap((name) => {
-    const text = nodeOf(block[name]);
-    return text ? [{ name, text }] : [];
-  });
-  const [hero, icon] = [nodeOf(block.hero_image), nodeOf(block.icon)];
-  return (
-    <div className="card">
-      {hero && <Picture of={hero} />}
-      {icon && <Picture of={icon} small />}
-      {texts.map(({ name, text }) => (
-        <div key={name} className={`lines ${name}`}>
-          <Text of={text} />
-        </div>
-      ))}
-      <div className="block actions">
-        {nodesOf(block.actions).map((element) => (
-          <Control key={String(element.action_id)} blockId={id} element={element} />
-        ))}
-      </div>
-    </div>
-  );
-}
-
-function Container({ block }: { block: Block }): ReactNode {
-  const richTitle = nodeOf(block.rich_text_title);
-  const subtitle = nodeOf(block.subtitle);
-  const head = (
-    <>
-      {richTitle ? <RichText of={richTitle} /> : <b>{textOf(block.title)}</b>}
-      {subtitle && (
-        <div className="subtitle">
-          <Text of={subtitle} />
-        </div>
-      )}
-    </>
-  );
-  const inside = <Blocks blocks={nodesOf(block.child_blocks) as unknown as Block[]} />;
-  if (block.is_collapsible !== true)
-    return (
-      <div className="card">
-        {head}
-        {inside}
-      </div>
-    );
-  return (
-    <details className="card" open={block.default_collapsed !== true}>
-      <summary>{head}</summary>
-      {inside}
-    </details>
-  );
 }

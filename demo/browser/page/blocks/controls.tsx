@@ -16,12 +16,9 @@ export function Control({ blockId, element }: ControlProps): ReactNode {
   switch (element.type) {
     case 'button':
     case 'workflow_button':
-    case 'icon_button':
       return <Button blockId={blockId} element={element} />;
     case 'overflow':
       return <Overflow blockId={blockId} element={element} />;
-    case 'feedback_buttons':
-      return <Feedback blockId={blockId} element={element} />;
     default:
       return <Select blockId={blockId} element={element} />;
   }
@@ -62,20 +59,6 @@ function Button({ blockId, element }: ControlProps): ReactNode {
       {label}
     </button>
   );
-}
-
-function Feedback({ blockId, element }: ControlProps): ReactNode {
-  const { use } = useAround();
-  return [element.positive_button, element.negative_button].map((one) => (
-    <button
-      key={textOf((one as Node).text)}
-      type="button"
-      className="button"
-      onClick={() => use(blockId, element, String((one as Node).value))}
-    >
-      {textOf((one as Node).text)}
-    </button>
-  ));
 }
 
 function Select({ blockId, element }: ControlProps): ReactNode {

@@ -4,9 +4,7 @@ import type { Block } from '../../protocol.ts';
 import { useAround } from './context.ts';
 import { dateText } from './date.ts';
 
-/** Blocks without controls that Docket does not send, as a library draws them. */
-export const DRAWN_BY_LIBRARY = ['markdown', 'task_card', 'plan', 'alert'];
-
+/** A block of Markdown, as a library draws it. */
 export function LibraryBlock({ block }: { block: Block }): ReactNode {
   const { scene, nowMs } = useAround();
   const names: NonNullable<MessageProps['data']> = {
