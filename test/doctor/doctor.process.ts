@@ -20,8 +20,8 @@ import { readManifest } from '../../demo/slack/manifest.ts';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
 import { answering } from '../support/docs-api/servers.ts';
 import { proxyTo, tlsBefore } from '../support/docs-api/tls.ts';
-import { endsWithTests } from '../support/processes.ts';
 import { temporaryFolder } from '../support/flows/world.ts';
+import { endsWithTests } from '../support/processes.ts';
 import { redisForTests } from '../support/redis.ts';
 import { makeCertificates } from '../support/store/certificates.ts';
 
