@@ -1,4 +1,4 @@
-import { entriesOf, instructionView, subjectView } from '../../../../src/commands/digest/ask.ts';
+import { entriesOf, instructionView, pageEntry, subjectView } from '../../../../src/commands/digest/ask.ts';
 import { changeModalView, createModalView } from '../../../../src/commands/digest/modal.ts';
 import type { Instruction } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
@@ -57,6 +57,8 @@ export const askStates: GalleryState[] = [
   ask('no longer followed', { state: 'working' }, 'no longer followed', { thread: { state: 'ended' } }),
 ];
 
+/** When the week of the digest is no longer the last one. */
+const A_MONTH_LATER = NOW_MS + 30 * 86_400_000;
 const twice = (path: string) => ({ path, up: 2, down: 9 });
 const [entry] = entriesOf(whole(), 'pages');
 const [questions] = entriesOf(whole(), 'questions');
@@ -84,6 +86,18 @@ export const digestModalStates: GalleryState[] = [
   ),
   modal('digest/modal/instruction', instructionView(whole(), entry, [aThread()], NOW_MS)),
   modal('digest/modal/instruction, no job is followed', instructionView(whole(), entry, [], NOW_MS)),
+  modal(
+    'digest/modal/instruction, a typed page',
+    instructionView(whole(), pageEntry(whole(), '/a'), [], NOW_MS),
+  ),
+  ...(['pages', 'searches', 'thumbs'] as const).flatMap((about) =>
+    entriesOf(whole(), about).map((one, index) =>
+      modal(
+        `digest/modal/instruction, ${about} ${index + 1}`,
+        instructionView(whole(), one, [], A_MONTH_LATER),
+      ),
+    ),
+  ),
   modal(
     'digest/modal/set up',
     createModalView({ project: tools.projects[0], zone: 'Europe/Berlin' }, aCaller(), tools),
