@@ -1,7 +1,7 @@
 import { helpButtons, taskLine, taskLines } from '../jobs/help-view.ts';
 import { readTypedJob, type TypedJob } from '../jobs/typed-job.ts';
 import type { Permission } from '../policy.ts';
-import { editDistance } from '../runtime/edit-distance.ts';
+import { nearest } from '../runtime/edit-distance.ts';
 import { layout, type Message, message, type Part } from '../slack/blocks.ts';
 import { cut, singleLine, stripInvisible } from '../slack/text.ts';
 import type { Caller, CommandTools } from './intake.ts';
@@ -168,7 +168,7 @@ function unknownVerb(name: string, subcommands: readonly Syntax[], typed: string
 
 function unknownFlag(name: string, known: string[]) {
   const typed = asCode(`--${name}`, 42);
-  const meant = nearest(name, known);
+  const meant = nearestName(name, known);
   if (meant !== undefined)
     return invalid("I don't know ", typed, '. Did you mean ', { code: `--${meant}` }, '?');
   if (known.length === 0) return invalid("I don't know ", typed, '. Leave it out.');
@@ -177,11 +177,10 @@ function unknownFlag(name: string, known: string[]) {
 }
 
 /** Returns the one name with the same beginning, or else one that is a typing error or two away. */
-function nearest(name: string, known: string[]): string | undefined {
-  const longer = known.filter((one) => one.startsWith(name));
-  if (longer.length === 1) return longer[0];
-  const near = known.filter((one) => editDistance(name, one) <= Math.max(1, Math.floor(one.length / 3)));
-  return near.sort((one, other) => editDistance(name, one) - editDistance(name, other))[0];
+function nearestName(name: string, known: string[]): string | undefined {
+  const [longer, ...others] = known.filter((one) => one.startsWith(name));
+  if (longer !== undefined && others.length === 0) return longer;
+  return nearest(name, known, ({ length }) => Math.max(1, Math.floor(length / 3)));
 }
 
 /** By name. */

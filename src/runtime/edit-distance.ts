@@ -1,5 +1,16 @@
-/** Returns the Levenshtein distance of two words: how many letters have to be added, removed or replaced. */
-export function editDistance(one: string, other: string): number {
+/** Returns the known word that a word may misspell, at most `maxSlips` letters away; none for a known word. */
+export function nearest(
+  word: string,
+  known: readonly string[],
+  maxSlips: (known: string) => number,
+): string | undefined {
+  if (known.includes(word)) return undefined;
+  const near = known.filter((one) => editDistance(word, one) <= maxSlips(one));
+  return near.toSorted((one, other) => editDistance(word, one) - editDistance(word, other))[0];
+}
+
+/** Returns how many letters have to be added, removed or replaced: the Levenshtein distance. */
+function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {
     const next = [index + 1];

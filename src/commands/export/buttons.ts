@@ -1,4 +1,4 @@
-import { site } from '../../jobs/export/progress-view.ts';
+import { earlierAttemptMessage, site, unchangedProgressMessage } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
   exportActions,
@@ -10,7 +10,6 @@ import {
   type RunButton,
   runButton,
 } from '../../jobs/export/record.ts';
-import { earlierAttemptMessage, unchangedProgressMessage } from '../../jobs/export/reply-view.ts';
 import {
   isMentioned,
   MAX_WATCHERS,

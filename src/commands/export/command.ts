@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_OTHERS, runningExports } from '../../jobs/export/feature.ts';
+import { badDomainMessage, targetButtons } from '../../jobs/export/progress-view.ts';
 import { exportActions, exportQuotas, exportRun, linkActions, useDomain } from '../../jobs/export/record.ts';
-import { badDomainMessage, targetButtons } from '../../jobs/export/reply-view.ts';
 import { type TypedJob, withJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { defineCommand, invalid, jobIdArg, optional, projectFlag, subcommand } from '../command.ts';
@@ -162,7 +162,7 @@ export async function exportStatus(caller: Caller, tools: CommandTools): Promise
   const some = await tools.intake.read(caller, ({ runs }) =>
     runs.someOf(exportRun, 'export', quotas, MAX_OTHERS),
   );
-  const { lines } = await runningExports(some, caller, tools, tools.workspaceUrl, MAX_LINES);
+  const { lines } = await runningExports(some, caller, tools, MAX_LINES);
   const none = ['No export that you can see here is running. Start one with ', { code: '/docs-export' }, '.'];
   return message(lines.length === 0 ? [none] : lines);
 }

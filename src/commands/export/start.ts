@@ -1,15 +1,15 @@
 import { readDomain } from '../../domain.ts';
 import { cardPermalink, MAX_OTHERS } from '../../jobs/export/feature.ts';
-import { site } from '../../jobs/export/progress-view.ts';
+import { runningMessage, site, targetButtons, threadButtons } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
   exportActions,
   exportQuotas,
   exportRun,
   jobAlias,
+  jobIdOf,
   newExportRun,
 } from '../../jobs/export/record.ts';
-import { runningMessage, targetButtons, threadButtons } from '../../jobs/export/reply-view.ts';
 import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
 import { canSee, filterVisible } from '../../jobs/visibility.ts';
 import {
@@ -20,7 +20,7 @@ import {
   unknownProjectText,
 } from '../../jobs/wording-view.ts';
 import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
-import { editDistance } from '../../runtime/edit-distance.ts';
+import { nearest } from '../../runtime/edit-distance.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { cut, formatCount, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
@@ -74,12 +74,8 @@ export function resolveTarget(
     if (given === undefined && resolved.kind === 'unknownProject')
       return refused('project', unknownProjectText(named ?? '', resolved.known));
     const { typed, suggested } = parsed;
-    if (typed.trim() === '')
-      return {
-        kind: 'missing',
-        field: 'domain',
-        problem: 'Type the domain of the docs site, such as docs.acme.com.',
-      };
+    const what = 'Type the domain of the docs site, such as docs.acme.com.';
+    if (typed.trim() === '') return { kind: 'missing', field: 'domain', problem: what };
     const fix = suggested === undefined ? 'Type it like docs.acme.com.' : `Did you mean ${suggested}?`;
     const problem = `${cut(singleLine(typed), 40)} isn't a host name. ${fix}`;
     return refused('domain', problem, { typed, suggested });
@@ -90,35 +86,26 @@ export function resolveTarget(
   switch (resolved.kind) {
     case 'project': {
       const known = [docsDomain ?? [], ...projects.map(({ domains }) => domains ?? [])].flat();
-      const meant = nearestDomain(site, known);
+      const meant = nearest(site, known, maxSlips);
       return { kind: 'ok', domain: site, project: resolved.project, paths: paths?.value, meant };
     }
     case 'unknownProject':
       return refused('project', unknownProjectText(named ?? '', resolved.known));
     case 'ask': {
       const names = resolved.among.map(({ name }) => name).join(' and ');
-      return {
-        ...{ kind: 'missing', field: 'project', domain: site },
-        problem: `${names} have this domain: choose one.`,
-      };
+      const problem = `${names} have this domain: choose one.`;
+      return { kind: 'missing', field: 'project', problem, domain: site };
     }
     case 'domainRefused': {
       const { known } = resolved;
-      const meant = nearestDomain(site, known);
+      const meant = nearest(site, known, maxSlips);
       return refused('domain', refusedDomainText(site, named, known), { domain: site, meant });
     }
   }
 }
 
-/** With more differing letters, one host name is rarely a misspelling of another. */
-const MAX_SLIPS = 2;
-
-function nearestDomain(domain: string, known: readonly string[]): string | undefined {
-  if (known.includes(domain)) return undefined;
-  const slips = known.map((name) => ({ name, count: editDistance(domain, name) }));
-  const near = slips.filter(({ count }) => count <= MAX_SLIPS);
-  return near.toSorted((one, other) => one.count - other.count)[0]?.name;
-}
+/** With more than two differing letters, one host name is rarely a misspelling of another. */
+const maxSlips = () => 2;
 
 function refusedDomainText(domain: string, project: string | undefined, known: readonly string[]): string {
   if (known.length === 0) return `${domain} isn't set up for exports, and no other domain is.`;
@@ -196,9 +183,9 @@ export async function acceptExport(
     case 'full': {
       await audit({ subject: site(run), result: 'refused: too many at once' });
       const other = await intake.loadKnown(acceptance.by, exportRun, caller);
-      const thread = other && (await cardPermalink(other, caller, tools, tools.workspaceUrl));
+      const thread = other && (await cardPermalink(other, caller, tools));
       const { max = 0 } = quotas[acceptance.quota] ?? {};
-      const full = quotaParts(run, acceptance.quota === 0 ? 'person' : 'channel', max, caller);
+      const full = acceptance.quota === 0 ? personFull(run, max, caller) : channelFull(run, max, caller);
       throw new UserFacingError(
         message([[...full, '; start more when one has ended.']], threadButtons(thread)),
       );
@@ -208,18 +195,17 @@ export async function acceptExport(
   }
 }
 
-function quotaParts(
-  { requester, asked }: ExportRun,
-  scope: 'person' | 'channel',
-  max: number,
-  { user, channel }: Caller,
-): Part[] {
-  const exports = `${formatCount(max)} ${max === 1 ? 'export' : 'exports'}`;
-  const who = requester.id === user.id ? 'You have' : `${personName(requester.name)} has`;
-  if (scope === 'person') return [`${who} ${exports} running`];
-  const where: Part = asked.channel === channel.id ? 'this channel' : { channel: asked.channel };
-  return [`${exports} ${max === 1 ? 'runs' : 'run'} in `, where];
-}
+const exportsText = (max: number) => `${formatCount(max)} ${max === 1 ? 'export' : 'exports'}`;
+
+const personFull = ({ requester }: ExportRun, max: number, { user }: Caller): Part[] => [
+  requester.id === user.id ? 'You have' : `${personName(requester.name)} has`,
+  ` ${exportsText(max)} running`,
+];
+
+const channelFull = ({ asked }: ExportRun, max: number, { channel }: Caller): Part[] => [
+  `${exportsText(max)} ${max === 1 ? 'runs' : 'run'} in `,
+  asked.channel === channel.id ? 'this channel' : { channel: asked.channel },
+];
 
 /** The reply if another run has the same export as `run`. */
 export async function alreadyRunningReply(
@@ -233,7 +219,7 @@ export async function alreadyRunningReply(
     const what = run.domain === '' ? 'This export' : `An export of ${site(run)}`;
     return message([[`${what} is just ending. Try again in a moment.`]]);
   }
-  const thread = await cardPermalink(other, caller, tools, tools.workspaceUrl);
+  const thread = await cardPermalink(other, caller, tools);
   const mayFollow = await canSee(other, caller, tools.isPublic);
   const reader = { thread, mayFollow, readerId: caller.user.id };
   return runningMessage(other, tools.now(), reader, caller.requestId);
@@ -275,12 +261,9 @@ export async function findRunOfJob(
   return run?.jobId === jobId ? run : undefined;
 }
 
-/** Maximum number of projects searched at once. */
-const MAX_PROJECTS = 5;
-
 /**
- * Returns the matching export jobs, among those that this person may see: running ones, their own, and, in an address,
- * those whose full id it contains. Other people's jobs are not found, as if they did not exist.
+ * Returns the matching export jobs, among those that this person may see: running ones, and their own. Other people's
+ * jobs are not found, as if they did not exist.
  */
 export async function findExportJob(
   typed: TypedJob,
@@ -290,32 +273,21 @@ export async function findExportJob(
 ) {
   const { teamId, user, channel } = caller;
   const names = searchedProjects(tools.projects, named);
-  const whole = typed.kind === 'id' ? [typed.id] : typed.kind === 'address' ? typed.ids : [];
-  const aliases = names
-    .slice(0, MAX_PROJECTS)
-    .flatMap((name) => whole.map((id) => jobAlias(teamId, name, id)));
   const runs = await tools.intake.read(caller, async ({ runs }) => {
-    const [{ runs: active }, own, aliased] = await Promise.all([
+    const [{ runs: active }, own] = await Promise.all([
       runs.someOf(exportRun, 'export', exportQuotas(teamId, user.id, channel.id), MAX_OTHERS),
       runs.ofPerson(teamId, user.id),
-      Promise.all(aliases.map(runs.byAlias)),
     ]);
-    const ids = new Set([...own, ...aliased.flatMap((id) => id ?? [])]);
-    for (const { id } of active) ids.delete(id);
-    return [...active, ...(await runs.loadAll([...ids], exportRun))];
+    return [...active, ...(await runs.loadAll(own, exportRun))];
   });
   const fitting = runs.filter(
-    ({ jobId, project, ending }) =>
-      jobId !== undefined &&
-      // An id that the platform does not know in this project may belong to another one.
-      ending?.kind !== 'lost' &&
-      names.includes(project) &&
-      mayMean(typed, jobId),
+    // An id that the platform does not know in this project may belong to another one.
+    ({ jobId = '', project, ending }) =>
+      ending?.kind !== 'lost' && names.includes(project) && jobId !== '' && mayMean(typed, jobId),
   );
   const visible = await filterVisible(fitting, (run) => run, caller, tools.isPublic);
   const jobs = visible.map((run) => ({
-    id: run.jobId ?? '',
-    project: run.project,
+    ...{ id: jobIdOf(run), project: run.project },
     ...(run.domain !== '' && { about: site(run) }),
   }));
   return chooseJobs(typed, jobs);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exportSiteButton } from '../../jobs/export/reply-view.ts';
+import { exportSiteButton } from '../../jobs/export/progress-view.ts';
 import { overviewMessage } from '../../jobs/help-view.ts';
 import { layout } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';

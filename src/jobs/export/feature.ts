@@ -2,9 +2,8 @@ import { message, type Part } from '../../slack/blocks.ts';
 import { formatCount, messageUrl } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext, type RunNeeds } from '../feature.ts';
 import { canSee, filterVisible, type Viewer } from '../visibility.ts';
-import { exportLine, site } from './progress-view.ts';
+import { exportLine, exportSiteButton, site } from './progress-view.ts';
 import { type ExportRun, exportKind, exportQuotas, exportRun } from './record.ts';
-import { exportSiteButton } from './reply-view.ts';
 import { answeredMessage, cardKey, questionMessage } from './view.ts';
 
 /** `/docs-status` only counts further running exports. */
@@ -44,7 +43,8 @@ export const exportFeature: Feature = {
       async line() {
         // A watcher could read the thread when they clicked, so they may see a public one.
         const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
-        return exportLine(run, await cardPermalink(run, viewer, context, context.workspaceUrl()), userId);
+        const parts = { ...context, workspaceUrl: context.workspaceUrl() };
+        return exportLine(run, await cardPermalink(run, viewer, parts), userId);
       },
     }),
   }),
@@ -52,10 +52,8 @@ export const exportFeature: Feature = {
   // Without the key, a new export is refused, and running exports cannot be polled.
   async needsKey(teamId, projects, { runs }) {
     const active = await runs.activeOf(exportRun, 'export');
-    const waits = ({ state }: ExportRun) => state === 'watching' || state === 'bundling';
-    const waiting = active.filter(
-      (run) => run.teamId === teamId && projects.includes(run.project) && waits(run),
-    );
+    const own = active.filter((run) => run.teamId === teamId && projects.includes(run.project));
+    const waiting = own.filter(({ state }) => state === 'watching' || state === 'bundling');
     return { count: waiting.length, what: 'export' };
   },
 
@@ -71,8 +69,8 @@ export const exportFeature: Feature = {
     async lines(teamId, viewer, context) {
       const quotas = exportQuotas(teamId, viewer.user.id, viewer.channel.id);
       const some = await context.runs.someOf(exportRun, 'export', quotas, MAX_OTHERS);
-      const url = context.workspaceUrl();
-      const { lines, count } = await runningExports(some, viewer, context, url, MAX_STATUS_LINES);
+      const parts = { ...context, workspaceUrl: context.workspaceUrl() };
+      const { lines, count } = await runningExports(some, viewer, parts, MAX_STATUS_LINES);
       if (lines.length === 0) return [[title, ' — none running']];
       return [[title, count === undefined ? '' : ` — ${formatCount(count)} running`], ...lines];
     },
@@ -90,21 +88,16 @@ export const MAX_OTHERS = 50;
 export async function runningExports(
   { runs, complete }: { runs: readonly ExportRun[]; complete: boolean },
   viewer: Viewer,
-  context: Pick<FeatureContext, 'outbox' | 'isPublic'>,
-  workspaceUrl: string | undefined,
+  context: LinkParts,
   max: number,
 ): Promise<{ lines: Part[][]; count: number | undefined }> {
   const open = runs
     .filter((run) => run.state !== 'ended')
     .toSorted((one, other) => one.attemptAtMs - other.attemptAtMs);
   const visible = await filterVisible(open, (run) => run, viewer, context.isPublic);
-  const lines = await Promise.all(
-    visible
-      .slice(0, max)
-      .map(async (run) =>
-        exportLine(run, await cardPermalink(run, viewer, context, workspaceUrl), viewer.user.id),
-      ),
-  );
+  const toLine = async (run: ExportRun) =>
+    exportLine(run, await cardPermalink(run, viewer, context), viewer.user.id);
+  const lines = await Promise.all(visible.slice(0, max).map(toLine));
   if (!complete) return { lines: [...lines, [OTHERS_TEXT]], count: undefined };
   const hidden = visible.length - lines.length;
   const more: Part[][] = hidden > 0 ? [[`and ${formatCount(hidden)} more`]] : [];
@@ -113,12 +106,13 @@ export async function runningExports(
 
 const OTHERS_TEXT = 'More exports are running elsewhere. Type this command in their channel to see them.';
 
+type LinkParts = Pick<FeatureContext, 'outbox' | 'isPublic'> & { workspaceUrl: string | undefined };
+
 /** Returns the address of a run's card, for people who can open it; undefined if it is unknown. */
 export async function cardPermalink(
   run: ExportRun,
   viewer: Viewer,
-  { outbox, isPublic }: Pick<FeatureContext, 'outbox' | 'isPublic'>,
-  workspaceUrl: string | undefined,
+  { outbox, isPublic, workspaceUrl }: LinkParts,
 ): Promise<string | undefined> {
   if (workspaceUrl === undefined || !(await canSee(run, viewer, isPublic))) return undefined;
   const card = await outbox.deliveryState(cardKey(run));

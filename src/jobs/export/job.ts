@@ -9,7 +9,7 @@ import { failureOfPoll, lookUpJob, nextPollMs, pollInMs, pollRateLimit } from '.
 import { lookupRetryMs, nextFailure, slackRetryMs } from '../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { exportNeeds } from './feature.ts';
-import { site } from './progress-view.ts';
+import { noPlaceMessage, site } from './progress-view.ts';
 import {
   type DoneEnding,
   type Ending,
@@ -19,7 +19,6 @@ import {
   jobAlias,
   jobIdOf,
 } from './record.ts';
-import { noPlaceMessage } from './reply-view.ts';
 import { advance, applySnapshot, endRun, isUnconfirmedJobId, reopenQuestion } from './transitions.ts';
 import { cardKey, exportMessages, privateKey, refusedLinkMessage, retractedMessage } from './view.ts';
 

@@ -24,6 +24,7 @@ import {
   projectMissingText,
   type StateWord,
   shortId,
+  wordInSentence,
 } from '../wording-view.ts';
 import {
   type DoneEnding,
@@ -33,6 +34,7 @@ import {
   fractionOf,
   latestLink,
   type RunButton,
+  type UseDomain,
 } from './record.ts';
 
 /**
@@ -61,19 +63,17 @@ export const downloadButton = (action: string, { link }: DoneEnding): ButtonPart
   style: 'primary',
 });
 
-/** How long the export took, such as "6 min"; undefined unless its start and end were both seen. */
+/** How long the export took, such as "6 min"; empty unless its start and end were both seen. */
 export const tookText = ({ startedAtMs, completedAtMs }: ExportRun) =>
-  startedAtMs === undefined || completedAtMs === undefined
-    ? undefined
-    : formatDuration(completedAtMs - startedAtMs);
+  startedAtMs === undefined || completedAtMs === undefined ? '' : formatDuration(completedAtMs - startedAtMs);
 
 /** Rounded down: 0.29 gives 29%, although 0.29 * 100 is a little less. */
 const percent = (fraction: number) => `${Math.floor(Math.round(fraction * 1e6) / 1e4)}%`;
 
-/** The last progress that the platform reported, such as "42%"; undefined if there is none. */
-export function percentOf(run: ExportRun): string | undefined {
+/** The last progress that the platform reported, such as "42%"; empty if there is none. */
+export function percentOf(run: ExportRun): string {
   const fraction = fractionOf(run);
-  return fraction === undefined ? undefined : percent(fraction);
+  return fraction === undefined ? '' : percent(fraction);
 }
 
 /** The exported domain, or the job's id if the domain is unknown. */
@@ -92,18 +92,15 @@ export function site(run: Pick<ExportRun, 'domain' | 'version' | 'jobId'>): stri
 export const pageCountText = (pageCount: number) =>
   `${formatCount(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;
 
-/** The pages, such as "only /guides/p2 and 3 more"; undefined if all are exported. */
-export function onlyPages({ paths }: Pick<ExportRun, 'paths'>): string | undefined {
-  if (paths === undefined) return undefined;
-  const [first = ''] = paths;
+/** The pages, such as "only /guides/p2 and 3 more"; empty if all are exported. */
+function onlyPages({ paths }: ExportRun): string {
+  if (paths === undefined) return '';
   const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
-  return `only ${sanitizeUserText(first, 60)}${more}`;
+  return `only ${sanitizeUserText(paths[0] ?? '', 60)}${more}`;
 }
 
-function pagesPart(run: ExportRun): string {
-  const pages = onlyPages(run);
-  return pages === undefined ? '' : ` · ${pages}`;
-}
+/** Returns a text after the separator of facts, if there is one. */
+const fact = (text: string) => text && ` · ${text}`;
 
 const queued: StateWord = { icon: '🕒', label: 'Queued' };
 const exporting: StateWord = { icon: '⏳', label: 'Exporting' };
@@ -153,7 +150,7 @@ export function cardMessage(run: ExportRun): Message {
   const { icon, label } = stateOf(run);
   const name = labelOf(run) && ` "${labelOf(run)}"`;
   const how = run.joined ? 'watched' : 'requested';
-  const small = `Static export${name}${pagesPart(run)} · ${how} by ${personName(run.requester.name)}`;
+  const small = `Static export${name}${fact(onlyPages(run))} · ${how} by ${personName(run.requester.name)}`;
   const link = latestLink(run);
   if (label !== 'Exported' || link === undefined)
     return layout({
@@ -161,8 +158,7 @@ export function cardMessage(run: ExportRun): Message {
       small: [[small]],
       text: [[`${subject(run)}: ${lowerFirst(label)}. ${small}`]],
     });
-  const took = tookText(run);
-  const facts = [...progressParts(run), took === undefined ? '' : ` · ${took}`].join('');
+  const facts = [...progressParts(run), fact(tookText(run))].join('');
   const isPublic = !link.privately && !link.expired;
   return layout({
     lines: [[`${icon} `, { bold: subject(run) }, ` exported${facts}`]],
@@ -237,7 +233,7 @@ function spokenProgress(run: ExportRun): string {
   // In state `unknown`, progress may come from a wrong job id.
   if (run.state === 'unknown' || label === 'Queued') return `${site(run)}: ${lowerFirst(label)}.`;
   const facts = [
-    percentOf(run)?.replace('%', ' percent') ?? sanitizeUserText(run.progressText ?? '', 60),
+    percentOf(run).replace('%', ' percent') || sanitizeUserText(run.progressText ?? '', 60),
     run.pageCount === undefined ? '' : `${pageCountText(run.pageCount)} so far`,
   ];
   return `${[`${label} ${site(run)}`, ...facts].filter((one) => one !== '').join(', ')}.`;
@@ -248,15 +244,14 @@ function progressParts(run: ExportRun): string[] {
   if (run.state === 'watching' && run.status === 'queued') return [];
   const parts: string[] = [];
   const fraction = fractionOf(run);
-  const words = sanitizeUserText(run.progressText ?? '', 60);
-  if (fraction === undefined) parts.push(...(words === '' ? [] : [words]));
+  if (fraction === undefined) parts.push(sanitizeUserText(run.progressText ?? '', 60));
   else if (!hasEnded(run)) {
     const cells = Math.floor(Math.round(fraction * 1e6) / 1e5);
     parts.push(`${'▰'.repeat(cells)}${'▱'.repeat(10 - cells)} ${percent(fraction)}`);
   }
   if (run.pageCount !== undefined)
     parts.push(pageCountText(run.pageCount) + (hasEnded(run) ? '' : ' so far'));
-  return parts.map((part) => ` · ${part}`);
+  return parts.map(fact);
 }
 
 /** Consecutive errors before messages say that the platform does not answer. */
@@ -297,8 +292,132 @@ export function exportLine(run: ExportRun, thread: string | undefined, readerId?
   const by = `${word} by ${nameTo(readerId, run.requester)}${since} `;
   return [
     ...stateParts(shownStateOf(run)),
-    ` · ${site(run)}${pagesPart(run)}${progress} · ${by}`,
+    ` · ${site(run)}${fact(onlyPages(run))}${progress} · ${by}`,
     { time: run.attemptAtMs, format },
     ...open,
   ];
+}
+
+/** To the requester, if the card could not be posted in their conversation. */
+export const noPlaceMessage = ({ asked }: ExportRun, code: string): Message =>
+  asked.joinable && (code === 'not_in_channel' || code === 'channel_not_found')
+    ? message([
+        [
+          "I can't post here yet, so nothing was started. Type ",
+          { code: '/invite @Docket' },
+          ', then run the command again.',
+        ],
+      ])
+    : message([
+        [
+          `Slack doesn't let me post here (${code}), so nothing was started. Run the command in another channel.`,
+        ],
+      ]);
+
+const confirmSecond = {
+  title: 'Start another?',
+  text: 'A second export of the same pages will run at the same time.',
+  yes: 'Start another',
+  no: 'Cancel',
+};
+
+/** Opens a run's thread; `thread` is its card's address, if the person can open it. */
+export const threadButtons = (thread: string | undefined): ButtonParts[] =>
+  thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
+
+/**
+ * To `readerId`, who requests a running export. `thread` is its card's address, `mayFollow` whether they can read its
+ * messages, `request` the id of their request.
+ */
+export function runningMessage(
+  run: ExportRun,
+  nowMs: number,
+  { thread, mayFollow, readerId }: { thread: string | undefined; mayFollow: boolean; readerId?: string },
+  request: string,
+): Message {
+  const open = threadButtons(thread);
+  const by = nameTo(readerId, run.requester);
+  if (run.state === 'unknown') {
+    const answer = mayFollow
+      ? 'Answer the question in its thread first.'
+      : `Ask ${by} to answer the question about it.`;
+    const whose = by === 'you' ? 'your' : `${by}'s`;
+    const text = `It's unclear whether ${whose} export of ${site(run)} started, so I won't start another. ${answer}`;
+    return message([[text]], open);
+  }
+  const what = site(run) + (onlyPages(run) && `, ${onlyPages(run)},`);
+  const progress = percentOf(run) && `${percentOf(run)}, `;
+  const how = run.joined
+    ? `watched by ${by}`
+    : `started by ${by} ${formatDuration(nowMs - run.attemptAtMs)} ago`;
+  // A mention does not notify people who cannot read the thread.
+  const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
+  const parts = { action: exportActions.startAnother, confirm: confirmSecond };
+  const another = run.joined ? [] : targetButtons('Start another', { ...run, request }, parts);
+  return message(
+    [[`${what} is already being exported: ${progress}${how}.`]],
+    [...open, ...notify, ...another],
+  );
+}
+
+/** Returns the button that exports this target; none if the target does not fit into its value. */
+export function targetButtons(
+  label: string,
+  { domain, project, version, paths, privately, request, chosen }: Omit<UseDomain, 'v'>,
+  more: Partial<ButtonParts> = {},
+): ButtonParts[] {
+  const wanted: UseDomain = { v: 1, domain, project, version, paths, privately, request, chosen };
+  const value = JSON.stringify(wanted);
+  if (value.length > SLACK_LIMITS.buttonValue) return [];
+  return [{ label: cut(label, SLACK_LIMITS.buttonText), action: exportActions.useDomain, value, ...more }];
+}
+
+/** Answers a click on a message from before the export was started again. */
+export const earlierAttemptMessage = message([
+  ['That was an earlier attempt. The export has been started again since.'],
+]);
+
+/** Answers a late click, or [Refresh] right after a poll or at the rate limit. */
+export function unchangedProgressMessage(run: ExportRun): Message {
+  const word = wordInSentence(shownStateOf(run));
+  if (run.state === 'ended')
+    return message([[`Nothing new: ${word}. See the latest message in the thread.`]]);
+  if (run.state === 'unknown') return message([[`Still ${word}: it's unclear whether it started.`]]);
+  const trouble = troubleLine(run);
+  return message([trouble.length > 0 ? trouble : [`Still ${percentOf(run) || word}, checked just now.`]]);
+}
+
+/** Opens the modal that asks what to export. */
+export const exportSiteButton: ButtonParts = {
+  label: 'Export a site',
+  action: exportActions.ask,
+  value: JSON.stringify({ v: 1 }),
+};
+
+/** Answers a text that is not a host name. `suggested` is the likely domain, which the buttons take. */
+export function badDomainMessage(
+  typed: string,
+  suggested: string | undefined,
+  buttons: ButtonParts[] = [],
+): Message {
+  const shown = { code: cut(singleLine(typed), 100) };
+  if (suggested === undefined)
+    return message([[shown, " isn't a host name. Type it like ", { code: 'docs.acme.com' }, '.']]);
+  return message([[shown, " isn't a host name. Did you mean ", { code: suggested }, '?']], buttons);
+}
+
+/** Offers the export that a mention asked for; `request` is its id. Nothing starts without a click. */
+export function exportOffer(
+  request: string,
+  { site, typed }: { site?: string | undefined; typed?: string | undefined },
+): Message {
+  if (site === undefined)
+    return typed === undefined
+      ? message([['Which site? For example: ', { code: '@Docket export docs.acme.com' }]], [exportSiteButton])
+      : badDomainMessage(typed, undefined);
+  const wanted = { domain: site, privately: false, request };
+  const buttons = targetButtons(`Export ${site}`, wanted, { style: 'primary' });
+  return typed === undefined
+    ? message([[`Export ${site} now?`]], buttons)
+    : badDomainMessage(typed, site, buttons);
 }

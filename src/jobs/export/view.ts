@@ -181,8 +181,8 @@ function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
   const goOn = (label: string) => [runButtonOf(run, label, exportActions.checkNow)];
   switch (ending.kind) {
     case 'failed': {
-      const at = percentOf(run) === undefined ? '' : ` at ${percentOf(run)}`;
-      const after = tookText(run) === undefined ? '' : ` after ${tookText(run)}`;
+      const at = percentOf(run) && ` at ${percentOf(run)}`;
+      const after = tookText(run) && ` after ${tookText(run)}`;
       return ended(`The export of ${site(run)} failed${at}${after}.`, run.domain === '' ? [] : [startAgain], {
         more: [[platformReasonText(ending.reason)]],
         small: [[`Your live site is not affected. · ref ${refOf(run.id)}`]],
@@ -278,11 +278,11 @@ function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string
 function doneMessage(run: ExportRun, done: DoneEnding): Message {
   const facts = [
     `${site(run)} is exported`,
-    run.pageCount === undefined ? [] : pageCountText(run.pageCount),
-    done.sizeBytes === undefined ? [] : formatSize(done.sizeBytes),
-    tookText(run) === undefined ? [] : `took ${tookText(run)}`,
+    run.pageCount === undefined ? '' : pageCountText(run.pageCount),
+    done.sizeBytes === undefined ? '' : formatSize(done.sizeBytes),
+    tookText(run) && `took ${tookText(run)}`,
   ];
-  const sentence = facts.flat().join(' · ');
+  const sentence = facts.filter(Boolean).join(' · ');
   const people = [run.requester, ...run.watchers];
   if (!done.privately) return mentioning(people, '✅', sentence, linkContent(run, done));
   const whom = run.watchers.length === 0 ? 'you' : personName(run.requester.name);

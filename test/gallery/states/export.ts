@@ -1,12 +1,12 @@
 import { exportModalView, settingsView, watchView } from '../../../src/commands/export/modal.ts';
 import { askWhetherMeant } from '../../../src/commands/export/start.ts';
-import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import {
   earlierAttemptMessage,
   noPlaceMessage,
   runningMessage,
   unchangedProgressMessage,
-} from '../../../src/jobs/export/reply-view.ts';
+} from '../../../src/jobs/export/progress-view.ts';
+import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import { exportMessages, retractedMessage } from '../../../src/jobs/export/view.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, acme, ana, aProject, beta, gus } from '../../support/commands/builders.ts';

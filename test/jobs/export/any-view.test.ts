@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkMessageBlocks, mistakesIn } from '../../../demo/slack/block-kit/check.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
-import { exportLine } from '../../../src/jobs/export/progress-view.ts';
+import { exportLine, noPlaceMessage, runningMessage } from '../../../src/jobs/export/progress-view.ts';
 import {
   type ExportRun,
   exportActions,
@@ -11,7 +11,6 @@ import {
   runButton,
   useDomain,
 } from '../../../src/jobs/export/record.ts';
-import { noPlaceMessage, runningMessage } from '../../../src/jobs/export/reply-view.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
 import { fillLinks, linkPlaceholder, type Message, message } from '../../../src/slack/blocks.ts';
 import { hostileText, slackCode } from '../../support/arbitraries.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { layout, type Message, message, type Part } from '../../../slack/blocks.ts';
 import { formatCount, sanitizeUserText } from '../../../slack/text.ts';
-import { exportOffer } from '../../export/reply-view.ts';
+import { exportOffer } from '../../export/progress-view.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import { overviewMessage } from '../../help-view.ts';
 import { chooseProjectMessage, notPermittedText, shortId } from '../../wording-view.ts';
