@@ -74,10 +74,7 @@ export async function startApp(
   }
 }
 
-/**
- * Runs Docket until SIGTERM, SIGINT or SIGHUP. If the settings cannot work, prints their problems with the fixes, and
- * exits with 1.
- */
+/** Runs Docket until a signal. If the settings cannot work, prints their problems with the fixes, and exits with 1. */
 export async function main(
   env: NodeJS.ProcessEnv,
   parts: Omit<AppParts, 'log' | 'secrets'> = {},

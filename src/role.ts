@@ -56,10 +56,7 @@ export interface AppParts {
 /** The parts that `startWeb` and `startWorker` share. */
 export type RoleParts = Awaited<ReturnType<typeof createRoleParts>>;
 
-/**
- * Creates the shared parts, and starts Redis if the settings name none. `server` listens already. Rejects with a typed
- * error that names the fix; parts opened before that are in `closers`.
- */
+/** Creates the shared parts, and starts Redis if the settings name none. What it opens is in `closers`. */
 export async function createRoleParts(
   settings: Settings,
   server: HttpServer,

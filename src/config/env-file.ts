@@ -38,10 +38,7 @@ export function readEnvFile(path: string): EnvFile {
   }
 }
 
-/**
- * Returns host and port of this process' health checks, from the environment alone: a health check must not depend on
- * the other settings. An empty variable counts as not set.
- */
+/** Returns host and port of the health checks, from the environment alone: other settings may be wrong. */
 export function healthAddressOf(env: NodeJS.ProcessEnv): string {
   const host = env.HOST?.trim() || '127.0.0.1';
   // The wildcard address cannot be requested.

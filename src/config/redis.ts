@@ -29,10 +29,7 @@ const WRONG_END =
   'such as /1; for sentinels, with the name of the primary, such as /mymaster or /mymaster/1; for a cluster, with nothing, ' +
   'or, if several Dockets share it, with a name of lower-case letters, digits and dashes, such as /staging.';
 
-/**
- * Returns the problems of the address of Redis, each with its fix and without any part of the address. The schema of the
- * setting reports an unknown scheme.
- */
+/** Returns the problems of the address of Redis, each with its fix and without any part of the address. */
 export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '' }: Env): string[] {
   if (address === undefined || !isRedisAddress.test(address)) return [];
   const url = readRedisUrl(address);

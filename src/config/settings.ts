@@ -257,10 +257,7 @@ const PLACEHOLDERS = {
   DOCS_API_URL: 'https://docs-api.invalid',
 };
 
-/**
- * Reads settings that may lack tokens, keys and addresses; placeholders replace them. Throws a `SettingsError` with the
- * problems of the others.
- */
+/** Reads settings that may lack tokens, keys and addresses. Throws a `SettingsError` about the others. */
 export function readPartialSettings(env: NodeJS.ProcessEnv): Settings {
   const set = setIn(env);
   const key = set.DOCS_API_KEY_FILE === undefined && `${set.DOCS_API_KEY_PREFIX ?? ''}placeholder`;

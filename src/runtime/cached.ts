@@ -8,10 +8,7 @@ export interface RememberParts {
   now: () => number;
 }
 
-/**
- * Returns the look-up with a cache: results are kept for `cacheMs`, failures are not, and calls during a look-up share
- * it until it has taken `timeoutMs`.
- */
+/** Returns the look-up with a cache of its results. Calls during a look-up share it until `timeoutMs` have passed. */
 export function cached<T>(
   { timeoutMs, cacheMs, now }: RememberParts,
   load: (id: string) => Promise<T>,
@@ -42,10 +39,7 @@ interface ChangeSaverParts<Name, State> {
   onError: (error: Error) => void;
 }
 
-/**
- * Returns a function that takes the present state of something, and saves it if it changed, or was last saved long ago.
- * After a failure, the next call saves it.
- */
+/** Returns a function that saves a state if it changed, was last saved long ago, or could not be saved. */
 export function createChangeSaver<Name, State>(parts: ChangeSaverParts<Name, State>) {
   const { save, everyMs, now, onError } = parts;
   const saved = new Map<Name, { text: string; atMs: number }>();

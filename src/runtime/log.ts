@@ -26,10 +26,7 @@ export const logScope = (): LogScope | undefined => scopes.getStore();
 const address = /:\/\/[^\s"'\\]*/g;
 const withoutUser = (found: string) => `://${found.slice(Math.max(found.lastIndexOf('@') + 1, 3))}`;
 
-/**
- * Slack tokens, authorization headers, addresses beyond their host, and the parts of unknown commands that Redis
- * quotes. Each pattern runs in linear time.
- */
+/** Tokens, authorization, addresses beyond their host, and quotes of Redis. Each pattern runs in linear time. */
 const secretShapes: [RegExp, string][] = [
   // No word boundaries: in JSON, the `n` of an escaped line break comes right before the next line.
   [/x(?:ox[a-z]|app)-[\w.-]+/g, 'xox…'],
@@ -85,10 +82,7 @@ function standardOutput(): DestinationStream {
   return output;
 }
 
-/**
- * Returns a function that logs a warning at most once per `everyMs` and text: a full Redis makes BullMQ report
- * thousands of errors a second.
- */
+/** Logs a warning once per `everyMs` and text: a full Redis makes BullMQ report thousands of errors a second. */
 export function createThrottledWarn(
   log: Log,
   now: () => number,

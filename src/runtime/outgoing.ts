@@ -20,10 +20,7 @@ const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 /** No proxy leads to this machine. */
 const THIS_MACHINE = 'localhost,127.0.0.1,::1';
 
-/**
- * Returns an agent that uses the outgoing proxies. HTTP/1.1 only: undici resends HTTP/2 requests by itself if a
- * connection ends.
- */
+/** Returns an agent that uses the proxies. HTTP/1.1 only: undici resends requests over HTTP/2 by itself. */
 export function createOutgoing(proxies: Proxies | undefined, options: Agent.Options = {}): Dispatcher {
   const { httpProxy = '', httpsProxy = '', noProxy = '' } = proxies ?? {};
   return new EnvHttpProxyAgent({

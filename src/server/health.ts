@@ -23,10 +23,7 @@ type ProblemCheck = () => readonly Problem[];
 /** The data behind `/healthz` and `/readyz`; each role adds its checks. */
 export type HealthChecks = ReturnType<typeof createHealthChecks>;
 
-/**
- * Serves `GET /healthz` and `GET /readyz`. The latter is 200 even if Redis, Slack or the platform is down, since Docket
- * can still answer people with that.
- */
+/** Serves `GET /healthz` and `GET /readyz`, which is 200 as long as Docket can answer people, even without Redis. */
 export function createHealthChecks(server: HttpServer, now: () => number) {
   const parts: [name: string, state: StateCheck][] = [];
   const checks: ProblemCheck[] = [];
@@ -65,10 +62,7 @@ export function createHealthChecks(server: HttpServer, now: () => number) {
 /** How long `/readyz` waits for Redis. */
 const PING_MS = 300;
 
-/**
- * Returns whether Redis answers over this connection; never rejects. Only a ready connection is pinged: else the ping
- * would wait in its queue.
- */
+/** Returns whether Redis answers; never rejects. A ping before the connection is ready would wait in its queue. */
 export async function redisState(status: string, ping: () => Promise<unknown>): Promise<PartState> {
   if (status !== 'ready') return 'down';
   return await withTimeout(PING_MS, ping()).then(
@@ -175,10 +169,7 @@ export function createHealth({ log, now, afterMs, onCall = () => {} }: HealthPar
       for (const name of before)
         if (present(name).length === 0) log.info({ problem: name }, 'a problem is over');
     },
-    /**
-     * Records a call, after its failure or success. `answered`: any answer, even a refusal, unless Slack refused the
-     * token.
-     */
+    /** Records a call, after its failure or success. `answered`: any answer, unless Slack refused the token. */
     record(part: Dependency, answered: boolean, refused = false) {
       const texts = problems(part).map(({ text }) => text);
       const seen: HealthSnapshot = {

@@ -193,10 +193,7 @@ export function createListeners({ newRef, log }: ListenerParts) {
     init(bolt: App) {
       app = bolt;
     },
-    /**
-     * Runs the listeners of a request until they have finished, so that every acknowledged request is stored. Returns
-     * their acknowledgement; undefined if there is none in time. Never rejects.
-     */
+    /** Runs the listeners until they have finished. Returns their acknowledgement; undefined if none comes in time. */
     run: (body: Record<string, unknown>): Promise<{ payload?: unknown } | undefined> =>
       inLogScope({ ref: newRef() }, () =>
         withTimeout(ACKNOWLEDGE_MS, process(body)).catch((error: unknown) => {

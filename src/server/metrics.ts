@@ -83,19 +83,9 @@ interface RedisGaugeParts {
 /** Shows values from Redis: read at each scrape, the same in each process, and left out if Redis does not answer. */
 export function addRedisGauges(parts: RedisGaugeParts): void {
   const { metrics, redis } = parts;
-  let reading: ReturnType<typeof readAll> | undefined;
-
-  /** One read at a time: while Redis hangs, scrapes must not pile up commands. */
-  function read() {
-    reading ??= readAll(parts).finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  }
-
   metrics.onScrape(async () => {
     const isUp = (await redisState(redis.status, () => askTime(redis))) === 'up';
-    const found = isUp ? await withTimeout(READ_MS, read()).catch(() => undefined) : undefined;
+    const found = isUp ? await withTimeout(READ_MS, readAll(parts)).catch(() => undefined) : undefined;
     metrics.redisUp.replace([[{}, isUp ? 1 : 0]]);
     metrics.queueJobs.replace(found?.jobs ?? []);
     metrics.oldestWaiting.replace(found?.oldest ?? []);

@@ -27,10 +27,7 @@ async function loadPackages() {
   return { BullMQOtel, api, OTLPTraceExporter, resourceFromAttributes, ...sdk };
 }
 
-/**
- * Sends traces to the collector at this address, once per process, since OpenTelemetry's registry is global. Without an
- * address, or without its packages, nothing is loaded or traced.
- */
+/** Sends traces to the collector at this address, if any. OpenTelemetry's registry is global: once per process. */
 export async function startOpenTelemetry(
   endpoint: string | undefined,
   { role, version, log }: { role: string; version: string; log: Log },

@@ -18,10 +18,7 @@ async function loadBoard() {
   return { createBullBoard, BullMQAdapter, ExpressAdapter };
 }
 
-/**
- * Serves a read-only dashboard of the queues to this machine. Throws `OperatorError` if its packages are missing, or the
- * port is taken. Returns its port.
- */
+/** Serves a read-only dashboard of the queues to this machine. Returns its port. Throws `OperatorError`. */
 export async function startQueueDashboard(
   port: number,
   parts: Pick<RoleParts, 'address' | 'timing' | 'closers' | 'onRedisError'>,

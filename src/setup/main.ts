@@ -97,10 +97,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
-/**
- * Asks for each setting that is missing or malformed, writes each answer to `.env` at once, and checks it as the doctor
- * does. Returns whether the doctor then finds no error.
- */
+/** Asks for each missing or malformed setting, and saves and checks the answers. Returns whether all is well then. */
 async function askForSettings(
   variables: NodeJS.ProcessEnv,
   publicUrl: string | undefined,
@@ -182,10 +179,7 @@ ${overSocket ? '\nThis sets up Socket Mode, which needs no public address. To us
 /** The address in manifest.yml that an operator replaces. */
 const PLACEHOLDER = 'https://docket.example.com';
 
-/**
- * Returns the address of Slack's page that creates the app of this manifest: for requests to a public https address, or
- * without one over Socket Mode.
- */
+/** Returns the address of Slack's page that creates the app: for requests to a public address, or Socket Mode. */
 export function createAppUrl(yaml: string, publicUrl: string | undefined): string {
   const manifest = parse(publicUrl === undefined ? yaml : yaml.replaceAll(PLACEHOLDER, publicUrl));
   manifest.settings.socket_mode_enabled = publicUrl === undefined;

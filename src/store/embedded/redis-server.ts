@@ -99,10 +99,7 @@ function argumentsFor(place: ServerPlace): string[] {
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
 }
 
-/**
- * Sends one command over a new connection. Returns the first line of the reply, '' if none came in time, and undefined
- * if nobody listens.
- */
+/** Sends one command. Returns the first line of the reply, '' if none came in time, undefined if nobody listens. */
 export function sendCommand(
   socketPath: string,
   command: string,
@@ -202,10 +199,7 @@ const MIN_FREE_BYTES = 1_000_000;
 const DISK_FULL =
   'the disk of DATA_DIR is full, so nothing can be saved. Free some space: Redis then resumes by itself';
 
-/**
- * Returns a function that returns the problem of a full disk, and logs it once while it lasts: on a full disk Redis
- * exits at each write, and cannot log why.
- */
+/** Returns a function that finds a full disk, and logs it once: on one, Redis exits at each write without a word. */
 export function watchDiskSpace(folder: string, log: Pick<Log, 'error'>): () => string | undefined {
   let wasFull = false;
   return () => {
@@ -234,11 +228,8 @@ function withDataDirErrors<T>(dataDir: string, action: () => T): T {
 const BUSY_CODES = [5, 6];
 
 /**
- * Locks `folder` for this process. Returns a function that releases the lock. Throws `OperatorError` if the disk has no
- * locks, or if another process still holds it after `timeoutMs`.
- *
- * SQLite's lock is the operating system's lock on an open file: the kernel drops it with the process, even after kill
- * -9, and keeps it while the process is frozen. No process id or leftover file can make it stale.
+ * Locks `folder` for this process; the returned function releases it. Throws `OperatorError`. SQLite's lock is the
+ * system's lock on an open file: the kernel drops it with the process, and keeps it while the process is frozen.
  */
 export function lockDataDir(folder: string, dataDir: string, timeoutMs: number): () => void {
   const file = join(folder, 'docket.lock');

@@ -57,10 +57,7 @@ function readNode(text: string, defaultPort: number): RedisNode | undefined {
   return host === undefined || number < 1 || number > 65_535 ? undefined : { host, port: number };
 }
 
-/**
- * Returns the name that separates a Docket's keys from others in its cluster, which has only one database; undefined if
- * there is none.
- */
+/** Returns the name that separates a Docket's keys from others in its cluster, which has only one database. */
 export function tagNameOf(address: RedisAddress): string | undefined {
   const { kind, path } = ('url' in address && readRedisUrl(address.url)) || {};
   return kind === 'cluster' && path !== '' ? path : undefined;

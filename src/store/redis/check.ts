@@ -148,10 +148,7 @@ function textOf(error: unknown): string {
   return lastNodeError === undefined ? own : `${own} ${textOf(lastNodeError)}`;
 }
 
-/**
- * Checks Redis over a new connection, for the start and for the doctor. Returns its problems, and its version if it
- * answers. Never rejects, and writes nothing.
- */
+/** Checks Redis over a new connection. Returns its problems, and its version if it answers. Never rejects. */
 export async function checkRedis(
   address: RedisAddress,
 ): Promise<{ problems: RedisProblem[]; version?: string }> {

@@ -6,10 +6,7 @@ export type RedisClient = Redis | Cluster;
 
 const isCluster = (client: RedisClient): client is Cluster => client.isCluster;
 
-/**
- * Returns the connection to the Redis that has Docket's data. In a cluster that is the primary of the slot with all
- * keys; undefined while it is unknown.
- */
+/** Returns the connection to the Redis with Docket's data; in a cluster, the primary of the slot of all keys. */
 export function primaryOf(client: RedisClient): Redis | undefined {
   if (!isCluster(client)) return client;
   const slot = new Command('get', [keys.clock()]).getSlot() ?? 0;

@@ -27,10 +27,7 @@ export function connectForRequests(
   });
 }
 
-/**
- * Returns a connection for background work: its commands wait until Redis is back. Its duplicates are for blocking
- * reads, and reconnect whenever it does.
- */
+/** Returns a connection for background work: commands wait until Redis is back. Duplicates are for blocking reads. */
 export function connectForWork(
   address: RedisAddress,
   { redisWorkSocketMs, redisBlockingSocketMs }: Pick<Timing, 'redisWorkSocketMs' | 'redisBlockingSocketMs'>,
@@ -85,16 +82,10 @@ function withBlockingReads(redis: RedisClient, limits: ReturnType<typeof socketL
   return redis;
 }
 
-/**
- * ioredis counts these only while a command waits for its answer, so an idle connection survives. They end a connection
- * whose other end vanished without closing it.
- */
+/** They end a connection whose other end vanished. ioredis counts only while a command waits for its answer. */
 const socketLimits = (ms: number) => ({ socketTimeout: ms, connectTimeout: ms });
 
-/**
- * Errors of a server that is no longer the primary, or still loads its data: a new connection may reach the primary. In
- * a script's error, the word may be anywhere.
- */
+/** Errors of a server that is no longer the primary, or still loads. In a script's error, the word may be anywhere. */
 const NOT_PRIMARY = /\b(READONLY|LOADING|MASTERDOWN)\b/;
 
 /** 1: reconnect, and the command fails. With 2 it would wait as long as the primary is away. */
