@@ -58,7 +58,7 @@ export async function startApp(
       log.info({ dashboardPort }, 'the queues are shown to this machine');
     }
     closers.stopping.throwIfAborted();
-    parts.checks.markReady();
+    parts.health.markReady();
     log.info(
       {
         role: settings.role,

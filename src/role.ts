@@ -10,13 +10,7 @@ import { OperatorError } from './runtime/operator-error.ts';
 import { type ShutdownHooks, unlessStopping } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { TimeLimitError, withTimeout } from './runtime/with-timeout.ts';
-import {
-  createHealth,
-  createHealthChecks,
-  type HealthChecks,
-  redisState,
-  slackProblem,
-} from './server/health.ts';
+import { createHealth, type Health, redisState, slackProblem } from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, metricNames, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
@@ -33,7 +27,6 @@ import { connectForRequests, type OnConnectionError } from './store/redis/connec
 import { createRedisWatch } from './store/redis/watch.ts';
 import { checkSchema } from './store/schema.ts';
 import { createStores } from './store/stores.ts';
-import { dependencies } from './store/values.ts';
 
 /** How long an answer waits for Slack to say whether a channel is public. */
 const PUBLIC_MS = 500;
@@ -75,26 +68,23 @@ export async function createRoleParts(
   // A test that passes its own time does not want that of Redis.
   const now = options.now ?? clock.now;
   const report = createThrottledWarn(log, now);
-  const checks = createHealthChecks(server, now);
   // A worker takes no requests, and does not load the code for them.
   const registry = settings.role === 'worker' ? undefined : (await import('./commands/index.ts')).registry;
   const metrics = createMetrics(metricNames(registry), { version: packageJson.version, role: settings.role });
   serveMetrics(server, metrics, settings.metricsAddress);
   const health = createHealth({
-    ...{ log, now, afterMs: timing.problemAfterMs },
+    ...{ server, log, now, afterMs: timing.problemAfterMs },
     onCall(upstream, { answered, refused }) {
       const outcome = answered ? 'answered' : refused ? 'refused' : 'unanswered';
       metrics.upstreamCalls.add({ upstream, outcome });
     },
   });
-  checks.addProblems(health.problems);
   metrics.onScrape(() =>
-    metrics.problems.replace(checks.problems().map(({ name, level }) => [{ name, level }, 1])),
+    metrics.problems.replace(health.problems().map(({ name, level }) => [{ name, level }, 1])),
   );
   const about = { role: settings.role, version: packageJson.version, log };
   const { tracing, telemetry, close } = await startOpenTelemetry(settings.otelExporterOtlpEndpoint, about);
   closers.add(close);
-  for (const part of dependencies) checks.addPart(part, () => health.stateOf(part));
 
   const channelIds = createChannelIds();
   closers.add(() => channelIds.stop());
@@ -127,11 +117,11 @@ export async function createRoleParts(
     now: options.now ?? monotonicMs,
   };
 
-  const address = await findRedis(settings, closers, checks, options);
+  const address = await findRedis(settings, closers, health, options);
   setTagName(tagNameOf(address));
   const redisWatch = createRedisWatch({ address, allow: settings.redisAllow, timing, monotonicMs, log });
   closers.add(() => redisWatch.stop());
-  checks.addProblems(() =>
+  health.addProblems(() =>
     redisWatch.problems().map(({ kind, ...problem }) => ({ name: `redis_${kind}`, ...problem })),
   );
   await redisWatch.start();
@@ -155,7 +145,6 @@ export async function createRoleParts(
     metrics,
     tracing,
     telemetry,
-    checks,
     server,
     policy: createPolicy({
       ...slack,
@@ -189,7 +178,7 @@ export async function createRoleParts(
 async function findRedis(
   settings: Settings,
   closers: ShutdownHooks,
-  checks: HealthChecks,
+  health: Health,
   options: AppParts,
 ): Promise<RedisAddress> {
   const external = redisAddressOf(settings);
@@ -198,7 +187,7 @@ async function findRedis(
   const { log, searchPath = '' } = options;
   const redis = await startEmbeddedRedis({ dataDir, log, searchPath, cancelled: closers.stopping });
   closers.add(() => redis.stop());
-  checks.addProblems(() => {
+  health.addProblems(() => {
     const text = redis.diskProblem();
     return text === undefined ? [] : [{ name: 'disk', level: 'error', text }];
   });
@@ -215,7 +204,7 @@ export async function connectRole(
   { projects, limits, role }: Settings,
   parts: RoleParts,
 ) {
-  const { address, timing, closers, redisWatch, checks, teamId, onRedisError } = parts;
+  const { address, timing, closers, redisWatch, health, teamId, onRedisError } = parts;
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
@@ -234,7 +223,7 @@ export async function connectRole(
   }
   await parts.findBot();
   closers.stopping.throwIfAborted();
-  checks.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
+  health.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());
   const stores = createStores(redis);

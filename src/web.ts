@@ -73,7 +73,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       redisProblems: parts.redisWatch
         .problems()
         .flatMap(({ kind, text }) => (kind === 'unreachable' ? [] : [text])),
-      ownProblems: parts.checks
+      ownProblems: parts.health
         .problems()
         .flatMap(({ name, text }) => (['clock', 'disk'].includes(name) ? [text] : [])),
       // `everyone` as admin counts for nobody: a message to all would be noise.
@@ -191,7 +191,7 @@ async function createReceiver(settings: Settings, parts: RoleParts) {
   if (appToken !== undefined) {
     const { createSocketReceiver } = await import('./server/socket-receiver.ts');
     const receiver = createSocketReceiver({ ...parts, appToken, apiUrl: settings.slackApiUrl, proxies });
-    parts.checks.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
+    parts.health.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
     return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);

@@ -2,7 +2,7 @@ import { docsProblemNames } from '../docs-api/problems.ts';
 import { createChangeSaver } from '../runtime/cached.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import type { Dependency, HealthSnapshot, ValueStores } from '../store/values.ts';
+import { type Dependency, dependencies, type HealthSnapshot, type ValueStores } from '../store/values.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
 
 /** State of a part. Of a dependency, as of the last call to it; `unknown` before the first. */
@@ -19,45 +19,6 @@ export interface Problem {
 
 type StateCheck = () => Promise<PartState> | PartState;
 type ProblemCheck = () => readonly Problem[];
-
-/** The data behind `/healthz` and `/readyz`; each role adds its checks. */
-export type HealthChecks = ReturnType<typeof createHealthChecks>;
-
-/** Serves `GET /healthz` and `GET /readyz`, which is 200 as long as Docket can answer people, even without Redis. */
-export function createHealthChecks(server: HttpServer, now: () => number) {
-  const parts: [name: string, state: StateCheck][] = [];
-  const checks: ProblemCheck[] = [];
-  let ready = false;
-
-  const problems = () => checks.flatMap((find) => find());
-
-  server.route('GET /healthz', (_, response) => {
-    sendJson(response, 200, { alive: true });
-  });
-  server.route('GET /readyz', async (_, response) => {
-    const states = await Promise.all(parts.map(async ([name, state]) => [name, await state()] as const));
-    states.sort(([, one], [, other]) => worstLast.indexOf(one) - worstLast.indexOf(other));
-    sendJson(response, ready ? 200 : 503, {
-      ready,
-      atMs: now(),
-      // A part with several states shows the worst, which comes last.
-      parts: Object.fromEntries(states),
-      problems: problems(),
-    });
-  });
-
-  return {
-    problems,
-    /** Adds a check of a part; of several, the worst state counts. `state` is quick and never rejects. */
-    addPart: (name: string, state: StateCheck) => void parts.push([name, state]),
-    /** Adds a check for operators. It returns the present problems, with their fixes. */
-    addProblems: (find: ProblemCheck) => void checks.push(find),
-    /** Makes `/readyz` answer 200 from now on. */
-    markReady() {
-      ready = true;
-    },
-  };
-}
 
 /** How long `/readyz` waits for Redis. */
 const PING_MS = 300;
@@ -110,6 +71,7 @@ interface Failure extends CallKind, Problem {
 }
 
 interface HealthParts {
+  server: HttpServer;
   log: Log;
   now: () => number;
   /** How long calls of a kind may fail before that is a problem. */
@@ -118,19 +80,28 @@ interface HealthParts {
   onCall?: (part: Dependency, seen: HealthSnapshot) => void;
 }
 
-/** The result of this process' last call to each dependency, and the present problems of calls. */
+const stateOf = (last: HealthSnapshot | undefined): PartState =>
+  last === undefined ? 'unknown' : last.answered ? 'up' : 'down';
+
+/** The health of this process: the states of its parts, and its present problems. */
 export type Health = ReturnType<typeof createHealth>;
 
 /**
- * Collects the results of calls to Slack and to the platform, and of Slack's requests. A failure is a problem at once if a
- * person waits for the call, else after calls of its kind have failed for `afterMs`. The first success ends it. Each is
- * logged once.
+ * Serves `GET /healthz` and `GET /readyz`, which is 200 as long as Docket can answer people, even without Redis.
+ * Collects the results of calls to Slack and to the platform, and of Slack's requests. A failure is a problem at once if
+ * a person waits for the call, else after calls of its kind have failed for `afterMs`. The first success ends it.
  */
-export function createHealth({ log, now, afterMs, onCall = () => {} }: HealthParts) {
+export function createHealth({ server, log, now, afterMs, onCall = () => {} }: HealthParts) {
   const snapshots = new Map<Dependency, HealthSnapshot>();
   const failures = new Map<string, Failure>();
+  const parts: [name: string, state: StateCheck][] = dependencies.map((part) => [
+    part,
+    () => stateOf(snapshots.get(part)),
+  ]);
+  const checks: ProblemCheck[] = [() => problemsOfCalls()];
   const keyOf = ({ of, operation }: CallKind) => `${of} ${operation}`;
   let share = (_part: Dependency, _seen: HealthSnapshot) => {};
+  let ready = false;
 
   /** Returns the failures that are problems now. */
   function present(prefix = ''): Failure[] {
@@ -139,13 +110,33 @@ export function createHealth({ log, now, afterMs, onCall = () => {} }: HealthPar
   }
 
   /** Returns the problems whose names begin with `prefix`, each text once. */
-  const problems = (prefix?: string): Problem[] =>
-    [...new Map(present(prefix).map((problem) => [problem.text, problem])).values()].map(
-      ({ name, level, text }) => ({ name, level, text }),
-    );
+  function problemsOfCalls(prefix?: string): Problem[] {
+    const byText = new Map(present(prefix).map((problem) => [problem.text, problem]));
+    return [...byText.values()].map(({ name, level, text }) => ({ name, level, text }));
+  }
+
+  const problems = () => checks.flatMap((find) => find());
+
+  server.route('GET /healthz', (_, response) => sendJson(response, 200, { alive: true }));
+  server.route('GET /readyz', async (_, response) => {
+    const states = await Promise.all(parts.map(async ([name, state]) => [name, await state()] as const));
+    states.sort(([, one], [, other]) => worstLast.indexOf(one) - worstLast.indexOf(other));
+    // A part with several states shows the worst, which comes last.
+    const shown = { ready, atMs: now(), parts: Object.fromEntries(states), problems: problems() };
+    sendJson(response, ready ? 200 : 503, shown);
+  });
 
   return {
+    /** Returns all present problems. */
     problems,
+    /** Adds a check of a part; of several, the worst state counts. `state` is quick and never rejects. */
+    addPart: (name: string, state: StateCheck) => void parts.push([name, state]),
+    /** Adds a check for operators. It returns the present problems, with their fixes. */
+    addProblems: (find: ProblemCheck) => void checks.push(find),
+    /** Makes `/readyz` answer 200 from now on. */
+    markReady() {
+      ready = true;
+    },
     /** Records a failure; `code` is a detail for the log. */
     failed(kind: CallKind, problem: CallProblem, isWaitedFor: boolean, code?: string | number) {
       const { name, level = 'error', text } = problem;
@@ -171,7 +162,7 @@ export function createHealth({ log, now, afterMs, onCall = () => {} }: HealthPar
     },
     /** Records a call, after its failure or success. `answered`: any answer, unless Slack refused the token. */
     record(part: Dependency, answered: boolean, refused = false) {
-      const texts = problems(part).map(({ text }) => text);
+      const texts = problemsOfCalls(part).map(({ text }) => text);
       const seen: HealthSnapshot = {
         ...{ answered, atMs: now() },
         ...(refused && { refused }),
@@ -180,12 +171,6 @@ export function createHealth({ log, now, afterMs, onCall = () => {} }: HealthPar
       snapshots.set(part, seen);
       onCall(part, seen);
       share(part, seen);
-    },
-    /** Returns the state of a part, as of the last call to it. */
-    stateOf(part: Dependency): PartState {
-      const last = snapshots.get(part);
-      if (last === undefined) return 'unknown';
-      return last.answered ? 'up' : 'down';
     },
     snapshots: (): Partial<Record<Dependency, HealthSnapshot>> => Object.fromEntries(snapshots),
     /** Saves each state for the other processes from now on. */

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
-import { createHealthChecks } from '../../src/server/health.ts';
+import { createHealth } from '../../src/server/health.ts';
 import { startHttpServer } from '../../src/server/http-server.ts';
 import { startTestApp } from '../support/app.ts';
 import { startTestRedis, type TestRedis } from '../support/redis.ts';
@@ -65,7 +65,7 @@ test('an idle connection stays for 75 s, longer than load balancers keep theirs,
 test('it is usable for longer than a request may take to arrive', async () => {
   const server = await startHttpServer('PORT', 0, createLog('silent', []), { receiveTimeoutMs: 200 });
   onTestFinished(() => server.close());
-  createHealthChecks(server, Date.now);
+  createHealth({ server, log: createLog('silent', []), now: Date.now, afterMs: 0 });
   const idle = sends('GET /healthz', {}, server.port);
   await expect.poll(() => idle.text).toContain('{"alive":true}');
   const half = sends('POST /healthz', { 'content-length': 9 }, server.port);

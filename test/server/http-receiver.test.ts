@@ -27,7 +27,7 @@ async function setting({
   const now = () => clock.ms;
   const server = await startHttpServer('PORT', 0, log, { receiveTimeoutMs: arriveMs });
   onTestFinished(() => server.close());
-  const health = createHealth({ log, now, afterMs: minute });
+  const health = createHealth({ server, log, now, afterMs: minute });
   const receiver = createHttpReceiver({
     signingSecret: SECRET,
     server,
