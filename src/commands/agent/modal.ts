@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { agentActions } from '../../jobs/agent/thread/buttons.ts';
 import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
 import { type ThreadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
-import { stateLabel } from '../../jobs/agent/thread/view.ts';
+import { stateOf } from '../../jobs/agent/thread/view.ts';
 import { isTalk, parseThreadText } from '../../jobs/agent/thread-text.ts';
 import { readJobField } from '../../jobs/typed-job.ts';
 import { personName } from '../../jobs/wording-view.ts';
@@ -118,7 +118,7 @@ export function threadChoices(threads: readonly ThreadRun[]): Choice[] {
 }
 
 const labelOf = (thread: ThreadRun) =>
-  cutShown(`${jobName(thread)} · ${stateLabel(thread)}`, SLACK_LIMITS.optionText);
+  cutShown(`${jobName(thread)} · ${stateOf(thread).label}`, SLACK_LIMITS.optionText);
 
 function withOwner(label: string, { owner }: ThreadRun): string {
   const whose = cutShown(` · ${personName(owner.name)}`, 25);

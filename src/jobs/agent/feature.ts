@@ -7,11 +7,8 @@ import { threadNeeds } from './thread/ephemeral-view.ts';
 import { followUpLimit, listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
 import { threadLine, threadPermalink } from './thread/view.ts';
 
-/** Maximum number of followed threads checked when work that waits for a key is counted. */
-const MAX_FOLLOWED = 300;
-
-/** Maximum number of one person's threads loaded for their Home. */
-const MAX_OWN = 300;
+/** Maximum number of threads loaded for a person's Home, or to count work that waits for a key. */
+const MAX_LOADED = 300;
 
 /**
  * Returns ids of the threads that need this person, then of those that they follow, latest first. A person's request
@@ -21,7 +18,7 @@ function ownThreads(listed: readonly unknown[], userId: string): string[] {
   const threads = listed.flatMap((entry) => listedThread.safeParse(entry).data ?? []);
   const needing = threads.filter(({ needs = [] }) => needs.some((need) => isNeedOf(need, userId)));
   const followed = threads.filter(({ owner, state }) => owner.id === userId && state !== 'ended');
-  return [...new Set([...needing, ...followed].map(({ id }) => id))].slice(0, MAX_OWN);
+  return [...new Set([...needing, ...followed].map(({ id }) => id))].slice(0, MAX_LOADED);
 }
 
 export const agentFeature: Feature = {
@@ -43,7 +40,7 @@ export const agentFeature: Feature = {
   }),
 
   async needsKey(teamId, projects, { runs, threads }) {
-    const ids = (await threads.followed(teamId)).slice(0, MAX_FOLLOWED);
+    const ids = (await threads.followed(teamId)).slice(0, MAX_LOADED);
     const found = (await runs.loadAll(ids, threadRun)).filter(({ project }) => projects.includes(project));
     // Instructions that wait, or that work and cannot be polled.
     const waits = found

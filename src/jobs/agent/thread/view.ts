@@ -203,9 +203,6 @@ function cardMenu(thread: ThreadRun): MenuParts | undefined {
   return { entries, value: threadButtonOf(thread, '', '').value ?? '' };
 }
 
-/** Returns a short label for the state of a thread's job. */
-export const stateLabel = (thread: ThreadRun): string => stateOf(thread).label;
-
 /** Returns the address of the card; undefined before it is posted. */
 export const threadPermalink = ({ place }: ThreadRun, workspaceUrl: string): string | undefined =>
   place && messageUrl(workspaceUrl, { channel: place.channel, ts: place.rootTs });

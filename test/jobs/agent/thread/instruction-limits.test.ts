@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { mistakesIn } from '../../../../demo/slack/block-kit/check.ts';
+import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { keys } from '../../../../src/store/keys.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { aThread } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
   applyEvents,
@@ -24,6 +26,15 @@ test('an instruction that is edited to be too long does not go out as it was', (
 test('its length is counted in characters as people see them', () => {
   expect(applyEvents(aThread(), [wrote(ana, 1, '😀'.repeat(8000))]).instructions).toHaveLength(1);
   expect(applyEvents(aThread(), [wrote(ana, 1, '😀'.repeat(8001))]).instructions).toEqual([]);
+});
+
+test('however much waits, the message about a limit fits', () => {
+  const instructions = Array.from({ length: 3000 }, (_, n) =>
+    anInstruction({ id: `1789912860.${n}`, excerpt: '<'.repeat(500) }),
+  );
+  const limit = { n: 1, perHour: 100, untilMs: NOW_MS };
+  for (const { message } of threadMessages(aThread({ instructions, limit })))
+    expect(mistakesIn(message.blocks, 'message')).toEqual([]);
 });
 
 describe('a thread that is written full', () => {

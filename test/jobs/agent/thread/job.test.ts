@@ -39,18 +39,6 @@ test('a thread that another process saved meanwhile is stepped again, with the s
   expect(await world.thread()).toMatchObject({ hasOtherAuthors: true, mode: 'mention' });
 });
 
-test('somebody whom Slack does not tell just now holds up the thread, but not for what they may', async () => {
-  await world.follows({ mode: 'all' });
-  const { check } = world.context.policy;
-  world.context.policy.check = async () => ({ kind: 'unknown' });
-  await world.receives(wrote(ben, 1, 'extend it'));
-  expect(await world.step()).toMatchObject({ kind: 'again' });
-  expect(world.prompts).toEqual([]);
-  world.context.policy.check = check;
-  await world.step();
-  expect(world.prompts).toEqual(['extend it']);
-});
-
 test('a thread that breaks says what was not sent, and who asked for it can read it in the audit log', async () => {
   await world.follows({ mode: 'all' });
   refusesSends(refused('rate_limited'));

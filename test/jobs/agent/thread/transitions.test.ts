@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { applySendResult, compact, type SendResult } from '../../../../src/jobs/agent/thread/transitions.ts';
-import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
+import { applySendResult, type SendResult } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { ana, applyEvents, deleted, wrote } from '../../../support/jobs/agent/events.ts';
@@ -36,18 +35,6 @@ test('a late answer to an attempt that a person has answered for changes nothing
   expect(applySendResult(again, first, taken, NOW_MS)).toBe(again);
   const leftAlone = aThread({ instructions: [anInstruction({ id: '1', state: 'left' })] });
   expect(applySendResult(leftAlone, first, taken, NOW_MS)).toBe(leftAlone);
-});
-
-test('a job that ends before its instruction is published leaves the text until it is', () => {
-  const text = `Check the page: ${'make sure that it is correct. '.repeat(20)}`;
-  const ended = aThread({
-    title: 'Check the page: make sure…',
-    instructions: [anInstruction({ creates: true, isReply: false, text, state: 'working', round: 1 })],
-    rounds: [aRound({ n: 1, ending: { kind: 'noPr', atMs: NOW_MS } })],
-  });
-  const keys = (thread: ThreadRun) => threadMessages(compact(thread)).map(({ key }) => key);
-  expect(keys(ended)).toContain(`${ended.id}.instruction`);
-  expect(compact({ ...ended, titleShown: true }).instructions[0]?.text).toBe('');
 });
 
 test('a round that names an earlier pull request again has the same one, also after a round without any', () => {
