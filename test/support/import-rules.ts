@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { parseSync } from 'oxc-parser';
 
 /** Sources by path, as seen from the root of the repository: `src/app.ts`. */
 export type Sources = Record<string, string>;
@@ -55,10 +56,7 @@ const rankOf = (layer: string) => layers.findIndex((names) => names.includes(lay
 
 /** Everything that breaks a rule of the code's walls, one line each. */
 export function brokenRules(sources: Sources): string[] {
-  const files = Object.entries(sources).map(([file, source]) => {
-    const code = withoutComments(source);
-    return { file, code, imports: importsOf(file, code) };
-  });
+  const files = Object.entries(sources).map(([file, source]) => ({ file, ...parsed(file, source) }));
   return [
     ...files.flatMap(({ file, code, imports }) => [
       ...imports.flatMap((one) => brokenBy(file, one, sources).map((why) => `${file} → ${one.to}: ${why}`)),
@@ -68,31 +66,23 @@ export function brokenRules(sources: Sources): string[] {
   ];
 }
 
-/** Comments that take whole lines, or stand at the end of one; all that biome's format leaves. */
-function withoutComments(source: string): string {
-  return source.replace(/^\s*(?:\/\*|\*|\/\/).*$/gm, '').replace(/\s\/\/ .*$/gm, '');
-}
-
-function importsOf(file: string, code: string): Import[] {
-  const statements = /^(?:import|export)\b(?:\s*([^'";=()]*?)\s*\bfrom\b)?\s*['"]([^'"]+)['"]/gm;
-  const found = [...code.matchAll(statements)].map(([, names = '', specifier = '']) => ({
-    to: target(file, specifier),
-    typeOnly: isTypeOnly(names),
+/** Returns the code without its comments, and what it imports. */
+function parsed(file: string, source: string): { code: string; imports: Import[] } {
+  const { module, comments } = parseSync(file, source);
+  const code = comments.reduceRight((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), source);
+  const imports = module.staticImports.map(({ moduleRequest, entries }) => ({
+    to: target(file, moduleRequest.value),
+    typeOnly: entries.length > 0 && entries.every(({ isType }) => isType),
   }));
-  const calls = [...code.matchAll(/\bimport\(\s*['"`]([^'"`]+)['"`]/g)].map(([, specifier = '']) => ({
-    to: target(file, specifier),
-    typeOnly: false,
-  }));
-  return [...found, ...calls];
-}
-
-function isTypeOnly(names: string): boolean {
-  if (/^type\b/.test(names)) return true;
-  const listed = /^\{([^}]*)\}$/
-    .exec(names)?.[1]
-    ?.split(',')
-    .map((name) => name.trim());
-  return listed?.filter(Boolean).every((name) => name.startsWith('type ')) ?? false;
+  const passedOn = module.staticExports
+    .flatMap(({ entries }) => entries)
+    .flatMap(({ moduleRequest, isType }) =>
+      moduleRequest ? [{ to: target(file, moduleRequest.value), typeOnly: isType }] : [],
+    );
+  const called = module.dynamicImports
+    .map(({ moduleRequest }) => source.slice(moduleRequest.start + 1, moduleRequest.end - 1))
+    .map((specifier) => ({ to: target(file, specifier), typeOnly: false }));
+  return { code, imports: [...imports, ...passedOn, ...called] };
 }
 
 function target(from: string, specifier: string): string {
