@@ -86,16 +86,17 @@ export function createFiguresStore(redis: RedisClient) {
       return isComplete;
     },
 
-    /** Yields the views of all stored pages of a range, in no order. A page may come twice. */
-    async *pages(of: FiguresOf, range: string): AsyncGenerator<{ path: string } & Views> {
+    /** Yields the views of all stored pages of a range, some at a time, in no order. A page may come twice. */
+    async *pages(of: FiguresOf, range: string): AsyncGenerator<({ path: string } & Views)[]> {
       let cursor = '0';
       do {
         const [next, fields] = await redis.hscan(pagesKey(of, range), cursor, 'COUNT', SCAN_COUNT);
         cursor = next;
-        for (let at = 0; at + 1 < fields.length; at += 2) {
-          const [path = '', views = ''] = [fields[at], fields[at + 1]];
-          if (path !== COMPLETE) yield { path, ...read(views) };
-        }
+        yield fields.flatMap((path, at) => {
+          if (at % 2 === 1 || path === COMPLETE) return [];
+          const { human, ai } = read(fields[at + 1] ?? '');
+          return [{ path, human, ai }];
+        });
       } while (cursor !== '0');
     },
 

@@ -30,9 +30,9 @@ test('a list of pages is reused only when it is complete, even if it is empty', 
   await figures.addPages(acme, WEEK, [{ ...page, human: 4 }]);
   await figures.completePages(acme, WEEK);
   expect(await figures.reusePages(acme, WEEK)).toBe(true);
-  expect(await Array.fromAsync(figures.pages(acme, WEEK))).toEqual([{ ...page, human: 4 }]);
+  expect(await Array.fromAsync(figures.pages(acme, WEEK))).toEqual([[{ ...page, human: 4 }]]);
   const empty = { ...acme, project: 'empty' };
   await figures.completePages(empty, WEEK);
   expect(await figures.reusePages(empty, WEEK)).toBe(true);
-  expect(await Array.fromAsync(figures.pages(empty, WEEK))).toEqual([]);
+  expect(await Array.fromAsync(figures.pages(empty, WEEK))).toEqual([[]]);
 });

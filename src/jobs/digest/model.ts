@@ -107,15 +107,21 @@ const MIN_FRESH = 10;
 const MIN_AI_PERCENT = 80;
 const MIN_AI_VIEWS = 50;
 
-type Pages = Iterable<PageCounts> | AsyncIterable<PageCounts>;
+/** Pages, some at a time. */
+type Pages = Iterable<PageCounts[]> | AsyncIterable<PageCounts[]>;
 
 const NONE: Counts = { human: 0, ai: 0 };
 
 /** Returns each page of either range with its views in both. If a path comes twice, the last one counts. */
-export async function comparePages(pages: Pages, before: Pages = []): Promise<PageChange[]> {
+export async function comparePages(pages: Pages, earlier: Pages = []): Promise<PageChange[]> {
   const all = new Map<string, PageChange>();
-  for await (const { path, ...counts } of before) all.set(path, { path, ...NONE, before: counts });
-  for await (const page of pages) all.set(page.path, { ...page, before: all.get(page.path)?.before ?? NONE });
+  for await (const some of earlier)
+    for (const { path, human, ai } of some) all.set(path, { path, human: 0, ai: 0, before: { human, ai } });
+  for await (const some of pages)
+    for (const { path, human, ai } of some) {
+      const { before = NONE } = all.get(path) ?? {};
+      all.set(path, { path, human, ai, before });
+    }
   return [...all.values()];
 }
 

@@ -53,9 +53,9 @@ async function collect(world: DigestWorld, run: FiguresRun, maxMs?: number): Pro
 
 /** The stored pages of a run, by path. */
 const pagesOf = async ({ context }: DigestWorld, run: FiguresRun) =>
-  (await Array.fromAsync(context.figures.pages(run, rangeKey(run.range)))).toSorted((one, other) =>
-    one.path < other.path ? -1 : 1,
-  );
+  (await Array.fromAsync(context.figures.pages(run, rangeKey(run.range))))
+    .flat()
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1));
 
 describe('collecting the figures of a week', () => {
   test('has each day and page as the platform has them, and asks for nothing in vain', async () => {

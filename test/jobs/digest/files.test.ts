@@ -10,7 +10,7 @@ const redis = redisForTests();
 const page = (path: string, human: number, ai = 0): PageCounts => ({ path, human, ai });
 const HEADER = '\uFEFFpath,people,ai,total,people_before,ai_before,total_before,change';
 const linesOf = async (pages: PageCounts[], before?: PageCounts[]) =>
-  pagesCsv(await comparePages(pages, before), before !== undefined)
+  pagesCsv(await comparePages([pages], before && [before]), before !== undefined)
     .toString()
     .split('\r\n');
 

@@ -84,7 +84,7 @@ describe("readers' words in the list of all pages", () => {
     });
     await fc.assert(
       fc.asyncProperty(pages, async (all) => {
-        const csv = pagesCsv(await comparePages(all), false).toString();
+        const csv = pagesCsv(await comparePages([all]), false).toString();
         const { data, errors } = Papa.parse<string[]>(csv, { skipEmptyLines: true });
         expect(errors).toEqual([]);
         const [header, ...rows] = data;

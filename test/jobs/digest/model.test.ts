@@ -3,7 +3,7 @@ import { comparePages, type PageCounts, pageFiguresOf } from '../../../src/jobs/
 
 const page = (path: string, human: number, ai = 0): PageCounts => ({ path, human, ai });
 const figuresOf = async (pages: PageCounts[], before?: PageCounts[]) =>
-  pageFiguresOf(await comparePages(pages, before), before !== undefined);
+  pageFiguresOf(await comparePages([pages], before && [before]), before !== undefined);
 const paths = (pages: readonly { path: string }[]) => pages.map(({ path }) => path);
 
 /** What a page with these views, and these in the range before, is listed as. */

@@ -252,7 +252,7 @@ describe('after an alert', () => {
     const page = (path: string, human: number) => ({ path, human, ai: 0 });
     const now = [page('/a', 10), page('/b', 500), page('/c', 70), page('/d', 99)];
     const before = [page('/a', 1400), page('/b', 10), page('/c', 7000), page('/d', 700)];
-    const pages = await comparePages(now, before);
+    const pages = await comparePages([now], [before]);
     expect(mostMoved(pages, { by: 'human', now: 100, usual: 1000 }, 1, 7)).toEqual([
       { path: '/c', now: 70, before: 1000 },
       { path: '/a', now: 10, before: 200 },
