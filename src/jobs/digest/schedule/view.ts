@@ -2,7 +2,6 @@ import {
   type ButtonParts,
   type Layout,
   layout,
-  type MenuParts,
   type Message,
   message,
   type Part,
@@ -44,12 +43,6 @@ export const scheduleButtons = (run: ScheduleRun, ...actions: ScheduleAction[]):
     value: carried(run),
     ...(action === 'remove' && { confirm: confirmRemoval }),
   }));
-
-/** Returns a menu of rare actions. [Remove] is a button, because it needs a confirmation. */
-const scheduleMenu = (run: ScheduleRun, ...actions: Exclude<ScheduleAction, 'remove'>[]): MenuParts => ({
-  entries: actions.map((action) => ({ label: labels[action], action: digestActions[action] })),
-  value: carried(run),
-});
 
 const confirmRemoval: NonNullable<ButtonParts['confirm']> = {
   title: 'Remove this digest?',
@@ -111,14 +104,12 @@ function stateParts(run: ScheduleRun, readerId?: string): Part[] {
 function listedActions(run: ScheduleRun): Pick<Layout, 'buttons' | 'menu'> {
   if (run.state === 'testing') return { buttons: scheduleButtons(run, 'preview', 'change', 'remove') };
   const isPaused = run.state === 'paused';
+  // [Remove] is a button, because it needs a confirmation.
+  const rare = [isPaused ? 'sendNow' : 'pause', 'change', ...(run.ownerLeft ? ['takeOver'] : [])] as const;
+  const entries = rare.flatMap((action) => scheduleButtons(run, action as ScheduleAction));
   return {
     buttons: scheduleButtons(run, 'preview', isPaused ? 'resume' : 'sendNow', 'remove'),
-    menu: scheduleMenu(
-      run,
-      isPaused ? 'sendNow' : 'pause',
-      'change',
-      ...(run.ownerLeft ? ['takeOver' as const] : []),
-    ),
+    menu: { entries: entries.map(({ label, action }) => ({ label, action })), value: carried(run) },
   };
 }
 
@@ -163,21 +154,20 @@ export const createdMessage = (run: ScheduleRun): Message =>
 /** To the person who set it up, if the app may not post in the channel. */
 export function noPlaceMessage(run: ScheduleRun, code: string): Message {
   const where: Part = { channel: run.channel };
-  if (isNotThere(code))
-    return message([
-      [
+  const [invite, create] = [{ code: '/invite @Docket' }, { code: '/docs-digest create' }];
+  const isMissing = isNotThere(code);
+  const sentence: Part[] = isMissing
+    ? [
         "I can't post in ",
         where,
         ' yet, so nothing was set up. Type ',
-        { code: '/invite @Docket' },
+        invite,
         ' there, then ',
-        { code: '/docs-digest create' },
+        create,
         ' again.',
-      ],
-    ]);
-  return message([
-    ["Slack doesn't let me post in ", where, ` (${code}), so nothing was set up. Choose another channel.`],
-  ]);
+      ]
+    : ["Slack doesn't let me post in ", where, ` (${code}), so nothing was set up. Choose another channel.`];
+  return message([sentence]);
 }
 
 /** To the owner: a digest could not be posted. */
@@ -219,28 +209,24 @@ const failuresText = (failures: number) =>
 
 /** To the owner: digests that were missed by more than two days. */
 export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]): Message {
-  const weeks = skipped.map(({ week, dueAtMs }): Part[] => [
-    `${rangeText(week.range)}, due `,
-    { time: dueAtMs, format: MOMENT_FORMAT },
-  ]);
-  const listed = weeks.slice(-MAX_LISTED);
-  const more = weeks.length - listed.length;
+  const listed = skipped
+    .slice(-MAX_LISTED)
+    .map(({ week, dueAtMs }): Part[] => [
+      `${rangeText(week.range)}, due `,
+      { time: dueAtMs, format: MOMENT_FORMAT },
+    ]);
+  const more = skipped.length - listed.length;
   const isOne = skipped.length === 1;
+  const what = `${isOne ? 'A digest' : `${formatCount(skipped.length)} digests`} of ${site(run)} in `;
+  const then = ` could not be sent within two days, so ${isOne ? 'it was' : 'they were'} left out:`;
+  const command = { code: '/docs-digest <range>' };
   return layout({
     icon: '⚠️',
     lines: [
-      [
-        `${isOne ? 'A digest' : `${formatCount(skipped.length)} digests`} of ${site(run)} in `,
-        { channel: run.channel },
-        ` could not be sent within two days, so ${isOne ? 'it was' : 'they were'} left out:`,
-      ],
+      [what, { channel: run.channel }, then],
       ...listed,
       ...(more > 0 ? [[`and ${formatCount(more)} before.`]] : []),
-      [
-        'The next one comes on schedule. For an earlier week, type ',
-        { code: '/docs-digest <range>' },
-        ' there.',
-      ],
+      ['The next one comes on schedule. For an earlier week, type ', command, ' there.'],
     ],
   });
 }
@@ -248,20 +234,17 @@ export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]):
 const MAX_LISTED = 5;
 
 /** To the owner, who may no longer set up digests. */
-export const notPermittedMessage = (run: ScheduleRun): Message =>
-  layout({
+export function notPermittedMessage(run: ScheduleRun): Message {
+  const why = `: you may no longer set up digests, so the digest of ${site(run)} in `;
+  return layout({
     icon: '⏸',
     lines: [
-      [
-        { bold: 'Paused' },
-        `: you may no longer set up digests, so the digest of ${site(run)} in `,
-        { channel: run.channel },
-        ' is not posted.',
-      ],
+      [{ bold: 'Paused' }, why, { channel: run.channel }, ' is not posted.'],
       ['Ask the people who run Docket for the permission, then choose [Resume].'],
     ],
     buttons: scheduleButtons(run, 'resume', 'remove'),
   });
+}
 
 /** In the channel, once: the owner has left. */
 export const ownerLeftMessage = (run: ScheduleRun): Message =>
