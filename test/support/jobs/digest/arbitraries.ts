@@ -3,6 +3,7 @@ import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import type { PageChange, PageFigures, ReaderFigures } from '../../../../src/jobs/digest/model.ts';
 import { spansOf, weekNameOf } from '../../../../src/jobs/digest/weeks.ts';
 import { hostileText, maybe, present } from '../../arbitraries.ts';
+import { anEdition } from './builders.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -112,22 +113,10 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
     timetable: fc.constant('Wednesdays 09:00 America/Argentina/ComodRivadavia'),
   });
   return known.map(({ spanCounts, ...one }) =>
-    present({
+    anEdition({
       ...one,
-      id: 'digest-1',
-      teamId: 'T0ACME',
-      job: 'digest' as const,
-      rev: 1,
-      people: [],
-      project: 'acme',
-      channel: 'C0DOCS',
-      ...(one.kind === 'weekly' && { week: weekNameOf(one.range) }),
-      sections: ['pages' as const, 'readers' as const, 'csv' as const],
-      figures: ['figures-1', 'figures-2'],
-      dueAtMs: Date.UTC(2026, 8, 21),
-      sinceMs: Date.UTC(2026, 8, 21),
+      week: one.kind === 'weekly' ? weekNameOf(one.range) : undefined,
       spans: spansOf(one.range).map((span) => ({ ...span, ...spanCounts })),
-      picture: { state: 'done' as const, fileId: 'F0PICTURE', failures: 0, checks: 0, attempt: 1 },
     }),
   );
 }
@@ -146,26 +135,13 @@ export function fullEdition(word: string): EditionRun {
   });
   const five = Array.from({ length: 5 }, () => page());
   const range = { from: '2025-12-25', to: '2026-03-27' };
-  return {
-    id: 'digest-1',
-    teamId: 'T0ACME',
-    job: 'digest',
-    rev: 1,
-    people: [],
-    project: 'acme',
+  return anEdition({
     site: word,
-    channel: 'C0DOCS',
-    kind: 'weekly',
-    inDirectMessage: false,
     owner: { id: 'U0ANA', name: word },
     timetable: 'Wednesdays 09:00 America/Argentina/ComodRivadavia',
+    week: undefined,
     range,
-    sections: ['pages', 'readers', 'csv'],
-    figures: ['figures-1', 'figures-2'],
-    dueAtMs: 0,
     late: true,
-    state: 'ended',
-    sinceMs: 0,
     totals: all,
     totalsBefore: { human: 60, ai: 60 },
     spans: spansOf(range).map((span) => ({ ...span, ...all })),
@@ -196,6 +172,5 @@ export function fullEdition(word: string): EditionRun {
       before: most,
       after: most,
     })),
-    hasChart: true,
-  };
+  });
 }
