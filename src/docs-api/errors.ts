@@ -62,52 +62,46 @@ export const kindOfStatus = (status: number): DocsApiErrorKind =>
   refusals[status] ?? UNCLEAR[status] ?? (status >= 500 ? 'server' : status >= 400 ? 'rejected' : 'redirect');
 
 interface ErrorFacts {
-  /** Follows the method and the path template in the message; safe for logs. */
-  what: string;
   /** `no` is a proof that the call had no effect; only then may a start or a send be repeated. */
   happened: 'no' | 'unknown';
-  status?: number | undefined;
-  retryAfterMs?: number | undefined;
-  platformMessage?: string | undefined;
-  cause?: unknown;
-}
-
-/**
- * A call to the docs platform has no result. Decide by `kind`, `happened` and `retryable`, never by the text. `message`
- * is safe for logs: method, path template, status; no id, key, link or body.
- */
-export class DocsApiError extends Error {
-  override readonly name = 'DocsApiError';
-  readonly operation: DocsApiOperation;
-  readonly kind: DocsApiErrorKind;
-  readonly happened: ErrorFacts['happened'];
-  /** The same call may succeed later, and repeating it is safe: it did not happen, or its operation is repeatable. */
-  readonly retryable: boolean;
   /** HTTP status; missing if there was no answer. */
-  readonly status: number | undefined;
+  status?: number | undefined;
   /** The platform's `Retry-After`, in milliseconds from its answer. */
-  readonly retryAfterMs: number | undefined;
+  retryAfterMs?: number | undefined;
   /**
    * The platform's own `error` text: one line, cut, without our key or the query of any link. May be shown to a
    * person.
    */
+  platformMessage?: string | undefined;
+}
+
+/**
+ * A call to the docs platform has no result. Decide by `kind`, `happened` and `retryable`, never by the text. `message`
+ * is safe for logs: method, path template, `what`; no id, key, link or body.
+ */
+export class DocsApiError extends Error {
+  override readonly name = 'DocsApiError';
+  declare readonly operation: DocsApiOperation;
+  declare readonly kind: DocsApiErrorKind;
+  declare readonly happened: ErrorFacts['happened'];
+  /** The same call may succeed later, and repeating it is safe: it did not happen, or its operation is repeatable. */
+  declare readonly retryable: boolean;
+  declare readonly status: number | undefined;
+  declare readonly retryAfterMs: number | undefined;
   declare readonly platformMessage: string | undefined;
 
-  constructor(operation: DocsApiOperation, kind: DocsApiErrorKind, facts: ErrorFacts) {
+  constructor(
+    operation: DocsApiOperation,
+    kind: DocsApiErrorKind,
+    { what, cause, platformMessage, ...facts }: ErrorFacts & { what: string; cause?: unknown },
+  ) {
     const { method, path } = OPERATIONS[operation];
-    super(
-      `${method} ${path}: ${facts.what}`,
-      facts.cause === undefined ? {} : { cause: withoutContent(facts.cause) },
-    );
-    this.operation = operation;
-    this.kind = kind;
-    this.happened = facts.happened;
+    super(`${method} ${path}: ${what}`, cause === undefined ? {} : { cause: withoutContent(cause) });
     const isSafe = facts.happened === 'no' || isRepeatable(OPERATIONS[operation]);
-    this.retryable = isSafe && TRANSIENT_KINDS.includes(kind);
-    this.status = facts.status;
-    this.retryAfterMs = facts.retryAfterMs;
+    const retryable = isSafe && TRANSIENT_KINDS.includes(kind);
+    Object.assign(this, { operation, kind, retryable, ...facts });
     // Not enumerable, so that no log writes it: it may repeat the data sent.
-    Object.defineProperty(this, 'platformMessage', { value: facts.platformMessage });
+    Object.defineProperty(this, 'platformMessage', { value: platformMessage });
   }
 }
 

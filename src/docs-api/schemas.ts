@@ -149,11 +149,6 @@ const publicText = (max: number) =>
     .refine((written) => !holdsEmailAddress(written))
     .pipe(textUpTo(max));
 
-/** Any number, even negative or fractional: it is rounded for display. */
-const numeral = /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/u;
-const number = z.union([z.number(), z.string().max(40).regex(numeral)]).transform(Number);
-const flag = z.union([z.boolean(), z.stringbool({ truthy: ['true'], falsy: ['false'] })]);
-
 /** A missing `total` is computed. */
 const withTotal = <T extends { human: number; ai: number; total?: number | null | undefined }>(
   counts: T,
@@ -161,7 +156,7 @@ const withTotal = <T extends { human: number; ai: number; total?: number | null 
   ...counts,
   total: counts.total ?? counts.human + counts.ai,
 });
-const views = { human: number, ai: number, total: number.nullish() };
+const views = { human: z.number(), ai: z.number(), total: z.number().nullish() };
 
 /** Returns the schema of a list without its unreadable rows: each costs only itself. */
 const readableRows = <Row extends z.ZodType>(row: Row) =>
@@ -175,7 +170,7 @@ export const pageViews = z
     /** Of the whole date range. */
     totals: z.object(views).transform(withTotal),
     views: z.array(z.unknown()),
-    hasMore: flag,
+    hasMore: z.boolean(),
   })
   .transform(({ views: rows, ...rest }) => {
     const read = pageRows.parse(rows);
@@ -186,7 +181,7 @@ export const pageViews = z
 /** Response to a visitor query. `total` is required: a person may count in both `human` and `ai`. */
 export const visitors = z.object({
   /** Of the whole date range, approximate. */
-  totals: z.object({ human: optional(number), ai: optional(number), total: number }),
+  totals: z.object({ human: optional(z.number()), ai: optional(z.number()), total: z.number() }),
 });
 
 /** A longer cursor could not be sent back: it is part of the next request's address. */
@@ -194,18 +189,19 @@ export const MAX_CURSOR_LENGTH = 2000;
 
 /** Any other value means that there is more, which could not be requested: it makes a response unreadable. */
 const nextCursor = z
-  .union([z.string().max(MAX_CURSOR_LENGTH), z.int(), z.null()])
-  .optional()
-  .transform((value) => value?.toString() || undefined);
+  .string()
+  .max(MAX_CURSOR_LENGTH)
+  .nullish()
+  .transform((value) => value || undefined);
 
 /** Response to a query of search terms, one page of results. Without `nextCursor` there are no more terms. */
 export const searches = z.object({
   searches: readableRows(
     z.object({
       searchQuery: publicText(500),
-      hits: number,
+      hits: z.number(),
       /** Click-through rate on an unspecified scale; missing if unknown. */
-      ctr: optional(number),
+      ctr: optional(z.number()),
       /** Missing if nobody clicked. */
       topClickedPage: textUpTo(2000)
         .nullish()
@@ -213,14 +209,14 @@ export const searches = z.object({
     }),
   ),
   /** Counts all searches of the range. */
-  totalSearches: optional(number),
+  totalSearches: optional(z.number()),
   nextCursor,
 });
 
 /** Response to a query of feedback by page. */
 export const feedbackByPage = z.object({
-  feedback: readableRows(z.object({ path: publicText(2000), thumbsUp: number, thumbsDown: number })),
-  hasMore: flag.catch(false),
+  feedback: readableRows(z.object({ path: publicText(2000), thumbsUp: z.number(), thumbsDown: z.number() })),
+  hasMore: z.boolean().catch(false),
 });
 
 /** Readers' text is not kept. Conversations are counted even if fields are missing. */
@@ -233,7 +229,7 @@ const conversation = z.object({
 
 /** Response to a query of conversations with the assistant, one page of results. */
 export const assistantConversations = z
-  .object({ conversations: readableRows(conversation), nextCursor, hasMore: optional(flag) })
+  .object({ conversations: readableRows(conversation), nextCursor, hasMore: optional(z.boolean()) })
   .transform(({ hasMore, ...rest }) => ({
     ...rest,
     /** True without a `nextCursor` if the platform has more but gives no way to get it. */

@@ -120,9 +120,9 @@ const answers: [Call, unknown, unknown?][] = [
   [
     'views',
     {
-      totals: { human: '3', ai: 4.5, total: -8 },
-      views: [{ path: '/a', human: 3, ai: '-1' }],
-      hasMore: 'false',
+      totals: { human: 3, ai: 4.5, total: -8 },
+      views: [{ path: '/a', human: 3, ai: -1 }],
+      hasMore: false,
     },
     {
       totals: { human: 3, ai: 4.5, total: -8 },
@@ -134,20 +134,20 @@ const answers: [Call, unknown, unknown?][] = [
     (body): [Call, unknown] => ['visitors', body],
   ),
   ['visitors', { totals: counts, visitors: [{ path: '/a' }], hasMore: 1 }, { totals: counts }],
-  ['visitors', { totals: { human: null, total: '100' } }, { totals: { total: 100 } }],
+  ['visitors', { totals: { human: null, total: 100 } }, { totals: { total: 100 } }],
   [
     'searches',
     {
       searches: [
         {
           searchQuery: 'sso',
-          hits: '41',
+          hits: 41,
           ctr: 0.5,
           topClickedPage: '/a',
           lastSearchedAt: '2026-09-20T10:00:00Z',
         },
         { searchQuery: '', hits: 3, ctr: 'low', topClickedPage: '' },
-        { searchQuery: long, hits: 2, ctr: '0', topClickedPage: null },
+        { searchQuery: long, hits: 2, ctr: 0, topClickedPage: null },
         { searchQuery: 'clicked somewhere', hits: 2, ctr: 0, topClickedPage: {} },
         { searchQuery: 'how often?' },
         null,
@@ -171,7 +171,7 @@ const answers: [Call, unknown, unknown?][] = [
         { path: '/a', thumbsUp: 1, thumbsDown: 4, code: 2 },
         { path: '/b', thumbsDown: 9 },
       ],
-      hasMore: 'true',
+      hasMore: true,
     },
     { feedback: [{ path: '/a', thumbsUp: 1, thumbsDown: 4 }], hasMore: true },
   ],
@@ -204,7 +204,7 @@ const answers: [Call, unknown, unknown?][] = [
   ],
   [
     'conversations',
-    { conversations: [], nextCursor: 42 },
+    { conversations: [], nextCursor: '42' },
     { conversations: [], nextCursor: '42', hasMore: true },
   ],
   [

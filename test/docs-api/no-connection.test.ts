@@ -174,3 +174,22 @@ describe('through a proxy', () => {
     expect(platform.requests).toHaveLength(1);
   });
 });
+
+test('a page of a website is another problem than an answer about a job or an input', async () => {
+  const problemOf = async (
+    status: number,
+    body: unknown,
+    call: 'startExport' | 'getExport' = 'startExport',
+  ) => {
+    const requests: DocsApiRequest[] = [];
+    const api = clientOf((await answering(status, body)).url, { log: (request) => requests.push(request) });
+    await api[call]({ domain: 'docs.acme.com', jobId: 'se_1' }).catch(() => {});
+    return requests
+      .map((one) => docsProblemOf(one, { project: 'acme', keyVariable: 'ACME_DOCS_API_KEY' }))
+      .at(-1);
+  };
+  expect(await problemOf(200, '<!doctype html>')).toMatchObject({ name: 'docs_unreachable' });
+  expect(await problemOf(400, { error: 'no such domain' })).toBeUndefined();
+  expect(await problemOf(404, { error: 'no such job' }, 'getExport')).toBeUndefined();
+  expect(await problemOf(202, { jobId: 'se_1', status: 'pending' })).toBeUndefined();
+});

@@ -3,16 +3,18 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
 import { widerManifest } from '../../demo/test-support/bot.ts';
+import { createLog, type Log } from '../../src/runtime/log.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { createSlackApi } from '../../src/slack/client.ts';
 import { lacksScope, SlackApiError } from '../../src/slack/errors.ts';
+import { uploadBytes } from '../../src/slack/web-calls.ts';
 import { keptLog } from '../support/runtime/log.ts';
 
 /** A clock that nobody sets. */
 const up = { ms: 0 };
 
-async function setting(options: StandInSlackOptions = {}, log = pino({ level: 'silent' })) {
+async function setting(options: StandInSlackOptions = {}, log: Log = pino({ level: 'silent' })) {
   const slack = createStandInSlack({ manifest: widerManifest({ homeTab: true }), ...options });
   onTestFinished((await slack.listen()).close);
   const heard: boolean[] = [];
@@ -27,11 +29,15 @@ async function setting(options: StandInSlackOptions = {}, log = pino({ level: 's
   return { slack, api, heard };
 }
 
-const failure = (call: Promise<unknown>) =>
+const errorOf = (call: Promise<unknown>) =>
   call.then(
     () => 'none',
-    (error: unknown) => (error instanceof SlackApiError ? `${error.kind} ${error.code}` : error),
+    (error: unknown) => error,
   );
+const failure = async (call: Promise<unknown>) => {
+  const error = await errorOf(call);
+  return error instanceof SlackApiError ? `${error.kind} ${error.code}` : error;
+};
 
 const inTime = () => false;
 
@@ -168,18 +174,6 @@ test('a reaction is added and taken away, and doing so again changes nothing', a
   expect(heard).toEqual([true, true, true, true]);
 });
 
-test('a reaction on what is gone, and one that Slack does not know', async () => {
-  const { slack, api } = await setting();
-  const ana = slack.person('ana');
-  const said = await ana.says('#docs', 'hello');
-  expect(await failure(api.addReaction(said, 'No such thing'))).toBe('refused invalid_name');
-  await ana.deletes(said);
-  expect(await failure(api.addReaction(said, 'eyes'))).toBe('missing message_not_found');
-  expect(await failure(api.removeReaction(said, 'eyes'))).toBe('missing message_not_found');
-  const elsewhere = { channel: slack.channel('#secret').id, ts: said.ts };
-  expect(await failure(api.removeReaction(elsewhere, 'eyes'))).toBe('place channel_not_found');
-});
-
 test('messages of ours are found by their mark, in a channel or a thread, over pages, since a time', async () => {
   const clock = { ms: Date.UTC(2026, 8, 14, 9) };
   const { slack, api } = await setting({ now: () => clock.ms });
@@ -198,4 +192,92 @@ test('messages of ours are found by their mark, in a channel or a thread, over p
   expect(found).toEqual({ ...later, hash: 'h2' });
   const thread = await api.findMessage('reply', inThread, 0);
   expect(thread.found).toEqual({ ...said, hash: 'h1' });
+});
+
+const csv = Buffer.from('path,people\n/a,3\n');
+
+test('a file is uploaded in steps, each made once, and is known once Slack has shared it', async () => {
+  const logged: string[] = [];
+  const { slack, api } = await setting({}, createLog('trace', [], { write: (line) => logged.push(line) }));
+  const { id: channel } = slack.channel('#docs');
+  const root = await slack.person('ana').says('#docs', 'root');
+  const { fileId, uploadUrl } = await api.getUploadAddress({ filename: 'pages.csv', bytes: csv.byteLength });
+  expect(await failure(api.fileInfo(fileId))).toBe('missing file_not_found');
+  await api.uploadBytes(uploadUrl, csv, 5000);
+  await api.completeUpload({ fileId, title: 'All pages', channel, threadTs: root.ts });
+  expect(await api.fileInfo(fileId)).toEqual({ sharedIn: [] });
+  const [file] = slack.files;
+  await slack.until(() => file?.mimetype);
+  expect(await api.fileInfo(fileId)).toEqual({ sharedIn: [channel] });
+  expect(file?.sharedIn).toMatchObject([{ threadTs: root.ts }]);
+  expect(file).toMatchObject({ name: 'pages.csv', title: 'All pages' });
+  expect(Buffer.from(file?.bytes ?? [])).toEqual(csv);
+  expect(slack.wire.calls.map(({ name }) => name)).toEqual([
+    'files.getUploadURLExternal',
+    'files.info',
+    'files.upload',
+    'files.completeUploadExternal',
+    'files.info',
+    'files.info',
+  ]);
+  expect(logged.join('')).not.toContain(new URL(uploadUrl).pathname);
+});
+
+test('files that are switched off are told from a missing scope, which counts as a working token', async () => {
+  const { slack, api } = await setting({ refuses: { files: 'disabled' } });
+  const begin = () => api.getUploadAddress({ filename: 'a.png', bytes: 3 });
+  expect(await failure(begin())).toBe('refused file_uploads_disabled');
+  const channel = slack.channel('#docs').id;
+  slack.refuses.files = 'scope';
+  for (const call of [
+    begin,
+    () => api.completeUpload({ fileId: 'F0A', title: 'A', channel, threadTs: '1700000000.000100' }),
+    () => api.fileInfo('F0A'),
+  ]) {
+    const error = await errorOf(call());
+    expect(lacksScope(error)).toBe(true);
+    expect(error).toMatchObject({ needed: expect.stringMatching(/^files:(read|write)$/) });
+  }
+  expect(api.refusedForMs()).toBe(0);
+  const full = { ok: false, error: 'storage_limit_reached' };
+  slack.wire.order('files.getUploadURLExternal', { kind: 'answer', status: 200, body: full });
+  expect(await failure(begin())).toBe('refused storage_limit_reached');
+});
+
+test('bytes that may have arrived are told from those that did not, never with the address', async () => {
+  const { slack, api } = await setting();
+  const { uploadUrl } = await api.getUploadAddress({ filename: 'a.png', bytes: 3 });
+  const send = (timeoutMs = 5000) => api.uploadBytes(uploadUrl, Buffer.from('abc'), timeoutMs);
+  const errors: unknown[] = [];
+  const expectFailure = async (expected: string, timeoutMs?: number) => {
+    const error = await errorOf(send(timeoutMs));
+    errors.push(error);
+    expect(error instanceof SlackApiError && `${error.kind} ${error.code}`).toBe(expected);
+  };
+  slack.wire.order('files.upload', { kind: 'answer', status: 503 });
+  await expectFailure('unclear http_503');
+  slack.wire.order('files.upload', { kind: 'answer', status: 429 });
+  await expectFailure('limited http_429');
+  slack.wire.order('files.upload', {
+    kind: 'answer',
+    status: 302,
+    headers: { location: 'http://127.0.0.1:9/' },
+  });
+  await expectFailure('unclear TypeError');
+  slack.wire.order('files.upload', { kind: 'hang', when: 'before' });
+  await expectFailure('unclear TimeoutError', 50);
+  slack.wire.order('files.upload', { kind: 'reset', when: 'before' });
+  await expectFailure('unclear ECONNRESET');
+  await send();
+  await expectFailure('refused http_400');
+  for (const error of errors) {
+    const told = `${String(error)} ${JSON.stringify(error)} ${(error as Error).stack} ${(error as Error).cause}`;
+    expect(told).not.toContain(new URL(uploadUrl).pathname);
+  }
+});
+
+test('bytes for a server that does not answer were not sent', async () => {
+  const gone = await createStandInSlack().listen();
+  await gone.close();
+  expect(await failure(uploadBytes(`${gone.url}/upload`, csv, 5000))).toBe('unreachable ECONNREFUSED');
 });
