@@ -7,7 +7,7 @@ import { figuresJob } from './digest/figures/job.ts';
 import { scheduleJob } from './digest/schedule/job.ts';
 import { exportJob, linkJob } from './export/job.ts';
 import { homeJob } from './home/job.ts';
-import { outboxJob } from './outbox/job.ts';
+import { outboxJob } from './outbox.ts';
 import type { Queues } from './queue.ts';
 
 /** Every kind of background work. */

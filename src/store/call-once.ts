@@ -44,10 +44,11 @@ if not redis.call('ZSCORE', active, member) then wake(run, active, member) end
 return 1
 `);
 
-async function readCall(redis: RedisClient, runId: string, step: string): Promise<CallRecord | undefined> {
-  const json = await redis.hget(keys.run(runId), fieldOf(step));
-  return json === null ? undefined : JSON.parse(json);
-}
+const intendScript = lastingScript<string | null>(`
+if redis.call('EXISTS', KEYS[1]) == 0 then return false end
+redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
+return redis.call('HGET', KEYS[1], ARGV[1])
+`);
 
 /**
  * Writes the intent to make a call, unless there is one or a result. Returns what is stored then; undefined without a
@@ -59,10 +60,8 @@ export async function writeIntent(
   step: string,
   intent: { token: string; sinceMs: number },
 ): Promise<CallRecord | undefined> {
-  const field = fieldOf(step);
-  const changes = { [field]: JSON.stringify(intent) };
-  const isWritten = await updateHash(redis, keys.run(runId), changes, { [field]: undefined });
-  return isWritten ? intent : readCall(redis, runId, step);
+  const json = await intendScript(redis, [keys.run(runId)], [fieldOf(step), JSON.stringify(intent)]);
+  return json === null ? undefined : JSON.parse(json);
 }
 
 /** Makes calls that must not happen twice. */
@@ -87,7 +86,6 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
       const intent = { token: newToken(), sinceMs: now() };
       const clear = () => updateHash(redis, key, { [field]: undefined }, { [field]: JSON.stringify(intent) });
       const stored = await writeIntent(redis, run.id, step, intent);
-      // Another process has just taken its intent back, or the run has expired.
       if (stored === undefined) return { kind: 'inFlight', forMs: 0 };
       if ('result' in stored) return { kind: 'done', value: stored.result as T };
       if (stored.token !== intent.token) {
@@ -115,7 +113,8 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
     },
     /** Returns the result of such a call, if there is one. */
     async callResult(runId: string, step: string): Promise<{ result: unknown } | undefined> {
-      const call = await readCall(redis, runId, step);
+      const json = await redis.hget(keys.run(runId), fieldOf(step));
+      const call: CallRecord | undefined = json === null ? undefined : JSON.parse(json);
       return call !== undefined && 'result' in call ? call : undefined;
     },
   };

@@ -4,7 +4,7 @@ import type { JobContext } from '../../src/jobs/context.ts';
 import { exportJob, linkJob } from '../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../src/jobs/export/record.ts';
 import { done, runAgainIn } from '../../src/jobs/job.ts';
-import { outboxJob } from '../../src/jobs/outbox/job.ts';
+import { outboxJob } from '../../src/jobs/outbox.ts';
 import { defineRunJob, type RunJob, saveAs } from '../../src/jobs/run-job.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { OutboxMessage } from '../../src/slack/outbox.ts';

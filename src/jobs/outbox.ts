@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { done, type Job, runAgainIn } from '../job.ts';
+import { done, type Job, runAgainIn } from './job.ts';
 
 /** Delivers the latest version of one message to Slack; its `id` is the key. */
 export const outboxJob: Job = {
