@@ -141,7 +141,7 @@ describe('a link in the thread', () => {
     await scene.slack.until(() =>
       scene.slack.wire.calls.some(({ detail }) => String(detail.text).includes('🔒')),
     );
-    const undelivered = () => scene.world.redis.client.zcard('{docket}:messages:undelivered');
+    const undelivered = () => scene.world.redis.client.zcard('{docket}:runs:active:outbox');
     await vi.waitFor(async () => expect(await undelivered()).toBe(0), 5000);
     expect(scene.slack.messages).toHaveLength(3);
   });

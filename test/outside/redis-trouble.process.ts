@@ -59,7 +59,7 @@ describe.for([1, 2])('with %i bots', (bots) => {
       expect(world.platform.starts).toHaveLength(1);
       expect(world.slack.messages).toHaveLength(3);
       // The one that is done waits for the end of its link.
-      expect(await world.redis.client.zcard('{docket}:runs:active')).toBe(1);
+      expect(await world.redis.client.zcard('{docket}:runs:active:export')).toBe(1);
     });
 
     /** Asks again and again, as a person would, until it is not refused. */
