@@ -22,7 +22,6 @@ describe('the project that a request means', () => {
   test.each([
     ['is the one it names', { named: 'gamma' }, is(gamma)],
     ['is found whatever the case of its name', { named: 'bETA' }, is(beta)],
-    ['is the named one, in the channel of another too', { named: 'gamma', channel: 'C0ACME' }, is(gamma)],
     [
       'is the named one, if it lists the domain',
       { named: 'gamma', channel: 'C0BETA', domain: 'shared.io' },
@@ -38,21 +37,11 @@ describe('the project that a request means', () => {
       { named: 'delta' },
       { kind: 'unknownProject', known: ['acme', 'Beta', 'gamma'] },
     ],
-    [
-      'is none with an empty name',
-      { named: '' },
-      { kind: 'unknownProject', known: ['acme', 'Beta', 'gamma'] },
-    ],
     ["is the channel's", { channel: 'C0BETA2' }, is(beta)],
     ["is the channel's, if it lists the domain", { channel: 'C0BETA', domain: 'shared.io' }, is(beta)],
     ["is the domain's rather than the channel's", { channel: 'C0BETA', domain: 'docs.acme.com' }, is(acme)],
     ["is the domain's", { domain: 'api.acme.com' }, is(acme)],
     ['is asked for where several list the domain', { domain: 'shared.io' }, ask(beta, gamma)],
-    [
-      "is asked for where several list it and the channel's does not",
-      { channel: 'C0ACME', domain: 'shared.io' },
-      ask(beta, gamma),
-    ],
     ['is asked for where nothing tells', {}, ask(acme, beta, gamma)],
     [
       'is none where nobody lists the domain, each of those set up told once',
@@ -76,12 +65,6 @@ describe('the project that a request means', () => {
       is(open),
     );
   });
-
-  test('takes no domain when its list is empty', () => {
-    const agentOnly = project('agent');
-    expect(resolveProject([agentOnly], { channel: elsewhere })).toEqual(is(agentOnly));
-    expect(resolveProject([agentOnly], { channel: elsewhere, domain: 'docs.foo.com' })).toEqual(refused());
-  });
 });
 
 describe('the domain that a request without one means', () => {
@@ -89,13 +72,6 @@ describe('the domain that a request without one means', () => {
     [string, Project[], { named?: string; channel?: string }, string | undefined, string | undefined]
   >([
     ['is the only one of the named project', all, { named: 'GAMMA' }, 'docs.acme.com', 'shared.io'],
-    [
-      "is the only one of the channel's project",
-      [acme, project('one', { domains: ['one.io'], channels: ['C0ONE'] })],
-      { channel: 'C0ONE' },
-      'docs.acme.com',
-      'one.io',
-    ],
     [
       "is of the named project rather than of the channel's",
       all,
@@ -112,17 +88,9 @@ describe('the domain that a request without one means', () => {
       'api.acme.com',
     ],
     ['is not DOCS_DOMAIN if the named project refuses it', all, { named: 'acme' }, 'shared.io', undefined],
-    [
-      "is not DOCS_DOMAIN if the channel's project refuses it",
-      all,
-      { channel: 'C0ACME' },
-      'shared.io',
-      undefined,
-    ],
     ['is DOCS_DOMAIN if any project takes it', all, {}, 'docs.beta.io', 'docs.beta.io'],
     ['is none for a project that nobody set up', all, { named: 'delta' }, 'docs.beta.io', undefined],
     ['is none where several could be meant', all, {}, undefined, undefined],
-    ['is none of several of the only project', [acme], {}, undefined, undefined],
     ['is the only one of the only project', [gamma], {}, undefined, 'shared.io'],
     ['is DOCS_DOMAIN where any is taken', [open], {}, 'docs.foo.com', 'docs.foo.com'],
     ['is none where any is taken and none is set', [open], {}, undefined, undefined],

@@ -1,13 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createGate, type GateParts } from '../../src/commands/gate.ts';
-import { type CommandTools, createIntake } from '../../src/commands/intake.ts';
+import type { CommandTools } from '../../src/commands/intake.ts';
 import { createPolicy, type PermissionResult } from '../../src/policy.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { message } from '../../src/slack/blocks.ts';
 import type { Person } from '../../src/slack/reply.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
-import type { RunStore } from '../../src/store/runs.ts';
-import type { ThreadStore } from '../../src/store/threads.ts';
 import { NOW_MS } from '../support/builders.ts';
 import { aCaller } from '../support/commands/builders.ts';
 import { unread } from '../support/metrics.ts';
@@ -84,14 +82,6 @@ describe('who may not', () => {
       anAuditEntry({ user: { id: 'U0ANA', name: 'ana' }, subject: '', result }),
     ]);
   });
-
-  test('before Slack said who the bot is, is asked to try again', async () => {
-    const { pass, ran } = gateWith({ identity: () => undefined });
-    expect(await textOf(pass() as never)).toBe(
-      "I can't reach Slack's API right now, so nothing was started. Try again in a minute.",
-    );
-    expect(ran()).toBe(0);
-  });
 });
 
 describe('somebody of another workspace', () => {
@@ -146,25 +136,4 @@ test('a further permission that is missing ends it, and leaves an audit line abo
   );
   expect(text).toBe("You can't see this. Ask ana.");
   expect(await audited()).toMatchObject([{ subject: 'audit', result: 'refused: not permitted' }]);
-});
-
-describe('what goes wrong behind the gate', () => {
-  test('because Redis does not take it is reported, without a reference', async () => {
-    const intake = createIntake({
-      runs: { timeMs: () => Promise.reject(new Error('away')) } as unknown as RunStore,
-      threads: {} as ThreadStore,
-      readers: { isPublic: async () => false, isMember: async () => false },
-      wake: async () => {},
-      timeoutMs: 1000,
-      claimMs: 1000,
-      monotonicMs: () => 0,
-      metrics: unread,
-      log: createLog('silent', []),
-    });
-    const run = { id: 'r1', teamId: 'T0ACME', job: 'export', rev: 1, people: [] };
-    const { pass } = gateWith();
-    expect(await textOf(pass(aCaller(), () => intake.start(run, aCaller())) as never)).toBe(
-      "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.",
-    );
-  });
 });

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { createIntake, type IntakeParts, UserFacingError } from '../../src/commands/intake.ts';
+import {
+  createIntake,
+  handledMessage,
+  type IntakeParts,
+  retryStale,
+  UserFacingError,
+} from '../../src/commands/intake.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { createThreadStore } from '../../src/store/threads.ts';
@@ -32,7 +38,6 @@ function intakeWith(changes: Partial<IntakeParts> = {}) {
     intake,
     threads,
     woken,
-    tell: () => intake.appendToInbox('agent-thread', 't1', happened, request),
     refusal: async () => {
       const error = await intake
         .appendToInbox('agent-thread', 't1', happened, request)
@@ -57,24 +62,6 @@ test('what Redis comes to too late is refused, and was not kept', async () => {
   expect(await late.refusal()).toContain("I can't keep track of work right now");
   expect(await late.inbox()).toEqual([]);
   expect(late.woken).toEqual([]);
-});
-
-test('the deadline is what is left of the time limit, on the clock of Redis', async () => {
-  const deadlines: number[] = [];
-  const { tell } = intakeWith({
-    monotonicMs: () => 2000,
-    runs: {
-      ...createRunStore(redis.client),
-      appendToInbox: async (_job, _id, _what, deadlineMs) => {
-        deadlines.push(deadlineMs);
-        return 'gone';
-      },
-    },
-  });
-  const [seconds] = await redis.client.time();
-  await tell();
-  expect(deadlines[0]).toBeGreaterThanOrEqual(Number(seconds) * 1000 + 3000);
-  expect(deadlines[0]).toBeLessThan(Number(seconds) * 1000 + 5000 + 3000);
 });
 
 test('what was kept without an answer is reported as in doubt, and is stepped', async () => {
@@ -113,13 +100,18 @@ test('a new run is woken once it is kept, also by a repeat, and not when it is r
   expect(woken.slice(2)).toEqual(['agent-thread t3']);
 });
 
-test('a Redis that did not answer is asked again', async () => {
-  const { timeMs } = createRunStore(redis.client);
-  const answers = [() => Promise.reject(new Error('away')), timeMs];
-  const { intake } = intakeWith({
-    runs: { ...createRunStore(redis.client), timeMs: () => (answers.shift() ?? timeMs)() },
-  });
-  const tell = () => intake.appendToInbox('agent-thread', 't1', happened, request);
-  await expect(tell()).rejects.toThrow(UserFacingError);
-  expect(await tell()).toBe('gone');
+test('a click on a record that changed since it was read is tried again, and at last says so', async () => {
+  const left = ['stale', 'stale', 'done'] as const;
+  let tries = 0;
+  expect(await retryStale('link', async () => left[tries++] ?? 'done')).toBe('done');
+  expect(tries).toBe(3);
+  const given = await retryStale('export', async () => 'stale');
+  expect(given).toMatchObject({ text: 'This export is changing too fast right now. Click again.' });
+});
+
+test('a late click learns who was first, and whoever clicked twice nothing', () => {
+  const first = { id: 'U0ANA', name: 'ana', did: 'chose to leave it' };
+  expect(handledMessage(first, 'U0BEN')?.text).toBe('ana already chose to leave it.');
+  expect(handledMessage(first, 'U0ANA')).toBeUndefined();
+  expect(handledMessage(undefined, 'U0ANA')?.text).toMatch(/^Already handled/);
 });

@@ -32,14 +32,11 @@ test.each([
 
 test('Slack is not asked where nothing depends on it', async () => {
   const { isPublic, asked } = publicNow('C0DOCS');
-  expect(await canSee(visibleThread(aThread({ asked: { ...inDocs, isPublic: false } })), ben, isPublic)).toBe(
-    false,
-  );
-  expect(await canSee(visibleThread(aThread({ asked: inDocs, inDirectMessage: true })), ben, isPublic)).toBe(
-    false,
-  );
-  const guest = { ...ben, user: { id: 'U0GUS', fullMember: false } };
-  expect(await canSee(visibleThread(aThread({ asked: inDocs })), guest, isPublic)).toBe(false);
+  const sees = (thread: Parameters<typeof aThread>[0], viewer = ben) =>
+    canSee(visibleThread(aThread({ asked: inDocs, ...thread })), viewer, isPublic);
+  expect(await sees({ asked: { ...inDocs, isPublic: false } })).toBe(false);
+  expect(await sees({ inDirectMessage: true })).toBe(false);
+  expect(await sees({}, { ...ben, user: { id: 'U0GUS', fullMember: false } })).toBe(false);
   expect(asked).toEqual([]);
 });
 

@@ -74,22 +74,6 @@ describe('what it shows', () => {
 });
 
 describe('what needs somebody', () => {
-  test('stands before all else, each with [Answer], and is nobody else’s', async () => {
-    const { views, context, keep } = setting();
-    await keep({ id: 'one', domain: 'one.acme.com', state: 'unknown' });
-    await keep({
-      id: 'two',
-      domain: 'two.acme.com',
-      state: 'unknown',
-      requester: { id: 'U0BEN', name: 'ben' },
-    });
-    await homeJob.run(data, context);
-    expect(views[0]).toContain('Needs you (1)');
-    expect(views[0]?.match(/home\.answer/g)).toHaveLength(1);
-    expect(views[0]).toContain('Did the export of one.acme.com start?');
-    expect(views[0]).not.toContain('Did the export of two.acme.com start?');
-  });
-
   test('of thousands of followed threads those records alone are read that are this person’s or need them', async () => {
     const { views, context } = setting();
     const threads = createThreadStore(redis.client);
@@ -123,12 +107,4 @@ describe('what needs somebody', () => {
     expect(views[0]).toContain('Needs you (1)');
     expect(views[0]).toContain('Is this for the agent?');
   });
-});
-
-test('no way into a channel that has become private since', async () => {
-  const { views, context, keep } = setting();
-  await keep({ id: 'one', requester: { id: 'U0BEN', name: 'ben' } });
-  await homeJob.run(data, context);
-  await homeJob.run(data, { ...context, isPublic: async () => false });
-  expect(views.map((view) => view.includes('archives/'))).toEqual([true, false]);
 });

@@ -47,22 +47,6 @@ test.each([
   expect(reads(anEntry({ channel }))[0]).toContain(` · U0ANA "ana" · ${shown} · export`);
 });
 
-test('fifty usual lines fit; of fifty long ones those that do not are counted', () => {
-  const fifty = (entry: AuditEntry) => ({ done: Array.from({ length: 50 }, () => entry), refused: [] });
-  const usual = JSON.stringify(auditMessage(fifty(anEntry())).blocks);
-  expect(usual.split('se_3f9a77bd04c24a06')).toHaveLength(51);
-  expect(usual).not.toContain("don't fit");
-  const long = anEntry({ subject: '&'.repeat(200), result: '<'.repeat(200) });
-  const message = auditMessage(fifty(long));
-  expect(() => checkMessageBlocks(message.blocks, (prefix) => prefix)).not.toThrow();
-  const shown = JSON.stringify(message.blocks);
-  expect(shown).toMatch(/"\d+ older lines don't fit in one message\."/);
-  const lines = shown.split('se_3f9a77bd04c24a06').length - 1;
-  const rest = Number(/"(\d+) older/.exec(shown)?.[1]);
-  expect(lines).toBeGreaterThan(5);
-  expect(lines + rest).toBe(50);
-});
-
 test('whatever is in the log, Slack takes the message and nobody is notified', () => {
   const entry = fc
     .record({

@@ -55,17 +55,6 @@ function fakeBolt() {
     await reach('action', id, received);
     return acknowledged;
   }
-  /** Opens a menu, whose block has this id, and chooses the entry with this value. */
-  async function opensMenu(blockId: string, value: string) {
-    let acknowledged = 0;
-    const received = {
-      ack: async () => void acknowledged++,
-      body: fromClick,
-      action: { type: 'overflow', action_id: 'menu', block_id: blockId, selected_option: { value } },
-    };
-    await reach('action', 'menu', received);
-    return acknowledged;
-  }
   async function submits(callback: string, view: Payload = {}) {
     const acknowledged: unknown[] = [];
     await reach('view', callback, {
@@ -75,18 +64,9 @@ function fakeBolt() {
     });
     return acknowledged;
   }
-  async function chooses(callback: string, body: Payload = {}) {
-    let acknowledged = 0;
-    const received = {
-      ack: async () => void acknowledged++,
-      body: { ...fromMenu, callback_id: callback, ...body },
-    };
-    await reach('shortcut', callback, received);
-    return acknowledged;
-  }
   const happens = (name: string, event: Payload, body: Payload = { team_id: 'T0ACME' }) =>
     reach('event', name, { event: { ...event, type: name }, body });
-  return { app: app as unknown as App, types, clicks, opensMenu, submits, chooses, happens };
+  return { app: app as unknown as App, types, clicks, submits, happens };
 }
 
 const from = { ...typedByAna, user_name: 'ana.typed', trigger_id: 'trigger.1' };
@@ -96,16 +76,6 @@ const fromClick = {
   channel: { id: 'C0DOCS', name: 'docs' },
   trigger_id: 'trigger.2',
   response_url: 'https://hooks.example/2',
-};
-const fromMenu = {
-  type: 'message_action',
-  team: { id: 'T0ACME' },
-  user: { id: 'U0ANA', name: 'ana.chose' },
-  channel: { id: 'C0DOCS', name: 'docs' },
-  message_ts: '2.2',
-  message: { type: 'message', ts: '2.2', thread_ts: '1.1', user: 'U0BEN', text: 'Fix it' },
-  trigger_id: 'trigger.4',
-  response_url: 'https://hooks.example/4',
 };
 const fromModal = {
   team: { id: 'T0ACME' },
