@@ -120,7 +120,7 @@ describe('the manifest asks for what the code needs, and nothing else', () => {
 });
 
 describe('methods of the Web API', () => {
-  const called = [...read('src/slack/client.ts').matchAll(/\bcall\(\s*'([\w.]+)'/g)].map(
+  const called = [...read('src/slack/client.ts').matchAll(/\b(?:call\(\s*|method = )'([\w.]+)'/g)].map(
     ([, method]) => method,
   );
 
