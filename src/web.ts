@@ -1,10 +1,9 @@
 import { App, AuthorizationError, type Receiver } from '@slack/bolt';
 import packageJson from '../package.json' with { type: 'json' };
-import { bind } from './commands/bind.ts';
+import { bind, createModalOpener } from './commands/bind.ts';
 import { createGate, type GateParts } from './commands/gate.ts';
 import { registry } from './commands/index.ts';
 import { createIntake, createWake } from './commands/intake.ts';
-import { createModalOpener } from './commands/open-modal.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
 import { findRejectedKeys } from './jobs/alerts/admin-alert.ts';
 import type { FeatureContext } from './jobs/feature.ts';

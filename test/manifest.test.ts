@@ -14,7 +14,7 @@ import { watchItButton } from '../src/commands/export/modal.ts';
 import { registry } from '../src/commands/index.ts';
 import type { Caller, CommandTools } from '../src/commands/intake.ts';
 import { actionsOf } from '../src/commands/registry.ts';
-import { welcomeActions, welcomeMessage } from '../src/commands/welcome/welcome.ts';
+import { welcomeActions, welcomeMessage } from '../src/commands/workspace/workspace.ts';
 import { agentActions } from '../src/jobs/agent/thread/buttons.ts';
 import { ephemeralMessage, offerMessage } from '../src/jobs/agent/thread/ephemeral-view.ts';
 import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';

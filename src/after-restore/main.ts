@@ -1,15 +1,30 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { ZodError } from 'zod';
 import { readEnvFile } from '../config/env-file.ts';
 import { readPartialSettings, redisAddressOf } from '../config/settings.ts';
+import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
+import { applySendResult, updateInstruction, withoutFinal } from '../jobs/agent/thread/transitions.ts';
+import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
+import { type WatchRun, watchRun } from '../jobs/agent/watch/record.ts';
+import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';
+import { editionMessages } from '../jobs/digest/edition/view.ts';
+import { activate, type ScheduleRun, scheduleRun } from '../jobs/digest/schedule/record.ts';
+import { lastCompleteWeek } from '../jobs/digest/weeks.ts';
+import { startStep } from '../jobs/export/job.ts';
+import { type ExportRun, exportRun } from '../jobs/export/record.ts';
+import { cardKey, exportMessages, privateKey } from '../jobs/export/view.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
-import { defaultTiming } from '../runtime/timing.ts';
+import { defaultTiming, retention } from '../runtime/timing.ts';
+import { writeIntent } from '../store/call-once.ts';
 import { startEmbeddedRedis } from '../store/embedded/embedded-redis.ts';
 import { keys, setTagName } from '../store/keys.ts';
 import { type RedisAddress, tagNameOf } from '../store/redis/address.ts';
+import type { RedisClient } from '../store/redis/client.ts';
+import { askTime } from '../store/redis/clock.ts';
 import { connectForRequests } from '../store/redis/connections.ts';
+import { createRunStore } from '../store/runs.ts';
 import { checkSchema } from '../store/schema.ts';
-import { closeOpenWork, type OpenWork, textOf } from './open-work.ts';
 
 /** How long Redis may take to answer. */
 const CONNECT_MS = 5000;
@@ -59,5 +74,141 @@ async function closeAt(address: RedisAddress): Promise<OpenWork> {
     redis.disconnect();
   }
 }
+
+/** Counts of the closed work in restored data. */
+interface OpenWork {
+  /** Starts and instructions about which people are asked. */
+  exports: number;
+  instructions: number;
+  /** Digests that are not posted, and instructions, replies and clicks that are not read. */
+  skipped: number;
+}
+
+/** Returns the text that the command prints. */
+const textOf = ({ exports, instructions, skipped }: OpenWork) =>
+  `Exports whose start people are asked about: ${exports}
+Instructions to the agent that people are asked about: ${instructions}
+Digests, instructions, replies and clicks that are skipped: ${skipped}
+Start Docket now.
+`;
+
+/** The messages in a thread about one round. */
+const roundKeys = (threadId: string, n: number) => [`${threadId}.round.${n}`, `${threadId}.end.${n}`];
+
+/** An intent older than any call can be, so the result of its call is unknown. */
+const LONG_AGO_MS = 1;
+
+/**
+ * Changes restored data of a stopped Docket, so that nothing that may have happened since the backup is repeated unless
+ * a person decides so. Safe to repeat.
+ */
+export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
+  const runs = createRunStore(redis);
+  const nowMs = await askTime(redis);
+  const work: OpenWork = { exports: 0, instructions: 0, skipped: 0 };
+
+  /** Makes Docket search for these messages before it posts them, unless Slack is known to have or refuse them. */
+  async function search(messageKeys: readonly string[], sinceMs: number) {
+    for (const key of messageKeys.map(keys.message)) {
+      const delivery = JSON.parse((await redis.hget(key, 'json')) ?? '{}');
+      if (delivery.ts ?? delivery.refusal ?? delivery.postedAtMs) continue;
+      await redis.hset(key, 'json', JSON.stringify({ ...delivery, postedAtMs: sinceMs }));
+      if ((await redis.hlen(key)) === 1) await redis.pexpire(key, retention.runMs);
+    }
+  }
+
+  async function closeExport(run: ExportRun) {
+    const { id, attempt, resumed, joined, state } = run;
+    const ends = [`${id}.end.${attempt}.${resumed}`, privateKey(run, resumed)];
+    const cards = [false, true].map((inDirectMessage) => cardKey({ ...run, inDirectMessage }));
+    const shown = exportMessages(run).map(({ key }) => key);
+    const later = [...cards, ...ends, `${id}.progress`, `${id}.question.${attempt}`];
+    await search([...shown, ...later], run.sinceMs);
+    if (joined || !['accepted', 'postingCard', 'starting'].includes(state)) return;
+    const intent = { token: 'after-restore', sinceMs: LONG_AGO_MS };
+    const start = (await writeIntent(redis, id, startStep(run), intent)) ?? intent;
+    if (!('result' in start)) work.exports += 1;
+  }
+
+  async function closeThread({ run, inbox }: { run: ThreadRun; inbox: unknown[] }) {
+    const open = run.rounds.filter(({ ending }) => ending === undefined);
+    // The job may have been active since, in a round that the backup does not know.
+    const next = (run.rounds.at(-1)?.n ?? 0) + 1;
+    const ends = [...open.map(({ n }) => n), next].flatMap((n) => roundKeys(run.id, n));
+    const shown = threadMessages(withoutFinal(run)).map(({ key }) => key);
+    await search([threadCardKey(run), `${run.id}.instruction`, ...shown, ...ends], run.sinceMs);
+    const waiting = run.instructions.filter(({ state }) => state === 'waiting');
+    const asked = waiting.reduce((thread, one) => {
+      const sent = updateInstruction(thread, one.id, { state: 'sending', sentAtMs: one.atMs });
+      return applySendResult(sent, one, { kind: 'problem', problem: { why: 'unknown' } }, nowMs);
+    }, run);
+    // What its watch polled is skipped as well, so it joins once more.
+    if (asked !== run || inbox.length > 0)
+      await runs.saveStep({ ...asked, watched: false }, { consumed: inbox.length });
+    work.instructions += waiting.length;
+    work.skipped += inbox.length;
+  }
+
+  async function closeEdition(run: EditionRun) {
+    const others = [`${run.id}.failed`, `${run.id}.late`];
+    await search([...editionMessages(run).map(({ key }) => key), pagesKey(run), ...others], run.sinceMs);
+    if (run.state === 'collecting') {
+      await runs.unlist(run, true);
+      await redis.del(keys.run(run.id));
+      work.skipped += 1;
+    } else if (run.state !== 'ended') await runs.save(withoutFiles(run));
+  }
+
+  async function closeSchedule(run: ScheduleRun) {
+    await search([`${run.id}.test`, `${run.id}.created`], run.sinceMs);
+    if (run.state !== 'active') return;
+    if (run.nextAtMs <= nowMs) work.skipped += 1;
+    const next = activate(run, nowMs);
+    await runs.save({ ...next, sinceMs: run.sinceMs, failures: run.failures });
+    // A person may have sent it by hand.
+    const { name, range } = lastCompleteWeek(next.nextAtMs);
+    const edition = { id: weeklyId(run, name) };
+    await search([rootKey(edition), pagesKey(edition)], Date.parse(range.to));
+  }
+
+  /** A thread whose job is active stays idle until the watch wakes it. */
+  async function closeWatch({ threads: ids }: WatchRun) {
+    for (const id of ids) await ifFound(runs.loadWithInbox(id, threadRun), closeThread);
+  }
+
+  async function closeLink(run: ExportRun) {
+    const key = privateKey(run, 0);
+    await search([key, `${key}.${run.relinked + 1}`], run.sinceMs);
+  }
+
+  const closers: Record<string, (id: string) => Promise<void>> = {
+    'agent-thread': (id) => ifFound(runs.loadWithInbox(id, threadRun), closeThread),
+    'agent-watch': (id) => ifFound(runs.load(id, watchRun), closeWatch),
+    export: (id) => ifFound(runs.load(id, exportRun), closeExport),
+    digest: (id) => ifFound(runs.load(id, editionRun), closeEdition),
+    'digest-schedule': (id) => ifFound(runs.load(id, scheduleRun), closeSchedule),
+    link: (id) => ifFound(runs.load(id, exportRun), closeLink),
+  };
+
+  for (const { job, id } of await runs.active()) await closers[job]?.(id);
+  for (const key of await redis.zrange(keys.undelivered(), '0', '-1'))
+    await search([key], Number(await redis.hget(keys.message(key), 'behindSinceMs')));
+  return work;
+}
+
+/** A damaged record is skipped, as Docket does. */
+async function ifFound<T>(loading: Promise<T | undefined>, close: (found: T) => Promise<void>) {
+  const found = await loading.catch((error: unknown) => {
+    if (!(error instanceof ZodError)) throw error;
+  });
+  if (found !== undefined) await close(found);
+}
+
+/** A file cannot be searched in Slack, so no further one is shared. */
+const withoutFiles = (run: EditionRun): EditionRun => ({
+  ...run,
+  sections: run.sections.filter((section) => section !== 'csv'),
+  ...(run.csv?.state !== 'done' && { csv: undefined }),
+});
 
 if (import.meta.main) await main(process.env);

@@ -4,8 +4,7 @@ import { exportCommands } from './export/command.ts';
 import { answerHomeButton, homeEvents } from './home/home.ts';
 import { mergeRegistries } from './registry.ts';
 import { statusCommands } from './status/command.ts';
-import { welcomeCommands } from './welcome/welcome.ts';
-import { workspaceEvents } from './workspace/events.ts';
+import { workspaceCommands } from './workspace/workspace.ts';
 
 /** Everything that people can do, feature by feature. */
 export const registry = mergeRegistries([
@@ -14,6 +13,5 @@ export const registry = mergeRegistries([
   digestCommands,
   statusCommands,
   { buttons: [answerHomeButton], events: homeEvents },
-  welcomeCommands,
-  { events: workspaceEvents },
+  workspaceCommands,
 ]);

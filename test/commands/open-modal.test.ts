@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createModalOpener } from '../../src/commands/bind.ts';
 import type { UserFacingError } from '../../src/commands/intake.ts';
-import { createModalOpener } from '../../src/commands/open-modal.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { noticeView } from '../../src/slack/modals.ts';
 import { aCaller } from '../support/commands/builders.ts';

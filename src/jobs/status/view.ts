@@ -100,55 +100,48 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): M
 
 /** Problems, and their effect on people. */
 function problemLines(state: SystemState): Part[][] {
-  const { docs, slack, missingScopes, connected, redisMs } = state;
-  const { redisProblems, rejectedKeys = [], overdue = 0 } = state;
-  const lines: Part[][] = [];
-  if (redisMs === undefined)
-    lines.push([
+  const { docs, slack, missingScopes, redisProblems, rejectedKeys = [], overdue = 0 } = state;
+  const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
+  const lines: (Part[] | false | undefined)[] = [
+    state.redisMs === undefined && [
       { bold: "My database isn't answering" },
       ': nothing new starts, and running work is on hold.',
-    ]);
-  for (const text of redisProblems) lines.push([{ bold: 'My database has a problem' }, `: ${text}`]);
-  for (const key of rejectedKeys)
-    lines.push([...rejectedKeyLine(key), ' Nothing new starts with it until it is replaced.']);
-  if (docs?.answered === false)
-    lines.push([
+    ],
+    ...redisProblems.map((text): Part[] => [{ bold: 'My database has a problem' }, `: ${text}`]),
+    ...rejectedKeys.map((key): Part[] => [
+      ...rejectedKeyLine(key),
+      ' Nothing new starts with it until it is replaced.',
+    ]),
+    docs?.answered === false && [
       { bold: "The docs platform isn't answering" },
       ', last tried ',
       ago(docs),
       ': nothing new starts, and nobody sees the progress of running jobs.',
-    ]);
-  if (slack?.refused)
-    lines.push([
-      { bold: 'Slack refuses my token' },
+    ],
+    slack?.answered === false && [
+      { bold: slack.refused ? 'Slack refuses my token' : "Slack isn't answering" },
       ', last tried ',
       ago(slack),
-      ": messages don't arrive or update. Reinstall me, or set the new token.",
-    ]);
-  else if (slack?.answered === false)
-    lines.push([
-      { bold: "Slack isn't answering" },
-      ', last tried ',
-      ago(slack),
-      ': messages are late; nothing is lost.',
-    ]);
-  const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
-  for (const text of [...ofCalls, ...state.ownProblems])
-    lines.push([{ bold: 'This needs a fix' }, `: ${text}`]);
-  if (missingScopes.length > 0)
-    lines.push([
+      slack.refused
+        ? ": messages don't arrive or update. Reinstall me, or set the new token."
+        : ': messages are late; nothing is lost.',
+    ],
+    ...[...ofCalls, ...state.ownProblems].map((text): Part[] => [{ bold: 'This needs a fix' }, `: ${text}`]),
+    missingScopes.length > 0 && [
       { bold: 'I was installed without ' },
       { code: missingScopes.join(', ') },
       ': features that need it fail. Replace my manifest and reinstall me.',
-    ]);
-  if (connected === false)
-    lines.push([{ bold: "Slack can't reach me" }, ' here right now: commands may get no answer.']);
-  if (overdue > 0)
-    lines.push([
+    ],
+    state.connected === false && [
+      { bold: "Slack can't reach me" },
+      ' here right now: commands may get no answer.',
+    ],
+    overdue > 0 && [
       { bold: 'Work is stuck' },
       `: ${formatCount(overdue)} ${overdue === 1 ? 'task is' : 'tasks are'} more than a minute overdue. New requests are saved, but run late.`,
-    ]);
-  return lines;
+    ],
+  ];
+  return lines.filter((line) => Array.isArray(line));
 }
 
 /** The unknown parts, in one line. */

@@ -1,9 +1,9 @@
 import type { InputBlock, ModalView } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
+import { withOrigin } from '../../../src/commands/bind.ts';
 import { askAgentButton, askModals } from '../../../src/commands/digest/ask.ts';
 import { type CommandTools, UserFacingError } from '../../../src/commands/intake.ts';
-import { withOrigin } from '../../../src/commands/open-modal.ts';
 import type { ModalValues, SubmitResult } from '../../../src/commands/registry.ts';
 import { threadRun } from '../../../src/jobs/agent/thread/record.ts';
 import type { AskButton } from '../../../src/jobs/digest/buttons.ts';

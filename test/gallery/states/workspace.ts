@@ -1,6 +1,6 @@
 import { helpMessage } from '../../../src/commands/command.ts';
 import { registry } from '../../../src/commands/index.ts';
-import { welcomeMessage } from '../../../src/commands/welcome/welcome.ts';
+import { welcomeMessage } from '../../../src/commands/workspace/workspace.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';

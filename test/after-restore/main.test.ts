@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closeOpenWork } from '../../src/after-restore/open-work.ts';
+import { closeOpenWork } from '../../src/after-restore/main.ts';
 import { editionRun, rootKey } from '../../src/jobs/digest/edition/record.ts';
 import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
 import { keys } from '../../src/store/keys.ts';

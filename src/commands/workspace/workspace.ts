@@ -36,11 +36,13 @@ export const welcomeMessage = (teamId: string, channel: string): OutboxMessage =
   }),
 });
 
+const id = z.string().regex(/^[A-Z0-9]{2,30}$/);
+const idChanged = z.object({ old_channel_id: id, new_channel_id: id });
 const joined = z.object({ user: z.string(), channel: z.string() });
 
-/** Greets a channel to which the app was added, unless it is known there. Slack sends the event for everybody who joins. */
-const welcomeEvents: readonly EventListener[] = [
+const events: readonly EventListener[] = [
   {
+    // Greets a channel to which the app was added, unless it is known there. Slack sends it for everybody who joins.
     event: 'member_joined_channel',
     subscriptions: { member_joined_channel: 'channels:read' },
     async handle(event, _envelope, { identity, ownPosts, publish }) {
@@ -52,9 +54,28 @@ const welcomeEvents: readonly EventListener[] = [
         await publish(teamId, welcomeMessage(teamId, channel), 1);
     },
   },
+  {
+    event: 'channel_id_changed',
+    subscriptions: { channel_id_changed: 'groups:read' },
+    async handle(event, _envelope, { identity, changeChannelId, log }) {
+      const read = idChanged.safeParse(event);
+      if (!read.success) return;
+      const { old_channel_id: known, new_channel_id: present } = read.data;
+      await changeChannelId(identity.teamId, known, present);
+      log.info({ known, present }, 'the id of a channel has changed');
+    },
+  },
+  ...['app_uninstalled', 'tokens_revoked'].map(
+    (event): EventListener => ({
+      event,
+      subscriptions: { [event]: undefined },
+      handle: (_event, _envelope, { checkToken }) => checkToken(),
+    }),
+  ),
 ];
 
-export const welcomeCommands = {
+/** Greets channels, and handles changes of the app's workspace. */
+export const workspaceCommands = {
   buttons: [howButton],
-  events: welcomeEvents,
+  events,
 } satisfies Partial<Registry>;
