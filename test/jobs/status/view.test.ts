@@ -5,9 +5,9 @@ import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import { detailsMessage, statusMessage } from '../../../src/jobs/status/view.ts';
+import { aState } from '../../gallery/states/workspace.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';
-import { aState } from '../../support/jobs/status/builders.ts';
 
 test('whatever the exports are called, Slack takes it and nobody is notified', () => {
   fc.assert(
