@@ -4,7 +4,7 @@ import { ReplyError } from 'ioredis';
 import { z } from 'zod';
 import type { Limits } from '../jobs/limits.ts';
 import type { RunRequest } from '../jobs/request.ts';
-import { type ConversationReaders, mayAct, type Viewer, type VisibleKind } from '../jobs/visibility.ts';
+import { type ConversationReaders, canSee, type Viewer, type VisibleKind } from '../jobs/visibility.ts';
 import { personName } from '../jobs/wording-view.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Permission } from '../policy.ts';
@@ -224,7 +224,12 @@ export function createIntake(parts: IntakeParts) {
     ): Promise<R> {
       const run = await readInTime(runs.load(runId, record), caller);
       if (run?.teamId !== caller.teamId) throw new UserFacingError(gone);
-      if (await mayAct(visible(run), caller, readers)) return run;
+      const about = visible(run);
+      if (await canSee(about, caller, readers.isPublic)) return run;
+      // On Home and in other conversations, only Slack knows the members of a private channel.
+      const { channel } = about.place ?? about.asked;
+      const isMember = !about.inDirectMessage && (await readers.isMember(channel, caller.user.id));
+      if (isMember) return run;
       throw new UserFacingError(hidden);
     },
   };

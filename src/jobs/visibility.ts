@@ -69,15 +69,3 @@ export async function filterVisible<T>(
   const seen = await Promise.all(items.map((item) => canSee(visibleOf(item), viewer, limitedIsPublic)));
   return items.filter((_, index) => seen[index]);
 }
-
-/** Whether this person may act on it from any place: as `canSee`, or as a member of its conversation. */
-export async function mayAct(
-  visible: Visible,
-  viewer: Viewer,
-  { isPublic, isMember }: ConversationReaders,
-): Promise<boolean> {
-  if (await canSee(visible, viewer, isPublic)) return true;
-  return (
-    !visible.inDirectMessage && (await isMember((visible.place ?? visible.asked).channel, viewer.user.id))
-  );
-}
