@@ -8,6 +8,7 @@ const texts = operatorTexts();
 
 /** Parts of texts that have a row, and what operators do not read in the log or at the start. */
 const WITHOUT_ROW = [
+  'Start Docket now.',
   "Unset it to use Slack's own.",
   "Set it to the base address of the docs platform's API.",
   'Check the plan (exports need Enterprise)',
