@@ -28,14 +28,11 @@ export interface GateParts {
 /** Maximum delay of an answer by an audit line; the log has it as well. */
 const AUDIT_TIMEOUT_MS = 200;
 
-const personUnknown = message([
-  ['Slack took too long to say who you are, so nothing was started. Try again in a moment.'],
-]);
-const scopeMissing = message([[missingScopeText]]);
-const slackUnavailable = message([
-  ["I can't reach Slack's API right now, so nothing was started. Try again in a minute."],
-]);
-const otherWorkspace = message([['This Docket belongs to another workspace. Nothing was started.']]);
+const personUnknown =
+  'Slack took too long to say who you are, so nothing was started. Try again in a moment.';
+const slackUnavailable =
+  "I can't reach Slack's API right now, so nothing was started. Try again in a minute.";
+const otherWorkspace = 'This Docket belongs to another workspace. Nothing was started.';
 
 const outdatedMessage = (what: string, instead: string) =>
   message([[`This ${what} is from another version of me and no longer works. ${instead}`]]);
@@ -77,12 +74,12 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
     const { user, channel } = unverified;
     const verdict = await policy.check(user.id, may, { external: teamId !== unverified.teamId });
     if (verdict.kind === 'allowed') return verdict.person;
-    const { result, reason, reply } = refusalOf(verdict, may);
+    const { result, reason, text } = refusalOf(verdict, may);
     metrics.refusals.add({ reason });
     const about = { what, user: user.id, channel: channel.id, team: unverified.teamId, subject, result };
     log.warn(about, 'a request was refused');
     await writeAudit(what, unverified, { subject, result: `refused: ${result}` });
-    throw new UserFacingError(reply);
+    throw new UserFacingError(message([[text]]));
   }
 
   return {
@@ -97,7 +94,7 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
         const bot = identity();
         if (bot === undefined) {
           metrics.refusals.add({ reason: 'slack_away' });
-          throw new UserFacingError(slackUnavailable);
+          throw new UserFacingError(message([[slackUnavailable]]));
         }
         const { teamId, botUserId, url: workspaceUrl } = bot;
         const { id, name, fullMember } = await authorize(what, may, unverified, teamId);
@@ -132,16 +129,13 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
 function refusalOf(
   verdict: Exclude<PermissionResult, { kind: 'allowed' }>,
   may: Permission,
-): { result: string; reason: Refusal; reply: Message } {
+): { result: string; reason: Refusal; text: string } {
   if (verdict.kind === 'unknown')
     return verdict.missingScope
-      ? { result: 'not known to Slack', reason: 'missing_scope', reply: scopeMissing }
-      : { result: 'not known in time', reason: 'person_unknown', reply: personUnknown };
+      ? { result: 'not known to Slack', reason: 'missing_scope', text: missingScopeText }
+      : { result: 'not known in time', reason: 'person_unknown', text: personUnknown };
   if (verdict.outsider)
-    return { result: 'another workspace', reason: 'another_workspace', reply: otherWorkspace };
-  return {
-    result: 'not permitted',
-    reason: 'not_permitted',
-    reply: message([[notPermittedText(may, verdict.ask)]]),
-  };
+    return { result: 'another workspace', reason: 'another_workspace', text: otherWorkspace };
+  const text = notPermittedText(may, verdict.ask);
+  return { result: 'not permitted', reason: 'not_permitted', text };
 }

@@ -249,16 +249,13 @@ const ENQUEUE_TIMEOUT_MS = 400;
 
 /** Returns what wakes the runs of requests, by `enqueue`. */
 export function createWake(enqueue: (run: WokenRun) => Promise<void>, log: Log): Wake {
-  async function queue(run: WokenRun) {
+  return async (run) => {
     // The answer to the request goes first.
     await nextTurn();
-    try {
-      await withTimeout(ENQUEUE_TIMEOUT_MS, enqueue(run));
-    } catch (error) {
+    await withTimeout(ENQUEUE_TIMEOUT_MS, enqueue(run)).catch((error: unknown) => {
       log.warn({ err: error, run: run.id }, 'saved but not queued; sweeper will retry');
-    }
-  }
-  return (run) => void queue(run);
+    });
+  };
 }
 
 const alreadyHandled = message([['Already handled: see the latest message in this thread.']]);

@@ -53,16 +53,12 @@ export const projectMissingText = ({ project }: { project: string }) =>
 /** A line of `/docs-status`. */
 export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: name }, ' — ', ...parts];
 
-/** Such as "3 exports and 1 digest"; empty if there is none. */
-function workText(work: readonly { count: number; what: string }[]): string {
-  const texts = work.map(({ count, what }) => `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`);
-  return [texts.slice(0, -1).join(', '), ...texts.slice(-1)].filter((text) => text !== '').join(' and ');
-}
-
 /** Such as "3 exports and 1 digest wait"; empty if there is none. */
 export function workWaitsText(work: readonly { count: number; what: string }[]): string {
+  if (work.length === 0) return '';
+  const texts = work.map(({ count, what }) => `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`);
   const isOne = work.length === 1 && work[0]?.count === 1;
-  return work.length === 0 ? '' : `${workText(work)} ${isOne ? 'waits' : 'wait'}`;
+  return `${new Intl.ListFormat('en-GB').format(texts)} ${isOne ? 'waits' : 'wait'}`;
 }
 
 export const waitingText = (waiting: number): string =>

@@ -63,7 +63,6 @@ export const exportCommand = defineCommand({
       flags: { project: projectFlag },
       summary: 'Watch an export that was started elsewhere',
       example: watchExample,
-      tooManyArgs: () => ['Type one job ID, such as ', { code: watchExample }, '.'],
       run: watchTyped,
     }),
     subcommand({

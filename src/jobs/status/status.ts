@@ -83,10 +83,5 @@ export function createSystemStatus(parts: SystemParts) {
   };
 }
 
-function latest(
-  one: HealthSnapshot | undefined,
-  other: HealthSnapshot | undefined,
-): HealthSnapshot | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return one.atMs >= other.atMs ? one : other;
-}
+const latest = (...snapshots: (HealthSnapshot | undefined)[]) =>
+  snapshots.filter((one) => one !== undefined).toSorted((one, other) => other.atMs - one.atMs)[0];
