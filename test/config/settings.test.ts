@@ -44,20 +44,8 @@ describe('settings', () => {
           channels: [],
         },
       ],
-      allow: { export: ['everyone'], agent: ['everyone'], digest: ['everyone'], admin: [] },
       links: 'thread',
       replies: 'auto',
-      limits: {
-        exportStatusPerSecond: 5,
-        followUpsPerHour: 100,
-        analyticsPerHour: 100,
-        watchHours: 6,
-        exportsPerPerson: 10,
-        exportsPerChannel: 30,
-        threadsPerPerson: 100,
-        instructionCharacters: 8000,
-        instructionsWaiting: 100,
-      },
       docsDomain: undefined,
       proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
       redisUrl: undefined,
@@ -66,36 +54,6 @@ describe('settings', () => {
       dataDir: './data',
       metricsAddress: expect.any(BlockList),
       logLevel: 'info',
-    });
-  });
-
-  test('are all read', () => {
-    expect(
-      readSettings({
-        ...sound,
-        DOCKET_ROLE: 'worker',
-        SLACK_API_URL: 'http://127.0.0.1:4000/api',
-        PORT: '0',
-        HEALTH_PORT: '3001',
-        DOCS_API_KEY_PREFIX: 'adm_',
-        DOCS_PROJECT_ID: 'prj_1',
-        DOCS_DOMAIN: 'Docs.Acme.com',
-        REDIS_URL: 'rediss://:pw@redis.example:6380',
-        REDIS_ALLOW: 'volatile, eviction,',
-        DATA_DIR: '/var/lib/docket',
-        LOG_LEVEL: 'debug',
-      }),
-    ).toMatchObject({
-      role: 'worker',
-      slackApiUrl: 'http://127.0.0.1:4000/api/',
-      port: 0,
-      healthPort: 3001,
-      projects: [{ name: 'default', projectId: 'prj_1' }],
-      docsDomain: 'docs.acme.com',
-      redisUrl: 'rediss://:pw@redis.example:6380',
-      redisAllow: ['volatile', 'eviction'],
-      dataDir: '/var/lib/docket',
-      logLevel: 'debug',
     });
   });
 

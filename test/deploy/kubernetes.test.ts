@@ -92,16 +92,6 @@ test.each(running)('%s keeps to the restricted pod security standard', (_, { spe
     });
 });
 
-test.each(['web', 'worker'])('%s runs twice, and is asked whether it lives and is ready', (role) => {
-  const [, manifest] = all.find(([name]) => name === `${role}.yaml Deployment`) ?? [];
-  expect(manifest?.spec.replicas).toBe(2);
-  const [container] = containersOf(manifest as Manifest);
-  expect(container?.env).toContainEqual({ name: 'DOCKET_ROLE', value: role });
-  expect(container?.livenessProbe?.httpGet).toEqual({ path: '/healthz', port: 'http' });
-  expect(container?.readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'http' });
-  expect(container?.ports.map(({ name }) => name)).toContain('http');
-});
-
 test('every selector finds pods', () => {
   const labels = running.map(([, { spec }]) => spec.template.metadata.labels);
   const selectors = all.flatMap(([name, { kind, spec }]) => {

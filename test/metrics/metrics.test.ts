@@ -41,18 +41,3 @@ test('a value outside the list of its label makes no series of its own', async (
     HOSTILE.length + 1,
   );
 });
-
-test('a gauge shows what it was last given, and nothing where that is nothing', async () => {
-  const metrics = someMetrics();
-  const shown = async (name: string) =>
-    readSamples(await metrics.expose()).filter((one) => one.name === name);
-  expect(await shown('docket_rejected_keys')).toEqual([]);
-  metrics.rejectedKeys.replace([[{}, 2]]);
-  metrics.queueJobs.replace([[{ queue: 'docs-export', state: 'waiting' }, 3]]);
-  expect((await shown('docket_rejected_keys')).map(({ value }) => value)).toEqual([2]);
-  expect(await shown('docket_queue_jobs')).toHaveLength(1);
-  metrics.rejectedKeys.replace([]);
-  metrics.queueJobs.replace([]);
-  expect(await shown('docket_rejected_keys')).toEqual([]);
-  expect(await shown('docket_queue_jobs')).toEqual([]);
-});

@@ -10,11 +10,8 @@ const aLog = (level: LogLevel = 'trace', secrets: string[] = [KEY]) => keptLog(l
 describe('scrubbing', () => {
   test.each([
     ['a bot token', 'token xoxb-12-34-AbC_d.e refused', 'token xox… refused'],
-    ['a user token', 'xoxp-1', 'xox…'],
-    ['an app token', '"xapp-1-A0-b"', '"xox…"'],
     ['a rotated token', 'xoxe.xoxb-1-abc', 'xoxe.xox…'],
     ['a bearer header', '{"authorization":"Bearer abc.DEF-1~2+3/4="}', '{"authorization":"Bearer …"}'],
-    ['a bearer header in small letters', 'bearer abc', 'bearer …'],
     ['a basic header', 'Basic dXNlcjpwdw==', 'Basic …'],
     [
       'a presigned link',
@@ -23,12 +20,8 @@ describe('scrubbing', () => {
     ],
     ['a response address', '"https://hooks.slack.com/commands/T1/2/s3cret"', '"https://hooks.slack.com/…"'],
     ['an address with a fragment', 'https://a.example#s3cret', 'https://a.example/…'],
-    ['an address with a query only', 'https://a.example?s3cret', 'https://a.example/…'],
-    ['an address with a port', 'http://127.0.0.1:4000/x', 'http://127.0.0.1:4000/…'],
     ['a web socket', 'wss://wss.slack.com/link/?ticket=s3cret', 'wss://wss.slack.com/…'],
-    ['capitals', 'HTTPS://Bundles.example/s3cret', 'HTTPS://Bundles.example/…'],
     ['two addresses', 'https://a.b/s3cret,https://c.d/s3cret', 'https://a.b/…'],
-    ['a host alone', 'no route to https://bundles.example', 'no route to https://bundles.example'],
     ['ordinary words', 'basically a bearer of news, maxapp', 'basically a bearer … news, maxapp'],
     ['a password for Redis', 'redis://:s3cret@redis.example:6379/0', 'redis://redis.example:6379/…'],
     [
@@ -36,20 +29,10 @@ describe('scrubbing', () => {
       'redis://:s3cret@redis.example:6379',
       'redis://redis.example:6379',
     ],
-    ['a user and a password', 'rediss://docket:s3cret@redis.example', 'rediss://redis.example'],
     ['a password with an @', 'redis://:s3@cret@redis.example:6379', 'redis://redis.example:6379'],
-    ['a password for a site', 'https://ana:s3cret@docs.example', 'https://docs.example'],
   ])('%s', (_, line, expected) => {
     expect(scrub(line, [])).toBe(expected);
     expect(scrub(`{"msg":"connect ${line} failed"}`, [])).toBe(`{"msg":"connect ${expected} failed"}`);
-  });
-
-  test.each([
-    ['brackets', 'https://bundles.example/docs(1).zip?X-Signature=s3cret'],
-    ['an apostrophe', "https://bundles.example/ana's.zip?X-Signature=s3cret"],
-    ['a bar', 'https://bundles.example/a|b?X-Signature=s3cret'],
-  ])('an address with %s in it goes to its end', (_, address) => {
-    expect(scrub(`GET ${address} failed`, [])).toBe('GET https://bundles.example/… failed');
   });
 });
 
@@ -148,11 +131,5 @@ describe('repeated trouble', () => {
     passes(1);
     report(coded('ECONNREFUSED'), 'trouble with Redis');
     expect(told()).toBe(2);
-  });
-
-  test('trouble that never is the same twice fills no memory', () => {
-    const { report, told } = aCalmLog();
-    for (let times = 0; times < 500; times++) report(coded(`E${times}`), 'trouble');
-    expect(told()).toBe(500);
   });
 });

@@ -50,14 +50,6 @@ describe('by default', () => {
     expect(await ask({ [name]: value })).toBe(403);
   });
 
-  test('no page of another site, and no other server of this machine', async () => {
-    const ask = await served();
-    const host = '127.0.0.1:3000';
-    expect(await ask({ host, origin: 'http://127.0.0.1:3000' })).toBe(200);
-    for (const origin of ['null', 'https://evil.example', 'http://localhost:3000', 'http://127.0.0.1:3001'])
-      expect(await ask({ host, origin })).toBe(403);
-  });
-
   test.each(['docs.example.com', 'localhost.evil.example', '127.0.0.1.evil.example:3000', '10.0.0.7:3000'])(
     'nor under another name, as a page in a browser or a proxy that keeps the name: %s',
     async (host) => {

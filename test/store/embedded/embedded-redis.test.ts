@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OperatorError } from '../../../src/runtime/operator-error.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../../src/store/embedded/embedded-redis.ts';
-import { findServer } from '../../../src/store/embedded/redis-server.ts';
 
 const searchPath = process.env.PATH ?? '';
 /** Why each Redis ended by itself, also during its start. */
@@ -195,13 +194,6 @@ describe('a second Docket on the same folder', () => {
     await first.kill();
     await start();
   });
-});
-
-test('a path with spaces and other letters works', async () => {
-  // Valkey 8 reads no quotation marks in its arguments.
-  const name = basename(findServer(searchPath)) === 'redis-server' ? 'Dóc "ket" \'s data' : "Dócket's data";
-  const redis = await start({ dataDir: join(base, name) });
-  expect(await clientOf(redis).ping()).toBe('PONG');
 });
 
 test('without a server on the PATH the error names the fix', async () => {

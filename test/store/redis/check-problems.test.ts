@@ -27,10 +27,6 @@ test.each([
   expect(found(changes)).toEqual(expected);
 });
 
-test('a node of a cluster is fine at the address of one', () => {
-  expect(found({ redis_mode: 'cluster' }, 'redis+cluster://127.0.0.1')).toEqual([]);
-});
-
 test('a text repeats nothing of a server but words', () => {
   const policy = `evil](https://evil.example) ${'x'.repeat(100)}`;
   const [problem] = problemsOf({ ...info, maxmemory_policy: policy }, single);
