@@ -33,7 +33,7 @@ const TIME_MS = 300;
 export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
   const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
   const { redis, queues, stores } = await connectRole(connectForRequests, settings, parts);
-  const { runs, threads, audit } = stores;
+  const { audit } = stores;
   const { receiver, connected } = await createReceiver(settings, parts);
   const bolt = createBolt(settings, parts, receiver);
 
@@ -54,13 +54,8 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
   });
   const features: FeatureContext = {
-    ...stores,
-    outbox,
-    isPublic: readers.isPublic,
+    ...{ ...stores, outbox, projects, limits, timing, isPublic: readers.isPublic },
     workspaceUrl: () => identity.current()?.url,
-    projects,
-    limits,
-    timing,
   };
   const systemStatus = createSystemStatus({
     snapshots: parts.health.snapshots,
@@ -94,15 +89,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   });
   const openModal = createModalOpener({ ...parts, timeoutMs: timing.modalMs });
   const tools: GateParts['tools'] = {
-    intake,
-    outbox,
-    projects,
-    docsDomain,
-    links,
-    replyMode,
-    limits,
-    names,
-    ...readers,
+    ...{ intake, outbox, projects, docsDomain, links, replyMode, limits, names, ...readers },
     loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
     auditLines: audit.latest,
     systemStatus,
@@ -126,13 +113,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     gate: createGate({ ...parts, tools, audit, identity: identity.current }),
     identity: identity.current,
     eventTools: {
-      ...parts,
-      threads,
-      runs,
-      wake,
-      ownPosts: stores.ownPosts,
-      publish,
-      updateHome,
+      ...{ ...parts, ...stores, wake, publish, updateHome },
       async changeChannelId(...change) {
         await stores.channelIds.change(...change);
         await parts.channelIds.refresh();
