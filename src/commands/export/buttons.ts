@@ -24,9 +24,7 @@ import { defineButton } from '../registry.ts';
 import { acceptExport } from './start.ts';
 
 /** The buttons that restart or end a run. */
-export const runButtons = (
-  ['startAgain', 'leave', 'tryAgain', 'checkNow', 'newLink', 'notify', 'refresh'] as const
-).map((name) =>
+export const runButtons = (Object.keys(transitions) as TransitionName[]).map((name) =>
   defineButton({
     action: exportActions[name],
     may: 'export',

@@ -1,8 +1,9 @@
 import { readDomain } from '../../domain.ts';
-import { cardPermalink, MAX_OTHERS } from '../../jobs/export/feature.ts';
+import { cardPermalink, someExports } from '../../jobs/export/feature.ts';
 import { runningMessage, site, targetButtons, threadButtons } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
+  type ExportTarget,
   exportActions,
   exportQuotas,
   exportRun,
@@ -26,15 +27,11 @@ import { cut, formatCount, sanitizeUserText, singleLine } from '../../slack/text
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { pathsOn } from './args.ts';
 
-/** A requested export; `domain` and `project` are as typed. */
-export interface ExportRequest {
+/** A requested export: `domain` and `project` as typed, `paths` as `readPaths` returns them. */
+export type ExportRequest = Omit<ExportTarget, 'domain' | 'project'> & {
   domain: string | undefined;
-  project: string | undefined;
-  version: string | undefined;
-  /** As `readPaths` returns them. */
-  paths: string[] | undefined;
-  privately: boolean;
-}
+  project?: string | undefined;
+};
 
 /** What a request still lacks. `missing`: a form has to ask for the field. `refused`: the problem, with its fix. */
 interface Unresolved {
@@ -271,11 +268,11 @@ export async function findExportJob(
   caller: Caller,
   tools: CommandTools,
 ) {
-  const { teamId, user, channel } = caller;
+  const { teamId, user } = caller;
   const names = searchedProjects(tools.projects, named);
   const runs = await tools.intake.read(caller, async ({ runs }) => {
     const [{ runs: active }, own] = await Promise.all([
-      runs.someOf(exportRun, 'export', exportQuotas(teamId, user.id, channel.id), MAX_OTHERS),
+      someExports(teamId, caller, runs),
       runs.ofPerson(teamId, user.id),
     ]);
     return [...active, ...(await runs.loadAll(own, exportRun))];

@@ -67,8 +67,7 @@ export const exportFeature: Feature = {
   status: {
     first: true,
     async lines(teamId, viewer, context) {
-      const quotas = exportQuotas(teamId, viewer.user.id, viewer.channel.id);
-      const some = await context.runs.someOf(exportRun, 'export', quotas, MAX_OTHERS);
+      const some = await someExports(teamId, viewer, context.runs);
       const parts = { ...context, workspaceUrl: context.workspaceUrl() };
       const { lines, count } = await runningExports(some, viewer, parts, MAX_STATUS_LINES);
       if (lines.length === 0) return [[title, ' — none running']];
@@ -79,7 +78,14 @@ export const exportFeature: Feature = {
 };
 
 /** Maximum number of other people's exports in other channels checked for one list. */
-export const MAX_OTHERS = 50;
+const MAX_OTHERS = 50;
+
+/** Loads exports that a person may see from a conversation: theirs, its own, and some others. */
+export const someExports = (
+  teamId: string,
+  { user, channel }: Viewer,
+  runs: Pick<FeatureContext['runs'], 'someOf'>,
+) => runs.someOf(exportRun, 'export', exportQuotas(teamId, user.id, channel.id), MAX_OTHERS);
 
 /**
  * Returns a line for each run that this person may see, oldest first, at most `max`, and their number if it is known.

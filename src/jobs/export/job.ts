@@ -9,7 +9,7 @@ import { failureOfPoll, lookUpJob, nextPollMs, pollInMs, pollRateLimit } from '.
 import { lookupRetryMs, nextFailure, slackRetryMs } from '../retry.ts';
 import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
 import { exportNeeds } from './feature.ts';
-import { noPlaceMessage, site } from './progress-view.ts';
+import { site } from './progress-view.ts';
 import {
   type DoneEnding,
   type Ending,
@@ -338,11 +338,13 @@ async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise
 /** Answers the requester privately if no message stays, and waits until the links expire. */
 async function handleEnded(run: ExportRun, context: JobContext): Result {
   const { ending, earlier } = run;
-  const isWithoutPlace = ending?.kind === 'noPlace';
-  if (isWithoutPlace || isRetracted(run)) {
-    const name = `${isWithoutPlace ? 'no-place' : 'refused'}.${run.attempt}`;
-    const message = isWithoutPlace ? noPlaceMessage(run, ending.code) : retractedMessage(run);
-    const inMs = await reportPrivately(run, { name, userId: run.requester.id, message }, context);
+  if (ending?.kind === 'noPlace' || isRetracted(run)) {
+    const report = {
+      name: `refused.${run.attempt}`,
+      userId: run.requester.id,
+      message: retractedMessage(run),
+    };
+    const inMs = await reportPrivately(run, report, context);
     if (inMs > 0) return runAgainIn(inMs);
   }
   const latest = ending?.kind === 'done' ? ending : undefined;

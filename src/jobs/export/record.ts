@@ -145,9 +145,6 @@ export const exportQuotas = (teamId: string, userId: string, channel: string): s
   ...(channel === '' ? [] : [['exports', teamId, channel].join(':')]),
 ];
 
-/** Returns the short reference of a run, used in messages and log lines. */
-export const refOf = (runId: string) => runId.slice(0, 8);
-
 /** The target of an export: `project` is a name in the settings, `domain` a host name. */
 export type ExportTarget = Pick<ExportRun, 'project' | 'domain' | 'version' | 'paths' | 'privately'>;
 
@@ -226,10 +223,6 @@ export function jobIdOf(run: ExportRun): string {
   if (run.jobId === undefined) throw new Error('a run in this state has an export job');
   return run.jobId;
 }
-
-/** Whether only the requester gets the link, or got it. Later links then stay out of the thread. */
-export const isPrivate = ({ privately, ending }: ExportRun) =>
-  privately || (ending?.kind === 'done' && ending.privately === true);
 
 /** Returns the latest link: while a further one is made, or if it fails, the previous one. */
 export const latestLink = ({ ending, earlier }: ExportRun): DoneEnding | undefined =>

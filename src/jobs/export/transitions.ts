@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ExportJob } from '../../docs-api/schemas.ts';
 import { MAX_SNAPSHOTS } from '../polling.ts';
-import { type Ending, type ExportRun, exportClaim, fractionOf, isPrivate, isRetracted } from './record.ts';
+import { type Ending, type ExportRun, exportClaim, fractionOf, isRetracted } from './record.ts';
 
 /** Returns the run in its next state. */
 export const advance = (
@@ -74,6 +74,10 @@ function restart(run: ExportRun, nowMs: number): ExportRun {
 
 /** Fields that no further watch or link keeps. */
 const resetFields = { pollFailure: undefined, stalled: undefined, ending: undefined, alone: undefined };
+
+/** If only the requester got the link, later links stay out of the thread as well. */
+const isPrivate = ({ privately, ending }: ExportRun) =>
+  privately || (ending?.kind === 'done' && ending.privately === true);
 
 /** Watches the same export job once more, or only requests its link. */
 const resumeWatch = (run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun => ({

@@ -20,6 +20,7 @@ import {
   cardMessage,
   downloadButton,
   hasEnded,
+  noPlaceMessage,
   pageCountText,
   percentOf,
   progressMessage,
@@ -38,7 +39,6 @@ import {
   isRetracted,
   latestLink,
   linkActions,
-  refOf,
 } from './record.ts';
 
 /** The key of a run's card. The card in direct messages is a different message from the channel's. */
@@ -168,6 +168,9 @@ function mentioning(
   return layout({ lines, small, ...rest, text: [[sentence, ...mentions], ...more, ...small] });
 }
 
+/** The beginning of the run's id, which its log lines have. */
+const refLine = ({ id }: ExportRun) => `ref ${id.slice(0, 8)}`;
+
 /** The endings with a message in the thread. */
 type ThreadEnding = Exclude<Ending, { kind: 'left' | 'noPlace' | 'done' }>;
 type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
@@ -185,13 +188,13 @@ function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
       const after = tookText(run) && ` after ${tookText(run)}`;
       return ended(`The export of ${site(run)} failed${at}${after}.`, run.domain === '' ? [] : [startAgain], {
         more: [[platformReasonText(ending.reason)]],
-        small: [[`Your live site is not affected. · ref ${refOf(run.id)}`]],
+        small: [[`Your live site is not affected. · ${refLine(run)}`]],
       });
     }
     case 'notStarted': {
       if (ending.why === 'permission') return notPermittedMessage(run, ending);
       const buttons = ['domain', 'project'].includes(ending.why) ? [] : [startAgain];
-      const small = ending.why === 'other' ? [[`ref ${refOf(run.id)}`]] : [];
+      const small = ending.why === 'other' ? [[refLine(run)]] : [];
       return ended(notStartedText(run, ending), buttons, { more: reasonLines(ending), small });
     }
     case 'lost': {
@@ -228,6 +231,7 @@ function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
 /** An ephemeral to the requester; no other message of the run stays. */
 export function retractedMessage(run: ExportRun): Message {
   const { ending } = run;
+  if (ending?.kind === 'noPlace') return noPlaceMessage(run, ending.code);
   if (ending?.kind !== 'notStarted')
     return message([[`No export with the ID "${sanitizeUserText(run.jobId ?? '', 60)}".`]]);
   if (ending.why === 'permission') return notPermittedMessage(run, ending);

@@ -3,32 +3,30 @@ import type { Ending, ExportRun } from '../../../../src/jobs/export/record.ts';
 import { hostileText, maybe, present, slackCode, slackId, time } from '../../arbitraries.ts';
 import { anEnding, REASONS_NOT_TO_START, STATES } from './builders.ts';
 
-const ending: fc.Arbitrary<Ending> = fc.oneof(
-  fc
-    .record({
-      kind: fc.constant('done' as const),
+const kind = <Kind extends Ending['kind']>(name: Kind) => fc.constant(name);
+
+const ending: fc.Arbitrary<Ending> = fc
+  .oneof(
+    fc.record({
+      kind: kind('done'),
       link: fc.stringMatching(/^[0-9a-f]{24}\.\d\.\d\.\d$/),
       linkEndsAtMs: maybe(time),
       sizeBytes: maybe(fc.maxSafeNat()),
       expired: maybe(fc.boolean()),
       privately: maybe(fc.boolean()),
-    })
-    .map((done) => present(done) as Ending),
-  fc
-    .record({ kind: fc.constant('failed' as const), reason: maybe(hostileText) })
-    .map((failed) => present(failed) as Ending),
-  fc
-    .record({
-      kind: fc.constant('notStarted' as const),
+    }),
+    fc.record({ kind: kind('failed'), reason: maybe(hostileText) }),
+    fc.record({
+      kind: kind('notStarted'),
       why: fc.constantFrom(...REASONS_NOT_TO_START),
       reason: maybe(hostileText),
-    })
-    .map((failed) => present(failed) as Ending),
-  fc.record({ kind: fc.constant('gaveUp' as const), afterMs: time }),
-  fc.record({ kind: fc.constant('noPlace' as const), code: slackCode }),
-  fc.record({ kind: fc.constant('broken' as const), ref: fc.stringMatching(/^[0-9a-f]{6}$/) }),
-  fc.constantFrom(anEnding.lost, anEnding.noLink, anEnding.left),
-);
+    }),
+    fc.record({ kind: kind('gaveUp'), afterMs: time }),
+    fc.record({ kind: kind('noPlace'), code: slackCode }),
+    fc.record({ kind: kind('broken'), ref: fc.stringMatching(/^[0-9a-f]{6}$/) }),
+    fc.constantFrom(anEnding.lost, anEnding.noLink, anEnding.left),
+  )
+  .map((one) => present(one) as Ending);
 
 /** Every record that the schema takes, with hostile words wherever a person or the platform supplies them. */
 export const anyRun: fc.Arbitrary<ExportRun> = fc
@@ -67,7 +65,7 @@ export const anyRun: fc.Arbitrary<ExportRun> = fc
         .map((look) => present(look)),
       { maxLength: 8 },
     ),
-    trouble: maybe(
+    pollFailure: maybe(
       fc.record({
         kind: fc.constantFrom('down', 'limit', 'key', 'project', 'lost'),
         inARow: fc.integer({ min: 1, max: 100 }),
