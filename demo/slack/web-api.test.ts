@@ -29,101 +29,69 @@ test('takes JSON bodies, but no token in them', async () => {
   });
 });
 
+const INTO_DOCS = { channel: '#docs', text: 'x' };
+
 test.each([
-  ['auth.test', {}, '', 'not_authed'],
-  ['auth.test', {}, 'xoxb-other', 'invalid_auth'],
-  ['chat.nonsense', {}, undefined, 'unknown_method'],
-  ['conversations.info', { channel: '#secret' }, undefined, 'channel_not_found'],
-  ['conversations.info', { channel: '@ana' }, undefined, 'missing_scope'],
-  [
-    'reactions.add',
-    { channel: '#docs', timestamp: UNKNOWN_TS, name: 'eyes' },
-    undefined,
-    'message_not_found',
-  ],
-  ['usergroups.users.list', { usergroup: 'S0NONE' }, undefined, 'no_such_subteam'],
-  ['usergroups.users.list', {}, undefined, 'invalid_arguments'],
-  ['conversations.open', { users: 'U0ANA,U0BEN' }, undefined, 'missing_scope'],
-  ['conversations.open', {}, undefined, 'users_list_not_supplied'],
-  ['conversations.open', { users: 'U0NOBODY' }, undefined, 'user_not_found'],
-  ['conversations.open', { users: 'U0DOCKET' }, undefined, 'cannot_dm_bot'],
-  ['users.info', { user: 'U0NOBODY' }, undefined, 'user_not_found'],
-  ['users.info', {}, undefined, 'invalid_arguments'],
-  ['chat.postMessage', { channel: '#docs' }, undefined, 'no_text'],
-  ['chat.postMessage', { text: 'x' }, undefined, 'invalid_arguments'],
-  ['chat.postMessage', { channel: 'C0NOWHERE', text: 'x' }, undefined, 'channel_not_found'],
-  ['chat.postMessage', { channel: '#elsewhere', text: 'x' }, undefined, 'not_in_channel'],
-  ['chat.postMessage', { channel: '#secret', text: 'x' }, undefined, 'channel_not_found'],
-  ['chat.postMessage', { channel: 'ana+ben', text: 'x' }, undefined, 'channel_not_found'],
-  ['chat.postMessage', { channel: '#archive', text: 'x' }, undefined, 'is_archived'],
-  ['chat.postMessage', { channel: '#docs', text: 'x', thread_ts: '12' }, undefined, 'invalid_arguments'],
-  [
-    'chat.postMessage',
-    { channel: '#docs', text: 'x', blocks: 'no JSON' },
-    undefined,
-    'invalid_blocks_format',
-  ],
+  ['chat.nonsense', {}, 'unknown_method'],
+  ['conversations.info', { channel: '#secret' }, 'channel_not_found'],
+  ['conversations.info', { channel: '@ana' }, 'missing_scope'],
+  ['reactions.add', { channel: '#docs', timestamp: UNKNOWN_TS, name: 'eyes' }, 'message_not_found'],
+  ['usergroups.users.list', { usergroup: 'S0NONE' }, 'no_such_subteam'],
+  ['usergroups.users.list', {}, 'invalid_arguments'],
+  ['conversations.open', { users: 'U0ANA,U0BEN' }, 'missing_scope'],
+  ['conversations.open', {}, 'users_list_not_supplied'],
+  ['conversations.open', { users: 'U0NOBODY' }, 'user_not_found'],
+  ['conversations.open', { users: 'U0DOCKET' }, 'cannot_dm_bot'],
+  ['users.info', { user: 'U0NOBODY' }, 'user_not_found'],
+  ['users.info', {}, 'invalid_arguments'],
+  ['chat.postMessage', { channel: '#docs' }, 'no_text'],
+  ['chat.postMessage', { text: 'x' }, 'invalid_arguments'],
+  ['chat.postMessage', { channel: 'C0NOWHERE', text: 'x' }, 'channel_not_found'],
+  ['chat.postMessage', { channel: '#elsewhere', text: 'x' }, 'not_in_channel'],
+  ['chat.postMessage', { channel: '#secret', text: 'x' }, 'channel_not_found'],
+  ['chat.postMessage', { channel: 'ana+ben', text: 'x' }, 'channel_not_found'],
+  ['chat.postMessage', { channel: '#archive', text: 'x' }, 'is_archived'],
+  ['chat.postMessage', { ...INTO_DOCS, thread_ts: '12' }, 'invalid_arguments'],
+  ['chat.postMessage', { ...INTO_DOCS, blocks: 'no JSON' }, 'invalid_blocks_format'],
+  ['chat.postMessage', { ...INTO_DOCS, blocks: [{ type: 'nonsense' }] }, 'invalid_blocks'],
+  ['chat.postMessage', { ...INTO_DOCS, markdown_text: 'y' }, 'markdown_text_conflict'],
+  ['chat.postMessage', { channel: '#docs', markdown_text: 'y'.repeat(12_001) }, 'msg_too_long'],
+  ['chat.postMessage', { ...INTO_DOCS, metadata: 'no JSON' }, 'invalid_metadata_format'],
+  ['chat.postMessage', { ...INTO_DOCS, metadata: { event_type: 'a' } }, 'invalid_metadata_schema'],
   [
     'chat.postMessage',
-    { channel: '#docs', text: 'x', blocks: [{ type: 'nonsense' }] },
-    undefined,
-    'invalid_blocks',
-  ],
-  [
-    'chat.postMessage',
-    { channel: '#docs', text: 'x', markdown_text: 'y' },
-    undefined,
-    'markdown_text_conflict',
-  ],
-  ['chat.postMessage', { channel: '#docs', markdown_text: 'y'.repeat(12_001) }, undefined, 'msg_too_long'],
-  [
-    'chat.postMessage',
-    { channel: '#docs', text: 'x', metadata: 'no JSON' },
-    undefined,
-    'invalid_metadata_format',
-  ],
-  [
-    'chat.postMessage',
-    { channel: '#docs', text: 'x', metadata: { event_type: 'a' } },
-    undefined,
+    { ...INTO_DOCS, metadata: { event_type: 'a', event_payload: { deep: { er: { est: 1 } } } } },
     'invalid_metadata_schema',
   ],
   [
     'chat.postMessage',
-    {
-      channel: '#docs',
-      text: 'x',
-      metadata: { event_type: 'a', event_payload: { deep: { er: { est: 1 } } } },
-    },
-    undefined,
-    'invalid_metadata_schema',
-  ],
-  [
-    'chat.postMessage',
-    { channel: '#docs', text: 'x', metadata: { event_type: 'a', event_payload: { long: 'x'.repeat(9000) } } },
-    undefined,
+    { ...INTO_DOCS, metadata: { event_type: 'a', event_payload: { long: 'x'.repeat(9000) } } },
     'metadata_too_large',
   ],
-  ['chat.postEphemeral', { channel: '#secret', user: 'U0ANA', text: 'x' }, undefined, 'channel_not_found'],
-  ['chat.postEphemeral', { channel: '#private', user: 'U0SUE', text: 'x' }, undefined, 'user_not_in_channel'],
-  ['chat.getPermalink', { channel: '#docs', message_ts: UNKNOWN_TS }, undefined, 'message_not_found'],
-  ['conversations.history', { channel: '#elsewhere' }, undefined, 'not_in_channel'],
-  ['conversations.history', { channel: '#secret' }, undefined, 'channel_not_found'],
-  ['conversations.history', { channel: '#docs', limit: 1000 }, undefined, 'invalid_arguments'],
-  ['conversations.history', { channel: '#docs', cursor: 'nonsense' }, undefined, 'invalid_cursor'],
-  ['conversations.replies', { channel: '#docs', ts: UNKNOWN_TS }, undefined, 'thread_not_found'],
-  ['chat.update', { channel: '#docs', ts: UNKNOWN_TS, text: 'x' }, undefined, 'message_not_found'],
-  ['chat.delete', { channel: '#docs', ts: UNKNOWN_TS }, undefined, 'message_not_found'],
-])('%s %j is refused', async (method, args: Record<string, unknown>, token, error) => {
+  ['chat.postEphemeral', { channel: '#secret', user: 'U0ANA', text: 'x' }, 'channel_not_found'],
+  ['chat.postEphemeral', { channel: '#private', user: 'U0SUE', text: 'x' }, 'user_not_in_channel'],
+  ['chat.getPermalink', { channel: '#docs', message_ts: UNKNOWN_TS }, 'message_not_found'],
+  ['conversations.history', { channel: '#elsewhere' }, 'not_in_channel'],
+  ['conversations.history', { channel: '#secret' }, 'channel_not_found'],
+  ['conversations.history', { channel: '#docs', limit: 1000 }, 'invalid_arguments'],
+  ['conversations.history', { channel: '#docs', cursor: 'nonsense' }, 'invalid_cursor'],
+  ['conversations.replies', { channel: '#docs', ts: UNKNOWN_TS }, 'thread_not_found'],
+  ['chat.update', { channel: '#docs', ts: UNKNOWN_TS, text: 'x' }, 'message_not_found'],
+  ['chat.delete', { channel: '#docs', ts: UNKNOWN_TS }, 'message_not_found'],
+])('%s %j is refused: %s', async (method, args: Record<string, unknown>, error) => {
   const slack = createStandInSlack();
-  const web = clientOf(slack, token);
   // Conversations are written by name here; the real API takes ids.
   const named = typeof args.channel === 'string' && /^[#@a-z]/.test(args.channel);
   const real = named ? { ...args, channel: slack.channel(String(args.channel)).id } : args;
-  const call =
-    token === '' ? new WebClient(undefined, { slackApiUrl: slack.apiUrl, fetch: slack.fetch }) : web;
-  expect(await refusal(call.apiCall(method, real))).toMatchObject({ ok: false, error });
+  expect(await refusal(clientOf(slack).apiCall(method, real))).toMatchObject({ ok: false, error });
   expect(slack.messages).toEqual([]);
+});
+
+test('no token, and another one, are refused', async () => {
+  const slack = createStandInSlack();
+  const without = new WebClient(undefined, { slackApiUrl: slack.apiUrl, fetch: slack.fetch });
+  expect(await refusal(without.auth.test())).toMatchObject({ error: 'not_authed' });
+  expect(await refusal(clientOf(slack, 'xoxb-other').auth.test())).toMatchObject({ error: 'invalid_auth' });
 });
 
 test('a missing scope is named, and breaks a rule; a missing channel does not', async () => {
