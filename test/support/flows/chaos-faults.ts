@@ -5,36 +5,6 @@ const START = 'POST /v1/static-export/jobs';
 
 type Kind = [name: string, make: () => Fault];
 
-/** Makers of faults, of which each draws its variant. */
-function faultMakers(random: () => number) {
-  const pick = <T>(list: readonly [T, ...T[]]): T => list[Math.floor(random() * list.length)] ?? list[0];
-  const when = (): Phase => pick(['before', 'after']);
-  return {
-    pick,
-    lost: (): Fault => ({ kind: pick(['reset', 'hang'] as const), when: when() }),
-    tooMany: (after?: string): Fault => ({
-      kind: 'answer',
-      status: 429,
-      body: { ok: false, error: 'ratelimited' },
-      ...(after !== undefined && { headers: { 'retry-after': after } }),
-    }),
-    broken: (): Fault => ({
-      kind: 'answer',
-      status: pick([500, 502, 503] as const),
-      body: { error: 'Internal' },
-      when: when(),
-    }),
-    /** No JSON, JSON that breaks off, nothing at all, and a page. */
-    malformed: (): Fault =>
-      pick<Fault>([
-        { kind: 'garbage', when: when() },
-        { kind: 'answer', status: 200, text: '{"ok":true,"jobId":"se_', when: when() },
-        { kind: 'answer', status: 200, text: '', when: when() },
-        { kind: 'answer', status: 200, text: '<html>Sign in to this network</html>', when: when() },
-      ]),
-  };
-}
-
 /** How many calls of either side had a fault, of all that were made. */
 export interface Injected {
   calls: number;
@@ -51,8 +21,24 @@ export function injectFaults(
   { share, bareLimits }: { share: number; bareLimits: boolean },
   random: () => number,
 ): Injected {
-  const { pick, tooMany, broken, malformed } = faultMakers(random);
-  const limited = () => tooMany(bareLimits && random() < 0.1 ? undefined : '1');
+  const pick = <T>(list: readonly [T, ...T[]]): T => list[Math.floor(random() * list.length)] ?? list[0];
+  const when = (): Phase => pick(['before', 'after']);
+  const answer = (status: number, more: Partial<Extract<Fault, { kind: 'answer' }>> = {}): Fault => ({
+    kind: 'answer',
+    status,
+    ...more,
+  });
+  const limited = () =>
+    answer(429, {
+      body: { ok: false, error: 'ratelimited' },
+      ...(!(bareLimits && random() < 0.1) && { headers: { 'retry-after': '1' } }),
+    });
+  const broken = () => answer(pick([500, 502, 503] as const), { body: { error: 'Internal' }, when: when() });
+  /** No JSON, JSON that breaks off, nothing at all, and a page. */
+  const malformed = (): Fault => {
+    const text = pick([undefined, '{"ok":true,"jobId":"se_', '', '<html>Sign in to this network</html>']);
+    return text === undefined ? { kind: 'garbage', when: when() } : answer(200, { text, when: when() });
+  };
   const kinds: [Kind, ...Kind[]] = [
     ['reset before', () => ({ kind: 'reset', when: 'before' })],
     ['reset after', () => ({ kind: 'reset', when: 'after' })],
