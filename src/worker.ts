@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from './config/settings.ts';
 import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
-import { DocsApiError } from './docs-api/errors.ts';
+import { DocsApiError, docsProblemOf } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
-import { docsProblemOf } from './docs-api/problems.ts';
 import { createExpiryReminder, createKeyAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
 import type { JobContext } from './jobs/context.ts';
 import { workWithKey } from './jobs/features.ts';

@@ -3,20 +3,16 @@ import { readFileSync } from 'node:fs';
 import { errors } from 'undici';
 import type { z } from 'zod';
 import { beforeSending, createOutgoing, type Proxies } from '../runtime/outgoing.ts';
-import { connectionCode, DocsApiError, type DocsApiErrorKind, kindOfStatus, refusals } from './errors.ts';
+import {
+  connectionCode,
+  DocsApiError,
+  type DocsApiErrorKind,
+  type DocsApiRequest,
+  kindOfStatus,
+  refusals,
+} from './errors.ts';
 import { type DocsApiOperation, OPERATIONS, type Operation } from './operations.ts';
 import { parseErrorText } from './text.ts';
-
-/** One sent request, for logs and metrics, without id, key and body. */
-export interface DocsApiRequest {
-  operation: DocsApiOperation;
-  durationMs: number;
-  status: number | undefined;
-  /** Undefined if the request had a result. */
-  error: DocsApiErrorKind | undefined;
-  /** Why there was no complete response, such as `ENOTFOUND`. */
-  code: string | undefined;
-}
 
 export interface DocsApiOptions {
   /** Base address, https unless the host is loopback; may have a path. `/v1` or `/v2` at its end is ignored. */

@@ -1,4 +1,4 @@
-import { docsProblemNames } from '../docs-api/problems.ts';
+import { docsProblemNames } from '../docs-api/errors.ts';
 import { createChangeSaver } from '../runtime/cached.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { DocsApiOptions, DocsApiRequest } from '../../src/docs-api/client.ts';
-import { docsProblemOf } from '../../src/docs-api/problems.ts';
+import type { DocsApiOptions } from '../../src/docs-api/client.ts';
+import { type DocsApiRequest, docsProblemOf } from '../../src/docs-api/errors.ts';
 import { answering, clientOf, errorOf, tcpServer } from '../support/docs-api/servers.ts';
 import { httpsPlatform, proxyTo, trust } from '../support/docs-api/tls.ts';
 import { temporaryFolder } from '../support/flows/world.ts';

@@ -125,41 +125,28 @@ describe('a single line', () => {
 });
 
 test.each([
-  ...[
-    [-5, '1 s'],
-    [1499, '1 s'],
-    [1500, '2 s'],
-    [59_499, '59 s'],
-    [59_500, '1 min'],
-    [89_499, '1 min'],
-  ],
-  ...[
-    [3_569_499, '59 min'],
-    [3_570_000, '1 h'],
-    [7_500_000, '2 h 5 min'],
-    [90_000_000, '25 h'],
-  ],
-] as [number, string][])('a duration of %i ms is %s', (ms, expected) => {
-  expect(formatDuration(ms)).toBe(expected);
+  ...['-5: 1 s', '1499: 1 s', '1500: 2 s', '59499: 59 s', '59500: 1 min', '89499: 1 min', '3569499: 59 min'],
+  ...['3570000: 1 h', '7500000: 2 h 5 min', '90000000: 25 h'],
+])('a duration in ms: %s', (line) => {
+  const [ms, shown] = line.split(': ');
+  expect(formatDuration(Number(ms))).toBe(shown);
 });
 
 test.each([
-  ...[
-    [0, '0 bytes'],
-    [1, '1 byte'],
-    [999, '999 bytes'],
-    [1000, '1.0 kB'],
-    [18_400_000, '18.4 MB'],
-  ],
-  ...[
-    [999_949, '999.9 kB'],
-    [999_950, '1.0 MB'],
-    [999_950_000_000, '1.0 TB'],
-    [1e16, '10000.0 TB'],
-  ],
-] as [number, string][])('%i bytes are %s', (bytes, expected) => {
-  expect(formatSize(bytes)).toBe(expected);
+  ...['0: 0 bytes', '1: 1 byte', '999: 999 bytes', '1000: 1.0 kB', '18400000: 18.4 MB', '999949: 999.9 kB'],
+  ...['999950: 1.0 MB', '999950000000: 1.0 TB', '1e16: 10000.0 TB'],
+])('bytes: %s', (line) => {
+  const [bytes, shown] = line.split(': ');
+  expect(formatSize(Number(bytes))).toBe(shown);
 });
+
+test.each(['0: 0', '412: 412', '12480: 12,480', '1000000: 1,000,000', '1.5: 2', '-0.4: 0', '-12.6: -13'])(
+  'counted: %s',
+  (line) => {
+    const [value, shown] = line.split(': ');
+    expect(formatCount(Number(value))).toBe(shown);
+  },
+);
 
 test('no duration has 60 of a smaller unit, and no size four digits before its point', () => {
   fc.assert(
@@ -168,20 +155,6 @@ test('no duration has 60 of a smaller unit, and no size four digits before its p
       expect(formatSize(bytes)).toMatch(/^(?:\d{1,3} bytes?|\d{1,3}\.\d [kMGT]B)$/);
     }),
   );
-});
-
-test.each([
-  ...[
-    [0, '0'],
-    [412, '412'],
-    [12_480, '12,480'],
-    [1_000_000, '1,000,000'],
-    [1.5, '2'],
-    [-0.4, '0'],
-    [-12.6, '-13'],
-  ],
-] as [number, string][])('%d is counted as %s', (value, expected) => {
-  expect(formatCount(value)).toBe(expected);
 });
 
 const tags = (text: string) =>

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '../..');
 const PRINTED = [
   'src/after-restore/main.ts',
   'src/config/',
-  'src/docs-api/problems.ts',
+  'src/docs-api/errors.ts',
   'src/jobs/digest/schedule/owner-lookups.ts',
   'src/server/',
   'src/slack/web-calls.ts',

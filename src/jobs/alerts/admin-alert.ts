@@ -1,6 +1,5 @@
 import { keyIdOf, readKeyFile } from '../../docs-api/client.ts';
-import type { DocsApiError } from '../../docs-api/errors.ts';
-import { FORBIDDEN_CAUSES } from '../../docs-api/problems.ts';
+import { type DocsApiError, FORBIDDEN_CAUSES } from '../../docs-api/errors.ts';
 import type { Project } from '../../projects.ts';
 import { cached } from '../../runtime/cached.ts';
 import type { Log } from '../../runtime/log.ts';
