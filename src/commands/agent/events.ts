@@ -1,6 +1,7 @@
 import { newMention } from '../../jobs/agent/mention.ts';
 import { tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
-import { newReply, newThread, threadEvent, threadQuotas } from '../../jobs/agent/thread/record.ts';
+import { newReply, threadEvent } from '../../jobs/agent/thread/record.ts';
+import { newThread, threadQuotas } from '../../jobs/agent/thread/transitions.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
 import { chooseJobs } from '../../jobs/typed-job.ts';
 import { retention } from '../../runtime/timing.ts';

@@ -7,16 +7,14 @@ import {
   type DigestOrigin,
   type ListedThread,
   listedThread,
-  newThread,
   type ThreadClick,
   type ThreadEvent,
   type ThreadRun,
   threadKind,
-  threadQuotas,
   threadRun,
   visibleThread,
 } from '../../jobs/agent/thread/record.ts';
-import { endThread } from '../../jobs/agent/thread/transitions.ts';
+import { endThread, newThread, threadQuotas } from '../../jobs/agent/thread/transitions.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
 import { filterVisible } from '../../jobs/visibility.ts';

@@ -194,8 +194,8 @@ function questionMessage(thread: ThreadRun, trouble: SendProblem): Message {
     const time = Math.floor(seen.atMs / MINUTE_MS) * MINUTE_MS;
     small.push([`The job's state: ${word}, seen `, { time, format: '{ago}' }]);
   }
-  const button = (label: string, action: string, more: Partial<ButtonParts> = {}): ButtonParts[] =>
-    troubleButtons(thread, trouble, label, action).map((one) => ({ ...one, ...more }));
+  const button = (label: string, action: string, more?: Partial<ButtonParts>) =>
+    troubleButtons(thread, trouble, label, action, more);
   const confirm = creates ? confirmSecond : confirmTwice;
   const buttons = [
     ...(thread.agentJobId ? button('Check now', agentActions.checkJob, { style: 'primary' }) : []),
@@ -220,9 +220,14 @@ const confirmTwice = {
 const confirmSecond = { ...confirmTwice, text: 'This may create a second job.' };
 
 /** An ended thread has no such buttons. */
-function troubleButtons(thread: ThreadRun, { id, attempt }: SendProblem, label: string, action: string) {
-  return thread.state === 'ended' ? [] : [threadButtonOf(thread, label, action, [id], attempt)];
-}
+const troubleButtons = (
+  thread: ThreadRun,
+  { id, attempt }: SendProblem,
+  label: string,
+  action: string,
+  more: Partial<ButtonParts> = {},
+): ButtonParts[] =>
+  thread.state === 'ended' ? [] : [{ ...threadButtonOf(thread, label, action, [id], attempt), ...more }];
 
 function notSentMessage(thread: ThreadRun, trouble: SendProblem, reason: Part[]): Message {
   const not = trouble.creates ? 'The job was not created' : 'Not sent';

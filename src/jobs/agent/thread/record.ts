@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { userMessage } from '../../../slack/reply.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
-import { type Quota, runBase } from '../../../store/runs.ts';
-import { threadClaim } from '../../../store/threads.ts';
+import { runBase } from '../../../store/runs.ts';
 import { openQuestionIds } from '../../feature.ts';
-import type { Limits } from '../../limits.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
 import { excerptOf } from '../thread-text.ts';
 import { jobSnapshot, polled, roundEnding } from '../watch/record.ts';
@@ -320,19 +318,6 @@ export const listedThread = threadRun.pick({
 });
 export type ListedThread = z.infer<typeof listedThread>;
 
-/** The input for a new thread. Without `agentJobId` its instruction starts the job. */
-type NewThread = Pick<ThreadRun, 'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'asked' | 'mode'> & {
-  checked?: boolean;
-  /** The owner's first instruction; one without text is left out. */
-  instruction?: Pick<Instruction, 'id' | 'text'> & Partial<Instruction>;
-};
-
-/** The quota of a thread that follows a job: its owner's. */
-export const threadQuotas = (
-  { teamId, owner }: Pick<ThreadRun, 'teamId' | 'owner'>,
-  { threadsPerPerson }: Pick<Limits, 'threadsPerPerson'>,
-): [Quota] => [{ name: ['threads', teamId, owner.id].join(':'), max: threadsPerPerson }];
-
 /** Returns the limit for follow-ups of a project in any hour, shared by all processes. */
 export const followUpLimit = (project: string, perHour: number): RateLimit => ({
   name: `follow-ups:${project}`,
@@ -340,24 +325,6 @@ export const followUpLimit = (project: string, perHour: number): RateLimit => ({
   windowMs: 3_600_000,
   perId: true,
 });
-
-/** Returns the record of a new thread. In an existing Slack thread it claims that place. */
-export function newThread({ instruction: one, ...thread }: NewThread, nowMs: number): ThreadRun {
-  const { teamId, owner, asked, agentJobId } = thread;
-  const { channel, rootTs } = asked;
-  const creates = agentJobId === undefined;
-  const first = one?.text ? newInstruction({ by: owner, atMs: nowMs, creates, ...one }) : undefined;
-  return threadRun.parse({
-    ...{ job: 'agent-thread', rev: 1, people: [owner.id], lasting: true, checked: true },
-    ...(rootTs !== undefined && { claim: threadClaim({ teamId, channel, rootTs }) }),
-    ...thread,
-    inDirectMessage: channel === '',
-    state: 'accepted',
-    sinceMs: nowMs,
-    instructions: first === undefined ? [] : [first],
-    ...(creates && { title: first?.excerpt }),
-  });
-}
 
 /** The round that has not ended. */
 export const openRoundOf = ({ rounds }: ThreadRun) => rounds.findLast(({ ending }) => ending === undefined);

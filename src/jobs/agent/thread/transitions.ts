@@ -1,4 +1,7 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
+import type { Quota } from '../../../store/runs.ts';
+import { threadClaim } from '../../../store/threads.ts';
+import type { Limits } from '../../limits.ts';
 import { isWorkOver, type Polled, type RoundEnding, snapshotOf } from '../watch/record.ts';
 import {
   type Ephemeral,
@@ -8,11 +11,44 @@ import {
   isJobRefused,
   isOver,
   isPending,
+  newInstruction,
   openRoundOf,
   type SendProblem,
   type ThreadRound,
   type ThreadRun,
+  threadRun,
 } from './record.ts';
+
+/** The input for a new thread. Without `agentJobId` its instruction starts the job. */
+type NewThread = Pick<ThreadRun, 'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'asked' | 'mode'> & {
+  checked?: boolean;
+  /** The owner's first instruction; one without text is left out. */
+  instruction?: Pick<Instruction, 'id' | 'text'> & Partial<Instruction>;
+};
+
+/** The quota of a thread that follows a job: its owner's. */
+export const threadQuotas = (
+  { teamId, owner }: Pick<ThreadRun, 'teamId' | 'owner'>,
+  { threadsPerPerson }: Pick<Limits, 'threadsPerPerson'>,
+): [Quota] => [{ name: ['threads', teamId, owner.id].join(':'), max: threadsPerPerson }];
+
+/** Returns the record of a new thread. In an existing Slack thread it claims that place. */
+export function newThread({ instruction: one, ...thread }: NewThread, nowMs: number): ThreadRun {
+  const { teamId, owner, asked, agentJobId } = thread;
+  const { channel, rootTs } = asked;
+  const creates = agentJobId === undefined;
+  const first = one?.text ? newInstruction({ by: owner, atMs: nowMs, creates, ...one }) : undefined;
+  return threadRun.parse({
+    ...{ job: 'agent-thread', rev: 1, people: [owner.id], lasting: true, checked: true },
+    ...(rootTs !== undefined && { claim: threadClaim({ teamId, channel, rootTs }) }),
+    ...thread,
+    inDirectMessage: channel === '',
+    state: 'accepted',
+    sinceMs: nowMs,
+    instructions: first === undefined ? [] : [first],
+    ...(creates && { title: first?.excerpt }),
+  });
+}
 
 /** More unposted ephemerals of one kind would repeat themselves to the same person. */
 const MAX_EPHEMERALS_PER_KIND = 5;

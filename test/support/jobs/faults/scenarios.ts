@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis';
 import {
   isOver,
-  newThread,
   type ThreadEvent,
   type ThreadRun,
   threadEvent,
   threadRun,
 } from '../../../../src/jobs/agent/thread/record.ts';
+import { newThread } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { type EditionRun, editionRun, rootKey } from '../../../../src/jobs/digest/edition/record.ts';
 import { newSchedule } from '../../../../src/jobs/digest/schedule/record.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../../../src/jobs/export/record.ts';
