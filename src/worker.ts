@@ -35,7 +35,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const { identity, timing, now, random, log, closers, onRedisError } = parts;
   const { stopping } = closers;
   const { redis, queues, stores: own } = await connectRole(connectForWork, settings, parts);
-  const { metrics } = parts;
+  const { metrics, names, readers } = parts;
   const stores = { ...own, rateLimiter: countSlots(own.rateLimiter, metrics) };
   const { messages, rateLimiter } = stores;
   parts.health.shareIn(stores.health, onRedisError);
@@ -54,7 +54,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const docsApis = createDocsApis(settings, parts, watchKey);
   const admins = () => findAdmins(settings.allow.admin, slack.groupMembers, log);
   const alertParts = { admins, alerts: stores.alerts, outbox, now };
-  const { projects } = settings;
+  const { projects, limits } = settings;
   const alertAdmins = createKeyAlert({
     ...alertParts,
     projects,
@@ -69,11 +69,8 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       const api = docsApis.get(project);
       return api && rejectWhenStopping(stopping, api);
     },
-    projects: settings.projects,
-    projectId: (project) => settings.projects.find(({ name }) => name === project)?.projectId,
-    limits: settings.limits,
+    projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
     slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId: parts.teamId, timing }) },
-    outbox,
     deliverMessage: createDelivery({
       ...parts,
       ...stores,
@@ -81,8 +78,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       onShown: (urgency, lagMs) => metrics.deliveryLag.observe({ urgency }, lagMs),
       onRetry: () => metrics.retries.add({ of: 'slack' }),
     }),
-    ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins }),
-    ...rejectWhenStopping(stopping, { names: parts.names, isPublic: parts.readers.isPublic }),
+    ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins, names, isPublic: readers.isPublic }),
     policy: rejectWhenStopping(stopping, parts.policy),
     botUserId: () => identity.current()?.botUserId,
     workspaceUrl: () => identity.current()?.url,
@@ -99,13 +95,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       const opened = await stores.people.whoOpenedHome(teamId, userIds);
       await Promise.all(opened.map((userId) => wake(homeRefresh(teamId, userId))));
     },
-    wake,
-    stopping,
-    newToken: randomUUID,
-    now,
-    random,
-    timing,
-    log,
+    ...{ projects, limits, outbox, wake, stopping, newToken: randomUUID, now, random, timing, log },
   };
 
   const workers = createWorkers({

@@ -22,10 +22,8 @@ const defaultTiming = {
   pingMs: 1_000,
   /** Pause between two checks of a Redis that is starting or ending. */
   checkIntervalMs: 10,
-  /** Pause before a restart: doubles up to the maximum, and returns to the minimum once Redis ran for `stableMs`. */
-  restartMinMs: 50,
-  restartMaxMs: 5_000,
-  stableMs: 60_000,
+  /** Pause before a restart. */
+  restartMs: 500,
   /** The longest an orderly shutdown may take before Redis is killed. Confirmed writes are on disk. */
   stopLimitMs: 3_000,
   /** When the append-only file is rewritten: first this long after the start, then at this interval. */
@@ -107,22 +105,15 @@ export async function startEmbeddedRedis({
 
   async function supervise(first: Server): Promise<void> {
     let server: Server | undefined = first;
-    let pauseMs = timing.restartMinMs;
     for (;;) {
-      const upSince = performance.now();
-      if (server !== undefined) {
-        const reason = await server.ended;
-        if (stopping.signal.aborted) return;
-        const facts = { pid: server.child.pid, reason, disk: diskProblem(), said: logTail(place) };
-        log.warn(facts, 'Redis ended by itself and is started again');
-        if (performance.now() - upSince >= timing.stableMs) pauseMs = timing.restartMinMs;
-      }
-      await pause(pauseMs);
+      const reason = await server?.ended;
       if (stopping.signal.aborted) return;
-      pauseMs = Math.min(pauseMs * 2, timing.restartMaxMs);
+      const facts = { pid: server?.child.pid, reason, disk: diskProblem(), said: logTail(place) };
+      if (server !== undefined) log.warn(facts, 'Redis ended by itself and is started again');
+      await pause(timing.restartMs);
+      if (stopping.signal.aborted) return;
       server = await start().catch((error: unknown) => {
-        if (stopping.signal.aborted) return undefined;
-        log.error({ err: error }, 'Redis could not be started again');
+        if (!stopping.signal.aborted) log.error({ err: error }, 'Redis could not be started again');
         return undefined;
       });
       // Stopped during the start: `stop` shut the previous one down.

@@ -17,7 +17,7 @@ const log = {
   warn: (facts: object) => void ('reason' in facts && deaths.push(String(facts.reason))),
   error: (facts: object) => void ('err' in facts && deaths.push(String(facts.err))),
 };
-const timing = { restartMinMs: 5, restartMaxMs: 20, checkIntervalMs: 2, lockTimeoutMs: 100 };
+const timing = { restartMs: 5, checkIntervalMs: 2, lockTimeoutMs: 100 };
 
 let base: string;
 let dataDir: string;
