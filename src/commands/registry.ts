@@ -1,8 +1,6 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
-import type { Limits } from '../jobs/limits.ts';
-import type { Permission, Policy } from '../policy.ts';
-import type { Project } from '../projects.ts';
+import type { Permission } from '../policy.ts';
 import type { Log } from '../runtime/log.ts';
 import { MENU_ACTION, type Message } from '../slack/blocks.ts';
 import type { MessageText } from '../slack/markdown/message.ts';
@@ -145,9 +143,9 @@ export interface EventListener {
   handle(event: unknown, envelope: unknown, tools: EventTools): Promise<void>;
 }
 
-export interface EventTools {
+export interface EventTools extends Pick<CommandTools, 'projects' | 'limits' | 'replyMode' | 'now'> {
   identity: BotIdentity;
-  threads: Pick<ThreadStore, 'appendToThread' | 'followedIndex' | 'isClosed'>;
+  threads: Pick<ThreadStore, 'appendToThread' | 'isClosed'>;
   runs: Pick<RunStore, 'accept'>;
   wake: Wake;
   ownPosts: Pick<OwnPostStore, 'isKnownIn'>;
@@ -158,11 +156,5 @@ export interface EventTools {
   changeChannelId: (teamId: string, known: string, present: string) => Promise<void>;
   /** Checks whether Slack accepts the token again; until then, no other call is made. */
   checkToken: () => Promise<void>;
-  projects: readonly Project[];
-  policy: Pick<Policy, 'check'>;
-  limits: Limits;
-  /** The default for which replies in a thread are instructions; people there can change it. */
-  replyMode: 'auto' | 'all' | 'mention';
-  now: () => number;
   log: Log;
 }

@@ -85,17 +85,17 @@ export function detailsMessage(state: SystemState, { isAdmin }: { isAdmin: boole
 function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): Message {
   const problems = problemLines(state);
   const waits = state.waits.map((text): Part[] => ['🕒 ', { bold: 'Waiting' }, ` — ${text}`]);
-  const { small, isKnown } = unknownLines(state);
+  const unknown = unknownParts(state);
   const headline: Part[] =
     problems.length > 0
       ? ['⚠️ ', { bold: 'Needs attention' }]
-      : ['✅ ', { bold: isKnown ? 'All good' : 'All good, as far as I know' }];
-  const noAdmins: Part[][] = state.hasAdmins
-    ? []
-    : [['No admins are set, so nobody gets a message when something goes wrong.']];
-  const ask: Part[][] = problems.length > 0 && state.contact ? [[`Ask ${state.contact}.`]] : [];
-  const lines = [headline, ...problems, ...waits, ...rest];
-  return layout({ lines, small: [...small, ...ask, ...noAdmins], buttons });
+      : ['✅ ', { bold: unknown.length === 0 ? 'All good' : 'All good, as far as I know' }];
+  const small = [
+    unknown.length > 0 && `Not known right now: ${unknown.join(', ')}.`,
+    problems.length > 0 && state.contact && `Ask ${state.contact}.`,
+    !state.hasAdmins && 'No admins are set, so nobody gets a message when something goes wrong.',
+  ].flatMap((text) => (text ? [[text]] : []));
+  return layout({ lines: [headline, ...problems, ...waits, ...rest], small, buttons });
 }
 
 /** Problems, and their effect on people. */
@@ -144,17 +144,13 @@ function problemLines(state: SystemState): Part[][] {
   return lines.filter((line) => Array.isArray(line));
 }
 
-/** The unknown parts, in one line. */
-function unknownLines({ docs, slack, redisMs, rejectedKeys, overdue }: SystemState) {
-  const unknown = [
+const unknownParts = ({ docs, slack, redisMs, rejectedKeys, overdue }: SystemState) =>
+  [
     docs === undefined ? 'whether the docs platform answers' : '',
     slack === undefined ? 'whether Slack accepts messages' : '',
     redisMs !== undefined && rejectedKeys === undefined ? 'whether my keys work' : '',
     redisMs !== undefined && overdue === undefined ? 'whether work is stuck' : '',
   ].filter((text) => text !== '');
-  const small: Part[][] = unknown.length === 0 ? [] : [[`Not known right now: ${unknown.join(', ')}.`]];
-  return { small, isKnown: unknown.length === 0 };
-}
 
 const ago = ({ atMs }: HealthSnapshot): Part => ({ time: atMs, format: '{ago}' });
 

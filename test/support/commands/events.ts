@@ -47,9 +47,6 @@ export function eventsForTests() {
         changeChannelId: async () => {},
         checkToken: async () => {},
         projects: [aProject({ projectId: 'prj_1' })],
-        policy: {
-          check: async (id) => ({ kind: 'allowed', person: { id, name: id, fullMember: true } }) as never,
-        },
         limits: defaultConfigFile.limits,
         replyMode: 'all',
         now: () => NOW_MS,
