@@ -34,11 +34,14 @@ const blocks = Number(values.blocks ?? (isRunning ? 2 : 6));
 
 const redis = await startTestRedis();
 const slack = startRemote<SlackProcess>(new URL('./parts/slack-process.ts', import.meta.url).pathname);
+/** Measures in a process that does nothing else: answering the bot's calls would delay what it measures. */
+const typist = startRemote<SlackProcess>(new URL('./parts/slack-process.ts', import.meta.url).pathname);
 const platform = startRemote<AgentProcess>(new URL('./parts/agent-process.ts', import.meta.url).pathname);
 const [{ apiUrl, token, signingSecret }, { url, apiKey, projectId }] = [
   await slack.listen(),
   await platform.listen(),
 ];
+await typist.listen();
 const bot = await startBot({
   DOCKET_ROLE: isRunning ? 'all' : 'web',
   SLACK_BOT_TOKEN: token,
@@ -61,9 +64,9 @@ const cpuMs = { docket: 0, floor: 0 };
 async function block(side: 'docket' | 'floor', port: number, pid: number): Promise<number[]> {
   // What was accepted before counts toward the quotas of those who asked for it, and makes Redis' file longer.
   await redis.client.flushall();
-  await slack.sendTo(port);
+  await typist.sendTo(port);
   const before = usageOf(pid).cpuMs;
-  const result = await slack.typeCommands(rate, BLOCK_MS);
+  const result = await typist.typeCommands(rate, BLOCK_MS);
   cpuMs[side] += usageOf(pid).cpuMs - before;
   refused += result.refused;
   return result.tookMs;
@@ -88,5 +91,5 @@ const series = { Docket: sides.docket.flat(), 'bare Bolt': sides.floor.flat() };
 savePlot('acknowledge', curves({ title: 'Acknowledgement of a command', unit: 'ms', series }));
 for (const line of bot.complaints().slice(0, 3)) console.error(line);
 await bot.stop();
-for (const child of [slack, platform, floor]) child.stop();
+for (const child of [slack, typist, platform, floor]) child.stop();
 await redis.close();

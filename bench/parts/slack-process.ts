@@ -7,7 +7,9 @@ import { serve, sharedMs } from './remote.ts';
 const PEOPLE = 200;
 const CHANNELS = Number(process.env.CHANNELS ?? 50);
 
-const slack = createStandInSlack({ transport: 'http', rateLimits: false });
+// Two of these processes may share the bot: one answers it, the other sends requests to it.
+const signingSecret = '8f0e2d4c6b1a39587f6e5d4c3b2a1908';
+const slack = createStandInSlack({ transport: 'http', rateLimits: false, signingSecret });
 slack.workspace.users.push(
   ...Array.from({ length: PEOPLE }, (_, index) => {
     const ana = slack.workspace.users.find(({ name }) => name === 'ana');
