@@ -234,6 +234,6 @@ describe('at log level trace', () => {
     await scene.exporting();
     scene.platform.finish('docs.acme.com');
     await scene.until(['is exported', 'finished TIME', '✅ docs.acme.com exported']);
-    await scene.slack.until(() => scene.world.bots.at(-1)?.output().includes('"level":10'));
+    await scene.slack.until(() => scene.world.bots.at(-1)?.output().includes('"level":20'));
   });
 });

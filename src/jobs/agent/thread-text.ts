@@ -134,26 +134,31 @@ const phrases = (list: string) => list.trim().split(/,\s+/u);
 
 /** Phrases that people say to each other, or to the agent after its work. */
 const TALK = phrases(`
-  hi, hello, hey, hiya, good morning, morning, good afternoon, good evening, bye, welcome, how are you, hallo,
-  thanks, thanks again, thanks a lot, many thanks, thanks so much, thank you, thank you again,
-  thank you so much, thank you very much, thanks for that, thanks for this, thanks for your help, thx, ty,
-  appreciated, appreciate it, cheers, danke, merci, ok, okay, k, alright, all right, all good, fine, got it,
-  understood, noted, i see, sure, no problem, no worries, np, you re welcome, great, nice, nice one, cool,
-  perfect, awesome, excellent, wonderful, amazing, super, brilliant, fantastic, lovely, wow, good, very good,
-  very nice, great job, good job, nice job, great work, good work, nice work, well done, love it, looks good,
-  looks great, looks good to me, this looks good, this looks great, lgtm, sounds good, sounds great,
-  that s great, that s good, that s perfect, this is great, this is perfect, works for me, that works, haha,
-  lol, yay, oh, ah`);
+  hi, hello, hey, hiya, howdy, yo, good morning, morning, good afternoon, good evening, good night, bye,
+  goodbye, see you, welcome, how are you, hallo, thanks, thanks again, thanks a lot, thanks a million,
+  thanks a bunch, many thanks, thanks so much, thanks very much, thank you, thank you again,
+  thank you so much, thank you very much, thanks for that, thanks for this, thank you for that, thank u,
+  thankyou, thanks for your help, thank you for your help, thx, tnx, ty, tysm, tyvm, much appreciated,
+  appreciated, appreciate it, i appreciate it, cheers, danke, merci, gracias, kudos, ok, okay, okey, k, kk,
+  alright, all right, all good, fine, got it, understood, noted, i see, sure, no problem, no worries, np,
+  you re welcome, great, nice, nice one, cool, perfect, awesome, excellent, wonderful, amazing, super,
+  brilliant, fantastic, lovely, wow, good, very good, very nice, great job, good job, nice job, great work,
+  good work, nice work, well done, sweet, neat, love it, i love it, looks good, looks great,
+  looks good to me, this looks good, this looks great, lgtm, sounds good, sounds great, that s great,
+  thats great, that s good, that s perfect, this is great, this is perfect, works for me, that works, haha,
+  lol, yay, hooray, oh, ah`);
 
 /** Addressees of such phrases. */
-const ADDRESSEES = phrases(`all, everyone, everybody, team, folks, guys, there, docket, agent, you too`);
+const ADDRESSEES = phrases(`
+  all, everyone, everybody, team, folks, guys, there, docket, agent, you too`);
 
 const STATUS = phrases(`
-  status, the status, what s the status, whats the status, what is the status, status update, any update,
-  any updates, any news, any progress, progress, how is it going, how s it going, how is it, how far is it,
-  how far are you, eta, is it done, is this done, are you done, done yet, is it done yet, are you done yet,
-  is it ready, is it finished, ready yet, is it ready yet, finished yet, still working, status please,
-  are you still working, are you still there, what are you doing, what s happening`);
+  status, the status, what s the status, whats the status, what is the status, current status,
+  status update, any status update, any update, any updates, any news, any progress, progress,
+  how is it going, how s it going, hows it going, how is it, how far is it, how far are you, eta,
+  is it done, is this done, are you done, done yet, is it done yet, are you done yet, is it ready,
+  is it finished, is this finished, ready yet, is it ready yet, finished yet, still working, status please,
+  are you still working, are you still there, where are we, what are you doing, what s happening`);
 
 const PHRASES = new Map([
   ...TALK.map((phrase) => [phrase, 'smallTalk'] as const),
