@@ -4,7 +4,7 @@ import { keyIdOf } from '../docs-api/client.ts';
 import { docsApiErrorKinds } from '../docs-api/errors.ts';
 import { OPERATIONS } from '../docs-api/operations.ts';
 import { followUpLimit } from '../jobs/agent/thread/record.ts';
-import { analyticsBudget, analyticsLimit, backgroundLimit } from '../jobs/digest/figures/job.ts';
+import { analyticsBudget, analyticsLimit } from '../jobs/digest/figures/job.ts';
 import { jobs } from '../jobs/index.ts';
 import type { Limits } from '../jobs/limits.ts';
 import { pollRateLimit } from '../jobs/polling.ts';
@@ -139,10 +139,7 @@ function limitsOf({ projects, limits, timing, teamId }: RedisGaugeParts, keyIds:
   const budgets = new Set(projects.map((one) => analyticsBudget(one.organization, keyIdOf(one))));
   return [
     ...(team === '' ? [] : ofSlack),
-    ...[...budgets].flatMap((budget) => [
-      analyticsLimit(budget, limits.analyticsPerHour),
-      backgroundLimit(budget, limits.analyticsPerHour),
-    ]),
+    ...[...budgets].map((budget) => analyticsLimit(budget, limits.analyticsPerHour)),
     ...keyIds.flatMap((keyId) => [
       pollRateLimit('export-status', keyId, limits.exportStatusPerSecond),
       pollRateLimit('agent-status', keyId, limits.exportStatusPerSecond),

@@ -28,8 +28,6 @@ export const limitNames = [
   'export-status',
   'agent-status',
   'analytics',
-  'analytics-background',
-  'analytics-person',
   'follow-ups',
 ] as const;
 

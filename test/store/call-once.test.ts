@@ -142,6 +142,12 @@ test('a call can ask, until it is made, whether others may take it for lost', as
   expect(seen).toEqual([false, true]);
 });
 
+test('an intent whose answer got lost on the way back is our own: the call is made', async () => {
+  const ours = process(() => 'same');
+  void ours.callOnce(run, 'start', LIMIT_MS, () => new Promise(() => {}));
+  expect(await ours.callOnce(run, 'start', LIMIT_MS, async () => 'started')).toMatchObject({ kind: 'done' });
+});
+
 test('without a run no call is made, and nothing is left behind', async () => {
   const gone = { ...run, id: 'gone' };
   const outcome = await process().callOnce(gone, 'start', LIMIT_MS, forbidden);

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import {
   analyticsLimit,
-  backgroundLimit,
   figuresJob,
   requestReaders,
   withPart,
@@ -73,8 +72,8 @@ describe('collecting the figures of a week', () => {
     );
     expect(world.platform.analyticsRequests().views).toBe(run.requests);
     const { keyId = '' } = world.context.docs('acme') ?? {};
-    for (const limit of [analyticsLimit(keyId, 10_000), backgroundLimit(keyId, 10_000)])
-      expect((await world.context.rateLimiter.usage(limit)).used).toBe(run.requests);
+    const limit = analyticsLimit(keyId, 10_000);
+    expect((await world.context.rateLimiter.usage(limit)).used).toBe(run.requests);
   });
 
   test('leaves a fifth of the hourly limit to people who ask, who go first', async () => {

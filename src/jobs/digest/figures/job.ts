@@ -42,20 +42,13 @@ const DEFAULT_LIMIT_MS = 60_000;
 export const analyticsBudget = (organization: string | undefined, keyId: string): string =>
   organization === undefined ? keyId : `organization:${organization}`;
 
-/** Returns the limit of all analytics requests from one budget. */
+/** Returns the limit of analytics requests from one budget; collecting in the background leaves a share to people. */
 export const analyticsLimit = (budget: string, perHour: number): RateLimit => ({
   name: `analytics:${budget}`,
   count: perHour,
   windowMs: HOUR_MS,
   perId: true,
-});
-
-/** Returns the part of that limit for collecting in the background. */
-export const backgroundLimit = (budget: string, perHour: number): RateLimit => ({
-  name: `analytics-background:${budget}`,
-  count: Math.max(1, perHour - Math.min(KEPT_FOR_PEOPLE, Math.floor(perHour / 5))),
-  windowMs: HOUR_MS,
-  perId: true,
+  interactiveShare: Math.min(KEPT_FOR_PEOPLE, Math.floor(perHour / 5)) / perHour,
 });
 
 /** Collects figures within the hourly limit, one request per step, and resumes at the same place. */
@@ -91,12 +84,11 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
   const docs = context.docs(run.project);
   const projectId = context.projectId(run.project);
   if (docs === undefined || projectId === undefined) return retryLater(run, 'project', context);
-  const limits = limitsOf(run, docs, context);
-  for (const limit of run.urgent ? [limits.all] : [limits.background, limits.all]) {
-    // A request keeps its slot until it is sent. A retry takes a new one, since both requests were sent.
-    const inMs = await rateLimiter.takeSlot(limit, { id: `${run.id} ${run.sinceMs} ${run.requests}` });
-    if (inMs > 0) return waitForLimit(run, inMs, context);
-  }
+  const limit = limitOf(run, docs, context);
+  // A request keeps its slot until it is sent. A retry takes a new one, since both requests were sent.
+  const id = `${run.id} ${run.sinceMs} ${run.requests}`;
+  const inMs = await rateLimiter.takeSlot(limit, { id, priority: run.urgent ? 'interactive' : 'low' });
+  if (inMs > 0) return waitForLimit(run, inMs, context);
   const sent = { ...run, requests: run.requests + 1 };
   try {
     const next = await request.send({ docs, projectId, signal: context.stopping }, figures, now());
@@ -104,8 +96,7 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return runAgainIn(0);
-    if (error.kind === 'rate_limited')
-      await rateLimiter.hold(limits.all, error.retryAfterMs ?? DEFAULT_LIMIT_MS);
+    if (error.kind === 'rate_limited') await rateLimiter.hold(limit, error.retryAfterMs ?? DEFAULT_LIMIT_MS);
     const { part } = request;
     const leftOutMs = LEFT_OUT_MS[error.kind];
     if (part !== undefined && leftOutMs !== undefined)
@@ -116,16 +107,13 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
   }
 }
 
-/** Returns the limits of a run's requests. Urgent ones may use the whole limit. */
-function limitsOf(
+function limitOf(
   run: FiguresRun,
   { keyId }: Pick<DocsApi, 'keyId'>,
   { limits, projects }: Pick<JobContext, 'limits' | 'projects'>,
 ) {
   const project = projects.find(({ name }) => name === run.project);
-  const budget = analyticsBudget(project?.organization, keyId);
-  const perHour = limits.analyticsPerHour;
-  return { all: analyticsLimit(budget, perHour), background: backgroundLimit(budget, perHour) };
+  return analyticsLimit(analyticsBudget(project?.organization, keyId), limits.analyticsPerHour);
 }
 
 /** Records a noticeable wait, so that messages can show it. It is limited in time like any other failure. */
