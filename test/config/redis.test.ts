@@ -51,10 +51,6 @@ describe('without TLS', () => {
     expect(redisProblems({ REDIS_URL: address, REDIS_ALLOW: 'eviction' })).toHaveLength(1);
     expect(redisProblems({ REDIS_URL: address, REDIS_ALLOW: 'eviction, plaintext' })).toEqual([]);
   });
-
-  test.each(['rediss://redis.example:6380', undefined])('%s is taken', (address) => {
-    expect(redisProblems({ REDIS_URL: address })).toEqual([]);
-  });
 });
 
 describe('a database', () => {

@@ -56,21 +56,21 @@ export async function connected(
   return { slack, ana: slack.person('ana'), ...made };
 }
 
-/** An address that tells the bot to connect to `webSocketUrl`. A concurrent test passes its own `onFinished`. */
-export async function apiThatNames(webSocketUrl: () => string, onFinished = onTestFinished): Promise<string> {
+/** An address that tells the bot to connect to `webSocketUrl`. */
+export async function apiThatNames(webSocketUrl: () => string): Promise<string> {
   const api = createServer((_, response) => {
     response
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify({ ok: true, url: webSocketUrl() }));
   });
-  return `${await listening(api, onFinished)}/api/`;
+  return `${await listening(api)}/api/`;
 }
 
-/** Has a server listen until the test ends; returns its address. A concurrent test passes its own `onFinished`. */
-export async function listening(server: Server, onFinished = onTestFinished): Promise<string> {
+/** Has a server listen until the test ends; returns its address. */
+async function listening(server: Server): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onFinished(() => {
+  onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
