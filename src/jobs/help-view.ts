@@ -1,5 +1,5 @@
 import { type ButtonParts, layout, type Message, type Part } from '../slack/blocks.ts';
-import { instructButton } from './agent/instruct-view.ts';
+import { instructButton } from './agent/thread/messages-view.ts';
 import { exportSiteButton } from './export/progress-view.ts';
 
 /** The purpose of each command. A test makes sure that its command parses `example`. */

@@ -2,8 +2,8 @@ import { projectsWithId } from '../../projects.ts';
 import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, isNeedOf } from '../feature.ts';
 import { hourlyLimit, statusLine } from '../wording-view.ts';
-import { instructButton } from './instruct-view.ts';
 import { threadNeeds } from './thread/ephemeral-view.ts';
+import { instructButton } from './thread/messages-view.ts';
 import { followUpLimit, listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
 import { threadLine, threadPermalink } from './thread/view.ts';
 

@@ -33,6 +33,13 @@ import {
   waitingOf,
 } from './record.ts';
 
+/** Opens the modal that asks what the agent should do. */
+export const instructButton: ButtonParts = {
+  label: 'Instruct the agent',
+  action: agentActions.instruct,
+  value: JSON.stringify({ v: 1 }),
+};
+
 type Below = Omit<OutboxMessage, 'key' | 'place'> & { name: string };
 
 /** Returns the messages under the card about the work: rounds, failed sends, delays, and our own error. */
