@@ -92,11 +92,12 @@ export function createFiguresStore(redis: RedisClient) {
       do {
         const [next, fields] = await redis.hscan(pagesKey(of, range), cursor, 'COUNT', SCAN_COUNT);
         cursor = next;
-        yield fields.flatMap((path, at) => {
-          if (at % 2 === 1 || path === COMPLETE) return [];
-          const { human, ai } = read(fields[at + 1] ?? '');
-          return [{ path, human, ai }];
-        });
+        const some: ({ path: string } & Views)[] = [];
+        for (let at = 0; at + 1 < fields.length; at += 2) {
+          const [path = '', views = ''] = [fields[at], fields[at + 1]];
+          if (path !== COMPLETE) some.push({ path, ...read(views) });
+        }
+        yield some;
       } while (cursor !== '0');
     },
 

@@ -21,7 +21,7 @@ import { type Caller, type CommandTools, retryStale, UserFacingError } from '../
 /** More do not help, and each takes three of a message's 50 blocks; the rest is counted. */
 const MAX_LISTED = 15;
 
-/** Returns the schedules that this person may see, of one project if it is named: this channel's first, then by due time. */
+/** Returns the schedules that this person may see, of a named project: this channel's first, then by due time. */
 async function findSchedules(
   project: string | undefined,
   caller: Caller,

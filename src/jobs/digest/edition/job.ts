@@ -232,11 +232,7 @@ async function complete(
   before: FiguresRun | undefined,
   context: JobContext,
 ): Promise<EditionRun> {
-  const pages = await loadPages(run, figures, before, context);
-  const listed: Pick<EditionRun, 'pages' | 'noPages'> =
-    pages === undefined || typeof pages === 'string'
-      ? { noPages: pages }
-      : { pages: pageFiguresOf(pages.all, pages.isCompared) };
+  const { all, ...listed } = await loadPages(run, figures, before, context);
   const readers = run.sections.includes('readers') ? readersOf(figures, before) : undefined;
   const hasCsv = listed.pages !== undefined && run.sections.includes('csv') && !run.inDirectMessage;
   return {
@@ -248,30 +244,32 @@ async function complete(
     pagesFromMs: undefined,
     pagesHeld: undefined,
     ...(readers && { readers }),
-    followUps: addNumbers(run.followUps, typeof pages === 'object' ? pages.all : undefined, readers),
+    followUps: addNumbers(run.followUps, all, readers),
     csv: run.csv ?? (hasCsv ? { state: 'open', failures: 0, checks: 0, attempt: 1 } : undefined),
   };
 }
 
-/** Returns all pages, or why there is no list; undefined if none is wanted. */
+/** Returns all pages and their figures, or why there are none. */
 async function loadPages(
   run: EditionRun,
   figures: FiguresRun | undefined,
   before: FiguresRun | undefined,
   { figures: stored }: JobContext,
-): Promise<{ all: PageChange[]; isCompared: boolean } | EditionRun['noPages']> {
-  if (figures?.pages === undefined) return undefined;
-  if (figures.pages.state !== 'complete') return figures.pages.state === 'tooMany' ? 'tooMany' : 'failed';
+): Promise<Pick<EditionRun, 'pages' | 'noPages'> & { all?: PageChange[] }> {
+  if (figures?.pages === undefined) return {};
+  const { state } = figures.pages;
+  if (state !== 'complete') return { noPages: state === 'tooMany' ? state : 'failed' };
   const all = await comparePages(
     stored.pages(run, rangeKey(run.range)),
     before?.pages?.state === 'complete' ? stored.pages(run, rangeKey(weekBefore(run.range))) : [],
   );
   const hasViews = run.totals !== undefined && totalOf(run.totals) > 0;
-  if (hasViews && all.every((page) => totalOf(page) === 0)) return 'failed';
+  if (hasViews && all.every((page) => totalOf(page) === 0)) return { noPages: 'failed' };
   // Without any earlier pages everything would look new, unless nothing was read then.
   const { totalsBefore } = totalsBeforeOf(before);
   const hadNone = totalsBefore !== undefined && totalOf(totalsBefore) === 0;
-  return { all, isCompared: hadNone || all.some((page) => totalOf(page.before) > 0) };
+  const isCompared = hadNone || all.some((page) => totalOf(page.before) > 0);
+  return { all, pages: pageFiguresOf(all, isCompared) };
 }
 
 /** The readers' figures, compared with the range before. */

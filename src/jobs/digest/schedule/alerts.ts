@@ -67,7 +67,7 @@ export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<
   const { checked, sinceMs } = alert;
   const untilNextMs = alert.nextAtMs - nowMs;
   if (checked === undefined || sinceMs === undefined) return untilNextMs;
-  const result = await checkDay(run, { day: checked, sinceMs }, context);
+  const result = await checkDay(run, checked, sinceMs, context);
   if (typeof result === 'number') return Math.min(result, untilNextMs);
   return { ...run, alert: { ...alert, sinceMs: undefined, ...result } };
 }
@@ -86,19 +86,17 @@ const comparedDays = (day: string, { lasting }: Alert): DayRange[] =>
     ? [dayRange(day, 1 - WEEK, WEEK), dayRange(day, 1 - USUAL_DAYS, USUAL_DAYS - WEEK)]
     : [dayRange(day), dayRange(day, -WEEK)];
 
-interface Check {
-  day: string;
-  sinceMs: number;
-}
-
-/** Returns the figures of these days. Starts collecting missing ones. */
+/** Returns the figures of a range, with its pages if it is its only span. Starts collecting missing ones. */
 async function loadFigures(
   { teamId, project }: ScheduleRun,
-  { sinceMs }: Check,
-  wanted: { range: DayRange; spans: DayRange[]; pages: boolean; maxRequests: number | undefined },
+  sinceMs: number,
+  range: DayRange,
+  spans: DayRange[],
   context: JobContext,
 ): Promise<FiguresRun | undefined> {
-  const figures = newFiguresRun({ teamId, project, urgent: false, readers: false, ...wanted }, sinceMs);
+  const pages = spans.includes(range);
+  const wanted = { teamId, project, range, spans, urgent: false, readers: false, pages };
+  const figures = newFiguresRun({ ...wanted, maxRequests: pages ? PAGE_REQUESTS : undefined }, sinceMs);
   const [known] = await context.runs.loadAll([figures.id], figuresRun);
   // Of another check, which began earlier.
   const isOld = known?.failed !== undefined && known.sinceMs < sinceMs;
@@ -110,16 +108,15 @@ async function loadFigures(
 /** Returns what the finished check changes, or the wait. */
 async function checkDay(
   run: ScheduleRun,
-  check: Check,
+  day: string,
+  sinceMs: number,
   context: JobContext,
 ): Promise<{ quiet?: Quiet } | number> {
-  const { day, sinceMs } = check;
   const waitedMs = context.now() - sinceMs;
-  const waitMs = deliveryCheckMs(check, context, MAX_CHECK_MS);
+  const waitMs = deliveryCheckMs({ sinceMs }, context, MAX_CHECK_MS);
   const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => dayRange(day, -ago));
   const range = dayRange(day, -USUAL_DAYS, USUAL_DAYS + 1);
-  const totals = { range, spans, pages: false, maxRequests: undefined };
-  const figures = await loadFigures(run, check, totals, context);
+  const figures = await loadFigures(run, sinceMs, range, spans, context);
   if (figures === undefined || !hasTotals(figures))
     return figures?.state === 'ended' || waitedMs >= GIVE_UP_MS ? {} : waitMs;
   const days = figures.spans.flatMap(({ counts }) => counts ?? []);
@@ -128,10 +125,7 @@ async function checkDay(
   if (first === undefined) return {};
   const ranges = comparedDays(day, first);
   const lists: (FiguresRun | undefined)[] = [];
-  for (const range of ranges) {
-    const wanted = { range, spans: [range], pages: true, maxRequests: PAGE_REQUESTS };
-    lists.push(await loadFigures(run, check, wanted, context));
-  }
+  for (const range of ranges) lists.push(await loadFigures(run, sinceMs, range, [range], context));
   if (lists.some((list) => list?.state !== 'ended') && waitedMs < PAGES_MS) return waitMs;
   const owner = await checkOwner(run, context);
   // The next digest pauses the schedule.

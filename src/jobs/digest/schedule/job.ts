@@ -154,7 +154,8 @@ async function finishPosting(
   const { failure } = next;
   // The count of failures would not be unique: it restarts when a schedule is resumed.
   const name = `${failure ? 'failed' : 'posted'}.${posting.week}.${posting.sinceMs}`;
-  const message = failure ? failedMessage(next) : await postedBy(edition, context);
+  const permalink = await permalinkOf(edition, context.outbox, context.workspaceUrl());
+  const message = failure ? failedMessage(next) : postedMessage(edition, permalink);
   if (failure) await publish(run, name, placeOfOwner(run), message, context);
   for (const user of posting.sentBy ?? [])
     if (!failure || user !== run.owner.id) await publish(run, `${name}.${user}`, { user }, message, context);
@@ -186,9 +187,6 @@ async function acceptDigest(
     if (resumed.kind !== 'stale') return wake(again);
   }
 }
-
-const postedBy = async (edition: EditionRun, { outbox, workspaceUrl }: JobContext) =>
-  postedMessage(edition, await permalinkOf(edition, outbox, workspaceUrl()));
 
 async function loadEdition(id: string, { runs }: JobContext): Promise<EditionRun | undefined> {
   const [edition] = await runs.loadAll([id], editionRun);
