@@ -10,7 +10,6 @@ import {
   collectFigures,
   type FiguresRun,
   figuresRun,
-  hasTotals,
   newFiguresRun,
   rangeKey,
 } from '../../../src/jobs/digest/figures/record.ts';
@@ -85,13 +84,6 @@ describe('collecting the figures of a week', () => {
     const today = { from: '2026-09-21', to: '2026-09-22' };
     const urgent = weekly({ range: today, urgent: true, pages: false, maxRequests: 15 });
     expect((await collect(world, urgent, 1000)).state).toBe('ended');
-  });
-
-  test('stops at the requests that it may make, totals first', async () => {
-    const world = await digestWorld(redis.client, MONDAY, { platform: { pages: 5000 } });
-    const run = await collect(world, weekly({ maxRequests: 15, urgent: true }));
-    expect(run).toMatchObject({ requests: 15, pages: { state: 'tooMany' }, state: 'ended' });
-    expect(hasTotals(run)).toBe(true);
   });
 
   test('collects again what was not final, or failed; else once', async () => {

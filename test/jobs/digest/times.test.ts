@@ -5,7 +5,6 @@ import {
   isZone,
   nextOccurrence,
   type Timetable,
-  timetable as timetableSchema,
   timetableText,
   WEEKDAYS,
   zoneGroups,
@@ -36,7 +35,7 @@ function timetable(when: string, zone: string): Timetable {
 describe('the next occurrence', () => {
   test.each([
     ['at that very moment', 'Mon 09:00', 'Europe/Berlin', '2026-09-21T07:00:00Z', '2026-09-28T07:00:00Z'],
-    ['a moment before', 'Mon 09:00', 'Europe/Berlin', '2026-09-21T06:59:59.999Z', '2026-09-21T07:00:00Z'],
+    ['a part of one before', 'Mon 09:00', 'UTC', '2026-09-21T08:59:59.9995Z', '2026-09-21T09:00:00Z'],
     ['after summer ends', 'Mon 09:00', 'Europe/Berlin', '2026-10-20T00:00:00Z', '2026-10-26T08:00:00Z'],
     ['a day ahead of UTC', 'Mon 14:00', 'Pacific/Auckland', '2026-09-20T00:00:00Z', '2026-09-21T02:00:00Z'],
     ['a skipped time', 'Sun 02:30', 'Europe/Berlin', '2026-03-25T00:00:00Z', '2026-03-29T01:30:00Z'],
@@ -47,22 +46,6 @@ describe('the next occurrence', () => {
   ])('%s', (_, when, zone, after, due) => {
     expect(new Date(nextOccurrence(timetable(when, zone), at(after))).toISOString()).toBe(
       new Date(due).toISOString(),
-    );
-  });
-
-  test('comes within a week and an hour, also at parts of a millisecond', () => {
-    const someTimetable = fc.record({
-      weekday: fc.integer({ min: 1, max: 7 }),
-      time: fc.integer({ min: 6, max: 21 }).map((hour) => `${String(hour).padStart(2, '0')}:15`),
-      zone: fc.constantFrom(...zoneGroups().flatMap(({ zones }) => zones)),
-    });
-    fc.assert(
-      fc.property(someTimetable, anyTime, (times, ms) => {
-        const due = nextOccurrence(times, ms);
-        expect(due - ms).toBeLessThanOrEqual(7 * DAY + 3 * HOUR);
-        expect(nextOccurrence(times, due - 0.5)).toBe(due);
-        expect(nextOccurrence(times, due + 0.5)).toBeGreaterThan(due + 6 * DAY);
-      }),
     );
   });
 });
@@ -127,13 +110,6 @@ describe('zones', () => {
       expect(isZone(text)).toBe(false);
     },
   );
-});
-
-test('a timetable is read as what it is', () => {
-  const mondays = timetable('Mon 09:00', 'Europe/Berlin');
-  expect(timetableSchema.parse(mondays)).toEqual(mondays);
-  for (const one of [{ weekday: 0 }, { weekday: 8 }, { time: '9:00' }, { time: '24:00' }, { time: '09:60' }])
-    expect(timetableSchema.safeParse({ ...mondays, ...one }).success).toBe(false);
 });
 
 test.each([
