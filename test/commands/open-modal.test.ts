@@ -10,32 +10,15 @@ const notOpened =
   "Slack didn't open the form. Try again in a moment, or type the whole command. Add help to see how.";
 const view = noticeView('Test', message([['Done']]));
 
-type Parts = Parameters<typeof createModalOpener>[0];
-
-function openerWith(changes: Partial<Parts> = {}) {
+test.each([
+  ['takes less time for a request that was received long ago', 3000, [['1.2.a', view, 300]], undefined],
+  ['is not even tried for a request that has taken too long already', 3300, [], notOpened],
+])('%s', async (_, nowMs, calls, refusal) => {
   const opened: unknown[][] = [];
-  const open = createModalOpener({
-    slack: {
-      openModal: async (...what) => void opened.push(what),
-      updateModal: async (...what) => void opened.push(['update', ...what]),
-    },
-    timeoutMs: 1200,
-    monotonicMs: () => 500,
-    log: keptLog().log,
-    ...changes,
-  });
-  return { open, opened };
-}
-
-test('takes less time for a request that was received long ago, so that the answer is not late', async () => {
-  const { open, opened } = openerWith({ monotonicMs: () => 3000 });
-  await open(aCaller({ receivedAtMs: 1000 }), view);
-  expect(opened).toEqual([['1.2.a', view, 300]]);
-});
-
-test('is not even tried for a request that has taken too long already, and says so', async () => {
-  const { open, opened } = openerWith({ monotonicMs: () => 3300 });
-  const error = await open(aCaller({ receivedAtMs: 1000 }), view).catch((thrown: unknown) => thrown);
-  expect((error as UserFacingError).reply.text).toBe(notOpened);
-  expect(opened).toEqual([]);
+  const openModal = async (...what: unknown[]) => void opened.push(what);
+  const slack = { openModal, updateModal: openModal };
+  const open = createModalOpener({ slack, timeoutMs: 1200, monotonicMs: () => nowMs, log: keptLog().log });
+  const failed = await open(aCaller({ receivedAtMs: 1000 }), view).catch((error: unknown) => error);
+  expect(opened).toEqual(calls);
+  expect((failed as UserFacingError | undefined)?.reply.text).toBe(refusal);
 });

@@ -18,26 +18,23 @@ export interface AdminAlertParts {
   now: () => number;
 }
 
-interface AdminAlert {
-  /** Its name in its workspace, and the prefix of its message keys. */
-  name: string;
-  message(): Message | Promise<Message>;
-  /** Whether it is sent once ever, instead of once an hour. */
-  once?: boolean;
-}
-
 /** More admins than this get no alert: a direct message to everybody would be noise. */
 const MAX_RECIPIENTS = 10;
 
 /**
  * Returns a function that sends an alert to the admins by direct message. All processes together send it at most once
- * an hour, or once ever. It returns whether there are any admins.
+ * an hour, or `once` ever. `name` is the prefix of its message keys. It returns whether there are any admins.
  */
 function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts) {
   // Many runs may find the same problem at once.
   const lookUp = cached({ timeoutMs: Infinity, cacheMs: 0, now }, admins);
 
-  return async (teamId: string, { name, message, once = false }: AdminAlert): Promise<boolean> => {
+  return async (
+    teamId: string,
+    name: string,
+    message: () => Message | Promise<Message>,
+    { once } = { once: false },
+  ): Promise<boolean> => {
     const stored = `${name}:${teamId}`;
     const { sinceMs, recipients: sent } = await alerts.begin(stored, now());
     if (sent !== undefined) return sent.length > 0;
@@ -94,19 +91,13 @@ export function createKeyAlert({ projects, rejectedKeys, waits, ...parts }: KeyA
     const sharing = projects.filter((one) => keyIdOf(one) === keyId);
     const key = keyOf(sharing, projects.length > 1);
     if (error?.kind === 'forbidden')
-      return alertAdmins(teamId, {
-        name: `key-forbidden.${key.variable}`,
-        message: () => forbiddenAlertMessage(key, error.platformMessage, FORBIDDEN_CAUSES),
-      });
+      return alertAdmins(teamId, `key-forbidden.${key.variable}`, () =>
+        forbiddenAlertMessage(key, error.platformMessage, FORBIDDEN_CAUSES),
+      );
     const sinceMs = await rejectedKeys.reject(keyId, parts.now());
-    return alertAdmins(teamId, {
-      name: `key-rejected.${key.variable}`,
-      message: async () =>
-        keyAlertMessage({
-          ...key,
-          sinceMs,
-          waiting: await waits(teamId, namesOf(sharing)).catch(() => ''),
-        }),
+    return alertAdmins(teamId, `key-rejected.${key.variable}`, async () => {
+      const waiting = await waits(teamId, namesOf(sharing)).catch(() => '');
+      return keyAlertMessage({ ...key, sinceMs, waiting });
     });
   };
 }
@@ -171,8 +162,7 @@ export function createExpiryReminder({ projects, teamId, log, ...parts }: Expiry
       const { variable } = key;
       const name = `key-expires.${variable}.${expires}.${days}`;
       if (leftMs <= 0 || days === undefined || sent.has(name) || isRenewed(dated)) continue;
-      const message = () => expiryMessage(key, expires);
-      const hasAdmins = await alertAdmins(team, { name, message, once: true });
+      const hasAdmins = await alertAdmins(team, name, () => expiryMessage(key, expires), { once: true });
       sent.add(name);
       log.warn({ variable, expires, hasAdmins }, 'an API key expires soon');
     }
