@@ -5,10 +5,9 @@ import type { ExportJob, Message, Switch } from './protocol.ts';
 
 let demo: OpenDemo;
 let ana: Page;
-let gus: Page;
 beforeAll(async () => {
   demo = await openDemo();
-  [ana, gus] = [await demo.open('ana'), await demo.open('gus')];
+  ana = await demo.open('ana');
 }, 60_000);
 afterAll(() => demo?.close());
 
@@ -120,33 +119,6 @@ test('an export runs, is told live, and its link works until links are ended', a
       })[0],
   );
   expect((await fetch(renewed)).status).toBe(200);
-});
-
-test('a guest is refused, and nobody else reads it', async () => {
-  expect(await types(gus, '/docs-export docs.acme.com')).toEqual({ ok: true });
-  const refusal = await message(gus, /./, { ephemeral: true });
-  expect(JSON.stringify(ana.changes)).not.toContain(refusal.ts);
-  expect(await gus.does({ do: 'open-home' })).toEqual({ ok: true });
-  await gus.until(() => gus.all('view').some(({ place }) => place === 'home'));
-  expect(ana.all('view')).toEqual([]);
-});
-
-test('a modal is opened, shows errors at its fields, and is closed', async () => {
-  await types(ana, '/docs-digest create');
-  const modal = await ana.until(() => ana.one('view'));
-  expect(modal).toMatchObject({ place: 'modal', title: expect.any(String), errors: {} });
-  expect(await ana.does({ do: 'submit', values: { nothing: 'x' } })).toEqual({
-    ok: false,
-    problem: 'No input called nothing.',
-  });
-  const { blockId } = control(modal.blocks, 'Channel');
-  expect(await ana.does({ do: 'submit', values: { [blockId]: 'C0NOWHERE' } })).toEqual({
-    ok: false,
-    problem: 'Channel does not show C0NOWHERE to ana.',
-  });
-  expect(await ana.does({ do: 'close' })).toEqual({ ok: true });
-  await ana.until(() => ana.one('view') === undefined);
-  expect(await ana.does({ do: 'close' })).toMatchObject({ ok: false });
 });
 
 test('the clock moves over a Monday, and the digest comes once', async () => {

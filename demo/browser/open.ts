@@ -15,7 +15,7 @@ export function openInBrowser(
 }
 
 /** What opens a browser here, if anything does. */
-export function browserCommand(parts: {
+function browserCommand(parts: {
   env: NodeJS.ProcessEnv;
   platform: NodeJS.Platform;
   isTerminal: boolean;

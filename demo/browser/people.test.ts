@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenDemo, openStandIns, type Page } from '../test-support/browser.ts';
-import type { Entity } from './protocol.ts';
 
 let demo: OpenDemo;
 let [ana, ben, gus]: Page[] = [];
@@ -104,36 +103,5 @@ describe('a person', () => {
     await page.does({ do: 'delete', channel, ts });
     await colleague.until(() => seen() === undefined);
     expect(colleague.changes.flatMap(({ gone }) => gone)).toContain(`message ${channel} ${ts}`);
-  });
-
-  test.each([
-    ['/nothing here', {}, /^\/nothing is not a valid command\./],
-    ['/docs-export', { threadTs: '1.1' }, /^\/docs-export is not supported in threads\. Sorry!$/],
-    ['  ', {}, /^A message needs a text\.$/],
-    ['hi', { threadTs: '1.1' }, /^No thread 1\.1 there\.$/],
-    ['/invite @nobody', {}, /^Nobody here is called nobody\.$/],
-  ])('is told why %j is nothing', async (text, rest, problem) => {
-    expect(await says(pages().ana, '#docs', text, rest)).toEqual({
-      ok: false,
-      problem: expect.stringMatching(problem),
-    });
-  });
-
-  test('is told that the app is not there', async () => {
-    demo.world.slack.botUrl = 'http://127.0.0.1:9/slack/events';
-    expect(await says(pages().ana, '#docs', '/docs-export')).toEqual({
-      ok: false,
-      problem: '/docs-export failed with the error “dispatch_failed”.',
-    });
-    const entry = await pages().ana.until(() =>
-      pages()
-        .ana.all('request')
-        .find(({ name, outcome }) => name === '/docs-export' && outcome !== undefined),
-    );
-    expect(entry).toMatchObject({
-      way: 'slack → docket',
-      outcome: 'no connection',
-    } satisfies Partial<Entity>);
-    demo.world.slack.botUrl = undefined;
   });
 });

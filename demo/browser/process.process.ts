@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -56,14 +56,5 @@ describe.concurrent('npm run demo', () => {
     expect(readdirSync(folder)).toEqual([]);
     child.kill('SIGINT');
     expect(await ends()).toMatchObject({ code: 130, processes: [], left: [] });
-  });
-
-  test('--stand-ins --env writes them', async (context) => {
-    const file = join(realpathSync(mkdtempSync(join(tmpdir(), 'env-'))), '.env.demo');
-    context.onTestFinished(() => rmSync(join(file, '..'), { recursive: true, force: true }));
-    // Their ports are fixed, so this one is after the other.
-    const { standInsText } = await import('./stand-ins.ts');
-    expect(standInsText({ A: 'b', C: 'd' }, file)).toBe('A=b\nC=d\n');
-    expect(readFileSync(file, 'utf8')).toBe('A=b\nC=d\n');
   });
 });

@@ -16,15 +16,6 @@ describe('agent jobs', () => {
     expect(platform.used.followUps()).toBe(0);
   });
 
-  test('an unknown job or project: 404', async () => {
-    const { platform, say, call, job } = standIn();
-    const jobId = platform.agent.add();
-    expect((await say('aj_none')).status).toBe(404);
-    expect((await call('GET', `${job}/aj_none`)).status).toBe(404);
-    expect((await call('GET', `/v2/agent/prj_other/job/${jobId}`)).status).toBe(404);
-    expect((await call('POST', '/v2/agent/prj_other/job', { body: { prompt: 'x' } })).status).toBe(404);
-  });
-
   test('go from active to their end by the clock; no pull request is shown meanwhile', async () => {
     const { platform, clock, say, call, job } = standIn();
     const jobId = platform.agent.add();
@@ -42,30 +33,6 @@ describe('agent jobs', () => {
       status: 'completed',
       prLink: 'https://github.com/acme/docs/pull/101',
     });
-  });
-
-  test('take no instruction once archived: 400', async () => {
-    const { platform, say } = standIn();
-    const jobId = platform.agent.add();
-    platform.agent.archive(jobId);
-    expect((await say(jobId)).status).toBe(400);
-    expect(platform.agent.jobs.get(jobId)).toMatchObject({
-      status: 'archived',
-      archivedAt: '2026-09-21T12:00:00.000Z',
-    });
-  });
-
-  test('are created where the platform can: 201', async () => {
-    const { platform, call, job } = standIn();
-    const created = await call('POST', job, { body: { prompt: 'Write a quickstart' } });
-    expect(created).toMatchObject({ status: 201, body: { status: 'active', prLink: null } });
-    expect(platform.agent.messages).toMatchObject([{ jobId: created.body.id, prompt: 'Write a quickstart' }]);
-  });
-
-  test.each([404, 405] as const)('are not created where it cannot: %s', async (createAgentJobs) => {
-    const { platform, call, job } = standIn({ createAgentJobs });
-    expect((await call('POST', job, { body: { prompt: 'x' } })).status).toBe(createAgentJobs);
-    expect(platform.agent.jobs.size).toBe(0);
   });
 
   test('take 100 instructions in an hour: 429', async () => {

@@ -1,6 +1,5 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { standIn } from '../test-support/platform.ts';
-import { createStandInPlatform } from './platform.ts';
 
 describe('the key', () => {
   test.each([
@@ -36,34 +35,4 @@ describe('the key', () => {
     expect(platform.used.analytics()).toBe(0);
     expect(platform.wire.calls).toHaveLength(paths.length);
   });
-
-  test('must begin with its prefix', () => {
-    expect(() => createStandInPlatform({ apiKey: 'other', keyPrefix: 'adm_' })).toThrow('prefix');
-  });
-});
-
-test('an unknown operation: 404, and it is on the wire', async () => {
-  const { platform, call } = standIn();
-  expect((await call('GET', '/v1/unknown')).status).toBe(404);
-  expect((await call('GET', '/v1/static-export/jobs')).status).toBe(404);
-  expect(platform.wire.calls.map(({ name }) => name)).toEqual(['GET unknown', 'GET unknown']);
-});
-
-test('listens on a port of its own, where links point to', async () => {
-  const { platform } = standIn();
-  const server = await platform.listen();
-  onTestFinished(() => server.close());
-  const headers = { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' };
-  const body = JSON.stringify({ domain: 'docs.acme.com' });
-  const started = await fetch(`${server.url}/v1/static-export/jobs`, { method: 'POST', headers, body });
-  expect(started.status).toBe(202);
-  platform.finish('docs.acme.com');
-  const jobId = platform.starts[0]?.jobId;
-  const answer = await fetch(`${server.url}/v1/static-export/jobs/${jobId}/bundle`, {
-    method: 'POST',
-    headers: { authorization: headers.authorization },
-  });
-  const { bundleUrl } = (await answer.json()) as { bundleUrl: string };
-  expect(new URL(bundleUrl).origin).toBe(server.url);
-  expect((await fetch(bundleUrl)).status).toBe(200);
 });

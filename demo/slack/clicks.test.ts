@@ -15,61 +15,6 @@ test('what people cannot do is refused', async () => {
   expect(bot.received).toEqual([]);
 });
 
-test('a click finds what a person sees, and nothing where several look the same', async () => {
-  const { slack, bot, web, ana } = await requestSetting();
-  const plain = (text: string) => ({ type: 'plain_text' as const, text });
-  const button = (value: string, text = 'Open') => ({
-    type: 'button' as const,
-    action_id: value,
-    text: plain(text),
-    value,
-  });
-  const menu = (value: string, ...texts: string[]) => ({
-    type: 'overflow' as const,
-    action_id: value,
-    options: texts.map((text) => ({ text: plain(text), value: `${value} ${text}` })),
-  });
-  const says = (text: string) => ({ type: 'section' as const, text: { type: 'mrkdwn' as const, text } });
-  const row = (...elements: (ReturnType<typeof button> | ReturnType<typeof menu>)[]) => ({
-    type: 'actions' as const,
-    elements,
-  });
-  await web.chat.postMessage({
-    channel: slack.channel('#docs').id,
-    text: 'x',
-    blocks: [
-      says('of <@U0ANA>'),
-      row(button('first')),
-      says('of <@U0BEN>'),
-      row(button('second'), menu('menu', 'Leave')),
-      says('of both'),
-      row(button('third'), menu('other', 'Open', 'Leave')),
-      { ...says('beside it'), accessory: button('fourth', 'Go') },
-      says('said twice'),
-      says('said twice'),
-    ],
-  });
-  const [message] = slack.messages.slice(-1);
-  if (message === undefined) throw new Error('nothing was sent');
-  const clicked = async (text: string, below?: string) => {
-    await ana.clicks(message, text, below === undefined ? {} : { below });
-    const { actions } = JSON.parse(bot.received.at(-1)?.form.payload ?? '');
-    return actions[0].value ?? actions[0].selected_option.value;
-  };
-  await expect(clicked('Open')).rejects.toThrow('4 times [Open]');
-  expect(await clicked('Open', 'of @ana')).toBe('first');
-  expect(await clicked('Open', 'of @ben')).toBe('second');
-  await expect(clicked('Open', 'of both')).rejects.toThrow('2 times [Open]');
-  await expect(clicked('Leave')).rejects.toThrow('2 times [Leave]');
-  expect(await clicked('Leave', 'of @ben')).toBe('menu Leave');
-  expect(await clicked('Leave', 'of both')).toBe('other Leave');
-  expect(await clicked('Go')).toBe('fourth');
-  expect(await clicked('Go', 'beside it')).toBe('fourth');
-  await expect(clicked('Go', 'said twice')).rejects.toThrow('2 blocks here say "said twice"');
-  await expect(clicked('Go', 'U0ANA')).rejects.toThrow('Nothing here says "U0ANA"');
-  expect(() => ana.asked(message, 'Open')).toThrow('4 times [Open]');
-});
-
 test('an answer to a click in a thread lands in the channel, unless it is public and names the thread', async () => {
   const { slack, bot, web, ana, card, respond } = await requestSetting();
   const root = await card();

@@ -1,57 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
-import { clientOf, widerManifest } from '../test-support/bot.ts';
+import { widerManifest } from '../test-support/bot.ts';
 import { acknowledge, connect, type Envelope, startSlack } from '../test-support/sockets.ts';
 
 const silent = () => undefined;
 
 describe('an envelope', () => {
-  test('carries a command, and its acknowledgement an ephemeral message', async () => {
-    const { slack, ana } = await startSlack();
-    const bot = await connect(slack, ({ envelope_id }) => ({ envelope_id, payload: { text: 'Started' } }));
-    expect(await ana.types('#docs', '/docs-export docs.acme.com')).toMatchObject({
-      ok: true,
-      status: 200,
-      ephemeral: { text: 'Started', via: 'ack', to: 'U0ANA' },
-    });
-    expect(bot.envelopes()).toEqual([
-      {
-        envelope_id: expect.any(String),
-        type: 'slash_commands',
-        accepts_response_payload: true,
-        payload: expect.objectContaining({
-          command: '/docs-export',
-          text: 'docs.acme.com',
-          is_enterprise_install: 'false',
-          trigger_id: expect.any(String),
-        }),
-      },
-    ]);
-  });
-
-  test('carries a click, which takes no payload', async () => {
-    const { slack, ana } = await startSlack({ manifest: widerManifest({ events: [] }) });
-    const bot = await connect(slack, ({ envelope_id }) => ({ envelope_id, payload: { text: 'Hi' } }));
-    const button = { type: 'button', action_id: 'a', text: { type: 'plain_text', text: 'Go' } };
-    const blocks = [{ type: 'actions', elements: [button] }];
-    await clientOf(slack).apiCall('chat.postMessage', {
-      channel: slack.channel('#docs').id,
-      text: 'x',
-      blocks,
-    });
-    const [message] = slack.messages;
-    if (!message) throw new Error('no message');
-    expect(await ana.clicks(message, 'Go')).toMatchObject({ ok: true });
-    expect(bot.envelopes()[0]).toMatchObject({
-      type: 'interactive',
-      accepts_response_payload: false,
-      payload: { type: 'block_actions', actions: [{ action_id: 'a' }] },
-    });
-    expect(slack.violations).toEqual([
-      'block_actions [Go]: acknowledged with a payload, which it does not accept',
-    ]);
-  });
-
   test('carries an event, again when it was not acknowledged', async () => {
     const manifest = widerManifest({ events: ['message.channels'] });
     const { slack, ana } = await startSlack({ manifest, eventRetryDelaysMs: [0, 1], answerWithinMs: 400 });
@@ -97,16 +51,6 @@ describe('an envelope', () => {
     expect(slack.violations).toHaveLength(1);
     expect(ana.sees('#docs')).toEqual([]);
     expect(slack.sockets.envelopes).toMatchObject([{ outcome: 'late' }]);
-  });
-
-  test.each(['cut when sent', 'cut when acknowledged'] as const)('is lost by order: %s', async (fault) => {
-    const { slack, ana } = await startSlack();
-    const bot = await connect(slack, fault === 'cut when sent' ? silent : acknowledge);
-    slack.sockets.order(fault);
-    expect(await ana.types('#docs', '/docs-export')).toMatchObject({ failed: 'dispatch_failed' });
-    await slack.until(() => bot.envelopes().length === 1 && slack.sockets.open === 0);
-    expect(slack.sockets.envelopes).toMatchObject([{ outcome: 'lost' }]);
-    expect(slack.violations).toEqual([]);
   });
 });
 

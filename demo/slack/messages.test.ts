@@ -37,12 +37,6 @@ test('updates are refused above 4,000 bytes and on messages of others', async ()
   expect((await refusal(web.chat.update({ channel, ts, text: 'x' }))).error).toBe('message_not_found');
 });
 
-test('posts are cut above 40,000 characters', async () => {
-  const { slack, post } = setting();
-  await post('x'.repeat(40_001));
-  expect(slack.messages[0]?.text).toHaveLength(40_000);
-});
-
 test('history: newest first, pages, windows, no replies but broadcast ones', async () => {
   const { web, channel, post, texts } = setting();
   const [a, b, c] = [await post('a'), await post('b'), await post('c')];
@@ -67,23 +61,6 @@ test('history: newest first, pages, windows, no replies but broadcast ones', asy
   const cursor = first.response_metadata?.next_cursor ?? '';
   const rest = await web.conversations.history({ channel, limit: 3, cursor });
   expect([texts(first), texts(rest), rest.has_more]).toEqual([['both', 'c', 'b'], ['a'], false]);
-});
-
-test('metadata is only shown to those who ask for it', async () => {
-  const { web, channel } = setting();
-  const metadata = { event_type: 'card', event_payload: { key: 'k' } };
-  const { ts = '' } = await web.chat.postMessage({ channel, text: 'x', metadata });
-  const silent = await web.conversations.replies({ channel, ts });
-  const asked = await web.conversations.replies({ channel, ts, include_all_metadata: true });
-  expect(silent.messages?.[0]).not.toHaveProperty('metadata');
-  expect(asked.messages?.[0]).toMatchObject({ metadata });
-});
-
-test('a reply has no replies', async () => {
-  const { web, channel, post } = setting();
-  const reply = await post('reply', { thread_ts: await post('root') });
-  const nested = web.chat.postMessage({ channel, text: 'x', thread_ts: reply });
-  expect((await refusal(nested)).error).toBe('cannot_reply_to_message');
 });
 
 test.each([

@@ -37,13 +37,3 @@ test('all updates of a workspace share 50 per minute', async () => {
   await update();
   expect(slack.limited).toHaveLength(1);
 });
-
-test('a workspace takes 300 posts per minute', async () => {
-  const { clock, post } = setting();
-  const places = ['#docs', '#private', '#shared', '@ana', '@ben', '@gus'];
-  for (let n = 0; n < 50; n += 1) {
-    for (const place of places) await post(place);
-    clock.ms += 1000;
-  }
-  await expect(post()).rejects.toMatchObject({ retryAfter: 10 });
-});

@@ -20,16 +20,3 @@ test.each([
 ])('text: %s', (_, text, read) => {
   expect(slack.read({ text, blocks: [] })).toBe(read);
 });
-
-test('threads come after their root, ephemerals in their place', async () => {
-  const own = createStandInSlack();
-  const [ana, ben] = [own.person('ana'), own.person('ben')];
-  const root = await ana.says('#docs', 'root');
-  await ben.says('#docs', 'next');
-  await ben.says('#docs', 'reply', { threadTs: root.ts });
-  own.workspace.addEphemeral({ channel: root.channel, to: ana.id, text: 'psst', blocks: [], via: 'ack' });
-  await ben.says('#docs', 'last');
-  expect(ana.sees('#docs')).toEqual(['root', 'reply', 'next', 'psst', 'last']);
-  expect(ben.sees('#docs')).toEqual(['root', 'reply', 'next', 'last']);
-  expect(() => own.person('sue').sees('#private')).toThrow('sue is not in #private');
-});

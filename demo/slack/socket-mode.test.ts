@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { clientOf, refusal } from '../test-support/bot.ts';
-import { connect, startSlack, ticketFor } from '../test-support/sockets.ts';
+import { connect, startSlack } from '../test-support/sockets.ts';
 
 async function statusOf(url: string): Promise<number | undefined> {
   const ws = new WebSocket(url);
@@ -12,14 +12,6 @@ async function statusOf(url: string): Promise<number | undefined> {
 }
 
 describe('apps.connections.open', () => {
-  test('gives an absolute address of this very server', async () => {
-    const { slack, open } = await startSlack();
-    const url = new URL(await open());
-    expect(url.host).toBe(new URL(slack.apiUrl).host);
-    expect(url).toMatchObject({ protocol: 'ws:', pathname: '/link/' });
-    expect(url.searchParams.get('ticket')).not.toBe('');
-  });
-
   test('takes the app token alone, and the app token opens nothing else', async () => {
     const { slack } = await startSlack();
     const { bot, app } = slack.tokens;
@@ -38,15 +30,6 @@ describe('apps.connections.open', () => {
       'apps.connections.open: invalid_auth',
     ]);
   });
-
-  test('needs connections:write', async () => {
-    const { slack } = await startSlack({ appScopes: ['authorizations:read'] });
-    expect(await refusal(ticketFor(slack))).toMatchObject({
-      error: 'missing_scope',
-      needed: 'connections:write',
-    });
-    expect(slack.violations).toEqual(['apps.connections.open: missing_scope · needs connections:write']);
-  });
 });
 
 describe('a ticket', () => {
@@ -63,24 +46,6 @@ describe('a ticket', () => {
 });
 
 describe('a connection', () => {
-  test('without the ordered hello takes no envelopes', async () => {
-    const { slack, ana, open } = await startSlack();
-    slack.sockets.order('no hello');
-    await once(new WebSocket(await open()), 'open');
-    expect(slack.sockets.open).toBe(0);
-    expect(await ana.types('#docs', '/docs-export')).toMatchObject({ failed: 'dispatch_failed' });
-  });
-
-  test('beyond the tenth is refused, and closed', async () => {
-    const { slack } = await startSlack();
-    for (let count = 0; count < 10; count += 1) await connect(slack);
-    const { ws, received } = await connect(slack);
-    expect(received).toMatchObject([{ type: 'disconnect', reason: 'too_many_websockets' }]);
-    await once(ws, 'close');
-    expect(slack.sockets.open).toBe(10);
-    expect(slack.violations).toEqual(['socket: more than 10 connections']);
-  });
-
   test('is pinged, and cut off when nothing answers', async () => {
     const { slack, open } = await startSlack({ pingEveryMs: 200 });
     const { ws } = await connect(slack);

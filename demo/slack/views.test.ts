@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { clientOf, refusal, widerManifest } from '../test-support/bot.ts';
+import { refusal } from '../test-support/bot.ts';
 import { modal, plain, startViews } from '../test-support/views.ts';
-import { createStandInSlack } from './slack.ts';
 
 test('a trigger id works once, within 3 s', async () => {
   const { clock, slack, web, trigger } = await startViews();
@@ -47,29 +46,4 @@ test.each<[string, object, string]>([
     error: 'invalid_arguments',
     response_metadata: { messages: expect.arrayContaining([expect.stringContaining(why)]) },
   });
-});
-
-test('a view holds 250 kB', async () => {
-  const { opens } = await startViews();
-  const section = { type: 'section', text: { type: 'mrkdwn', text: x(2900) } };
-  const blocks = Array.from({ length: 90 }, () => section);
-  expect((await refusal(opens(modal({ blocks })))).error).toBe('view_too_large');
-});
-
-test('an open view can be updated, unless it changed meanwhile', async () => {
-  const { web, ana, opens } = await startViews();
-  await opens(modal());
-  const { id = '', hash = '' } = ana.modal() ?? {};
-  const update = (args: object) => web.apiCall('views.update', { view: modal({ blocks: [] }), ...args });
-  await update({ view_id: id, hash });
-  expect(ana.modal()?.blocks).toEqual([]);
-  expect((await refusal(update({ view_id: id, hash }))).error).toBe('hash_conflict');
-  expect((await refusal(update({ view_id: 'V0' }))).error).toBe('not_found');
-});
-
-test('without a Home tab nothing can be published', async () => {
-  const slack = createStandInSlack({ manifest: widerManifest({ homeTab: false }) });
-  const view = { type: 'home', blocks: [] };
-  const call = clientOf(slack).apiCall('views.publish', { user_id: 'U0ANA', view });
-  expect((await refusal(call)).error).toBe('not_enabled');
 });

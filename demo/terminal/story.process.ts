@@ -53,31 +53,6 @@ describe.concurrent('the demo', () => {
     expect(readFileSync(join(bundle, 'index.html'), 'utf8')).toContain('<title>docs.acme.com</title>');
   });
 
-  test('with a platform that refuses: says that the export did not come', async (context) => {
-    const { code, output, processes, left } = await startDemo(context, ['--terminal'], {
-      DEMO_WITHOUT_PLAN: '1',
-    }).ends();
-    expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
-    expect(plain(output)).toContain("was not started: the platform doesn't allow it (403)");
-    expect(output).toContain(
-      'The demo failed: waited for progress in the thread.\nThe export ended in another way.\n',
-    );
-    expect(output).toContain(
-      'the docs platform forbids what Docket asks with DOCS_API_KEY of project default (403)',
-    );
-  });
-
-  test('without a Redis: says that Docket did not start and why', async (context) => {
-    const { code, output, processes, left } = await startDemo(context, ['--terminal'], {
-      PATH: '/nowhere',
-    }).ends();
-    expect({ code, processes, left }).toEqual({ code: 1, processes: [], left: [] });
-    expect(output).toContain(
-      'The demo failed: waited for Docket to be ready.\nDocket ended by itself (exit code 1).',
-    );
-    expect(output).toContain('Docket wrote: REDIS_URL is not set, and no redis-server');
-  });
-
   test('with a Docket that dies: says so, and ends what it left', async (context) => {
     const { prints, ends, folder } = startDemo(context, ['--terminal']);
     await prints(/Docket replies/);

@@ -42,7 +42,7 @@ const workspace: Entity & { kind: 'workspace' } = {
   globalShortcuts: [],
 };
 
-export const NOW_MS = Date.UTC(2026, 8, 20, 14);
+const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
 const around: Around = {
   scene: {

@@ -11,7 +11,7 @@ export async function startSlack(options: StandInSlackOptions = {}) {
   return { slack, ana: slack.person('ana'), open: () => ticketFor(slack) };
 }
 
-export async function ticketFor(slack: StandInSlack): Promise<string> {
+async function ticketFor(slack: StandInSlack): Promise<string> {
   const answer = await clientOf(slack, slack.tokens.app).apps.connections.open({});
   return String(answer.url);
 }

@@ -3,15 +3,13 @@ import { clientOf, type Received, type Reply, startTinyBot, widerManifest } from
 
 export const plain = (text: string) => ({ type: 'plain_text', text });
 
-export const input = (id: string, element: object, rest: object = {}) => ({
+const input = (id: string, element: object, rest: object = {}) => ({
   type: 'input',
   block_id: id,
   label: plain(`The ${id}`),
   element: { action_id: 'value', ...element },
   ...rest,
 });
-
-export const option = (text: string) => ({ text: plain(text), value: text.toLowerCase() });
 
 export const modal = (rest: object = {}) => ({
   type: 'modal',

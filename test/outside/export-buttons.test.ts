@@ -5,45 +5,11 @@ const FORGOTTEN = 'I no longer remember this export. To start a new one, type /d
 
 describe('export start: outcome unknown', () => {
   const scene = stage();
-  const { asks, exporting, person, told, sees, until, messageWith, notified, toldLast } = scene;
+  const { asks, exporting, person, told, sees, until, messageWith, toldLast } = scene;
   const lose = (when: 'before' | 'after') =>
     scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when });
   const QUESTION =
     "⚠️ @ana Did the export of docs.acme.com start? The platform gave no clear answer.\nLook in its dashboard first: starting again could run it twice.\n[It's there: watch it] [Start again] [Leave it]";
-
-  test.each(['before', 'after'] as const)(
-    '(lost %s it took effect) is asked about, never repeated',
-    async (when) => {
-      lose(when);
-      await asks();
-      const texts = await until(['⚠️ @ana', '⚠️ Needs an answer · docs.acme.com']);
-      expect(texts).toEqual([
-        '⚠️ Needs an answer · docs.acme.com\nStatic export · requested by ana',
-        QUESTION,
-      ]);
-      expect(scene.platform.starts).toHaveLength(when === 'after' ? 1 : 0);
-      expect(notified('ana')).toBe(1);
-    },
-  );
-
-  test('is started again by a click, once, whoever clicks how often', async () => {
-    lose('before');
-    await asks();
-    await until(['⚠️ @ana']);
-    const question = messageWith('⚠️ @ana');
-    const before = structuredClone(question);
-    await Promise.all([
-      person('ben').clicks(question, 'Start again'),
-      person('ben').clicks(question, 'Start again'),
-      person('ana').clicks(question, 'Start again'),
-    ]);
-    await until(['42%', 'It was unclear whether the export of docs.acme.com had started. ']);
-    await person('ana').clicks(Object.assign(before, { deleted: false }), 'Leave it');
-    expect(scene.platform.starts).toHaveLength(1);
-    scene.platform.finish('docs.acme.com');
-    await until(['is exported']);
-    expect(scene.slack.messages).toHaveLength(4);
-  });
 
   test('is left at that by a click, and whoever clicks later is told who did', async () => {
     lose('after');

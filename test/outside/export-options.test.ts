@@ -69,26 +69,6 @@ describe('what is typed after the domain', () => {
     expect(scene.slack.messages).toEqual([]);
     expect(scene.platform.wire.calls).toEqual([]);
   });
-
-  test('help tells all there is', async () => {
-    expect(told(await asks('/docs-export help'))).toBe(
-      [
-        'Export a site: /docs-export docs.acme.com',
-        'Watch an export that was started elsewhere: /docs-export watch se_3f9a77bd04c24a06',
-        'List running exports: /docs-export status',
-        'Other commands',
-        'Instruct the docs agent: /docs-agent new Add a quickstart',
-        'Set up a weekly digest: /docs-digest create',
-        'See the status: /docs-status',
-        'All options:',
-        '/docs-export [domain] [--project p] [--version label] [--paths a,b] [--private]',
-        '/docs-export watch <job id> [--project p]',
-        '/docs-export status',
-        'Everybody who can read a thread can use a link in it, guests included. With --private it goes to you alone.',
-        '[Export a site] [Instruct the agent]',
-      ].join('\n'),
-    );
-  });
 });
 
 describe('/docs-export status', () => {

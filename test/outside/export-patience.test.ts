@@ -1,26 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { stage } from '../support/flows/stage.ts';
 
-const NOBODY_THERE = 'http://127.0.0.1:9';
-
 describe('with little patience', () => {
   const scene = stage({ bot: { timing: { giveUpMs: 400 } } });
-  const { asks, exporting, clicks, sees, until, messageWith } = scene;
+  const { exporting, clicks, sees, until, messageWith } = scene;
   const bundle = 'POST /v1/static-export/jobs/{jobId}/bundle';
-
-  test('a link that cannot be had is told, and had later by a click', async () => {
-    scene.platform.wire.order(bundle, { kind: 'answer', status: 500 }, 1000);
-    await exporting();
-    scene.platform.finish('docs.acme.com');
-    await until([
-      '⚠️ @ana docs.acme.com is exported, but I could not get a download link yet.\n[Get the link]',
-      '⚠️ Exported, no link yet · docs.acme.com',
-    ]);
-    scene.platform.wire.clear();
-    await clicks('ana', 'could not get', 'Get the link');
-    await until(['[Download bundle]', '✅ docs.acme.com exported · ']);
-    expect(scene.platform.starts).toHaveLength(1);
-  });
 
   test('a new link that cannot be had leaves the old one, and is told in a message of its own', async () => {
     await exporting();
@@ -70,38 +54,6 @@ describe('with little patience', () => {
     const { id } = scene.slack.channel('#shared');
     const inThread = scene.slack.messages.filter(({ channel }) => channel === id);
     expect(JSON.stringify(inThread.map(({ blocks }) => blocks))).not.toContain('X-Signature');
-  });
-
-  test('a limit that lasts too long ends it, and it is tried again by a click', async () => {
-    scene.platform.wire.order('POST /v1/static-export/jobs', { kind: 'answer', status: 429 }, 1000);
-    await asks();
-    await until([
-      "❌ @ana The export of docs.acme.com was not started: the platform's limit is reached. Try again later.\n[Start again]",
-      '❌ Not started · docs.acme.com',
-    ]);
-    scene.platform.wire.clear();
-    await clicks('ana', 'limit is reached', 'Start again');
-    await until(['42%', '⏳ Exporting · docs.acme.com']);
-    expect(scene.platform.starts).toHaveLength(1);
-  });
-});
-
-describe('a platform that is not there', () => {
-  const scene = stage({
-    bot: { timing: { giveUpMs: 1000 }, env: { DOCS_API_URL: NOBODY_THERE } },
-  });
-  const { asks, until } = scene;
-
-  test('is told while it is waited for, and nothing was started when it stays away', async () => {
-    await asks();
-    await until([
-      "🕒 Queued · requested TIME\nThe docs platform isn't answering, so nothing has started yet. I'll keep trying.",
-    ]);
-    await until([
-      "❌ @ana The export of docs.acme.com was not started: the docs platform isn't answering. Try again in a little while.\n[Start again]",
-      '❌ Not started · docs.acme.com',
-    ]);
-    expect(scene.platform.starts).toEqual([]);
   });
 });
 

@@ -51,20 +51,3 @@ test.each(['http', 'socket'] as const)(
     await world.close();
   },
 );
-
-test('the reference that a person reads is that of the lines', async () => {
-  const world = await createWorld();
-  const bot = await world.startBot();
-  // A record that nobody can read is a defect of ours.
-  await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
-  await until(world, '#docs', ['42%']);
-  const [key = ''] = await world.redis.client.keys('{docket}:run:*');
-  await world.redis.client.hset(key, 'json', '{}');
-  const answer = await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
-  const told = JSON.stringify(answer.ephemeral ?? {});
-  const ref = /ref ([0-9a-f]{6})/.exec(told)?.[1];
-  expect(ref).toBeDefined();
-  const lines = linesOf(bot.output()).filter((line) => line.ref === ref);
-  expect(lines.map(({ msg }) => msg)).toContain('a request failed');
-  await world.close();
-});

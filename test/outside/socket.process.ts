@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Call } from '../../demo/wire.ts';
 import { messageWith, notified, plain, until } from '../support/flows/reading.ts';
-import { expectNothingTwice, tellStory } from '../support/flows/trouble.ts';
 import { type Bot, type BotOptions, createWorld, type World } from '../support/flows/world.ts';
 
 let world: World;
@@ -65,27 +64,6 @@ describe('over a socket', () => {
     ).toMatchObject({
       status: 404,
     });
-  });
-});
-
-describe.for([1, 2])('with %i bots', (bots) => {
-  test('the same envelope six times at once and once more after the end is one export', async () => {
-    await startBots(bots);
-    const first = asks();
-    await world.slack.until(() => world.slack.lastRequest);
-    const request = world.slack.lastRequest;
-    const repeats = [1, 2, 3, 4, 5].map(() => world.slack.resend(request));
-    for (const answer of await Promise.all([first, ...repeats])) {
-      expect(answer).toMatchObject({ ok: true });
-      expect(answer.ephemeral).toBeUndefined();
-    }
-    await endsOnce();
-    expect(await world.slack.resend(request)).toMatchObject({ ok: true });
-    expect(world.platform.starts).toHaveLength(1);
-    expect(world.slack.messages).toHaveLength(3);
-    const envelopes = asked();
-    expect(new Set(envelopes.map(({ id }) => id)).size).toBe(1);
-    expect(new Set(envelopes.map(({ connection }) => connection)).size).toBe(2 * bots);
   });
 });
 
@@ -153,23 +131,6 @@ describe('kill -9', () => {
     expect(await asks()).toMatchObject({ ok: true });
     await endsOnce();
   });
-
-  // The commands of a request on its way into Redis, in order: the clock, the write and, once it is acknowledged, the queue.
-  test.for([1, 2, 3].flatMap((command) => ['before', 'after'].map((phase) => ({ command, phase }))))(
-    '$phase command $command of the request',
-    async ({ command, phase }) => {
-      const first = await world.startBot({ ...mortal, env: { TEST_KILL_AT: `${command} ${phase}` } });
-      const died = world.slack
-        .until(() => !first.running(), 10_000, 'the end of the bot')
-        .then(() => world.startBot());
-      const story = await tellStory(world);
-      await died;
-      expectNothingTwice(world, story);
-      expect(story.ending).toBe('done');
-      const outcome = command === 3 ? 'acknowledged' : 'lost';
-      expect(world.slack.sockets.envelopes[0]?.outcome).toBe(outcome);
-    },
-  );
 
   test('once the work is queued, with the acknowledgement on its way: it is done all the same', async () => {
     await startBots(1, mortal);

@@ -1,7 +1,6 @@
 import { createElement } from 'react';
-import { describe, expect, test } from 'vitest';
-import { drawn, NOW_MS } from '../../test-support/page.tsx';
-import { dateText } from './blocks/date.ts';
+import { expect, test } from 'vitest';
+import { drawn } from '../../test-support/page.tsx';
 import { Mrkdwn } from './blocks/inline.tsx';
 import { threadOf } from './blocks/permalink.ts';
 
@@ -43,23 +42,4 @@ test('a link to a message leads to its thread here', () => {
 
 test('what people write cannot become markup of the page', () => {
   expect(html('&lt;img src=x onerror=alert(1)&gt;')).not.toContain('<img');
-});
-
-describe('dates', () => {
-  const seconds = NOW_MS / 1000;
-
-  test.each([
-    [seconds - 40, '{ago}', '40 seconds ago'],
-    [seconds - 3700, '{ago}', '1 hour ago'],
-    [seconds, '{date_short_pretty}', 'today'],
-    [seconds + 3, '{ago}', 'now'],
-    [seconds + 86_400, '{date_pretty}', 'tomorrow'],
-    [seconds - 40 * 86_400, '{date_short}', 'Aug 11, 2026'],
-  ])('%d as %s', (at, format, text) => {
-    expect(dateText(at, format, NOW_MS)).toBe(text);
-  });
-
-  test('a token is drawn as the moment it means', () => {
-    expect(html(`<!date^${seconds - 120}^{ago}|fallback>`)).toContain('>2 minutes ago</time>');
-  });
 });
