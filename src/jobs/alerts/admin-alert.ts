@@ -11,8 +11,8 @@ import type { ValueStores } from '../../store/values.ts';
 import { expiryMessage, forbiddenAlertMessage, keyAlertMessage, type RejectedKey } from './view.ts';
 
 export interface AdminAlertParts {
-  /** Returns user ids. It asks Slack, which limits reads of user group members strictly. */
-  admins: () => Promise<readonly string[]>;
+  /** Returns user ids; undefined if Slack does not say who they are. It limits reads of user group members strictly. */
+  admins: () => Promise<readonly string[] | undefined>;
   alerts: ValueStores['alerts'];
   outbox: Outbox;
   now: () => number;
@@ -38,25 +38,29 @@ function createAdminAlert({ admins, alerts, outbox, now }: AdminAlertParts) {
     const stored = `${name}:${teamId}`;
     const { sinceMs, recipients: sent } = await alerts.begin(stored, now());
     if (sent !== undefined) return sent.length > 0;
-    const recipients = (await lookUp(stored)).slice(0, MAX_RECIPIENTS);
+    const recipients = (await lookUp(stored))?.slice(0, MAX_RECIPIENTS);
+    if (recipients === undefined) return false;
     const prefix = once ? name : `${name}.${sinceMs}`;
-    const post = { kind: 'ending' as const, message: await message() };
-    for (const user of recipients)
-      await outbox.publish(teamId, { key: `${prefix}.${user}`, place: { user }, ...post }, 1);
-    if (recipients.length > 0) await alerts.markSent(stored, sinceMs, recipients);
+    if (recipients.length > 0) {
+      const post = { kind: 'ending' as const, message: await message() };
+      for (const user of recipients)
+        await outbox.publish(teamId, { key: `${prefix}.${user}`, place: { user }, ...post }, 1);
+    }
+    // Also without recipients: thousands of runs may find the same problem within the hour.
+    await alerts.markSent(stored, sinceMs, recipients);
     return recipients.length > 0;
   };
 }
 
 /**
  * Returns the people in a list of admins, named directly or by user group; `everyone` counts for nobody. Rejects only
- * with `Stopping`: a group whose members cannot be read is left out.
+ * with `Stopping`: a group whose members cannot be read is left out. Returns undefined if that leaves nobody.
  */
 export async function findAdmins(
   list: readonly string[],
   groupMembers: (groupId: string) => Promise<readonly string[] | undefined>,
   log: Pick<Log, 'warn'>,
-): Promise<string[]> {
+): Promise<string[] | undefined> {
   const members = list.map(async (entry) => {
     if (entry === 'everyone') return [];
     if (!entry.startsWith('S')) return [entry];
@@ -65,10 +69,12 @@ export async function findAdmins(
     } catch (error) {
       if (error instanceof Stopping) throw error;
       log.warn({ err: error }, 'not all admins could be looked up');
-      return [];
+      return undefined;
     }
   });
-  return [...new Set((await Promise.all(members)).flat())];
+  const known = await Promise.all(members);
+  const ids = [...new Set(known.flatMap((some) => some ?? []))];
+  return ids.length === 0 && known.includes(undefined) ? undefined : ids;
 }
 
 interface KeyAlertParts extends AdminAlertParts {
