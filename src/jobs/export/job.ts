@@ -233,7 +233,8 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
   if (dueInMs > 0) return runAgainIn(dueInMs);
   // The watch ends this long after it began, even if polls failed.
   const endsAtMs = run.sinceMs + timing.watchMs;
-  if (now() >= endsAtMs) return end(run, { kind: 'gaveUp', afterMs: now() - run.sinceMs }, context);
+  const gaveUp = () => ({ kind: 'gaveUp' as const, afterMs: now() - run.sinceMs });
+  if (now() >= endsAtMs) return end(run, gaveUp(), context);
   const retry = (failure: NonNullable<ExportRun['pollFailure']>) =>
     retryAfter(run, { ...failure, nextMs: Math.min(failure.nextMs, endsAtMs) }, context);
   const docs = context.docs(run.project);
@@ -253,11 +254,12 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
     // An id that a person entered may be impossible to request.
     const isUnusable =
       error instanceof DocsApiError && error.kind === 'bad_request' && error.happened === 'no';
-    const isLost = isUnusable || (trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER);
-    if (!isLost) return retry({ ...trouble, ...alert });
-    return isUnconfirmedJobId(run)
-      ? saveAs(reopenQuestion(run, now()), { audit: 'job not found, start unclear' })
-      : end(run, { kind: 'lost' }, context);
+    const isLost = trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER;
+    if (!isUnusable && !isLost) return retry({ ...trouble, ...alert });
+    if (isUnconfirmedJobId(run))
+      return saveAs(reopenQuestion(run, now()), { audit: 'job not found, start unclear' });
+    // A refused request says nothing of the job.
+    return end(run, isLost ? { kind: 'lost' } : gaveUp(), context);
   }
   const atMs = now();
   const polled = applySnapshot(run, job, atMs, timing.stalledAfterMs);

@@ -4,7 +4,7 @@ import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { anExportJob } from '../../support/jobs/export/builders.ts';
-import { createExportWorld, HOUR_MS } from '../../support/jobs/export/world.ts';
+import { createExportWorld, failing, HOUR_MS } from '../../support/jobs/export/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
@@ -66,4 +66,10 @@ test('[Start again] starts nothing if the answer to the first start has come', a
   await world.step(run, context);
   expect(started).toEqual([]);
   await expectWatched(run);
+});
+
+test('a platform that refuses to answer for a running job does not say that the job is gone', async () => {
+  const run = await world.given({ state: 'watching' });
+  await world.step(run, world.contextWith({ getExport: failing('bad_request') }));
+  expect(await world.stored(run)).toMatchObject({ state: 'ended', ending: { kind: 'gaveUp' } });
 });
