@@ -1,5 +1,5 @@
 import { createQueues } from '../src/jobs/queue.ts';
-import { startSweeper } from '../src/jobs/sweeper.ts';
+import { startSweeper } from '../src/jobs/workers.ts';
 import { createLog } from '../src/runtime/log.ts';
 import { defaultTiming } from '../src/runtime/timing.ts';
 import { createDueStore } from '../src/store/due.ts';

@@ -64,7 +64,7 @@ export function openRuns(redisUrl: string) {
     ...runs,
     /** Has the bot begin with a run. */
     async start(run: RunBase): Promise<void> {
-      await runs.accept(run, Number.MAX_SAFE_INTEGER, 0, undefined);
+      await runs.accept(run);
       await enqueueRun(queues, run);
     },
     async close(): Promise<void> {

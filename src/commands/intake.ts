@@ -16,7 +16,7 @@ import type { Mentions, Names } from '../slack/markdown/inline.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
 import type { InboxEntry } from '../store/run-scripts.ts';
-import type { Acceptance, Quota, RunBase, RunStore } from '../store/runs.ts';
+import type { Acceptance, AcceptOptions, Quota, RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 
 /** The person, conversation and request of a call. */
@@ -174,7 +174,7 @@ export function createIntake(parts: IntakeParts) {
     /** Stores a new run and queues it. */
     start: (run: RunBase, request: IntakeRequest, quotas?: readonly Quota[]) =>
       acceptRun(run, request, (deadlineMs) =>
-        runs.accept(run, deadlineMs, claimMs, request.responseUrl, quotas),
+        runs.accept(run, { deadlineMs, claimMs, responseUrl: request.responseUrl, quotas }),
       ),
 
     /**
@@ -184,12 +184,10 @@ export function createIntake(parts: IntakeParts) {
     resume: (
       run: RunBase,
       request: IntakeRequest,
-      claims: boolean,
-      quotas?: readonly Quota[],
-      responseUrl?: string,
+      { claims, ...options }: { claims?: true } & Pick<AcceptOptions, 'quotas' | 'responseUrl'> = {},
     ) =>
       acceptRun(run, request, (deadlineMs) =>
-        runs.resume(run, deadlineMs, claims ? claimMs : 0, quotas, responseUrl),
+        runs.resume(run, { deadlineMs, claimMs: claims ? claimMs : 0, ...options }),
       ),
 
     /** Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run. */

@@ -8,7 +8,7 @@ import type { Outbox } from '../slack/outbox.ts';
 import type { BotIdentity } from '../slack/reply.ts';
 import type { EphemeralMessage } from '../slack/response-url.ts';
 import type { RunStore } from '../store/runs.ts';
-import type { OwnPostStore, ThreadStore } from '../store/threads.ts';
+import type { ThreadStore } from '../store/threads.ts';
 import type { SlashCommand } from './command.ts';
 import type { Caller, CommandTools, Wake } from './intake.ts';
 
@@ -145,10 +145,9 @@ export interface EventListener {
 
 export interface EventTools extends Pick<CommandTools, 'projects' | 'limits' | 'replyMode' | 'now'> {
   identity: BotIdentity;
-  threads: Pick<ThreadStore, 'appendToThread' | 'isClosed'>;
+  threads: Pick<ThreadStore, 'appendToThread' | 'isClosed' | 'isKnownIn'>;
   runs: Pick<RunStore, 'accept'>;
   wake: Wake;
-  ownPosts: Pick<OwnPostStore, 'isKnownIn'>;
   publish: Outbox['publish'];
   /** Refreshes a person's Home tab. */
   updateHome: (teamId: string, userId: string) => Promise<void>;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { RunRef } from '../store/run-scripts.ts';
 import { mentionJob } from './agent/mention.ts';
 import { threadJob } from './agent/thread/job.ts';
@@ -7,8 +8,26 @@ import { figuresJob } from './digest/figures/job.ts';
 import { scheduleJob } from './digest/schedule/job.ts';
 import { exportJob, linkJob } from './export/job.ts';
 import { homeJob } from './home/job.ts';
-import { outboxJob } from './outbox.ts';
+import type { Job } from './job.ts';
 import type { Queues } from './queue.ts';
+
+/** Delivers the latest version of one message to Slack; its `id` is the key. */
+export const outboxJob: Job = {
+  name: 'outbox',
+  queue: 'slack-outbox',
+  concurrency: 20,
+
+  async run(key, { deliverMessage, runs, log }) {
+    try {
+      return await deliverMessage(key);
+    } catch (error) {
+      if (!(error instanceof z.ZodError)) throw error;
+      log.error({ message: key, err: error }, 'the record of a message is damaged');
+      await runs.unlist({ job: 'outbox', id: key }, true);
+      return undefined;
+    }
+  },
+};
 
 /** Every kind of background work. */
 export const jobs = [

@@ -1,11 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { OutboxMessage } from '../slack/outbox.ts';
+import type { AuditEntry } from '../store/audit.ts';
+import type { LoadedRun, RunBase } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
+import { questionId, type RunNeeds } from './feature.ts';
 import type { QueueName } from './queue.ts';
-
-/** The result of a job's step. A job never waits inside a worker: it returns when the next step is due. */
-export type Outcome = { kind: 'done' } | { kind: 'again'; inMs: number };
-
-export const done: Outcome = { kind: 'done' };
-export const runAgainIn = (ms: number): Outcome => ({ kind: 'again', inMs: Math.max(0, Math.round(ms)) });
 
 /** A kind of background work. Its subject (`id`) has at most one BullMQ job at a time. */
 export interface Job<Context = JobContext> {
@@ -14,8 +14,161 @@ export interface Job<Context = JobContext> {
   queue: QueueName;
   /** Maximum number that one process runs at once; jobs that share a queue share the largest number. */
   concurrency: number;
-  /** One execution: one or a few steps. Safe to repeat at any point, since a process may die at any point. */
-  run(id: string, context: Context): Promise<Outcome>;
+  /**
+   * One execution: one or a few steps. Safe to repeat at any point, since a process may die at any point. It never waits
+   * for the next step: it returns the milliseconds until that is due, or undefined if there is none.
+   */
+  run(id: string, context: Context): Promise<number | undefined>;
   /** After repeated errors of our own: shows people `ref`, which the log has as well. */
   giveUp?(id: string, context: Context, ref: string): Promise<void>;
+}
+
+/** Maximum steps of one execution; after that, the worker slot goes to another run. */
+const MAX_STEPS = 40;
+
+interface SaveOptions {
+  /** The next step is due after this time; by default at once. */
+  inMs?: number;
+  /** The result for an audit line. */
+  audit?: string;
+  /** The save drops that many of the oldest inbox entries. */
+  consumed?: number;
+}
+
+/** A step's result: the run is saved, waits, is idle until it is woken, or is loaded again for its next step. */
+export type StepResult<R> =
+  | ({ kind: 'save'; run: R } & SaveOptions)
+  | { kind: 'wait'; inMs: number }
+  | { kind: 'idle'; release: boolean }
+  | 'next';
+
+/** Saves the next state of the run. */
+export const save = <R>(run: R, options: SaveOptions = {}) => ({ kind: 'save' as const, run, ...options });
+
+/** The next step is due after this time; the record stays as it is. */
+export const wait = (ms: number) => ({ kind: 'wait' as const, inMs: Math.max(0, Math.round(ms)) });
+
+/** Nothing is due until the run is woken. Its claim is released, or kept. */
+export const idle = { kind: 'idle' as const, release: true };
+export const idleWithClaim = { kind: 'idle' as const, release: false };
+
+interface SteppedRun extends RunBase {
+  state?: string;
+  needs?: string[] | undefined;
+}
+
+/** Returns the people whose open questions changed. */
+function usersToRefresh(before: SteppedRun, after: SteppedRun): string[] {
+  const changed = new Set(before.needs ?? []).symmetricDifference(new Set(after.needs ?? []));
+  return [...new Set([...changed].map((one) => one.slice(0, one.indexOf(' '))))];
+}
+
+/** A job that takes runs of one kind from accepted to ended, one step at a time. */
+export interface RunJob<R extends SteppedRun> {
+  /** The `job` of its runs. */
+  name: R['job'];
+  queue: QueueName;
+  concurrency: number;
+  schema: z.ZodType<R>;
+  /** Every message of a run in its present form, published before each step and before each pause. */
+  messages?(run: R): OutboxMessage[];
+  /** Whether the save of a run releases its claim. */
+  hasEnded?(run: R): boolean;
+  /** The open questions of a run; the Home tabs of the people asked are refreshed when they change. */
+  needs?: RunNeeds<R>['of'];
+  auditLine?(run: R): Omit<AuditEntry, 'atMs' | 'result'>;
+  /** Does one thing. Safe to repeat at any point, since a process may die at any point. */
+  step(loaded: LoadedRun<R>, context: JobContext): Promise<StepResult<R>>;
+  /** After repeated errors of our own: ends the run, and shows people `ref`, which the log has as well. */
+  giveUp(loaded: LoadedRun<R>, context: JobContext, ref: string): Promise<StepResult<R>>;
+}
+
+/** Returns the job of one kind of runs. If a run's record is missing or damaged, the run leaves the due list. */
+export function defineRunJob<R extends SteppedRun>(definition: RunJob<R>): Job {
+  const { name, queue, concurrency, schema } = definition;
+
+  /** Loads the run; undefined if there is none to step. */
+  async function load(id: string, { runs, log }: JobContext): Promise<LoadedRun<R> | undefined> {
+    try {
+      const loaded = await runs.loadWithInbox(id, schema);
+      if (loaded === undefined) await runs.unlist({ job: name, id });
+      return loaded;
+    } catch (error) {
+      if (!(error instanceof z.ZodError)) throw error;
+      log.error({ run: id, job: name, err: error }, 'the record of a run is damaged');
+      await runs.unlist({ job: name, id }, true);
+      return undefined;
+    }
+  }
+
+  /** Applies a step's result. Returns the run if its next step follows at once, else what `Job.run` returns. */
+  async function apply(
+    result: StepResult<R>,
+    { run: before, wakes }: LoadedRun<R>,
+    context: JobContext,
+  ): Promise<LoadedRun<R> | number | undefined> {
+    if (result === 'next') return load(before.id, context);
+    if (result.kind === 'wait') return result.inMs;
+    if (result.kind === 'idle') {
+      const isIdle = await context.runs.markIdle(before, result.release, wakes);
+      return isIdle ? undefined : load(before.id, context);
+    }
+    const { run, inMs = 0, audit, consumed = 0 } = result;
+    // Before the save: after a crash a line may be in the audit log twice, but is never missing.
+    if (audit !== undefined && definition.auditLine) {
+      const line = { ...definition.auditLine(run), atMs: context.now(), result: audit };
+      await context.audit.add(run.teamId, line);
+    }
+    // The claim is released before people see the ending, so that they can repeat the request at once.
+    const release = definition.hasEnded?.(run) ?? false;
+    const saved = await context.runs.saveStep(run, { consumed, release });
+    const about = { run: run.id, job: name, rev: run.rev, state: run.state, audit };
+    if (saved === undefined) {
+      // This process may have been taken for dead: then its BullMQ job is gone.
+      context.log.info(about, 'run changed concurrently, skipping');
+      await context.wake(run);
+      return undefined;
+    }
+    const people = usersToRefresh(before, saved.run);
+    if (people.length > 0) await context.refreshHomes(run.teamId, people);
+    if (run.state !== before.state) context.log.info(about, 'a run has a new state');
+    if (inMs <= 0) return saved;
+    await publish(saved.run, context);
+    return Math.round(inMs);
+  }
+
+  async function publish(run: R, context: JobContext): Promise<void> {
+    const messages = definition.messages?.(run) ?? [];
+    await Promise.all(messages.map((message) => context.outbox.publish(run.teamId, message, run.rev)));
+  }
+
+  async function step(loaded: LoadedRun<R>, context: JobContext): Promise<StepResult<R>> {
+    const { run } = loaded;
+    await publish(run, context);
+    const needs = definition.needs?.(run).map(questionId) ?? [];
+    if (!isDeepStrictEqual(needs, run.needs ?? [])) return save({ ...run, needs });
+    return definition.step(loaded, context);
+  }
+
+  return {
+    name,
+    queue,
+    concurrency,
+
+    async run(id, context) {
+      let next: LoadedRun<R> | number | undefined = await load(id, context);
+      for (let steps = 0; steps < MAX_STEPS && typeof next === 'object'; steps += 1)
+        next = await apply(await step(next, context), next, context);
+      return typeof next === 'object' ? 0 : next;
+    },
+
+    async giveUp(id, context, ref) {
+      const loaded = await load(id, context);
+      if (loaded === undefined) return;
+      const result = await definition.giveUp(loaded, context, ref);
+      await apply(result, loaded, context);
+      // An ended run still has work.
+      if (result === 'next' || result.kind === 'save') await context.wake(loaded.run);
+    },
+  };
 }

@@ -6,9 +6,10 @@ import { inLogScope, type Log, type LogScope } from '../runtime/log.ts';
 import { Stopping } from '../runtime/stopping.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { TimeLimitError, withTimeout } from '../runtime/with-timeout.ts';
-import { createDueStore } from '../store/due.ts';
+import { createDueStore, type DueStore } from '../store/due.ts';
 import { PREFIX } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
+import type { RunRef } from '../store/run-scripts.ts';
 import type { Job } from './job.ts';
 import { promoteJob, type QueueTelemetry } from './queue.ts';
 
@@ -20,7 +21,7 @@ const POISON_STALLS = 20;
 const HAND_BACK_MS = 500;
 
 /** Jobs with longer waits are stepped more than once. A later due time was planned before a clock was set back. */
-export const LONGEST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 30_000;
 
 export type Workers = ReturnType<typeof createWorkers>;
 
@@ -103,10 +104,10 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     };
     if (bullJob.stalledCounter > POISON_STALLS) return giveUp(`stalled ${bullJob.stalledCounter} times`);
     try {
-      const outcome = await definition.run(id, context);
-      report(outcome.kind);
+      const waitMs = await definition.run(id, context);
+      report(waitMs === undefined ? 'done' : 'again');
       if (failing.delete(name)) await due.clearErrors(name);
-      return outcome.kind === 'done' ? undefined : outcome.inMs;
+      return waitMs;
     } catch (error) {
       if (error instanceof Stopping) {
         report('handed_back');
@@ -166,6 +167,53 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
         log.warn({ jobs: atWork.size }, 'calls had no answer in time; another process takes their jobs over');
         await withTimeout(HAND_BACK_MS, Promise.all([...atWork].map((handBack) => handBack())));
       }
+    },
+  };
+}
+
+export interface SweeperParts {
+  due: DueStore;
+  wake: (run: RunRef) => Promise<void>;
+  /** Further work of each process at this interval. */
+  alsoDo: () => Promise<unknown>;
+  everyMs: number;
+  log: Log;
+}
+
+/** Entries woken at once: few trips to Redis, with room for other commands in between. */
+const BATCH_SIZE = 50;
+
+/** How late an entry is overdue, as a part of `everyMs`. */
+const SWEEP_LATENESS = 0.2;
+
+/** Wakes overdue entries every `everyMs`. A failed wake does not stop the others. */
+export function startSweeper({ due, wake, alsoDo, everyMs, log }: SweeperParts): { stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const logFailure = (error: unknown) => log.warn({ err: error }, 'sweep failed');
+
+  async function wakeOverdue() {
+    const overdue = await due.overdue(everyMs * SWEEP_LATENESS, LONGEST_PAUSE_MS);
+    for (let from = 0; from < overdue.length; from += BATCH_SIZE)
+      await Promise.all(overdue.slice(from, from + BATCH_SIZE).map((run) => wake(run).catch(logFailure)));
+  }
+
+  async function sweep() {
+    try {
+      await wakeOverdue();
+      await alsoDo();
+    } catch (error) {
+      logFailure(error);
+    }
+    if (!stopped) timer = setTimeout(sweep, everyMs);
+  }
+
+  timer = setTimeout(sweep, everyMs);
+  return {
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
     },
   };
 }

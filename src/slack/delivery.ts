@@ -8,7 +8,7 @@ import {
   type WantedMessage,
 } from '../store/messages.ts';
 import type { RateLimit, RateLimitStore } from '../store/rate-limit.ts';
-import type { OwnPostStore } from '../store/threads.ts';
+import type { ThreadStore } from '../store/threads.ts';
 import type { ValueStores } from '../store/values.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { FoundMessage, Place, SlackApi } from './client.ts';
@@ -28,7 +28,7 @@ export interface DeliveryParts extends RetryParts {
   messages: MessageStore;
   links: ValueStores['links'];
   people: ValueStores['people'];
-  ownPosts: OwnPostStore;
+  threads: Pick<ThreadStore, 'markPosting' | 'markPosted'>;
   rateLimiter: RateLimitStore;
   /** Called when Slack shows the wanted form; `lagMs` is how long that was pending. */
   onShown?: (urgency: Urgency, lagMs: number) => void;
@@ -69,7 +69,7 @@ export type Deliver = (key: string) => Promise<number | undefined>;
  * was taken for dead. They cannot post twice: a mark is saved before every call, but only if the record is unchanged.
  */
 export function createDelivery(parts: DeliveryParts): Deliver {
-  const { slack, messages, links, people, ownPosts, rateLimiter, now, timing, log } = parts;
+  const { slack, messages, links, people, threads, rateLimiter, now, timing, log } = parts;
   /** How long after a call was sent it may still take effect. */
   const effectMs = timing.slackCallMs + timing.callMarginMs;
 
@@ -131,7 +131,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       log.info({ message: key, found: found !== undefined }, 'looked for a post whose answer was lost');
       if (found !== undefined) {
         const { channel, ts, hash } = found;
-        if (isRoot) await ownPosts.markPosted(teamId, channel, key, ts);
+        if (isRoot) await threads.markPosted(teamId, channel, key, ts);
         if (hash === wanted.hash) reportShown(record);
         return save(record, { channel, ts, deliveredHash: hash, ...afterPost(record) }, 0);
       }
@@ -141,7 +141,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const rateLimit = postRateLimit(target.channel, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (waitMs > 0) return waitMs;
-    if (isRoot) await ownPosts.markPosting(teamId, target.channel, key);
+    if (isRoot) await threads.markPosting(teamId, target.channel, key);
     let posted: { channel: string; ts: string } | undefined;
     const inMs = await callMarked(
       record,
@@ -152,7 +152,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
         return { ...posted, ...afterPost(record) };
       },
     );
-    if (isRoot && posted) await ownPosts.markPosted(teamId, posted.channel, key, posted.ts);
+    if (isRoot && posted) await threads.markPosted(teamId, posted.channel, key, posted.ts);
     return inMs;
   }
 

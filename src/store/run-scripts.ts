@@ -217,7 +217,7 @@ export function appendEvent(
   redis: RedisClient,
   run: RunRef,
   { event, dedupeKey }: InboxEntry,
-  { seen = run.id, deadlineMs }: { seen?: string; deadlineMs?: number },
+  { seen = run.id, deadlineMs }: { seen?: string; deadlineMs?: number | undefined },
 ) {
   const of = keys.seenEvent(seen, dedupeKey);
   const touched = [keys.run(run.id), of, keys.inbox(run.id), keys.activeRuns()];

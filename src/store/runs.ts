@@ -55,6 +55,16 @@ export interface Quota {
   max: number;
 }
 
+export interface AcceptOptions {
+  /** The time of Redis after which nothing is written; by default never. */
+  deadlineMs?: number;
+  /** The longest duration of the claim; by default the run takes none. */
+  claimMs?: number;
+  /** A secret, stored apart from the run. */
+  responseUrl?: string | undefined;
+  quotas?: readonly Quota[] | undefined;
+}
+
 /** A run as a step loads it: its inbox (oldest first, at most 100 entries), and its number of wakes, for `markIdle`. */
 export interface LoadedRun<R> {
   run: R;
@@ -87,10 +97,7 @@ export function createRunStore(redis: RedisClient) {
   async function write(
     run: RunBase,
     expected: string,
-    deadlineMs: number,
-    claimMs: number,
-    responseUrl: string | undefined,
-    quotas: readonly Quota[],
+    { deadlineMs = Number.MAX_SAFE_INTEGER, claimMs = 0, responseUrl = '', quotas = [] }: AcceptOptions = {},
   ): Promise<Acceptance> {
     const touched = [
       keys.run(run.id),
@@ -110,7 +117,7 @@ export function createRunStore(redis: RedisClient) {
       retention.runMs,
       memberOf(run),
       run.claim === undefined ? 0 : claimMs,
-      responseUrl ?? '',
+      responseUrl,
       retention.responseUrlMs,
       PERSON_RUNS,
       run.lasting === true ? '1' : '0',
@@ -153,23 +160,11 @@ export function createRunStore(redis: RedisClient) {
   return {
     /** The clock of Redis, in epoch milliseconds. */
     timeMs: (): Promise<number> => askTime(redis),
-    /** Writes a new run, which counts toward the `quotas`. `responseUrl` is a secret, stored apart from the run. */
-    accept: (
-      run: RunBase,
-      deadlineMs: number,
-      claimMs: number,
-      responseUrl: string | undefined,
-      quotas: readonly Quota[] = [],
-    ): Promise<Acceptance> => write(run, '', deadlineMs, claimMs, responseUrl, quotas),
-    /** The same for a run that a person changed, at the revision that was read. A `claimMs` of 0 takes no claim. */
-    resume: (
-      run: RunBase,
-      deadlineMs: number,
-      claimMs: number,
-      quotas: readonly Quota[] = [],
-      responseUrl?: string,
-    ): Promise<Acceptance> =>
-      write({ ...run, rev: run.rev + 1 }, String(run.rev), deadlineMs, claimMs, responseUrl, quotas),
+    /** Writes a new run. */
+    accept: (run: RunBase, options?: AcceptOptions) => write(run, '', options),
+    /** The same for a run that a person changed, at the revision that was read. */
+    resume: (run: RunBase, options?: AcceptOptions) =>
+      write({ ...run, rev: run.rev + 1 }, String(run.rev), options),
     /** Saves the next state of a run. Returns it as `loadWithInbox` would; undefined if `run` was not the latest. */
     saveStep,
     /** The same outside a step. Returns only the run. */
@@ -184,7 +179,7 @@ export function createRunStore(redis: RedisClient) {
       await wakeScript(redis, [keys.run(runId), keys.activeRuns()], [memberOf({ job, id: runId })]);
     },
     /** Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run. */
-    appendToInbox: (job: string, id: string, entry: InboxEntry, deadlineMs: number) =>
+    appendToInbox: (job: string, id: string, entry: InboxEntry, deadlineMs?: number) =>
       appendEvent(redis, { job, id }, entry, { deadlineMs }),
     /** Removes a run without a record from the due list, or one with a damaged record; that record stays. */
     async unlist(run: RunRef, isDamaged = false) {

@@ -5,7 +5,7 @@ import { createMessageStore } from './messages.ts';
 import { createRateLimitStore } from './rate-limit.ts';
 import type { RedisClient } from './redis/client.ts';
 import { createRunStore } from './runs.ts';
-import { createOwnPostStore, createThreadStore } from './threads.ts';
+import { createThreadStore } from './threads.ts';
 import { createValueStores } from './values.ts';
 
 export type Stores = ReturnType<typeof createStores>;
@@ -17,7 +17,6 @@ export const createStores = (redis: RedisClient) => ({
   due: createDueStore(redis),
   figures: createFiguresStore(redis),
   messages: createMessageStore(redis),
-  ownPosts: createOwnPostStore(redis),
   rateLimiter: createRateLimitStore(redis),
   runs: createRunStore(redis),
   threads: createThreadStore(redis),

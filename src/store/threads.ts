@@ -73,6 +73,16 @@ redis.call('HSET', index, id, listed)
 return false
 `);
 
+// Our messages at the top level of a conversation: a reply may arrive before the run knows its thread.
+const rememberScript = luaScript(`${LUA_NOW}
+local into, from = unpack(KEYS)
+local member, ttl, removed = unpack(ARGV)
+if from then redis.call('ZREM', from, removed) end
+redis.call('ZREMRANGEBYSCORE', into, '-inf', now - ttl)
+redis.call('ZADD', into, now, member)
+redis.call('PEXPIRE', into, ttl)
+`);
+
 export function createThreadStore(redis: RedisClient) {
   return {
     /**
@@ -155,28 +165,12 @@ export function createThreadStore(redis: RedisClient) {
     },
     isClosed: async ({ teamId, channel, rootTs }: ThreadPlace): Promise<boolean> =>
       (await redis.zscore(keys.closedThreads(teamId, channel), rootTs)) !== null,
-  };
-}
 
-/** Our messages at the top level of a conversation: a reply may arrive before the run knows its thread. */
-export type OwnPostStore = ReturnType<typeof createOwnPostStore>;
-
-const rememberScript = luaScript(`${LUA_NOW}
-local into, from = unpack(KEYS)
-local member, ttl, removed = unpack(ARGV)
-if from then redis.call('ZREM', from, removed) end
-redis.call('ZREMRANGEBYSCORE', into, '-inf', now - ttl)
-redis.call('ZADD', into, now, member)
-redis.call('PEXPIRE', into, ttl)
-`);
-
-export function createOwnPostStore(redis: RedisClient) {
-  return {
-    /** A message is about to be posted; until it is there, every new thread of the conversation may be its own. */
+    /** A message of ours is about to be posted; until it is there, every new thread of the conversation may be its own. */
     async markPosting(teamId: string, channel: string, messageKey: string) {
       await rememberScript(redis, [keys.posting(teamId, channel)], [messageKey, retention.earlyMs]);
     },
-    /** The message is posted. */
+    /** The message of ours is posted. */
     async markPosted(teamId: string, channel: string, messageKey: string, ts: string) {
       const touched = [keys.posted(teamId, channel), keys.posting(teamId, channel)];
       await rememberScript(redis, touched, [ts, retention.runMs, messageKey]);

@@ -12,7 +12,7 @@ import { aMessage, noteDelivery } from '../support/store/builders.ts';
 
 const redis = redisForTests();
 const runs = () => createRunStore(redis.client);
-const keep = (run: RunBase) => runs().accept(run, Number.MAX_SAFE_INTEGER, 0, undefined);
+const keep = (run: RunBase) => runs().accept(run);
 const isSearched = async (key: string) =>
   (await redis.client.hget(keys.message(key), 'json'))?.includes('postedAtMs') ?? false;
 

@@ -45,7 +45,7 @@ function intakeWith(changes: Partial<IntakeParts> = {}) {
       expect(error).toBeInstanceOf(UserFacingError);
       return (error as UserFacingError).reply.text;
     },
-    given: () => runs.accept(aThread(), Number.MAX_SAFE_INTEGER, 0, undefined),
+    given: () => runs.accept(aThread()),
     inbox: async () => (await runs.loadWithInbox('t1', thread))?.inbox,
   };
 }

@@ -1,9 +1,8 @@
 import { Job as BullJob } from 'bullmq';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { done, type Job, runAgainIn } from '../../src/jobs/job.ts';
+import type { Job } from '../../src/jobs/job.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
-import { type SweeperParts, startSweeper } from '../../src/jobs/sweeper.ts';
-import { createWorkers, type Workers } from '../../src/jobs/workers.ts';
+import { createWorkers, type SweeperParts, startSweeper, type Workers } from '../../src/jobs/workers.ts';
 import { rejectWhenStopping, Stopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { createDueStore } from '../../src/store/due.ts';
@@ -71,9 +70,9 @@ function work(run: (id: string) => ReturnType<Job['run']>): Workers {
 /** Steps a run once more after the first step, which does this. */
 const workTwice = (first: () => unknown = () => {}) =>
   work(async () => {
-    if (steps.length > 1) return done;
+    if (steps.length > 1) return undefined;
     await first();
-    return runAgainIn(600_000);
+    return 600_000;
   });
 
 const enqueue = (id: string, job = 'export') => queues.enqueue('docs-export', job, id);
@@ -122,9 +121,9 @@ test('a job that always breaks is given up with a reference, and stepped no more
 
 test('errors with good attempts between them do not add up', async () => {
   work(async () => {
-    if (steps.length === 40) return done;
+    if (steps.length === 40) return undefined;
     if (steps.length % 2 === 0) throw new Error('now and then');
-    return runAgainIn(1);
+    return 1;
   });
   await enqueue('flaky');
   await expect.poll(() => steps.length).toBe(40);
@@ -135,7 +134,7 @@ test('one job for one subject, however often it is asked for; asked for while it
   const mayEnd = Promise.withResolvers<void>();
   work(async () => {
     await mayEnd.promise;
-    return done;
+    return undefined;
   });
   await Promise.all([enqueue('one'), enqueue('one'), enqueue('one')]);
   await expect.poll(() => steps).toEqual(['one']);
@@ -163,7 +162,7 @@ test('a job that would begin something outside once the process is to stop is ha
   const first = work(async (id) => {
     await mayGoOn.promise;
     await outside.call(id);
-    return done;
+    return undefined;
   });
   await enqueue('one');
   await expect.poll(() => steps).toEqual(['one']);
@@ -174,7 +173,7 @@ test('a job that would begin something outside once the process is to stop is ha
   expect([steps, called]).toEqual([['one'], []]);
   expect(await connection.keys('{docket}:job-errors:*')).toEqual([]);
   stopping = new AbortController();
-  work(async () => done);
+  work(async () => undefined);
   await expect.poll(() => steps.toSorted()).toEqual(['one', 'one', 'two']);
 });
 
@@ -183,14 +182,14 @@ test('a job whose call has no answer is handed back when the process has to end'
   const hang = Promise.withResolvers<void>();
   const first = work(async () => {
     await hang.promise;
-    return done;
+    return undefined;
   });
   await enqueue('hung');
   await expect.poll(() => steps).toEqual(['hung']);
   stopping.abort(new Stopping());
   await first.close(100);
   stopping = new AbortController();
-  work(async () => done);
+  work(async () => undefined);
   // The lock of the first one would hold it for longer than this waits.
   await expect.poll(() => steps).toEqual(['hung', 'hung']);
   hang.resolve();
@@ -198,7 +197,7 @@ test('a job whose call has no answer is handed back when the process has to end'
 
 test('a run whose process died before it was queued is stepped; what waits for its time is left alone', async () => {
   await accept('r1');
-  work(async () => runAgainIn(20_000));
+  work(async () => 20_000);
   sweep();
   await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
   await expect.poll(() => createDueStore(connection).overdue(0, 30_000)).toEqual([]);
@@ -209,13 +208,13 @@ test('what a process with a clock far ahead planned is stepped when it is due', 
   await accept('r1');
   const realNow = Date.now;
   const ahead = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 3_600_000);
-  const first = work(async () => runAgainIn(200));
+  const first = work(async () => 200);
   await enqueue('r1');
   await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
   await first.close(1000);
   ahead.mockRestore();
   const before = steps.length;
-  work(async () => runAgainIn(200));
+  work(async () => 200);
   sweep();
   await expect.poll(() => steps.length).toBeGreaterThan(before);
 });
@@ -224,7 +223,7 @@ test('a sweep that fails, or a run that cannot be woken, is reported, and the ot
   await createRunStore(connection).markDue('export', 'broken');
   await connection.zadd(keys.activeRuns(), 1, 'export broken');
   await accept('r1');
-  work(async () => runAgainIn(20_000));
+  work(async () => 20_000);
   let sweeps = 0;
   const log = sweep({
     wake: ({ id }) => (id === 'r1' ? enqueue(id) : Promise.reject(new Error('cannot be woken'))),

@@ -110,7 +110,7 @@ describe('/docs-status', () => {
     await startBot();
     const runs = createRunStore(world.redis.client);
     const schedules = Array.from({ length: 201 }, (_, n) => aSchedule({ id: `s${n}`, nextAtMs: 9e12 }));
-    await Promise.all(schedules.map((run) => runs.accept(run, 9e12, 0, undefined)));
+    await Promise.all(schedules.map((run) => runs.accept(run)));
     expect(await status()).toContain('Exports you can see here — none running');
     expect(told(await asks('/docs-export status')).join()).not.toContain('elsewhere');
     await asks('/docs-export docs.acme.com');

@@ -7,7 +7,7 @@ import { SlackApiError } from '../../src/slack/errors.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore, type WantedMessage } from '../../src/store/messages.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
-import { createOwnPostStore } from '../../src/store/threads.ts';
+import { createThreadStore } from '../../src/store/threads.ts';
 import { createValueStores } from '../../src/store/values.ts';
 import { redisForTests } from '../support/redis.ts';
 import { keptLog } from '../support/runtime/log.ts';
@@ -50,7 +50,7 @@ beforeEach(async () => {
     messages: createMessageStore(redis.client),
     links: createValueStores(redis.client).links,
     people: createValueStores(redis.client).people,
-    ownPosts: createOwnPostStore(redis.client),
+    threads: createThreadStore(redis.client),
     rateLimiter: { ...pace, takeSlot: (of, turn) => pace.takeSlot({ ...of, ...hourly }, turn) },
     now: () => nowMs,
     random: () => 0.5,

@@ -20,7 +20,7 @@ beforeEach(async () => {
   tokens = 0;
   stopping = new AbortController();
   const runs = createRunStore(redis.client);
-  await runs.accept(run, (await runs.timeMs()) + 10_000, 0, undefined);
+  await runs.accept(run, { deadlineMs: (await runs.timeMs()) + 10_000 });
 });
 
 /** As another process would make it: nothing is shared but Redis and the time. */

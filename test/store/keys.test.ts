@@ -7,7 +7,7 @@ import { keys, setTagName } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
-import { createOwnPostStore, createThreadStore, threadClaim } from '../../src/store/threads.ts';
+import { createThreadStore, threadClaim } from '../../src/store/threads.ts';
 import { createValueStores } from '../../src/store/values.ts';
 import { redisForTests } from '../support/redis.ts';
 import { aMessage, anAuditEntry, aThread, noteDelivery, place } from '../support/store/builders.ts';
@@ -30,14 +30,18 @@ async function writeAll() {
   ];
   const values = createValueStores(client);
   const limits = createRateLimitStore(client);
-  const posts = createOwnPostStore(client);
   const run: RunBase = { id: 'r1', teamId: 'T1', job: 'export', rev: 1, claim: 'c1', people: ['U1'] };
   const deadlineMs = (await runs.timeMs()) + 60_000;
   const event = { event: {}, dedupeKey: 'ts' };
   const elsewhere = { ...place, rootTs: '2.2' };
-  await runs.accept(run, deadlineMs, 60_000, 'https://hooks.example/1', [{ name: 'exports', max: 1 }]);
+  await runs.accept(run, {
+    deadlineMs,
+    claimMs: 60_000,
+    responseUrl: 'https://hooks.example/1',
+    quotas: [{ name: 'exports', max: 1 }],
+  });
   const saved = await runs.save(run);
-  await runs.resume(saved ?? run, deadlineMs, 60_000);
+  await runs.resume(saved ?? run, { deadlineMs, claimMs: 60_000 });
   await runs.alias('export T1 acme se_1', 'r1');
   await writeIntent(client, 'r1', 'start', { token: 'token', sinceMs: 1000 });
   await messages.publish('m1', aMessage(), 1);
@@ -51,14 +55,14 @@ async function writeAll() {
   await limits.hold(limit, 1000);
   await createAuditStore(client).add('T1', anAuditEntry());
   await createDueStore(client).addError('export:1');
-  await runs.accept(aThread(), deadlineMs, 60_000, undefined);
+  await runs.accept(aThread(), { deadlineMs, claimMs: 60_000 });
   await threads.follow(aThread(), place);
   await threads.close(elsewhere);
   await threads.appendToThread(place, event, false);
   await threads.appendToThread(elsewhere, event, true);
   await runs.appendToInbox('agent-thread', 't1', event, deadlineMs);
-  await posts.markPosted('T1', 'C1', 'm1', '1.1');
-  await posts.markPosting('T1', 'C1', 'm2');
+  await threads.markPosted('T1', 'C1', 'm1', '1.1');
+  await threads.markPosting('T1', 'C1', 'm2');
   await runs.saveStep(aThread());
   const queues = createQueues(client, () => {});
   onTestFinished(() => queues.close());

@@ -21,7 +21,7 @@ let text: () => string;
 afterEach(() => connection.disconnect());
 beforeEach(async () => {
   const runs = createRunStore(redis.client);
-  await runs.accept(thread, (await runs.timeMs()) + 10_000, 0, undefined);
+  await runs.accept(thread, { deadlineMs: (await runs.timeMs()) + 10_000 });
   await createThreadStore(redis.client).follow(thread, place);
   connection = connectForRequests({ url: redis.url }, { ...defaultTiming, intakeMs: 100 }, () => {}) as Redis;
   await once(connection, 'ready');
@@ -30,8 +30,7 @@ beforeEach(async () => {
 
 /** Everything that writes what people wrote. */
 const writes: Record<string, () => Promise<unknown>> = {
-  'a new thread': () =>
-    createRunStore(connection).accept({ ...thread, id: 't2' }, Number.MAX_SAFE_INTEGER, 0, undefined),
+  'a new thread': () => createRunStore(connection).accept({ ...thread, id: 't2' }),
   'the next state of a thread': () => createRunStore(connection).saveStep(thread),
   'a reply in a followed thread': () =>
     createThreadStore(connection).appendToThread(place, instruction, false),

@@ -81,7 +81,7 @@ describe('accepting', () => {
 
 describe('resuming', () => {
   const resume = async (run: Note, deadlineMs?: number) =>
-    runs.resume(run, deadlineMs ?? (await inTime()), CLAIM_MS);
+    runs.resume(run, { deadlineMs: deadlineMs ?? (await inTime()), claimMs: CLAIM_MS });
   async function ended() {
     await accept(aNote());
     const saved = await runs.save(aNote({ note: 'ended' }), true);
@@ -113,7 +113,7 @@ describe('resuming', () => {
     await accept(aNote({ id: 'r2' }));
     expect(await resume(saved)).toEqual({ kind: 'claimed', by: 'r2' });
     expect(await load()).toEqual(saved);
-    expect(await runs.resume(saved, await inTime(), 0)).toEqual({ kind: 'accepted' });
+    expect(await runs.resume(saved, { deadlineMs: await inTime() })).toEqual({ kind: 'accepted' });
     expect(await holder()).toBe('r2');
   });
 });
@@ -201,7 +201,7 @@ describe('a run that lasts', () => {
     await accept(aNote());
     await redis.client.rpush(keys.inbox('r1'), '{}');
     await redis.client.pexpire(keys.inbox('r1'), 5000);
-    await runs.resume(aNote({ lasting: true }), await inTime(), CLAIM_MS);
+    await runs.resume(aNote({ lasting: true }), { deadlineMs: await inTime(), claimMs: CLAIM_MS });
     expect([...(await ends()), await lives(keys.inbox('r1'))]).toEqual([-1, -1, -1]);
   });
 
@@ -255,7 +255,9 @@ describe('the runs of a person', () => {
     expect([await of('U0ANA'), await of('U0BEN'), await of('U0ANA', 'T0OTHER')]).toEqual([
       ...[['b', 'a'], ['b'], []],
     ]);
-    await runs.resume(aNote({ id: 'a', claim: 'a', people: ['U0ANA', 'U0CLEO'] }), await inTime(), 0);
+    await runs.resume(aNote({ id: 'a', claim: 'a', people: ['U0ANA', 'U0CLEO'] }), {
+      deadlineMs: await inTime(),
+    });
     expect([await of('U0ANA'), await of('U0CLEO')]).toEqual([['a', 'b'], ['a']]);
   });
 

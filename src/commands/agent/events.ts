@@ -120,7 +120,7 @@ async function accept(
   { runs, wake }: EventTools,
   quotas: readonly Quota[] = [],
 ): Promise<Acceptance['kind']> {
-  const { kind } = await runs.accept(run, Number.MAX_SAFE_INTEGER, retention.runMs, undefined, quotas);
+  const { kind } = await runs.accept(run, { claimMs: retention.runMs, quotas });
   if (kind === 'accepted') wake(run);
   return kind;
 }

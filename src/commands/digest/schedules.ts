@@ -151,7 +151,7 @@ export async function saveSchedule(
     const schedule = await loadSchedule(id, caller, tools);
     const next = wanted.change(schedule);
     if (next === undefined) return { schedule, isChanged: false };
-    const acceptance = await tools.intake.resume(next, caller, false, [], wanted.responseUrl);
+    const acceptance = await tools.intake.resume(next, caller, { responseUrl: wanted.responseUrl });
     if (acceptance.kind === 'stale') return 'stale';
     await tools.audit({ subject: next.site, result: wanted.result });
     return { schedule: next, isChanged: true };

@@ -71,7 +71,7 @@ export const newOwnLinkButton = defineButton({
       if (run.job !== 'link') return linkNotFound;
       if (run.state !== 'ended') return undefined;
       if (run.relinked + 1 !== made) return newerLinkExists;
-      const acceptance = await tools.intake.resume(relink(run, tools.now()), caller, true);
+      const acceptance = await tools.intake.resume(relink(run, tools.now()), caller, { claims: true });
       if (acceptance.kind === 'claimed') return newerLinkExists;
       return acceptance.kind === 'stale' ? 'stale' : undefined;
     });
@@ -93,7 +93,7 @@ async function applyTransition(
   if (next.state === 'postingCard') {
     const reply = await acceptExport('resume', next, caller, tools);
     if (reply !== undefined) return reply;
-  } else if ((await tools.intake.resume(next, caller, false)).kind === 'stale') return 'stale';
+  } else if ((await tools.intake.resume(next, caller)).kind === 'stale') return 'stale';
   await tools.audit({ subject: site(run), job: run.jobId, result: 'accepted' });
   return name === 'notify' ? willMention : undefined;
 }

@@ -226,7 +226,7 @@ async function watch(
   if (other !== undefined && other.id !== run.id && other.state !== 'ended')
     return alreadyRunningReply(other.id, run, caller, tools);
   const next = adoptJobId(run, jobId, caller.user, tools.now());
-  const acceptance = await tools.intake.resume(next, caller, false);
+  const acceptance = await tools.intake.resume(next, caller);
   if (acceptance.kind === 'stale') return 'stale';
   await tools.audit({ subject: site(run), job: jobId, result: 'accepted' });
   return undefined;

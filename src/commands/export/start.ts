@@ -170,7 +170,7 @@ export async function acceptExport(
   }));
   const acceptance = await (how === 'start'
     ? intake.start(run, caller, quotas)
-    : intake.resume(run, caller, true, quotas));
+    : intake.resume(run, caller, { claims: true, quotas }));
   switch (acceptance.kind) {
     case 'stale':
       return 'stale';

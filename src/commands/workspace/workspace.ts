@@ -45,12 +45,12 @@ const events: readonly EventListener[] = [
     // Greets a channel to which the app was added, unless it is known there. Slack sends it for everybody who joins.
     event: 'member_joined_channel',
     subscriptions: { member_joined_channel: 'channels:read' },
-    async handle(event, _envelope, { identity, ownPosts, publish }) {
+    async handle(event, _envelope, { identity, threads, publish }) {
       const { teamId, botUserId } = identity;
       const read = joined.safeParse(event);
       if (!read.success || read.data.user !== botUserId) return;
       const { channel } = read.data;
-      if (!(await ownPosts.isKnownIn(teamId, channel)))
+      if (!(await threads.isKnownIn(teamId, channel)))
         await publish(teamId, welcomeMessage(teamId, channel), 1);
     },
   },

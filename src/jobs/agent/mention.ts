@@ -9,9 +9,8 @@ import { idOf } from '../../store/keys.ts';
 import { wantedMessage } from '../../store/messages.ts';
 import { runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
-import { type Outcome, runAgainIn } from '../job.ts';
-import { growingPauseMs } from '../retry.ts';
-import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
+import { growingPauseMs } from '../polling.ts';
 import type { VisibleKind } from '../visibility.ts';
 import { missingScopeText, notPermittedText } from '../wording-view.ts';
 import {
@@ -85,7 +84,7 @@ export const mentionJob = defineRunJob({
   }),
   step: ({ run }, context) =>
     run.answer === undefined ? decideAnswer(run, context) : postAnswer(run, run.answer, context),
-  giveUp: ({ run }, context) => markIdle(run, context),
+  giveUp: async () => idle,
 });
 
 /** Decides the answer and saves only that: the message itself is kept only for the answer's button. */
@@ -106,11 +105,11 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   if (verdict.kind === 'refused' && (verdict.outsider === true || !asksForHelp(parsed))) {
     log.warn({ what: 'mention', user, channel, team: run.teamId }, 'a request was refused');
     const refusal = message([[notPermittedText(permission, verdict.ask)]]);
-    return saveAs({ ...decided, answer: refusal }, { audit: 'refused: not permitted' });
+    return save({ ...decided, answer: refusal }, { audit: 'refused: not permitted' });
   }
   if (parsed.kind !== 'export' && (await isInClosedThread(run, context)))
-    return saveAs({ ...decided, answer: closedThreadMessage });
-  if (parsed.kind !== 'instruction') return saveAs({ ...decided, answer: mentionMessage(run, parsed) });
+    return save({ ...decided, answer: closedThreadMessage });
+  if (parsed.kind !== 'instruction') return save({ ...decided, answer: mentionMessage(run, parsed) });
   let names: Names;
   try {
     names = await context.names(findMentions(content));
@@ -120,10 +119,9 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   }
   const text = read(names);
   const most = limits.instructionCharacters;
-  if (lengthOf(text) > most)
-    return saveAs({ ...decided, answer: tooLongMentionMessage(lengthOf(text), most) });
+  if (lengthOf(text) > most) return save({ ...decided, answer: tooLongMentionMessage(lengthOf(text), most) });
   const reply = { ...decided.reply, files: files || leavesSharedOut(content, names) };
-  return saveAs({ ...decided, reply, answer: offerMessage(run.id, excerptOf(text)), offer: text });
+  return save({ ...decided, reply, answer: offerMessage(run.id, excerptOf(text)), offer: text });
 }
 
 const asksForHelp = (parsed: ThreadText) =>
@@ -135,20 +133,24 @@ const isInClosedThread = async (
 ) => threadTs !== undefined && (await threads.isClosed({ teamId, channel, rootTs: threadTs }));
 
 /** Posts the answer once to the author of the mention. */
-async function postAnswer(run: MentionRun, content: Message, context: JobContext): Promise<Outcome> {
+async function postAnswer(
+  run: MentionRun,
+  content: Message,
+  context: JobContext,
+): Promise<StepResult<MentionRun>> {
   const { slack, callOnce, timing, log } = context;
   const { channel, user, threadTs } = run.reply;
   const to = { channel, user, ...(threadTs !== undefined && { threadTs }) };
   const outcome = await callOnce(run, 'whisper', timing.slackCallMs, () =>
     slack.postEphemeralTo(to, content),
   );
-  if (outcome.kind === 'inFlight') return runAgainIn(outcome.forMs);
-  if (outcome.kind !== 'notHappened') return markIdle(run, context);
+  if (outcome.kind === 'inFlight') return wait(outcome.forMs);
+  if (outcome.kind !== 'notHappened') return idle;
   const { error } = outcome;
   if (error instanceof SlackApiError && (error.kind === 'limited' || error.kind === 'unreachable'))
     return retryLater(run, error.code, context, error.retryAfterMs);
   log.warn({ err: error, run: run.id }, 'Slack refused the ephemeral answer to a mention');
-  return markIdle(run, context);
+  return idle;
 }
 
 async function retryLater(
@@ -156,9 +158,9 @@ async function retryLater(
   why: string,
   context: JobContext,
   atLeastMs = 0,
-): Promise<Outcome> {
+): Promise<StepResult<MentionRun>> {
   if (context.now() - run.sinceMs <= GIVE_UP_MS)
-    return runAgainIn(Math.max(growingPauseMs(run.sinceMs, context), atLeastMs));
+    return wait(Math.max(growingPauseMs(run.sinceMs, context), atLeastMs));
   context.log.warn({ run: run.id, why }, 'a mention was not answered in time');
-  return markIdle(run, context);
+  return idle;
 }

@@ -4,10 +4,17 @@ import { fillLinks } from '../../slack/blocks.ts';
 import { lacksScope, SlackApiError } from '../../slack/errors.ts';
 import { deliveryCheckMs, loadCardState, postWhereAsked, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
-import { done, runAgainIn } from '../job.ts';
-import { failureOfPoll, lookUpJob, nextPollMs, pollInMs, pollRateLimit } from '../polling.ts';
-import { lookupRetryMs, nextFailure, slackRetryMs } from '../retry.ts';
-import { defineRunJob, markIdle, type StepResult, saveAs } from '../run-job.ts';
+import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../job.ts';
+import {
+  failureOfPoll,
+  lookUpJob,
+  lookupRetryMs,
+  nextFailure,
+  nextPollMs,
+  pollInMs,
+  pollRateLimit,
+  slackRetryMs,
+} from '../polling.ts';
 import { exportNeeds } from './feature.ts';
 import { site } from './progress-view.ts';
 import {
@@ -46,7 +53,7 @@ const defineExportJob = (name: ExportRun['job'], hasEnded: (run: ExportRun) => b
     step: ({ run }, context) => step(run, context),
     // An error after the ending is not shown: the person already knows the ending.
     giveUp: async ({ run }, context, ref) =>
-      run.state === 'ended' ? markIdle(run, context) : end(run, { kind: 'broken', ref }, context),
+      run.state === 'ended' ? idle : end(run, { kind: 'broken', ref }, context),
   });
 
 /** Takes one static export from the accepted request to its ending. */
@@ -79,11 +86,11 @@ async function step(run: ExportRun, context: JobContext): Result {
 }
 
 const end = (run: ExportRun, ending: Ending, { now }: JobContext, audit = `ended: ${ending.kind}`) =>
-  saveAs(endRun(run, ending, now()), { audit });
+  save(endRun(run, ending, now()), { audit });
 
 /** Saves a failure, after which the step is retried. */
 const retryAfter = (run: ExportRun, failure: NonNullable<ExportRun['pollFailure']>, { now }: JobContext) =>
-  saveAs({ ...run, pollFailure: failure, nextPollAtMs: failure.nextMs }, { inMs: failure.nextMs - now() });
+  save({ ...run, pollFailure: failure, nextPollAtMs: failure.nextMs }, { inMs: failure.nextMs - now() });
 
 /** Makes the run findable by its job id, if that is known. */
 async function nameJob({ id, teamId, project, jobId }: ExportRun, { runs }: JobContext) {
@@ -97,31 +104,31 @@ async function acceptExport(run: ExportRun, context: JobContext): Result {
     const rateLimit = pollRateLimit('export-status', docs.keyId, limits.exportStatusPerSecond);
     const get = () => docs.getExport({ jobId: jobIdOf(run) }, { signal: stopping });
     const answer = await lookUpJob(run.id, rateLimit, get, context);
-    if (typeof answer === 'number') return runAgainIn(answer);
+    if (typeof answer === 'number') return wait(answer);
     if (answer === 'unknown') return end(run, { kind: 'lost' }, context);
   }
   await nameJob(run, context);
-  return saveAs(advance(run, { state: 'postingCard' }, now()), { audit: 'accepted' });
+  return save(advance(run, { state: 'postingCard' }, now()), { audit: 'accepted' });
 }
 
 async function awaitCard(run: ExportRun, context: JobContext): Result {
   const card = await loadCardState(run, cardKey(run), context);
   switch (card.kind) {
     case 'waiting':
-      return runAgainIn(card.inMs);
+      return wait(card.inMs);
     case 'elsewhere':
-      return saveAs({ ...run, inDirectMessage: true });
+      return save({ ...run, inDirectMessage: true });
     case 'refused':
       return end(run, { kind: 'noPlace', code: card.code }, context);
     case 'shown':
-      return saveAs(advance(run, { state: run.joined ? 'watching' : 'starting' }, context.now()));
+      return save(advance(run, { state: run.joined ? 'watching' : 'starting' }, context.now()));
   }
 }
 
 /** Starts the export at the platform, once. */
 async function startExport(run: ExportRun, context: JobContext): Result {
   const { now, policy } = context;
-  if (now() < run.nextPollAtMs) return runAgainIn(run.nextPollAtMs - now());
+  if (now() < run.nextPollAtMs) return wait(run.nextPollAtMs - now());
   const { answer, domain, version, paths } = run;
   // A person chose to start again, but the first start's answer has come: it did start.
   const isAgain = answer?.action === 'startAgain' && answer.attempt === run.attempt - 1;
@@ -130,7 +137,7 @@ async function startExport(run: ExportRun, context: JobContext): Result {
   const docs = context.docs(run.project);
   // It may be lost since the request.
   const permission = await policy.check(run.requester.id, 'export');
-  if (permission.kind === 'unknown') return runAgainIn(lookupRetryMs(context));
+  if (permission.kind === 'unknown') return wait(lookupRetryMs(context));
   // A start made before the project or the permission was lost is still found here.
   const outcome = await context.callOnce(
     run,
@@ -146,10 +153,10 @@ async function startExport(run: ExportRun, context: JobContext): Result {
     case 'done':
       return beginWatch(run, outcome.value, context);
     case 'inFlight':
-      return runAgainIn(outcome.forMs);
+      return wait(outcome.forMs);
     case 'unknown':
       context.log.warn({ run: run.id, err: outcome.error }, 'export start: outcome unknown');
-      return saveAs(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
+      return save(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
     case 'notHappened': {
       if (docs === undefined) return end(run, { kind: 'notStarted', why: 'project' }, context);
       if (permission.kind === 'allowed') return handleStartError(run, outcome.error, context);
@@ -174,7 +181,7 @@ const NOT_STARTED_REASONS: Partial<Record<DocsApiError['kind'], NotStarted['why'
 
 async function handleStartError(run: ExportRun, error: unknown, context: JobContext): Result {
   if (!(error instanceof DocsApiError)) throw error;
-  if (error.kind === 'aborted') return runAgainIn(0);
+  if (error.kind === 'aborted') return wait(0);
   const { timing } = context;
   if (error.retryable) {
     const failure = nextFailure(run.pollFailure, error, context);
@@ -200,7 +207,7 @@ async function beginWatch(run: ExportRun, job: StartedExport, context: JobContex
   const watched = applySnapshot(started, job, nowMs, context.timing.stalledAfterMs);
   // A job that was found later may have ended already.
   if (run.answer?.action === 'late' || job.status === 'completed' || job.status === 'failed')
-    return saveAs(watched);
+    return save(watched);
   return pollLater(watched, nowMs, context);
 }
 
@@ -217,10 +224,10 @@ async function awaitAnswer(run: ExportRun, context: JobContext): Result {
   const late = await beginLateWatch(run, run.attempt, context);
   if (late !== undefined) return late;
   await context.runs.markIdle(run, false);
-  // If the result came first, its `markDue` was undone by `markIdle`.
-  if ((await context.callResult(run.id, startStep(run))) === undefined) return done;
+  // If the result came first, it did not make the run due.
+  if ((await context.callResult(run.id, startStep(run))) === undefined) return idleWithClaim;
   await context.runs.markDue(run.job, run.id);
-  return runAgainIn(0);
+  return 'next';
 }
 
 /** Consecutive "not found" answers before a job counts as lost: a new job may not be known everywhere at once. */
@@ -230,7 +237,7 @@ const LOST_AFTER = 3;
 async function pollExportJob(run: ExportRun, context: JobContext): Result {
   const { rateLimiter, limits, timing, now } = context;
   const dueInMs = pollInMs(run, now(), timing);
-  if (dueInMs > 0) return runAgainIn(dueInMs);
+  if (dueInMs > 0) return wait(dueInMs);
   // The watch ends this long after it began, even if polls failed.
   const endsAtMs = run.sinceMs + timing.watchMs;
   const gaveUp = () => ({ kind: 'gaveUp' as const, afterMs: now() - run.sinceMs });
@@ -243,13 +250,13 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
   // A poll that a person asked for has priority.
   const priority = run.pollRequested ? 'interactive' : 'low';
   const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: run.id, priority });
-  if (slotInMs > 0) return runAgainIn(slotInMs);
+  if (slotInMs > 0) return wait(slotInMs);
   let job: ExportJob;
   try {
     job = await docs.getExport({ jobId: jobIdOf(run) }, { signal: context.stopping });
   } catch (error) {
     const failed = await failureOfPoll(run, error, rateLimit, context);
-    if (failed === undefined) return runAgainIn(0);
+    if (failed === undefined) return wait(0);
     const { trouble, ...alert } = failed;
     // An id that a person entered may be impossible to request.
     const isUnusable =
@@ -257,7 +264,7 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
     const isLost = trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER;
     if (!isUnusable && !isLost) return retry({ ...trouble, ...alert });
     if (isUnconfirmedJobId(run))
-      return saveAs(reopenQuestion(run, now()), { audit: 'job not found, start unclear' });
+      return save(reopenQuestion(run, now()), { audit: 'job not found, start unclear' });
     // A refused request says nothing of the job.
     return end(run, isLost ? { kind: 'lost' } : gaveUp(), context);
   }
@@ -266,7 +273,7 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
   // If a job had ended before its first poll, only the platform knows when.
   const isFirst = run.snapshots.length === 0 && (run.joined || run.answer?.action === 'watchIt');
   const completedAtMs = isFirst ? job.updatedAt : atMs;
-  if (job.status === 'completed') return saveAs(advance(polled, { state: 'bundling', completedAtMs }, atMs));
+  if (job.status === 'completed') return save(advance(polled, { state: 'bundling', completedAtMs }, atMs));
   if (job.status === 'failed')
     return end({ ...polled, completedAtMs }, { kind: 'failed', reason: job.error }, context);
   return pollLater(polled, atMs, context);
@@ -276,7 +283,7 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
 function pollLater(run: ExportRun, atMs: number, { timing, random }: JobContext) {
   const { startedAtMs = run.sinceMs, snapshots } = run;
   const inMs = nextPollMs({ startedAtMs, snapshots }, atMs, timing, random());
-  return saveAs({ ...run, nextPollAtMs: atMs + inMs }, { inMs });
+  return save({ ...run, nextPollAtMs: atMs + inMs }, { inMs });
 }
 
 /** A link without a known expiry is forgotten after this time. */
@@ -285,16 +292,16 @@ const DEFAULT_LINK_TTL_MS = 3_600_000;
 /** Requests a download link for the completed export. */
 async function createDownloadLink(run: ExportRun, context: JobContext): Result {
   const { links, policy, stopping, timing, now } = context;
-  if (now() < run.nextPollAtMs) return runAgainIn(run.nextPollAtMs - now());
+  if (now() < run.nextPollAtMs) return wait(run.nextPollAtMs - now());
   if (run.job === 'link') {
     const { kind } = await policy.check(run.requester.id, 'export');
-    if (kind === 'unknown') return runAgainIn(lookupRetryMs(context));
+    if (kind === 'unknown') return wait(lookupRetryMs(context));
     if (kind === 'refused') return end(run, { kind: 'noLink' }, context, 'refused: not permitted');
   }
   const docs = context.docs(run.project);
   if (docs === undefined) return end(run, { kind: 'noLink', why: 'project' }, context);
   const privately = run.alone ?? (await isForRequesterAlone(run, context));
-  if (typeof privately === 'number') return runAgainIn(privately);
+  if (typeof privately === 'number') return wait(privately);
   const link = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
   try {
     const bundle = await docs.createBundle({ jobId: jobIdOf(run) }, { signal: stopping });
@@ -303,7 +310,7 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Result {
     return end(run, { kind: 'done', link, linkEndsAtMs, sizeBytes, privately }, context);
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
-    if (error.kind === 'aborted') return runAgainIn(0);
+    if (error.kind === 'aborted') return wait(0);
     const failure = nextFailure(run.pollFailure, error, context);
     // Right after completion, the platform may still report the job as incomplete.
     const isRetryable = error.retryable || error.kind === 'conflict';
@@ -347,25 +354,25 @@ async function handleEnded(run: ExportRun, context: JobContext): Result {
       message: retractedMessage(run),
     };
     const inMs = await reportPrivately(run, report, context);
-    if (inMs > 0) return runAgainIn(inMs);
+    if (inMs > 0) return wait(inMs);
   }
   const latest = ending?.kind === 'done' ? ending : undefined;
   if (run.job === 'link' && latest?.refusal !== undefined) {
     await postLinkEphemeral(run, latest, context);
-    return markIdle(run, context);
+    return idle;
   }
   const waits = [latest, earlier?.ending].flatMap((one) =>
     one && !one.expired ? [(one.linkEndsAtMs ?? Infinity) - context.now()] : [],
   );
   if (latest?.privately && !latest.expired && latest.refusal === undefined) {
     const delivery = await context.outbox.deliveryState(privateKey(run, run.resumed));
-    if (delivery.kind === 'refused') return saveAs({ ...run, ending: { ...latest, refusal: delivery.code } });
+    if (delivery.kind === 'refused') return save({ ...run, ending: { ...latest, refusal: delivery.code } });
     // The thread says that the link was sent. If delivery fails, that has to be corrected soon.
     if (delivery.kind === 'waiting') waits.push(deliveryCheckMs(run, context));
   }
   const leftMs = Math.min(...waits);
-  if (leftMs <= 0) return saveAs(markExpiredLinks(run, context.now()));
-  return leftMs < Infinity ? runAgainIn(leftMs) : markIdle(run, context);
+  if (leftMs <= 0) return save(markExpiredLinks(run, context.now()));
+  return leftMs < Infinity ? wait(leftMs) : idle;
 }
 
 /** If Slack takes no direct message, posts a person's own link as an ephemeral to the click, while that is possible. */

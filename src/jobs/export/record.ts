@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import { openQuestionIds } from '../feature.ts';
-import { snapshot } from '../polling.ts';
+import { pollFailure, snapshot } from '../polling.ts';
 import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
-import { pollFailure } from '../retry.ts';
 import type { VisibleKind } from '../visibility.ts';
 
 /** The export is done and has a download link. */

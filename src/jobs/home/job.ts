@@ -4,8 +4,8 @@ import { type RunBase, runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
 import type { HomeEntry, HomeRuns } from '../feature.ts';
 import { features, homeRunOf } from '../features.ts';
-import { done, type Job, type Outcome, runAgainIn } from '../job.ts';
-import { slackRetryMs } from '../retry.ts';
+import type { Job } from '../job.ts';
+import { slackRetryMs } from '../polling.ts';
 import { answerButtonOf, type HomeParts, homeView, refusalText } from './view.ts';
 
 /** Names the refresh of a person's Home tab, to wake it. */
@@ -25,11 +25,11 @@ export const homeJob: Job = {
     const { slack, rateLimiter } = context;
     const rateLimit = homeRateLimit(teamId);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: userId });
-    if (waitMs > 0) return runAgainIn(waitMs);
+    if (waitMs > 0) return waitMs;
     const view = homeView(await loadHome(teamId, userId, context));
     try {
       await slack.publishHome(userId, view);
-      return done;
+      return undefined;
     } catch (error) {
       if (!(error instanceof SlackApiError)) throw error;
       if (error.kind === 'limited')
@@ -39,7 +39,7 @@ export const homeJob: Job = {
   },
 };
 
-function handlePublishError(error: SlackApiError, userId: string, context: JobContext): Outcome {
+function handlePublishError(error: SlackApiError, userId: string, context: JobContext): number | undefined {
   const { kind, code, pointers } = error;
   const { log } = context;
   const about = { user: userId, kind, code, pointers };
@@ -47,7 +47,7 @@ function handlePublishError(error: SlackApiError, userId: string, context: JobCo
   if (kind === 'blocks') log.error(about, 'Slack refused our Home tab');
   else if (inMs === undefined) log.warn(about, 'Slack takes no Home tab for this person');
   else log.warn(about, 'a Home tab was not published');
-  return inMs === undefined ? done : runAgainIn(inMs);
+  return inMs;
 }
 
 /** More do not help; each open question takes two of Home's 100 blocks. */

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createOwnPostStore } from '../../../src/store/threads.ts';
 import { aMessage, aReply, changed, eventsForTests, place, ROOT } from '../../support/commands/events.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 
@@ -35,13 +34,12 @@ describe('elsewhere', () => {
       aReply({ parent_user_id: undefined, subtype: 'thread_broadcast', root: { ts: ROOT, bot_id: 'B0' } }),
     ],
   ])('%s that does not say what it answers waits under a message that we posted', async (_, event) => {
-    const posts = createOwnPostStore(redis.client);
     const other = { ...event, thread_ts: '1789912700.000100' };
     await hear(other);
     // Before Slack's answer says which message is ours, any may be.
-    await posts.markPosting('T0ACME', 'C0DOCS', 'card');
+    await events.world.threads.markPosting('T0ACME', 'C0DOCS', 'card');
     await hear(event);
-    await posts.markPosted('T0ACME', 'C0DOCS', 'card', ROOT);
+    await events.world.threads.markPosted('T0ACME', 'C0DOCS', 'card', ROOT);
     await hear({ ...event, ts: '1789912901.000200' });
     await hear({ ...other, ts: '1789912902.000200' });
     const thread = await events.world.followed(aThread());
@@ -70,7 +68,7 @@ describe('rejects, so that Slack sends it again,', () => {
 
 describe('under a message where nothing instructs the agent, such as a digest,', () => {
   const underDigest = (changes: object = {}) => aReply({ parent_user_id: 'U0BOT', ...changes });
-  const posted = () => createOwnPostStore(redis.client).markPosted('T0ACME', 'C0DOCS', 'd1.digest', ROOT);
+  const posted = () => events.world.threads.markPosted('T0ACME', 'C0DOCS', 'd1.digest', ROOT);
   beforeEach(async () => {
     await posted();
     await events.world.threads.close(place);

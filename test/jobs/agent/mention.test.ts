@@ -35,7 +35,7 @@ function contextWith(changes: JobContextParts = {}, verdict: PermissionResult = 
 async function given(changes: Partial<MentionRun> = {}): Promise<MentionRun> {
   const run = aMention(changes);
   const runs = createRunStore(redis.client);
-  await runs.accept(run, (await runs.timeMs()) + 10_000, 0, undefined);
+  await runs.accept(run, { deadlineMs: (await runs.timeMs()) + 10_000 });
   return run;
 }
 const look = ({ id }: MentionRun, context = contextWith()) => mentionJob.run(id, context);
@@ -73,7 +73,7 @@ describe('who may not instruct the agent', () => {
   test('is told whom to ask, and leaves an audit line', async () => {
     const context = contextWith({}, refused);
     const run = await given();
-    expect(await look(run, context)).toEqual({ kind: 'done' });
+    expect(await look(run, context)).toBeUndefined();
     expect(said).toMatchObject([
       { text: "You can't instruct the docs agent here, so nothing was sent. Ask @docs-admins." },
     ]);

@@ -30,7 +30,7 @@ async function expectWatched(run: ExportRun) {
 test('a late answer to a start wakes the run, and replaces the question', async () => {
   const run = await unclear();
   const context = world.contextWith({ getExport: async () => anExportJob() });
-  expect(await world.step(run, context)).toEqual({ kind: 'done' });
+  expect(await world.step(run, context)).toBeUndefined();
   expect(await world.runs.active()).toEqual([]);
   await answersLate(run, context);
   expect(await world.runs.active()).toEqual([{ job: 'export', id: run.id }]);
@@ -61,7 +61,7 @@ test('[Start again] starts nothing if the answer to the first start has come', a
     getExport: async () => anExportJob(),
   });
   const again = transitions.startAgain(run, { id: 'U0ANA', name: 'ana' }, NOW_MS);
-  await world.runs.resume(again as ExportRun, Number.MAX_SAFE_INTEGER, HOUR_MS);
+  await world.runs.resume(again as ExportRun, { claimMs: HOUR_MS });
   await answersLate(run, context);
   await world.step(run, context);
   expect(started).toEqual([]);

@@ -55,7 +55,7 @@ test('an export is not started for somebody who may no longer', async () => {
 
 test('it waits while Slack does not tell, and starts once it does', async () => {
   const run = await waited();
-  expect(await world.step(run, contextWith({ kind: 'unknown' }))).toMatchObject({ kind: 'again' });
+  expect(await world.step(run, contextWith({ kind: 'unknown' }))).toBeGreaterThan(0);
   expect(starts).toBe(0);
   await world.step(run, contextWith({ kind: 'allowed', person }));
   expect(starts).toBe(1);
@@ -87,7 +87,7 @@ test.each<[string, PermissionResult, number, string | undefined]>([
   ['waits while Slack does not tell', { kind: 'unknown' }, 0, undefined],
 ])("a person's own link %s", async (_, verdict, made, text) => {
   const run = aLinkRun();
-  await world.runs.accept(run, (await world.runs.timeMs()) + 10_000, HOUR_MS, undefined);
+  await world.runs.accept(run, { deadlineMs: (await world.runs.timeMs()) + 10_000, claimMs: HOUR_MS });
   await linkJob.run(run.id, contextWith(verdict));
   expect(starts).toBe(made);
   expect(world.text(run, 'link')).toBe(text);

@@ -32,14 +32,11 @@ function setting() {
     now: () => NOW_MS,
   });
   const keep = async (changes: Parameters<typeof aRun>[0]) =>
-    runs.accept(
-      aRun({ people: ['U0ANA'], rev: 1, ...changes }),
-      (await runs.timeMs()) + 60_000,
-      0,
-      undefined,
-    );
+    runs.accept(aRun({ people: ['U0ANA'], rev: 1, ...changes }), {
+      deadlineMs: (await runs.timeMs()) + 60_000,
+    });
   const follow = async (changes: Parameters<typeof aThread>[0]) =>
-    runs.accept(aThread(changes), (await runs.timeMs()) + 60_000, 0, undefined);
+    runs.accept(aThread(changes), { deadlineMs: (await runs.timeMs()) + 60_000 });
   return { views, context, keep, follow };
 }
 

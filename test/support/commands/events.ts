@@ -41,7 +41,6 @@ export function eventsForTests() {
         identity,
         threads: world.threads,
         runs: world.runs,
-        ownPosts: { isKnownIn: async () => true },
         publish: async () => {},
         updateHome: async () => {},
         changeChannelId: async () => {},

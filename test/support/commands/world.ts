@@ -79,14 +79,14 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
       const { teamId, place } = followed;
       const claim = place && threadClaim({ teamId, ...place });
       const thread = { ...followed, claim };
-      await runs.accept(thread, (await runs.timeMs()) + 10_000, 0, undefined);
+      await runs.accept(thread, { deadlineMs: (await runs.timeMs()) + 10_000 });
       if (place !== undefined) await threads.follow(thread, { teamId, ...place });
       return thread;
     },
     /** What happened to a thread since its last step. */
     inbox: async ({ id }: Pick<ThreadRun, 'id'>) => (await runs.loadWithInbox(id, threadRun))?.inbox,
     async given<R extends RunBase>(run: R): Promise<R> {
-      await runs.accept(run, (await runs.timeMs()) + 10_000, 60_000, undefined);
+      await runs.accept(run, { deadlineMs: (await runs.timeMs()) + 10_000, claimMs: 60_000 });
       return run;
     },
   };

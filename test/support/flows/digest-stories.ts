@@ -55,8 +55,7 @@ export async function digestWorld(): Promise<DigestWorld> {
     return { where: `#${name}`, channel: id, project: n < PROJECTS ? `own-${n}` : SHARED };
   });
   const runs = createRunStore(world.redis.client);
-  for (const place of places)
-    await runs.accept(scheduleOf(world, place), Number.MAX_SAFE_INTEGER, 0, undefined);
+  for (const place of places) await runs.accept(scheduleOf(world, place));
   const projects = Map.groupBy(places, ({ project }) => project);
   const config = [
     'limits: { exportStatusPerSecond: 100, analyticsPerHour: 10000 }',

@@ -8,7 +8,7 @@ import { createDelivery } from '../../../src/slack/delivery.ts';
 import { createOutbox, type Outbox, type OutboxParts } from '../../../src/slack/outbox.ts';
 import { createMessageStore, type WantedMessage } from '../../../src/store/messages.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
-import { createOwnPostStore } from '../../../src/store/threads.ts';
+import { createThreadStore } from '../../../src/store/threads.ts';
 import { createValueStores } from '../../../src/store/values.ts';
 import type { TestRedis } from '../redis.ts';
 import { aMessage } from '../store/builders.ts';
@@ -46,7 +46,7 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
     },
     links: createValueStores(redis).links,
     people: createValueStores(redis).people,
-    ownPosts: createOwnPostStore(redis),
+    threads: createThreadStore(redis),
     rateLimiter: {
       ...rateLimiter,
       async takeSlot(of, request) {

@@ -23,7 +23,7 @@ export function threadStoresForTests() {
   const tell = (text: string, underOurs = false) => threads.appendToThread(place, said(text), underOurs);
   const post = (text: string, deadlineMs = inTime) =>
     runs.appendToInbox('agent-thread', 't1', said(text), deadlineMs);
-  const accept = (run = aThread()) => runs.accept(run, inTime, 60_000, undefined);
+  const accept = (run = aThread()) => runs.accept(run, { deadlineMs: inTime, claimMs: 60_000 });
   const open = (id = 't1') => runs.loadWithInbox(id, thread);
   const heard = async (id = 't1') => (await open(id))?.inbox;
   const texts = (...all: string[]) => all.map((text) => ({ text }));

@@ -21,7 +21,11 @@ export function runsForTests() {
     runs,
     inTime,
     accept: async (run: Note, deadlineMs?: number) =>
-      runs.accept(run, deadlineMs ?? (await inTime()), CLAIM_MS, RESPONSE_URL),
+      runs.accept(run, {
+        deadlineMs: deadlineMs ?? (await inTime()),
+        claimMs: CLAIM_MS,
+        responseUrl: RESPONSE_URL,
+      }),
     load: (id = 'r1') => runs.load(id, note),
     /** Returns the id of the run that holds a claim. */
     holder: (claim = 'docs.acme.com') => redis.client.get(keys.claim(claim)),

@@ -7,10 +7,8 @@ import type { LoadedRun } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { loadCardState, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
-import { runAgainIn } from '../../job.ts';
-import { lookUpJob, pollRateLimit } from '../../polling.ts';
-import { lookupRetryMs } from '../../retry.ts';
-import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
+import { lookUpJob, lookupRetryMs, pollRateLimit } from '../../polling.ts';
 import { leaveWatch, updateWatch } from '../watch/job.ts';
 import { addSend, addThread, requestPoll } from '../watch/record.ts';
 import {
@@ -68,7 +66,7 @@ export const threadJob = defineRunJob<ThreadRun>({
   },
   async giveUp({ run }, context, ref) {
     if (run.state !== 'ended') return saveChanges(run, endThread(run, { why: 'broken', ref }), 0, context);
-    return markIdle(run, context);
+    return idle;
   },
 });
 
@@ -77,23 +75,23 @@ async function authorize(run: ThreadRun, context: JobContext): Promise<StepResul
   const { now, policy } = context;
   if (run.checked) {
     const answer = await lookUpNamedJob(run, context);
-    if (typeof answer === 'number') return runAgainIn(answer);
-    if (answer === 'unknown') return saveAs(endThread(run, { why: 'unknownJob' }));
+    if (typeof answer === 'number') return wait(answer);
+    if (answer === 'unknown') return save(endThread(run, { why: 'unknownJob' }));
     await auditThread(run, 'accepted', context);
-    return saveAs({ ...run, state: 'postingCard', sinceMs: now() });
+    return save({ ...run, state: 'postingCard', sinceMs: now() });
   }
   const external = run.asked.external === true;
   const verdict = await policy.check(run.owner.id, 'agent', { external });
-  if (verdict.kind === 'unknown') return runAgainIn(lookupRetryMs(context));
+  if (verdict.kind === 'unknown') return wait(lookupRetryMs(context));
   const { id, name } = verdict.person;
   const known = { ...run, checked: true, owner: { id, name } };
   if (verdict.kind === 'allowed') {
     const isPublic = run.asked.isPublic || (await context.isPublic(run.asked.channel));
-    return saveAs({ ...known, asked: { ...run.asked, isPublic } });
+    return save({ ...known, asked: { ...run.asked, isPublic } });
   }
   await auditThread(run, 'refused: not permitted', context);
   const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about: verdict.ask };
-  return saveAs({ ...endThread(known, { why: 'refused' }), ephemerals: [...run.ephemerals, ephemeral] });
+  return save({ ...endThread(known, { why: 'refused' }), ephemerals: [...run.ephemerals, ephemeral] });
 }
 
 /** Looks up the job that a person named; a job that Docket makes needs no look-up. */
@@ -111,23 +109,23 @@ async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult
   const { now, threads } = context;
   await publishThread(run, context);
   const card = await loadCardState(run, cardKey(run), context);
-  if (card.kind === 'waiting') return runAgainIn(card.inMs);
-  if (card.kind === 'elsewhere') return saveAs({ ...run, inDirectMessage: true });
+  if (card.kind === 'waiting') return wait(card.inMs);
+  if (card.kind === 'elsewhere') return save({ ...run, inDirectMessage: true });
   if (card.kind === 'refused') {
     await auditThread(run, `refused: ${card.code}`, context);
-    return saveAs(endThread(run, { why: 'noPlace', code: card.code }));
+    return save(endThread(run, { why: 'noPlace', code: card.code }));
   }
   const { channel, ts } = card;
   const place = { channel, rootTs: run.inDirectMessage ? ts : (run.asked.rootTs ?? ts) };
   const claimed = { ...run, claim: threadClaim({ teamId: run.teamId, ...place }), place };
   const holder = await threads.follow(claimed, { teamId: run.teamId, ...place });
-  if (holder !== undefined) return saveAs(endThread(run, { why: 'taken' }));
-  return saveAs({ ...claimed, state: 'following', sinceMs: now() });
+  if (holder !== undefined) return save(endThread(run, { why: 'taken' }));
+  return save({ ...claimed, state: 'following', sinceMs: now() });
 }
 
 /** One step of a thread that follows a job: it sends before it publishes. */
 async function follow(
-  { run, inbox, wakes }: LoadedRun<ThreadRun>,
+  { run, inbox }: LoadedRun<ThreadRun>,
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
   const { now, policy } = context;
@@ -138,7 +136,7 @@ async function follow(
   if (isToJoin || run.retry?.expired) await publishThread(run, context);
   if (isToJoin) {
     await joinWatch(run, context);
-    return saveAs({ ...run, watched: true });
+    return save({ ...run, watched: true });
   }
 
   const { thread, consumed, isBlocked, pollRequested } = await applyInbox(run, inbox, context);
@@ -160,7 +158,7 @@ async function follow(
   const delaysMs = answerInMs > 0 ? [answerInMs] : [];
   if (verdict?.kind === 'unknown' || isBlocked) delaysMs.push(lookupRetryMs(context));
   if (nextWaitingOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
-  return publishAndWait(run, wakes, delaysMs, context);
+  return publishAndWait(run, delaysMs, context);
 }
 
 /** If names are unknown for this long, the instruction is sent with Slack's placeholders. */
@@ -235,22 +233,22 @@ async function joinWatch(run: ThreadRun, context: JobContext): Promise<void> {
 
 /** A step of an ended thread. The platform finishes its instructions, but they are no longer shown here. */
 async function end(
-  { run, inbox, wakes }: LoadedRun<ThreadRun>,
+  { run, inbox }: LoadedRun<ThreadRun>,
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
   const events = inbox.flatMap((entry) => threadEvent.safeParse(entry).data ?? []);
-  if (inbox.length > 0) return saveAs(addEndedEphemerals(run, events), { consumed: inbox.length });
+  if (inbox.length > 0) return save(addEndedEphemerals(run, events), { consumed: inbox.length });
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
-  if (answerInMs > 0) return runAgainIn(answerInMs);
+  if (answerInMs > 0) return wait(answerInMs);
   await leaveWatch(run, context);
   await context.threads.unfollow(run.teamId, run.id);
   const message = privateEnding(run, context);
   if (message !== undefined) {
     const inMs = await reportPrivately(run, { name: 'not-followed', userId: run.owner.id, message }, context);
-    if (inMs > 0) return runAgainIn(inMs);
+    if (inMs > 0) return wait(inMs);
   }
-  return publishAndWait(run, wakes, [], context);
+  return publishAndWait(run, [], context);
 }
 
 /** Returns the answer to the owner of a thread that never followed a job. */

@@ -1,9 +1,8 @@
 import { TimeLimitError, withTimeout } from '../../../runtime/with-timeout.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import type { JobContext } from '../../context.ts';
-import { done, runAgainIn } from '../../job.ts';
-import { lookupRetryMs, slackRetryMs } from '../../retry.ts';
-import { type StepResult, saveAs } from '../../run-job.ts';
+import { idle, idleWithClaim, type StepResult, save, wait } from '../../job.ts';
+import { lookupRetryMs, slackRetryMs } from '../../polling.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import {
   type Ephemeral,
@@ -24,7 +23,7 @@ export async function saveChanges(
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
   await auditChanges(before, after, context);
-  return saveAs(compact(after), { consumed });
+  return save(compact(after), { consumed });
 }
 
 /** Publishes all messages of a thread in their present form. */
@@ -39,24 +38,23 @@ export async function publishThread(run: ThreadRun, { outbox, workspaceUrl }: Jo
  */
 export async function publishAndWait(
   run: ThreadRun,
-  wakes: number,
   delaysMs: readonly number[],
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
-  const { runs, figures, now } = context;
+  const { figures, now } = context;
   await publishThread(run, context);
   // The next digest finds an ask by this list.
   for (const { origin } of run.instructions)
     if (origin && !origin.final) await figures.addAsk(origin.digest, run.id);
   const ephemerals = await postNextEphemeral(run, context);
-  if (ephemerals !== run.ephemerals) return saveAs({ ...run, ephemerals });
+  if (ephemerals !== run.ephemerals) return save({ ...run, ephemerals });
   const { thread, retryInMs } = await showReactions(run, context);
   const next = markFinal(thread);
-  if (next !== run) return saveAs(next);
+  if (next !== run) return save(next);
   const ephemeralsInMs = ephemerals.map(({ notBeforeMs = 0 }) => Math.max(0, notBeforeMs - now()));
   const waitMs = Math.min(...delaysMs, ...ephemeralsInMs, retryInMs);
-  if (waitMs !== Infinity) return runAgainIn(waitMs);
-  return (await runs.markIdle(run, run.state === 'ended', wakes)) ? done : 'next';
+  if (waitMs !== Infinity) return wait(waitMs);
+  return run.state === 'ended' ? idle : idleWithClaim;
 }
 
 /** Posts the first due ephemeral. Returns the remaining ones: the same list if none is due. */

@@ -1,8 +1,8 @@
 import { DocsApiError } from '../../../docs-api/errors.ts';
 import { Stopping } from '../../../runtime/stopping.ts';
 import type { JobContext } from '../../context.ts';
-import { failurePauseMs } from '../../retry.ts';
-import { type StepResult, saveAs } from '../../run-job.ts';
+import { type StepResult, save } from '../../job.ts';
+import { failurePauseMs } from '../../polling.ts';
 import { auditChanges, saveChanges } from './publish.ts';
 import {
   followUpLimit,
@@ -58,7 +58,7 @@ export async function send(
     // If our limit still has slots, it is the platform's limit that this send waits for.
     const { used, waiting } = await rateLimiter.usage(limit);
     const perHour = used + waiting > limit.count ? limit.count : undefined;
-    return saveAs({ ...thread, limit: nextLimit(thread, perHour, slotInMs, context) }, { consumed });
+    return save({ ...thread, limit: nextLimit(thread, perHour, slotInMs, context) }, { consumed });
   }
   // If a write's answer is lost, the connection repeats the write, which then finds its own revision.
   const saved = await runs.saveStep(intent, { consumed });

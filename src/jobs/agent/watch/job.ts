@@ -1,9 +1,7 @@
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { JobContext } from '../../context.ts';
-import { done, runAgainIn } from '../../job.ts';
-import { failureOfPoll, nextPollMs, pollInMs, pollRateLimit } from '../../polling.ts';
-import { nextFailure } from '../../retry.ts';
-import { defineRunJob, type StepResult, saveAs } from '../../run-job.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
+import { failureOfPoll, nextFailure, nextPollMs, pollInMs, pollRateLimit } from '../../polling.ts';
 import type { ThreadRun } from '../thread/record.ts';
 import {
   applyFailure,
@@ -27,18 +25,15 @@ const CONCURRENCY = 200;
  */
 const NOT_FOUND_AFTER = 6;
 
-/** No person was refused it, so Redis may write it at any time. */
-const NO_DEADLINE = Number.MAX_SAFE_INTEGER;
-
 /** Polls one agent job while the agent works or a person waits for a poll. Each thread gets the result as an event. */
 export const watchJob = defineRunJob({
   name: 'agent-watch',
   queue: 'docs-agent',
   concurrency: CONCURRENCY,
   schema: watchRun,
-  async step({ run, wakes }, context) {
+  async step({ run }, context) {
     if (run.open !== undefined || run.pollRequested) return poll(run, context);
-    return (await context.runs.markIdle(run, false, wakes)) ? done : 'next';
+    return idle;
   },
   giveUp: ({ run }, context) => tellThreads(giveUp(run, context.now()), context),
 });
@@ -48,13 +43,13 @@ export const watchJob = defineRunJob({
  * polled again; a thread may apply the same news twice.
  */
 async function tellThreads({ watch, event }: PollResult, context: JobContext): Promise<StepResult<WatchRun>> {
-  if (event === undefined) return saveAs(watch);
+  if (event === undefined) return save(watch);
   const entry = { event, dedupeKey: `polled ${watch.id} ${event.atMs}` };
   for (const id of watch.threads) {
-    await context.runs.appendToInbox('agent-thread', id, entry, NO_DEADLINE);
+    await context.runs.appendToInbox('agent-thread', id, entry);
     await context.wake({ job: 'agent-thread', id });
   }
-  return saveAs(watch);
+  return save(watch);
 }
 
 async function poll(run: WatchRun, context: JobContext): Promise<StepResult<WatchRun>> {
@@ -63,7 +58,7 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   if (run.open !== undefined && polledAtMs - run.open.sentAtMs >= timing.watchMs)
     return tellThreads(giveUp(run, polledAtMs), context);
   const inMs = pollInMs(run, polledAtMs, timing);
-  if (inMs > 0) return runAgainIn(inMs);
+  if (inMs > 0) return wait(inMs);
 
   const docs = context.docs(run.project);
   const projectId = context.projectId(run.project);
@@ -75,13 +70,13 @@ async function poll(run: WatchRun, context: JobContext): Promise<StepResult<Watc
   // A poll that a person asked for has priority.
   const priority = run.pollRequested ? 'interactive' : 'low';
   const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: run.id, priority });
-  if (slotInMs > 0) return runAgainIn(slotInMs);
+  if (slotInMs > 0) return wait(slotInMs);
   let job: AgentJob;
   try {
     job = await docs.getAgentJob({ projectId, jobId: run.agentJobId }, { signal: context.stopping });
   } catch (error) {
     const failed = await failureOfPoll(run, error, rateLimit, context);
-    if (failed === undefined) return runAgainIn(0);
+    if (failed === undefined) return wait(0);
     const { trouble } = failed;
     const isGone = trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER;
     return tellThreads(isGone ? markNotFound(run, now()) : applyFailure(run, trouble, now()), context);
@@ -107,7 +102,7 @@ export async function updateWatch(
   for (;;) {
     const watch = await runs.load(id, watchRun);
     if (watch === undefined) {
-      await runs.accept(newWatch(teamId, project, agentJobId, now()), NO_DEADLINE, 0, undefined);
+      await runs.accept(newWatch(teamId, project, agentJobId, now()));
       continue;
     }
     const next = transition(watch);

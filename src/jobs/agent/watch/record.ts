@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
-import { type PollFailure, pollFailure } from '../../retry.ts';
+import { type PollFailure, pollFailure } from '../../polling.ts';
 
 /** An agent job as the platform last described it. Times are epoch milliseconds. */
 export const jobSnapshot = z.object({

@@ -4,8 +4,7 @@ import { lacksScope, SlackApiError } from '../../../slack/errors.ts';
 import { fileRateLimit, holdWhenLimited, retryOf } from '../../../slack/rate-limits.ts';
 import { singleLine } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
-import { runAgainIn } from '../../job.ts';
-import { type StepResult, saveAs } from '../../run-job.ts';
+import { type StepResult, save, wait } from '../../job.ts';
 import { rangeKey } from '../figures/record.ts';
 import { comparePages, type PageChange, totalOf } from '../model.ts';
 import { typedRange, weekBefore } from '../weeks.ts';
@@ -34,7 +33,7 @@ export async function stepCsv(
   if (root.kind !== 'shown' || pages === undefined || csv?.state !== 'open') return undefined;
   const nowMs = context.now();
   const waitMs = (csv.nextMs ?? 0) - nowMs;
-  if (waitMs > 0) return runAgainIn(waitMs);
+  if (waitMs > 0) return wait(waitMs);
   const title = `page-views-${run.week ?? typedRange(run.range)}.csv`;
   const place = { channel: root.channel, threadTs: root.ts };
   const call =
@@ -42,12 +41,12 @@ export async function stepCsv(
       ? upload(run, title, context)
       : complete(run, csv, { fileId: csv.fileId, title, ...place }, context);
   const progress = await call.catch((error: unknown) => afterError(run, csv, error, context));
-  if (typeof progress === 'number') return runAgainIn(progress);
+  if (typeof progress === 'number') return wait(progress);
   const { inMs, ...changes } = progress;
   const isOver = inMs !== undefined && nowMs - run.sinceMs >= GIVE_UP_MS;
   const nextMs = inMs === undefined ? undefined : nowMs + inMs;
   const next: Partial<DigestFile> = isOver ? { state: 'failed' } : { ...changes, nextMs };
-  return saveAs({ ...run, csv: { ...csv, ...next } });
+  return save({ ...run, csv: { ...csv, ...next } });
 }
 
 function afterError(

@@ -4,8 +4,7 @@ import { type DigestOrigin, threadRun } from '../../agent/thread/record.ts';
 import { type AskEnding, askEnding } from '../../agent/thread/transitions.ts';
 import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
-import { runAgainIn } from '../../job.ts';
-import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
 import { FEEDBACK_LIMIT } from '../figures/job.ts';
 import {
   causeOf,
@@ -60,21 +59,21 @@ export const editionJob = defineRunJob({
     ...(week !== undefined && { job: week }),
   }),
   step: ({ run }, context) => step(run, context),
-  giveUp: async ({ run }, context, ref) =>
-    run.state === 'ended' ? markIdle(run, context) : end(run, { why: 'broken', code: ref }),
+  giveUp: async ({ run }, _context, ref) =>
+    run.state === 'ended' ? idle : end(run, { why: 'broken', code: ref }),
 });
 
 type Ended = NonNullable<EditionRun['ended']>;
 
 const end = (run: EditionRun, ended: Ended) =>
-  saveAs({ ...run, state: 'ended' as const, ended }, { audit: ended.why === 'done' ? 'posted' : ended.why });
+  save({ ...run, state: 'ended' as const, ended }, { audit: ended.why === 'done' ? 'posted' : ended.why });
 
 async function step(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
-  if (run.state === 'ended') return markIdle(run, context);
+  if (run.state === 'ended') return idle;
   if (run.state !== 'completing' && run.figures === undefined) {
     const wanted = figuresOf(run, context.now());
     for (const figures of wanted) await collectFigures(figures, context);
-    return saveAs({ ...run, figures: wanted.map(({ id }) => id) });
+    return save({ ...run, figures: wanted.map(({ id }) => id) });
   }
   if (run.state === 'collecting') return awaitTotals(run, context);
   const update = await updateRootMessage(run, context);
@@ -84,7 +83,7 @@ async function step(run: EditionRun, context: JobContext): Promise<StepResult<Ed
 }
 
 const checkLater = (run: EditionRun, context: JobContext) =>
-  runAgainIn(deliveryCheckMs(run, context, MAX_CHECK_MS));
+  wait(deliveryCheckMs(run, context, MAX_CHECK_MS));
 
 /** Returns the runs that collect its figures and those of the range before; `open` are those that have not ended. */
 async function loadFigures({ figures: ids = [] }: EditionRun, { runs }: JobContext) {
@@ -106,7 +105,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   if (awaits && now() - run.dueAtMs < timing.digestWaitMs) return checkLater(run, context);
   const slot = digestRateLimit(run.teamId, timing);
   const inMs = isWeekly ? await rateLimiter.takeSlot(slot, { id: run.id }) : 0;
-  if (inMs > 0) return runAgainIn(inMs);
+  if (inMs > 0) return wait(inMs);
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
   const posted: EditionRun = {
     ...run,
@@ -120,7 +119,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     followUps: await loadFollowUps(run, context),
     hasChart: !(await stored.isUnsupported(chartSupportKey(run.teamId))),
   };
-  return saveAs(open.length > 0 ? posted : await complete(posted, figures, before, context));
+  return save(open.length > 0 ? posted : await complete(posted, figures, before, context));
 }
 
 /** Ends without totals, or reports what delays them. */
@@ -139,9 +138,9 @@ async function withoutTotals(
   if (sinceDueMs >= 0 && pollFailure?.kind === 'project' && lacksProject) return end(run, { why: 'project' });
   // Its owner should know at once if only a person can fix it, else after an hour.
   const isStuck = cause !== undefined && sinceDueMs >= (isRefusal(cause) ? 0 : HOUR_MS);
-  if (isStuck && !isDeepStrictEqual(cause, run.stuck)) return saveAs({ ...run, stuck: cause });
+  if (isStuck && !isDeepStrictEqual(cause, run.stuck)) return save({ ...run, stuck: cause });
   const isNew = await reportWait(run, figures, context);
-  return isNew ? saveAs({ ...run, waitReported: true }) : checkLater(run, context);
+  return isNew ? save({ ...run, waitReported: true }) : checkLater(run, context);
 }
 
 /** Checks that the first message is posted, and shows its chart. Returns undefined if nothing is to be done. */
@@ -152,24 +151,24 @@ async function updateRootMessage(
   const { outbox, figures, threads } = context;
   const delivery = await outbox.deliveryState(rootKey(run));
   if (delivery.kind === 'refused') return end(run, { why: 'place', code: delivery.code });
-  if (delivery.kind === 'waiting') return runAgainIn(deliveryCheckMs(run, context));
+  if (delivery.kind === 'waiting') return wait(deliveryCheckMs(run, context));
   const { channel, ts: rootTs, fellBack } = delivery;
   await threads.close({ teamId: run.teamId, channel, rootTs });
   // The message is shown without its chart, so Slack refused the chart.
   if (!fellBack || !run.hasChart) return undefined;
   await figures.markUnsupported(chartSupportKey(run.teamId));
-  return saveAs({ ...run, hasChart: false });
+  return save({ ...run, hasChart: false });
 }
 
 /** Waits for the lists of pages, which the hourly limit may delay. */
 async function awaitPages(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
   const { figures, before, open } = await loadFigures(run, context);
-  if (open.length === 0) return saveAs(await complete(run, figures, before, context));
+  if (open.length === 0) return save(await complete(run, figures, before, context));
   const changes = {
     ...(run.totalsBefore === undefined && totalsBeforeOf(before)),
     ...findPagesWait(run, open, context),
   };
-  return Object.keys(changes).length > 0 ? saveAs({ ...run, ...changes }) : checkLater(run, context);
+  return Object.keys(changes).length > 0 ? save({ ...run, ...changes }) : checkLater(run, context);
 }
 
 /** Whether to report a failure: a transient one may pass by itself. */

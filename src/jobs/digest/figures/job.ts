@@ -4,9 +4,8 @@ import { backoffMs } from '../../../runtime/timing.ts';
 import type { FiguresStore } from '../../../store/figures.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
-import { runAgainIn } from '../../job.ts';
-import { nextFailure } from '../../retry.ts';
-import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
+import { nextFailure } from '../../polling.ts';
 import { addCounts, type Counts, type DayRange, isRefusal, MAX_LISTED } from '../model.ts';
 import { daysOf, settledAtMs } from '../weeks.ts';
 import { type FiguresRun, figuresRun, isSettled, READER_PARTS, type ReaderPart, rangeKey } from './record.ts';
@@ -57,12 +56,12 @@ export const figuresJob = defineRunJob({
   queue: 'docs-analytics',
   concurrency: 20,
   schema: figuresRun,
-  step: async ({ run }, context) => (run.state === 'ended' ? markIdle(run, context) : step(run, context)),
+  step: async ({ run }, context) => (run.state === 'ended' ? idle : step(run, context)),
   giveUp: async ({ run }) => end(run, 'platform'),
 });
 
 const end = (run: FiguresRun, failed?: FiguresRun['failed']) =>
-  saveAs({
+  save({
     ...run,
     state: 'ended' as const,
     failed,
@@ -73,7 +72,7 @@ const end = (run: FiguresRun, failed?: FiguresRun['failed']) =>
 async function step(stored: FiguresRun, context: JobContext): Promise<StepResult<FiguresRun>> {
   const { now, rateLimiter, figures } = context;
   const waitMs = stored.nextMs - now();
-  if (waitMs > 0) return runAgainIn(waitMs);
+  if (waitMs > 0) return wait(waitMs);
   const run = stored.requests === 0 ? await takeStored(stored, figures) : stored;
   const request = nextRequest(run);
   // Parts that exceed the request budget are reported as missing.
@@ -92,10 +91,10 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
   const sent = { ...run, requests: run.requests + 1 };
   try {
     const next = await request.send({ docs, projectId, signal: context.stopping }, figures, now());
-    return saveAs({ ...next, requests: sent.requests, pollFailure: undefined, limitedUntilMs: undefined });
+    return save({ ...next, requests: sent.requests, pollFailure: undefined, limitedUntilMs: undefined });
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
-    if (error.kind === 'aborted') return runAgainIn(0);
+    if (error.kind === 'aborted') return wait(0);
     if (error.kind === 'rate_limited') await rateLimiter.hold(limit, error.retryAfterMs ?? DEFAULT_LIMIT_MS);
     const { part } = request;
     const leftOutMs = LEFT_OUT_MS[error.kind];
@@ -103,7 +102,7 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
       await figures.markUnsupported(supportKey(run, part), leftOutMs);
     const { kind, inARow } = nextFailure(run.pollFailure, error, context);
     const isLeftOut = leftOutMs !== undefined || (kind === 'down' && inARow >= MAX_PART_FAILURES);
-    return part !== undefined && isLeftOut ? saveAs(leaveOut(sent, part)) : retryLater(sent, error, context);
+    return part !== undefined && isLeftOut ? save(leaveOut(sent, part)) : retryLater(sent, error, context);
   }
 }
 
@@ -125,7 +124,7 @@ function waitForLimit(run: FiguresRun, inMs: number, { now }: JobContext): StepR
   }
   const untilMs = nowMs + inMs;
   const isSaid = Math.abs((run.limitedUntilMs ?? 0) - untilMs) < 60_000;
-  return isSaid || inMs < 10_000 ? runAgainIn(inMs) : saveAs({ ...run, limitedUntilMs: untilMs }, { inMs });
+  return isSaid || inMs < 10_000 ? wait(inMs) : save({ ...run, limitedUntilMs: untilMs }, { inMs });
 }
 
 /** How long an optional part is left out: a day if the platform lacks it, an hour if the platform refuses it. */
@@ -163,7 +162,7 @@ async function retryLater(
   const giveUpMs = urgent ? urgentMs : isProject ? PROJECT_GIVE_UP_MS : GIVE_UP_MS;
   if (now() - sinceMs >= giveUpMs) return end({ ...run, pollFailure }, isProject ? 'project' : 'platform');
   const limitedUntilMs = next.kind === 'limit' ? nextMs : undefined;
-  return saveAs({ ...run, limitedUntilMs, nextMs, pollFailure }, { inMs: Math.max(1, nextMs - now()) });
+  return save({ ...run, limitedUntilMs, nextMs, pollFailure }, { inMs: Math.max(1, nextMs - now()) });
 }
 
 /** Rows per request, the platform's maximum. */

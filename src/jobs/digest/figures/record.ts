@@ -3,7 +3,7 @@ import { retention } from '../../../runtime/timing.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
 import type { JobContext } from '../../context.ts';
-import { pollFailure } from '../../retry.ts';
+import { pollFailure } from '../../polling.ts';
 import {
   counts,
   type DayRange,
@@ -121,7 +121,7 @@ export async function collectFigures(
   wanted: FiguresRun,
   { runs, wake, now }: Pick<JobContext, 'runs' | 'wake' | 'now'>,
 ): Promise<void> {
-  const accepted = await runs.accept(wanted, Number.MAX_SAFE_INTEGER, 0, undefined);
+  const accepted = await runs.accept(wanted);
   if (accepted.kind === 'accepted') return wake(wanted);
   const [known] = await runs.loadAll([wanted.id], figuresRun);
   if (known === undefined) return;
@@ -130,6 +130,6 @@ export async function collectFigures(
   const isUsable = failed === undefined && isSettled(known) && now() - sinceMs <= USED_MS;
   if (state === 'collecting' ? !isPaused : isUsable) return;
   const again = isPaused ? { ...known, pollFailure: undefined, nextMs: now() } : { ...wanted, rev };
-  await runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
+  await runs.resume(again);
   await wake(again);
 }

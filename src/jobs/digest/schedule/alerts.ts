@@ -1,6 +1,6 @@
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
-import { lookupRetryMs } from '../../retry.ts';
+import { lookupRetryMs } from '../../polling.ts';
 import {
   collectFigures,
   type FiguresRun,

@@ -1,9 +1,8 @@
 import type { Message } from '../../../slack/blocks.ts';
 import { deliveryCheckMs, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
-import { runAgainIn } from '../../job.ts';
-import { lookupRetryMs } from '../../retry.ts';
-import { defineRunJob, markIdle, type StepResult, saveAs } from '../../run-job.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
+import { lookupRetryMs } from '../../polling.ts';
 import {
   type EditionRun,
   editionRun,
@@ -80,9 +79,9 @@ async function step(run: ScheduleRun, context: JobContext): Promise<StepResult<S
     case 'active':
       return (await finishPosting(run, context)) ?? (await postDue(run, context)) ?? stepActive(run, context);
     case 'paused':
-      return (await finishPosting(run, context)) ?? runAgainIn(waitForPosting(run, context));
+      return (await finishPosting(run, context)) ?? wait(waitForPosting(run, context));
     case 'removed':
-      return markIdle(run, context);
+      return idle;
   }
 }
 
@@ -106,20 +105,20 @@ async function awaitTest(run: ScheduleRun, context: JobContext): Promise<StepRes
   const delivery = await outbox.deliveryState(`${run.id}.test`);
   switch (delivery.kind) {
     case 'waiting':
-      return runAgainIn(deliveryCheckMs(run, context, MAX_CHECK_MS));
+      return wait(deliveryCheckMs(run, context, MAX_CHECK_MS));
     case 'refused': {
       const message = noPlaceMessage(run, delivery.code);
       const inMs = await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
-      if (inMs > 0) return runAgainIn(inMs);
-      return saveAs(end(run, now()), { audit: `not set up: ${delivery.code}` });
+      if (inMs > 0) return wait(inMs);
+      return save(end(run, now()), { audit: `not set up: ${delivery.code}` });
     }
     case 'shown': {
       const active = activate(run, now());
       const report = { name: 'created', userId: run.owner.id, message: createdMessage(active) };
       // A direct message has to name the channel.
       const inMs = await reportPrivately(run, { ...report, direct: goesOnMessage(active) }, context);
-      if (inMs > 0) return runAgainIn(inMs);
-      return saveAs(active, { audit: 'set up' });
+      if (inMs > 0) return wait(inMs);
+      return save(active, { audit: 'set up' });
     }
   }
 }
@@ -133,16 +132,16 @@ async function finishPosting(
   if (takenFrom !== undefined) {
     const message = takenOverMessage(run, takenFrom);
     await publish(run, `left.${takenFrom.id}`, { channel: run.channel }, message, context);
-    return saveAs({ ...run, takenFrom: undefined });
+    return save({ ...run, takenFrom: undefined });
   }
   if (posting === undefined) return undefined;
   if (!posting.accepted) {
     await acceptDigest(run, posting, context);
-    return saveAs({ ...run, posting: { ...posting, accepted: true } });
+    return save({ ...run, posting: { ...posting, accepted: true } });
   }
   const edition = await loadEdition(weeklyId(run, posting.week), context);
   // A digest that is missing or damaged is skipped.
-  if (edition === undefined) return saveAs({ ...run, posting: undefined, lastWeek: posting.week });
+  if (edition === undefined) return save({ ...run, posting: undefined, lastWeek: posting.week });
   if (edition.ended === undefined) {
     if (edition.stuck !== undefined && edition.totals === undefined && !run.ownerLeft) {
       const late = lateMessage(run, edition.stuck);
@@ -160,7 +159,7 @@ async function finishPosting(
   for (const user of posting.sentBy ?? [])
     if (!failure || user !== run.owner.id) await publish(run, `${name}.${user}`, { user }, message, context);
   const isPaused = next.state === 'paused' && run.state === 'active';
-  return saveAs(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
+  return save(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
 }
 
 /** Accepts the digest of a week; its id follows from the week. One that has failed, or waits for numbers, resumes. */
@@ -177,13 +176,13 @@ async function acceptDigest(
   const timetable = timetableText(run.timetable);
   const wanted = { id, teamId, channel, project, site, owner, sections, range, dueAtMs, lastWeek, timetable };
   const digest = newEdition({ ...wanted, kind: 'weekly', sentBy }, now());
-  const accepted = await runs.accept(digest, Number.MAX_SAFE_INTEGER, 0, undefined);
+  const accepted = await runs.accept(digest);
   if (accepted.kind === 'accepted') return wake(digest);
   for (;;) {
     const known = await loadEdition(id, context);
     const again = known && restart(known, { sections, sentBy }, now());
     if (again === undefined) return;
-    const resumed = await runs.resume(again, Number.MAX_SAFE_INTEGER, 0);
+    const resumed = await runs.resume(again);
     if (resumed.kind !== 'stale') return wake(again);
   }
 }
@@ -202,7 +201,7 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
   if (nowMs < run.nextAtMs) return undefined;
   const { due, skipped, nextAtMs } = dueDigests(run, nowMs);
   const owner = due && (await checkOwner(run, context));
-  if (owner === 'unknown') return runAgainIn(lookupRetryMs(context));
+  if (owner === 'unknown') return wait(lookupRetryMs(context));
   const hasLeft = owner === 'left';
   const next: ScheduleRun = { ...run, nextAtMs, ...(due && { ownerLeft: hasLeft || undefined }) };
   const skippedLast = skipped.at(-1);
@@ -210,18 +209,18 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
     const note = skippedMessage(run, skipped);
     await publish(run, `skipped.${skippedLast.week.name}`, placeOfOwner(next), note, context);
   }
-  if (due === undefined) return saveAs(next, skippedLast && { audit: `skipped: ${skippedLast.week.name}` });
+  if (due === undefined) return save(next, skippedLast && { audit: `skipped: ${skippedLast.week.name}` });
   if (owner === 'notPermitted') {
     // Once for each active period.
     const name = `not-permitted.${run.sinceMs}`;
     await publish(run, name, { user: run.owner.id }, notPermittedMessage(run), context);
-    return saveAs(pause(next, 'permission', nowMs), { audit: 'paused: not permitted' });
+    return save(pause(next, 'permission', nowMs), { audit: 'paused: not permitted' });
   }
   if (hasLeft && !run.ownerLeft) {
     const name = `left.${run.owner.id}`;
     await publish(run, name, { channel: run.channel }, ownerLeftMessage(run), context);
   }
-  return saveAs({ ...next, posting: { week: due.week.name, sinceMs: nowMs, dueAtMs: due.dueAtMs } });
+  return save({ ...next, posting: { week: due.week.name, sinceMs: nowMs, dueAtMs: due.dueAtMs } });
 }
 
 /** If nothing is due: collects figures in time, checks for unusual days, and waits. */
@@ -233,18 +232,18 @@ async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepRe
   if (nowMs >= collectAtMs) {
     for (const wanted of figuresOf({ ...run, kind: 'weekly', range }, nowMs))
       await collectFigures(wanted, context);
-    return saveAs({ ...run, prepared: name });
+    return save({ ...run, prepared: name });
   }
   const alert = await stepAlert(run, context);
-  if (typeof alert !== 'number') return saveAs(alert);
+  if (typeof alert !== 'number') return save(alert);
   const dueMs = Math.min(run.nextAtMs, collectAtMs) - nowMs;
-  return runAgainIn(Math.min(dueMs, alert, waitForPosting(run, context)));
+  return wait(Math.min(dueMs, alert, waitForPosting(run, context)));
 }
 
 /** After our own error: the owner is informed, and the schedule continues with the next week. */
 async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
-  if (run.state === 'removed') return markIdle(run, context);
+  if (run.state === 'removed') return idle;
   const week = lastCompleteWeek(nowMs).name;
   const posting = run.posting ?? { week, sinceMs: nowMs, dueAtMs: nowMs };
   const failed = recordOutcome({ ...run, posting }, { why: 'broken', code: ref }, nowMs);
@@ -255,5 +254,5 @@ async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promi
     alert: run.state === 'testing' ? undefined : restartAlert(run, nowMs),
   };
   await publish(run, `broken.${ref}`, placeOfOwner(run), failedMessage(next), context);
-  return saveAs(next, { audit: `broken: ref ${ref}` });
+  return save(next, { audit: `broken: ref ${ref}` });
 }

@@ -147,7 +147,7 @@ test('what waited for an hour does not go out when its author may no longer inst
 test('what Slack does not tell is waited for, and nothing goes out meanwhile', async () => {
   await waits([ben, 'One']);
   says(ben.id, 'unknown');
-  expect(await world.step()).toMatchObject({ kind: 'again' });
+  expect(await world.step()).toEqual(expect.any(Number));
   expect(world.prompts).toEqual([]);
   says(ben.id, 'allowed');
   await world.step();

@@ -24,7 +24,7 @@ async function watched(jobId: string, asked = false): Promise<WatchRun> {
   const open = { sinceMs: NOW_MS, sentAtMs: NOW_MS, found: false };
   const run = { ...fresh, open, pollRequested: false, nextPollAtMs: NOW_MS };
   const wanted = asked ? requestPoll(run, NOW_MS) : run;
-  await world.runs.accept(wanted, Number.MAX_SAFE_INTEGER, 0, undefined);
+  await world.runs.accept(wanted);
   return wanted;
 }
 const look = ({ id }: WatchRun) => watchJob.run(id, world.context);

@@ -16,7 +16,6 @@ import { aThread } from './builders.ts';
 type Docs = NonNullable<ReturnType<JobContext['docs']>>;
 
 const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1789912800.000100' };
-const ENDLESS = Number.MAX_SAFE_INTEGER;
 
 /** One followed thread with the real jobs and stores; Slack and the platform answer as the test says. */
 export function createAgentWorld(redis: TestRedis) {
@@ -94,7 +93,7 @@ export function createAgentWorld(redis: TestRedis) {
     async follows(changes: Partial<ThreadRun> = {}) {
       const fresh = { watched: false, lasting: true, rev: 1, claim: threadClaim(place) };
       const run = aThread({ ...fresh, ...changes });
-      await runs.accept(run, ENDLESS, 60_000, undefined);
+      await runs.accept(run, { claimMs: 60_000 });
       await threads.follow(run, place);
       await step();
       await this.stepWatch();
@@ -102,7 +101,7 @@ export function createAgentWorld(redis: TestRedis) {
     },
     async receives(...entries: ThreadEvent[]) {
       for (const entry of entries)
-        await runs.appendToInbox('agent-thread', id, { event: entry, dedupeKey: newToken() }, ENDLESS);
+        await runs.appendToInbox('agent-thread', id, { event: entry, dedupeKey: newToken() });
     },
     async thread(): Promise<ThreadRun> {
       const opened = await runs.loadWithInbox(id, threadRun);

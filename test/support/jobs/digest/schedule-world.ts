@@ -145,7 +145,7 @@ export function createScheduleWorld(redis: TestRedis) {
       return this.given(aSchedule({ state: 'active', ...changes }));
     },
     async given(run: ScheduleRun): Promise<ScheduleRun> {
-      await runs.accept(run, Number.MAX_SAFE_INTEGER, HOUR_MS, 'https://hooks.example/1');
+      await runs.accept(run, { claimMs: HOUR_MS, responseUrl: 'https://hooks.example/1' });
       return run;
     },
     stored: async (run: ScheduleRun): Promise<ScheduleRun> => {
@@ -157,7 +157,7 @@ export function createScheduleWorld(redis: TestRedis) {
     async change(run: ScheduleRun, transition: (run: ScheduleRun) => ScheduleRun | undefined) {
       const next = transition(await this.stored(run));
       if (next === undefined) throw new Error('it counts');
-      await runs.resume(next, Number.MAX_SAFE_INTEGER, 0);
+      await runs.resume(next);
     },
     text: (run: ScheduleRun, name: string) => published.get(`${run.id}.${name}`)?.message.text,
 
@@ -174,8 +174,8 @@ export function createScheduleWorld(redis: TestRedis) {
     /** Steps a schedule; returns when it is to be stepped again. */
     async step(id: string, parts: JobContextParts = {}): Promise<number> {
       const job: Job = scheduleJob;
-      const outcome = await job.run(id, context(parts));
-      return outcome.kind === 'done' ? Infinity : world.nowMs + outcome.inMs;
+      const inMs = await job.run(id, context(parts));
+      return world.nowMs + (inMs ?? Infinity);
     },
   });
 }

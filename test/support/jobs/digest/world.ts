@@ -50,16 +50,15 @@ export async function digestWorld(
       limits: { analyticsPerHour: 10_000, ...options.context?.limits },
     }),
     async accept(run) {
-      await world.context.runs.accept(run, Number.MAX_SAFE_INTEGER, 0, undefined);
+      await world.context.runs.accept(run);
     },
     async drive(job, runId, maxMs = 10 * 24 * 3_600_000) {
       let spentMs = 0;
       for (;;) {
-        const outcome = await job.run(runId, world.context);
-        if (outcome.kind === 'done') return spentMs;
-        if (spentMs + outcome.inMs > maxMs) return spentMs;
-        spentMs += outcome.inMs;
-        world.nowMs += outcome.inMs;
+        const inMs = await job.run(runId, world.context);
+        if (inMs === undefined || spentMs + inMs > maxMs) return spentMs;
+        spentMs += inMs;
+        world.nowMs += inMs;
       }
     },
   };

@@ -261,10 +261,9 @@ export function createEngine(
     const job = jobs.find(({ name }) => name === ref.job);
     let waitMs: number | undefined;
     try {
-      const outcome = await job?.run(ref.id, context);
-      if (outcome === undefined) throw new Error(`no job ${ref.job}`);
+      if (job === undefined) throw new Error(`no job ${ref.job}`);
+      waitMs = await job.run(ref.id, context);
       errors.delete(execution.key);
-      if (outcome.kind === 'again') waitMs = outcome.inMs;
     } catch (error) {
       noteError(error);
       const count = (errors.get(execution.key) ?? 0) + 1;

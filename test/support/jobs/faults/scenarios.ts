@@ -22,7 +22,6 @@ import { createUpstreams, RESPONSE_URL, SECRET, type Upstreams } from './upstrea
 
 /** Monday, 2035-01-08 06:00 UTC: later than the real time, by which Redis lets keys expire. */
 const START_MS = Date.UTC(2035, 0, 8, 6);
-const ENDLESS = Number.MAX_SAFE_INTEGER;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -47,7 +46,7 @@ function partsOf(engine: Engine, upstreams: Upstreams) {
   const runs = createRunStore(engine.redis);
   const threads = createThreadStore(engine.redis);
   const one = <T>(choices: readonly T[]) => choices[Math.floor(engine.random() * choices.length)] as T;
-  const accept = (run: RunBase) => runs.accept(run, ENDLESS, DAY_MS, RESPONSE_URL);
+  const accept = (run: RunBase) => runs.accept(run, { claimMs: DAY_MS, responseUrl: RESPONSE_URL });
   const isShown = (key: string) => upstreams.messages.some((message) => message.key === key);
   return { ...engine, ...upstreams, runs, threads, one, accept, isShown };
 }
@@ -79,7 +78,7 @@ function exportScenario({
       // A start that nobody has seen yet must not come any more.
       allowed = platform.starts + (choice === 'startAgain' ? 1 : 0);
       const next = transitions[choice](open, ana, now());
-      if (next !== undefined) await runs.resume(next, ENDLESS, DAY_MS);
+      if (next !== undefined) await runs.resume(next, { claimMs: DAY_MS });
       return true;
     },
     async check() {
@@ -149,7 +148,7 @@ function threadAnswers(run: ThreadRun, parts: Parts) {
       if (action === 'leave') allowed.set(open.text, sendsOf(open.text));
       const { id, attempt, by } = open;
       const event: ThreadEvent = { kind: 'clicked', action, by, about: [id], attempt, atMs: now() };
-      await runs.appendToInbox(run.job, run.id, { event, dedupeKey: question }, ENDLESS);
+      await runs.appendToInbox(run.job, run.id, { event, dedupeKey: question });
       return true;
     },
     /** `inOrder`: instructions that nobody is asked about. */

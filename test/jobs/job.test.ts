@@ -3,9 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { exportJob, linkJob } from '../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../src/jobs/export/record.ts';
-import { done, runAgainIn } from '../../src/jobs/job.ts';
-import { outboxJob } from '../../src/jobs/outbox.ts';
-import { defineRunJob, type RunJob, saveAs } from '../../src/jobs/run-job.ts';
+import { outboxJob } from '../../src/jobs/index.ts';
+import { defineRunJob, type RunJob, save } from '../../src/jobs/job.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { keys } from '../../src/store/keys.ts';
 import { aLinkRun, aRun } from '../support/jobs/export/builders.ts';
@@ -31,7 +30,7 @@ const cases = [
 /** A run whose record is stored as this instead. */
 async function given(run: (typeof cases)[number][2], record: object) {
   const { runs } = context;
-  await runs.accept(run, (await runs.timeMs()) + 10_000, 60_000, undefined);
+  await runs.accept(run, { deadlineMs: (await runs.timeMs()) + 10_000, claimMs: 60_000 });
   await redis.client.hset(keys.run(run.id), 'json', JSON.stringify({ ...run, ...record }));
   return run.id;
 }
@@ -43,7 +42,7 @@ test.each(cases)(
   async (_, job, run) => {
     const id = await given(run, { state: 'unheard of' });
     const before = await redis.client.hgetall(keys.run(id));
-    expect(await job.run(id, context)).toEqual(done);
+    expect(await job.run(id, context)).toBeUndefined();
     await job.giveUp?.(id, context, 'ref1');
     expect(await redis.client.hgetall(keys.run(id))).toEqual(before);
     expect(await context.runs.active()).toEqual([]);
@@ -51,7 +50,7 @@ test.each(cases)(
     expect(lines).toEqual([damaged, damaged]);
     await context.runs.markDue(run.job, id);
     await redis.client.del(keys.run(id));
-    expect(await job.run(id, context)).toEqual(done);
+    expect(await job.run(id, context)).toBeUndefined();
     expect(await context.runs.active()).toEqual([]);
     expect(lines).toHaveLength(2);
   },
@@ -62,7 +61,7 @@ test('a message whose record is damaged is no longer listed, and the record stay
   await redis.client.hset(keys.message('m1'), 'wanted', '{"text":"Ana was here"}');
   const before = await redis.client.hgetall(keys.message('m1'));
   const deliverMessage = async (key: string) => void (await context.messages.load(key));
-  expect(await outboxJob.run('m1', { ...context, deliverMessage })).toEqual(done);
+  expect(await outboxJob.run('m1', { ...context, deliverMessage })).toBeUndefined();
   expect(await redis.client.hgetall(keys.message('m1'))).toEqual(before);
   expect(await redis.client.zcard(keys.undelivered())).toBe(0);
   expect(lines).toEqual([expect.objectContaining({ level: 50, message: 'm1' })]);
@@ -73,7 +72,7 @@ describe('a step that ends with the next state', () => {
   const jobOf = (step: Definition['step'], changes: Partial<Definition> = {}) =>
     defineRunJob<ExportRun>({
       ...{ name: 'link', queue: 'docs-export', concurrency: 1, schema: exportRun, step },
-      giveUp: async ({ run }) => saveAs(run),
+      giveUp: async ({ run }) => save(run),
       ...changes,
     });
   let id: string;
@@ -92,16 +91,16 @@ describe('a step that ends with the next state', () => {
     let steps = 0;
     const job = jobOf(async ({ run }) => {
       steps += 1;
-      return saveAs({ ...run, domain: `${run.domain}+` });
+      return save({ ...run, domain: `${run.domain}+` });
     });
-    expect(await job.run(id, context)).toEqual(runAgainIn(0));
-    expect(await job.run(id, context)).toEqual(runAgainIn(0));
+    expect(await job.run(id, context)).toBe(0);
+    expect(await job.run(id, context)).toBe(0);
     expect(steps).toBe(80);
   });
 
   test('frees the claim of a run that has ended, and of no other', async () => {
     const next: Definition['step'] = async ({ run }) =>
-      saveAs({ ...run, domain: `${run.domain}+` }, { inMs: 500 });
+      save({ ...run, domain: `${run.domain}+` }, { inMs: 500 });
     const job = jobOf(next, { hasEnded: ({ domain }) => domain === 'a++' });
     await job.run(id, context);
     expect(await claims()).toHaveLength(1);
@@ -111,7 +110,7 @@ describe('a step that ends with the next state', () => {
 
   test('has its audit line although the process dies before it is saved', async () => {
     const auditLine = () => ({ user: { id: 'U0ANA', name: 'ana' }, channel: '', what: 'link', subject: '' });
-    const job = jobOf(async ({ run }) => saveAs(run, { audit: 'sent' }), { auditLine });
+    const job = jobOf(async ({ run }) => save(run, { audit: 'sent' }), { auditLine });
     const runs = { ...context.runs, saveStep: () => Promise.reject(new Error('dead')) };
     await expect(job.run(id, { ...context, runs })).rejects.toThrow('dead');
     expect((await context.audit.latest('T0ACME', 9)).done).toMatchObject([{ what: 'link', result: 'sent' }]);
@@ -121,7 +120,7 @@ describe('a step that ends with the next state', () => {
     const job = jobOf(
       async ({ run }) => {
         await context.runs.save({ ...run, domain: 'theirs' });
-        return saveAs({ ...run, domain: 'ours' }, { inMs: 500 });
+        return save({ ...run, domain: 'ours' }, { inMs: 500 });
       },
       {
         messages: ({ domain }) => [
@@ -129,7 +128,7 @@ describe('a step that ends with the next state', () => {
         ],
       },
     );
-    expect(await job.run(id, context)).toEqual(done);
+    expect(await job.run(id, context)).toBeUndefined();
     expect(await context.runs.load(id, exportRun)).toMatchObject({ domain: 'theirs' });
     expect([published, woken]).toEqual([['a 1'], [id]]);
   });
