@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Allow, createPolicy, type PolicyParts } from '../src/policy.ts';
 import type { Person } from '../src/slack/reply.ts';
-import { hostileText } from './support/arbitraries.ts';
 
 const CACHE_MS = 300_000;
 const NOBODY: Allow = { export: [], agent: [], digest: [], admin: [] };
@@ -132,14 +131,6 @@ describe('who may', () => {
     expect(await other.policy.check('U0ANA', 'export')).toEqual({ kind: 'unknown' });
   });
 
-  test('everything that a person may, in one order', async () => {
-    const { policy } = aPolicy({ admin: ['U0SUE'], digest: ['everyone'], export: ['everyone', 'S0DOCS'] });
-    expect(await policy.permissionsOf('U0ANA')).toEqual(['export', 'digest', 'status']);
-    expect(await policy.permissionsOf('U0GUS')).toEqual(['export', 'status']);
-    expect(await policy.permissionsOf('U0SUE')).toEqual(['admin', 'status']);
-    expect(await policy.permissionsOf('U0DEE')).toEqual([]);
-  });
-
   test('nobody whom the list does not cover, whatever it says and whatever Slack tells', async () => {
     const ids = fc.constantFrom('U0', 'U1', 'U2', 'U3');
     const group = fc.constantFrom('S0', 'S1', 'S2');
@@ -213,14 +204,6 @@ describe('what Slack does not tell', () => {
     expect(await kind('U0ANA', 'agent')).toBe('allowed');
     expect(await policy.permissionsOf('U0ANA')).toBeUndefined();
   });
-
-  test('a group that does not exist has no members, and is reported once', async () => {
-    const { kind, warned, passes } = aPolicy({ export: ['S0NONE'] });
-    expect(await kind('U0ANA')).toBe('refused');
-    passes(CACHE_MS);
-    expect(await kind('U0BEN')).toBe('refused');
-    expect(warned).toEqual([{ group: 'S0NONE' }]);
-  });
 });
 
 describe('whom to ask', () => {
@@ -254,28 +237,9 @@ describe('whom to ask', () => {
       asked: ['person U0GUS'],
     });
   });
-
-  test('whatever people are called, it is one short line', async () => {
-    await fc.assert(
-      fc.asyncProperty(hostileText, fc.option(hostileText, { nil: undefined }), async (name, text) => {
-        const person = async (id: string) => ({ ...guest(id), name });
-        const contact = text === undefined ? undefined : { text };
-        const { whom } = await ask(['U0ANA', 'U0BEN', 'U0EVE'], { person, contact });
-        expect(whom.isWellFormed()).toBe(true);
-        expect(whom).not.toMatch(/[\n\r\u2028\u2029\u202E]/u);
-        expect(Array.from(whom).length).toBeLessThanOrEqual(3 * 65);
-      }),
-    );
-  });
 });
 
 describe('what is asked of Slack', () => {
-  test('person and groups at once', async () => {
-    const { kind, asked } = aPolicy({ export: ['S0DOCS', 'S0EMPTY'] }, { person: never, timeoutMs: 1 });
-    await kind('U0BEN');
-    expect(asked.toSorted()).toEqual(['group S0DOCS', 'group S0EMPTY', 'person U0BEN']);
-  });
-
   test('who became a guest, or left a group, is refused when the time is over', async () => {
     const slack = { fullMember: true, members: ['U0SUE'] };
     const { kind, passes } = aPolicy(

@@ -130,21 +130,6 @@ test('errors with good attempts between them do not add up', async () => {
   expect(gaveUp).toEqual([]);
 });
 
-test('one job for one subject, however often it is asked for; asked for while it runs, it runs once more', async () => {
-  const mayEnd = Promise.withResolvers<void>();
-  work(async () => {
-    await mayEnd.promise;
-    return undefined;
-  });
-  await Promise.all([enqueue('one'), enqueue('one'), enqueue('one')]);
-  await expect.poll(() => steps).toEqual(['one']);
-  await Promise.all([enqueue('one'), enqueue('one')]);
-  mayEnd.resolve();
-  await expect.poll(() => steps).toEqual(['one', 'one']);
-  await enqueue('two');
-  await expect.poll(() => steps).toEqual(['one', 'one', 'two']);
-});
-
 test('a job that waits for its time runs at once when woken; one that nobody knows fails', async () => {
   workTwice();
   await enqueue('new', 'digest');

@@ -39,11 +39,6 @@ async function publish(fallback?: Message, head = 'Digest', more: Partial<Outbox
 }
 const calls = () => world.calls('chat.postMessage') + world.calls('chat.update');
 
-test('where Slack takes the blocks, the fallback is not used', async () => {
-  expect(await publish(table())).toEqual([`Digest\n${CHART}`, false]);
-  expect(calls()).toBe(1);
-});
-
 test('where Slack refuses the blocks, the fallback is shown; each new form is tried with its own blocks again', async () => {
   world.slack.refuses.charts = true;
   expect(await publish(table())).toEqual(['Mon: 3', true]);
@@ -77,10 +72,3 @@ test.each(['before', 'after'] as const)(
     expect(slack.messages).toHaveLength(1);
   },
 );
-
-test('a message that is moved to a direct message falls back there', async () => {
-  world.slack.refuses.charts = true;
-  const place = { channel: world.slack.channel('#elsewhere').id };
-  const [text] = await publish(table(), 'Digest', { place, fallbackRecipient: 'U0ANA' });
-  expect(text).toMatch(/^I couldn't post this in the channel.*\nMon: 3$/s);
-});

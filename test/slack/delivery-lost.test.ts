@@ -39,14 +39,6 @@ describe.each([150_000, -150_000, 0])('with a clock %i ms ahead of Slack’s', (
   });
 });
 
-test('a post that did not take effect is made', async () => {
-  const { slack, want, deliverUntilIdle, texts } = await open();
-  slack.wire.order('chat.postMessage', { kind: 'reset', when: 'before' });
-  await want('card');
-  await deliverUntilIdle('card');
-  expect(texts()).toEqual(['card']);
-});
-
 test.each(['not_in_channel', 'channel_not_found'])(
   'a post without an answer, in a place that the app is then removed from (%s), is found once it is back',
   async (code) => {
@@ -86,18 +78,6 @@ test('a post that was refused, with none before it in doubt, is made without a s
   expect([texts(), calls('conversations.history')]).toEqual([['second'], 0]);
 });
 
-test('after an outage, every message of a channel is found', async () => {
-  const clock = { aheadMs: 0 };
-  const { slack, want, deliver, deliverUntilIdle, texts } = await open(clock);
-  const names = Array.from({ length: 8 }, (_, index) => `card ${index}`);
-  for (const key of names) await want(key);
-  slack.wire.order('chat.postMessage', lost, names.length);
-  await Promise.all(names.map((key) => deliver(key)));
-  clock.aheadMs += 20_000;
-  await Promise.all(names.map(deliverUntilIdle));
-  expect(texts().toSorted()).toEqual(names);
-});
-
 test('a search continues after the pages that it has read', async () => {
   const { slack, want, deliver, deliverUntilIdle, texts, calls } = await open();
   slack.wire.order('chat.postMessage', lost);
@@ -107,36 +87,6 @@ test('a search continues after the pages that it has read', async () => {
   await deliverUntilIdle('card');
   expect(texts().filter((text) => text === 'card')).toHaveLength(1);
   expect(calls('conversations.history')).toBe(3);
-});
-
-test('a message that a person deleted after it was found is posted again once, also if that answer is lost too', async () => {
-  const { slack, want, deliverUntilIdle, calls } = await open();
-  slack.wire.order('chat.postMessage', lost);
-  await want('card');
-  await deliverUntilIdle('card');
-  for (const message of slack.messages) slack.workspace.remove(message);
-  slack.wire.order('chat.postMessage', lost);
-  await want('card', 'second');
-  await deliverUntilIdle('card');
-  expect(slack.messages.filter(({ deleted }) => !deleted).map(({ text }) => text)).toEqual(['second']);
-  expect(calls('conversations.history')).toBe(2);
-});
-
-test('searches in many threads have slots, as posts and edits have', async () => {
-  const clock = { aheadMs: 0 };
-  const { slack, want, deliver, deliverUntilIdle, calls } = await open(clock);
-  const names = Array.from({ length: 12 }, (_, index) => `card ${index}`);
-  for (const key of names) {
-    await want(key);
-    await deliverUntilIdle(key);
-    await want(`ending ${key}`, 'ending', { place: { under: key } });
-  }
-  slack.wire.order('chat.postMessage', lost, names.length);
-  await Promise.all(names.map((key) => deliver(`ending ${key}`)));
-  clock.aheadMs += 20_000;
-  const delivered = await Promise.all(names.map((key) => deliver(`ending ${key}`)));
-  expect(calls('conversations.replies')).toBe(8);
-  expect(delivered.filter((inMs = 0) => inMs > 500)).toHaveLength(4);
 });
 
 test('a post into a channel is known as ours before the call, and by its place after it; one in a thread is not', async () => {

@@ -41,23 +41,6 @@ test('nor while another has sent a post and waits for its answer', async () => {
   expect(texts()).toEqual(['m1']);
 });
 
-test('a refusal of a post that was overtaken leaves the mark of the other alone', async () => {
-  const { slack, messages, want, deliver } = world;
-  await want('m1');
-  slack.wire.order('chat.postMessage', {
-    kind: 'answer',
-    status: 200,
-    body: { ok: false, error: 'ratelimited' },
-  });
-  const other = { postedAtMs: 1, unclearUntilMs: 2 };
-  const stopListening = slack.wire.onCall(async (call) => {
-    if (call.name === 'chat.postMessage') await noteDelivery(messages, 'm1', other);
-  });
-  expect(await deliver('m1')).toEqual(atOnce);
-  stopListening();
-  expect(await messages.load('m1')).toMatchObject(other);
-});
-
 test('an older edit that is held in the line for slots is not made after a newer one', async () => {
   const { want, deliver, stopAtSlot, deliverUntilIdle, texts, calls } = world;
   await want('m1', 'first');
@@ -87,17 +70,6 @@ test('after an edit that may still arrive, the next one is made when it cannot a
   expect(await deliver('m1')).toBeGreaterThan(10_000);
   await deliverUntilIdle('m1');
   expect([texts(), calls('chat.update')]).toEqual([['second'], 1]);
-});
-
-test('edits that never get an answer are made ever less often, and end with the first answer', async () => {
-  const { slack, want, deliverUntilIdle, texts, calls } = world;
-  await want('m1', 'first');
-  await deliverUntilIdle('m1');
-  await want('m1', 'second');
-  slack.wire.order('chat.update', { kind: 'reset', when: 'after' }, 6);
-  await deliverUntilIdle('m1');
-  expect(texts()).toEqual(['second']);
-  expect(calls('chat.update')).toBeLessThanOrEqual(8);
 });
 
 test('a call that is not made, since its mark took too long, leaves no doubt behind', async () => {

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Stopping } from '../../src/runtime/stopping.ts';
 import { createCallOnce } from '../../src/store/call-once.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
@@ -14,11 +13,9 @@ const run: RunBase = { id: 'r1', teamId: 'T1', job: 'export', rev: 1, people: []
 const redis = redisForTests();
 let nowMs: number;
 let tokens: number;
-let stopping: AbortController;
 beforeEach(async () => {
   nowMs = 1_000_000;
   tokens = 0;
-  stopping = new AbortController();
   const runs = createRunStore(redis.client);
   await runs.accept(run, { deadlineMs: (await runs.timeMs()) + 10_000 });
 });
@@ -26,7 +23,7 @@ beforeEach(async () => {
 /** As another process would make it: nothing is shared but Redis and the time. */
 const process = (newToken = () => `token ${++tokens}`) =>
   createCallOnce(redis.client, {
-    stopping: stopping.signal,
+    stopping: new AbortController().signal,
     marginMs: MARGIN_MS,
     didNotHappen: (error) => error === refused,
     newToken,
@@ -39,7 +36,6 @@ const once = <T>(call: (isTooLate: () => boolean) => Promise<T>, step = 'start')
 const forbidden = async () => {
   throw new Error('made twice');
 };
-const fields = () => redis.client.hkeys(keys.run('r1'));
 
 /** A call that is answered when the test says so. */
 function aCall() {
@@ -75,19 +71,6 @@ describe('a call that fails', () => {
     nowMs += LIMIT_MS + MARGIN_MS;
     expect(await once(forbidden)).toEqual({ kind: 'unknown' });
     expect(await process().callResult('r1', 'start')).toBeUndefined();
-  });
-});
-
-describe('a process that is to stop', () => {
-  test('makes no call, and leaves no intent of one', async () => {
-    const before = await fields();
-    const call = async () => {
-      stopping.abort(new Stopping());
-      stopping.signal.throwIfAborted();
-    };
-    await expect(once(call)).rejects.toThrow(Stopping);
-    await expect(once(forbidden)).rejects.toThrow(Stopping);
-    expect(await fields()).toEqual(before);
   });
 });
 
@@ -130,16 +113,6 @@ describe('a call that somebody else has made', () => {
     expect(made).toBe(1);
     expect(outcomes).toContainEqual({ kind: 'done', value: 'started' });
   });
-});
-
-test('a call can ask, until it is made, whether others may take it for lost', async () => {
-  const seen: boolean[] = [];
-  await once(async (isTooLate) => {
-    seen.push(isTooLate());
-    nowMs += MARGIN_MS + 1;
-    seen.push(isTooLate());
-  });
-  expect(seen).toEqual([false, true]);
 });
 
 test('an intent whose answer got lost on the way back is our own: the call is made', async () => {

@@ -4,8 +4,6 @@ import { keys } from '../../src/store/keys.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { redisForTests } from '../support/redis.ts';
 
-const HOUR_MS = 3_600_000;
-
 const redis = redisForTests();
 let due: DueStore;
 let nowMs: number;
@@ -16,39 +14,12 @@ beforeEach(async () => {
   nowMs = await timeMs();
 });
 
-const run = { job: 'export', id: 'r1' };
 const timeMs = () => createRunStore(redis.client).timeMs();
-const dueInMs = async () =>
-  Number(await redis.client.zscore(keys.activeRuns(), 'export r1')) - (await timeMs());
-
-/** An open run. */
-async function given() {
-  await redis.client.hset(keys.run('r1'), 'json', '{}');
-  await redis.client.zadd(keys.activeRuns(), nowMs, 'export r1');
-}
 
 async function givenList(list: Record<string, number>) {
   for (const [member, inMs] of Object.entries(list))
     await redis.client.zadd(keys.activeRuns(), nowMs + inMs, member);
 }
-
-test('a run that waits is due when it says, or now if it was woken since', async () => {
-  await given();
-  const { wakes } = await due.begin(run);
-  expect(await due.postpone(run, HOUR_MS, wakes)).toBe(true);
-  expect(await dueInMs()).toBeGreaterThan(HOUR_MS - 5000);
-  expect(await dueInMs()).toBeLessThanOrEqual(HOUR_MS);
-  await createRunStore(redis.client).markDue('export', 'r1');
-  expect(await due.postpone(run, HOUR_MS, wakes)).toBe(false);
-  expect(await dueInMs()).toBeLessThanOrEqual(0);
-});
-
-test('what became idle meanwhile stays so', async () => {
-  await given();
-  await redis.client.zrem(keys.activeRuns(), 'export r1');
-  await due.postpone(run, HOUR_MS, 0);
-  expect(await redis.client.zscore(keys.activeRuns(), 'export r1')).toBeNull();
-});
 
 test('overdue is what should have come, the longest first, and what was planned before the clock was set back', async () => {
   const list = { late: -60_000, 'a bit late': -5000, soon: 1000, 'within the pause': 20_000, later: 60_000 };

@@ -61,17 +61,6 @@ describe('publishing a message', () => {
     expect(await messages.publish('m1', running, 4)).toBe(false);
   });
 
-  test('keeps what is known of its delivery', async () => {
-    await messages.publish('m1', running, 1);
-    await known({ channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', failures: 2 });
-    await known({ failures: undefined, deleted: true });
-    await messages.publish('m1', done, 2);
-    const { key, rev, wakes, behindSinceMs, ...record } = (await messages.load('m1')) ?? {};
-    expect(record).toEqual({
-      ...{ wanted: done, channel: 'C0DOCS', ts: '1.1', deliveredHash: 'running', deleted: true },
-    });
-  });
-
   test('without end lasts, as long as it is wanted so', async () => {
     const lasting = aMessage({ lasting: true });
     await messages.publish('m1', running, 1);
@@ -82,16 +71,6 @@ describe('publishing a message', () => {
     await messages.publish('m1', lasting, 2);
     expect(await livesMs()).toBeGreaterThan(0);
   });
-});
-
-test.each([
-  { channel: 'C0DOCS', threadTs: '1758376800.000100' },
-  { channel: 'C0DOCS' },
-  { user: 'U0ANA' },
-  { under: 'm0' },
-])('a place comes back as it was: %j', async (place) => {
-  await messages.publish('m1', aMessage({ place }), 1);
-  expect((await wanted())?.place).toEqual(place);
 });
 
 test('a save over that of another process is refused', async () => {
@@ -134,11 +113,6 @@ describe('how far a message has got', () => {
     await messages.publish('m1', running, 1);
     await known(changes);
     expect(await messages.state('m1')).toEqual(state);
-  });
-
-  test('an unknown message waits, and has no record', async () => {
-    expect(await messages.state('never')).toEqual({ kind: 'waiting' });
-    expect(await messages.load('never')).toBeUndefined();
   });
 });
 

@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
 import { retention } from '../../src/runtime/timing.ts';
 import { keys } from '../../src/store/keys.ts';
 import { aNote, type Note, note } from '../support/store/builders.ts';
@@ -69,14 +68,6 @@ describe('accepting', () => {
     for (const other of [free, aNote({ id: 'r4', claim: 'docs.beta.com' })])
       expect(await accept(other)).toEqual({ kind: 'accepted' });
   });
-
-  test('of many at once that want the same, one is accepted', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => accept(aNote({ id: `r${index}` }))),
-    );
-    expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
-    expect(answers.filter(({ kind }) => kind === 'claimed')).toHaveLength(19);
-  });
 });
 
 describe('resuming', () => {
@@ -99,13 +90,6 @@ describe('resuming', () => {
     expect([await listed(), await holder(), (await open())?.wakes]).toEqual([['r1'], 'r1', 1]);
     // What was kept is not told as refused.
     expect(await resume(saved, (await runs.timeMs()) - 1)).toEqual({ kind: 'stale' });
-  });
-
-  test('of a run that is gone, or after the deadline, changes nothing', async () => {
-    expect(await resume(aNote())).toEqual({ kind: 'stale' });
-    const saved = await ended();
-    expect(await resume(saved, (await runs.timeMs()) - 1)).toEqual({ kind: 'late' });
-    expect(await load()).toEqual(saved);
   });
 
   test('while another run holds the claim is refused, unless it starts nothing', async () => {
@@ -134,11 +118,6 @@ describe('saving', () => {
     expect((await Promise.all(both)).filter((one) => one !== undefined)).toEqual([await load()]);
     expect(await runs.save(aNote({ note: 'other' }), true)).toBeUndefined();
     expect(await holder()).toBe('r1');
-  });
-
-  test('of a run that is gone brings nothing back', async () => {
-    expect(await runs.save(aNote())).toBeUndefined();
-    expect(await redis.client.keys('*')).toEqual([]);
   });
 
   test("with release frees the claim in the same moment, but leaves another run's alone", async () => {
@@ -170,19 +149,6 @@ describe('waking and marking idle', () => {
     expect([await listed(), await holder()]).toEqual([['r1'], 'r1']);
     expect(await runs.markIdle(aNote(), true, 1)).toBe(true);
   });
-
-  test('a run that waits for its time is due when it is woken', async () => {
-    await accept(aNote());
-    await redis.client.zadd(keys.activeRuns(), 9e12, 'export r1');
-    await runs.markDue('export', 'r1');
-    const dueMs = Number(await redis.client.zscore(keys.activeRuns(), 'export r1'));
-    expect(dueMs).toBeLessThanOrEqual(await runs.timeMs());
-  });
-
-  test('a run that is gone is not brought back', async () => {
-    await runs.markDue('export', 'r1');
-    expect([await redis.client.keys('*'), await open()]).toEqual([[], undefined]);
-  });
 });
 
 describe('a run that lasts', () => {
@@ -204,42 +170,6 @@ describe('a run that lasts', () => {
     await runs.resume(aNote({ lasting: true }), { deadlineMs: await inTime(), claimMs: CLAIM_MS });
     expect([...(await ends()), await lives(keys.inbox('r1'))]).toEqual([-1, -1, -1]);
   });
-
-  test('leaves nothing that lasts once its record is gone and it is unlisted', async () => {
-    await accept(aNote({ lasting: true }));
-    await redis.client.rpush(keys.inbox('r1'), '{}');
-    await redis.client.del(keys.run('r1'));
-    await runs.unlist({ job: 'export', id: 'r1' });
-    expect(await lives(keys.inbox('r1'))).toBeGreaterThan(0);
-    expect(await listed()).toEqual([]);
-  });
-});
-
-describe('a damaged record', () => {
-  const stored = async (json: string) => {
-    await accept(aNote());
-    await redis.client.hset(keys.run('r1'), 'json', json);
-    return load().catch((error: unknown) => error);
-  };
-
-  test.each([
-    ['with another type', JSON.stringify({ ...aNote(), note: { secret: 's3cret' } })],
-    ['without fields', '{}'],
-    ['that is no JSON', '{'],
-  ])('%s rejects, without what stands there', async (_, json) => {
-    const error = await stored(json);
-    expect(error).toBeInstanceOf(z.ZodError);
-    expect(String(error)).not.toContain('s3cret');
-    await expect(open()).rejects.toThrow(z.ZodError);
-  });
-
-  test('stays when it is unlisted', async () => {
-    await stored('{}');
-    await runs.unlist(aNote());
-    expect([await listed(), await holder()]).toEqual([['r1'], 'r1']);
-    await runs.unlist(aNote(), true);
-    expect([await listed(), await redis.client.exists(keys.run('r1'))]).toEqual([[], 1]);
-  });
 });
 
 describe('the runs of a person', () => {
@@ -260,26 +190,6 @@ describe('the runs of a person', () => {
     });
     expect([await of('U0ANA'), await of('U0CLEO')]).toEqual([['a', 'b'], ['a']]);
   });
-
-  test('are fifty at most, and forgotten as late as the last of them', async () => {
-    const ids = Array.from({ length: 52 }, (_, index) => `r${String(index).padStart(2, '0')}`);
-    const key = keys.runsOf('T0ACME', 'U0ANA');
-    for (const id of ids) await accept(aNote({ id, claim: id, people: ['U0ANA'] }));
-    await redis.client.pexpire(key, 1000);
-    await accept(aNote({ people: ['U0ANA'] }));
-    const shown = await of('U0ANA');
-    expect([shown.length, shown.includes('r00'), shown.includes('r51')]).toEqual([50, false, true]);
-    expect(await load('r00')).toBeDefined();
-    expect(await lives(key)).toBeGreaterThan(retention.runMs - 30_000);
-  });
-});
-
-test('a further name of a run finds it, for as long as a run is kept; the latest run has it', async () => {
-  const name = 'export T0ACME acme se_1';
-  await runs.alias(name, 'r1');
-  await runs.alias(name, 'r2');
-  expect([await runs.byAlias(name), await runs.byAlias('other')]).toEqual(['r2', undefined]);
-  expect(await lives(keys.alias(name))).toBeGreaterThan(retention.runMs - 30_000);
 });
 
 test('the active runs of one job come in the order of their acceptance, without unreadable ones', async () => {
