@@ -147,28 +147,21 @@ const publicText = (max: number) =>
   z
     .string()
     .refine((written) => !holdsEmailAddress(written))
-    .pipe(textUpTo(max));
+    .transform((text) => cut(text, max).toWellFormed());
 
-/** A missing `total` is computed. */
-const withTotal = <T extends { human: number; ai: number; total?: number | null | undefined }>(
-  counts: T,
-) => ({
-  ...counts,
-  total: counts.total ?? counts.human + counts.ai,
-});
-const views = { human: z.number(), ai: z.number(), total: z.number().nullish() };
+const views = z.object({ human: z.number(), ai: z.number() });
 
 /** Returns the schema of a list without its unreadable rows: each costs only itself. */
 const readableRows = <Row extends z.ZodType>(row: Row) =>
   z.array(z.unknown()).transform((values) => values.flatMap((value) => row.safeParse(value).data ?? []));
 
-const pageRows = readableRows(z.object({ path: publicText(2000), ...views }).transform(withTotal));
+const pageRows = readableRows(views.extend({ path: publicText(2000) }));
 
 /** Response to a page-view query, one page of results. The order of `views` is not specified. */
 export const pageViews = z
   .object({
     /** Of the whole date range. */
-    totals: z.object(views).transform(withTotal),
+    totals: views,
     views: z.array(z.unknown()),
     hasMore: z.boolean(),
   })

@@ -14,20 +14,10 @@ export interface FiguresOf {
   project: string;
 }
 
-/** Approximate number of fields per read from Redis. */
-const SCAN_COUNT = 500;
-
 const DAY_MS = 86_400_000;
 
-/** The field of a range's pages that says that all are stored. A path begins with a slash. */
+/** The field of a range's pages that says that all are stored. The other fields are offsets of the platform's list. */
 const COMPLETE = 'complete';
-
-const write = ({ human, ai }: Views) => `${human} ${ai}`;
-
-function read(text: string): Views {
-  const at = text.indexOf(' ');
-  return { human: Number(text.slice(0, at)), ai: Number(text.slice(at + 1)) };
-}
 
 /** Views that no longer change: of finished days, and of the pages of finished ranges. */
 export type FiguresStore = ReturnType<typeof createFiguresStore>;
@@ -36,14 +26,10 @@ export function createFiguresStore(redis: RedisClient) {
   const pagesKey = ({ teamId, project }: FiguresOf, range: string) =>
     keys.pageFigures(teamId, project, range);
 
-  /** Writes fields of a range's pages. */
-  async function writePages(of: FiguresOf, range: string, fields: string[]) {
+  /** Writes a field of a range's pages. */
+  async function writePages(of: FiguresOf, range: string, field: string, pages: object[]) {
     const key = pagesKey(of, range);
-    await redis
-      .multi()
-      .hset(key, ...fields)
-      .pexpire(key, retention.pageFiguresMs)
-      .exec();
+    await redis.multi().hset(key, field, JSON.stringify(pages)).pexpire(key, retention.pageFiguresMs).exec();
   }
 
   return {
@@ -54,7 +40,7 @@ export function createFiguresStore(redis: RedisClient) {
       return new Map(
         days.flatMap((day, index) => {
           const text = found[index];
-          return text ? [[day, read(text)] as const] : [];
+          return text ? [[day, JSON.parse(text) as Views] as const] : [];
         }),
       );
     },
@@ -65,40 +51,34 @@ export function createFiguresStore(redis: RedisClient) {
       const oldest = new Date(nowMs - retention.dayFiguresMs - DAY_MS).toISOString().slice(0, 10);
       if (day < oldest) return;
       const expired = (await redis.hkeys(key)).filter((kept) => kept < oldest);
-      const batch = redis.multi().hset(key, day, write(views)).pexpire(key, retention.dayFiguresMs);
+      const batch = redis.multi().hset(key, day, JSON.stringify(views)).pexpire(key, retention.dayFiguresMs);
       if (expired.length > 0) batch.hdel(key, ...expired);
       await batch.exec();
     },
 
-    /** Adds views of pages. A page that comes again replaces its earlier views. */
-    async addPages(of: FiguresOf, range: string, pages: readonly ({ path: string } & Views)[]) {
-      const fields = pages.flatMap((page) => [page.path, write(page)]);
-      if (fields.length > 0) await writePages(of, range, fields);
-    },
+    /** Stores the part of a range's list of pages that begins at an offset. */
+    addPages: (of: FiguresOf, range: string, offset: number, pages: ({ path: string } & Views)[]) =>
+      writePages(of, range, String(offset), pages),
 
     /** Marks all pages of a range as stored and final. */
-    completePages: (of: FiguresOf, range: string) => writePages(of, range, [COMPLETE, '1']),
+    completePages: (of: FiguresOf, range: string) => writePages(of, range, COMPLETE, []),
 
     /** Returns whether all pages of a range are stored; if so, they are kept as long as newly collected ones. */
     async reusePages(of: FiguresOf, range: string): Promise<boolean> {
       const isComplete = (await redis.hexists(pagesKey(of, range), COMPLETE)) === 1;
-      if (isComplete) await writePages(of, range, [COMPLETE, '1']);
+      if (isComplete) await writePages(of, range, COMPLETE, []);
       return isComplete;
     },
 
-    /** Yields the views of all stored pages of a range, some at a time, in no order. A page may come twice. */
+    /**
+     * Yields all stored pages of a range, some at a time. A page may come twice; the last one counts: a list that was
+     * read again may have become shorter, so the beginning comes last.
+     */
     async *pages(of: FiguresOf, range: string): AsyncGenerator<({ path: string } & Views)[]> {
-      let cursor = '0';
-      do {
-        const [next, fields] = await redis.hscan(pagesKey(of, range), cursor, 'COUNT', SCAN_COUNT);
-        cursor = next;
-        const some: ({ path: string } & Views)[] = [];
-        for (let at = 0; at + 1 < fields.length; at += 2) {
-          const [path = '', views = ''] = [fields[at], fields[at + 1]];
-          if (path !== COMPLETE) some.push({ path, ...read(views) });
-        }
-        yield some;
-      } while (cursor !== '0');
+      const key = pagesKey(of, range);
+      const offsets = (await redis.hkeys(key)).filter((field) => field !== COMPLETE);
+      for (const offset of offsets.toSorted((one, other) => Number(other) - Number(one)))
+        yield JSON.parse((await redis.hget(key, offset)) ?? '[]');
     },
 
     /** Stores the run of a request to the agent under a digest, for the next digest. */

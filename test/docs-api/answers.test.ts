@@ -58,7 +58,7 @@ test.each([
   expect((await errorOf(calls.start(clientOf(server.url)))).retryAfterMs).toBe(retryAfterMs);
 });
 
-const counts = { human: 1, ai: 1, total: 2 };
+const counts = { human: 1, ai: 1 };
 const link = 'https://files.test/b?s=1';
 const pr = 'https://github.com/acme/docs/pull/1';
 const long = 'x'.repeat(40_000);
@@ -120,20 +120,20 @@ const answers: [Call, unknown, unknown?][] = [
   [
     'views',
     {
-      totals: { human: 3, ai: 4.5, total: -8 },
+      totals: { human: 3, ai: 4.5 },
       views: [{ path: '/a', human: 3, ai: -1 }],
       hasMore: false,
     },
     {
-      totals: { human: 3, ai: 4.5, total: -8 },
-      views: [{ path: '/a', human: 3, ai: -1, total: 2 }],
+      totals: { human: 3, ai: 4.5 },
+      views: [{ path: '/a', human: 3, ai: -1 }],
       hasMore: false,
     },
   ],
   ...[{}, { totals: null }, { totals: { human: 90, ai: 20 } }, { totals: { total: 'many' } }].map(
     (body): [Call, unknown] => ['visitors', body],
   ),
-  ['visitors', { totals: counts, visitors: [{ path: '/a' }], hasMore: 1 }, { totals: counts }],
+  ['visitors', { totals: { total: 2 }, visitors: [{ path: '/a' }], hasMore: 1 }, { totals: { total: 2 } }],
   ['visitors', { totals: { human: null, total: 100 } }, { totals: { total: 100 } }],
   [
     'searches',

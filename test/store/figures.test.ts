@@ -25,14 +25,14 @@ test('finished days are kept for nine weeks, and older ones not at all, whoever 
 
 test('a list of pages is reused only when it is complete, even if it is empty', async () => {
   const page = { path: '/a', human: 3, ai: 1 };
-  await figures.addPages(acme, WEEK, [page]);
+  await figures.addPages(acme, WEEK, 0, [page]);
   expect(await figures.reusePages(acme, WEEK)).toBe(false);
-  await figures.addPages(acme, WEEK, [{ ...page, human: 4 }]);
+  await figures.addPages(acme, WEEK, 0, [{ ...page, human: 4 }]);
   await figures.completePages(acme, WEEK);
   expect(await figures.reusePages(acme, WEEK)).toBe(true);
   expect(await Array.fromAsync(figures.pages(acme, WEEK))).toEqual([[{ ...page, human: 4 }]]);
   const empty = { ...acme, project: 'empty' };
   await figures.completePages(empty, WEEK);
   expect(await figures.reusePages(empty, WEEK)).toBe(true);
-  expect(await Array.fromAsync(figures.pages(empty, WEEK))).toEqual([[]]);
+  expect(await Array.fromAsync(figures.pages(empty, WEEK))).toEqual([]);
 });

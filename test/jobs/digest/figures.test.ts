@@ -13,7 +13,7 @@ import {
   newFiguresRun,
   rangeKey,
 } from '../../../src/jobs/digest/figures/record.ts';
-import { addCounts, type DayRange } from '../../../src/jobs/digest/model.ts';
+import { addCounts, comparePages, type DayRange } from '../../../src/jobs/digest/model.ts';
 import { spansOf } from '../../../src/jobs/digest/weeks.ts';
 import { type DigestWorld, digestWorld } from '../../support/jobs/digest/world.ts';
 import { redisForTests } from '../../support/redis.ts';
@@ -51,8 +51,8 @@ async function collect(world: DigestWorld, run: FiguresRun, maxMs?: number): Pro
 
 /** The stored pages of a run, by path. */
 const pagesOf = async ({ context }: DigestWorld, run: FiguresRun) =>
-  (await Array.fromAsync(context.figures.pages(run, rangeKey(run.range))))
-    .flat()
+  (await comparePages(context.figures.pages(run, rangeKey(run.range))))
+    .map(({ path, human, ai }) => ({ path, human, ai }))
     .toSorted((one, other) => (one.path < other.path ? -1 : 1));
 
 describe('collecting the figures of a week', () => {
@@ -132,7 +132,7 @@ describe('collecting the figures of a week', () => {
   });
 
   test('a page that the platform moves between two requests counts once', async () => {
-    const { pages } = await collectRows([page('/a'), page('/b'), page('/c'), page('/a', 1, 3)]);
+    const { pages } = await collectRows([page('/a', 1, 3), page('/b'), page('/c'), page('/a')]);
     expect(pages).toEqual([page('/a', 1, 3), page('/b'), page('/c')]);
   });
 

@@ -6,6 +6,7 @@ import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
 import { nextFailure } from '../../polling.ts';
+import { editionRun } from '../edition/record.ts';
 import { addCounts, type Counts, type DayRange, isRefusal, MAX_LISTED } from '../model.ts';
 import { daysOf, settledAtMs } from '../weeks.ts';
 import { type FiguresRun, figuresRun, isSettled, READER_PARTS, type ReaderPart, rangeKey } from './record.ts';
@@ -56,9 +57,16 @@ export const figuresJob = defineRunJob({
   queue: 'docs-analytics',
   concurrency: 20,
   schema: figuresRun,
-  step: async ({ run }, context) => (run.state === 'ended' ? idle : step(run, context)),
+  step: ({ run }, context) => (run.state === 'ended' ? wakeDigests(run, context) : step(run, context)),
   giveUp: async ({ run }) => end(run, 'platform'),
 });
+
+/** The digests that wait for the figures go on at once. */
+async function wakeDigests(run: FiguresRun, context: JobContext): Promise<StepResult<FiguresRun>> {
+  const digests = await context.runs.activeOf(editionRun, 'digest');
+  await Promise.all(digests.filter(({ figures }) => figures?.includes(run.id)).map(context.wake));
+  return idle;
+}
 
 const end = (run: FiguresRun, failed?: FiguresRun['failed']) =>
   save({
@@ -267,11 +275,11 @@ async function requestPages(
 ): Promise<FiguresRun> {
   const query = { ...queryOf(run.range, source), limit: PAGE_LIMIT, offset };
   const page = await source.docs.getPageViews(query, { signal: source.signal });
-  const pages = page.views.map(({ path, ...views }) => ({ path, ...toViews(views) }));
+  const pages = page.views.map((views) => ({ path: views.path, ...toViews(views) }));
   const rows = pages.length + (page.leftOut ?? 0);
   // A platform that says "more" without any row would be asked for ever.
   const hasMore = page.hasMore && rows > 0;
-  await figures.addPages(run, rangeKey(run.range), pages);
+  await figures.addPages(run, rangeKey(run.range), offset, pages);
   if (!hasMore && isSettled(run)) await figures.completePages(run, rangeKey(run.range));
   // The offset follows the rows received, not those requested: a platform may return fewer.
   return { ...run, pages: { offset: offset + rows, state: hasMore ? 'collecting' : 'complete' } };

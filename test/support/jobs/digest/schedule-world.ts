@@ -102,7 +102,7 @@ export function createScheduleWorld(redis: TestRedis) {
         continue;
       }
       const pages = run.pages && world.pages(run.range.from);
-      if (pages !== undefined) await kept.addPages(run, rangeKey(run.range), pages);
+      if (pages !== undefined) await kept.addPages(run, rangeKey(run.range), 0, pages);
       const ended = await runs.save({
         ...run,
         state: 'ended',
