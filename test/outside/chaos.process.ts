@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { runChaosPlan } from '../support/flows/chaos.ts';
-import { errorsLogged } from '../support/flows/chaos-world.ts';
+import { errorsLogged, runChaosPlan } from '../support/flows/chaos.ts';
 
 /** The same again: `TEST_SEED=7`. The moments still differ, since processes are not of one mind about time. */
 const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
@@ -17,20 +16,18 @@ test(`exports and threads while bots die and freeze, and all that is outside fai
     overMs: 12_000,
     durationMs: [2000, 6000],
     faults: 0.05,
-    bareLimits: false,
     lockMs: 3000,
     seed,
     logLevel: 'debug',
   });
-  const { world, strikes, injected } = outcome;
+  const { world, strikes, faults } = outcome;
   const wrong = Object.entries(outcome.verdict).filter(([, found]) => found.length > 0);
   expect(wrong).toEqual([]);
   expect(outcome.idle).toBe(true);
-  expect(outcome.answers.failed).toBe(0);
   expect([...errorsLogged(world).keys()]).toEqual([]);
   const made = (kind: string) =>
     [...strikes].reduce((sum, [name, count]) => sum + (name.startsWith(kind) ? count : 0), 0);
   expect([made('kill -9 w'), made('kill -9 Redis'), made('SIGSTOP')]).toEqual([4, 1, 1]);
-  expect(injected.faults.size).toBeGreaterThan(3);
+  expect(faults.size).toBeGreaterThan(3);
   await world.close();
 });

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { chaosTiming } from '../support/flows/chaos-world.ts';
+import { chaosTiming } from '../support/flows/chaos.ts';
 import { addSite } from '../support/flows/site.ts';
 import { expectNothingTwice, tellStory } from '../support/flows/trouble.ts';
 import { createWorld } from '../support/flows/world.ts';
