@@ -194,7 +194,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
 
   test('has no serious problem with the page, light and dark, that axe finds', async () => {
     for (const theme of ['light', 'dark'] as const) {
-      const other = await visit.open({ theme });
+      const other = await visit.open(theme);
       const digest = await other.reads(other.channel, /views/);
       await other.opensThread(digest);
       if (theme === 'dark') await pictured(other, 'demo-digest');

@@ -2,11 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Browser, Locator, Page } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { buildPage } from '../../demo/browser/build.ts';
 import { type Demo, startDemo } from '../../demo/browser/start.ts';
 import { browserHere, fetchBrowser } from '../../scripts/browser.mjs';
-import { launch } from '../gallery/page.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** A step of a story, on a busy machine. */
@@ -25,7 +24,7 @@ interface Violation {
 export interface Visit {
   demo: Demo;
   /** Opens the demo for one more visitor. */
-  open(look?: { theme?: 'light' | 'dark'; width?: number; height?: number }): Promise<Visitor>;
+  open(theme?: 'light' | 'dark'): Promise<Visitor>;
   /** A folder that is removed in the end. */
   folder: string;
   end(): Promise<void>;
@@ -42,12 +41,18 @@ export async function beginVisit(): Promise<Visit> {
   const parts = browserHere(root);
   if (parts === undefined) throw new Error('There is no browser here.');
   const folder = mkdtempSync(join(tmpdir(), 'docket-visit-'));
-  const [pageFolder, browser] = await Promise.all([buildPage(), launch(parts)]);
+  const [pageFolder, browser] = await Promise.all([
+    buildPage(),
+    chromium.launch({
+      executablePath: parts.executablePath,
+      env: { ...process.env, ...parts.env } as Record<string, string>,
+    }),
+  ]);
   const demo = await startDemo({ pageFolder, port: 0, searchPath: process.env.PATH });
   return {
     demo,
     folder,
-    open: (look = {}) => openVisitor(browser, demo.url, look),
+    open: (theme = 'light') => openVisitor(browser, demo.url, theme),
     async end() {
       await browser.close();
       await demo.stop();
@@ -90,17 +95,9 @@ export interface Visitor {
   chooses(message: Locator, entry: string): Promise<void>;
 }
 
-async function openVisitor(
-  browser: Browser,
-  url: string,
-  {
-    theme = 'light',
-    width = 1440,
-    height = 900,
-  }: { theme?: 'light' | 'dark'; width?: number; height?: number },
-): Promise<Visitor> {
+async function openVisitor(browser: Browser, url: string, theme: 'light' | 'dark'): Promise<Visitor> {
   const context = await browser.newContext({
-    viewport: { width, height },
+    viewport: { width: 1440, height: 900 },
     colorScheme: theme,
     reducedMotion: 'reduce',
     locale: 'en-GB',

@@ -3,16 +3,6 @@ import type { Message } from '../../src/slack/blocks.ts';
 import type { OutboxMessage } from '../../src/slack/outbox.ts';
 import type { MessageBlock } from '../../src/store/messages.ts';
 
-/** Words of a message that a person has to find at once: the state, and what it is about. */
-export interface Says {
-  state: string;
-  subject: string;
-  /** It stands right below its card, which names the subject: only its `text` does so as well. */
-  isBelowCard?: true;
-  /** The first word on the screen, where only the card and the spoken `text` name the state. */
-  shows?: string;
-}
-
 /** One thing that people see, in one state. `name` is its path in the gallery: feature, message, state. */
 export interface GalleryState {
   name: string;
@@ -20,31 +10,9 @@ export interface GalleryState {
     | { kind: 'message'; message: Message }
     | { kind: 'modal'; view: ModalView }
     | { kind: 'home'; view: HomeView };
-  /** Missing for answers to what somebody has just done, and for what is no message: there is nothing to find. */
-  says?: Says;
 }
 
-/** A message about something that goes on, or has ended. */
-export const post = (name: string, message: Message, state: string, subject: string): GalleryState => ({
-  name,
-  shown: { kind: 'message', message },
-  says: { state, subject },
-});
-
-/** The same, of a message right below its card. */
-export const toldBelowCard = (...parts: Parameters<typeof post>): GalleryState => {
-  const [, , state, subject] = parts;
-  return { ...post(...parts), says: { state, subject, isBelowCard: true } };
-};
-
-/** The times of an export that has ended: its card above shows the state. */
-export const timesBelowCard = (...parts: Parameters<typeof post>): GalleryState => {
-  const [, , state, subject] = parts;
-  return { ...post(...parts), says: { state, subject, isBelowCard: true, shows: 'requested' } };
-};
-
-/** An answer, for one person, to what that person has just done. */
-export const answered = (name: string, message: Message): GalleryState => ({
+export const post = (name: string, message: Message): GalleryState => ({
   name,
   shown: { kind: 'message', message },
 });

@@ -11,7 +11,7 @@ import { exportMessages, retractedMessage } from '../../../src/jobs/export/view.
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, acme, ana, aProject, beta, gus } from '../../support/commands/builders.ts';
 import { anEnding, aRun, ended, REQUEST, THREAD } from '../../support/jobs/export/builders.ts';
-import { answered, type GalleryState, modal, pick, post, timesBelowCard, toldBelowCard } from '../state.ts';
+import { type GalleryState, modal, pick, post } from '../state.ts';
 
 const SITE = 'docs.acme.com';
 const MINUTE = 60_000;
@@ -24,38 +24,35 @@ const longName = { id: 'U0ANA', name: 'Ana '.repeat(100) };
 const halfDone: Partial<ExportRun> = { snapshots: at(0.42), pageCount: 128 };
 const ben = { id: 'U0BEN', name: 'ben' };
 
-const shown =
-  (family: string, part: string, tell = post) =>
-  (name: string, changes: Partial<ExportRun>, state: string, subject = SITE) =>
-    tell(`export/${family}/${name}`, pick(exportMessages(aRun(changes)), part), state, subject);
+const shown = (family: string, part: string) => (name: string, changes: Partial<ExportRun>) =>
+  post(`export/${family}/${name}`, pick(exportMessages(aRun(changes)), part));
 const card = shown('card', 'card');
-const progress = shown('progress', 'progress', toldBelowCard);
-const endedProgress = shown('progress', 'progress', timesBelowCard);
+const progress = shown('progress', 'progress');
 const ending = shown('ending', 'end');
 const question = shown('question', 'question');
 
 const cards: GalleryState[] = [
-  card('queued', { ...accepted, state: 'starting' }, 'Queued'),
-  card('running', halfDone, 'Exporting'),
-  card('one page', { paths: ['/guides/webhooks'] }, 'Exporting'),
-  card('some pages, labelled', { version: '1.2', paths: ['/a', '/b'] }, 'Exporting'),
-  card('watched', { joined: true }, 'Exporting'),
-  card('by its job alone', { joined: true, domain: '' }, 'Exporting', 'job se_3f9a…4a06'),
-  card('long name', { version: '1.2', requester: longName }, 'Exporting'),
-  card('in a direct message', { inDirectMessage: true }, 'Exporting'),
-  card('making the link', { state: 'bundling' }, 'Exporting'),
-  card('making another link', { state: 'bundling', relinked: 1 }, 'Exported'),
-  card('start unclear', { ...accepted, state: 'unknown' }, 'Needs an answer'),
-  card('done', ended(anEnding.done), 'Exported'),
-  card('failed', ended(anEnding.failed), 'Export failed'),
-  card('not started', ended(anEnding.notStarted, accepted), 'Not started'),
-  card('lost', ended(anEnding.lost), 'Not found'),
-  card('no longer watched', ended(anEnding.gaveUp), 'No longer watched'),
-  card('done without a link', ended(anEnding.noLink), 'Exported, no link yet'),
-  card('no further link', ended(anEnding.noLink, { relinked: 1 }), 'Exported, no new link yet'),
-  card('left unclear', ended(anEnding.left, accepted), 'Not started again'),
-  card('broken', ended(anEnding.broken), 'Stopped by an error'),
-  card('ended, nobody knows why', { state: 'ended' }, 'Stopped by an error'),
+  card('queued', { ...accepted, state: 'starting' }),
+  card('running', halfDone),
+  card('one page', { paths: ['/guides/webhooks'] }),
+  card('some pages, labelled', { version: '1.2', paths: ['/a', '/b'] }),
+  card('watched', { joined: true }),
+  card('by its job alone', { joined: true, domain: '' }),
+  card('long name', { version: '1.2', requester: longName }),
+  card('in a direct message', { inDirectMessage: true }),
+  card('making the link', { state: 'bundling' }),
+  card('making another link', { state: 'bundling', relinked: 1 }),
+  card('start unclear', { ...accepted, state: 'unknown' }),
+  card('done', ended(anEnding.done)),
+  card('failed', ended(anEnding.failed)),
+  card('not started', ended(anEnding.notStarted, accepted)),
+  card('lost', ended(anEnding.lost)),
+  card('no longer watched', ended(anEnding.gaveUp)),
+  card('done without a link', ended(anEnding.noLink)),
+  card('no further link', ended(anEnding.noLink, { relinked: 1 })),
+  card('left unclear', ended(anEnding.left, accepted)),
+  card('broken', ended(anEnding.broken)),
+  card('ended, nobody knows why', { state: 'ended' }),
 ];
 
 const trouble = (kind: NonNullable<ExportRun['pollFailure']>['kind'], changes: Partial<ExportRun> = {}) => ({
@@ -68,44 +65,39 @@ const told401 = { kind: 'key' as const, inARow: 1, nextMs: NOW_MS + MINUTE, admi
 const wrongId: Partial<ExportRun> = { ...accepted, state: 'unknown', unknownJobId: 'se_3f9a77bd04c24a07' };
 
 const progresses: GalleryState[] = [
-  progress('queued', { status: 'queued' }, 'Queued'),
-  progress('queued, watched', { status: 'queued', joined: true, snapshots: [{ atMs: NOW_MS }] }, 'Queued'),
-  progress('running', {}, 'Exporting'),
-  progress('42 percent', halfDone, 'Exporting'),
-  progress('99.9 percent, one page', { snapshots: at(0.999), pageCount: 1 }, 'Exporting'),
-  progress('many pages', { snapshots: at(1), pageCount: 12_480 }, 'Exporting'),
-  progress('words that say nothing', { status: ' \u202E', progressText: '\n\u202E' }, 'Exporting'),
-  progress('watched', { joined: true, startedAtMs: undefined, snapshots: at(0.42) }, 'Exporting'),
-  progress('two polls failed', { pollFailure: { kind: 'down', inARow: 2, nextMs: NOW_MS } }, 'Exporting'),
-  progress('in words', { progressText: 'rendering pages' }, 'Exporting'),
-  progress('a state of its own', { status: 'optimizing' }, 'optimizing'),
-  progress('stalled', { ...halfDone, stalled: true, movedAtMs: NOW_MS - 20 * MINUTE }, 'Exporting'),
-  progress('out of reach', trouble('down'), 'Exporting'),
+  progress('queued', { status: 'queued' }),
+  progress('queued, watched', { status: 'queued', joined: true, snapshots: [{ atMs: NOW_MS }] }),
+  progress('running', {}),
+  progress('42 percent', halfDone),
+  progress('99.9 percent, one page', { snapshots: at(0.999), pageCount: 1 }),
+  progress('many pages', { snapshots: at(1), pageCount: 12_480 }),
+  progress('words that say nothing', { status: ' \u202E', progressText: '\n\u202E' }),
+  progress('watched', { joined: true, startedAtMs: undefined, snapshots: at(0.42) }),
+  progress('two polls failed', { pollFailure: { kind: 'down', inARow: 2, nextMs: NOW_MS } }),
+  progress('in words', { progressText: 'rendering pages' }),
+  progress('a state of its own', { status: 'optimizing' }),
+  progress('stalled', { ...halfDone, stalled: true, movedAtMs: NOW_MS - 20 * MINUTE }),
+  progress('out of reach', trouble('down')),
   progress(
     'out of reach at first',
     trouble('down', { ...accepted, snapshots: [], pageCount: undefined, state: 'starting' }),
-    'Queued',
   ),
-  progress('limit', trouble('limit'), 'Exporting'),
-  progress('key', trouble('key'), 'Exporting'),
-  progress('key, admins told', { pollFailure: told401 }, 'Exporting'),
-  progress('forbidden', trouble('forbidden'), 'Exporting'),
-  progress('project missing', trouble('project'), 'Exporting'),
-  progress('link out of reach', trouble('down', { state: 'bundling' }), 'Making the download link'),
-  endedProgress('making another link', { ...halfDone, state: 'bundling', relinked: 1 }, 'exported'),
-  progress('start unclear, wrong id', wrongId, 'Needs an answer'),
-  endedProgress('done', ended(anEnding.done, { pageCount: 412 }), 'exported'),
+  progress('limit', trouble('limit')),
+  progress('key', trouble('key')),
+  progress('key, admins told', { pollFailure: told401 }),
+  progress('forbidden', trouble('forbidden')),
+  progress('project missing', trouble('project')),
+  progress('link out of reach', trouble('down', { state: 'bundling' })),
+  progress('making another link', { ...halfDone, state: 'bundling', relinked: 1 }),
+  progress('start unclear, wrong id', wrongId),
+  progress('done', ended(anEnding.done, { pageCount: 412 })),
 ];
 
 const questions: GalleryState[] = [
-  question('start unclear', { ...accepted, state: 'unknown' }, 'start'),
-  question('wrong id', wrongId, 'start'),
+  question('start unclear', { ...accepted, state: 'unknown' }),
+  question('wrong id', wrongId),
   ...(['startAgain', 'leave', 'watchIt', 'late'] as const).map((action) =>
-    question(
-      `${action}`,
-      { attempt: 2, answer: { attempt: 1, by: 'ben', byId: 'U0BEN', action } },
-      'unclear',
-    ),
+    question(`${action}`, { attempt: 2, answer: { attempt: 1, by: 'ben', byId: 'U0BEN', action } }),
   ),
 ];
 
@@ -121,86 +113,65 @@ const notStarted = (changes: Partial<Extract<Ending, { kind: 'notStarted' }>>): 
 const privately = { privately: true };
 
 const endings: GalleryState[] = [
-  ending('done', ended(anEnding.done, { pageCount: 412 }), 'exported'),
-  ending('done, two are told', ended(anEnding.done, { pageCount: 1, watchers: [ben] }), 'exported'),
-  ending('done, end of link unknown', ended(done({ linkEndsAtMs: undefined })), 'exported'),
-  ending('done, privately', ended(done(privately)), 'exported'),
-  ending('done, privately, two are told', ended(done(privately), { watchers: [ben] }), 'exported'),
-  ending(
-    'done, direct messages refused',
-    ended(done({ ...privately, refusal: 'messages_tab_disabled' })),
-    'exported',
-  ),
-  ending(
-    'done, one byte, of a job alone',
-    ended(done({ sizeBytes: 1 }), { ...byJob, pageCount: 1 }),
-    'exported',
-    'job se_3f9a…4a06',
-  ),
-  ending(
-    'done, with nothing else told',
-    ended({ kind: 'done', link: 'x' }, { completedAtMs: undefined }),
-    'exported',
-  ),
-  ending('link over', ended(done({ expired: true })), 'exported'),
-  ending('failed', ended(anEnding.failed, halfDone), 'failed'),
-  ending('failed without a reason', ended({ kind: 'failed' }, { completedAtMs: undefined }), 'failed'),
-  ending('failed, of a job alone', ended({ kind: 'failed' }, byJob), 'failed', 'job se_3f9a…4a06'),
+  ending('done', ended(anEnding.done, { pageCount: 412 })),
+  ending('done, two are told', ended(anEnding.done, { pageCount: 1, watchers: [ben] })),
+  ending('done, end of link unknown', ended(done({ linkEndsAtMs: undefined }))),
+  ending('done, privately', ended(done(privately))),
+  ending('done, privately, two are told', ended(done(privately), { watchers: [ben] })),
+  ending('done, direct messages refused', ended(done({ ...privately, refusal: 'messages_tab_disabled' }))),
+  ending('done, one byte, of a job alone', ended(done({ sizeBytes: 1 }), { ...byJob, pageCount: 1 })),
+  ending('done, with nothing else told', ended({ kind: 'done', link: 'x' }, { completedAtMs: undefined })),
+  ending('link over', ended(done({ expired: true }))),
+  ending('failed', ended(anEnding.failed, halfDone)),
+  ending('failed without a reason', ended({ kind: 'failed' }, { completedAtMs: undefined })),
+  ending('failed, of a job alone', ended({ kind: 'failed' }, byJob)),
   ending(
     'failed, with a long reason and a label',
     ended({ kind: 'failed', reason: '😀'.repeat(400) }, { version: '1.2\n<!here>' }),
-    'failed',
   ),
   ...(['plan', 'key', 'limit', 'down', 'project'] as const).map((why) =>
-    ending(`not started, ${why}`, ended(notStarted({ why }), accepted), 'not started'),
+    ending(`not started, ${why}`, ended(notStarted({ why }), accepted)),
   ),
   ...(['domain', 'other'] as const).map((why) =>
-    ending(`not started, ${why}`, ended(notStarted({ why }), accepted), 'othing was started'),
+    ending(`not started, ${why}`, ended(notStarted({ why }), accepted)),
   ),
   ending(
     'not started, label or pages',
     ended(notStarted({ why: 'domain', reason: 'Unknown path' }), { ...accepted, paths: ['/a'] }),
-    'othing was started',
   ),
   ...(['key', 'plan'] as const).map((why) =>
-    ending(
-      `not started, ${why}, admins told`,
-      ended(notStarted({ why, adminsTold: true }), accepted),
-      'not started',
-    ),
+    ending(`not started, ${why}, admins told`, ended(notStarted({ why, adminsTold: true }), accepted)),
   ),
-  ending('not permitted', ended(notStarted({ why: 'permission', reason: '@Ben' }), accepted), 'not started'),
-  ending('not permitted, nobody to ask', ended(notStarted({ why: 'permission' }), accepted), 'not started'),
-  ending('lost', ended(anEnding.lost), 'no longer knows'),
-  ending('lost, watched', ended(anEnding.lost, { joined: true }), 'does not know'),
+  ending('not permitted', ended(notStarted({ why: 'permission', reason: '@Ben' }), accepted)),
+  ending('not permitted, nobody to ask', ended(notStarted({ why: 'permission' }), accepted)),
+  ending('lost', ended(anEnding.lost)),
+  ending('lost, watched', ended(anEnding.lost, { joined: true })),
   ending(
     'lost, with an id that somebody gave',
     ended(anEnding.lost, { answer: { attempt: 1, by: 'ana', byId: 'U0ANA', action: 'watchIt' } }),
-    'does not know',
   ),
-  ending('no longer watched', ended(anEnding.gaveUp), 'stopped watching'),
-  ending('no link', ended(anEnding.noLink), 'could not get'),
-  ending('no link, key', ended({ kind: 'noLink', why: 'key' }), 'could not get'),
-  ending('no link, project', ended({ kind: 'noLink', why: 'project' }), 'could not get'),
-  ending('no further link', ended(anEnding.noLink, { relinked: 1 }), 'could not get'),
-  ending('broken', ended(anEnding.broken), 'broke'),
-  ending('broken at the start', ended(anEnding.broken, accepted), 'broke'),
+  ending('no longer watched', ended(anEnding.gaveUp)),
+  ending('no link', ended(anEnding.noLink)),
+  ending('no link, key', ended({ kind: 'noLink', why: 'key' })),
+  ending('no link, project', ended({ kind: 'noLink', why: 'project' })),
+  ending('no further link', ended(anEnding.noLink, { relinked: 1 })),
+  ending('broken', ended(anEnding.broken)),
+  ending('broken at the start', ended(anEnding.broken, accepted)),
 ];
 
 const direct: GalleryState[] = [
-  shown('direct message', 'private')('link', ended(done(privately)), 'exported'),
+  shown('direct message', 'private')('link', ended(done(privately))),
   shown('direct message', 'refused')(
     'refused, to somebody who wanted to be told',
     ended(anEnding.notStarted, { ...accepted, kept: undefined, watchers: [ben] }),
-    'othing was started',
   ),
-  shown('direct message', 'private')('link over', ended(done({ ...privately, expired: true })), 'exported'),
+  shown('direct message', 'private')('link over', ended(done({ ...privately, expired: true }))),
 ];
 
 const retracted = (name: string, end: Ending, changes: Partial<ExportRun> = accepted) =>
-  answered(`export/${name}`, retractedMessage(ended(end, changes)));
+  post(`export/${name}`, retractedMessage(ended(end, changes)));
 const misspelt = (name: string, refused: boolean) =>
-  answered(
+  post(
     `export/${name}`,
     askWhetherMeant(
       { domain: 'docs.acm.com', meant: SITE, refused },
@@ -209,12 +180,12 @@ const misspelt = (name: string, refused: boolean) =>
     ),
   );
 const running = (name: string, run: ExportRun, mayFollow = true, readerId = ben.id) =>
-  answered(
+  post(
     `export/${name}`,
     runningMessage(run, NOW_MS, { thread: mayFollow ? THREAD : undefined, mayFollow, readerId }, REQUEST),
   );
 const unchanged = (name: string, changes: Partial<ExportRun>) =>
-  answered(`export/answer/nothing new${name}`, unchangedProgressMessage(aRun(changes)));
+  post(`export/answer/nothing new${name}`, unchangedProgressMessage(aRun(changes)));
 const elsewhere = aRun({ asked: { channel: 'D0ANA', joinable: false, isPublic: false, atMs: NOW_MS } });
 
 const answers: GalleryState[] = [
@@ -238,11 +209,11 @@ const answers: GalleryState[] = [
   unchanged(', limit', trouble('limit')),
   unchanged(', ended', ended(anEnding.gaveUp)),
   unchanged(', start unclear', { ...accepted, state: 'unknown' }),
-  answered('export/answer/an earlier attempt', earlierAttemptMessage),
-  answered('export/answer/not in the channel', noPlaceMessage(aRun(), 'not_in_channel')),
-  answered('export/answer/not in a private channel', noPlaceMessage(aRun(), 'channel_not_found')),
-  answered('export/answer/no such channel', noPlaceMessage(elsewhere, 'channel_not_found')),
-  answered('export/answer/refused by Slack', noPlaceMessage(elsewhere, 'restricted_action')),
+  post('export/answer/an earlier attempt', earlierAttemptMessage),
+  post('export/answer/not in the channel', noPlaceMessage(aRun(), 'not_in_channel')),
+  post('export/answer/not in a private channel', noPlaceMessage(aRun(), 'channel_not_found')),
+  post('export/answer/no such channel', noPlaceMessage(elsewhere, 'channel_not_found')),
+  post('export/answer/refused by Slack', noPlaceMessage(elsewhere, 'restricted_action')),
 ];
 
 const channel = { id: 'C0DOCS', name: 'docs' };

@@ -41,7 +41,7 @@ import { anInstruction, aThread, aTrouble } from '../../support/jobs/agent/build
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
 import { anEnding, aRun, ended, THREAD } from '../../support/jobs/export/builders.ts';
 import { anAuditEntry } from '../../support/store/builders.ts';
-import { answered, type GalleryState, home, modal, post } from '../state.ts';
+import { type GalleryState, home, modal, post } from '../state.ts';
 
 // What is about no single run: Home, `/docs-status`, alerts, and answers that all commands share.
 
@@ -247,8 +247,8 @@ const states: Record<string, Partial<SystemState>> = {
 
 const statuses: GalleryState[] = [
   ...Object.entries(states).flatMap(([what, changes]) => [
-    answered(`status/${what}`, statusMessage(aState(changes))),
-    answered(`status/${what}, details`, detailsMessage(aState(changes), { isAdmin: what === 'all is well' })),
+    post(`status/${what}`, statusMessage(aState(changes))),
+    post(`status/${what}, details`, detailsMessage(aState(changes), { isAdmin: what === 'all is well' })),
   ]),
   ...(
     await findRejectedKeys(
@@ -256,9 +256,9 @@ const statuses: GalleryState[] = [
       async () => [NOW_MS, undefined],
       async () => '',
     )
-  ).map((found) => answered('status/key of one project', statusMessage(aState({ rejectedKeys: [found] })))),
-  answered('status/audit, empty', auditMessage({ done: [], refused: [] })),
-  answered(
+  ).map((found) => post('status/key of one project', statusMessage(aState({ rejectedKeys: [found] })))),
+  post('status/audit, empty', auditMessage({ done: [], refused: [] })),
+  post(
     'status/audit',
     auditMessage({
       done: [
@@ -271,7 +271,7 @@ const statuses: GalleryState[] = [
       ],
     }),
   ),
-  answered(
+  post(
     'status/audit, long',
     auditMessage({ done: Array.from({ length: 400 }, () => anAuditEntry()), refused: [] }),
   ),
@@ -320,33 +320,31 @@ const aForbidden = new DocsApiError('startExport', 'forbidden', {
 
 const alerts: GalleryState[] = [
   ...Object.entries(keyAlerts).flatMap(([what, sent]) =>
-    sent.map((one) => post(`alert/key rejected, ${what}`, one, 'has been rejected', 'ACME_DOCS_API_KEY')),
+    sent.map((one) => post(`alert/key rejected, ${what}`, one)),
   ),
   ...(await keyAlert(withKeys, [], 'removed')).map((one) =>
-    post('alert/key rejected, of a project that was removed', one, 'has been rejected', 'The API key'),
+    post('alert/key rejected, of a project that was removed', one),
   ),
   ...(await keyAlert(withKeys.slice(0, 1), [], 'acme', aForbidden)).map((one) =>
-    post('alert/request forbidden', one, 'does not allow', 'ACME_DOCS_API_KEY'),
+    post('alert/request forbidden', one),
   ),
   ...[true, false].map((isFile) =>
     post(
       `alert/key expires${isFile ? ', in a file' : ''}`,
       expiryMessage({ variable: 'ACME_DOCS_API_KEY', names: [], isFile }, '2026-10-01'),
-      'expires on',
-      'ACME_DOCS_API_KEY',
     ),
   ),
 ];
 
 const names = Array.from({ length: 12 }, (_, index) => `project-${index + 1}`);
 const answers: GalleryState[] = [
-  answered(
+  post(
     'answer/which project',
     chooseProjectMessage('Which project is it in', names, '/docs-agent follow aj_1'),
   ),
-  answered('answer/unknown project', message([[unknownProjectText('gamma', names)]])),
+  post('answer/unknown project', message([[unknownProjectText('gamma', names)]])),
   ...(['export', 'agent', 'digest', 'admin', 'status'] as const).map((permission) =>
-    answered(
+    post(
       `answer/not permitted, ${permission}`,
       message([
         [
@@ -369,13 +367,8 @@ const answers: GalleryState[] = [
   ),
 ];
 
-const welcome = post(
-  'welcome/in a new channel',
-  welcomeMessage('T0ACME', 'C0DOCS').message,
-  "I'm Docket",
-  'Export a docs site',
-);
+const welcome = post('welcome/in a new channel', welcomeMessage('T0ACME', 'C0DOCS').message);
 
-const helps = registry.commands.map((command) => answered(`help${command.name}`, helpMessage(command)));
+const helps = registry.commands.map((command) => post(`help${command.name}`, helpMessage(command)));
 
 export const workspaceStates = [welcome, ...helps, ...homes, ...statuses, ...alerts, ...answers];

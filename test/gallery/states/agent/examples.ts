@@ -1,7 +1,6 @@
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 
-export const JOB = 'acme/docs';
 export const INSTRUCTION = 'Also add error handling';
 export const PULL_REQUEST = 'https://github.com/acme/docs/pull/123';
 export const ANA = { id: 'U0ANA', name: 'ana' };

@@ -21,7 +21,7 @@ import { type Message, message } from '../../../../src/slack/blocks.ts';
 import { aProject } from '../../../support/commands/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { THREAD } from '../../../support/jobs/export/builders.ts';
-import { answered, type GalleryState, modal } from '../../state.ts';
+import { type GalleryState, modal, post } from '../../state.ts';
 import { ANA, BEN, ended, INSTRUCTION, unmade } from './examples.ts';
 
 const only = (
@@ -29,10 +29,7 @@ const only = (
   ephemeral: Partial<Ephemeral> & Pick<Ephemeral, 'kind'>,
   thread: Partial<ThreadRun> = {},
 ) =>
-  answered(
-    `agent/ephemeral/${name}`,
-    ephemeralMessage(aThread(thread), { id: 'e1', to: 'U0ANA', ...ephemeral }),
-  );
+  post(`agent/ephemeral/${name}`, ephemeralMessage(aThread(thread), { id: 'e1', to: 'U0ANA', ...ephemeral }));
 const excerpt = 'looks good, but what about v2?';
 
 export const ephemerals: GalleryState[] = [
@@ -62,17 +59,17 @@ export const ephemerals: GalleryState[] = [
   only('status, at work', { kind: 'status' }, { rounds: [aRound()], instructions: [anInstruction()] }),
   only('status, before the first poll', { kind: 'status' }, unmade),
   only('status, after the end', { kind: 'status' }, ended('stopped')),
-  answered('agent/ephemeral/no such job', unknownJobMessage('nope')),
-  answered('agent/ephemeral/follows one already', takenMessage),
-  answered('agent/ephemeral/not in the channel', noPlaceMessage(true, 'not_in_channel')),
-  answered('agent/ephemeral/refused by Slack', noPlaceMessage(false, 'restricted_action')),
-  answered(
+  post('agent/ephemeral/no such job', unknownJobMessage('nope')),
+  post('agent/ephemeral/follows one already', takenMessage),
+  post('agent/ephemeral/not in the channel', noPlaceMessage(true, 'not_in_channel')),
+  post('agent/ephemeral/refused by Slack', noPlaceMessage(false, 'restricted_action')),
+  post(
     'agent/list',
     message([threadLine(aThread(), THREAD, 'U0ANA'), threadLine(aThread({ agentJobId: 'aj_1' }), undefined)]),
   ),
 ];
 
-const mention = (name: string, answer: Message) => answered(`agent/mention/${name}`, answer);
+const mention = (name: string, answer: Message) => post(`agent/mention/${name}`, answer);
 const says = (text: string) => {
   const parsed = parseThreadText(text);
   if (parsed.kind === 'instruction') throw new Error('that is an instruction');

@@ -17,16 +17,11 @@ const DIRECT = { channel: 'D0ANA' };
 const ask = (
   name: string,
   changes: Partial<Instruction>,
-  state: string,
-  {
-    subject = '/guides/sso',
-    thread = {},
-    origin = {},
-  }: { subject?: string; thread?: object; origin?: object } = {},
+  { thread = {}, origin = {} }: { thread?: object; origin?: object } = {},
 ) => {
   const inDirectMessage = 'channel' in origin;
   const asked = aThread({ place: PLACE, inDirectMessage, instructions: [anAsk(changes, origin)], ...thread });
-  return post(`digest/ask/${name}`, pick(threadMessages(asked, WORKSPACE), 'ask'), state, subject);
+  return post(`digest/ask/${name}`, pick(threadMessages(asked, WORKSPACE), 'ask'));
 };
 const cameTo = (kind: RoundEnding['kind'], more: object = {}): Partial<Instruction> => ({
   state: 'sent',
@@ -35,26 +30,30 @@ const cameTo = (kind: RoundEnding['kind'], more: object = {}): Partial<Instructi
 const pullRequest = { prLink: 'https://github.com/acme/docs/pull/131' };
 
 export const askStates: GalleryState[] = [
-  ask('asked', {}, 'asked'),
-  ask('asked, without a thread', {}, 'asked', { origin: DIRECT }),
-  ask('about a search', {}, 'asked', { subject: 'sso okta', origin: { about: '"sso okta"', ...DIRECT } }),
-  ask('pull request', cameTo('newPr', pullRequest), 'opened'),
-  ask('same pull request', cameTo('samePr', pullRequest), 'same pull request'),
-  ask('same pull request, without an address', cameTo('samePr'), 'same pull request'),
-  ask('pull request without an address', cameTo('newPr'), 'opened'),
-  ask('no pull request', cameTo('noPr'), 'without a pull request'),
-  ask('failed', cameTo('failed'), 'could not finish'),
-  ask('archived', cameTo('archived'), 'archived'),
-  ask('unknown to the platform', cameTo('gone'), 'no longer has'),
-  ask('no longer watched', cameTo('gaveUp', { afterMs: 6 * 3_600_000 }), 'stopped watching'),
-  ask('pull request in words', cameTo('newPr', { prText: 'PR 131' }), 'opened'),
-  ask('no longer watched, nobody knows how long', cameTo('gaveUp'), 'stopped watching'),
-  ask('not sent', { state: 'failed' }, 'not sent'),
-  ask('not sent, without a thread', { state: 'discarded' }, 'not sent', {
-    thread: { place: undefined, state: 'ended' },
-  }),
-  ask('unclear', { state: 'left' }, 'may not have reached'),
-  ask('no longer followed', { state: 'working' }, 'no longer followed', { thread: { state: 'ended' } }),
+  ask('asked', {}),
+  ask('asked, without a thread', {}, { origin: DIRECT }),
+  ask('about a search', {}, { origin: { about: '"sso okta"', ...DIRECT } }),
+  ask('pull request', cameTo('newPr', pullRequest)),
+  ask('same pull request', cameTo('samePr', pullRequest)),
+  ask('same pull request, without an address', cameTo('samePr')),
+  ask('pull request without an address', cameTo('newPr')),
+  ask('no pull request', cameTo('noPr')),
+  ask('failed', cameTo('failed')),
+  ask('archived', cameTo('archived')),
+  ask('unknown to the platform', cameTo('gone')),
+  ask('no longer watched', cameTo('gaveUp', { afterMs: 6 * 3_600_000 })),
+  ask('pull request in words', cameTo('newPr', { prText: 'PR 131' })),
+  ask('no longer watched, nobody knows how long', cameTo('gaveUp')),
+  ask('not sent', { state: 'failed' }),
+  ask(
+    'not sent, without a thread',
+    { state: 'discarded' },
+    {
+      thread: { place: undefined, state: 'ended' },
+    },
+  ),
+  ask('unclear', { state: 'left' }),
+  ask('no longer followed', { state: 'working' }, { thread: { state: 'ended' } }),
 ];
 
 /** When the week of the digest is no longer the last one. */

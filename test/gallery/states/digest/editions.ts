@@ -15,10 +15,9 @@ import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anEdition, aPage } from '../../../support/jobs/digest/builders.ts';
 import { THREAD } from '../../../support/jobs/export/builders.ts';
-import { answered, type GalleryState, pick, pickFallback, post } from '../../state.ts';
+import { type GalleryState, pick, pickFallback, post } from '../../state.ts';
 import { whole } from './whole.ts';
 
-const SITE = 'docs.acme.com';
 const DAY = 86_400_000;
 
 const biggest = (page: PageChange): Partial<EditionRun> => {
@@ -43,12 +42,12 @@ const quiet = (count: number): Partial<EditionRun> => {
   return { ...(pages && { pages: { ...pages, count, falling: [], quiet: [] } }), readers: {}, followUps: [] };
 };
 
-const part = (name: string, key: string, run: EditionRun, state = 'Top pages') =>
-  post(`digest/${name}`, pick(editionMessages(run), key), state, SITE);
-const root = (name: string, changes: Partial<EditionRun>, state = 'views') =>
-  part(`edition/${name}`, 'digest', whole(changes), state);
-const pages = (name: string, changes: Partial<EditionRun> = {}, state?: string) =>
-  part(`pages/${name}`, 'pages', whole(changes), state);
+const part = (name: string, key: string, run: EditionRun) =>
+  post(`digest/${name}`, pick(editionMessages(run), key));
+const root = (name: string, changes: Partial<EditionRun>) =>
+  part(`edition/${name}`, 'digest', whole(changes));
+const pages = (name: string, changes: Partial<EditionRun> = {}) =>
+  part(`pages/${name}`, 'pages', whole(changes));
 const asked: Partial<EditionRun> = { kind: 'asked', week: undefined };
 const posted: Partial<EditionRun> = { state: 'posted', pages: undefined };
 const failedFor = (
@@ -60,7 +59,6 @@ const failedFor = (
     `edition/failed, ${name}`,
     'failed',
     anEdition({ kind: 'asked', totals: undefined, ended, ...changes }),
-    'could not be sent',
   );
 
 const CAUSES: PlatformCause[] = [
@@ -74,12 +72,11 @@ const CAUSES: PlatformCause[] = [
   { kind: 'down', status: 200 },
   { kind: 'down' },
 ];
-const late = (name: string, changes: Partial<EditionRun>, state: string) =>
+const late = (name: string, changes: Partial<EditionRun>) =>
   part(
     `edition/${name}, in the channel`,
     'late',
     whole({ totals: undefined, stuck: { kind: 'key', status: 401 }, ended: undefined, ...changes }),
-    state,
   );
 
 export const editionStates: GalleryState[] = [
@@ -107,14 +104,14 @@ export const editionStates: GalleryState[] = [
     today: 'leftOut',
   }),
   root('asked for, no views', { ...asked, totals: { human: 0, ai: 0 } }),
-  root('preview', { kind: 'preview', inDirectMessage: true }, 'Preview'),
+  root('preview', { kind: 'preview', inDirectMessage: true }),
   pages('table'),
-  post('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages'), 'Top pages', SITE),
+  post('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages')),
   pages('sum differs', { totals: { human: 1000, ai: 300 } }),
   pages('sum before differs', lackingBefore()),
   pages('first, asked for', { ...asked, ...notCompared(), readers: {}, followUps: [] }),
   ...[1, 431].map((count) => pages(`nothing moved, ${count}`, quiet(count))),
-  pages('readers alone', { sections: ['readers'], followUps: whole().followUps.slice(-5) }, 'looked for'),
+  pages('readers alone', { sections: ['readers'], followUps: whole().followUps.slice(-5) }),
   pages('preview', { kind: 'preview', inDirectMessage: true }),
   failedFor('archived', { why: 'place', code: 'is_archived' }),
   failedFor('place', { why: 'place', code: 'not_in_channel' }),
@@ -125,24 +122,24 @@ export const editionStates: GalleryState[] = [
   ...CAUSES.map((cause) =>
     failedFor(`platform, ${cause.kind} ${cause.status ?? ''}`, { why: 'platform', cause }),
   ),
-  late('late', {}, 'is late'),
-  late('late, then there', { totals: { human: 900, ai: 300 } }, 'arrived late'),
-  late('late, then not there', { ended: { why: 'platform' } }, 'could not be sent'),
+  late('late', {}),
+  late('late, then there', { totals: { human: 900, ai: 300 } }),
+  late('late, then not there', { ended: { why: 'platform' } }),
 ];
 
 /** Answers to people who request a digest. */
 export const answerStates: GalleryState[] = [
-  answered('digest/answer/waits', waitsMessage(anEdition(), NOW_MS + DAY / 24)),
-  answered('digest/answer/no numbers yet', stuckReply(anEdition(), { kind: 'key', status: 401 })),
-  answered('digest/answer/on its way', onItsWayMessage(anEdition())),
-  answered('digest/answer/preview', previewMessage(anEdition())),
-  answered(
+  post('digest/answer/waits', waitsMessage(anEdition(), NOW_MS + DAY / 24)),
+  post('digest/answer/no numbers yet', stuckReply(anEdition(), { kind: 'key', status: 401 })),
+  post('digest/answer/on its way', onItsWayMessage(anEdition())),
+  post('digest/answer/preview', previewMessage(anEdition())),
+  post(
     'digest/answer/any dates',
     readingMessage(anEdition({ range: { from: '2026-09-01', to: '2026-09-11' } }), true),
   ),
-  answered('digest/answer/any dates, to be sent directly', readingMessage(anEdition(), false)),
-  answered('digest/answer/posted', postedMessage(anEdition(), THREAD)),
-  answered('digest/answer/posted already', postedAlreadyMessage(anEdition(), THREAD)),
-  answered('digest/answer/posted already, elsewhere', postedAlreadyMessage(anEdition(), undefined)),
-  answered('digest/answer/too early', notSettledMessage(lastCompleteWeek(NOW_MS), NOW_MS)),
+  post('digest/answer/any dates, to be sent directly', readingMessage(anEdition(), false)),
+  post('digest/answer/posted', postedMessage(anEdition(), THREAD)),
+  post('digest/answer/posted already', postedAlreadyMessage(anEdition(), THREAD)),
+  post('digest/answer/posted already, elsewhere', postedAlreadyMessage(anEdition(), undefined)),
+  post('digest/answer/too early', notSettledMessage(lastCompleteWeek(NOW_MS), NOW_MS)),
 ];
