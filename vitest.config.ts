@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes longest begins first, so that nobody waits for one file in the end; what waits goes beside what computes. */
 const LONGEST = [
-  ...['kill', 'stop-in-calls', 'digest-kill', 'alerts', 'story', 'failover', 'socket'],
+  ...['kill', 'stop-in-calls', 'digest-kill', 'story', 'failover', 'socket'],
   ...['demo', 'stop', 'chaos', 'digest-refused', 'agent-limits', 'problems', 'slack-trouble'],
 ];
 

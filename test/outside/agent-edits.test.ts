@@ -7,21 +7,8 @@ const QUESTION = 'Is this for the agent?';
 describe('what people do with their replies', () => {
   const scene = stage();
   const { person } = scene;
-  const {
-    follows,
-    plan,
-    replies,
-    reacted,
-    takes,
-    sent,
-    instructions,
-    note,
-    notes,
-    clicksNote,
-    untilBelow,
-    below,
-    read,
-  } = agentsOn(scene);
+  const { follows, plan, replies, reacted, takes, sent, note, notes, clicksNote, untilBelow, below, read } =
+    agentsOn(scene);
 
   test('edited once it was sent: told privately, and nothing is sent again', async () => {
     const { jobId, card: root } = await follows();
@@ -95,14 +82,6 @@ describe('what people do with their replies', () => {
     );
   });
 
-  test('a file alone: told privately, and nothing is sent', async () => {
-    const { card: root } = await follows();
-    const reply = await replies(root, '', { files: ['diagram.png'] });
-    await note('ana', 'That has no text, so nothing was sent.');
-    expect(reply.reactions).toEqual([]);
-    expect(instructions()).toEqual([]);
-  });
-
   test('a file that is held: told only once it is sent', async () => {
     const { card: root } = await follows();
     await replies(root, 'like in this picture', { who: 'ben', files: ['picture.png'] });
@@ -113,15 +92,6 @@ describe('what people do with their replies', () => {
     await note('ben', "I can't pass files or previews of private messages on to the agent.");
   });
 
-  test('also sent to the channel: it counts once', async () => {
-    const { card: root } = await follows();
-    const reply = await replies(root, 'Everybody should see this', { alsoToChannel: true });
-    expect(await sent(1)).toEqual(['Everybody should see this']);
-    await takes(reply);
-    await replies(root, 'And this is the last one');
-    expect(await sent(2)).toHaveLength(2);
-  });
-
   test('written in one go: all go out, in their order', async () => {
     const { jobId, card: root } = await follows();
     const words = ['one of five', 'two of five', 'three of five', 'four of five', 'five of five'];
@@ -130,16 +100,5 @@ describe('what people do with their replies', () => {
     expect(await sent(5)).toEqual(words);
     await untilBelow(root, '⏳ "five of five" (ana) and 4 more');
     expect(below(root).filter((text) => text.includes('the agent is working'))).toHaveLength(1);
-  });
-
-  test('formatted and long: as Markdown, whole; the status has the first words', async () => {
-    const { jobId, card: root } = await follows();
-    plan(jobId);
-    const long = `Write *this* and ~not that~: \`npm install\`\n${'many words '.repeat(300)}`.trim();
-    await replies(root, long);
-    const [prompt = ''] = await sent(1);
-    expect(prompt).toBe(long.replace('*this*', '**this**').replace('~not that~', '~~not that~~'));
-    const [, status = ''] = await untilBelow(root, '⏳');
-    expect(status).toMatch(/^⏳ "Write this and .{20,60}…" \(ana\)/);
   });
 });

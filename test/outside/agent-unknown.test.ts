@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Fault } from '../../demo/wire.ts';
 import { agentsOn, LOOK, SEND } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
@@ -76,20 +77,14 @@ describe('an instruction whose answer is lost', () => {
     expect(instructions()).toHaveLength(1);
   });
 
-  test.each(['garbage', 'hang'] as const)('%s for an answer is as unknown', async (kind) => {
+  test.each<Fault>([
+    { kind: 'garbage', when: 'after' },
+    { kind: 'hang', when: 'after' },
+    ...[500, 408, 409].map((status) => ({ kind: 'answer', status, when: 'after' }) as const),
+  ])('%j for an answer is as unknown', async (fault) => {
     const { jobId, card: root } = await follows();
     plan(jobId);
-    scene.platform.wire.order(SEND, { kind, when: 'after' });
-    await replies(root, 'Add a section about errors');
-    await untilBelow(root, '[Check now] [Send again] [Leave it]');
-    expect(instructions()).toHaveLength(1);
-    expect(below(root)).toHaveLength(2);
-  });
-
-  test.each([500, 408, 409])('so is %i', async (status) => {
-    const { jobId, card: root } = await follows();
-    plan(jobId);
-    scene.platform.wire.order(SEND, { kind: 'answer', status, when: 'after' });
+    scene.platform.wire.order(SEND, fault);
     await replies(root, 'Add a section about errors');
     await untilBelow(root, '[Check now] [Send again] [Leave it]');
     expect(instructions()).toHaveLength(1);

@@ -146,22 +146,11 @@ describe('refused with the fix', () => {
     expect(await told(typed)).toBe(`${cut(shown, 100)} isn't a host name. ${fix}${button}`);
   });
 
-  test.each([
-    [
-      'docs.acme.com docs.acme.org',
-      'Type one domain, and two dashes before each option, such as /docs-export docs.acme.com --private.',
-    ],
-    ['docs.acme.com --fast', "I don't know --fast. Available: --project, --version, --paths, --private."],
-    ['-docs.acme.com', "I don't know --docs.acme.com. Available: --project, --version, --paths, --private."],
-    ['docs.acme.com —privat', "I don't know --privat. Did you mean --private?"],
-    ['docs.acme.com --paths', '--paths needs a value, such as --paths /guides,/api.'],
-    ['docs.acme.com --private --private', 'Type --private only once.'],
-    ['docs.acme.com --project other', 'No project "other". Available: default.'],
-    [
-      '<http://docs.acme.com/v2|docs.acme.com/v2>',
+  test('an address of a page, as Slack links it', async () => {
+    expect(await told('<http://docs.acme.com/v2|docs.acme.com/v2>')).toBe(
       `docs.acme.com/v2 isn't a host name. ${suggested}\n[Use it]`,
-    ],
-  ])('%s', async (typed, text) => expect(await told(typed)).toBe(text));
+    );
+  });
 
   test.each(['', '“”', '""', '   '])('nothing (%j): a dialog asks', async (typed) => {
     const ana = world.slack.person('ana');

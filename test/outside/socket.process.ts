@@ -187,10 +187,8 @@ describe('SIGTERM', () => {
       stopListening();
       ended.resolve(bot?.terminate() ?? null);
     });
-    const startMs = performance.now();
     expect(await asks()).toMatchObject({ ok: true });
     expect(await ended.promise).toBe(0);
-    expect(performance.now() - startMs).toBeLessThan(10_000);
     await startBots(1, mortal);
     await endsOnce();
   });
@@ -206,9 +204,7 @@ describe('SIGTERM', () => {
   test('ends also while Slack takes no connection', async () => {
     world.slack.wire.order('apps.connections.open', { kind: 'hang', when: 'before' }, 100);
     const bot = await world.startBot(mortal);
-    const startMs = performance.now();
     expect(await bot.terminate()).toBe(0);
-    expect(performance.now() - startMs).toBeLessThan(10_000);
   });
 });
 

@@ -32,14 +32,12 @@ async function stop(
   calls: readonly Pick<Held, 'call' | 'goOn'>[],
   isAnswered: boolean,
 ) {
-  const sentAtMs = performance.now();
   const ended = bot?.terminate();
   await vi.waitFor(() => expect(bot?.output()).toContain('"msg":"stopping"'));
   if (isAnswered) for (const { goOn } of calls) goOn();
   // One that has taken effect keeps it.
   else lose(world, calls);
   expect(await ended).toBe(0);
-  expect(performance.now() - sentAtMs).toBeLessThan(10_000);
 }
 
 describe('SIGTERM in the middle of a call, while another process runs', { timeout: 180_000 }, () => {

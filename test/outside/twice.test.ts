@@ -2,11 +2,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { messageWith, plain, until } from '../support/flows/reading.ts';
 import { createWorld, type World } from '../support/flows/world.ts';
 
-describe.for([1, 2])('with %i bots', (bots) => {
+describe.for([
+  [1, 'http'],
+  [2, 'http'],
+  [2, 'socket'],
+] as const)('with %i bots, over %s', ([bots, transport]) => {
   let world: World;
   beforeEach(async () => {
-    world = await createWorld();
+    world = await createWorld({ transport });
     for (let started = 0; started < bots; started += 1) await world.startBot();
+    if (transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2 * bots);
   });
   afterEach(() => world.close());
 

@@ -11,10 +11,17 @@ const aheadMs = Number(process.env.TEST_AHEAD_MS ?? Number.NaN);
 const now = Number.isNaN(aheadMs) ? undefined : () => Date.now() + aheadMs;
 await main(process.env, { timing, ...(now && { now }) });
 if (process.env.TEST_KILL_AT) killAtCommand(process.env.TEST_KILL_AT);
-if (process.env.TEST_KILL_BEFORE) killBefore(process.env.TEST_KILL_BEFORE);
-if (process.env.TEST_LOSE_WRITE) loseFirstWrite();
-if (process.env.TEST_FREEZE_BEFORE_WRITE)
-  freezeBeforeFirstWrite(Number(process.env.TEST_FREEZE_BEFORE_WRITE));
+const { TEST_KILL_BEFORE, TEST_FREEZE_BEFORE_WRITE } = process.env;
+if (TEST_KILL_BEFORE)
+  atFirst(
+    (args) => args.includes(TEST_KILL_BEFORE),
+    () => process.kill(process.pid, 'SIGKILL'),
+  );
+// Redis freezes between the answer to `TIME` and the write of the first run.
+if (TEST_FREEZE_BEFORE_WRITE)
+  atFirst(isWrite, () => process.kill(Number(TEST_FREEZE_BEFORE_WRITE), 'SIGSTOP'));
+// The first run that a request writes is written, but the answer never comes.
+if (process.env.TEST_LOSE_WRITE) atFirst(isWrite, () => {}, true);
 // A process that is killed writes none of it.
 flushCompileCache();
 
@@ -44,42 +51,24 @@ function killAtCommand(moment: string) {
   };
 }
 
-/** Dies as by `kill -9` before the first command to Redis that has this text in it is sent. */
-function killBefore(text: string) {
-  const send = Redis.prototype.sendCommand;
-  Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
-    if (String(command.args).includes(text)) process.kill(process.pid, 'SIGKILL');
-    return send.call(this, command, ...rest);
-  };
+/** Whether a command writes a run, and comes from a request: only their connection has a time limit for commands. */
+function isWrite(args: string, redis: Redis) {
+  return redis.options.commandTimeout !== undefined && args.includes('{docket}:runs:active');
 }
 
-/** The first run that a request writes is written, but the answer never comes. */
-function loseFirstWrite() {
+/** Acts before the first such command is sent; with `isLost`, none of them is answered until one was done. */
+function atFirst(isIt: (args: string, redis: Redis) => boolean, act: () => unknown, isLost = false) {
   const send = Redis.prototype.sendCommand;
-  let lost = false;
+  let isOver = false;
   Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
+    if (isOver || !isIt(String(command.args), this)) return send.call(this, command, ...rest);
+    act();
+    isOver = !isLost;
     const answer = send.call(this, command, ...rest);
-    const isWrite =
-      this.options.commandTimeout !== undefined && String(command.args).includes('{docket}:runs:active');
-    if (!isWrite || lost) return answer;
+    if (!isLost) return answer;
     return Promise.resolve(answer).then(() => {
-      lost = true;
+      isOver = true;
       return new Promise(() => {});
     });
-  };
-}
-
-/** Redis freezes between the answer to `TIME` and the write of the first run that a request writes. */
-function freezeBeforeFirstWrite(redisPid: number) {
-  const send = Redis.prototype.sendCommand;
-  let frozen = false;
-  Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
-    const isWrite =
-      this.options.commandTimeout !== undefined && String(command.args).includes('{docket}:runs:active');
-    if (isWrite && !frozen) {
-      frozen = true;
-      process.kill(redisPid, 'SIGSTOP');
-    }
-    return send.call(this, command, ...rest);
   };
 }

@@ -115,7 +115,6 @@ export async function spawnBot(env: Record<string, string>, timing: Partial<Timi
 export interface EarlyEnd {
   /** The exit code; that of the signal for one that had no handler yet, as a shell says it. */
   code: number | null;
-  endedInMs: number;
   output: string;
 }
 
@@ -128,11 +127,10 @@ export async function spawnAndStop(
   const { child, ended, output } = spawnDocket(env, timing);
   if (typeof when === 'number') await pause(when);
   else while (child.exitCode === null && !when()) await pause(10);
-  const sentAtMs = performance.now();
   child.kill('SIGTERM');
   await ended;
   const code = child.signalCode === 'SIGTERM' ? SIGTERM_CODE : child.exitCode;
-  return { code, endedInMs: performance.now() - sentAtMs, output: output() };
+  return { code, output: output() };
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals) {

@@ -2,12 +2,6 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { messageWith, notified, plain, sees, until } from './reading.ts';
 import { type BotOptions, createWorld, type World, type WorldOptions } from './world.ts';
 
-/** `TEST_BOTS=2` has every test on a stage run by two processes on one Redis. */
-const BOTS = Number(process.env.TEST_BOTS ?? 1);
-
-/** How Slack reaches them, for tests that do not say: `TEST_TRANSPORT=socket` has them all go over sockets. */
-const TRANSPORT = process.env.TEST_TRANSPORT === 'socket' ? 'socket' : 'http';
-
 type PersonName = Parameters<World['slack']['person']>[0];
 type Answer = Awaited<ReturnType<ReturnType<World['slack']['person']>['types']>>;
 
@@ -36,19 +30,17 @@ export interface Stage {
 }
 
 export interface StageOptions extends WorldOptions {
-  /** What each bot is started with; as a function, where it depends on the world. */
+  /** What its bot is started with; as a function, where it depends on the world. */
   bot?: BotOptions | ((world: World) => BotOptions);
 }
 
 /** Sets the stage for the tests of the describe that it is called in. */
-export function stage({ bot, transport = TRANSPORT, ...options }: StageOptions = {}): Stage {
+export function stage({ bot, ...options }: StageOptions = {}): Stage {
   let world: World;
   beforeAll(async () => {
-    world = await createWorld({ ...options, transport });
-    for (let started = 0; started < BOTS; started += 1) {
-      await world.startBot(typeof bot === 'function' ? bot(world) : bot);
-    }
-    if (transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2 * BOTS);
+    world = await createWorld(options);
+    await world.startBot(typeof bot === 'function' ? bot(world) : bot);
+    if (options.transport === 'socket') await world.slack.until(() => world.slack.sockets.open === 2);
   });
   afterEach(() => world.forget());
   afterAll(() => world.close());
