@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInSlack } from '../demo/slack/slack.ts';
-import { editionRun } from '../src/jobs/digest/edition/record.ts';
+import { editionRun, figuresOf, newEdition, weeklyId } from '../src/jobs/digest/edition/record.ts';
+import { timetableText } from '../src/jobs/digest/schedule-times.ts';
 import { lastCompleteWeek, type Week } from '../src/jobs/digest/weeks.ts';
 import { aSchedule } from '../test/support/jobs/digest/builders.ts';
-import { planWeekly } from '../test/support/jobs/digest/editions.ts';
 import { type ServedCall, startPlatform } from './parts/platform.ts';
 import { printTable, type Row, seconds } from './parts/table.ts';
 import { openRuns, startWorld } from './parts/world.ts';
@@ -47,14 +47,17 @@ const residentMb = () =>
 
 /** Has the digest of a week posted, and returns what that took. */
 async function post(week: Week, channel: string) {
-  const schedule = aSchedule({ teamId: slack.team.id, channel: slack.channel(channel).id, project: PROJECT });
+  const where = { teamId: slack.team.id, channel: slack.channel(channel).id, project: PROJECT };
+  const { site, owner, sections, timetable } = aSchedule();
+  const plan = { ...where, site, owner, sections, range: week.range, kind: 'weekly' } as const;
   const nowMs = Date.now();
-  const { edition, figures } = planWeekly(schedule, week, nowMs);
+  const id = weeklyId(where, week.name);
+  const edition = newEdition({ ...plan, id, timetable: timetableText(timetable) }, nowMs);
   let peakMb = 0;
   const timer = setInterval(() => {
     peakMb = Math.max(peakMb, residentMb());
   }, SAMPLE_EVERY_MS);
-  for (const run of [...figures, edition]) await runs.start(run);
+  for (const run of [...figuresOf(edition, nowMs), edition]) await runs.start(run);
   let ended = await runs.load(edition.id, editionRun);
   while (ended?.state !== 'ended') {
     await pause(100);

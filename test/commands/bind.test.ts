@@ -1,195 +1,176 @@
+import type { App } from '@slack/bolt';
 import { describe, expect, test } from 'vitest';
-import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
+import { z } from 'zod';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
-import { exportCommand } from '../../src/commands/export/command.ts';
-import type { GateParts } from '../../src/commands/gate.ts';
-import { homeEvents } from '../../src/commands/home/home.ts';
-import { registry } from '../../src/commands/index.ts';
-import type { Caller, CommandTools } from '../../src/commands/intake.ts';
-import type { EventTools, Registry } from '../../src/commands/registry.ts';
+import { type BindParts, bind, createModalOpener } from '../../src/commands/bind.ts';
+import type { Caller, UserFacingError } from '../../src/commands/intake.ts';
+import { defineButton, mergeRegistries, type Registry } from '../../src/commands/registry.ts';
+import { noTracing } from '../../src/metrics/tracing.ts';
 import { type Message, message } from '../../src/slack/blocks.ts';
-import { answersWith, type BindChanges, bindForTest, type Payload } from '../support/commands/bind.ts';
-import {
-  aButton,
-  aCommand,
-  aModal,
-  ana,
-  anEventListener,
-  aProject,
-  aShortcut,
-  counted,
-  done,
-} from '../support/commands/builders.ts';
+import { noticeView } from '../../src/slack/modals.ts';
+import { aCaller, origin, typedByAna } from '../support/commands/builders.ts';
+import { unread } from '../support/metrics.ts';
+import { keptLog } from '../support/runtime/log.ts';
 
-describe('a name that two entries have', () => {
-  const anEvent = anEventListener('a.b', async () => {});
+type Payload = Record<string, unknown>;
+type Listener = (received: Payload) => Promise<void>;
 
-  test.each<[string, Partial<Registry>]>([
-    ['two commands', { commands: [aCommand(), aCommand({ summary: 'Other.' })] }],
-    ['a button and a link', { buttons: [aButton('a.b')], urlActions: ['a.b'] }],
-    ['two dialogs', { modals: [aModal(undefined, 'a.b'), aModal(undefined, 'a.b')] }],
-    [
-      'a shortcut and a dialog',
-      { shortcuts: [aShortcut(undefined, 'a.b')], modals: [aModal(undefined, 'a.b')] },
-    ],
-    ['two events', { events: [anEvent, anEvent] }],
-  ])('stops the start: %s', (_, entries) => {
-    expect(() => bindForTest(entries)).toThrow(
-      /^Two entries of the registry are called (?:\/docs-test|a\.b)$/,
-    );
+const identity = { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };
+const done = message([['Done']]);
+const title = { type: 'plain_text', text: 'Test' };
+
+/** The listeners of a registry, behind a gate that lets everybody in. */
+function bound(entries: Partial<Registry>, changes: Partial<BindParts> = {}) {
+  const listeners: Record<string, Listener> = {};
+  const keep = (kind: string) => (_: unknown, listener: Listener) => {
+    listeners[kind] = listener;
+  };
+  const kinds = ['command', 'action', 'view', 'shortcut', 'event'];
+  const app = Object.fromEntries(kinds.map((kind) => [kind, keep(kind)])) as unknown as App;
+  const { log, text } = keptLog();
+  const answers: string[] = [];
+  bind(app, {
+    registry: mergeRegistries([entries]),
+    gate: {
+      pass: async (_name: string, _may: string, caller: Caller, run: (...all: never[]) => unknown) => ({
+        kind: 'answered',
+        value: await run(caller as never, {} as never),
+      }),
+    } as unknown as BindParts['gate'],
+    identity: () => identity,
+    eventTools: {} as BindParts['eventTools'],
+    openModal: async () => {},
+    postEphemeral: async (_url, reply) => answers.push((reply as Message).text) > 0,
+    postInThread: async () => {},
+    ephemeralTimeoutMs: 100,
+    monotonicMs: () => 5000,
+    receivedMs: () => 5000,
+    metrics: unread,
+    tracing: noTracing,
+    log,
+    ...changes,
   });
-});
+  const acknowledged: unknown[] = [];
+  const reaches = async (kind: string, received: Payload) => {
+    await listeners[kind]?.({ ack: async (answer?: unknown) => acknowledged.push(answer), ...received });
+    return acknowledged;
+  };
+  return { reaches, answers, log: text };
+}
 
-test.each(['""', '“”', '\u202E', '<>', '\u0000', '<!channel>', `${'x'.repeat(5000)}`, '\uD83D'])(
-  'a command is answered with something that Slack takes, whatever was typed: %j',
-  async (typed) => {
-    const opened: unknown[] = [];
-    const tools = {
-      projects: [aProject()],
-      links: 'thread',
-      openModal: async (_caller: Caller, view: unknown) => void opened.push(view),
-    } as unknown as CommandTools;
-    const bound = bindForTest({ commands: [exportCommand], tools });
-    const [answer] = (await bound.types('/docs-export', typed)) as [Message | undefined];
-    if (answer === undefined) {
-      expect(opened).toHaveLength(1);
-      expect(() => checkView(opened[0], 'modal', (prefix) => prefix)).not.toThrow();
-      return;
-    }
-    expect(mistakesIn(answer.blocks, 'message')).toEqual([]);
-    expect(answer.text).toContain("isn't a host name");
+/** What was run, and entries that run it. */
+function entries() {
+  const ran: unknown[] = [];
+  async function run<T>(answer: T) {
+    ran.push('ran');
+    return answer;
+  }
+  return {
+    ran,
+    buttons: [
+      defineButton({
+        ...{ action: 'test.go', may: 'export', value: z.object({ v: z.literal(1) }) },
+        run: () => run(done),
+      }),
+    ],
+    modals: [
+      {
+        ...{ callbackId: 'test.dialog', may: 'export' as const },
+        submit: () => run({ kind: 'message' as const, message: done }),
+      },
+    ],
+    events: [{ event: 'message', subscriptions: {}, handle: async (event: unknown) => void ran.push(event) }],
+  };
+}
+
+const from = { team: { id: 'T0ACME' }, user: { id: 'U0ANA', username: 'ana' }, ...typedByAna };
+const click = (value?: string) => ({ body: from, action: { type: 'button', action_id: 'test.go', value } });
+const submission = (view: Payload) => ({
+  body: { ...from, view: { id: 'V01' } },
+  view: {
+    title,
+    callback_id: 'test.dialog',
+    private_metadata: JSON.stringify(origin),
+    state: { values: {} },
+    ...view,
+  },
+});
+const event = { type: 'message', ts: '1.1' };
+
+test.each([undefined, '', 'no json', '{"v":2}', 'null'])(
+  'a click with a value of another version runs nothing, and is answered: %j',
+  async (value) => {
+    const { ran, ...registry } = entries();
+    const { reaches, answers } = bound(registry);
+    await reaches('action', click(value));
+    expect(answers).toMatchObject([expect.stringMatching(/^This button is from another version of me/)]);
+    expect(ran).toEqual([]);
   },
 );
 
-describe('a click', () => {
-  const policy = answersWith({ kind: 'refused', person: ana, ask: 'ana' });
-
-  test.each(registry.buttons.map(({ action }) => action))('reaches its button: %s', async (action) => {
-    const { clicks, answers, log } = bindForTest({ ...registry, policy });
-    expect(await clicks(action)).toBe(1);
-    expect(answers).toMatchObject([{ text: expect.stringMatching(/^You can't /) }]);
-    expect(log()).toContain(`"what":"${action}"`);
-  });
-
-  test.each(['export.of_an_older_version', 'exportXdownload', ''])(
-    'on no button of today: %j',
-    async (action) => {
-      const { clicks, answers } = bindForTest({ ...registry, policy });
-      expect(await clicks(action)).toBe(1);
-      expect(answers).toMatchObject([{ text: expect.stringContaining('no longer works') }]);
-    },
-  );
-
-  test.each([undefined, '', 'no json', '{"v":2}', 'null'])(
-    'with a value of another version: %j',
-    async (value) => {
-      const { run, ran } = counted(done);
-      const { clicks, answers } = bindForTest({ buttons: [aButton('test.go', run)] });
-      expect(await clicks('test.go', value)).toBe(1);
-      expect(answers).toMatchObject([
-        { text: expect.stringMatching(/^This button is from another version of me/) },
-      ]);
-      expect(ran()).toBe(0);
-    },
-  );
-
-  test('whose answer does not arrive is acknowledged all the same', async () => {
-    const { clicks, log } = bindForTest({ buttons: [aButton()], postEphemeral: async () => false });
-    expect(await clicks('test.go', '{"v":1}')).toBe(1);
-    expect(log()).toContain('an ephemeral answer did not arrive');
-    expect(log()).not.toContain('hooks.example');
-  });
-
-  test('in a modal, whose answer is elsewhere, says so', async () => {
-    const title = { type: 'plain_text', text: 'Needs you' };
-    const inModal = { channel: undefined, response_url: undefined, view: { id: 'V1', type: 'modal', title } };
-    const opened: string[] = [];
-    const openModal: BindChanges['openModal'] = async (_, { blocks }) =>
-      void opened.push(JSON.stringify(blocks));
-    const button = { ...aButton('test.go'), run: async () => undefined };
-    const tools = { openModal } as GateParts['tools'];
-    await bindForTest({ buttons: [button], openModal, tools }).clicks('test.go', '{"v":1}', inModal);
-    expect(opened).toEqual([expect.stringContaining('The result appears in its thread')]);
-  });
+test('a click whose answer does not arrive is acknowledged all the same', async () => {
+  const { reaches, log } = bound(entries(), { postEphemeral: async () => false });
+  expect(await reaches('action', click('{"v":1}'))).toHaveLength(1);
+  expect(log()).toContain('an ephemeral answer did not arrive');
+  expect(log()).not.toContain('hooks.example');
 });
 
 describe('a modal', () => {
-  const notice = (text: string) => ({
-    response_action: 'update',
-    view: expect.objectContaining({
-      type: 'modal',
-      title: { type: 'plain_text', text: 'Test' },
-      blocks: message([[text]]).blocks,
-    }),
+  test.each<[string, Payload]>([
+    ...['', 'no json', '{}', '{"channel":"C0DOCS","request":"1"}'].map((meta): [string, Payload] => [
+      `of another version, ${meta}`,
+      { private_metadata: meta },
+    ]),
+    ['that is unknown', { callback_id: 'gone', title: { ...title, text: 'X'.repeat(25) } }],
+  ])('%s, runs nothing, and says so in its place', async (_, view) => {
+    const { ran, ...registry } = entries();
+    const [answer] = (await bound(registry).reaches('view', submission(view))) as { view: unknown }[];
+    expect(JSON.stringify(answer)).toContain('This dialog is from another version of me');
+    expect(() => checkView(answer?.view, 'modal', (prefix) => prefix)).not.toThrow();
+    expect(ran).toEqual([]);
   });
 
   test('whose answer does not arrive shows the answer itself', async () => {
-    const modal = aModal(async () => ({ kind: 'message', message: done }));
-    const { submits, log } = bindForTest({ modals: [modal], postEphemeral: async () => false });
-    expect(await submits('test.dialog')).toEqual([notice('Done')]);
+    const { reaches, log } = bound(entries(), { postEphemeral: async () => false });
+    expect(JSON.stringify(await reaches('view', submission({})))).toContain('"Done"');
     expect(log()).not.toContain('hooks.example');
-  });
-
-  test('that breaks shows a reference', async () => {
-    const modal = aModal(() => Promise.reject(new Error('s3cret trouble')));
-    const acknowledged = await bindForTest({ modals: [modal] }).submits('test.dialog');
-    expect(acknowledged).toEqual([notice('Something broke on my side. ref 7f3c1d')]);
-  });
-
-  test.each(['', 'no json', '{}', '{"channel":"C0DOCS","request":"1"}'])(
-    'of another version: %j',
-    async (meta) => {
-      const { run, ran } = counted({ kind: 'closed' as const });
-      const bound = bindForTest({ modals: [aModal(run)] });
-      const [answer] = await bound.submits('test.dialog', { private_metadata: meta });
-      expect(JSON.stringify(answer)).toContain('another version of me');
-      expect(ran()).toBe(0);
-    },
-  );
-
-  test.each(['Export', 'X'.repeat(25)])('that is unknown says so in its place: %s', async (text) => {
-    const { submits } = bindForTest({ modals: [aModal()] });
-    const [answer] = await submits('long_gone', { title: { type: 'plain_text', text } });
-    const { view } = answer as { view: unknown };
-    expect(JSON.stringify(view)).toContain('This dialog is from another version of me');
-    expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
   });
 });
 
 describe('an event', () => {
-  function setting(identity?: BindChanges['identity']) {
-    const kept: unknown[][] = [];
-    const listener = anEventListener('message', async (...what) => void kept.push(what));
-    const eventTools = { replyMode: 'all' } as EventTools;
-    return { kept, ...bindForTest({ events: [listener], eventTools, ...(identity && { identity }) }) };
-  }
-  const event = { type: 'message', ts: '1.1' };
-
-  test.each<[string, Payload]>([
-    ['by its team', { team_id: 'T0OTHER' }],
-    ['by the workspace that it came through', { team_id: 'T0OTHER', context_team_id: 'T0OTHER' }],
-    ['by the installation that it is for', { team_id: 'T0ACME', authorizations: [{ team_id: 'T0OTHER' }] }],
-    ['since it names none', {}],
-  ])('of another workspace is acknowledged and ignored: %s', async (_, envelope) => {
-    const { kept, happens, log } = setting();
-    await happens('message', event, envelope);
-    expect(kept).toEqual([]);
-    expect(log()).toContain('an event of another workspace was ignored');
+  test.each<[string, Payload, boolean]>([
+    ['by its team', { team_id: 'T0OTHER' }, false],
+    ['by what it came through', { team_id: 'T0OTHER', context_team_id: 'T0OTHER' }, false],
+    ['by its installation', { team_id: 'T0ACME', authorizations: [{ team_id: 'T0OTHER' }] }, false],
+    ['since it names none', {}, false],
+    ['of ours, from a shared channel', { team_id: 'T0OTHER', authorizations: [{ team_id: 'T0ACME' }] }, true],
+  ])('of another workspace is acknowledged and ignored: %s', async (_, body, isOurs) => {
+    const { ran, ...registry } = entries();
+    const { reaches, log } = bound(registry);
+    await reaches('event', { event, body });
+    expect(ran).toEqual(isOurs ? [event] : []);
+    expect(log().includes('an event of another workspace was ignored')).toBe(!isOurs);
   });
 
-  test('of our installation is handled with the tools, also from a shared channel', async () => {
-    const { kept, happens } = setting();
-    const envelope = { team_id: 'T0OTHER', authorizations: [{ team_id: 'T0ACME' }] };
-    await happens('message', event, envelope);
-    const tools = { replyMode: 'all', identity: expect.objectContaining({ teamId: 'T0ACME' }) };
-    expect(kept).toEqual([[event, envelope, tools]]);
+  test('that comes before our identity is known fails towards Slack, which sends it again', async () => {
+    const early = bound(entries(), { identity: () => undefined }).reaches('event', { event, body: {} });
+    await expect(early).rejects.toThrow('before the identity');
   });
+});
 
-  test('that comes too early, or cannot be kept, fails towards Slack, which sends it again', async () => {
-    await expect(setting(() => undefined).happens('message', event)).rejects.toThrow('before the identity');
-    const eventTools = { updateHome: () => Promise.reject(new Error('away')) } as unknown as EventTools;
-    const { happens } = bindForTest({ events: homeEvents, eventTools });
-    await expect(happens('app_home_opened', { tab: 'home', user: 'U0ANA' })).rejects.toThrow('away');
-    await happens('app_home_opened', { tab: 'messages', user: 'U0ANA' });
-  });
+test.each([
+  ['takes less time for a request that was received long ago', 3000, [['1.2.a', 300]], undefined],
+  ['is not even tried for one that has taken too long already', 3300, [], /^Slack didn't open the form/],
+])('to open a modal %s', async (_, nowMs, calls, refusal) => {
+  const opened: unknown[][] = [];
+  const openModal = async (id: string, _view: unknown, timeoutMs?: number) =>
+    void opened.push([id, timeoutMs]);
+  const slack = { openModal, updateModal: openModal };
+  const open = createModalOpener({ slack, timeoutMs: 1200, monotonicMs: () => nowMs, log: keptLog().log });
+  const opening = open(aCaller({ receivedAtMs: 1000 }), noticeView('Test', done));
+  const failed = await opening.catch((error: unknown) => error);
+  expect(opened).toEqual(calls);
+  const text = (failed as UserFacingError | undefined)?.reply.text;
+  if (refusal) expect(text).toMatch(refusal);
+  else expect(text).toBeUndefined();
 });

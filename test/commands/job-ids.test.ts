@@ -36,28 +36,6 @@ describe('/docs-export watch', () => {
     await world.runs.alias(jobAlias('T0ACME', run.project, run.jobId ?? ''), run.id);
     return run;
   }
-  const joined = async () => (await world.exports()).filter((run) => run.joined);
-
-  test.each([
-    'se_3f9a…4a06',
-    `https://dash.example/acme/exports/${JOB}`,
-    `https://dash.example/acme-2024/exports?job=${JOB}`,
-  ])('%s means the export that runs', async (typed) => {
-    await anExport();
-    expect((await watch(typed, aCaller({ user: ben })))?.text).toMatch(
-      /^docs\.acme\.com is already being exported: started by /,
-    );
-    expect(await joined()).toEqual([]);
-  });
-
-  test('shows the choice where several fit', async () => {
-    await anExport();
-    await anExport({ jobId: LIKE_IT, domain: 'api.acme.com' });
-    expect((await watch('se_3f9a…'))?.text).toBe(
-      `Which one? Type the whole command:\n/docs-export watch ${LIKE_IT} · api.acme.com\n/docs-export watch ${JOB} · docs.acme.com`,
-    );
-    expect(await joined()).toEqual([]);
-  });
 
   test('says the same of what is not there and of what is not yours', async () => {
     const hidden = { asked: PRIVATE, requester: { id: 'U0CLEO', name: 'cleo' }, people: ['U0CLEO'] };

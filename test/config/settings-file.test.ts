@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readSettings } from '../../src/config/settings.ts';
 import { configFolder, problemsOf, sound } from '../support/config/builders.ts';
 
 const { folder, fileWith } = configFolder();
@@ -18,18 +17,6 @@ describe('the file of DOCKET_CONFIG', () => {
     ACME_DOCS_API_KEY: 'adm_acme',
     ...env,
     DOCKET_CONFIG: fileWith(content),
-  });
-
-  test('brings its projects and whatever else it sets', () => {
-    expect(readSettings(withFile(twoProjects, { DOCS_DOMAIN: 'DOCS.beta.io' }))).toMatchObject({
-      projects: [
-        { name: 'acme', apiKey: 'adm_acme', apiKeyVariable: 'ACME_DOCS_API_KEY' },
-        { name: 'beta', apiKey: sound.DOCS_API_KEY, channels: ['C0BETA'] },
-      ],
-      replies: 'all',
-      links: 'thread',
-      docsDomain: 'docs.beta.io',
-    });
   });
 
   test('must list DOCS_DOMAIN in a project', () => {

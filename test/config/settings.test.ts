@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { settingNames as known, readSettings, secretsOf } from '../../src/config/settings.ts';
@@ -21,40 +20,6 @@ describe('settings', () => {
     expect(() => readSettings(wrong)).toThrow(
       /HTTPS_PROXY must be the address of a proxy.*\n.*NODE_EXTRA_CA_CERTS does not name a readable/,
     );
-  });
-
-  test('that are needed and no others: the rest has defaults', () => {
-    expect(readSettings(sound)).toMatchObject({
-      role: 'all',
-      slackBotToken: 'xoxb-1-2-abc',
-      slackSigningSecret: '0123456789abcdef0123456789abcdef',
-      slackApiUrl: 'https://slack.com/api/',
-      port: 3000,
-      host: undefined,
-      keepAliveSeconds: 75,
-      healthPort: 3000,
-      docsApiUrl: 'https://api.docs.example/v1',
-      projects: [
-        {
-          name: 'default',
-          projectId: undefined,
-          domains: undefined,
-          apiKey: 'adm_0123456789',
-          apiKeyVariable: 'DOCS_API_KEY',
-          channels: [],
-        },
-      ],
-      links: 'thread',
-      replies: 'auto',
-      docsDomain: undefined,
-      proxies: { httpProxy: '', httpsProxy: '', noProxy: '' },
-      redisUrl: undefined,
-      redisAllow: [],
-      redisCa: undefined,
-      dataDir: './data',
-      metricsAddress: expect.any(BlockList),
-      logLevel: 'info',
-    });
   });
 
   test('that are empty count as not set', () => {

@@ -1,13 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { registry } from '../../src/commands/index.ts';
 import { defaultConfigFile } from '../../src/config/file.ts';
-import { digestFeature } from '../../src/jobs/digest/feature.ts';
 import type { FeatureContext } from '../../src/jobs/feature.ts';
 import { features, limitsInUse } from '../../src/jobs/features.ts';
-import { message } from '../../src/slack/blocks.ts';
-import type { RunStore } from '../../src/store/runs.ts';
 import { aProject } from '../support/commands/builders.ts';
-import { aSchedule } from '../support/jobs/digest/builders.ts';
 
 const aContext = (changes: Partial<FeatureContext> = {}): FeatureContext => ({
   runs: { activeOf: async () => [], someOf: async () => ({ runs: [], complete: true }) },
@@ -21,12 +17,6 @@ const aContext = (changes: Partial<FeatureContext> = {}): FeatureContext => ({
   rateLimiter: { usage: async () => undefined },
   ...changes,
 });
-
-const activeRuns = (runs: unknown[]) =>
-  ({ activeOf: async () => runs, someOf: async () => ({ runs, complete: true }) }) as unknown as Pick<
-    RunStore,
-    'activeOf' | 'someOf'
-  >;
 
 test('every command has its line in the help, in the order of the commands', () => {
   expect(features.flatMap(({ command }) => command ?? [])).toEqual(registry.commands.map(({ name }) => name));
@@ -51,21 +41,5 @@ describe('analytics requests of the past hour', () => {
       'analytics requests: 12 of 100 used in the past hour',
     );
     expect(asked.filter((name) => name.startsWith('analytics:'))).toEqual(['analytics:organization:acme']);
-  });
-});
-
-describe('schedules', () => {
-  test('are on the Home of whoever they belong to, until they are removed', async () => {
-    const home = digestFeature.homeRuns;
-    const context = aContext({ runs: activeRuns([aSchedule(), aSchedule({ id: 'r2', teamId: 'T0ELSE' })]) });
-    expect(await home?.lasting?.('T0ACME', 'U0ANA', context)).toEqual(['schedule-1']);
-    // Others' are not even loaded.
-    expect(await home?.lasting?.('T0ACME', 'U0BEN', context)).toEqual([]);
-    const entry = home?.entry(aSchedule(), 'U0ANA', context);
-    expect(message([(await entry?.line()) ?? []]).text.replace(/<!date[^>]*>/, 'TIME')).toBe(
-      'Weekly digest · docs.acme.com in <#C0DOCS> · Mondays 09:00 Europe/Berlin · next TIME',
-    );
-    expect(home?.entry(aSchedule(), 'U0BEN', context)).toBeUndefined();
-    expect(home?.entry(aSchedule({ state: 'removed' }), 'U0ANA', context)).toBeUndefined();
   });
 });

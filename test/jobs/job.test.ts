@@ -35,8 +35,6 @@ async function given(run: (typeof cases)[number][2], record: object) {
   return run.id;
 }
 
-const claims = () => redis.client.keys(keys.claim('*'));
-
 test.each(cases)(
   '%s whose record is damaged or gone is no longer listed; a damaged record stays',
   async (_, job, run) => {
@@ -96,24 +94,6 @@ describe('a step that ends with the next state', () => {
     expect(await job.run(id, context)).toBe(0);
     expect(await job.run(id, context)).toBe(0);
     expect(steps).toBe(80);
-  });
-
-  test('frees the claim of a run that has ended, and of no other', async () => {
-    const next: Definition['step'] = async ({ run }) =>
-      save({ ...run, domain: `${run.domain}+` }, { inMs: 500 });
-    const job = jobOf(next, { hasEnded: ({ domain }) => domain === 'a++' });
-    await job.run(id, context);
-    expect(await claims()).toHaveLength(1);
-    await job.run(id, context);
-    expect(await claims()).toEqual([]);
-  });
-
-  test('has its audit line although the process dies before it is saved', async () => {
-    const auditLine = () => ({ user: { id: 'U0ANA', name: 'ana' }, channel: '', what: 'link', subject: '' });
-    const job = jobOf(async ({ run }) => save(run, { audit: 'sent' }), { auditLine });
-    const runs = { ...context.runs, saveStep: () => Promise.reject(new Error('dead')) };
-    await expect(job.run(id, { ...context, runs })).rejects.toThrow('dead');
-    expect((await context.audit.latest('T0ACME', 9)).done).toMatchObject([{ what: 'link', result: 'sent' }]);
   });
 
   test('is not saved over what somebody else saved: the run is woken instead', async () => {

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Job } from '../../src/jobs/job.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
 import { createWorkers, type SweeperParts, startSweeper, type Workers } from '../../src/jobs/workers.ts';
-import { rejectWhenStopping, Stopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { createDueStore } from '../../src/store/due.ts';
 import { keys } from '../../src/store/keys.ts';
@@ -138,70 +137,6 @@ test('a job that waits for its time runs at once when woken; one that nobody kno
   await enqueue('late');
   await expect.poll(() => steps.length).toBe(2);
   await expect.poll(() => connection.zcard('{docket}:docs-export:failed')).toBe(1);
-});
-
-test('a job that would begin something outside once the process is to stop is handed back, and counts no error', async () => {
-  const called: string[] = [];
-  const mayGoOn = Promise.withResolvers<void>();
-  const outside = rejectWhenStopping(stopping.signal, { call: async (id: string) => called.push(id) });
-  const first = work(async (id) => {
-    await mayGoOn.promise;
-    await outside.call(id);
-    return undefined;
-  });
-  await enqueue('one');
-  await expect.poll(() => steps).toEqual(['one']);
-  stopping.abort(new Stopping());
-  mayGoOn.resolve();
-  await first.close(1000);
-  await enqueue('two');
-  expect([steps, called]).toEqual([['one'], []]);
-  expect(await connection.keys('{docket}:job-errors:*')).toEqual([]);
-  stopping = new AbortController();
-  work(async () => undefined);
-  await expect.poll(() => steps.toSorted()).toEqual(['one', 'one', 'two']);
-});
-
-test('a job whose call has no answer is handed back when the process has to end', async () => {
-  await accept('hung');
-  const hang = Promise.withResolvers<void>();
-  const first = work(async () => {
-    await hang.promise;
-    return undefined;
-  });
-  await enqueue('hung');
-  await expect.poll(() => steps).toEqual(['hung']);
-  stopping.abort(new Stopping());
-  await first.close(100);
-  stopping = new AbortController();
-  work(async () => undefined);
-  // The lock of the first one would hold it for longer than this waits.
-  await expect.poll(() => steps).toEqual(['hung', 'hung']);
-  hang.resolve();
-});
-
-test('a run whose process died before it was queued is stepped; what waits for its time is left alone', async () => {
-  await accept('r1');
-  work(async () => 20_000);
-  sweep();
-  await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
-  await expect.poll(() => createDueStore(connection).overdue(0, 30_000)).toEqual([]);
-  expect(steps).toEqual(['r1']);
-});
-
-test('what a process with a clock far ahead planned is stepped when it is due', async () => {
-  await accept('r1');
-  const realNow = Date.now;
-  const ahead = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 3_600_000);
-  const first = work(async () => 200);
-  await enqueue('r1');
-  await expect.poll(() => connection.zcard(DELAYED)).toBe(1);
-  await first.close(1000);
-  ahead.mockRestore();
-  const before = steps.length;
-  work(async () => 200);
-  sweep();
-  await expect.poll(() => steps.length).toBeGreaterThan(before);
 });
 
 test('a sweep that fails, or a run that cannot be woken, is reported, and the others are woken', async () => {

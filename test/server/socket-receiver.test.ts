@@ -75,22 +75,6 @@ describe('an envelope', () => {
 });
 
 describe('the connections', () => {
-  test('that have been renewed are kept for what is in work on them', async () => {
-    const finish = Promise.withResolvers<void>();
-    const { slack, ana, lines } = await connected(async ({ ack }) => {
-      await finish.promise;
-      await ack();
-    });
-    const answer = ana.types('#docs', '/docs-export');
-    await slack.until(() => slack.sockets.envelopes.length === 1);
-    slack.sockets.disconnect('warning');
-    await slack.until(() => lines.filter(({ msg }) => msg === 'connected to Slack').length === 4);
-    // A round trip: what was hung up would be gone by now.
-    await fetch(slack.apiUrl);
-    finish.resolve();
-    expect(await answer).toMatchObject({ ok: true });
-  });
-
   test('that Slack refuses are reported with the fix, without the token, and asked for again', async () => {
     const slack = createStandInSlack({ transport: 'socket' });
     onTestFinished((await slack.listen()).close);

@@ -2,11 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mistakesIn } from '../../demo/slack/block-kit/check.ts';
 import { notifiedBy } from '../../demo/slack/notifies.ts';
-import { render } from '../../demo/slack/render.ts';
 import type { Block } from '../../demo/slack/workspace.ts';
 import {
-  chartBlock,
-  compose,
   contextBlock,
   fillLinks,
   layout,
@@ -14,7 +11,6 @@ import {
   type Message,
   message,
   type Part,
-  tableBlock,
   textOnly,
 } from '../../src/slack/blocks.ts';
 import { hostileText } from '../support/arbitraries.ts';
@@ -87,23 +83,6 @@ describe('small lines', () => {
   });
 });
 
-describe('a message of several parts', () => {
-  const chart = chartBlock({ title: 'Views', series: [{ name: 'People', values: [3] }], labels: ['Mon'] });
-  const table = (text: string) => tableBlock(['Page'], [[text]]);
-  const head = message([['Head & all']], [{ label: 'Go', action: 'a.b' }]);
-
-  test('has their blocks from above to below, and a text of its own', () => {
-    const built = compose(
-      [['3 views by ', { bold: 'people' }], ['<none> by AI']],
-      [head, chart, table('/a')],
-    );
-    expect(built.text).toBe('3 views by people\n&lt;none&gt; by AI');
-    expect(built.blocks).toEqual([...head.blocks, chart, table('/a')]);
-    expect(mistakesIn(built.blocks, 'message')).toEqual([]);
-    expect(textOnly(built)).toEqual({ text: built.text, blocks: [] });
-  });
-});
-
 describe('a link in a stored message', () => {
   const URL_OF_BUNDLE = 'https://bundles.example/b.zip?X-Signature=s3cret';
   const download = { label: 'Download', action: 'export.download', url: linkPlaceholder('run.1.0') };
@@ -143,35 +122,5 @@ describe('a link in a stored message', () => {
       message([['Ready & done']], [{ ...download, label: 'Get <it>', url: 'https://a.example/b' }]),
     );
     expect(text).toBe('Ready &amp; done\n<https://a.example/b|Get &lt;it&gt;>');
-  });
-});
-
-describe('a table', () => {
-  const reads = (block: object) =>
-    render({ text: '', blocks: [block as Block] }, { user: String, channel: String, group: String });
-
-  test('has cells of plain text, numbers to the right with separators, and no empty cell', () => {
-    const table = tableBlock(
-      ['Page', 'Views', ''],
-      [
-        ['/a *b*', 12480, ' \u{E0041} '],
-        ['', 0, '+3\nmore'],
-      ],
-    );
-    expect(mistakesIn([table], 'message')).toEqual([]);
-    expect(reads(table)).toBe('Page | Views | –\n/a *b* | 12,480 | –\n– | 0 | +3 more');
-    expect(table.column_settings).toEqual([{ is_wrapped: true }, { align: 'right' }, { is_wrapped: true }]);
-    expect(mistakesIn([tableBlock(['Page'], [])], 'message')).toEqual([]);
-  });
-
-  test('shows what others wrote as it is: it notifies nobody, and Slack takes it', () => {
-    const text = hostileText.map((all) => Array.from(all).slice(0, 300).join(''));
-    fc.assert(
-      fc.property(fc.array(fc.tuple(text, fc.nat()), { maxLength: 5 }), (rows) => {
-        const table = tableBlock(['Page', 'Views'], rows);
-        expect(mistakesIn([table], 'message')).toEqual([]);
-        expect(notifiedBy('', [table as unknown as Block])).toEqual([]);
-      }),
-    );
   });
 });

@@ -1,11 +1,9 @@
-import type { ModalView } from '@slack/types';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
 import { widerManifest } from '../../demo/test-support/bot.ts';
 import { createLog, type Log } from '../../src/runtime/log.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
-import { message } from '../../src/slack/blocks.ts';
 import { createSlackApi } from '../../src/slack/client.ts';
 import { lacksScope, SlackApiError } from '../../src/slack/errors.ts';
 import { uploadBytes } from '../../src/slack/web-calls.ts';
@@ -38,26 +36,6 @@ const failure = async (call: Promise<unknown>) => {
   const error = await errorOf(call);
   return error instanceof SlackApiError ? `${error.kind} ${error.code}` : error;
 };
-
-const inTime = () => false;
-
-const title = { type: 'plain_text', text: 'Docket' } as const;
-const dialog: ModalView = { type: 'modal', title, blocks: [{ type: 'divider' }] };
-
-test.each([
-  ['a full member', 'ana', {}, { fullMember: true, active: true }],
-  ['a guest', 'gus', {}, { fullMember: false, active: true }],
-  ['a guest of one channel', 'sue', {}, { fullMember: false, active: true }],
-  ['somebody of another organization', 'eve', {}, { fullMember: false, active: true }],
-  ['somebody who is deactivated', 'ana', { deleted: true }, { fullMember: false, active: false }],
-  ['a bot', 'ana', { isBot: true }, { fullMember: false, active: false }],
-] as const)('%s is known as one', async (_, name, change, expected) => {
-  const { slack, api } = await setting();
-  await api.identity();
-  const user = slack.workspace.users.find((candidate) => candidate.name === name);
-  Object.assign(user ?? {}, change);
-  expect(await api.person(slack.person(name).id)).toEqual({ id: slack.person(name).id, name, ...expected });
-});
 
 test('a colleague of our Enterprise Grid is known by their own id of it', async () => {
   const { slack, api } = await setting();
@@ -119,35 +97,6 @@ test('nobody is known before Slack named our own workspace: everybody would coun
   expect(await api.person('U0ANA')).toMatchObject({ fullMember: true });
 });
 
-test('the members of a user group; of one that does not exist, nothing', async () => {
-  const { slack, api, heard } = await setting();
-  expect(await api.groupMembers('S0DOCS')).toEqual(['U0ANA']);
-  expect(await api.groupMembers('S0NONE')).toBeUndefined();
-  expect(heard).toEqual([true, true]);
-  slack.wire.order('usergroups.users.list', { kind: 'answer', status: 503 });
-  expect(await failure(api.groupMembers('S0DOCS'))).toBe('unclear http_503');
-});
-
-test('whether people of other organizations are in a conversation, or invited', async () => {
-  const { slack, api } = await setting();
-  const shared = async (where: string) => (await api.channel(slack.channel(where).id)).shared;
-  expect(await shared('#docs')).toBe(false);
-  expect(await shared('#private')).toBe(false);
-  expect(await shared('ana+ben+docket')).toBe(false);
-  expect(await shared('#shared')).toBe(true);
-  slack.channel('#docs').pendingShared = true;
-  expect(await shared('#docs')).toBe(true);
-  expect(await failure(shared('#secret'))).toBe('place channel_not_found');
-});
-
-test('a modal may have a shorter time limit than other calls', async () => {
-  const { slack, api, heard } = await setting({ botUrl: 'http://127.0.0.1:9' });
-  await slack.person('ana').types('#docs', '/docs-export', { triggerId: 't1' });
-  slack.wire.order('views.open', { kind: 'hang', when: 'before' });
-  expect(await failure(api.openModal('t1', dialog, 20))).toBe('unclear TimeLimitError');
-  expect(heard).toEqual([false]);
-});
-
 test('public channels by their name; direct messages have none, and Slack is not asked', async () => {
   const { slack, api } = await setting();
   expect(await api.channelName(slack.channel('#docs').id)).toBe('docs');
@@ -158,40 +107,6 @@ test('public channels by their name; direct messages have none, and Slack is not
   const asked = slack.wire.calls.length;
   expect(await failure(api.channelName(slack.channel('@ana').id))).toBe('place no_public_name');
   expect(slack.wire.calls).toHaveLength(asked);
-});
-
-test('a reaction is added and taken away, and doing so again changes nothing', async () => {
-  const { slack, api, heard } = await setting();
-  const said = await slack.person('ana').says('#docs', 'hello');
-  const bot = slack.workspace.bot.userId;
-  await api.addReaction(said, 'eyes');
-  await api.addReaction(said, 'eyes');
-  expect(said.reactions).toEqual([{ name: 'eyes', users: [bot] }]);
-  await api.removeReaction(said, 'eyes');
-  await api.removeReaction(said, 'eyes');
-  expect(said.reactions).toEqual([]);
-  // Slack answered, though it refused.
-  expect(heard).toEqual([true, true, true, true]);
-});
-
-test('messages of ours are found by their mark, in a channel or a thread, over pages, since a time', async () => {
-  const clock = { ms: Date.UTC(2026, 8, 14, 9) };
-  const { slack, api } = await setting({ now: () => clock.ms });
-  const { id: channel } = slack.channel('#docs');
-  const root = await api.post({ channel }, message([['root']]), { key: 'root', hash: 'h0' }, inTime);
-  const inThread = { channel, threadTs: root.ts };
-  const said = await api.post(inThread, message([['reply']]), { key: 'reply', hash: 'h1' }, inTime);
-  clock.ms += 600_000;
-  for (let others = 0; others < 250; others += 1) await slack.person('ana').says('#docs', 'hello');
-  const later = await api.post({ channel }, message([['later']]), { key: 'later', hash: 'h2' }, inTime);
-  const first = await api.findMessage('root', { channel }, 0);
-  const second = await api.findMessage('root', { channel }, 0, first.nextCursor);
-  expect([first.found, second.found]).toEqual([undefined, { ...root, hash: 'h0' }]);
-  expect(second.nextCursor).toBeUndefined();
-  const { found } = await api.findMessage('later', { channel }, clock.ms);
-  expect(found).toEqual({ ...later, hash: 'h2' });
-  const thread = await api.findMessage('reply', inThread, 0);
-  expect(thread.found).toEqual({ ...said, hash: 'h1' });
 });
 
 const csv = Buffer.from('path,people\n/a,3\n');
@@ -221,27 +136,6 @@ test('a file is uploaded in steps, each made once, and is known once Slack has s
     'files.info',
   ]);
   expect(logged.join('')).not.toContain(new URL(uploadUrl).pathname);
-});
-
-test('files that are switched off are told from a missing scope, which counts as a working token', async () => {
-  const { slack, api } = await setting({ refuses: { files: 'disabled' } });
-  const begin = () => api.getUploadAddress({ filename: 'a.png', bytes: 3 });
-  expect(await failure(begin())).toBe('refused file_uploads_disabled');
-  const channel = slack.channel('#docs').id;
-  slack.refuses.files = 'scope';
-  for (const call of [
-    begin,
-    () => api.completeUpload({ fileId: 'F0A', title: 'A', channel, threadTs: '1700000000.000100' }),
-    () => api.fileInfo('F0A'),
-  ]) {
-    const error = await errorOf(call());
-    expect(lacksScope(error)).toBe(true);
-    expect(error).toMatchObject({ needed: expect.stringMatching(/^files:(read|write)$/) });
-  }
-  expect(api.refusedForMs()).toBe(0);
-  const full = { ok: false, error: 'storage_limit_reached' };
-  slack.wire.order('files.getUploadURLExternal', { kind: 'answer', status: 200, body: full });
-  expect(await failure(begin())).toBe('refused storage_limit_reached');
 });
 
 test('bytes that may have arrived are told from those that did not, never with the address', async () => {

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { chartBlock, compose, message } from '../../src/slack/blocks.ts';
 import { keys } from '../../src/store/keys.ts';
 import { redisForTests } from '../support/redis.ts';
-import { createDeliveryWorld } from '../support/slack/world.ts';
+import { anOutbox, createDeliveryWorld } from '../support/slack/world.ts';
 import { noteDelivery } from '../support/store/builders.ts';
 
 const redis = redisForTests();
@@ -78,17 +79,6 @@ test('a post that was refused, with none before it in doubt, is made without a s
   expect([texts(), calls('conversations.history')]).toEqual([['second'], 0]);
 });
 
-test('a search continues after the pages that it has read', async () => {
-  const { slack, want, deliver, deliverUntilIdle, texts, calls } = await open();
-  slack.wire.order('chat.postMessage', lost);
-  await want('card');
-  await deliver('card');
-  for (let others = 0; others < 450; others += 1) await slack.person('ana').says('#docs', 'hello');
-  await deliverUntilIdle('card');
-  expect(texts().filter((text) => text === 'card')).toHaveLength(1);
-  expect(calls('conversations.history')).toBe(3);
-});
-
 test('a post into a channel is known as ours before the call, and by its place after it; one in a thread is not', async () => {
   const { slack, want, deliver, deliverUntilIdle } = await open();
   const channel = slack.channel('#docs').id;
@@ -105,29 +95,19 @@ test('a post into a channel is known as ours before the call, and by its place a
   expect(await known()).toEqual([[], [found?.ts]]);
 });
 
-test('while the token is refused, all messages wait for one call; when it works again, all are posted', async () => {
-  const clock = { aheadMs: 0 };
-  const { slack, want, deliver, deliverUntilIdle, texts } = await open(clock);
-  const names = Array.from({ length: 20 }, (_, index) => `m${index}`);
-  for (const key of names) await want(key);
-  await want('first');
-  await deliverUntilIdle('first');
-  /** Lets the longest pause pass that any of them wants. */
-  const deliverAll = async () => {
-    const delivered = await Promise.all(names.map((key) => deliver(key)));
-    clock.aheadMs += Math.max(...delivered.map((inMs = 0) => inMs));
-    return delivered;
-  };
-  const { bot } = slack.tokens;
-  slack.tokens.bot = 'xoxb-another';
-  const before = slack.wire.calls.length;
-  await deliver('m0');
-  const untilMs = clock.aheadMs + 300_000;
-  while (clock.aheadMs < untilMs) await deliverAll();
-  // At first, then after 1, 2, 4, 8 and 16 s, then every 30 s.
-  expect(slack.wire.calls.length - before).toBeLessThanOrEqual(16);
-  slack.tokens.bot = bot;
-  // Those that stand in line for a post wait by the clock of Redis.
-  await expect.poll(deliverAll).toEqual(names.map(() => undefined));
-  expect(texts().toSorted()).toEqual([...names, 'first'].toSorted());
-});
+test.each(['before', 'after'] as const)(
+  'a fallback whose answer was lost, %s it took effect, is posted once',
+  async (when) => {
+    const { slack, deliverUntilIdle } = await open();
+    slack.refuses.charts = true;
+    const chart = chartBlock({ title: 'A', series: [{ name: 'A', values: [3] }], labels: ['Mon'] });
+    const forms = { message: compose([['A']], [chart]), fallback: message([['Mon: 3']]) };
+    const place = { channel: slack.channel('#docs').id };
+    await anOutbox(redis.client).publish('T0ACME', { key: 'm1', place, kind: 'state', ...forms }, 1);
+    slack.wire.onCall(({ n }, phase) => {
+      if (n === 1 && phase === 'after') slack.wire.order('chat.postMessage', { kind: 'reset', when });
+    });
+    await deliverUntilIdle('m1');
+    expect(slack.messages.map((one) => slack.read(one))).toEqual(['Mon: 3']);
+  },
+);

@@ -1,10 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
-import { Stopping } from '../../src/runtime/stopping.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
 import { createDelivery, type Deliver } from '../../src/slack/delivery.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
-import { keys } from '../../src/store/keys.ts';
 import { createMessageStore, type WantedMessage } from '../../src/store/messages.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { createThreadStore } from '../../src/store/threads.ts';
@@ -154,15 +152,4 @@ test('progress that was overtaken while it waited is skipped, and the last is sh
   }
   await want('run', 'state', 'Done');
   expect(await afterEdits(2, ['run'])).toEqual(['Done']);
-});
-
-test('a post that a process did not begin any more, since it is to stop, is made at once by the next one', async () => {
-  await want('new', 'state');
-  await redis.client.del(keys.rateLimit('post:C0DOCS'));
-  notBegun = new Stopping();
-  await expect(deliver('new')).rejects.toThrow(Stopping);
-  notBegun = undefined;
-  await redis.client.del(keys.rateLimit('post:C0DOCS'));
-  expect(await deliver('new')).toBeUndefined();
-  expect(told).toEqual(['new: new']);
 });

@@ -1,60 +1,20 @@
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
-import type { SlackApi } from '../../src/slack/client.ts';
 import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
 import {
   createChannels,
   createConversationReaders,
-  createIdentity,
   createNames,
   NamesUnknown,
 } from '../../src/slack/lookups.ts';
-import { createSlackLogger } from '../../src/slack/web-calls.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { redisForTests } from '../support/redis.ts';
 
-const [WARN, ERROR] = [40, 50];
 const lasting: SlackErrorKind[] = ['place', 'missing', 'refused', 'blocks'];
 const passing: SlackErrorKind[] = ['limited', 'unreachable', 'unclear', 'token'];
 const failing = (kind: SlackErrorKind) => async () => {
   throw new SlackApiError(kind, 'users.info', 'some_code');
 };
-
-describe('the identity of the bot', () => {
-  function aLog() {
-    const levels: number[] = [];
-    const write = (line: string) => void levels.push(JSON.parse(line).level);
-    return { log: createLog('warn', [], { write }), levels };
-  }
-
-  test.each<[SlackErrorKind, number]>([
-    ['unreachable', WARN],
-    ['limited', WARN],
-    ['token', ERROR],
-  ])('is asked for until Slack tells it; a failure of kind %s has level %i', async (kind, level) => {
-    const { log, levels } = aLog();
-    const told = Promise.withResolvers<void>();
-    const identity = { teamId: 'T0ACME', botUserId: 'U0BOT', botId: 'B0', url: 'https://acme.example/' };
-    const slack = {
-      async identity() {
-        if (levels.length < 2) throw new SlackApiError(kind, 'auth.test', kind);
-        told.resolve();
-        return identity;
-      },
-    } as Partial<SlackApi> as SlackApi;
-    const keeper = createIdentity(slack, { retryMinMs: 1, retryMaxMs: 1 }, log);
-    onTestFinished(() => keeper.stop());
-    await keeper.start();
-    await told.promise;
-    expect(levels).toEqual([level, level]);
-  });
-
-  test("what Slack's packages call an error is left to the caller", () => {
-    const { log, levels } = aLog();
-    createSlackLogger(log).error('An unhandled error occurred', new Error('x'));
-    expect(levels).toEqual([WARN]);
-  });
-});
 
 describe('facts about channels', () => {
   const redis = redisForTests();

@@ -34,8 +34,6 @@ async function recordBuilt(): Promise<Pattern[]> {
     },
   });
   for (const file of sources) await import(join(root, file));
-  const { bindForTest } = await import('./commands/bind.ts');
-  bindForTest();
   return built;
 }
 

@@ -122,7 +122,7 @@ async function followTyped(
 const MAX_LINES = 15;
 
 /** Returns the followed threads that this person may see; with `project`, only those of that project. */
-export async function listThreads(
+async function listThreads(
   { project }: { project: string | undefined },
   caller: Caller,
   tools: CommandTools,

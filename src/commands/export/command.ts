@@ -156,7 +156,7 @@ async function start(
 }
 
 /** Running exports: the person's own, and those whose threads they can read from here. */
-export async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
+async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
   const some = await tools.intake.read(caller, ({ runs }) => someExports(caller.teamId, caller, runs));
   const { lines } = await runningExports(some, caller, tools, MAX_LINES);
   const none = ['No export that you can see here is running. Start one with ', { code: '/docs-export' }, '.'];

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { sendModal, sendModalView } from '../../../src/commands/agent/shortcut.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aCaller, ben, noDetails } from '../../support/commands/builders.ts';
+import { aCaller, noDetails } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 
@@ -60,18 +60,5 @@ describe('submitted', () => {
       .initial_value;
     await submit({ thread: thread.id, text: cutInside }, aCaller({ requestId: 'view V2' }));
     expect(await world.inbox(thread)).toMatchObject([{}, { text: cutInside }]);
-  });
-
-  test('for a thread that ended, went, or is not to be seen sends nothing', async () => {
-    const text = 'That job is no longer followed, so nothing was sent.';
-    const refuses = async (thread: string, caller = aCaller()) =>
-      expect(await submit({ thread, text: 'Go' }, caller)).toMatchObject({ message: { text } });
-    await refuses((await world.followed(aThread({ state: 'ended' }))).id);
-    await refuses('nobody');
-    const asked = { channel: 'C0OPS', joinable: true, isPublic: false };
-    const place = { channel: 'C0OPS', rootTs: '1.1' };
-    const hidden = await world.followed(aThread({ id: 'hidden', asked, place }));
-    await refuses(hidden.id, aCaller({ user: ben, requestId: 'view V2' }));
-    expect(await world.inbox(hidden)).toEqual([]);
   });
 });

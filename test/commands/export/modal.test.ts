@@ -1,23 +1,14 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
-import {
-  exportModal,
-  exportModalView,
-  settingsButton,
-  settingsView,
-  watchModal,
-} from '../../../src/commands/export/modal.ts';
+import { exportModal, exportModalView, settingsView } from '../../../src/commands/export/modal.ts';
 import type { ModalValues } from '../../../src/commands/registry.ts';
-import { runButtonValue } from '../../../src/jobs/export/progress-view.ts';
-import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
-import { relink } from '../../../src/jobs/export/transitions.ts';
 import type { Project } from '../../../src/projects.ts';
 import { SLACK_LIMITS } from '../../../src/slack/limits.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aCaller, acme, aProject, ben, beta, noDetails } from '../../support/commands/builders.ts';
+import { aCaller, acme, aProject, beta, noDetails } from '../../support/commands/builders.ts';
 import { createCommandWorld } from '../../support/commands/world.ts';
-import { anEnding, aRun, ended } from '../../support/jobs/export/builders.ts';
+import { anEnding, ended } from '../../support/jobs/export/builders.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
@@ -84,35 +75,4 @@ test.each([
     for (const reader of ['1.2', '1.1'] as const)
       expect(parse(JSON.parse(text), { version: reader })).toEqual({ staticExport: meant });
   }
-});
-
-test('while a further link is made, the settings of one for one person open to nobody else', async () => {
-  const world = createCommandWorld(redis);
-  const done = ended({ ...anEnding.done, privately: true } as typeof anEnding.done, { rev: 1 });
-  const run = await world.given(relink(done, NOW_MS));
-  await world.links.put('run.1.0.0', ADDRESS, Date.now() + 60_000);
-  for (const user of [ben, aCaller().user])
-    await settingsButton.run(JSON.parse(runButtonValue(run)), aCaller({ user }), world.tools);
-  expect(world.opened).toHaveLength(1);
-  expect(world.audited).toEqual([{ subject: 'docs.acme.com', job: run.jobId, result: 'shown' }]);
-});
-
-test('two people who enter different job ids at once: one counts, and the other is told who', async () => {
-  const world = createCommandWorld(redis, { projects: [acme] });
-  const question: Partial<ExportRun> = { state: 'unknown', jobId: undefined, startedAtMs: undefined };
-  const run = await world.given(aRun({ rev: 1, project: 'acme', ...question }));
-  const submit = (job: string, user = ben) =>
-    watchModal.submit({ job }, aCaller({ requestId: `1.9.${user.name}`, user }), world.tools, {
-      ticked: {},
-      about: runButtonValue(run),
-    });
-  const cleo = { id: 'U0CLEO', name: 'cleo', fullMember: true };
-  const results = await Promise.all([submit('se_1'), submit('se_2', cleo)]);
-  const { jobId, answer } = (await world.runs.load(run.id, exportRun)) ?? {};
-  const told = {
-    kind: 'message',
-    message: expect.objectContaining({ text: `${answer?.by} already found it.` }),
-  };
-  expect(results).toEqual(jobId === 'se_1' ? [{ kind: 'closed' }, told] : [told, { kind: 'closed' }]);
-  expect(world.audited).toHaveLength(1);
 });

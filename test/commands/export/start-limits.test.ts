@@ -56,13 +56,6 @@ test('one person has so many exports at once, wherever they asked for them', asy
   expect(await starts(byBen())).toBe('accepted');
 });
 
-test('the refusal shows the way to the oldest of them, and leaves an audit line', async () => {
-  for (let time = 0; time < 2; time += 1) await starts();
-  const refused = await types('x', asks()).catch((e) => e.reply);
-  expect(JSON.stringify(refused)).toContain('https://acme.example/archives/C0DOCS/p1789914659000100');
-  expect(world.audited).toEqual([{ subject: 'docs.acme.com (x)', result: 'refused: too many at once' }]);
-});
-
 test('in one channel run so many, whoever asked for them', async () => {
   world = limitedTo({ exportsPerPerson: 1, exportsPerChannel: 2 });
   await starts();
@@ -79,13 +72,6 @@ test('those who ask at once, in several processes, get no more than there are', 
   );
   expect(answers.filter((answer) => answer === 'accepted')).toHaveLength(2);
   expect(await running()).toHaveLength(2);
-});
-
-test('what runs already says so, also to somebody who has as many as may be', async () => {
-  await types('1', byBen());
-  for (let time = 0; time < 2; time += 1) await starts();
-  const told = await types('1', asks());
-  expect(told?.text).toMatch(/^docs\.acme\.com.* is already being exported/);
 });
 
 test.each<[string, (run: ExportRun) => Promise<unknown>]>([
@@ -131,10 +117,4 @@ test.each<[string, Partial<ExportRun>]>([
   await saved(first as ExportRun, endRun(first as ExportRun, { kind: 'lost' }, NOW_MS));
   expect(await click(action, run, asks())).toBe('accepted');
   expect(await starts()).toBe(MINE);
-});
-
-test('what starts nothing is not refused: a new link, another look', async () => {
-  const run = await world.given(aRun({ rev: 1, state: 'ended', ending: anEnding.gaveUp }));
-  for (let time = 0; time < 2; time += 1) await starts();
-  expect(await click(exportActions.checkNow, run, asks())).toBe('accepted');
 });

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
-import {
-  analyticsLimit,
-  figuresJob,
-  requestReaders,
-  withPart,
-} from '../../../src/jobs/digest/figures/job.ts';
+import { figuresJob, requestReaders, withPart } from '../../../src/jobs/digest/figures/job.ts';
 import {
   collectFigures,
   type FiguresRun,
@@ -13,7 +8,7 @@ import {
   newFiguresRun,
   rangeKey,
 } from '../../../src/jobs/digest/figures/record.ts';
-import { addCounts, comparePages, type DayRange } from '../../../src/jobs/digest/model.ts';
+import { comparePages, type DayRange } from '../../../src/jobs/digest/model.ts';
 import { spansOf } from '../../../src/jobs/digest/weeks.ts';
 import { type DigestWorld, digestWorld } from '../../support/jobs/digest/world.ts';
 import { redisForTests } from '../../support/redis.ts';
@@ -56,36 +51,6 @@ const pagesOf = async ({ context }: DigestWorld, run: FiguresRun) =>
     .toSorted((one, other) => (one.path < other.path ? -1 : 1));
 
 describe('collecting the figures of a week', () => {
-  test('has each day and page as the platform has them, and asks for nothing in vain', async () => {
-    const world = await digestWorld(redis.client, MONDAY, { platform: { pages: 2000 } });
-    const run = await collect(world, weekly());
-    expect(run).toMatchObject({ state: 'ended', pages: { state: 'complete' }, requests: 7 + 8 });
-    const { totals, views } = world.platform.views.between(range.from, range.to);
-    expect(addCounts(run.spans.flatMap(({ counts }) => counts ?? []))).toEqual({
-      human: totals.human,
-      ai: totals.ai,
-    });
-    const pages = views.map(({ path, human, ai }) => ({ path, human, ai }));
-    expect(await pagesOf(world, run)).toEqual(
-      pages.toSorted((one, other) => (one.path < other.path ? -1 : 1)),
-    );
-    expect(world.platform.analyticsRequests().views).toBe(run.requests);
-    const { keyId = '' } = world.context.docs('acme') ?? {};
-    const limit = analyticsLimit(keyId, 10_000);
-    expect((await world.context.rateLimiter.usage(limit)).used).toBe(run.requests);
-  });
-
-  test('leaves a fifth of the hourly limit to people who ask, who go first', async () => {
-    const world = await digestWorld(redis.client, MONDAY, { context: { limits: { analyticsPerHour: 10 } } });
-    const run = await collect(world, weekly(), 60_000);
-    expect(run.requests).toBe(8);
-    expect(run.limitedUntilMs).toBeGreaterThan(MONDAY + HOUR_MS / 2);
-    expect(run.limitedUntilMs).toBeLessThanOrEqual(MONDAY + HOUR_MS + 60_000);
-    const today = { from: '2026-09-21', to: '2026-09-22' };
-    const urgent = weekly({ range: today, urgent: true, pages: false, maxRequests: 15 });
-    expect((await collect(world, urgent, 1000)).state).toBe('ended');
-  });
-
   test('collects again what was not final, or failed; else once', async () => {
     const world = await digestWorld(redis.client, MONDAY);
     const ends = async (wantedRange: DayRange, changes: Partial<FiguresRun> = {}) => {

@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
 import { pagesCsv } from '../../../src/jobs/digest/edition/files.ts';
 import { comparePages, type PageCounts } from '../../../src/jobs/digest/model.ts';
-import { SlackApiError } from '../../../src/slack/errors.ts';
-import { post, setUp, textOf, weekly } from '../../support/jobs/digest/editions.ts';
-import { redisForTests } from '../../support/redis.ts';
-
-const redis = redisForTests();
 
 const page = (path: string, human: number, ai = 0): PageCounts => ({ path, human, ai });
 const HEADER = '\uFEFFpath,people,ai,total,people_before,ai_before,total_before,change';
@@ -44,43 +39,4 @@ test.each([
   ['', '""'],
 ])('%j is harmless in a spreadsheet', async (path, cell) => {
   expect((await linesOf([page(path, 1)]))[1]).toBe(`${cell},1,0,1,,,,`);
-});
-
-test('a completion without an answer is looked up, and made again only where it did not happen', async () => {
-  for (const happened of [true, false]) {
-    await redis.client.flushall();
-    const { shown, world } = await setUp(redis.client);
-    const { completeUpload } = world.context.slack;
-    let failures = 1;
-    Object.assign(world.context.slack, {
-      async completeUpload(file: Parameters<typeof completeUpload>[0]) {
-        if (happened || failures === 0) await completeUpload(file);
-        if (failures === 0) return;
-        failures -= 1;
-        throw new SlackApiError('unclear', 'files.completeUploadExternal', 'timeout');
-      },
-    });
-    const run = await post(world, weekly());
-    expect(run.csv).toMatchObject({ state: 'done' });
-    expect(shown.files.flatMap(({ completed }) => completed)).toHaveLength(1);
-  }
-});
-
-test('a digest says when the list of pages does not add up to the totals', async () => {
-  const { shown, world } = await setUp(redis.client);
-  const { context } = world;
-  const docs = context.docs('acme');
-  if (docs === undefined) throw new Error('no client');
-  const short = {
-    ...docs,
-    async getPageViews(...args: Parameters<typeof docs.getPageViews>) {
-      const answer = await docs.getPageViews(...args);
-      return { ...answer, views: answer.views.slice(1) };
-    },
-  };
-  Object.assign(context, { docs: () => short });
-  const run = await post(world, weekly());
-  expect(textOf(shown, `${run.id}.pages`)).toMatch(
-    /The list of pages adds up to [\d,]+ of [\d,]+ views.*The list of pages of the days before adds up to [\d,]+ of [\d,]+ views, so changes of pages may be wrong/,
-  );
 });

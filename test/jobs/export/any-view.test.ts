@@ -4,13 +4,7 @@ import { checkMessageBlocks, mistakesIn } from '../../../demo/slack/block-kit/ch
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { exportLine, noPlaceMessage, runningMessage } from '../../../src/jobs/export/progress-view.ts';
-import {
-  type ExportRun,
-  exportActions,
-  linkButton,
-  runButton,
-  useDomain,
-} from '../../../src/jobs/export/record.ts';
+import { type ExportRun, linkButton } from '../../../src/jobs/export/record.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
 import { fillLinks, linkPlaceholder, type Message, message } from '../../../src/slack/blocks.ts';
 import { hostileText, slackCode } from '../../support/arbitraries.ts';
@@ -23,18 +17,6 @@ import { buttonsIn, menuButtonsIn, withoutIsolates } from '../../support/slack/r
 const LINK = linkPlaceholder('');
 
 describe('whatever a record holds', () => {
-  const runButtons: string[] = [
-    exportActions.startAgain,
-    exportActions.watchIt,
-    exportActions.leave,
-    exportActions.tryAgain,
-    exportActions.checkNow,
-    exportActions.newLink,
-    exportActions.notify,
-    exportActions.refresh,
-    exportActions.settings,
-    exportActions.ownLink,
-  ];
   const everyMessage = (run: ExportRun, code: string) => [
     ...exportMessages(run),
     { key: 'running', message: runningMessage(run, NOW_MS, { thread: THREAD, mayFollow: true }, REQUEST) },
@@ -113,50 +95,6 @@ describe('whatever a record holds', () => {
       expect(withoutIsolates(text).replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u);
       expect(text.split('\n').length).toBeLessThanOrEqual(3);
     });
-  });
-
-  test('every button of a run carries what its listener understands, and Slack takes it', () => {
-    always(({ message: { blocks } }, run) => {
-      for (const { action_id: action, value, url } of buttonsIn(blocks)) {
-        if (action === exportActions.startAnother) {
-          expect(useDomain.parse(JSON.parse(value ?? '')).request).toBe(REQUEST);
-          continue;
-        }
-        if (!runButtons.includes(action)) {
-          expect(value).toBeUndefined();
-          expect(url).toMatch(/^(?:docket-link:|https:)/);
-          continue;
-        }
-        expect(value?.length).toBeLessThanOrEqual(2000);
-        const { run: id, attempt, resumed } = runButton.parse(JSON.parse(value ?? ''));
-        expect({ id, attempt, resumed }).toEqual({ id: run.id, attempt: run.attempt, resumed: run.resumed });
-      }
-      for (const { action_id: action, value = '' } of menuButtonsIn(blocks)) {
-        expect(runButtons).toContain(action);
-        expect(runButton.parse(JSON.parse(value)).run).toBe(run.id);
-      }
-    });
-  });
-
-  test('no percentage is shown that the platform did not report', () => {
-    const silent = anyRun.map((run) => ({
-      ...run,
-      snapshots: run.snapshots.map(({ atMs }) => ({ atMs })),
-      domain: 'docs.acme.com',
-      project: 'default',
-      requester: { id: 'U0ANA', name: 'ana' },
-    }));
-    fc.assert(
-      fc.property(silent, (run) => {
-        const { progressText, status, answer, version, paths, ending, ...rest } = run;
-        const words = { ...rest, jobId: 'se_1', ...(ending?.kind === 'done' && { ending }) };
-        for (const { message } of [
-          ...exportMessages(words),
-          { message: runningMessage(words, NOW_MS, { thread: THREAD, mayFollow: true }, REQUEST) },
-        ])
-          expect(message.text).not.toMatch(/%|[▰▱]/);
-      }),
-    );
   });
 });
 

@@ -1,10 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
+import type { DocsApi } from '../../../src/docs-api/client.ts';
+import { DocsApiError, type DocsApiErrorKind } from '../../../src/docs-api/errors.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
 import { transitions } from '../../../src/jobs/export/transitions.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { anExportJob } from '../../support/jobs/export/builders.ts';
-import { createExportWorld, failing, HOUR_MS } from '../../support/jobs/export/world.ts';
+import { createExportWorld, HOUR_MS } from '../../support/jobs/export/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
@@ -20,6 +22,12 @@ const answersLate = (run: ExportRun, { callOnce }: JobContext) =>
   callOnce(run, 'start.1', 1000, async () => anExportJob({ jobId: 'se_late' }));
 const TEXT =
   "It was unclear whether the export of docs.acme.com had started. It had: the platform's answer came late.";
+
+/** A call that the platform refuses. */
+const refusing = (kind: DocsApiErrorKind, retryAfterMs?: number) => async () => {
+  const more = { happened: 'no', what: 'failed', ...(retryAfterMs && { retryAfterMs }) } as const;
+  throw new DocsApiError('getExport', kind, more);
+};
 
 async function expectWatched(run: ExportRun) {
   expect(await world.stored(run)).toMatchObject({ state: 'watching', jobId: 'se_late' });
@@ -70,6 +78,22 @@ test('[Start again] starts nothing if the answer to the first start has come', a
 
 test('a platform that refuses to answer for a running job does not say that the job is gone', async () => {
   const run = await world.given({ state: 'watching' });
-  await world.step(run, world.contextWith({ getExport: failing('bad_request') }));
+  await world.step(run, world.contextWith({ getExport: refusing('bad_request') }));
   expect(await world.stored(run)).toMatchObject({ state: 'ended', ending: { kind: 'gaveUp' } });
+});
+
+test("at the platform's limit no other run polls with the same key, and none counts it as its own failure", async () => {
+  const polled: string[] = [];
+  const getExport: DocsApi['getExport'] = async ({ jobId }) => {
+    polled.push(jobId);
+    return refusing('rate_limited', 600_000)();
+  };
+  const context = world.contextWith({ getExport, keyId: 'k1' });
+  const given = (id: string) => world.given({ id, jobId: id, claim: id });
+  const [first, other] = [await given('a'), await given('b')];
+  for (const run of [first, other]) expect(await world.step(run, context)).toBeGreaterThan(0);
+  expect(polled).toEqual(['a']);
+  const limit = { kind: 'limit', nextMs: NOW_MS + 600_000 };
+  expect((await world.stored(first))?.pollFailure).toMatchObject(limit);
+  expect((await world.stored(other))?.pollFailure).toBeUndefined();
 });

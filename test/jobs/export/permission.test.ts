@@ -61,21 +61,6 @@ test('it waits while Slack does not tell, and starts once it does', async () => 
   expect(starts).toBe(1);
 });
 
-test('one that was started before is found all the same', async () => {
-  const run = await waited();
-  const allowed = contextWith({ kind: 'allowed', person });
-  // The process dies before it saves what came of the start.
-  await world
-    .step(run, {
-      ...allowed,
-      runs: { ...world.runs, saveStep: () => Promise.reject(new Error('killed')) },
-    })
-    .catch(() => {});
-  await world.step(run, contextWith(refused));
-  expect(starts).toBe(1);
-  expect((await world.stored(run))?.state).toBe('watching');
-});
-
 test.each<[string, PermissionResult, number, string | undefined]>([
   [
     'is sent while they may',

@@ -196,12 +196,6 @@ describe('a second Docket on the same folder', () => {
   });
 });
 
-test('without a server on the PATH the error names the fix', async () => {
-  const error = await start({ searchPath: `${base}:/nowhere` }).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(OperatorError);
-  expect(String(error)).toMatch(/REDIS_URL.*apt-get install redis-server.*brew install redis/);
-});
-
 test('a Redis that cannot start is reported with its own words, and the folder is free again', async () => {
   const first = await start();
   await clientOf(first).set('run', 'accepted');

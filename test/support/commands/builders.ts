@@ -1,15 +1,6 @@
-import { z } from 'zod';
-import { defineCommand, optional, type SlashCommand, subcommand } from '../../../src/commands/command.ts';
 import type { Caller } from '../../../src/commands/intake.ts';
-import {
-  defineButton,
-  type EventListener,
-  type MessageShortcut,
-  type Modal,
-  type ModalDetails,
-} from '../../../src/commands/registry.ts';
+import type { ModalDetails } from '../../../src/commands/registry.ts';
 import type { Project } from '../../../src/projects.ts';
-import { type Message, message } from '../../../src/slack/blocks.ts';
 
 /** Ana, in a public channel. */
 export const aCaller = (changes: Partial<Caller> = {}): Caller => ({
@@ -42,8 +33,6 @@ export const beta = aProject({ name: 'beta', domains: ['docs.beta.io'], channels
 
 export const origin = { channel: { id: 'C0DOCS', name: 'docs' }, responseUrl: 'https://hooks.example/1' };
 export const ana = { id: 'U0ANA', name: 'Ana', fullMember: true, active: true };
-export const done = message([['Done']]);
-
 /** A submitted modal without checkboxes, about nothing in particular. */
 export const noDetails: ModalDetails = { ticked: {}, about: undefined };
 
@@ -57,52 +46,3 @@ export const typedByAna = {
   trigger_id: '1.2.a',
   response_url: 'https://hooks.example/1',
 };
-
-/** Returns a `run` that answers with this, and how often it ran. */
-export function counted<T>(answer: T) {
-  let times = 0;
-  const run = async () => {
-    times += 1;
-    return answer;
-  };
-  return { run, ran: () => times };
-}
-
-/** A command that takes whatever is typed after it. */
-export const aCommand = ({
-  summary = 'Tests.',
-  run = async () => done,
-}: Partial<Pick<SlashCommand, 'summary' | 'run'>> = {}) =>
-  defineCommand({
-    name: '/docs-test',
-    summary,
-    may: 'export',
-    subcommands: [
-      subcommand({
-        args: { text: optional('text', '[domain]') },
-        flags: {},
-        summary: 'Test',
-        example: '/docs-test docs.acme.com',
-        run: ({ text = '' }, caller, tools) => run(text, caller, tools),
-      }),
-    ],
-  });
-export const aButton = (action = 'test.go', run: () => Promise<Message | undefined> = async () => done) =>
-  defineButton({ action, may: 'export', value: z.object({ v: z.literal(1) }), run });
-
-export const aShortcut = (
-  run: MessageShortcut['run'] = async () => done,
-  callback = 'test.message',
-): MessageShortcut => ({ callbackId: callback, may: 'agent', run });
-
-export const aModal = (
-  submit: Modal['submit'] = async () => ({ kind: 'closed' }),
-  callback = 'test.dialog',
-): Modal => ({ callbackId: callback, may: 'export', submit });
-
-/** A listener that keeps what it is given, or rejects. */
-export const anEventListener = (event: string, handle: EventListener['handle']): EventListener => ({
-  event,
-  subscriptions: {},
-  handle,
-});

@@ -5,7 +5,7 @@ import { createStandInSlack } from '../../../demo/slack/slack.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createSlackApi } from '../../../src/slack/client.ts';
 import { createDelivery } from '../../../src/slack/delivery.ts';
-import { createOutbox, type Outbox, type OutboxParts } from '../../../src/slack/outbox.ts';
+import { createOutbox, type Outbox } from '../../../src/slack/outbox.ts';
 import { createMessageStore, type WantedMessage } from '../../../src/store/messages.ts';
 import { createRateLimitStore } from '../../../src/store/rate-limit.ts';
 import { createThreadStore } from '../../../src/store/threads.ts';
@@ -113,5 +113,5 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
 }
 
 /** An outbox with real stores; what is published is delivered by nobody. */
-export const anOutbox = (redis: Redis, wake: OutboxParts['wake'] = async () => {}): Outbox =>
-  createOutbox({ messages: createMessageStore(redis), wake });
+export const anOutbox = (redis: Redis): Outbox =>
+  createOutbox({ messages: createMessageStore(redis), wake: async () => {} });

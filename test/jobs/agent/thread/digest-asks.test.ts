@@ -21,23 +21,11 @@ const asked = (
 const lines = (thread: ThreadRun) =>
   threadMessages(thread, 'https://acme.example/').filter(({ key }) => key.includes('.ask.'));
 
-test('one line under the digest, with the way to the thread', () => {
-  const [line, ...others] = lines(asked());
-  expect(others).toEqual([]);
-  expect(line).toMatchObject({ place: { under: `${anAsk().origin?.digest}.digest` }, kind: 'state' });
-  expect(line?.message.text).toBe('The docs agent was asked about /guides/sso.\nAsked by Ana');
-  expect(JSON.stringify(line?.message.blocks)).toContain('"text":"Open thread"');
-});
-
 test('is not linked where readers of the digest may not go', () => {
   const conversation = { channel: 'C0OPS', joinable: true, isPublic: false };
   const hidden = asked({ asked: conversation, place: { channel: 'C0OPS', rootTs: '1.1' } });
   for (const thread of [hidden, asked({ inDirectMessage: true })])
     expect(JSON.stringify(lines(thread))).not.toContain('Open thread');
-});
-
-test('nothing before its thread has a card', () => {
-  expect(lines(asked({ state: 'postingCard', place: undefined }))).toEqual([]);
 });
 
 test.each<[string, Instruction['state'], Partial<ThreadRun>, boolean]>([

@@ -1,107 +1,13 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { DocsApiError, type DocsApiErrorKind } from '../../../../src/docs-api/errors.ts';
-import type { AgentJob } from '../../../../src/docs-api/schemas.ts';
-import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
-import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { expect, test } from 'vitest';
 import type { PermissionResult } from '../../../../src/policy.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction, aRound } from '../../../support/jobs/agent/builders.ts';
-import { ana, ben, clicks, outcomesOf, wrote } from '../../../support/jobs/agent/events.ts';
+import { anInstruction } from '../../../support/jobs/agent/builders.ts';
+import { ana, ben, outcomesOf, wrote } from '../../../support/jobs/agent/events.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 
 let world: AgentWorld;
 onFreshWorlds((fresh) => {
   world = fresh;
-});
-
-const refused = (kind: DocsApiErrorKind, operation: 'sendFollowUp' | 'getAgentJob' = 'sendFollowUp') =>
-  new DocsApiError(operation, kind, { happened: 'no', what: 'refused' });
-const refusesSends = (error: DocsApiError) => {
-  world.docs.sendFollowUp = () => Promise.reject(error);
-};
-
-test('a thread that another process saved meanwhile is stepped again, with the same events', async () => {
-  await world.follows();
-  const { mode } = await world.thread();
-  await world.receives(clicks(ana, 'onlyMentioned'));
-  const woken: string[] = [];
-  world.context.wake = async ({ id }) => void woken.push(id);
-  const { saveStep } = world.context.runs;
-  world.context.runs.saveStep = async (run, options) => {
-    world.context.runs.saveStep = saveStep;
-    await saveStep({ ...(await world.thread()), hasOtherAuthors: true });
-    return saveStep(run, options);
-  };
-  await world.step();
-  expect(woken).toEqual([world.id]);
-  expect(await world.thread()).toMatchObject({ hasOtherAuthors: true, mode });
-  await world.step();
-  expect(await world.thread()).toMatchObject({ hasOtherAuthors: true, mode: 'mention' });
-});
-
-test('a thread that breaks says what was not sent, and who asked for it can read it in the audit log', async () => {
-  await world.follows({ mode: 'all' });
-  refusesSends(refused('rate_limited'));
-  await world.receives(wrote(ana, 1, 'one'), wrote(ana, 2, 'two'));
-  await world.step();
-  await threadJob.giveUp?.(world.id, world.context, 'ref123');
-  await world.step();
-  expect((await world.thread()).ended).toMatchObject({ why: 'broken', ref: 'ref123', unsent: 2 });
-  expect(world.audited.filter((line) => line.includes('discarded'))).toHaveLength(2);
-});
-
-const completed: AgentJob = {
-  id: 'aj',
-  status: 'completed',
-  rawStatus: 'completed',
-  prLink: 'https://github.com/acme/docs/pull/1',
-};
-const reports = (job: AgentJob) => {
-  world.docs.getAgentJob = async () => job;
-};
-test('the end of a round that came while the thread was away is told all the same', async () => {
-  const one = anInstruction({ creates: true, state: 'working', sentAtMs: NOW_MS, round: 1 });
-  await world.follows();
-  // The process died after the send was saved, before the watch knew of it.
-  const sent = { instructions: [one], rounds: [aRound({ sentAtMs: NOW_MS })], watched: false };
-  await world.runs.saveStep({ ...(await world.thread()), ...sent });
-  reports(completed);
-  world.clock.ms += 300_000;
-  await world.step();
-  await world.stepWatch(4);
-  await world.step();
-  expect(world.texts('.end.')).toEqual([
-    expect.stringContaining('opened a pull request for "Also add error handling to the…": acme/docs#1'),
-  ]);
-});
-
-describe('what the platform took', () => {
-  beforeEach(async () => {
-    await world.follows();
-    await world.receives(wrote(ben, 1, '<@U0DOCKET> please'));
-  });
-  const isInBoth = async () => {
-    expect((await world.thread()).instructions).toMatchObject([{ state: 'working', round: 1 }]);
-    expect(await world.watched()).toMatchObject({ open: { sentAtMs: NOW_MS, found: false } });
-    expect(world.prompts).toHaveLength(1);
-  };
-
-  test('is in the thread and in a watch that is due, though the process dies right after', async () => {
-    const { runs, context } = world;
-    const died: typeof runs = {
-      ...runs,
-      async save(run, ...more) {
-        const saved = await runs.save(run, ...more);
-        if ((run as unknown as ThreadRun).instructions.some(({ state }) => state === 'working'))
-          throw new Error('died');
-        return saved;
-      },
-    };
-    await expect(threadJob.run(world.id, { ...context, runs: died })).rejects.toThrow('died');
-    await world.step();
-    await isInBoth();
-    expect((await runs.active()).map(({ id }) => id)).toContain(world.watch);
-  });
 });
 
 const person = (id: string) => ({ id, name: id, fullMember: true, active: true });

@@ -1,4 +1,3 @@
-import type { MentionRun } from '../../../../src/jobs/agent/mention.ts';
 import type {
   Instruction,
   SendProblem,
@@ -89,31 +88,3 @@ export function aTrouble(changes: Partial<SendProblem> = {}): SendProblem {
     ...changes,
   };
 }
-
-/** Ana mentions the app in #docs, where no job is followed. */
-export function aMention(changes: Partial<MentionRun> = {}): MentionRun {
-  return {
-    id: '5e5e1c2b4d5e6f708192a3b4',
-    teamId: 'T0ACME',
-    job: 'agent-mention',
-    rev: 1,
-    people: [],
-    botUserId: 'U0DOCKET',
-    reply: aMentionReply('Add a quickstart'),
-    sinceMs: NOW_MS,
-    ...changes,
-  };
-}
-
-/** Ana's message; the app is mentioned before `text`. */
-export const aMentionReply = (text: string): MentionRun['reply'] => ({
-  kind: 'reply',
-  channel: 'C0DOCS',
-  ts: '1789905000.000200',
-  user: 'U0ANA',
-  external: false,
-  mentionsBot: true,
-  mentionsOthers: false,
-  content: { text: `<@U0DOCKET> ${text}` },
-  files: true,
-});

@@ -3,13 +3,12 @@ import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/record.ts';
 import { type ThreadRun, threadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
-import { watchId, watchRun } from '../../../../src/jobs/agent/watch/record.ts';
+import { watchId } from '../../../../src/jobs/agent/watch/record.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
 import { NOW_MS } from '../../builders.ts';
 import { redisForTests, type TestRedis } from '../../redis.ts';
-import { anOutbox } from '../../slack/world.ts';
 import { jobContext } from '../world.ts';
 import { aThread } from './builders.ts';
 
@@ -24,17 +23,14 @@ export function createAgentWorld(redis: TestRedis) {
   const now = () => clock.ms;
   const runs = createRunStore(client);
   const threads = createThreadStore(client);
-  const published: string[] = [];
   const ephemerals: string[] = [];
   const audited: string[] = [];
-  const reacted: string[] = [];
   const prompts: string[] = [];
   let token = 0;
   const newToken = () => {
     token += 1;
     return `token-${token}`;
   };
-  const outbox = anOutbox(client);
   const docs = {
     keyId: 'k1',
     getAgentJob: async () => ({ id: 'aj', status: 'completed', rawStatus: 'completed' }),
@@ -47,17 +43,7 @@ export function createAgentWorld(redis: TestRedis) {
     runs,
     threads,
     docs: () => docs,
-    slack: {
-      postEphemeralTo: async ({ user }, { text }) => void ephemerals.push(`${user}: ${text}`),
-      addReaction: async ({ ts }, name) => void reacted.push(`${ts} +${name}`),
-      removeReaction: async ({ ts }, name) => void reacted.push(`${ts} -${name}`),
-    },
-    outbox: {
-      publish: async (teamId, message, version) => {
-        published.push(`${message.key} ${message.message.text}`);
-        return outbox.publish(teamId, message, version);
-      },
-    },
+    slack: { postEphemeralTo: async ({ user }, { text }) => void ephemerals.push(`${user}: ${text}`) },
     audit: {
       add: async (_team, { user, what, result }) => void audited.push(`${user.id} ${what}: ${result}`),
       latest: async () => ({ done: [], refused: [] }),
@@ -70,33 +56,14 @@ export function createAgentWorld(redis: TestRedis) {
   const step = () => threadJob.run(id, context);
 
   return {
-    ...{
-      client,
-      clock,
-      context,
-      docs,
-      runs,
-      threads,
-      published,
-      ephemerals,
-      audited,
-      reacted,
-      prompts,
-      id,
-      watch,
-      step,
-    },
-    /** Steps of the watch; what it plans for later it leaves. */
-    async stepWatch(times = 3) {
-      for (let time = 0; time < times; time += 1) await watchJob.run(watch, context);
-    },
+    ...{ clock, context, docs, runs, ephemerals, audited, prompts, id, step },
     async follows(changes: Partial<ThreadRun> = {}) {
       const fresh = { watched: false, lasting: true, rev: 1, claim: threadClaim(place) };
       const run = aThread({ ...fresh, ...changes });
       await runs.accept(run, { claimMs: 60_000 });
       await threads.follow(run, place);
       await step();
-      await this.stepWatch();
+      for (let time = 0; time < 3; time += 1) await watchJob.run(watch, context);
       await step();
     },
     async receives(...entries: ThreadEvent[]) {
@@ -107,18 +74,6 @@ export function createAgentWorld(redis: TestRedis) {
       const opened = await runs.loadWithInbox(id, threadRun);
       if (opened === undefined) throw new Error('the thread is gone');
       return opened.run;
-    },
-    async watched() {
-      const run = await runs.load(watch, watchRun);
-      if (run === undefined) throw new Error('the watch is gone');
-      return run;
-    },
-    /** The texts that people read last, by message. */
-    texts(part: string): string[] {
-      const latest = new Map(
-        published.map((line) => [line.split(' ')[0] ?? '', line.slice(line.indexOf(' ') + 1)]),
-      );
-      return [...latest].filter(([key]) => key.includes(part)).map(([, text]) => text);
     },
   };
 }

@@ -1,5 +1,4 @@
 import type { DocsApi } from '../../../../src/docs-api/client.ts';
-import { DocsApiError, type DocsApiErrorKind } from '../../../../src/docs-api/errors.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { exportJob } from '../../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../../src/jobs/export/record.ts';
@@ -53,16 +52,5 @@ export function createExportWorld(redis: TestRedis) {
     },
 
     stored: (run: ExportRun) => runs.load(run.id, exportRun),
-  };
-}
-
-/** A call of the docs API that fails. */
-export function failing(
-  kind: DocsApiErrorKind,
-  happened: DocsApiError['happened'] = 'no',
-  more: { retryAfterMs?: number } = {},
-) {
-  return async () => {
-    throw new DocsApiError('getExport', kind, { happened, what: 'failed', ...more });
   };
 }
