@@ -4,7 +4,7 @@ import { readCommand, type SlashCommand } from '../src/commands/command.ts';
 import { quotedWords, readPage, subjectText } from '../src/commands/digest/ask.ts';
 import { digestCommand } from '../src/commands/digest/command.ts';
 import { scheduleModal } from '../src/commands/digest/modal.ts';
-import { resolveDigestProject } from '../src/commands/digest/send.ts';
+import { resolveDigestProject } from '../src/commands/digest/schedules.ts';
 import { readPaths, readVersion, unquoted } from '../src/commands/export/args.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
 import { type CommandTools, UserFacingError } from '../src/commands/intake.ts';

@@ -9,8 +9,16 @@ import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
 import { askAgentButton, askModals } from './ask.ts';
 import { openChangeModal, openCreateModal, scheduleModal } from './modal.ts';
-import { applyToSchedule, listSchedules, loadSchedule, withSchedule } from './schedules.ts';
-import { resolveDigestProject, sendNow, sendPreview, sendRange } from './send.ts';
+import {
+  applyToSchedule,
+  listSchedules,
+  loadSchedule,
+  resolveDigestProject,
+  sendNow,
+  sendPreview,
+  sendRange,
+  withSchedule,
+} from './schedules.ts';
 
 const flags = { project: projectFlag };
 

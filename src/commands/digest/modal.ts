@@ -39,8 +39,7 @@ import { cut, singleLine } from '../../slack/text.ts';
 import { projectFields } from '../agent/modal.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import type { Modal, ModalValues, SubmitResult } from '../registry.ts';
-import { saveSchedule } from './schedules.ts';
-import { siteOf } from './send.ts';
+import { saveSchedule, siteOf } from './schedules.ts';
 
 const CALLBACK_ID = 'digest.schedule';
 

@@ -58,7 +58,7 @@ describe('collecting the figures of a week', () => {
       await collectFigures(run, world.context);
       await world.context.runs.save({ ...(await load(world, run)), state: 'ended', requests: 9, ...changes });
       world.nowMs += HOUR_MS;
-      await collectFigures(run, world.context);
+      await collectFigures({ ...run, sinceMs: world.nowMs }, world.context);
       return (await load(world, run)).state;
     };
     expect(await ends(range)).toBe('ended');

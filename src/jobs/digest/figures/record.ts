@@ -114,22 +114,30 @@ export const isSettled = ({ range, sinceMs }: FiguresRun) => settledAtMs(range) 
 const USED_MS = retention.pageFiguresMs - 2 * DAY_MS;
 
 /**
- * Starts collecting missing figures, once for equal requests. If known figures failed, could still change, or may have
- * expired, collecting begins again, without stored days and lists. A pause after a failure ends at once.
+ * Starts collecting missing figures, once for equal requests, and returns them as they are. If known figures failed before
+ * this request, could still change, or may have expired, collecting begins again, without stored days and lists. A pause
+ * after an earlier failure ends at once.
  */
 export async function collectFigures(
   wanted: FiguresRun,
-  { runs, wake, now }: Pick<JobContext, 'runs' | 'wake' | 'now'>,
-): Promise<void> {
-  const accepted = await runs.accept(wanted);
-  if (accepted.kind === 'accepted') return wake(wanted);
-  const [known] = await runs.loadAll([wanted.id], figuresRun);
-  if (known === undefined) return;
+  { runs, wake }: Pick<JobContext, 'runs' | 'wake'>,
+): Promise<FiguresRun> {
+  const isNew = (await runs.accept(wanted)).kind === 'accepted';
+  if (isNew) await wake(wanted);
+  const [known] = isNew ? [] : await runs.loadAll([wanted.id], figuresRun);
+  if (known === undefined) return wanted;
   const { state, pollFailure, sinceMs, failed, rev } = known;
-  const isPaused = state === 'collecting' && pollFailure !== undefined && pollFailure.kind !== 'limit';
-  const isUsable = failed === undefined && isSettled(known) && now() - sinceMs <= USED_MS;
-  if (state === 'collecting' ? !isPaused : isUsable) return;
-  const again = isPaused ? { ...known, pollFailure: undefined, nextMs: now() } : { ...wanted, rev };
+  const isPaused = pollFailure !== undefined && pollFailure.kind !== 'limit';
+  const isUsable =
+    state === 'collecting'
+      ? !isPaused || pollFailure.sinceMs >= wanted.sinceMs
+      : (failed === undefined || sinceMs >= wanted.sinceMs) &&
+        isSettled(known) &&
+        wanted.sinceMs - sinceMs <= USED_MS;
+  if (isUsable) return known;
+  const again =
+    state === 'collecting' ? { ...known, pollFailure: undefined, nextMs: wanted.nextMs } : { ...wanted, rev };
   await runs.resume(again);
   await wake(again);
+  return again;
 }

@@ -1,14 +1,7 @@
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../polling.ts';
-import {
-  collectFigures,
-  type FiguresRun,
-  figuresRun,
-  hasTotals,
-  newFiguresRun,
-  rangeKey,
-} from '../figures/record.ts';
+import { collectFigures, type FiguresRun, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
 import { type Counts, comparePages, type DayRange, type PageChange } from '../model.ts';
 import { daysOf, SETTLING_MS } from '../weeks.ts';
 import { type Alert, alertKey, nextDaily, type Quiet, type ScheduleRun } from './record.ts';
@@ -87,22 +80,17 @@ const comparedDays = (day: string, { lasting }: Alert): DayRange[] =>
     : [dayRange(day), dayRange(day, -WEEK)];
 
 /** Returns the figures of a range, with its pages if it is its only span. Starts collecting missing ones. */
-async function loadFigures(
+function loadFigures(
   { teamId, project }: ScheduleRun,
   sinceMs: number,
   range: DayRange,
   spans: DayRange[],
   context: JobContext,
-): Promise<FiguresRun | undefined> {
+): Promise<FiguresRun> {
   const pages = spans.includes(range);
   const wanted = { teamId, project, range, spans, urgent: false, readers: false, pages };
-  const figures = newFiguresRun({ ...wanted, maxRequests: pages ? PAGE_REQUESTS : undefined }, sinceMs);
-  const [known] = await context.runs.loadAll([figures.id], figuresRun);
-  // Of another check, which began earlier.
-  const isOld = known?.failed !== undefined && known.sinceMs < sinceMs;
-  if (known !== undefined && !isOld) return known;
-  await collectFigures(figures, context);
-  return undefined;
+  const maxRequests = pages ? PAGE_REQUESTS : undefined;
+  return collectFigures(newFiguresRun({ ...wanted, maxRequests }, sinceMs), context);
 }
 
 /** Returns what the finished check changes, or the wait. */
@@ -117,21 +105,20 @@ async function checkDay(
   const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => dayRange(day, -ago));
   const range = dayRange(day, -USUAL_DAYS, USUAL_DAYS + 1);
   const figures = await loadFigures(run, sinceMs, range, spans, context);
-  if (figures === undefined || !hasTotals(figures))
-    return figures?.state === 'ended' || waitedMs >= GIVE_UP_MS ? {} : waitMs;
+  if (!hasTotals(figures)) return figures.state === 'ended' || waitedMs >= GIVE_UP_MS ? {} : waitMs;
   const days = figures.spans.flatMap(({ counts }) => counts ?? []);
   const alerts = tellable(alertsOf(days), run.alert?.quiet, day);
   const [first] = alerts;
   if (first === undefined) return {};
   const ranges = comparedDays(day, first);
-  const lists: (FiguresRun | undefined)[] = [];
+  const lists: FiguresRun[] = [];
   for (const range of ranges) lists.push(await loadFigures(run, sinceMs, range, [range], context));
-  if (lists.some((list) => list?.state !== 'ended') && waitedMs < PAGES_MS) return waitMs;
+  if (lists.some(({ state }) => state !== 'ended') && waitedMs < PAGES_MS) return waitMs;
   const owner = await checkOwner(run, context);
   // The next digest pauses the schedule.
   if (owner === 'notPermitted') return {};
   if (owner === 'unknown') return lookupRetryMs(context);
-  const areComplete = lists.every((list) => list?.pages?.state === 'complete');
+  const areComplete = lists.every(({ pages }) => pages?.state === 'complete');
   const moved = areComplete ? await movedPages(run, ranges, first, context) : [];
   const message = alertMessage(run, day, alerts, moved);
   const place = { channel: run.channel };
