@@ -42,14 +42,8 @@ const TOO_MANY = (max: number) => `no more than ${max} items allowed`;
 const EMPTY = 'must be more than 0 characters';
 
 test.each<[string, unknown, string]>([
-  ['no block', ['text'], 'must be a object [json-pointer:/blocks/0]'],
   ['unknown block', [{ type: 'wizard' }], 'unsupported type: wizard [json-pointer:/blocks/0/type]'],
   ['51 blocks', many(51, () => divider), `${TOO_MANY(50)} [json-pointer:/blocks]`],
-  [
-    'unknown field',
-    [{ ...divider, color: 'red' }],
-    'invalid additional property: color [json-pointer:/blocks/0]',
-  ],
   [
     'block_id twice',
     [
@@ -62,44 +56,24 @@ test.each<[string, unknown, string]>([
   ['empty section', [{ type: 'section' }], 'must have text or fields'],
   ['empty text', [section('')], `${EMPTY} [json-pointer:/blocks/0/text/text]`],
   ['long section', [section(x(3001))], `${TOO_LONG(3000)} [json-pointer:/blocks/0/text/text]`],
-  ['bare text', [{ type: 'section', text: 'hi' }], '[json-pointer:/blocks/0/text]'],
-  ['11 fields', [{ type: 'section', fields: many(11, () => mrkdwn('x')) }], TOO_MANY(10)],
-  ['long field', [{ type: 'section', fields: [mrkdwn(x(2001))] }], TOO_LONG(2000)],
   ['long header', [{ type: 'header', text: plain(x(151)) }], TOO_LONG(150)],
-  ['mrkdwn header', [{ type: 'header', text: mrkdwn('x') }], '[json-pointer:/blocks/0/text/type]'],
   ['11 context elements', [{ type: 'context', elements: many(11, () => mrkdwn('x')) }], TOO_MANY(10)],
-  ['no context elements', [{ type: 'context', elements: [] }], 'no fewer than 1 items allowed'],
   ['button in a context', [{ type: 'context', elements: [button()] }], 'unsupported type: button'],
   ['26 actions', [actions(...many(26, () => button()))], TOO_MANY(25)],
-  ['text in actions', [actions(mrkdwn('x'))], 'unsupported type: mrkdwn'],
   [
     'action_id twice',
     [actions(button({ action_id: 'a' }), button({ action_id: 'a' }))],
     '"action_id": "a" already exists',
   ],
   ['long button', [actions(button({ text: plain(x(76)) }))], TOO_LONG(75)],
-  [
-    'mrkdwn button',
-    [actions(button({ text: mrkdwn('x') }))],
-    '[json-pointer:/blocks/0/elements/0/text/type]',
-  ],
   ['long value', [actions(button({ value: x(2001) }))], TOO_LONG(2000)],
   ['long url', [actions(button({ url: `https://a.b/${x(3000)}` }))], TOO_LONG(3000)],
   ['odd url', [actions(button({ url: 'javascript:alert(1)' }))], 'must be a valid URL'],
-  ['odd style', [actions(button({ style: 'loud' }))], '[json-pointer:/blocks/0/elements/0/style]'],
   ['long action_id', [actions(button({ action_id: x(256) }))], TOO_LONG(255)],
   ['101 options', [actions(select({ options: many(101, (n) => option(`${n}`)) }))], TOO_MANY(100)],
-  ['no options', [actions(select({}))], 'must have either options or option_groups'],
   ['long option', [actions(select({ options: [option(x(76))] }))], TOO_LONG(75)],
   ['6 in an overflow', [actions({ type: 'overflow', options: many(6, (n) => option(`${n}`)) })], TOO_MANY(5)],
-  [
-    'long input label',
-    [{ type: 'input', label: plain(x(2001)), element: { type: 'plain_text_input' } }],
-    TOO_LONG(2000),
-  ],
-  ['unknown rich text', [rich({ type: 'bold', text: 'x' })], 'unsupported type: bold'],
   ['empty rich text', [rich({ type: 'text', text: '' })], EMPTY],
-  ['date without tokens', [date('yesterday')], 'must hold date tokens that Slack knows'],
   ['odd date token', [date('{date_long_ago}')], 'must hold date tokens that Slack knows'],
   ['long markdown', [{ type: 'markdown', text: x(12_001) }], TOO_LONG(12_000)],
   [
@@ -108,23 +82,8 @@ test.each<[string, unknown, string]>([
     'markdown must be less than 12001',
   ],
   ['101 rows', [table(many(101, () => [raw('x')]))], TOO_MANY(100)],
-  ['21 columns', [table([many(21, () => raw('x'))])], TOO_MANY(20)],
-  ['empty cell', [table([[raw('')]])], EMPTY],
-  ['mrkdwn cell', [table([[mrkdwn('x')]])], 'unsupported type: mrkdwn'],
   ['long tables', many(2, () => table([[raw(x(5001))]])), 'tables must be less than 10001'],
   ['3 charts', many(3, () => pie(point('a'))), 'no more than 2 data_visualization blocks'],
-  ['long label', [pie(point(x(21)))], TOO_LONG(20)],
-  ['long chart title', [chart({ type: 'pie', segments: [point('a')] }, x(51))], TOO_LONG(50)],
-  [
-    'series twice',
-    [
-      bar(
-        many(2, () => ({ name: 'a', data: [point('Mon')] })),
-        ['Mon'],
-      ),
-    ],
-    'must be unique',
-  ],
   [
     'point missing',
     [bar([{ name: 'a', data: [point('Mon')] }], ['Mon', 'Tue'])],
@@ -139,11 +98,6 @@ test.each<[string, unknown, string]>([
       ),
     ],
     TOO_MANY(20),
-  ],
-  [
-    'long axis title',
-    [bar([{ name: 'a', data: [point('Mon')] }], ['Mon'], { x_label: x(51) })],
-    TOO_LONG(50),
   ],
 ])('refused: %s', async (_, blocks, why) => {
   const { slack, refused } = await post(blocks);

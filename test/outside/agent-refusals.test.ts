@@ -182,19 +182,6 @@ describe('a platform that is away', () => {
     expect(await sent(1)).toEqual(['Mend the headings']);
     await back.close();
   });
-
-  test('is tried again until it is back', async () => {
-    const { close } = await scene.platform.listen(port);
-    const { jobId, card: root } = await follows();
-    plan(jobId);
-    await close();
-    await replies(root, 'Mend the headings');
-    await untilBelow(root, "I'll keep trying.");
-    const back = await scene.platform.listen(port);
-    expect(await sent(1)).toEqual(['Mend the headings']);
-    await untilBelow(root, '⏳');
-    await back.close();
-  });
 });
 
 describe('a project without an id', () => {

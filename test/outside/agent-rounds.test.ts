@@ -116,21 +116,6 @@ describe('a round of the agent', () => {
     await untilBelow(root, '✅ @ana Done, in the same pull request: "A tiny change only"');
   });
 
-  test('with a status that nobody knows is watched on, and the card prints it as it is', async () => {
-    const { jobId, card: root } = await follows();
-    plan(jobId);
-    const body = { ...scene.platform.agent.jobs.get(jobId), status: 'reviewing <!here>', prLink: null };
-    scene.platform.wire.order(LOOK, { kind: 'answer', status: 200, body }, 1000);
-    await replies(root, 'Have a look at this page');
-    await untilBelow(root, '⏳');
-    const looks = scene.platform.wire.calls.length;
-    await scene.slack.until(() => scene.platform.wire.calls.length > looks + 3);
-    expect(below(root)).toHaveLength(2);
-    scene.platform.wire.clear();
-    finish(jobId, 'new_pr');
-    await untilBelow(root, 'opened a pull request');
-  });
-
   test('whose job is archived meanwhile ends, and the next instruction is refused with the day', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);

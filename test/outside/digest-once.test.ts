@@ -64,16 +64,4 @@ describe('with two processes, a digest comes once', () => {
     }
     await isOnce();
   });
-
-  test('when both were restarted while it was due', async () => {
-    await creates();
-    await toBerlin(1, '09:00');
-    await scene.slack.until(() => scene.platform.analyticsRequests().views > 2);
-    await Promise.all(world.bots.map((bot) => bot.end()));
-    await Promise.all([world.startBot(digestWorld.bot), world.startBot(digestWorld.bot)]);
-    const root = await digest('14–20 Sep 2026', { has: ['Top pages', '.csv'] });
-    await settled();
-    expect(digests()).toEqual([root]);
-    expect(below(root)).toHaveLength(2);
-  });
 });

@@ -10,30 +10,6 @@ describe('/docs-export without a domain', () => {
       .fields()
       .map(({ label, value, error }) => [label, value, error].filter(Boolean).join(': '));
 
-  test('opens a dialog that asks for what is open', async () => {
-    const answer = await asks('/docs-export');
-    expect(answer).toMatchObject({ ok: true });
-    expect(told(answer)).toBeUndefined();
-    expect(ana().reads(ana().modal())).toBe(
-      'Export a docs site\nProgress shows in #docs.\nDomain\nLabel\nPages\nWho gets the download link\n[Who gets the download link]\n[Export] [Cancel]',
-    );
-    expect(ana().fields()).toMatchObject([
-      { label: 'Domain', optional: false, value: '' },
-      { label: 'Label', optional: true, hint: 'Such as "spring release".' },
-      {
-        label: 'Pages',
-        optional: true,
-        hint: 'Page paths, separated by commas. Leave blank for all pages.',
-      },
-      {
-        label: 'Who gets the download link',
-        value: 'Everyone in the thread',
-        options: ['Everyone in the thread', 'Only me, by direct message'],
-      },
-    ]);
-    expect(scene.slack.messages).toEqual([]);
-  });
-
   test('keeps the options that were typed', async () => {
     await asks('/docs-export --version “spring release” --paths /guides,/api --private');
     expect(fields()).toEqual([

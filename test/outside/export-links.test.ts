@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from 'vitest';
-import { plain } from '../support/flows/reading.ts';
 import { type Stage, stage } from '../support/flows/stage.ts';
 
 const OWN = '✅ docs.acme.com is exported';
@@ -76,20 +75,6 @@ describe('by the settings', () => {
     expect(texts.at(-1)).toContain('I sent you the link privately.\n[Get my own link]');
     await onlyIn(scene, 'ana');
   });
-
-  test('and the dialog says so, with no choice', async () => {
-    await scene.asks('/docs-export');
-    const ana = scene.person('ana');
-    expect(ana.fields().map(({ label }) => label)).toEqual(['Domain', 'Label', 'Pages']);
-    expect(ana.reads(ana.modal())).toContain(
-      'Progress shows in #docs.\nThe download link goes to you, by direct message.\n',
-    );
-    await ana.submits({ Domain: 'docs.acme.com' });
-    await scene.until(['42%']);
-    scene.platform.finish('docs.acme.com');
-    await scene.until(['I sent you the link privately.\n[Get my own link]']);
-    await onlyIn(scene, 'ana');
-  });
 });
 
 describe('of a guest who may export', () => {
@@ -120,7 +105,7 @@ describe('of a guest who may export', () => {
 
 describe('a link in the thread', () => {
   const scene = stage();
-  const { clicks, person, until, messageWith, sees, toldLast } = scene;
+  const { person, until, messageWith, sees, toldLast } = scene;
 
   test('with a space in its address is encoded', async () => {
     const body = { bundleUrl: 'https://files.test/acme docs.tar.gz?X-Signature=0f9e8d7c6b5a49382716' };
@@ -155,29 +140,6 @@ describe('a link in the thread', () => {
     await person('ana').clicks(ending, 'New link');
     await scene.slack.until(() => linkIn(ending) !== first);
     expect(sees().filter((text) => text.includes('is exported'))).toHaveLength(1);
-  });
-
-  test('[Deployment settings] shows the section to copy, and what works where', async () => {
-    await finished(scene, { text: '/docs-export docs.acme.com --version "spring release"' });
-    const link = linkIn(messageWith('is exported'));
-    await clicks('ben', 'is exported', 'Deployment settings');
-    const ben = person('ben');
-    expect(plain(ben.reads(ben.modal()))).toBe(
-      [
-        'Deployment settings',
-        'For the configuration of the deployment that serves docs.acme.com (spring release)',
-        'The deployment loads the bundle when it starts; the link works until TIME. Anyone who has it can download the bundle. Export again when new content is published.',
-        'staticExport:',
-        '  enabled: true',
-        `  bundleUrl: "${link}"`,
-        '  version: "spring release"',
-        'What works where',
-        'Cloud: everything works.',
-        'Client-hosted: documentation search, AI assistant and web analytics are configurable; the rest works.',
-        'Air-gapped: no documentation search, AI assistant or web analytics; the API playground is configurable; static export bundles work.',
-        '[Close]',
-      ].join('\n'),
-    );
   });
 
   test('[Deployment settings] of a private link are for nobody else', async () => {

@@ -79,12 +79,6 @@ describe('/docs-export status', () => {
   const line = (site: string, who: string, open = ' · Open thread') =>
     `⏳ Exporting · ${site} · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ${who} TIME${open}`;
 
-  test('with nothing to tell', async () => {
-    expect(await status('ana')).toBe(
-      'No export that you can see here is running. Start one with /docs-export.',
-    );
-  });
-
   test("lists one's own and the visible ones, and nobody's private ones", async () => {
     await asks('/docs-export docs.acme.com --version 1');
     await asks('/docs-export docs.acme.com --version 2', { where: '#private' });

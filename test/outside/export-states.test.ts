@@ -5,7 +5,7 @@ const ASKED = 'Static export · requested by ana';
 
 describe('an export that goes well', () => {
   const scene = stage();
-  const { asks, exporting, person, sees, until, messageWith, notified } = scene;
+  const { asks, person, sees, until, messageWith, notified } = scene;
 
   test('is one card, one progress that is edited, and one ending with a link that works', async () => {
     const answer = await asks();
@@ -52,34 +52,12 @@ describe('an export that goes well', () => {
     ]);
   });
 
-  test('of one page: the card names it', async () => {
-    await asks('/docs-export docs.acme.com --paths /guides');
-    await until(['Static export · only /guides · requested by ana']);
-  });
-
   test('is shown as queued while the platform has it queued', async () => {
     scene.platform.plan({ queuedMs: 1000, durationMs: 100 });
     await asks();
     await until(['🕒 Queued · requested TIME\njob se_…']);
     expect(sees()[0]).toBe(`🕒 Queued · docs.acme.com\n${ASKED}`);
     await until(['is exported']);
-  });
-
-  test('less than one percent is not taken for most of it', async () => {
-    const job = (progress: number) =>
-      ({ kind: 'answer', status: 200, body: { jobId: 'x', status: 'running', progress } }) as const;
-    for (const progress of [0.9, 0.95, 3]) {
-      scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', job(progress));
-    }
-    const shown = new Set<string>();
-    const stop = scene.slack.wire.onCall(
-      ({ detail }) => void shown.add(/ \d+ percent/.exec(String(detail.text))?.[0] ?? ''),
-    );
-    await exporting();
-    stop();
-    expect(shown).toContain(' 42 percent');
-    expect(shown).not.toContain(' 90 percent');
-    expect(shown).not.toContain(' 95 percent');
   });
 });
 

@@ -269,32 +269,16 @@ describe('progress', () => {
 
   test.concurrent.for<[string, ExportPlan, string]>([
     ['missing', { progress: 'none', pageCount: 'none' }, '⏳ Exporting · started TIME'],
-    ['missing, with pages', { progress: 'none' }, '⏳ Exporting · 5 pages so far · started TIME'],
     ['a fraction', { progress: 'fraction' }, '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME'],
-    [
-      'a fraction as text',
-      { progress: 'fraction-text' },
-      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME',
-    ],
     [
       'a percentage',
       { progress: 'percent' },
       '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME',
     ],
     [
-      'a percentage as text',
-      { progress: 'percent-text' },
-      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME',
-    ],
-    [
       'done and total',
       { progress: 'object', pages: 50 },
       '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 21 pages so far · started TIME',
-    ],
-    [
-      'words',
-      { progress: 'text', pageCount: 'text' },
-      '⏳ Exporting · rendering pages · 5 pages so far · started TIME',
     ],
     [
       'a status of its own',

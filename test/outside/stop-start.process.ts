@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { addSite } from '../support/flows/site.ts';
@@ -64,21 +64,6 @@ test("SIGTERM while one with Docket's own Redis starts: that is ended too, and t
   }
   await world.startBot(options);
   expectNothingTwice(world, await tellStory(world));
-  await world.close();
-  folder.remove();
-});
-
-test('SIGTERM while a Redis of its own never gets ready: neither is left', async () => {
-  const world = await createWorld();
-  const folder = temporaryFolder();
-  const program = join(folder.path, 'redis-server');
-  writeFileSync(program, '#!/bin/sh\nwhile :; do sleep 0.2; done\n', { mode: 0o755 });
-  const pidFile = join(folder.path, 'redis', 'redis.pid');
-  const starting = { dataDir: folder.path, env: { PATH: `${folder.path}:${process.env.PATH}` } };
-  const { code, output } = await world.startAndStop(starting, () => existsSync(pidFile));
-  expect(code, output).toBe(0);
-  expect(isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
-  await world.startBot();
   await world.close();
   folder.remove();
 });

@@ -118,15 +118,14 @@ export interface EarlyEnd {
   output: string;
 }
 
-/** Starts Docket as a process, sends SIGTERM so long after that or once something is so, and waits for its end. */
+/** Starts Docket as a process, sends SIGTERM so long after that, and waits for its end. */
 export async function spawnAndStop(
   env: Record<string, string>,
   timing: Partial<Timing>,
-  when: number | (() => boolean),
+  afterMs: number,
 ): Promise<EarlyEnd> {
   const { child, ended, output } = spawnDocket(env, timing);
-  if (typeof when === 'number') await pause(when);
-  else while (child.exitCode === null && !when()) await pause(10);
+  await pause(afterMs);
   child.kill('SIGTERM');
   await ended;
   const code = child.signalCode === 'SIGTERM' ? SIGTERM_CODE : child.exitCode;

@@ -56,7 +56,7 @@ export interface World {
   /** Starts one more bot. Slack talks to the newest that takes requests. */
   startBot(options?: BotOptions): Promise<Bot>;
   /** Starts a process of a bot that Slack does not know of, sends it SIGTERM as `spawnAndStop` does, and waits for its end. */
-  startAndStop(options: BotOptions, when: number | (() => boolean)): Promise<EarlyEnd>;
+  startAndStop(options: BotOptions, afterMs: number): Promise<EarlyEnd>;
   /**
    * Forgets what happened so far: messages, dialogs, exports, agent jobs, work, orders on the wires, calls and limits.
    * What the bots remember by themselves, such as who people are, stays.
@@ -202,9 +202,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     redis,
     bots,
     startBot,
-    async startAndStop(bot, when) {
+    async startAndStop(bot, afterMs) {
       const { env, times } = await prepareBot(bot);
-      return spawnAndStop(env, times, when);
+      return spawnAndStop(env, times, afterMs);
     },
     forget,
     secrets,
