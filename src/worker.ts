@@ -20,7 +20,7 @@ import { createChannels } from './slack/lookups.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import { createCallOnce } from './store/call-once.ts';
-import { limitNameOf, type RateLimit, type RateLimitStore } from './store/rate-limit.ts';
+import { createRateLimitStore, limitNameOf } from './store/rate-limit.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import type { RunRef } from './store/run-scripts.ts';
 
@@ -35,8 +35,11 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const { stopping } = closers;
   const { redis, queues, stores: own } = await connectRole(connectForWork, settings, parts);
   const { metrics, names, readers } = parts;
-  const stores = { ...own, rateLimiter: countSlots(own.rateLimiter, metrics) };
-  const { messages, rateLimiter } = stores;
+  const rateLimiter = createRateLimitStore(redis, (limit, outcome) =>
+    metrics.slots.add({ limit: limitNameOf(limit), outcome }),
+  );
+  const stores = { ...own, rateLimiter };
+  const { messages } = stores;
   parts.health.shareIn(stores.health, onRedisError);
 
   const wake = (run: RunRef) => enqueueRun(queues, run);
@@ -121,24 +124,6 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     log,
   });
   closers.add(() => sweeper.stop());
-}
-
-/** Returns a store of rate limits that counts its slots. */
-function countSlots(rateLimiter: RateLimitStore, { slots }: RoleParts['metrics']): RateLimitStore {
-  const count = (limit: RateLimit, outcome: 'taken' | 'waited' | 'held') =>
-    slots.add({ limit: limitNameOf(limit), outcome });
-  return {
-    ...rateLimiter,
-    async takeSlot(limit, request) {
-      const waitMs = await rateLimiter.takeSlot(limit, request);
-      count(limit, waitMs > 0 ? 'waited' : 'taken');
-      return waitMs;
-    },
-    async hold(limit, waitMs) {
-      count(limit, 'held');
-      await rateLimiter.hold(limit, waitMs);
-    },
-  };
 }
 
 /** Whether an answer came from the platform, and not from a gateway without one. */

@@ -103,7 +103,7 @@ export interface FeatureContext {
   workspaceUrl: () => string | undefined;
   projects: readonly Project[];
   limits: Limits;
-  runs: Pick<RunStore, 'activeOf' | 'someOf'>;
+  runs: Pick<RunStore, 'activeOf' | 'latestOf'>;
   threads: Pick<ThreadStore, 'followed' | 'followedIndex'>;
   outbox: Pick<Outbox, 'deliveryState'>;
   timing: Pick<Timing, 'editsPerMinute'>;

@@ -1,6 +1,4 @@
-import type { Job, QueueOptions } from 'bullmq';
-import { Queue } from 'bullmq/dist/cjs/classes/queue.js';
-import { ErrorCode } from 'bullmq/dist/cjs/enums/error-code.js';
+import { ErrorCode, type Job, Queue, type QueueOptions } from 'bullmq';
 import { PREFIX } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 

@@ -1,6 +1,4 @@
-import type { Job as BullJob } from 'bullmq';
-import { DelayedError } from 'bullmq/dist/cjs/classes/errors/delayed-error.js';
-import { Worker } from 'bullmq/dist/cjs/classes/worker.js';
+import { type Job as BullJob, DelayedError, Worker } from 'bullmq';
 import type { Metrics, StepOutcome } from '../metrics/metrics.ts';
 import { inLogScope, type Log, type LogScope } from '../runtime/log.ts';
 import { Stopping } from '../runtime/stopping.ts';
@@ -49,8 +47,8 @@ export interface WorkerParts<Context> {
 export function createWorkers<Context>(parts: WorkerParts<Context>) {
   const { jobs, context, connection, stopping, newRef, timing, metrics, log, onError } = parts;
   const due = createDueStore(connection);
-  /** Jobs that failed here since their last good step. */
-  const failing = new Set<string>();
+  /** Consecutive unexpected errors of jobs here. Another process counts its own. */
+  const errorsOf = new Map<string, number>();
   /** Functions that hand back each running job, whether it has ended or not. */
   const atWork = new Set<() => Promise<unknown>>();
 
@@ -97,27 +95,27 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       report('gave_up');
       metrics.givenUp.add({ job: definition.name });
       log.error({ err: reason, job: definition.name, id, ref }, 'gave up on a job');
-      await definition.giveUp?.(id, context, ref);
       // The steps that show the ending have tries of their own.
-      await due.clearErrors(name);
+      errorsOf.delete(name);
+      await definition.giveUp?.(id, context, ref);
       return undefined;
     };
     if (bullJob.stalledCounter > POISON_STALLS) return giveUp(`stalled ${bullJob.stalledCounter} times`);
     try {
       const waitMs = await definition.run(id, context);
       report(waitMs === undefined ? 'done' : 'again');
-      if (failing.delete(name)) await due.clearErrors(name);
+      errorsOf.delete(name);
       return waitMs;
     } catch (error) {
       if (error instanceof Stopping) {
         report('handed_back');
         return 0;
       }
-      const errors = await due.addError(name);
-      failing.add(name);
+      const errors = (errorsOf.get(name) ?? 0) + 1;
+      errorsOf.set(name, errors);
       // It is retried; only giving up is an error.
       log.warn({ err: error, job: definition.name, id, errors }, 'job failed, will retry');
-      if (errors >= POISON_ERRORS && failing.delete(name)) return giveUp(error);
+      if (errors >= POISON_ERRORS) return giveUp(error);
       report('broke');
       metrics.retries.add({ of: 'job' });
       return backoffMs(timing, errors, 0.5);

@@ -90,7 +90,6 @@ export const retention = {
   dedupeMs: 7 * 24 * hour,
   /** Events of a thread that arrive before the run of its root is known. */
   earlyMs: 10 * minute,
-  jobErrorsMs: 24 * hour,
   /** An older health snapshot is worthless. */
   healthMs: 1 * hour,
   /** After this time without a call, the state of a key is unknown. */

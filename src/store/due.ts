@@ -1,4 +1,3 @@
-import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { askTime } from './redis/clock.ts';
@@ -59,15 +58,6 @@ export function createDueStore(redis: RedisClient) {
         if (!found.has(job)) found.set(job, nowMs - Number(entries[at + 1]));
       }
       return found;
-    },
-    /** Counts one more unexpected error of a BullMQ job. Returns the total. */
-    async addError(bullJobId: string): Promise<number> {
-      const key = keys.jobErrors(bullJobId);
-      const answers = await redis.multi().incr(key).pexpire(key, retention.jobErrorsMs).exec();
-      return Number(answers?.[0]?.[1]);
-    },
-    async clearErrors(bullJobId: string) {
-      await redis.del(keys.jobErrors(bullJobId));
     },
   };
 }

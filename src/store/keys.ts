@@ -76,7 +76,6 @@ export const keys = {
   health: (part: string) => `${PREFIX}:health:${part}`,
   /** Never written: it routes the question for the time to the node with all other keys. */
   clock: () => `${PREFIX}:clock`,
-  jobErrors: (bullJobId: string) => `${PREFIX}:job-errors:${bullJobId}`,
 };
 
 /** Ids and claims that are the same for the same parts. */

@@ -144,17 +144,24 @@ end
 return {used, free, waiting, waitUntil((nextSlot(true)))}
 `);
 
-export function createRateLimitStore(redis: RedisClient) {
+type CountSlot = (limit: RateLimit, outcome: 'taken' | 'waited' | 'held') => void;
+
+/** `count` is called for each answer about a slot. */
+export function createRateLimitStore(redis: RedisClient, count: CountSlot = () => {}) {
   return {
     /** Takes a slot and returns 0, or reserves one and returns the milliseconds until the next try. */
-    takeSlot: (limit: RateLimit, request: SlotRequest): Promise<number> =>
-      takeScript(redis, keysOf(limit), argsOf(limit, request)),
+    async takeSlot(limit: RateLimit, request: SlotRequest): Promise<number> {
+      const waitMs = await takeScript(redis, keysOf(limit), argsOf(limit, request));
+      count(limit, waitMs > 0 ? 'waited' : 'taken');
+      return waitMs;
+    },
     /** Releases a reservation, and with `perId` a taken slot as well: its call certainly did not happen. */
     async releaseSlot(limit: RateLimit, id: string) {
       await releaseScript(redis, keysOf(limit), argsOf(limit, { id }));
     },
     /** Gives no slot before `waitMs` have passed, because the other side refused a call. */
     async hold(limit: RateLimit, waitMs: number) {
+      count(limit, 'held');
       await holdScript(redis, keysOf(limit), [...argsOf(limit), waitMs]);
     },
     async usage(limit: RateLimit): Promise<RateLimitUsage> {

@@ -88,7 +88,7 @@ const INBOX_BATCH = 100;
 const CHUNK = 200;
 
 /** Maximum active runs that a list reads. */
-const SOME_RUNS = 200;
+const LATEST_RUNS = 200;
 
 /** Maximum runs that a person's Home can show; older ones are dropped from it. */
 const PERSON_RUNS = 50;
@@ -218,25 +218,14 @@ export function createRunStore(redis: RedisClient) {
     async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]> {
       return loadAll(await redis.zrange(keys.activeRunsOf(job), '0', '-1'), schema);
     },
-    /** Returns the active runs of these quotas, then at most `max` others. `complete`: there are no more. */
-    async someOf<R extends RunBase>(
+    /** Returns the active runs of one job that were accepted last. `complete`: there are no more. */
+    async latestOf<R extends RunBase>(
       schema: z.ZodType<R>,
       job: string,
-      quotas: readonly string[],
-      max: number,
     ): Promise<{ runs: R[]; complete: boolean }> {
-      const index = keys.activeRunsOf(job);
-      const [listed, count, ...counted] = await Promise.all([
-        redis.zrange(index, '0', String(SOME_RUNS - 1)),
-        redis.zcard(index),
-        ...quotas.map((name) => redis.zrange(keys.quota(name), '0', '-1')),
-      ]);
-      const known = new Set(counted.flat());
-      const others = listed.filter((id) => !known.has(id));
-      return {
-        runs: await loadAll([...known, ...others.slice(0, max)], schema),
-        complete: others.length <= max && count <= SOME_RUNS,
-      };
+      const latest = await redis.zrevrange(keys.activeRunsOf(job), 0, LATEST_RUNS);
+      const runs = await loadAll(latest.slice(0, LATEST_RUNS), schema);
+      return { runs, complete: latest.length <= LATEST_RUNS };
     },
     /** Returns the runs with these ids, in order. Unreadable records are left out. */
     loadAll,

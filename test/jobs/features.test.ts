@@ -6,7 +6,7 @@ import { features, limitsInUse } from '../../src/jobs/features.ts';
 import { aProject } from '../support/commands/builders.ts';
 
 const aContext = (changes: Partial<FeatureContext> = {}): FeatureContext => ({
-  runs: { activeOf: async () => [], someOf: async () => ({ runs: [], complete: true }) },
+  runs: { activeOf: async () => [], latestOf: async () => ({ runs: [], complete: true }) },
   threads: { followed: async () => [], followedIndex: async () => [] },
   outbox: { deliveryState: async () => ({ kind: 'waiting' }) },
   isPublic: async () => true,

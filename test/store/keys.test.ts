@@ -2,7 +2,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createQueues } from '../../src/jobs/queue.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import { writeIntent } from '../../src/store/call-once.ts';
-import { createDueStore } from '../../src/store/due.ts';
 import { keys, setTagName } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
@@ -54,7 +53,6 @@ async function writeAll() {
   for (const id of ['a', 'b', 'c']) await limits.takeSlot(limit, { id });
   await limits.hold(limit, 1000);
   await createAuditStore(client).add('T1', anAuditEntry());
-  await createDueStore(client).addError('export:1');
   await runs.accept(aThread(), { deadlineMs, claimMs: 60_000 });
   await threads.follow(aThread(), place);
   await threads.close(elsewhere);

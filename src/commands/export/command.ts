@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { runningExports, someExports } from '../../jobs/export/feature.ts';
+import { runningExports } from '../../jobs/export/feature.ts';
 import { badDomainMessage, targetButtons } from '../../jobs/export/progress-view.ts';
-import { exportActions, linkActions, useDomain } from '../../jobs/export/record.ts';
+import { exportActions, exportRun, linkActions, useDomain } from '../../jobs/export/record.ts';
 import { type TypedJob, withJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { defineCommand, invalid, jobIdArg, optional, projectFlag, subcommand } from '../command.ts';
@@ -157,7 +157,7 @@ async function start(
 
 /** Running exports: the person's own, and those whose threads they can read from here. */
 async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
-  const some = await tools.intake.read(caller, ({ runs }) => someExports(caller.teamId, caller, runs));
+  const some = await tools.intake.read(caller, ({ runs }) => runs.latestOf(exportRun, 'export'));
   const { lines } = await runningExports(some, caller, tools, MAX_LINES);
   const none = ['No export that you can see here is running. Start one with ', { code: '/docs-export' }, '.'];
   return message(lines.length === 0 ? [none] : lines);

@@ -1,5 +1,5 @@
 import { readDomain } from '../../domain.ts';
-import { cardPermalink, someExports } from '../../jobs/export/feature.ts';
+import { cardPermalink } from '../../jobs/export/feature.ts';
 import { runningMessage, site, targetButtons, threadButtons } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
@@ -272,7 +272,7 @@ export async function findExportJob(
   const names = searchedProjects(tools.projects, named);
   const runs = await tools.intake.read(caller, async ({ runs }) => {
     const [{ runs: active }, own] = await Promise.all([
-      someExports(teamId, caller, runs),
+      runs.latestOf(exportRun, 'export'),
       runs.ofPerson(teamId, user.id),
     ]);
     return [...active, ...(await runs.loadAll(own, exportRun))];

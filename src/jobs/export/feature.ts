@@ -3,7 +3,7 @@ import { formatCount, messageUrl } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext, type RunNeeds } from '../feature.ts';
 import { canSee, filterVisible, type Viewer } from '../visibility.ts';
 import { exportLine, exportSiteButton, site } from './progress-view.ts';
-import { type ExportRun, exportKind, exportQuotas, exportRun } from './record.ts';
+import { type ExportRun, exportKind, exportRun } from './record.ts';
 import { answeredMessage, cardKey, questionMessage } from './view.ts';
 
 /** `/docs-status` only counts further running exports. */
@@ -66,8 +66,8 @@ export const exportFeature: Feature = {
 
   status: {
     first: true,
-    async lines(teamId, viewer, context) {
-      const some = await someExports(teamId, viewer, context.runs);
+    async lines(_, viewer, context) {
+      const some = await context.runs.latestOf(exportRun, 'export');
       const parts = { ...context, workspaceUrl: context.workspaceUrl() };
       const { lines, count } = await runningExports(some, viewer, parts, MAX_STATUS_LINES);
       if (lines.length === 0) return [[title, ' — none running']];
@@ -76,16 +76,6 @@ export const exportFeature: Feature = {
     unknown: [[title, " — can't be read right now"]],
   },
 };
-
-/** Maximum number of other people's exports in other channels checked for one list. */
-const MAX_OTHERS = 50;
-
-/** Loads exports that a person may see from a conversation: theirs, its own, and some others. */
-export const someExports = (
-  teamId: string,
-  { user, channel }: Viewer,
-  runs: Pick<FeatureContext['runs'], 'someOf'>,
-) => runs.someOf(exportRun, 'export', exportQuotas(teamId, user.id, channel.id), MAX_OTHERS);
 
 /**
  * Returns a line for each run that this person may see, oldest first, at most `max`, and their number if it is known.
