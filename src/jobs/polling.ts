@@ -164,12 +164,6 @@ export const failurePauseMs = (
   { timing, random }: RetryParts,
 ) => Math.max(retryAfterMs, backoffMs(timing, failures, random()));
 
-/** Returns a pause as long as the time since `sinceMs`, so that pauses double without a counter. */
-export function growingPauseMs(sinceMs: number, { now, random, timing }: RetryParts): number {
-  const { retryMinMs, retryMaxMs } = timing;
-  return Math.min(Math.max(now() - sinceMs, retryMinMs), retryMaxMs) * (0.75 + random() / 2);
-}
-
 /** Returns the pause before a failed Slack look-up is repeated. */
 export const lookupRetryMs = ({ timing, random }: Omit<RetryParts, 'now'>) => backoffMs(timing, 3, random());
 

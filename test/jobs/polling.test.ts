@@ -23,14 +23,6 @@ describe('the next poll', () => {
     expect(plan({ snapshots: half }, 120)).toBe(15_000);
   });
 
-  test('measures the rate to the moment at which a level was reached', () => {
-    expect(plan({ snapshots: seen([0, 0], [20, 0.25], [40, 0.25]) }, 40)).toBe(10_000);
-  });
-
-  test('is spread a little, so that runs that began together do not stay together', () => {
-    expect([0, 0.5, 1].map((jitter) => plan({}, 80, jitter))).toEqual([9000, 10_000, 11_000]);
-  });
-
   test('is a whole number of milliseconds within the bounds, whatever was seen and the clock did', () => {
     const time = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
     const fraction = fc.double({ min: 0, max: 1, noNaN: true });

@@ -127,16 +127,3 @@ test('a delivered message is not listed, unless something newer is wanted', asyn
   await redis.client.del(keys.message('gone'));
   expect(await messages.markIdle('gone', 0)).toBe(true);
 });
-
-test('a message is behind since it was first wanted otherwise; the oldest of each urgency counts', async () => {
-  await messages.publish('e1', aMessage({ kind: 'ending' }), 1);
-  const { ending } = await messages.behindSince();
-  await messages.publish('e1', done, 2);
-  await messages.publish('e2', aMessage({ kind: 'ending', interactive: true }), 1);
-  await messages.publish('c', aMessage({ interactive: true }), 1);
-  await messages.publish('p', aMessage({ kind: 'progress' }), 1);
-  expect(await messages.behindSince()).toMatchObject({ ending });
-  expect(Object.keys(await messages.behindSince()).sort()).toEqual(['clicked', 'ending', 'progress']);
-  await messages.markIdle('p', 1);
-  expect(await messages.behindSince()).not.toHaveProperty('progress');
-});

@@ -65,26 +65,6 @@ describe('slots', () => {
     expect(await take(three, 'e')).toBeLessThanOrEqual(4 * HOUR);
   });
 
-  test('usage counts what is taken and reserved, and when the next slot comes', async () => {
-    expect(await limits.usage(three)).toEqual({ used: 0, free: 3, waiting: 0, nextMs: 0 });
-    await take(three, 'a');
-    expect(await limits.usage(three)).toEqual({ used: 1, free: 2, waiting: 0, nextMs: 0 });
-    await takeAll(three, 'b', 'c', 'd');
-    const usage = await limits.usage(three);
-    expect(usage).toMatchObject({ used: 3, free: 0, waiting: 1 });
-    expectAbout(usage.nextMs, HOUR);
-  });
-
-  test('everything of a limit ends by itself, and one limit does not know of another', async () => {
-    await takeAll(three, 'a', 'b', 'c', 'd');
-    await limits.hold(three, HOUR);
-    for (const key of await redis.client.keys('*:limit:*')) {
-      expect(await redis.client.pttl(key)).toBeGreaterThan(0);
-      expect(await redis.client.pttl(key)).toBeLessThanOrEqual(3 * HOUR);
-    }
-    expect(await take({ ...three, name: 'other' }, 'a')).toBe(0);
-  });
-
   test('are taken again by the same requester, unless a slot belongs to its id', async () => {
     expect(await takeAll(three, 'a', 'a', 'a')).toEqual([0, 0, 0]);
     expect(await take(three, 'a')).toBeGreaterThan(0);
@@ -131,14 +111,6 @@ describe('slots', () => {
       }),
       { numRuns: 40 },
     );
-  });
-
-  test('a late requester finds its reservation, and the pace is kept', async () => {
-    const fast: RateLimit = { name: 'fast', count: 1, windowMs: 10_000 };
-    await takeAll(fast, 'a', 'b', 'c');
-    await passes(fast, 30_000);
-    expect(await takeAll(fast, 'b')).toEqual([0]);
-    expect(await take(fast, 'd')).toBeLessThanOrEqual(10_000);
   });
 });
 

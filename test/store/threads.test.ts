@@ -21,11 +21,6 @@ describe('what happens in a thread', () => {
     expect(await heard()).toEqual(texts('one', 'two'));
   });
 
-  test('finds the run that claimed the thread when it was accepted', async () => {
-    await accept(aThread({ claim }));
-    expect(await tell('one')).toEqual({ kind: 'kept', runId: 't1' });
-  });
-
   test('is kept once in seven days, also when it was consumed long ago, for each thread', async () => {
     await following();
     await tell('one');
@@ -136,18 +131,6 @@ describe('following', () => {
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
-  test('lists the latest first, until they follow no more', async () => {
-    for (const [index, id] of ['b', 'a', 'c'].entries()) {
-      const run = { ...aThread({ id }), sinceMs: index };
-      await accept(run);
-      await stores.threads.follow(run, { ...place, rootTs: String(index) });
-    }
-    const index = async () => (await stores.threads.followedIndex('T0ACME')) as { id: string }[];
-    expect((await index()).map(({ id }) => id)).toEqual(['c', 'a', 'b']);
-    await stores.threads.unfollow('T0ACME', 'a');
-    expect((await index()).map(({ id }) => id)).toEqual(['c', 'b']);
-  });
-
   test('lists what is needed to choose among them, as it was last saved', async () => {
     const run = { ...aThread(), project: 'acme', ephemerals: ['not listed'] };
     await accept(run);
@@ -174,21 +157,4 @@ describe('following', () => {
     await stores.runs.save(aThread({ claim, rev: 3, lasting: false }), true);
     expect(await tell('one')).toEqual({ kind: 'notFollowed' });
   });
-});
-
-test('the 10,000 latest closed threads of a conversation are remembered for ever', async () => {
-  const { close, isClosed } = stores.threads;
-  const key = keys.closedThreads(place.teamId, place.channel);
-  const tsOf = (n: number) => `${1_789_000_000 + n}.000100`;
-  const older = Array.from({ length: 9_999 }, (_, n) => [1_789_000_000.0001 + n, tsOf(n)] as const);
-  await redis.client.zadd(key, ...older.flat());
-  const thread = (n: number) => ({ ...place, rootTs: tsOf(n) });
-  await close(thread(20_000));
-  await close(thread(20_000));
-  expect(await isClosed(thread(0))).toBe(true);
-  await close(thread(15_000));
-  expect([await redis.client.zcard(key), await redis.client.pttl(key)]).toEqual([10_000, -1]);
-  const closed = await Promise.all([0, 1, 15_000, 20_000].map((n) => isClosed(thread(n))));
-  expect(closed).toEqual([false, true, true, true]);
-  expect(await isClosed({ ...thread(1), channel: 'C0OPS' })).toBe(false);
 });

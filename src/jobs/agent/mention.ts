@@ -10,7 +10,7 @@ import { wantedMessage } from '../../store/messages.ts';
 import { runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
-import { growingPauseMs } from '../polling.ts';
+import { lookupRetryMs } from '../polling.ts';
 import type { VisibleKind } from '../visibility.ts';
 import { missingScopeText, notPermittedText } from '../wording-view.ts';
 import {
@@ -159,8 +159,7 @@ async function retryLater(
   context: JobContext,
   atLeastMs = 0,
 ): Promise<StepResult<MentionRun>> {
-  if (context.now() - run.sinceMs <= GIVE_UP_MS)
-    return wait(Math.max(growingPauseMs(run.sinceMs, context), atLeastMs));
+  if (context.now() - run.sinceMs <= GIVE_UP_MS) return wait(Math.max(lookupRetryMs(context), atLeastMs));
   context.log.warn({ run: run.id, why }, 'a mention was not answered in time');
   return idle;
 }
