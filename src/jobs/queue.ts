@@ -1,4 +1,4 @@
-import { ErrorCode, type Job, Queue, type QueueOptions } from 'bullmq';
+import { Queue, type QueueOptions } from 'bullmq';
 import { PREFIX } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 
@@ -18,16 +18,6 @@ export interface QueueCounts {
   active: number;
   delayed: number;
   failed: number;
-}
-
-/** Runs a delayed job at once; BullMQ needs no clock for that. A job in any other state stays as it is. */
-export async function promoteJob(job: Job): Promise<void> {
-  try {
-    await job.promote();
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code !== ErrorCode.JobNotInState && code !== ErrorCode.JobNotExist) throw error;
-  }
 }
 
 /** `connection` may be one for requests or one for work. */

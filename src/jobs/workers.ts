@@ -9,7 +9,7 @@ import { PREFIX } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import type { RunRef } from '../store/run-scripts.ts';
 import type { Job } from './job.ts';
-import { promoteJob, type QueueTelemetry } from './queue.ts';
+import type { QueueTelemetry } from './queue.ts';
 
 /** Consecutive unexpected errors, or crashes of the process, after which a job counts as poison. */
 const POISON_ERRORS = 8;
@@ -63,7 +63,9 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     async function requeue(waitMs: number): Promise<never> {
       const pauseMs = Math.min(waitMs, LONGEST_PAUSE_MS);
       await bullJob.moveToDelayed(Date.now() + pauseMs, token);
-      if (!(await due.postpone({ job, id }, pauseMs, wakes))) await promoteJob(bullJob);
+      const isWoken = !(await due.postpone({ job, id }, pauseMs, wakes));
+      // The wake may have run or replaced it already; otherwise the sweeper comes.
+      if (isWoken) await bullJob.promote().catch(() => {});
       throw new DelayedError();
     }
 
