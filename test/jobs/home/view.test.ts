@@ -3,28 +3,11 @@ import { expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
-import { exportLine, exportSiteButton } from '../../../src/jobs/export/progress-view.ts';
-import { answerButtonOf, type HomeParts, homeView, refusalText } from '../../../src/jobs/home/view.ts';
+import { exportLine } from '../../../src/jobs/export/progress-view.ts';
+import { answerButtonOf, homeView, refusalText } from '../../../src/jobs/home/view.ts';
+import { aHome } from '../../gallery/states/workspace.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';
-
-const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
-  needs: [],
-  moreNeeds: 0,
-  running: [],
-  ended: [],
-  begin: [{ button: exportSiteButton, how: 'Export a site: so and so.' }],
-  may: ['Start exports'],
-  refusal: undefined,
-  left: ['up to 5 at once'],
-  commands: ['/docs-export', '/docs-status'],
-  ...changes,
-});
-
-const need = (line: string) => ({
-  line: [line],
-  button: answerButtonOf({ id: 'r1' }, { user: 'U0ANA', id: line }),
-});
 
 test('whatever runs are called, Slack takes the view and nobody is notified', () => {
   fc.assert(
@@ -35,7 +18,10 @@ test('whatever runs are called, Slack takes the view and nobody is notified', ()
         const lines = runs.map((run) => exportLine(run, 'https://acme.example/archives/C0DOCS/p1'));
         const view = homeView(
           aHome({
-            needs: lines.slice(0, 20).map((line, index) => ({ ...need(`${index}`), line })),
+            needs: lines.slice(0, 20).map((line, index) => ({
+              line,
+              button: answerButtonOf({ id: 'r1' }, { user: 'U0ANA', id: `${index}` }),
+            })),
             moreNeeds: 2000,
             running: ['a', 'b', 'c'].map((title) => ({ title, lines: lines.slice(0, 15), more: 9 })),
             ended: lines.slice(15),
