@@ -194,11 +194,11 @@ return 1
 const appendScript = lastingScript<'kept' | 'repeated' | 'late' | 'gone'>(
   `${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
 local run, seen, inbox, active = unpack(KEYS)
-local event, member, deadline = unpack(ARGV)
+local event, member, deadline, isDeduped = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return 'gone' end
 -- A script that is executed again must not call late what it has kept.
 if deadline ~= '' and now > tonumber(deadline) and redis.call('EXISTS', seen) == 0 then return 'late' end
-if not isFirst(seen) then return 'repeated' end
+if isDeduped == '1' and not isFirst(seen) then return 'repeated' end
 redis.call('RPUSH', inbox, event)
 livesAs(run, inbox)
 wake(run, active, member)
@@ -206,10 +206,10 @@ return 'kept'
 `,
 );
 
-/** An event, stored as JSON. Of events with the same `dedupeKey`, one is kept within seven days. */
+/** An event, stored as JSON. Of events with the same `dedupeKey`, one is kept within seven days; one without is always. */
 export interface InboxEntry {
   event: object;
-  dedupeKey: string;
+  dedupeKey?: string;
 }
 
 /** Adds an event to the inbox of a run, unless `seen` has it, and wakes the run. `gone`: there is no such run. */
@@ -219,7 +219,8 @@ export function appendEvent(
   { event, dedupeKey }: InboxEntry,
   { seen = run.id, deadlineMs }: { seen?: string; deadlineMs?: number | undefined },
 ) {
-  const of = keys.seenEvent(seen, dedupeKey);
+  const of = keys.seenEvent(seen, dedupeKey ?? '');
   const touched = [keys.run(run.id), of, keys.inbox(run.id), keys.activeRuns()];
-  return appendScript(redis, touched, [JSON.stringify(event), memberOf(run), deadlineMs ?? '']);
+  const isDeduped = dedupeKey === undefined ? 0 : 1;
+  return appendScript(redis, touched, [JSON.stringify(event), memberOf(run), deadlineMs ?? '', isDeduped]);
 }

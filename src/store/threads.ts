@@ -92,7 +92,7 @@ export function createThreadStore(redis: RedisClient) {
      */
     async appendToThread(
       place: ThreadPlace,
-      entry: InboxEntry,
+      entry: Required<InboxEntry>,
       underOurs: boolean | undefined,
     ): Promise<AppendResult> {
       const claim = threadClaim(place);

@@ -44,9 +44,9 @@ export const watchJob = defineRunJob({
  */
 async function tellThreads({ watch, event }: PollResult, context: JobContext): Promise<StepResult<WatchRun>> {
   if (event === undefined) return save(watch);
-  const entry = { event, dedupeKey: `polled ${watch.id} ${event.atMs}` };
   for (const id of watch.threads) {
-    await context.runs.appendToInbox('agent-thread', id, entry);
+    // A key for each of thousands of polls would stay for a week.
+    await context.runs.appendToInbox('agent-thread', id, { event });
     await context.wake({ job: 'agent-thread', id });
   }
   return save(watch);

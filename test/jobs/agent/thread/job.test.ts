@@ -6,7 +6,7 @@ import { ana, ben, outcomesOf, wrote } from '../../../support/jobs/agent/events.
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 
 let world: AgentWorld;
-onFreshWorlds((fresh) => {
+const redis = onFreshWorlds((fresh) => {
   world = fresh;
 });
 
@@ -70,4 +70,10 @@ test('a job that was to be made with it is not made', async () => {
   await world.follows({ agentJobId: undefined, instructions: [anInstruction({ creates: true })] });
   expect(made).toEqual([]);
   expect((await world.thread()).ended).toMatchObject({ why: 'notMade' });
+});
+
+test('polls of its job leave no keys behind that stay for a week', async () => {
+  await world.follows();
+  expect((await world.thread()).seen?.status).toBe('completed');
+  expect(await redis.client.keys('*:seen:*')).toEqual([]);
 });
