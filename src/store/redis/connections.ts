@@ -15,7 +15,7 @@ export function connectForRequests(
   { intakeMs, redisRequestSocketMs }: Pick<Timing, 'intakeMs' | 'redisRequestSocketMs'>,
   onError: OnConnectionError,
 ): RedisClient {
-  return connect(address, onError, {
+  const redis = connect(address, onError, {
     waits: false,
     retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1000),
     options: {
@@ -25,6 +25,7 @@ export function connectForRequests(
       autoResendUnfulfilledCommands: false,
     },
   });
+  return leaveWrongDatabase(redis);
 }
 
 /** Returns a connection for background work: commands wait until Redis is back. Duplicates are for blocking reads. */
@@ -38,7 +39,15 @@ export function connectForWork(
     retryStrategy: (attempt) => Math.min(100 * attempt, 1000),
     options: { maxRetriesPerRequest: null, ...socketLimits(redisWorkSocketMs) },
   });
-  return withBlockingReads(redis, socketLimits(redisBlockingSocketMs));
+  return withBlockingReads(leaveWrongDatabase(redis), socketLimits(redisBlockingSocketMs));
+}
+
+/** Reconnects if SELECT fails: ioredis would continue in database 0, which may have another Docket's data. */
+function leaveWrongDatabase<Client extends RedisClient>(redis: Client): Client {
+  redis.on('error', (error: Error & { command?: { name: string } }) => {
+    if (error.command?.name === 'select') redis.disconnect(true);
+  });
+  return redis;
 }
 
 /** How long connecting may take during a check, and each answer after it. */
@@ -72,7 +81,7 @@ function withBlockingReads(redis: RedisClient, limits: ReturnType<typeof socketL
   }
   const duplicate = redis.duplicate.bind(redis);
   redis.duplicate = (override) => {
-    const blocking = duplicate({ ...override, ...limits, disconnectTimeout: GIVE_UP_MS });
+    const blocking = leaveWrongDatabase(duplicate({ ...override, ...limits, disconnectTimeout: GIVE_UP_MS }));
     // If one connection goes silent the others do as well, and theirs would be noticed only after an overdue read.
     redis.on('reconnecting', () => {
       if (blocking.status === 'ready') blocking.disconnect(true);

@@ -84,6 +84,25 @@ describe.for(['requests', 'work', 'BullMQ'] as const)('a connection for %s', (ki
     expect(await connection.ping()).toBe('PONG');
   });
 
+  test('never gets ready in a database that Redis does not have, and writes nothing elsewhere', async () => {
+    const connection = open(kind, `${way.url}/99`);
+    let refused = 0;
+    const refusedOften = new Promise<void>((resolve) => {
+      connection.on('error', (error: Error) => {
+        if (/out of range/.test(error.message)) refused += 1;
+        if (refused === 3) resolve();
+      });
+    });
+    let ready = 0;
+    connection.on('ready', () => {
+      ready += 1;
+    });
+    connection.set('written', 'yes').catch(() => {});
+    await refusedOften;
+    expect(ready).toBe(0);
+    expect(await redis.client.dbsize()).toBe(0);
+  });
+
   test('that went silent is given up, and works again', async () => {
     const connection = await connected(kind);
     way.goSilent();
