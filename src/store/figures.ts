@@ -95,8 +95,8 @@ export function createFiguresStore(redis: RedisClient) {
     async isUnsupported(what: string): Promise<boolean> {
       return (await redis.exists(keys.lacks(what))) === 1;
     },
-    async markUnsupported(what: string, forMs: number = retention.lacksMs) {
-      await redis.set(keys.lacks(what), '1', 'PX', forMs);
+    async markUnsupported(what: string) {
+      await redis.set(keys.lacks(what), '1', 'PX', retention.lacksMs);
     },
   };
 }

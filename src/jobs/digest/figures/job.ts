@@ -105,12 +105,12 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
     if (error.kind === 'aborted') return wait(0);
     if (error.kind === 'rate_limited') await rateLimiter.hold(limit, error.retryAfterMs ?? DEFAULT_LIMIT_MS);
     const { part } = request;
-    const leftOutMs = LEFT_OUT_MS[error.kind];
-    if (part !== undefined && leftOutMs !== undefined)
-      await figures.markUnsupported(supportKey(run, part), leftOutMs);
+    if (part === undefined) return retryLater(sent, error, context);
+    const isRefused = REFUSALS.includes(error.kind);
+    if (isRefused) await figures.markUnsupported(supportKey(run, part));
     const { kind, inARow } = nextFailure(run.pollFailure, error, context);
-    const isLeftOut = leftOutMs !== undefined || (kind === 'down' && inARow >= MAX_PART_FAILURES);
-    return part !== undefined && isLeftOut ? save(leaveOut(sent, part)) : retryLater(sent, error, context);
+    const isLeftOut = isRefused || (kind === 'down' && inARow >= MAX_PART_FAILURES);
+    return isLeftOut ? save(leaveOut(sent, part)) : retryLater(sent, error, context);
   }
 }
 
@@ -135,13 +135,8 @@ function waitForLimit(run: FiguresRun, inMs: number, { now }: JobContext): StepR
   return isSaid || inMs < 10_000 ? wait(inMs) : save({ ...run, limitedUntilMs: untilMs }, { inMs });
 }
 
-/** How long an optional part is left out: a day if the platform lacks it, an hour if the platform refuses it. */
-const LEFT_OUT_MS: Partial<Record<DocsApiError['kind'], number>> = {
-  not_found: 24 * HOUR_MS,
-  unsupported: 24 * HOUR_MS,
-  forbidden: HOUR_MS,
-  bad_request: HOUR_MS,
-};
+/** An optional part that the platform lacks or refuses is left out for a day. */
+const REFUSALS: DocsApiError['kind'][] = ['not_found', 'unsupported', 'forbidden', 'bad_request'];
 
 /** Retries after a growing pause, or gives up. */
 async function retryLater(
