@@ -119,8 +119,9 @@ export async function comparePages(pages: Pages, earlier: Pages = []): Promise<P
     for (const { path, human, ai } of some) all.set(path, { path, human: 0, ai: 0, before: { human, ai } });
   for await (const some of pages)
     for (const { path, human, ai } of some) {
-      const { before = NONE } = all.get(path) ?? {};
-      all.set(path, { path, human, ai, before });
+      const known = all.get(path);
+      if (known) Object.assign(known, { human, ai });
+      else all.set(path, { path, human, ai, before: NONE });
     }
   return [...all.values()];
 }
