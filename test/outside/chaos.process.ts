@@ -5,7 +5,9 @@ import { errorsLogged, runChaosPlan } from '../support/flows/chaos.ts';
 const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));
 
 /** The small form of `npm run bench -- chaos`. */
-test(`exports and threads while bots die and freeze, and all that is outside fails (seed ${seed})`, async () => {
+test(`exports and threads while bots die and freeze, and all that is outside fails (seed ${seed})`, {
+  timeout: 400_000,
+}, async () => {
   const outcome = await runChaosPlan({
     exports: 12,
     threads: 4,
