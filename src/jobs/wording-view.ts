@@ -1,6 +1,13 @@
 import type { Permission } from '../policy.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
-import { bidiIsolate, formatCount, lowerFirst, sanitizeUserText, singleLine } from '../slack/text.ts';
+import {
+  bidiIsolate,
+  countOf,
+  formatCount,
+  lowerFirst,
+  sanitizeUserText,
+  singleLine,
+} from '../slack/text.ts';
 import type { RateLimitUsage } from '../store/rate-limit.ts';
 
 /** The state of work, with the emoji that means the same in every message. */
@@ -13,6 +20,30 @@ export interface StateWord {
 
 /** Returns the word of a state as it stands within a sentence. */
 export const wordInSentence = ({ label, isForeign }: StateWord) => (isForeign ? label : lowerFirst(label));
+
+/** The beginning of every line about a state. */
+export const stateParts = ({ icon, label }: Omit<StateWord, 'isForeign'>): Part[] => [
+  `${icon} `,
+  { bold: label },
+];
+
+/** Whether Slack refuses a post because the app is not in the conversation. */
+export const isNotThere = (code: string | undefined) =>
+  code === 'not_in_channel' || code === 'channel_not_found';
+
+/** To a person in whose conversation nothing can be posted. `joinable`: the app can be invited there. */
+export const noPlaceMessage = (joinable: boolean, code: string, nothingWas: 'started' | 'sent'): Message =>
+  joinable && isNotThere(code)
+    ? message([
+        [
+          `I can't post here yet, so nothing was ${nothingWas}. Type `,
+          { code: '/invite @Docket' },
+          ', then run the command again.',
+        ],
+      ])
+    : message([
+        `Slack doesn't let me post here (${code}), so nothing was ${nothingWas}. Run the command in another channel.`,
+      ]);
 
 /** A person's name as text, which mentions nobody. */
 export const personName = (name: string) => sanitizeUserText(name, 60);
@@ -56,7 +87,7 @@ export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: n
 /** Such as "3 exports and 1 digest wait"; empty if there is none. */
 export function workWaitsText(work: readonly { count: number; what: string }[]): string {
   if (work.length === 0) return '';
-  const texts = work.map(({ count, what }) => `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`);
+  const texts = work.map(({ count, what }) => countOf(count, what));
   const isOne = work.length === 1 && work[0]?.count === 1;
   return `${new Intl.ListFormat('en-GB').format(texts)} ${isOne ? 'waits' : 'wait'}`;
 }

@@ -32,6 +32,9 @@ export type Part =
   | { link: string; label: string }
   | { time: number; format: string };
 
+/** A line of a message. One that is false, undefined or empty is left out. */
+export type Line = Part[] | string | false | undefined;
+
 /** A button. `action` is the id of its listener, which also runs when the button has a `url`. */
 export interface ButtonParts {
   label: string;
@@ -52,22 +55,24 @@ export interface MenuParts {
   value: string;
 }
 
-/** A message from top to bottom. */
+/** A message from top to bottom. Its text for phones and screen readers is the lines and the small print. */
 export interface Layout {
   /** Stands before the first line, and is not spoken. */
   icon?: string;
+  /** These people are mentioned once, before the first line. A phone shows the line before the names. */
+  mention?: readonly { id: string }[];
   /** In full size: the state in bold with its subject, then the consequences. */
-  lines: Part[][];
+  lines: Line[];
   /** Small print: who, when, ids. */
-  small?: Part[][];
-  buttons?: ButtonParts[];
+  small?: Line[];
+  buttons?: (ButtonParts | false | undefined)[];
   menu?: MenuParts | undefined;
-  /**
-   * The text for phones and screen readers: subject, state and number in words, complete within 120 characters. By
-   * default, the lines.
-   */
-  text?: Part[][];
+  /** Replaces the spoken lines where the eye sees more, such as a bar: state, subject and number in words. */
+  text?: Line[];
 }
+
+/** Mentions in one message. */
+const MAX_MENTIONS = 20;
 
 /** The `action_id` of every menu: an entry's value names its button. */
 export const MENU_ACTION = 'menu';
@@ -76,24 +81,47 @@ export const MENU_ACTION = 'menu';
 const MAX_TEXT_BYTES = SLACK_LIMITS.editedTextBytes - 1000;
 
 /** Returns a message of lines, then a row of buttons. */
-export const message = (lines: Part[][], buttons: ButtonParts[] = []): Message<KnownBlock> =>
-  layout({ lines, buttons });
+export const message = (lines: Line[], buttons?: Layout['buttons']): Message<KnownBlock> =>
+  layout({ lines, ...(buttons && { buttons }) });
 
-/** Returns a message that also has small print and a menu. */
-export function layout({ icon, lines, small = [], buttons = [], menu, text }: Layout): Message<KnownBlock> {
-  const elements = [...(icon === undefined ? [] : [`${icon} `]), ...joinLines(lines)]
-    .filter((part) => !isEmpty(part))
-    .map(toRichText);
+/** Returns a message that also has an icon, mentions, small print and a menu. */
+export function layout({ icon, mention = [], menu, text, ...layout }: Layout): Message<KnownBlock> {
+  const [lines, small] = [toLines(layout.lines), toLines(layout.small ?? [])];
+  const buttons = (layout.buttons ?? []).filter((one) => one !== false && one !== undefined);
+  const ids = [...new Set(mention.map(({ id }) => id))].slice(0, MAX_MENTIONS);
+  const before = [...(icon ? [`${icon} `] : []), ...ids.flatMap((id): Part[] => [{ mention: id }, ' '])];
+  const elements = [...before, ...joinParts(lines, '\n')].filter((part) => !isEmpty(part)).map(toRichText);
   const blocks: KnownBlock[] = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
   if (small.length > 0) blocks.push(contextBlock(small));
   if (buttons.length > 0 || menu !== undefined) blocks.push(toActions(buttons, menu));
-  return { text: toText(text ?? [...lines, ...small]), blocks };
+  const [first = [], ...others] = lines;
+  const spokenFirst = [...first, ...ids.flatMap((id): Part[] => [' ', { mention: id }])];
+  return { text: toText(text ?? [spokenFirst, ...others, ...small]), blocks };
 }
 
-/** Returns a message of several parts, from top to bottom. `text` replaces all of their texts. */
-export function compose(text: Part[][], parts: (Message | MessageBlock)[]): Message {
+const toLines = (lines: readonly Line[]): Part[][] =>
+  lines.flatMap((line) => (line && line.length > 0 ? [typeof line === 'string' ? [line] : line] : []));
+
+/** Returns the facts in one line, with a separator. */
+export const joinParts = (facts: readonly Line[], separator = ' · '): Part[] =>
+  toLines(facts).flatMap((parts, index) => (index === 0 ? parts : [separator, ...parts]));
+
+/** Returns a moment as the date and the time. */
+export const moment = (time: number): Part => ({ time, format: '{date_short_pretty} {time}' });
+
+/** Returns a link that follows other facts of a line, if its address is known. */
+export const openThreadLink = (link: string | undefined): Part[] =>
+  link === undefined ? [] : [' · ', { link, label: 'Open thread' }];
+
+/** Returns the button that opens a thread, if its address is known. */
+export const openThreadButton = (action: string, url: string | undefined): ButtonParts[] =>
+  url === undefined ? [] : [{ label: 'Open thread', action, url }];
+
+/** Returns a message of several parts, from top to bottom. `text` replaces their texts. */
+export function compose(parts: (Message | MessageBlock)[], text?: Line[]): Message {
   const blocks = parts.flatMap((part) => ('blocks' in part ? part.blocks : [part]));
-  return { text: toText(text), blocks };
+  const texts = parts.flatMap((part) => ('text' in part && typeof part.text === 'string' ? [part.text] : []));
+  return { text: text ? toText(text) : cutBytes(texts.join('\n'), MAX_TEXT_BYTES), blocks };
 }
 
 /** Slack refuses a cell without a text. */
@@ -157,7 +185,7 @@ interface SmallText {
 /** Returns small lines, which explain the rest. */
 export function contextBlock(lines: Part[][]): ContextBlock {
   const texts: SmallText[] = [];
-  for (const small of joinLines(lines).map(toSmallText)) {
+  for (const small of joinParts(lines, '\n').map(toSmallText)) {
     const last = texts.at(-1);
     if (last && (!small.type || !last.type || last.type === small.type)) {
       last.text += small.text;
@@ -192,13 +220,11 @@ function textOfPlain(part: Part): string | undefined {
   return 'code' in part ? part.code : undefined;
 }
 
-const joinLines = (lines: Part[][]): Part[] =>
-  lines.flatMap((line, index) => (index === 0 ? line : ['\n', ...line]));
-
 /** Screen readers read the text aloud, so the signs of a change are words in it. */
 const spoken = (text: string) => text.replaceAll('▲ ', 'up ').replaceAll('▼ ', 'down ');
 
-const toText = (lines: Part[][]) => cutBytes(spoken(joinLines(lines).map(toMrkdwn).join('')), MAX_TEXT_BYTES);
+const toText = (lines: readonly Line[]) =>
+  cutBytes(spoken(joinParts(lines, '\n').map(toMrkdwn).join('')), MAX_TEXT_BYTES);
 
 /** Slack refuses elements without a text. */
 const isEmpty = (part: Part) => textOfPlain(part) === '';

@@ -120,7 +120,7 @@ export function formatDuration(ms: number): string {
 
 /** Returns bytes in decimal units: "18.4 MB". */
 export function formatSize(bytes: number): string {
-  if (bytes < 1000) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
+  if (bytes < 1000) return countOf(bytes, 'byte');
   const units = ['kB', 'MB', 'GB', 'TB'];
   let value = bytes / 1000;
   let unit = 0;
@@ -138,6 +138,13 @@ export function formatCount(value: number): string {
   // Adding 0 turns -0 into 0.
   return counts.format(Math.round(value) + 0);
 }
+
+/** Returns a number of things: "1 page", "12 pages". */
+export const countOf = (count: number, thing: string) =>
+  `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`;
+
+/** Returns the facts that are known, with a separator. */
+export const joinFacts = (...facts: (string | undefined)[]) => facts.filter(Boolean).join(' · ');
 
 /** Returns the address that opens a message; `workspaceUrl` ends with a slash. */
 export function messageUrl(workspaceUrl: string, { channel, ts }: { channel: string; ts: string }): string {

@@ -26,14 +26,13 @@ import {
   type ScheduleAction,
   scheduleButtons,
   scheduleEntry,
-  scheduleLine,
 } from '../../jobs/digest/schedule/view.ts';
 import { lastCompleteWeek, readRange, settledAtMs } from '../../jobs/digest/weeks.ts';
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { filterVisible } from '../../jobs/visibility.ts';
 import { chooseProjectMessage, personName, unknownProjectText } from '../../jobs/wording-view.ts';
 import { defaultDomain, type Project, projectNamed, projectsWithId, resolveProject } from '../../projects.ts';
-import { compose, type Message, message, type Part } from '../../slack/blocks.ts';
+import { compose, type Message, message } from '../../slack/blocks.ts';
 import { cut, formatCount, singleLine } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Caller, type CommandTools, retryStale, UserFacingError } from '../intake.ts';
@@ -79,20 +78,13 @@ const noneVisible = message([
 
 /** With a `choice`, each entry has only the button of that action. */
 function scheduleList(schedules: readonly ScheduleRun[], { user }: Caller, choice?: ScheduleAction): Message {
-  const title: Part[][] = choice === undefined ? [] : [['Which one?']];
   const listed = schedules.slice(0, MAX_LISTED);
   const rest = schedules.length - listed.length;
-  const more: Part[][] = rest > 0 ? [[`and ${formatCount(rest)} more; name the project to find them.`]] : [];
-  return compose(
-    [...title, ...listed.map((run) => scheduleLine(run, user.id)), ...more],
-    [
-      ...title.map((line) => message([line])),
-      ...listed.map((run) =>
-        scheduleEntry(run, user.id, choice && { buttons: scheduleButtons(run, choice) }),
-      ),
-      ...more.map((line) => message([line])),
-    ],
-  );
+  return compose([
+    ...(choice === undefined ? [] : [message(['Which one?'])]),
+    ...listed.map((run) => scheduleEntry(run, user.id, choice && { buttons: scheduleButtons(run, choice) })),
+    ...(rest > 0 ? [message([`and ${formatCount(rest)} more; name the project to find them.`])] : []),
+  ]);
 }
 
 /** Continues with the schedule of this channel. If there are several, the person chooses one by a button of `action`. */

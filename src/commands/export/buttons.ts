@@ -17,8 +17,7 @@ import {
   type TransitionName,
   transitions,
 } from '../../jobs/export/transitions.ts';
-import { LINK_END_FORMAT } from '../../jobs/export/view.ts';
-import { type Message, message } from '../../slack/blocks.ts';
+import { type Message, message, moment } from '../../slack/blocks.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
 import { defineButton } from '../registry.ts';
 import { acceptExport } from './start.ts';
@@ -119,7 +118,7 @@ const linkOnItsWay = message([['Your own link is on its way, by direct message.'
 function linkSentMessage({ ending }: ExportRun): Message {
   const time = ending?.kind === 'done' ? ending.linkEndsAtMs : undefined;
   if (time === undefined) return message([['I already sent you a link: see your direct messages with me.']]);
-  const until = { time, format: LINK_END_FORMAT };
+  const until = moment(time);
   return message([
     ['I already sent you a link, and it works until ', until, ': see your direct messages with me.'],
   ]);

@@ -8,11 +8,10 @@ import {
   runButton,
 } from '../../jobs/export/record.ts';
 import { adoptJobId } from '../../jobs/export/transitions.ts';
-import { LINK_END_FORMAT } from '../../jobs/export/view.ts';
 import { readJobField } from '../../jobs/typed-job.ts';
 import type { Project } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
-import { type Message, message, type Part } from '../../slack/blocks.ts';
+import { type Message, message, moment, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, preformatted, reportView, textField } from '../../slack/modals.ts';
 import { cut } from '../../slack/text.ts';
@@ -263,7 +262,7 @@ export function settingsView(run: ExportRun, bundleUrl: string, endsAtMs: number
   const version = run.version === undefined ? '' : `\n  version: ${JSON.stringify(run.version)}`;
   const section = `staticExport:\n  enabled: true\n  bundleUrl: ${JSON.stringify(bundleUrl)}${version}`;
   const loads = 'The deployment loads the bundle when it starts';
-  const until = { time: endsAtMs ?? 0, format: LINK_END_FORMAT };
+  const until = moment(endsAtMs ?? 0);
   const life = endsAtMs === undefined ? [`${loads}.`] : [`${loads}; the link works until `, until, '.'];
   const blocks: KnownBlock[] = [
     ...message([

@@ -1,6 +1,6 @@
 import { readDomain } from '../../domain.ts';
 import { cardPermalink } from '../../jobs/export/feature.ts';
-import { runningMessage, site, targetButtons, threadButtons } from '../../jobs/export/progress-view.ts';
+import { runningMessage, site, targetButtons } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
   type ExportTarget,
@@ -22,8 +22,8 @@ import {
 } from '../../jobs/wording-view.ts';
 import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
 import { nearest } from '../../runtime/edit-distance.ts';
-import { type Message, message, type Part } from '../../slack/blocks.ts';
-import { cut, formatCount, sanitizeUserText, singleLine } from '../../slack/text.ts';
+import { type Message, message, openThreadButton, type Part } from '../../slack/blocks.ts';
+import { countOf, cut, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { pathsOn } from './args.ts';
 
@@ -184,7 +184,10 @@ export async function acceptExport(
       const { max = 0 } = quotas[acceptance.quota] ?? {};
       const full = acceptance.quota === 0 ? personFull(run, max, caller) : channelFull(run, max, caller);
       throw new UserFacingError(
-        message([[...full, '; start more when one has ended.']], threadButtons(thread)),
+        message(
+          [[...full, '; start more when one has ended.']],
+          openThreadButton(exportActions.openThread, thread),
+        ),
       );
     }
     default:
@@ -192,15 +195,13 @@ export async function acceptExport(
   }
 }
 
-const exportsText = (max: number) => `${formatCount(max)} ${max === 1 ? 'export' : 'exports'}`;
-
 const personFull = ({ requester }: ExportRun, max: number, { user }: Caller): Part[] => [
   requester.id === user.id ? 'You have' : `${personName(requester.name)} has`,
-  ` ${exportsText(max)} running`,
+  ` ${countOf(max, 'export')} running`,
 ];
 
 const channelFull = ({ asked }: ExportRun, max: number, { channel }: Caller): Part[] => [
-  `${exportsText(max)} ${max === 1 ? 'runs' : 'run'} in `,
+  `${countOf(max, 'export')} ${max === 1 ? 'runs' : 'run'} in `,
   asked.channel === channel.id ? 'this channel' : { channel: asked.channel },
 ];
 

@@ -2,21 +2,17 @@ import {
   type ButtonParts,
   compose,
   contextBlock,
+  joinParts,
   layout,
   linkPlaceholder,
   type Message,
   message,
+  openThreadButton,
+  openThreadLink,
   type Part,
 } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import {
-  cut,
-  formatCount,
-  formatDuration,
-  lowerFirst,
-  sanitizeUserText,
-  singleLine,
-} from '../../slack/text.ts';
+import { countOf, cut, formatDuration, lowerFirst, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import {
   keyRemedyText,
   nameTo,
@@ -24,6 +20,7 @@ import {
   projectMissingText,
   type StateWord,
   shortId,
+  stateParts,
   wordInSentence,
 } from '../wording-view.ts';
 import {
@@ -89,9 +86,6 @@ export function site(run: Pick<ExportRun, 'domain' | 'version' | 'jobId'>): stri
   return label === '' ? subject(run) : `${subject(run)} (${label})`;
 }
 
-export const pageCountText = (pageCount: number) =>
-  `${formatCount(pageCount)} ${pageCount === 1 ? 'page' : 'pages'}`;
-
 /** The pages, such as "only /guides/p2 and 3 more"; empty if all are exported. */
 function onlyPages({ paths }: ExportRun): string {
   if (paths === undefined) return '';
@@ -138,33 +132,31 @@ export function shownStateOf(run: ExportRun): StateWord {
     : { ...state, label: sanitizeUserText(status, 40), isForeign: true };
 }
 
-/** The beginning of every message about a state. */
-const stateParts = ({ icon, label }: StateWord): Part[] => [`${icon} `, { bold: label }];
-
 /** Whether the export itself has ended; a new link may still be pending. */
 export const hasEnded = (run: ExportRun) =>
   run.state === 'ended' || (run.state === 'bundling' && run.relinked > 0);
 
 /** The card of a run. It changes only with the state, until it shows the result. */
 export function cardMessage(run: ExportRun): Message {
-  const { icon, label } = stateOf(run);
+  const state = stateOf(run);
+  const { icon, label } = state;
   const name = labelOf(run) && ` "${labelOf(run)}"`;
   const how = run.joined ? 'watched' : 'requested';
   const small = `Static export${name}${fact(onlyPages(run))} · ${how} by ${personName(run.requester.name)}`;
   const link = latestLink(run);
   if (label !== 'Exported' || link === undefined)
     return layout({
-      lines: [[`${icon} `, { bold: label }, ` · ${subject(run)}`]],
-      small: [[small]],
-      text: [[`${subject(run)}: ${lowerFirst(label)}. ${small}`]],
+      lines: [[...stateParts(state), ` · ${subject(run)}`]],
+      small: [small],
+      text: [`${subject(run)}: ${lowerFirst(label)}. ${small}`],
     });
   const facts = [...progressParts(run), fact(tookText(run))].join('');
   const isPublic = !link.privately && !link.expired;
   return layout({
-    lines: [[`${icon} `, { bold: subject(run) }, ` exported${facts}`]],
-    small: [[small]],
-    buttons: isPublic ? [{ ...downloadButton(exportActions.download, link), label: 'Download' }] : [],
-    text: [[`${subject(run)} exported${facts}. ${small}`]],
+    lines: [[...stateParts({ icon, label: subject(run) }), ` exported${facts}`]],
+    small: [small],
+    buttons: [isPublic && { ...downloadButton(exportActions.download, link), label: 'Download' }],
+    text: [`${subject(run)} exported${facts}. ${small}`],
   });
 }
 
@@ -173,25 +165,26 @@ export function progressMessage(run: ExportRun): Message {
   if (hasEnded(run)) return endedProgress(run);
   const { state, movedAtMs = run.sinceMs } = run;
   const word = shownStateOf(run);
-  const lines: Part[][] = [
+  const first =
     state === 'bundling'
       ? ['⏳ ', { bold: 'Making the download link…' }]
       : state === 'unknown'
         ? [...stateParts(word), ` · ${subject(run)}`]
-        : [...stateParts(word), ...progressParts(run), ...sinceParts(run)],
-  ];
+        : [...stateParts(word), ...progressParts(run), ...sinceParts(run)];
   // Nothing is retried before somebody answers.
   const trouble = state === 'unknown' ? [] : troubleLine(run);
-  if (trouble.length > 0) lines.push(trouble);
-  else if (run.stalled && state === 'watching')
-    lines.push(['No progress since ', { time: movedAtMs, format: '{time}' }, '. Still checking.']);
-  const refresh = runButtonOf(run, 'Refresh', exportActions.refresh);
-  const notify = runButtonOf(run, 'Notify me too', exportActions.notify);
+  const isStalled = run.stalled && state === 'watching' && trouble.length === 0;
+  const rest = isStalled
+    ? ['No progress since ', { time: movedAtMs, format: '{time}' }, '. Still checking.']
+    : trouble;
   return layout({
-    lines,
-    small: jobLines(run),
-    buttons: state === 'watching' ? [refresh, notify] : [],
-    text: [[spokenProgress(run)], ...lines.slice(1)],
+    lines: [first, rest],
+    small: [jobParts(run)],
+    buttons: [
+      state === 'watching' && runButtonOf(run, 'Refresh', exportActions.refresh),
+      state === 'watching' && runButtonOf(run, 'Notify me too', exportActions.notify),
+    ],
+    text: [spokenProgress(run), rest],
   });
 }
 
@@ -212,19 +205,15 @@ function endedProgress(run: ExportRun): Message {
     ['started', run.startedAtMs],
     ['finished', run.completedAtMs],
   ];
-  const times = moments.flatMap(([word, time]): Part[][] =>
-    time === undefined ? [] : [[`${word} `, { time, format: '{time}' }]],
-  );
-  const small = [...times, ...jobLines(run)].flatMap((parts, index) =>
-    index === 0 ? parts : [' · ', ...parts],
-  );
-  const text = [[`${site(run)}: ${lowerFirst(stateOf(run).label)}`]];
-  return small.length === 0 ? message(text) : compose(text, [contextBlock([small])]);
+  const times = moments.map(([word, time]) => time !== undefined && [`${word} `, { time, format: '{time}' }]);
+  const small = joinParts([...times, jobParts(run)]);
+  const text = [`${site(run)}: ${lowerFirst(stateOf(run).label)}`];
+  return small.length === 0 ? message(text) : compose([contextBlock([small])], text);
 }
 
 /** The full job id, so that people can copy it. */
-const jobLines = ({ jobId }: ExportRun): Part[][] =>
-  jobId === undefined ? [] : [['job ', { code: cut(singleLine(jobId), 200) }]];
+const jobParts = ({ jobId }: ExportRun): Part[] =>
+  jobId === undefined ? [] : ['job ', { code: cut(singleLine(jobId), 200) }];
 
 /** Such as "Exporting docs.acme.com, 42 percent, 128 pages so far." */
 function spokenProgress(run: ExportRun): string {
@@ -234,7 +223,7 @@ function spokenProgress(run: ExportRun): string {
   if (run.state === 'unknown' || label === 'Queued') return `${site(run)}: ${lowerFirst(label)}.`;
   const facts = [
     percentOf(run).replace('%', ' percent') || sanitizeUserText(run.progressText ?? '', 60),
-    run.pageCount === undefined ? '' : `${pageCountText(run.pageCount)} so far`,
+    run.pageCount === undefined ? '' : `${countOf(run.pageCount, 'page')} so far`,
   ];
   return `${[`${label} ${site(run)}`, ...facts].filter((one) => one !== '').join(', ')}.`;
 }
@@ -250,7 +239,7 @@ function progressParts(run: ExportRun): string[] {
     parts.push(`${'▰'.repeat(cells)}${'▱'.repeat(10 - cells)} ${percent(fraction)}`);
   }
   if (run.pageCount !== undefined)
-    parts.push(pageCountText(run.pageCount) + (hasEnded(run) ? '' : ' so far'));
+    parts.push(countOf(run.pageCount, 'page') + (hasEnded(run) ? '' : ' so far'));
   return parts.map(fact);
 }
 
@@ -287,32 +276,15 @@ export function troubleLine(run: ExportRun): Part[] {
  */
 export function exportLine(run: ExportRun, thread: string | undefined, readerId?: string): Part[] {
   const progress = run.state === 'watching' ? progressParts(run).join('') : '';
-  const open: Part[] = thread === undefined ? [] : [' · ', { link: thread, label: 'Open thread' }];
   const [word, since, format] = run.joined ? ['watched', ' since', '{time}'] : ['requested', '', '{ago}'];
   const by = `${word} by ${nameTo(readerId, run.requester)}${since} `;
   return [
     ...stateParts(shownStateOf(run)),
     ` · ${site(run)}${fact(onlyPages(run))}${progress} · ${by}`,
     { time: run.attemptAtMs, format },
-    ...open,
+    ...openThreadLink(thread),
   ];
 }
-
-/** To the requester, if the card could not be posted in their conversation. */
-export const noPlaceMessage = ({ asked }: ExportRun, code: string): Message =>
-  asked.joinable && (code === 'not_in_channel' || code === 'channel_not_found')
-    ? message([
-        [
-          "I can't post here yet, so nothing was started. Type ",
-          { code: '/invite @Docket' },
-          ', then run the command again.',
-        ],
-      ])
-    : message([
-        [
-          `Slack doesn't let me post here (${code}), so nothing was started. Run the command in another channel.`,
-        ],
-      ]);
 
 const confirmSecond = {
   title: 'Start another?',
@@ -320,10 +292,6 @@ const confirmSecond = {
   yes: 'Start another',
   no: 'Cancel',
 };
-
-/** Opens a run's thread; `thread` is its card's address, if the person can open it. */
-export const threadButtons = (thread: string | undefined): ButtonParts[] =>
-  thread === undefined ? [] : [{ label: 'Open thread', action: exportActions.openThread, url: thread }];
 
 /**
  * To `readerId`, who requests a running export. `thread` is its card's address, `mayFollow` whether they can read its
@@ -335,7 +303,7 @@ export function runningMessage(
   { thread, mayFollow, readerId }: { thread: string | undefined; mayFollow: boolean; readerId?: string },
   request: string,
 ): Message {
-  const open = threadButtons(thread);
+  const open = openThreadButton(exportActions.openThread, thread);
   const by = nameTo(readerId, run.requester);
   if (run.state === 'unknown') {
     const answer = mayFollow
@@ -343,21 +311,18 @@ export function runningMessage(
       : `Ask ${by} to answer the question about it.`;
     const whose = by === 'you' ? 'your' : `${by}'s`;
     const text = `It's unclear whether ${whose} export of ${site(run)} started, so I won't start another. ${answer}`;
-    return message([[text]], open);
+    return message([text], open);
   }
   const what = site(run) + (onlyPages(run) && `, ${onlyPages(run)},`);
   const progress = percentOf(run) && `${percentOf(run)}, `;
   const how = run.joined
     ? `watched by ${by}`
     : `started by ${by} ${formatDuration(nowMs - run.attemptAtMs)} ago`;
-  // A mention does not notify people who cannot read the thread.
-  const notify = mayFollow ? [runButtonOf(run, 'Notify me too', exportActions.notify)] : [];
   const parts = { action: exportActions.startAnother, confirm: confirmSecond };
   const another = run.joined ? [] : targetButtons('Start another', { ...run, request }, parts);
-  return message(
-    [[`${what} is already being exported: ${progress}${how}.`]],
-    [...open, ...notify, ...another],
-  );
+  // A mention does not notify people who cannot read the thread.
+  const notify = mayFollow && runButtonOf(run, 'Notify me too', exportActions.notify);
+  return message([`${what} is already being exported: ${progress}${how}.`], [...open, notify, ...another]);
 }
 
 /** Returns the button that exports this target; none if the target does not fit into its value. */
@@ -374,15 +339,14 @@ export function targetButtons(
 
 /** Answers a click on a message from before the export was started again. */
 export const earlierAttemptMessage = message([
-  ['That was an earlier attempt. The export has been started again since.'],
+  'That was an earlier attempt. The export has been started again since.',
 ]);
 
 /** Answers a late click, or [Refresh] right after a poll or at the rate limit. */
 export function unchangedProgressMessage(run: ExportRun): Message {
   const word = wordInSentence(shownStateOf(run));
-  if (run.state === 'ended')
-    return message([[`Nothing new: ${word}. See the latest message in the thread.`]]);
-  if (run.state === 'unknown') return message([[`Still ${word}: it's unclear whether it started.`]]);
+  if (run.state === 'ended') return message([`Nothing new: ${word}. See the latest message in the thread.`]);
+  if (run.state === 'unknown') return message([`Still ${word}: it's unclear whether it started.`]);
   const trouble = troubleLine(run);
   return message([trouble.length > 0 ? trouble : [`Still ${percentOf(run) || word}, checked just now.`]]);
 }
@@ -418,6 +382,6 @@ export function exportOffer(
   const wanted = { domain: site, privately: false, request };
   const buttons = targetButtons(`Export ${site}`, wanted, { style: 'primary' });
   return typed === undefined
-    ? message([[`Export ${site} now?`]], buttons)
+    ? message([`Export ${site} now?`], buttons)
     : badDomainMessage(typed, site, buttons);
 }

@@ -1,27 +1,34 @@
 import {
   type ButtonParts,
-  type Layout,
+  type Line,
   layout,
   type Message,
   message,
+  moment,
   type Part,
 } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import {
+  countOf,
   cut,
   formatDuration,
   formatSize,
+  joinFacts,
   lowerFirst,
   sanitizeUserText,
   singleLine,
 } from '../../slack/text.ts';
-import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../wording-view.ts';
+import {
+  keyRemedyText,
+  noPlaceMessage,
+  personName,
+  platformReasonText,
+  projectMissingText,
+} from '../wording-view.ts';
 import {
   cardMessage,
   downloadButton,
   hasEnded,
-  noPlaceMessage,
-  pageCountText,
   percentOf,
   progressMessage,
   runButtonOf,
@@ -115,7 +122,7 @@ function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): Outb
     key: privateKey(run, resumed),
     place: { user: run.requester.id },
     kind: 'ending',
-    message: privateLinkMessage(run, ending),
+    message: linkMessage(run, ending, `${site(run)} is exported`, []),
   };
   const messages = ending.privately ? [ended, direct] : [ended];
   return ending.expired ? messages.map((one) => ({ ...one, ...withoutRepost })) : messages;
@@ -125,9 +132,11 @@ export function questionMessage(run: ExportRun): Message {
   const { unknownJobId } = run;
   const sentence = `Did the export of ${site(run)} start? The platform gave no clear answer.`;
   const wrongId = unknownJobId && { code: cut(singleLine(unknownJobId), 200) };
-  return mentioning([run.requester], '⚠️', sentence, {
-    more: wrongId ? [['The platform has no job with that ID: ', wrongId]] : [],
-    small: [['Look in its dashboard first: starting again could run it twice.']],
+  return layout({
+    icon: '⚠️',
+    mention: [run.requester],
+    lines: [sentence, wrongId && ['The platform has no job with that ID: ', wrongId]],
+    small: ['Look in its dashboard first: starting again could run it twice.'],
     buttons: [
       { ...runButtonOf(run, "It's there: watch it", exportActions.watchIt), style: 'primary' },
       { ...runButtonOf(run, 'Start again', exportActions.startAgain), confirm: confirmSecond },
@@ -151,21 +160,7 @@ export function answeredMessage(run: ExportRun, { action, by }: NonNullable<Expo
     watchIt: `It was unclear whether ${start} had started. It had: ${personName(by)} found it.`,
     late: `It was unclear whether ${start} had started. It had: the platform's answer came late.`,
   };
-  return message([[texts[action]]]);
-}
-
-type Rest = Omit<Layout, 'lines' | 'text'> & { more?: Part[][] };
-
-/** A sentence that mentions people. A phone shows the sentence before the names. */
-function mentioning(
-  people: readonly { id: string }[],
-  icon: string,
-  sentence: string,
-  { more = [], small = [], ...rest }: Rest,
-): Message {
-  const mentions = people.flatMap(({ id }): Part[] => [' ', { mention: id }]);
-  const lines = [[`${icon} `, ...mentions.slice(1), ` ${sentence}`], ...more];
-  return layout({ lines, small, ...rest, text: [[sentence, ...mentions], ...more, ...small] });
+  return message([texts[action]]);
 }
 
 /** The beginning of the run's id, which its log lines have. */
@@ -177,53 +172,55 @@ type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
 
 /** Returns the one message that ends a run, or its watch. It mentions the requester and the watchers. */
 function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
-  const ended = (sentence: string, buttons: ButtonParts[], rest: Rest = {}) =>
-    mentioning([run.requester, ...run.watchers], shownStateOf(run).icon, sentence, { buttons, ...rest });
+  const ended = (lines: Line[], button: ButtonParts | false, small?: string) =>
+    layout({
+      icon: shownStateOf(run).icon,
+      mention: peopleOf(run),
+      lines,
+      small: [small],
+      buttons: [button],
+    });
   const startAgain = runButtonOf(run, 'Start again', exportActions.tryAgain);
   const confirmed = { ...startAgain, confirm: confirmSecond };
-  const goOn = (label: string) => [runButtonOf(run, label, exportActions.checkNow)];
+  const goOn = (label: string) => runButtonOf(run, label, exportActions.checkNow);
+  const hasDomain = run.domain !== '';
   switch (ending.kind) {
     case 'failed': {
       const at = percentOf(run) && ` at ${percentOf(run)}`;
       const after = tookText(run) && ` after ${tookText(run)}`;
-      return ended(`The export of ${site(run)} failed${at}${after}.`, run.domain === '' ? [] : [startAgain], {
-        more: [[platformReasonText(ending.reason)]],
-        small: [[`Your live site is not affected. · ${refLine(run)}`]],
-      });
+      const lines = [`The export of ${site(run)} failed${at}${after}.`, platformReasonText(ending.reason)];
+      return ended(lines, hasDomain && startAgain, `Your live site is not affected. · ${refLine(run)}`);
     }
     case 'notStarted': {
       if (ending.why === 'permission') return notPermittedMessage(run, ending);
-      const buttons = ['domain', 'project'].includes(ending.why) ? [] : [startAgain];
-      const small = ending.why === 'other' ? [[refLine(run)]] : [];
-      return ended(notStartedText(run, ending), buttons, { more: reasonLines(ending), small });
+      const canRetry = !['domain', 'project'].includes(ending.why);
+      const small = ending.why === 'other' ? refLine(run) : undefined;
+      return ended([notStartedText(run, ending), reasonLine(ending)], canRetry && startAgain, small);
     }
     case 'lost': {
       // The adopted job id was a person's guess; the export of the first start may still run.
       const wasFound = run.answer?.action === 'watchIt' && run.answer.attempt === run.attempt;
       const knows = run.joined || wasFound ? 'does not know' : 'no longer knows';
-      const buttons = run.domain === '' || run.joined ? [] : [wasFound ? confirmed : startAgain];
-      return ended(`The platform ${knows} the export of ${site(run)} (404).`, buttons);
+      const button = hasDomain && !run.joined && (wasFound ? confirmed : startAgain);
+      return ended([`The platform ${knows} the export of ${site(run)} (404).`], button);
     }
     case 'gaveUp': {
       const after = formatDuration(ending.afterMs);
       const text = `I stopped watching the export of ${site(run)} after ${after}. It may still finish.`;
-      return ended(text, goOn('Check now'));
+      return ended([text], goOn('Check now'));
     }
     case 'noLink': {
       const which = run.relinked > 0 ? 'new ' : '';
       const text = `${site(run)} is exported, but I could not get a ${which}download link yet${noLinkReason(run, ending)}.`;
-      return ended(text, goOn('Get the link'), { more: reasonLines(ending) });
+      return ended([text, reasonLine(ending)], goOn('Get the link'));
     }
     case 'broken': {
       const text = `Something broke on my side during the export of ${site(run)}.`;
-      const small = [[`ref ${ending.ref}`]];
-      return run.jobId === undefined
-        ? ended(
-            `${text} It may or may not have started: look in the platform's dashboard before you start it again.`,
-            [confirmed],
-            { small },
-          )
-        : ended(`${text} It may still finish at the platform.`, goOn('Check now'), { small });
+      const isKnown = run.jobId !== undefined;
+      const next = isKnown
+        ? 'It may still finish at the platform.'
+        : "It may or may not have started: look in the platform's dashboard before you start it again.";
+      return ended([`${text} ${next}`], isKnown ? goOn('Check now') : confirmed, `ref ${ending.ref}`);
     }
   }
 }
@@ -231,23 +228,23 @@ function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
 /** An ephemeral to the requester; no other message of the run stays. */
 export function retractedMessage(run: ExportRun): Message {
   const { ending } = run;
-  if (ending?.kind === 'noPlace') return noPlaceMessage(run, ending.code);
+  if (ending?.kind === 'noPlace') return noPlaceMessage(run.asked.joinable, ending.code, 'started');
   if (ending?.kind !== 'notStarted')
-    return message([[`No export with the ID "${sanitizeUserText(run.jobId ?? '', 60)}".`]]);
+    return message([`No export with the ID "${sanitizeUserText(run.jobId ?? '', 60)}".`]);
   if (ending.why === 'permission') return notPermittedMessage(run, ending);
   const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
-  return message([[`❌ ${notStartedText(run, ending)}`], ...reasonLines(ending)], [tryAgain]);
+  return message([`❌ ${notStartedText(run, ending)}`, reasonLine(ending)], [tryAgain]);
 }
 
 /** The platform's own words, if any. */
-const reasonLines = ({ reason = '' }: { reason?: string | undefined }): Part[][] =>
-  singleLine(reason) === '' ? [] : [[platformReasonText(reason)]];
+const reasonLine = ({ reason = '' }: { reason?: string | undefined }): string =>
+  singleLine(reason) && platformReasonText(reason);
 
 /** An ephemeral to the requester. */
 function notPermittedMessage(run: ExportRun, { reason }: NotStarted): Message {
   const whom = sanitizeUserText(reason ?? '', 200) || 'the people who run Docket';
   const what = `You may no longer start exports here, so the export of ${site(run)} was not started.`;
-  return message([[`${what} Ask ${whom}.`]]);
+  return message([`${what} Ask ${whom}.`]);
 }
 
 /** Why there is no link, if somebody has to act before [Get the link] can help. */
@@ -280,62 +277,57 @@ function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string
 }
 
 function doneMessage(run: ExportRun, done: DoneEnding): Message {
-  const facts = [
+  const sentence = joinFacts(
     `${site(run)} is exported`,
-    run.pageCount === undefined ? '' : pageCountText(run.pageCount),
+    run.pageCount === undefined ? '' : countOf(run.pageCount, 'page'),
     done.sizeBytes === undefined ? '' : formatSize(done.sizeBytes),
     tookText(run) && `took ${tookText(run)}`,
-  ];
-  const sentence = facts.filter(Boolean).join(' · ');
-  const people = [run.requester, ...run.watchers];
-  if (!done.privately) return mentioning(people, '✅', sentence, linkContent(run, done));
+  );
+  const mention = peopleOf(run);
+  if (!done.privately) return linkMessage(run, done, sentence, mention);
   const whom = run.watchers.length === 0 ? 'you' : personName(run.requester.name);
   const sent =
     done.refusal === undefined
       ? `I sent ${whom} the link privately.`
       : `Slack doesn't let me send ${whom} direct messages (${done.refusal}), so nobody has the link yet.`;
   const ownLink = runButtonOf(run, 'Get my own link', exportActions.ownLink);
-  return mentioning(people, '✅', `${sentence}. ${sent}`, { buttons: [ownLink] });
+  return layout({ icon: '✅', mention, lines: [`${sentence}. ${sent}`], buttons: [ownLink] });
 }
 
-/** A direct message to the requester, if the thread must not have the link. */
-function privateLinkMessage(run: ExportRun, done: DoneEnding): Message {
-  const { more = [], small = [], ...rest } = linkContent(run, done);
-  const sentence = `${site(run)} is exported`;
-  const lines = [[`✅ ${sentence}`], ...more];
-  return layout({ lines, small, ...rest, text: [[sentence], ...more, ...small] });
-}
+const peopleOf = ({ requester, watchers }: ExportRun) => [requester, ...watchers];
 
 /** The link while it works, then a note that it has expired. */
-function linkContent(run: ExportRun, done: DoneEnding): Rest {
+function linkMessage(run: ExportRun, done: DoneEnding, sentence: string, mention: { id: string }[]): Message {
   const settings = runButtonOf(run, 'Deployment settings', exportActions.settings);
   const newLink = runButtonOf(run, 'New link', exportActions.newLink);
-  if (done.expired)
-    return {
-      more: [linkExpiredParts(done, 'The link')],
-      buttons: [{ ...newLink, style: 'primary' }, settings],
-    };
-  return {
-    small: [linkValidityParts(done)],
-    buttons: [downloadButton(exportActions.download, done), settings],
-    menu: { entries: [newLink], value: runButtonValue(run) },
-  };
+  return layout({
+    icon: '✅',
+    mention,
+    ...(done.expired
+      ? {
+          lines: [sentence, linkExpiredParts(done, 'The link')],
+          buttons: [{ ...newLink, style: 'primary' }, settings],
+        }
+      : {
+          lines: [sentence],
+          small: [linkValidityParts(done)],
+          buttons: [downloadButton(exportActions.download, done), settings],
+          menu: { entries: [newLink], value: runButtonValue(run) },
+        }),
+  });
 }
-
-/** Format of a link's expiry, in each reader's own time. */
-export const LINK_END_FORMAT = '{date_short_pretty} {time}';
 
 /** How long a link works, with a warning. */
 const linkValidityParts = ({ linkEndsAtMs: time }: DoneEnding): Part[] => [
   ...(time === undefined
     ? ["The platform didn't say how long the link works. "]
-    : ['The link works until ', { time, format: LINK_END_FORMAT }, '. ']),
+    : ['The link works until ', moment(time), '. ']),
   'Anyone who has it can download the bundle.',
 ];
 
 const linkExpiredParts = ({ linkEndsAtMs: time = 0 }: DoneEnding, link: string): Part[] => [
   `🔒 ${link} ended `,
-  { time, format: LINK_END_FORMAT },
+  moment(time),
   '. The export is still there.',
 ];
 
@@ -376,25 +368,25 @@ function ownLinkMessage(run: ExportRun, link: DoneEnding): Message {
   if (link.expired)
     return message([linkExpiredParts(link, ownLinkText(run))], [{ ...again, style: 'primary' }]);
   return layout({
-    lines: [[ownLinkText(run)]],
+    lines: [ownLinkText(run)],
     small: [linkValidityParts(link)],
     buttons: [downloadButton(linkActions.download, link)],
     menu: { entries: [again], value: again.value },
-    text: [[ownLinkText(run)]],
   });
 }
 
-function noOwnLinkMessage(run: ExportRun): Message {
-  const sentence = `I could not get a download link to the export of ${site(run)} yet.`;
-  const buttons = [againButton(run, 'Get the link')];
-  return layout({ lines: [[`⚠️ ${sentence}`]], buttons, text: [[sentence]] });
-}
+const noOwnLinkMessage = (run: ExportRun): Message =>
+  layout({
+    icon: '⚠️',
+    lines: [`I could not get a download link to the export of ${site(run)} yet.`],
+    buttons: [againButton(run, 'Get the link')],
+  });
 
 /** The ephemeral with the link itself, for a person whose direct messages Slack refuses. */
 export function refusedLinkMessage(run: ExportRun, link: DoneEnding): Message {
   const why = `Slack doesn't let me send you direct messages (${link.refusal}), so here it is, for you alone.`;
   return layout({
-    lines: [[ownLinkText(run)], [why]],
+    lines: [ownLinkText(run), why],
     small: [linkValidityParts(link)],
     buttons: [downloadButton(linkActions.download, link)],
   });

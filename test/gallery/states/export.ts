@@ -2,12 +2,12 @@ import { exportModalView, settingsView, watchView } from '../../../src/commands/
 import { askWhetherMeant } from '../../../src/commands/export/start.ts';
 import {
   earlierAttemptMessage,
-  noPlaceMessage,
   runningMessage,
   unchangedProgressMessage,
 } from '../../../src/jobs/export/progress-view.ts';
 import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import { exportMessages, retractedMessage } from '../../../src/jobs/export/view.ts';
+import { noPlaceMessage } from '../../../src/jobs/wording-view.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, acme, ana, aProject, beta, gus } from '../../support/commands/builders.ts';
 import { anEnding, aRun, ended, REQUEST, THREAD } from '../../support/jobs/export/builders.ts';
@@ -21,6 +21,7 @@ const at = (fraction: number) => [{ atMs: NOW_MS, fraction }];
 /** It was started elsewhere, and only its id is known. */
 const byJob: Partial<ExportRun> = { joined: true, domain: '', startedAtMs: undefined };
 const longName = { id: 'U0ANA', name: 'Ana '.repeat(100) };
+const noPlace: Ending = { kind: 'noPlace', code: 'not_in_channel' };
 const halfDone: Partial<ExportRun> = { snapshots: at(0.42), pageCount: 128 };
 const ben = { id: 'U0BEN', name: 'ben' };
 
@@ -186,7 +187,6 @@ const running = (name: string, run: ExportRun, mayFollow = true, readerId = ben.
   );
 const unchanged = (name: string, changes: Partial<ExportRun>) =>
   post(`export/answer/nothing new${name}`, unchangedProgressMessage(aRun(changes)));
-const elsewhere = aRun({ asked: { channel: 'D0ANA', joinable: false, isPublic: false, atMs: NOW_MS } });
 
 const answers: GalleryState[] = [
   retracted('answer/refused', anEnding.notStarted),
@@ -210,10 +210,10 @@ const answers: GalleryState[] = [
   unchanged(', ended', ended(anEnding.gaveUp)),
   unchanged(', start unclear', { ...accepted, state: 'unknown' }),
   post('export/answer/an earlier attempt', earlierAttemptMessage),
-  post('export/answer/not in the channel', noPlaceMessage(aRun(), 'not_in_channel')),
-  post('export/answer/not in a private channel', noPlaceMessage(aRun(), 'channel_not_found')),
-  post('export/answer/no such channel', noPlaceMessage(elsewhere, 'channel_not_found')),
-  post('export/answer/refused by Slack', noPlaceMessage(elsewhere, 'restricted_action')),
+  post('export/answer/not in the channel', retractedMessage(aRun(ended(noPlace)))),
+  post('export/answer/not in a private channel', noPlaceMessage(true, 'channel_not_found', 'started')),
+  post('export/answer/no such channel', noPlaceMessage(false, 'channel_not_found', 'started')),
+  post('export/answer/refused by Slack', noPlaceMessage(false, 'restricted_action', 'started')),
 ];
 
 const channel = { id: 'C0DOCS', name: 'docs' };

@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { checkMessageBlocks, mistakesIn } from '../../../demo/slack/block-kit/check.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
-import { exportLine, noPlaceMessage, runningMessage } from '../../../src/jobs/export/progress-view.ts';
+import { exportLine, runningMessage } from '../../../src/jobs/export/progress-view.ts';
 import { type ExportRun, linkButton } from '../../../src/jobs/export/record.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
+import { noPlaceMessage } from '../../../src/jobs/wording-view.ts';
 import { fillLinks, linkPlaceholder, type Message, message } from '../../../src/slack/blocks.ts';
 import { hostileText, slackCode } from '../../support/arbitraries.ts';
 import { NOW_MS } from '../../support/builders.ts';
@@ -24,7 +25,7 @@ describe('whatever a record holds', () => {
       key: 'running',
       message: runningMessage(run, NOW_MS, { thread: undefined, mayFollow: false }, REQUEST),
     },
-    { key: 'no place', message: noPlaceMessage(run, code) },
+    { key: 'no place', message: noPlaceMessage(run.asked.joinable, code, 'started') },
     { key: 'listed', message: message([exportLine(run, undefined)]) },
   ];
   function always(claim: (shown: { key: string; message: Message }, run: ExportRun) => void) {

@@ -1,6 +1,14 @@
 import type { z } from 'zod';
-import { layout, type Message, message, type Part } from '../../../slack/blocks.ts';
-import { formatCount, sanitizeUserText } from '../../../slack/text.ts';
+import {
+  joinParts,
+  type Line,
+  layout,
+  type Message,
+  message,
+  openThreadLink,
+  type Part,
+} from '../../../slack/blocks.ts';
+import { countOf, sanitizeUserText } from '../../../slack/text.ts';
 import { exportOffer } from '../../export/progress-view.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import { overviewMessage } from '../../help-view.ts';
@@ -9,7 +17,6 @@ import type { ThreadText } from '../thread-text.ts';
 import { agentActions, checkButton, type mentionButton, threadButtonOf } from './buttons.ts';
 import { troubleMessage } from './messages-view.ts';
 import {
-  badFollowLine,
   jobName,
   LEFT_OUT_TEXT,
   modeText,
@@ -36,52 +43,51 @@ import { stateOf, threadPermalink } from './view.ts';
 export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Message {
   const { kind } = ephemeral;
   if (kind === 'question') return questionMessage(thread, ephemeral);
-  return kind === 'status' ? statusMessage(thread) : message(LINES[kind](ephemeral, thread));
+  if (kind === 'status') return statusMessage(thread);
+  const lines = LINES[kind];
+  return message(typeof lines === 'function' ? lines(ephemeral, thread) : lines);
 }
+
+/** Answers a request to follow without a whole job id. */
+const badFollowLine: Part[] = ['Which job? Write ', { code: '@Docket follow' }, ' and its whole ID.'];
 
 const LINES: Record<
   Exclude<Ephemeral['kind'], 'question' | 'status'>,
-  (ephemeral: Ephemeral, thread: ThreadRun) => Part[][]
+  Line[] | ((ephemeral: Ephemeral, thread: ThreadRun) => Line[])
 > = {
-  files: () => [[`I'll send the text. ${LEFT_OUT_TEXT}`]],
-  edited: () => [['That was already sent. Reply with the correction instead.']],
-  lateMention: () => [['I only read new replies. Write it again with @Docket.']],
-  notPermitted: (ephemeral) => [[notPermittedText('agent', contactText(ephemeral))]],
+  files: [`I'll send the text. ${LEFT_OUT_TEXT}`],
+  edited: ['That was already sent. Reply with the correction instead.'],
+  lateMention: ['I only read new replies. Write it again with @Docket.'],
+  notPermitted: (ephemeral) => [notPermittedText('agent', contactText(ephemeral))],
   noLongerAllowed: (ephemeral) => [
-    [
-      `You may no longer instruct the agent here, so your waiting instructions were not sent. Ask ${contactText(ephemeral)}.`,
-    ],
+    `You may no longer instruct the agent here, so your waiting instructions were not sent. Ask ${contactText(ephemeral)}.`,
   ],
-  tooEmpty: () => [
-    ["That has no text, so nothing was sent. Write what the agent should do; it can't get files."],
-  ],
+  tooEmpty: ["That has no text, so nothing was sent. Write what the agent should do; it can't get files."],
   tooLong: ({ characters = 0, most = 0, excerpt }) => [
-    [`${tooLongText(characters, most)} Split it into several replies.`],
-    [quoted(excerpt)],
+    `${tooLongText(characters, most)} Split it into several replies.`,
+    quoted(excerpt),
   ],
-  tooMany: ({ most = 0, excerpt }) => [[tooManyText(most)], [quoted(excerpt)]],
-  mode: ({ about }) => [[modeText(about)]],
-  badFollow: () => [badFollowLine],
+  tooMany: ({ most = 0, excerpt }) => [tooManyText(most), quoted(excerpt)],
+  mode: ({ about }) => [modeText(about)],
+  badFollow: [badFollowLine],
   followsAlready: ({ about }, thread) => [
     about !== undefined && about === thread.agentJobId
       ? ['This thread already follows that job.']
       : [`This thread follows ${jobText(thread)}. Type `, { code: '@Docket stop' }, ' first.'],
   ],
   stopped: (_, thread) => [
-    [`I stopped following ${jobText(thread)} here.${unsentText(thread.ended?.unsent ?? 0)}`],
+    `I stopped following ${jobText(thread)} here.${unsentText(thread.ended?.unsent ?? 0)}`,
   ],
-  over: () => [
-    [
-      'This thread no longer follows a job, so nothing was done. Write it again in a thread that follows one.',
-    ],
+  over: [
+    'This thread no longer follows a job, so nothing was done. Write it again in a thread that follows one.',
   ],
-  help: () => [
-    ['Mention @Docket with what the agent should do, or with one of these:'],
+  help: [
+    'Mention @Docket with what the agent should do, or with one of these:',
     [{ code: '@Docket stop' }, ' — stop following the job'],
     [{ code: '@Docket only when mentioned' }, ' — ignore other replies'],
     [{ code: '@Docket all replies' }, ' — every reply goes to the agent'],
     [{ code: '@Docket follow <job id>' }, ' — follow another job, after a stop'],
-    ['A reply that starts with "aside" never goes to the agent.'],
+    'A reply that starts with "aside" never goes to the agent.',
   ],
 };
 
@@ -89,22 +95,17 @@ const LINES: Record<
 function statusMessage(thread: ThreadRun): Message {
   const { icon, label } = stateOf(thread);
   const open = thread.rounds.findLast(({ ending }) => ending === undefined);
-  const waiting = waitingText(thread);
   const seenAtMs = thread.seen?.atMs;
-  const facts: Part[][] = [
-    ...(open?.last ? [[`Working on ${quotedShort(open.last.excerpt)}`]] : []),
-    ...(waiting === '' ? [] : [[waiting]]),
-    ...(seenAtMs === undefined ? [] : [['last checked ', { time: seenAtMs, format: '{ago}' }] as Part[]]),
+  const facts = [
+    open?.last && `Working on ${quotedShort(open.last.excerpt)}`,
+    waitingText(thread),
+    seenAtMs !== undefined && ['last checked ', { time: seenAtMs, format: '{ago}' }],
   ];
   return layout({
-    lines: [[`${icon} `, { bold: label }, ` · ${jobName(thread)}`]],
-    small:
-      facts.length === 0 ? [] : [facts.flatMap((parts, index) => (index === 0 ? parts : [' · ', ...parts]))],
-    buttons: [
-      ...pullRequestButton(thread.seen?.prLink),
-      ...(thread.state === 'ended' ? [] : [checkButton(thread)]),
-    ],
-    text: [[`${label}: ${jobName(thread)}`], ...facts],
+    icon,
+    lines: [[{ bold: label }, ` · ${jobName(thread)}`]],
+    small: [joinParts(facts)],
+    buttons: [...pullRequestButton(thread.seen?.prLink), thread.state !== 'ended' && checkButton(thread)],
   });
 }
 
@@ -113,15 +114,16 @@ const contactText = ({ about }: Ephemeral) =>
 
 function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): Message {
   const ids = about === undefined ? [] : [about];
-  const lines = [[`Is this for the agent? ${quoted(excerpt)}`]];
-  if (!isSoleAuthor(thread, to)) lines.push(['Your answer applies to all your held replies here.']);
-  const always = threadButtonOf(thread, 'Always in this thread', agentActions.always, ids);
-  return message(lines, [
-    { ...threadButtonOf(thread, 'Send', agentActions.send, ids), style: 'primary' },
-    threadButtonOf(thread, 'Not for the agent', agentActions.notForAgent, ids),
-    // In other modes a person's answer does not change which replies count.
-    ...(thread.mode === 'auto' ? [always] : []),
-  ]);
+  const all = !isSoleAuthor(thread, to) && 'Your answer applies to all your held replies here.';
+  return message(
+    [`Is this for the agent? ${quoted(excerpt)}`, all],
+    [
+      { ...threadButtonOf(thread, 'Send', agentActions.send, ids), style: 'primary' },
+      threadButtonOf(thread, 'Not for the agent', agentActions.notForAgent, ids),
+      // In other modes a person's answer does not change which replies count.
+      thread.mode === 'auto' && threadButtonOf(thread, 'Always in this thread', agentActions.always, ids),
+    ],
+  );
 }
 
 const jobText = ({ agentJobId }: ThreadRun) =>
@@ -140,8 +142,7 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
 
   line(thread, need, { workspaceUrl }) {
     const url = workspaceUrl();
-    const address = url && threadPermalink(thread, url);
-    const where: Part[] = address === undefined ? [] : [' · ', { link: address, label: 'Open thread' }];
+    const where = openThreadLink(url && threadPermalink(thread, url));
     const trouble = troubleOf(thread, need);
     if (trouble !== undefined) {
       const question = trouble.creates ? 'Was the job created?' : 'Did it reach the agent?';
@@ -165,7 +166,7 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
   answered(thread, need) {
     const trouble = troubleOf(thread, need);
     if (trouble?.answer !== undefined) return troubleMessage(thread, trouble);
-    return message([[settledText(heldInstruction(thread, need))]]);
+    return message([settledText(heldInstruction(thread, need))]);
   },
 };
 
@@ -201,29 +202,16 @@ function heldFirst(thread: ThreadRun): Instruction[] {
 // Answers to people where no thread follows a job.
 
 export const unknownJobMessage = (jobId: string): Message =>
-  message([[`No job with the ID "${sanitizeUserText(jobId, 60)}".`]]);
+  message([`No job with the ID "${sanitizeUserText(jobId, 60)}".`]);
 
 /** Answers a person whose job was to be followed in a thread that follows one already. */
 export const takenMessage = message([
-  ['This thread already follows a job, so I started nothing else here. Reply in it to instruct the agent.'],
+  'This thread already follows a job, so I started nothing else here. Reply in it to instruct the agent.',
 ]);
-
-/** Answers a person whose card cannot be posted. `joinable`: the app can be invited there. */
-export function noPlaceMessage(joinable: boolean, code: string): Message {
-  if (joinable && (code === 'not_in_channel' || code === 'channel_not_found')) {
-    const invite = { code: '/invite @Docket' };
-    return message([
-      ["I can't post here yet, so nothing was sent. Type ", invite, ', then run the command again.'],
-    ]);
-  }
-  return message([
-    [`Slack doesn't let me post here (${code}), so nothing was sent. Run the command in another channel.`],
-  ]);
-}
 
 /** Answers a person whose threads follow the maximum number of jobs. */
 export function tooManyThreadsMessage(max: number): Message {
-  const what = `You follow ${formatCount(max)} ${max === 1 ? 'job' : 'jobs'} already. Stop following one first.`;
+  const what = `You follow ${countOf(max, 'job')} already. Stop following one first.`;
   return message([[what, ' ', { code: '/docs-agent list' }, ' shows them.']]);
 }
 
@@ -268,7 +256,7 @@ export function mentionMessage(
       return exportOffer(id, parsed);
     case 'command':
       if (parsed.command === 'help') return overviewMessage;
-      return message([['This thread follows no agent job, so there is nothing to change.'], followHint]);
+      return message(['This thread follows no agent job, so there is nothing to change.', followHint]);
     default:
       return overviewMessage;
   }
@@ -284,14 +272,14 @@ export const closedThreadMessage = message([
 ]);
 
 export const tooLongMentionMessage = (characters: number, most: number): Message =>
-  message([[`${tooLongText(characters, most)} Nothing was sent.`]]);
+  message([`${tooLongText(characters, most)} Nothing was sent.`]);
 
 /** Offers to start a new job with the text of a mention. */
 export function offerMessage(mention: string, excerpt: string): Message {
   const value: z.infer<typeof mentionButton> = { v: 1, mention };
   const start = { label: 'Start a new job', action: agentActions.startNew, value: JSON.stringify(value) };
   return message(
-    [[`No agent job is followed here. Start a new one with "${sanitizeUserText(excerpt, 60)}"?`], followHint],
+    [`No agent job is followed here. Start a new one with "${sanitizeUserText(excerpt, 60)}"?`, followHint],
     [{ ...start, style: 'primary' }],
   );
 }

@@ -9,15 +9,10 @@ import { loadCardState, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
 import { lookUpJob, lookupRetryMs, pollRateLimit } from '../../polling.ts';
+import { noPlaceMessage } from '../../wording-view.ts';
 import { leaveWatch, updateWatch } from '../watch/job.ts';
 import { addSend, addThread, requestPoll } from '../watch/record.ts';
-import {
-  noPlaceMessage,
-  takenMessage,
-  threadNeeds,
-  tooManyThreadsMessage,
-  unknownJobMessage,
-} from './ephemeral-view.ts';
+import { takenMessage, threadNeeds, tooManyThreadsMessage, unknownJobMessage } from './ephemeral-view.ts';
 import { troubleMessage } from './messages-view.ts';
 import { auditChanges, auditThread, publishAndWait, publishThread, saveChanges } from './publish.ts';
 import {
@@ -256,7 +251,7 @@ function privateEnding(run: ThreadRun, { limits }: JobContext): Message | undefi
   const { agentJobId, asked, ended, sendProblems } = run;
   switch (ended?.why) {
     case 'noPlace':
-      return noPlaceMessage(asked.joinable, ended.code ?? '');
+      return noPlaceMessage(asked.joinable, ended.code ?? '', 'sent');
     case 'tooManyThreads':
       return tooManyThreadsMessage(limits.threadsPerPerson);
     case 'unknownJob':

@@ -1,22 +1,25 @@
-import { type ButtonParts, layout, type Message, message, type Part } from '../../../slack/blocks.ts';
+import {
+  type ButtonParts,
+  type Line,
+  layout,
+  type Message,
+  message,
+  type Part,
+} from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { formatDuration, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
+import { countOf, formatDuration, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
 import { FAILURE_SHOWN_AFTER, type RoundEnding } from '../watch/record.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import {
   andMoreText,
-  archivedParts,
-  instructionCountText,
   jobName,
   pullRequestButton,
   quoted,
-  quotedBy,
   quotedShort,
   quotedShortBy,
   refText,
-  toldTo,
   unsentText,
   waitingText,
 } from './phrases.ts';
@@ -83,19 +86,16 @@ function statusMessage(
   const about = quotedShortBy(last, count - 1);
   if (ending || thread.state === 'ended') {
     const { icon, words } = ENDED[ending?.kind ?? 'stopped'];
-    const facts = ending ? endedFacts(round, ending) : '';
     return layout({
-      lines: [[`${icon} ${about} · `, { bold: words }, facts]],
-      text: [[`${upperFirst(words)}${facts.replace(' · ', ', ')}: ${about}`]],
+      icon,
+      lines: [[`${about} · `, { bold: words }, ending ? endedFacts(round, ending) : '']],
     });
   }
-  const waiting = thread.rounds.every((other) => other.n <= n) ? waitingText(thread) : '';
-  const small: Part[][] = waiting === '' ? [] : [[waiting]];
   const since: Part = { time: sinceMs, format: '{ago}' };
   return layout({
-    lines: [[`⏳ ${about} · `, { bold: 'the agent is working' }, ' · sent ', since]],
-    small,
-    text: [[`The agent is working on ${about}, sent `, since], ...small],
+    icon: '⏳',
+    lines: [[`${about} · `, { bold: 'the agent is working' }, ' · sent ', since]],
+    small: [thread.rounds.every((other) => other.n <= n) && waitingText(thread)],
   });
 }
 
@@ -118,12 +118,25 @@ function endedFacts({ sinceMs }: ThreadRound, { kind, atMs, afterMs }: RoundEndi
 const afterText = (afterMs: number | undefined) =>
   afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`;
 
+/** Says that a job was archived, and when, if that is known. */
+const archivedParts = (time: number | undefined, job: string): Part[] => [
+  `${job} was archived`,
+  // This format has no "today", which would not fit after "on".
+  ...(time === undefined ? [] : [' on ', { time, format: '{date_short}' }]),
+  '; it takes no more instructions.',
+];
+
 /** Mentions everybody who sent instructions in the round from this thread, or who follows a job that worked unasked. */
 function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): Message {
   const { count, last, found, authors } = round;
-  const { icon } = ENDED[ending.kind];
-  const say = (sentence: Part[], rest: Parameters<typeof toldTo>[3] = {}) =>
-    toldTo(authors, icon, sentence, rest);
+  const say = (line: Line, button?: ButtonParts | false, small?: Line) =>
+    layout({
+      icon: ENDED[ending.kind].icon,
+      mention: authors,
+      lines: [line],
+      small: [small],
+      buttons: [button],
+    });
   const job = jobName(thread);
   // The last instruction and the number of others, else all of the agent's work.
   const own = last && `${quotedShort(last.excerpt)}${andMoreText(count - 1)}`;
@@ -133,37 +146,33 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
   const elsewhere = last || found ? '' : ' It was instructed from elsewhere.';
   const name = pullRequestName(ending);
   const named = `${name === '' ? '.' : `: ${name}${elsewhere && '.'}`}${elsewhere}`;
-  const open = pullRequestButton(ending.prLink).map((button) => ({ ...button, style: 'primary' as const }));
+  const [open] = pullRequestButton(ending.prLink).map((one) => ({ ...one, style: 'primary' as const }));
   switch (ending.kind) {
     case 'newPr':
-      return say([`The agent opened a pull request for ${own ?? job}${named}`], { buttons: open });
+      return say(`The agent opened a pull request for ${own ?? job}${named}`, open);
     case 'samePr':
-      return say([`Done, in the same pull request: ${work}. See its latest commits${named}`], {
-        buttons: open,
-      });
+      return say(`Done, in the same pull request: ${work}. See its latest commits${named}`, open);
     case 'noPr':
-      return say([`Done, without a pull request: ${work}.${last ? ' Naming the page helps.' : elsewhere}`]);
+      return say(`Done, without a pull request: ${work}.${last ? ' Naming the page helps.' : elsewhere}`);
     case 'failed': {
-      const isResendable = isOpen && findInstruction(thread, last?.id)?.text && acceptsInstructions(thread);
+      const canResend = isOpen && !!findInstruction(thread, last?.id)?.text && acceptsInstructions(thread);
       const ids = ['round', String(round.n)];
-      const buttons = isResendable ? [threadButtonOf(thread, 'Send again', agentActions.sendAgain, ids)] : [];
-      const small = isResendable && count > 1 ? [['[Send again] sends the last one.']] : [];
-      const itsWork = own ?? `its work on ${job}`;
-      return say([`The agent could not finish ${itsWork}.${elsewhere}`], { small, buttons });
+      return say(
+        `The agent could not finish ${own ?? `its work on ${job}`}.${elsewhere}`,
+        canResend && threadButtonOf(thread, 'Send again', agentActions.sendAgain, ids),
+        canResend && count > 1 && '[Send again] sends the last one.',
+      );
     }
     case 'archived': {
       const rest = last ? '' : ` The job: ${job}.`;
       return say([...archivedParts(ending.archivedAtMs, last ? upperFirst(theJob) : 'This job'), rest]);
     }
     case 'gone':
-      return say([`The platform does not know ${theJob} (404).`], {
-        buttons: isOpen ? [stopButton(thread)] : [],
-      });
+      return say(`The platform does not know ${theJob} (404).`, isOpen && stopButton(thread));
     case 'gaveUp': {
       const still = `The agent may still finish ${count > 1 ? 'them' : 'it'}.`;
-      return say([`I stopped watching ${work}${afterText(ending.afterMs)}. ${still}`], {
-        buttons: isOpen ? [checkButton(thread)] : [],
-      });
+      const text = `I stopped watching ${work}${afterText(ending.afterMs)}. ${still}`;
+      return say(text, isOpen && checkButton(thread));
     }
   }
 }
@@ -183,7 +192,7 @@ function troubleBelow(thread: ThreadRun, trouble: SendProblem): Below {
 /** Returns the message about a send that failed, or whose result is unknown. */
 export function troubleMessage(thread: ThreadRun, trouble: SendProblem): Message {
   const { answer, why } = trouble;
-  if (answer) return message([[answeredText(trouble, answer)]]);
+  if (answer) return message([answeredText(trouble, answer)]);
   return why === 'unknown'
     ? questionMessage(thread, trouble)
     : notSentMessage(thread, trouble, REASONS[why](trouble, thread));
@@ -194,28 +203,32 @@ function questionMessage(thread: ThreadRun, trouble: SendProblem): Message {
   const what = quotedShort(excerpt);
   const question = creates ? `Was the job for ${what} created?` : `Did ${what} reach the agent?`;
   const { seen } = thread;
-  const small: Part[][] = [];
-  if (seen) {
-    const word = sanitizeUserText(seen.rawStatus, 40) || seen.status;
-    // The message changes only with the minute, though each poll sees the job.
-    const time = Math.floor(seen.atMs / MINUTE_MS) * MINUTE_MS;
-    small.push([`The job's state: ${word}, seen `, { time, format: '{ago}' }]);
-  }
   const button = (label: string, action: string, more?: Partial<ButtonParts>) =>
-    troubleButtons(thread, trouble, label, action, more);
+    thread.state !== 'ended' && troubleButton(thread, trouble, label, action, more);
   const confirm = creates ? confirmSecond : confirmTwice;
-  const buttons = [
-    ...(thread.agentJobId ? button('Check now', agentActions.checkJob, { style: 'primary' }) : []),
-    ...(acceptsInstructions(thread) ? button('Send again', agentActions.sendAgain, { confirm }) : []),
-    ...button('Leave it', agentActions.leave),
-  ];
-  if (creates)
-    small.push([
-      `Look in the platform's dashboard first. If the job is there, ${buttons.length === 0 ? '' : 'choose [Leave it] and '}type `,
-      { code: '/docs-agent follow <job id>' },
-      '.',
-    ]);
-  return toldTo([by], '⚠️', [`${question} The platform gave no clear answer.`], { small, buttons });
+  const isOpen = thread.state !== 'ended';
+  return layout({
+    icon: '⚠️',
+    mention: [by],
+    lines: [`${question} The platform gave no clear answer.`],
+    small: [
+      seen && [
+        `The job's state: ${sanitizeUserText(seen.rawStatus, 40) || seen.status}, seen `,
+        // The message changes only with the minute, though each poll sees the job.
+        { time: Math.floor(seen.atMs / MINUTE_MS) * MINUTE_MS, format: '{ago}' },
+      ],
+      creates && [
+        `Look in the platform's dashboard first. If the job is there, ${isOpen ? 'choose [Leave it] and ' : ''}type `,
+        { code: '/docs-agent follow <job id>' },
+        '.',
+      ],
+    ],
+    buttons: [
+      thread.agentJobId !== undefined && button('Check now', agentActions.checkJob, { style: 'primary' }),
+      acceptsInstructions(thread) && button('Send again', agentActions.sendAgain, { confirm }),
+      button('Leave it', agentActions.leave),
+    ],
+  });
 }
 
 const confirmTwice = {
@@ -226,23 +239,22 @@ const confirmTwice = {
 };
 const confirmSecond = { ...confirmTwice, text: 'This may create a second job.' };
 
-/** An ended thread has no such buttons. */
-const troubleButtons = (
+const troubleButton = (
   thread: ThreadRun,
   { id, attempt }: SendProblem,
   label: string,
   action: string,
   more: Partial<ButtonParts> = {},
-): ButtonParts[] =>
-  thread.state === 'ended' ? [] : [{ ...threadButtonOf(thread, label, action, [id], attempt), ...more }];
+): ButtonParts => ({ ...threadButtonOf(thread, label, action, [id], attempt), ...more });
 
 function notSentMessage(thread: ThreadRun, trouble: SendProblem, reason: Part[]): Message {
   const not = trouble.creates ? 'The job was not created' : 'Not sent';
-  const more = [reason];
-  if (singleLine(trouble.reason ?? '') !== '') more.push([platformReasonText(trouble.reason)]);
-  // The message about a refused job is private, and mentions nobody.
-  return toldTo(isJobRefused(trouble) ? [] : [trouble.by], '❌', [`${not}: ${quoted(trouble.excerpt)}`], {
-    more,
+  const said = singleLine(trouble.reason ?? '') && platformReasonText(trouble.reason);
+  return layout({
+    icon: '❌',
+    // The message about a refused job is private, and mentions nobody.
+    mention: isJobRefused(trouble) ? [] : [trouble.by],
+    lines: [`${not}: ${quoted(trouble.excerpt)}`, reason, said],
     buttons: remedyButtons(thread, trouble),
   });
 }
@@ -252,7 +264,7 @@ function remedyButtons(thread: ThreadRun, trouble: SendProblem): ButtonParts[] {
   if (thread.state === 'ended') return [];
   if (trouble.why === 'gone' || thread.notFound) return [checkButton(thread), stopButton(thread)];
   if (trouble.why === 'archived' || !acceptsInstructions(thread)) return [checkButton(thread)];
-  return troubleButtons(thread, trouble, 'Send again', agentActions.sendAgain);
+  return [troubleButton(thread, trouble, 'Send again', agentActions.sendAgain)];
 }
 
 /** Why it was not sent; an unclear send has a question instead. */
@@ -311,7 +323,7 @@ function delayMessages(thread: ThreadRun): Below[] {
 /** If nobody discarded them, they were sent or the thread has ended: the text fits both. */
 const endedLimitMessage = ({ discardedBy: by }: NonNullable<ThreadRun['limit']>) =>
   message([
-    [by ? `${personName(by.name)} discarded what was waiting.` : 'Nothing is waiting for the limit now.'],
+    by ? `${personName(by.name)} discarded what was waiting.` : 'Nothing is waiting for the limit now.',
   ]);
 
 /** Some of them may be other people's. */
@@ -331,11 +343,13 @@ function limitMessage(
 ): Message {
   const [first, ...others] = waiting;
   const isOne = first !== undefined && others.length === 0;
-  const kept = isOne ? quotedBy(first) : instructionCountText(waiting.length);
+  const kept = isOne
+    ? `${quoted(first.excerpt)} (${personName(first.by.name)})`
+    : countOf(waiting.length, 'instruction');
   const why =
     perHour === undefined
       ? "The platform's limit is reached."
-      : `${instructionCountText(perHour)} an hour ${perHour === 1 ? 'is' : 'are'} used up for this project.`;
+      : `${countOf(perHour, 'instruction')} an hour ${perHour === 1 ? 'is' : 'are'} used up for this project.`;
   const ids = waiting.map(({ id }) => id);
   const label = isOne ? 'Discard' : 'Discard all';
   const discard = threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt);
@@ -344,7 +358,7 @@ function limitMessage(
   const until: Part[] = [' until about ', { time: minuteMs, format: '{time}' }, ` · ${kept}`];
   return layout({
     icon: '🕒',
-    lines: [[{ bold: 'Kept' }, ...until], [why]],
+    lines: [[{ bold: 'Kept' }, ...until], why],
     buttons: [isOne ? discard : { ...discard, confirm: confirmDiscard }],
   });
 }
@@ -353,10 +367,10 @@ function limitMessage(
 function retryMessage(thread: ThreadRun, { expired }: NonNullable<ThreadRun['retry']>): Message {
   const head = nextWaitingOf(thread);
   if (expired || !hasUnsent(thread) || thread.state === 'ended')
-    return message([["The docs platform didn't answer for a while."]]);
+    return message(["The docs platform didn't answer for a while."]);
   const quote = quotedShort(head?.excerpt);
   const what = head?.creates ? `the job for ${quote} is not created yet` : `${quote} is not sent yet`;
-  return message([[`The docs platform isn't answering, so ${what}. I'll keep trying.`]]);
+  return message([`The docs platform isn't answering, so ${what}. I'll keep trying.`]);
 }
 
 /** An edit of the card notifies nobody, so our own error is posted as a message to the owner. */
@@ -368,7 +382,7 @@ function brokenMessages(thread: ThreadRun): Below[] {
     {
       name: 'broken',
       kind: 'ending',
-      message: toldTo([owner], '❌', [sentence]),
+      message: layout({ icon: '❌', mention: [owner], lines: [sentence] }),
       fallbackRecipient: owner.id,
     },
   ];

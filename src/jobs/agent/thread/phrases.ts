@@ -1,19 +1,20 @@
-import { type ButtonParts, type Layout, layout, type Message, type Part } from '../../../slack/blocks.ts';
+import type { ButtonParts } from '../../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../../slack/limits.ts';
-import { bidiIsolate, cutAtWord, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
+import {
+  bidiIsolate,
+  countOf,
+  cutAtWord,
+  formatCount,
+  sanitizeUserText,
+  singleLine,
+} from '../../../slack/text.ts';
 import { pullRequestUrl } from '../../pull-request-view.ts';
-import { personName, shortId } from '../../wording-view.ts';
+import { shortId } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
 import { type Person, type ThreadRun, waitingOf } from './record.ts';
 
-/** Mentions in one message; a round may have more authors. */
-const MAX_MENTIONS = 20;
-
 /** Length of an instruction, its author and the number of others together. */
 const SHORT_LENGTH = 58;
-
-/** A date in each reader's own zone. It has no "today", which would not fit after "on". */
-const DATE_FORMAT = '{date_short}';
 
 /** The beginning of an instruction, in quotes. */
 export const quoted = (excerpt: string | undefined) => inQuotes(excerpt, 80);
@@ -27,10 +28,6 @@ function inQuotes(excerpt: string | undefined, max: number): string {
   return text === '' ? 'an instruction' : `"${text}"`;
 }
 
-/** The same with its author. */
-export const quotedBy = ({ excerpt, by }: { excerpt: string; by: Person }) =>
-  `${quoted(excerpt)} (${personName(by.name)})`;
-
 /** The same with the number of others, so short that the next words fit the second line of a phone. */
 export function quotedShortBy({ excerpt, by }: { excerpt: string; by: Person }, more: number): string {
   const rest = andMoreText(more);
@@ -39,15 +36,8 @@ export function quotedShortBy({ excerpt, by }: { excerpt: string; by: Person }, 
   return `${quote} (${sanitizeUserText(by.name, Math.max(12, room))})${rest}`;
 }
 
-/** "1 instruction", "2 instructions". */
-export const instructionCountText = (many: number) =>
-  `${formatCount(many)} ${many === 1 ? 'instruction' : 'instructions'}`;
-
 /** What the agent does not get from a reply. */
 export const LEFT_OUT_TEXT = "I can't pass files or previews of private messages on to the agent.";
-
-/** Answers a request to follow without a whole job id. */
-export const badFollowLine: Part[] = ['Which job? Write ', { code: '@Docket follow' }, ' and its whole ID.'];
 
 /** To the author of a text longer than an instruction may be. */
 export const tooLongText = (characters: number, most: number) =>
@@ -55,7 +45,7 @@ export const tooLongText = (characters: number, most: number) =>
 
 /** To the author of an instruction when too many wait. */
 export const tooManyText = (most: number) =>
-  `${instructionCountText(most)} of this thread ${most === 1 ? 'is' : 'are'} already waiting or held. This one was not accepted; send it again later.`;
+  `${countOf(most, 'instruction')} of this thread ${most === 1 ? 'is' : 'are'} already waiting or held. This one was not accepted; send it again later.`;
 
 /** To the person who switched the mode by a click or a command. The thread may have another mode already. */
 export const modeText = (mode: string | undefined) =>
@@ -69,25 +59,7 @@ export const andMoreText = (more: number) => (more > 0 ? ` and ${formatCount(mor
 /** "2 instructions waiting"; empty if none waits. */
 export function waitingText(thread: ThreadRun): string {
   const many = waitingOf(thread).length;
-  return many === 0 ? '' : `${instructionCountText(many)} waiting`;
-}
-
-/** A message that mentions each of these people once. A phone shows the sentence before the names. */
-export function toldTo(
-  people: Person[],
-  icon: string,
-  sentence: Part[],
-  { more = [], small = [], buttons = [] }: Pick<Layout, 'small' | 'buttons'> & { more?: Part[][] } = {},
-): Message {
-  const ids = [...new Set(people.map(({ id }) => id))].slice(0, MAX_MENTIONS);
-  const mentions = ids.flatMap((id): Part[] => [{ mention: id }, ' ']);
-  const spoken = ids.flatMap((id): Part[] => [' ', { mention: id }]);
-  return layout({
-    lines: [[`${icon} `, ...mentions, ...sentence], ...more],
-    small,
-    buttons,
-    text: [[...sentence, ...spoken], ...more, ...small],
-  });
+  return many === 0 ? '' : `${countOf(many, 'instruction')} waiting`;
 }
 
 /** The name of a job: its first instruction if it was made here, else its source. */
@@ -116,20 +88,10 @@ export function pullRequestButton(prLink: string | undefined): ButtonParts[] {
   return [{ label: 'Open pull request', action: agentActions.openPullRequest, url }];
 }
 
-/** Says that a job was archived, and when, if that is known. */
-export function archivedParts(archivedAtMs: number | undefined, job: string): Part[] {
-  const when: Part[] =
-    archivedAtMs === undefined ? [] : [' on ', { time: archivedAtMs, format: DATE_FORMAT }];
-  return [`${job} was archived`, ...when, '; it takes no more instructions.'];
-}
-
 /** " 2 instructions were not sent."; empty if there are none. */
 export const unsentText = (many: number) =>
-  many === 0 ? '' : ` ${instructionCountText(many)} ${many === 1 ? 'was' : 'were'} not sent.`;
+  many === 0 ? '' : ` ${countOf(many, 'instruction')} ${many === 1 ? 'was' : 'were'} not sent.`;
 
 /** " ref 7f3c": finds one of our errors in the log. */
 export const refText = (ref: string | undefined) =>
   ref === undefined ? '' : ` ref ${sanitizeUserText(ref, 20)}`;
-
-/** One of our own errors. */
-export const brokenText = (ref: string | undefined) => `Something broke on my side.${refText(ref)}`;

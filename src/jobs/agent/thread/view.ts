@@ -5,6 +5,8 @@ import {
   type MenuParts,
   type Message,
   message,
+  openThreadButton,
+  openThreadLink,
   type Part,
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
@@ -24,11 +26,11 @@ import {
   personName,
   projectMissingText,
   type StateWord,
-  wordInSentence,
+  stateParts,
 } from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import { workMessages } from './messages-view.ts';
-import { brokenText, jobName, pullRequestButton, sourceName, unsentText, waitingText } from './phrases.ts';
+import { jobName, pullRequestButton, refText, sourceName, unsentText, waitingText } from './phrases.ts';
 import {
   acceptsInstructions,
   type DigestOrigin,
@@ -97,26 +99,19 @@ function cardPlace({ inDirectMessage, owner, asked }: ThreadRun): OutboxMessage[
 }
 
 function cardMessage(thread: ThreadRun): Message {
-  const state = stateOf(thread);
-  const { icon, label } = state;
-  const name = jobName(thread);
+  const { icon, label } = stateOf(thread);
   const hasEnded = thread.state === 'ended';
-  const rest = hasEnded
+  const below = hasEnded
     ? [`${endedState(thread).text}${unsentText(thread.ended?.unsent ?? 0)}`]
-    : [modeLine(thread), heldLine(thread), pollLine(thread)].filter((line) => line !== '');
-  const below: Part[][] = rest.map((line) => [line]);
-  const small = [smallPrint(thread)];
+    : [modeLine(thread), heldLine(thread), pollLine(thread)];
   return layout({
-    lines: [[`${icon} `, { bold: label }, ` · ${name}`], ...below],
-    small,
+    icon,
+    lines: [[{ bold: label }, ` · ${jobName(thread)}`], ...below],
+    small: [smallPrint(thread)],
     buttons: hasEnded ? endedButtons(thread) : cardButtons(thread),
     ...(!hasEnded && { menu: cardMenu(thread) }),
-    text: [[`Docs agent, ${spokenState(state)}: ${name}.`], ...below, ...small],
   });
 }
-
-/** The state in our own words, without its trailing dots. */
-const spokenState = (state: StateWord) => wordInSentence(state).replace(state.isForeign ? '' : '…', '');
 
 /** The full job id, so that people can copy it. */
 function smallPrint(thread: ThreadRun): Part[] {
@@ -210,13 +205,10 @@ export const threadPermalink = ({ place }: ThreadRun, workspaceUrl: string): str
 /** Returns a thread's line in a list that only `readerId` sees. `cardUrl` is for people who can open it. */
 export function threadLine(thread: ThreadRun, cardUrl: string | undefined, readerId?: string): Part[] {
   const waiting = waitingText(thread);
-  const cardLink: Part[] = cardUrl === undefined ? [] : [' · ', { link: cardUrl, label: 'Open thread' }];
-  const { icon, label } = stateOf(thread);
   return [
-    `${icon} `,
-    { bold: label },
+    ...stateParts(stateOf(thread)),
     ` · ${jobName(thread)}${waiting && ` · ${waiting}`} · followed by ${nameTo(readerId, thread.owner)}`,
-    ...cardLink,
+    ...openThreadLink(cardUrl),
   ];
 }
 
@@ -255,7 +247,8 @@ const unknownState = (word: string): StateWord =>
 
 function endedState({ ended, instructions }: ThreadRun): StateWord & { text: string } {
   const { why, by, ref } = ended ?? {};
-  if (why === 'broken') return { icon: '❌', label: 'Stopped by an error', text: brokenText(ref) };
+  if (why === 'broken')
+    return { icon: '❌', label: 'Stopped by an error', text: `Something broke on my side.${refText(ref)}` };
   if (why !== 'notMade' && why !== 'jobRefused') {
     const text = by === undefined ? 'Stopped.' : `Stopped by ${personName(by.name)}.`;
     return { icon: '💤', label: 'Stopped following', text };
@@ -300,8 +293,8 @@ function askLine(
   const url = mayLink(thread, origin) && workspaceUrl ? threadPermalink(thread, workspaceUrl) : undefined;
   return layout({
     ...lineOf(askEnding(thread, one), origin.about),
-    small: [[`Asked by ${personName(one.by.name)}`]],
-    buttons: url === undefined ? [] : [{ label: 'Open thread', action: agentActions.openThread, url }],
+    small: [`Asked by ${personName(one.by.name)}`],
+    buttons: openThreadButton(agentActions.openThread, url),
   });
 }
 

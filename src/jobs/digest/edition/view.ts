@@ -64,9 +64,9 @@ function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'mess
   const small = [...noticeLines(run), footerLine(run)].map((line) => contextBlock([line]));
   const rest = [...(biggest.length > 0 ? [message(biggest)] : []), ...small];
   const text = spokenLines(run, totals);
-  const without = compose(text, [head, ...rest]);
+  const without = compose([head, ...rest], text);
   if (!run.hasChart || totalOf(totals) === 0) return { message: without };
-  return { message: compose(text, [head, chartOf(run), ...rest]), fallback: without };
+  return { message: compose([head, chartOf(run), ...rest], text), fallback: without };
 }
 
 function totalLines(run: EditionRun, totals: Counts): Part[][] {
@@ -211,8 +211,8 @@ function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallbac
   if (!hasPages)
     return readers.length === 0
       ? undefined
-      : { message: compose([[readersTitle]], [message([[{ bold: readersTitle }]]), ...readers]) };
-  const withTop = (top: PagePart) => compose(spokenPages(run), [...pageParts(run, top), ...readers]);
+      : { message: compose([message([[{ bold: readersTitle }]]), ...readers], [readersTitle]) };
+  const withTop = (top: PagePart) => compose([...pageParts(run, top), ...readers], [spokenPages(run)]);
   return { message: withTop(topTable(run)), fallback: withTop(topList(run)) };
 }
 
@@ -273,10 +273,10 @@ const entriesLines = (name: string, entries: Part[][]): Part[][] =>
     ? []
     : [[{ bold: name }, ...entries.flatMap((entry, index) => [index === 0 ? ': ' : ' · ', ...entry])]];
 
-function spokenPages({ site, pages }: EditionRun): Part[][] {
-  const top =
-    pages?.top.slice(0, 3).map((page) => `${pathText(page.path)} ${formatCount(totalOf(page))}`) ?? [];
-  return [[`Top pages of ${siteText(site)}: ${top.join(', ')}`]];
+function spokenPages({ site, pages }: EditionRun): string {
+  const top = pages?.top.slice(0, 3) ?? [];
+  const counts = top.map((page) => `${pathText(page.path)} ${formatCount(totalOf(page))}`);
+  return `Top pages of ${siteText(site)}: ${counts.join(', ')}`;
 }
 
 /** The platform's list of pages need not add up to its totals; a line says so if it does not. */

@@ -5,7 +5,6 @@ import {
   closedThreadMessage,
   ephemeralMessage,
   mentionMessage,
-  noPlaceMessage,
   offerMessage,
   takenMessage,
   tooLongMentionMessage,
@@ -15,7 +14,7 @@ import {
 import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadLine } from '../../../../src/jobs/agent/thread/view.ts';
 import { parseThreadText } from '../../../../src/jobs/agent/thread-text.ts';
-import { notPermittedText } from '../../../../src/jobs/wording-view.ts';
+import { noPlaceMessage, notPermittedText } from '../../../../src/jobs/wording-view.ts';
 import type { Project } from '../../../../src/projects.ts';
 import { type Message, message } from '../../../../src/slack/blocks.ts';
 import { aProject } from '../../../support/commands/builders.ts';
@@ -61,8 +60,8 @@ export const ephemerals: GalleryState[] = [
   only('status, after the end', { kind: 'status' }, ended('stopped')),
   post('agent/ephemeral/no such job', unknownJobMessage('nope')),
   post('agent/ephemeral/follows one already', takenMessage),
-  post('agent/ephemeral/not in the channel', noPlaceMessage(true, 'not_in_channel')),
-  post('agent/ephemeral/refused by Slack', noPlaceMessage(false, 'restricted_action')),
+  post('agent/ephemeral/not in the channel', noPlaceMessage(true, 'not_in_channel', 'sent')),
+  post('agent/ephemeral/refused by Slack', noPlaceMessage(false, 'restricted_action', 'sent')),
   post(
     'agent/list',
     message([threadLine(aThread(), THREAD, 'U0ANA'), threadLine(aThread({ agentJobId: 'aj_1' }), undefined)]),
