@@ -95,30 +95,19 @@ export function workWaitsText(work: readonly { count: number; what: string }[]):
 export const waitingText = (waiting: number): string =>
   waiting === 0 ? 'none waiting' : `${formatCount(waiting)} waiting`;
 
-/** The use of an hourly limit; only the limit if its use is unknown. */
-function hourlyUsageText(usage: RateLimitUsage | undefined, perHour: number): string {
-  if (usage === undefined) return `up to ${formatCount(perHour)} an hour`;
-  const used = `${formatCount(usage.used)} of ${formatCount(perHour)} used in the past hour`;
-  return usage.waiting === 0 ? used : `${used}, ${waitingText(usage.waiting)}`;
+/** An hourly limit: `what` is limited, `short` is its name on Home. Without `usage`, only the limit is known. */
+export function hourlyLimit(usage: RateLimitUsage | undefined, perHour: number, what: string, short: string) {
+  const all = formatCount(perHour);
+  if (usage === undefined)
+    return { text: `${what}: up to ${all} an hour`, left: `up to ${all} ${short} an hour` };
+  const { used, free, waiting } = usage;
+  const rest = waiting === 0 ? '' : `, ${waitingText(waiting)}`;
+  return {
+    text: `${what}: ${formatCount(used)} of ${all} used in the past hour${rest}`,
+    left: `${formatCount(free)} of ${all} ${short} left this hour`,
+    waiting,
+  };
 }
-
-/** The rest of an hourly limit; only the limit if its use is unknown. */
-const leftText = (usage: RateLimitUsage | undefined, perHour: number, what: string) =>
-  usage === undefined
-    ? `up to ${formatCount(perHour)} ${what} an hour`
-    : `${formatCount(usage.free)} of ${formatCount(perHour)} ${what} left this hour`;
-
-/** An hourly limit in use: `what` is limited, `short` is its name on Home. */
-export const hourlyLimit = (
-  usage: RateLimitUsage | undefined,
-  perHour: number,
-  what: string,
-  short: string,
-) => ({
-  text: `${what}: ${hourlyUsageText(usage, perHour)}`,
-  left: leftText(usage, perHour, short),
-  waiting: usage?.waiting ?? 0,
-});
 
 /** More names than this do not help. */
 export const MAX_LISTED_NAMES = 10;

@@ -99,7 +99,8 @@ export function layout({ icon, mention = [], menu, text, ...layout }: Layout): M
   return { text: toText(text ?? [spokenFirst, ...others, ...small]), blocks };
 }
 
-const toLines = (lines: readonly Line[]): Part[][] =>
+/** Returns the lines that are not left out. */
+export const toLines = (lines: readonly Line[]): Part[][] =>
   lines.flatMap((line) => (line && line.length > 0 ? [typeof line === 'string' ? [line] : line] : []));
 
 /** Returns the facts in one line, with a separator. */

@@ -1,8 +1,4 @@
-import {
-  noProjectIdMessage,
-  tooManyThreadsMessage,
-  whichProjectMessage,
-} from '../../jobs/agent/thread/ephemeral-view.ts';
+import { noProjectIdMessage, tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
 import {
   type DigestOrigin,
   type ListedThread,
@@ -18,7 +14,7 @@ import { endThread, newThread, threadQuotas } from '../../jobs/agent/thread/tran
 import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
 import { filterVisible } from '../../jobs/visibility.ts';
-import { unknownProjectText } from '../../jobs/wording-view.ts';
+import { chooseProjectMessage, unknownProjectText } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, singleLine, tsToMs } from '../../slack/text.ts';
@@ -160,7 +156,8 @@ export function resolveAgentProject(
   if (resolved.kind === 'ask') {
     const names = resolved.among.map(({ name }) => name);
     const command = jobId === undefined ? `${by} new …` : `${by} follow ${cut(singleLine(jobId), 200)}`;
-    return { problem: whichProjectMessage(names, command, jobId === undefined) };
+    const question = `Which project is it ${jobId === undefined ? 'for' : 'in'}`;
+    return { problem: chooseProjectMessage(question, names, command, 'Nothing was sent.') };
   }
   return { problem: message([[unknownProjectText(request.named ?? '', resolved.known)]]) };
 }

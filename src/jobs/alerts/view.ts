@@ -1,4 +1,4 @@
-import { layout, type Message, type Part } from '../../slack/blocks.ts';
+import { layout, type Message, moment, type Part } from '../../slack/blocks.ts';
 import { listNames, platformReasonText } from '../wording-view.ts';
 
 export interface RejectedKey {
@@ -20,7 +20,7 @@ export function rejectedKeyLine({ variable, names, sinceMs, waiting }: RejectedK
   return [
     { bold: variable },
     `${ofProjects(names)} has been rejected since `,
-    { time: sinceMs, format: '{date_short_pretty} {time}' },
+    moment(sinceMs),
     waiting === '' ? '.' : `; ${waiting}.`,
   ];
 }
@@ -72,10 +72,5 @@ function alertMessage(
   more: string[],
   small = "I'll remind you at most once an hour.",
 ): Message {
-  const rest = more.map((text) => [text]);
-  return layout({
-    lines: [[`${icon} `, ...line], ...rest],
-    small: [[small]],
-    text: [line, ...rest],
-  });
+  return layout({ icon, lines: [line, ...more], small: [small] });
 }

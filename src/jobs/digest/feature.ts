@@ -1,7 +1,7 @@
 import { keyIdOf } from '../../docs-api/client.ts';
 import { projectsWithId } from '../../projects.ts';
-import type { Part } from '../../slack/blocks.ts';
-import { formatCount } from '../../slack/text.ts';
+import { moment, type Part } from '../../slack/blocks.ts';
+import { countOf, formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
 import { hourlyLimit, statusLine } from '../wording-view.ts';
 import { setUpButton } from './buttons.ts';
@@ -76,8 +76,10 @@ function scheduleParts(schedules: readonly ScheduleRun[]): Part[] {
   if (schedules.length === 0) return ['Nothing is scheduled.'];
   const paused = schedules.filter(({ state }) => state === 'paused').length;
   const due = schedules.filter(({ state }) => state === 'active').map(({ nextAtMs }) => nextAtMs);
-  const count = `${formatCount(schedules.length)} weekly ${schedules.length === 1 ? 'digest' : 'digests'}`;
-  const next: Part[] =
-    due.length > 0 ? [', next ', { time: Math.min(...due), format: '{date_short_pretty} {time}' }] : [];
-  return [count, ...next, ...(paused > 0 ? [`, ${formatCount(paused)} paused`] : [])];
+  const next: Part[] = due.length > 0 ? [', next ', moment(Math.min(...due))] : [];
+  return [
+    countOf(schedules.length, 'weekly digest'),
+    ...next,
+    ...(paused > 0 ? [`, ${formatCount(paused)} paused`] : []),
+  ];
 }

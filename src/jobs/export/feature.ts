@@ -1,5 +1,5 @@
 import { message, type Part } from '../../slack/blocks.ts';
-import { formatCount, messageUrl } from '../../slack/text.ts';
+import { countOf, formatCount, messageUrl } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext, type RunNeeds } from '../feature.ts';
 import { canSee, filterVisible, type Viewer } from '../visibility.ts';
 import { exportLine, exportSiteButton, site } from './progress-view.ts';
@@ -59,7 +59,7 @@ export const exportFeature: Feature = {
 
   async limits(_, { limits: { exportsPerPerson: many, exportStatusPerSecond } }) {
     return [
-      { left: `up to ${formatCount(many)} ${many === 1 ? 'export' : 'exports'} at once` },
+      { left: `up to ${countOf(many, 'export')} at once` },
       { text: `status checks of exports: up to ${exportStatusPerSecond} a second for each API key` },
     ];
   },

@@ -254,26 +254,20 @@ function noLinkReason(run: ExportRun, { why, adminsTold }: Extract<Ending, { kin
 }
 
 function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string {
-  const notStarted = `The export of ${site(run)} was not started`;
-  switch (why) {
-    case 'domain':
-      return (run.version ?? run.paths) === undefined
-        ? `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`
-        : `Nothing was started for ${site(run)}: the platform doesn't accept its domain, its label or its pages. Check them and type the command again.`;
-    case 'plan':
-      return `${notStarted}: the platform doesn't allow it (403); ${adminsTold ? 'the admins have been told' : 'ask the people who run Docket'}.`;
-    case 'key':
-      return `${notStarted}: my platform key was rejected; ${keyRemedyText(adminsTold)}.`;
-    case 'limit':
-      return `${notStarted}: the platform's limit is reached. Try again later.`;
-    case 'down':
-      return `${notStarted}: the docs platform isn't answering. Try again in a little while.`;
-    case 'project':
-      return `${notStarted}: ${lowerFirst(projectMissingText(run))}. Ask the people who run Docket.`;
-    case 'permission':
-    case 'other':
-      return `The platform refused the export of ${site(run)}. Nothing was started. If this keeps happening, tell the people who run Docket.`;
-  }
+  if (why === 'domain')
+    return (run.version ?? run.paths) === undefined
+      ? `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`
+      : `Nothing was started for ${site(run)}: the platform doesn't accept its domain, its label or its pages. Check them and type the command again.`;
+  if (why === 'other' || why === 'permission')
+    return `The platform refused the export of ${site(run)}. Nothing was started. If this keeps happening, tell the people who run Docket.`;
+  const reasons = {
+    plan: `the platform doesn't allow it (403); ${adminsTold ? 'the admins have been told' : 'ask the people who run Docket'}`,
+    key: `my platform key was rejected; ${keyRemedyText(adminsTold)}`,
+    limit: "the platform's limit is reached. Try again later",
+    down: "the docs platform isn't answering. Try again in a little while",
+    project: `${lowerFirst(projectMissingText(run))}. Ask the people who run Docket`,
+  };
+  return `The export of ${site(run)} was not started: ${reasons[why]}.`;
 }
 
 function doneMessage(run: ExportRun, done: DoneEnding): Message {

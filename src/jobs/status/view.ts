@@ -1,6 +1,14 @@
-import { type ButtonParts, layout, type Message, message, type Part } from '../../slack/blocks.ts';
+import {
+  type ButtonParts,
+  layout,
+  type Message,
+  message,
+  moment,
+  type Part,
+  toLines,
+} from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { escapeText, formatCount, sanitizeUserText } from '../../slack/text.ts';
+import { countOf, escapeText, formatCount, joinFacts, sanitizeUserText } from '../../slack/text.ts';
 import type { AuditEntry, AuditLines } from '../../store/audit.ts';
 import type { HealthSnapshot } from '../../store/values.ts';
 import { type RejectedKey, rejectedKeyLine } from '../alerts/view.ts';
@@ -9,11 +17,7 @@ import { statusLine } from '../wording-view.ts';
 
 export const statusActions = { details: 'status.details', audit: 'status.audit' } as const;
 
-const detailsButton: ButtonParts = {
-  label: 'Details',
-  action: statusActions.details,
-  value: '{}',
-};
+const detailsButton: ButtonParts = { label: 'Details', action: statusActions.details, value: '{}' };
 
 const auditButton: ButtonParts = { label: 'Audit log', action: statusActions.audit, value: '{}' };
 
@@ -74,10 +78,11 @@ export function detailsMessage(state: SystemState, { isAdmin }: { isAdmin: boole
       redisMs === undefined ? 'not answering' : `answers in ${Math.max(1, Math.round(redisMs))} ms`,
     ),
     ...(queues ?? []).map((counts) => statusLine(`Queue ${counts.queue}`, queueText(counts))),
-    statusLine('This process', `Docket ${state.version} · role ${state.role} · up since `, {
-      time: state.upSinceMs,
-      format: '{date_short_pretty} {time}',
-    }),
+    statusLine(
+      'This process',
+      `Docket ${state.version} · role ${state.role} · up since `,
+      moment(state.upSinceMs),
+    ),
   ];
   return withRest(state, rest, isAdmin ? [auditButton] : []);
 }
@@ -94,7 +99,7 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): M
     unknown.length > 0 && `Not known right now: ${unknown.join(', ')}.`,
     problems.length > 0 && state.contact && `Ask ${state.contact}.`,
     !state.hasAdmins && 'No admins are set, so nobody gets a message when something goes wrong.',
-  ].flatMap((text) => (text ? [[text]] : []));
+  ];
   return layout({ lines: [headline, ...problems, ...waits, ...rest], small, buttons });
 }
 
@@ -102,7 +107,7 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): M
 function problemLines(state: SystemState): Part[][] {
   const { docs, slack, missingScopes, redisProblems, rejectedKeys = [], overdue = 0 } = state;
   const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
-  const lines: (Part[] | false | undefined)[] = [
+  return toLines([
     state.redisMs === undefined && [
       { bold: "My database isn't answering" },
       ': nothing new starts, and running work is on hold.',
@@ -138,10 +143,9 @@ function problemLines(state: SystemState): Part[][] {
     ],
     overdue > 0 && [
       { bold: 'Work is stuck' },
-      `: ${formatCount(overdue)} ${overdue === 1 ? 'task is' : 'tasks are'} more than a minute overdue. New requests are saved, but run late.`,
+      `: ${countOf(overdue, 'task')} ${overdue === 1 ? 'is' : 'are'} more than a minute overdue. New requests are saved, but run late.`,
     ],
-  ];
-  return lines.filter((line) => Array.isArray(line));
+  ]);
 }
 
 const unknownParts = ({ docs, slack, redisMs, rejectedKeys, overdue }: SystemState) =>
@@ -172,7 +176,7 @@ const TIME_LENGTH = 30;
 
 /** Lines of the audit log, newest first: actions, then refusals. Lines that do not fit are counted. */
 export function auditMessage({ done, refused }: AuditLines): Message {
-  if (done.length + refused.length === 0) return message([['The audit log is empty.']]);
+  if (done.length + refused.length === 0) return message(['The audit log is empty.']);
   if (refused.length === 0) return message(fitLines(done, MAX_CHARACTERS));
   const refusals = fitLines(refused, MAX_CHARACTERS / 4);
   return message([...fitLines(done, (MAX_CHARACTERS * 3) / 4), [{ bold: 'Refused' }], ...refusals]);
@@ -199,19 +203,19 @@ function fitLines(entries: readonly AuditEntry[], maxLength: number): Part[][] {
 function auditLine({ atMs, user, channel, what, subject, job, result }: AuditEntry): Part[] {
   const name = user.name === '' || user.name === user.id ? '' : ` ${quoted(user.name, 60)}`;
   const parts: Part[] = [
-    { time: atMs, format: '{date_short_pretty} {time}' },
+    moment(atMs),
     ` · ${/^[UW][A-Z0-9]{2,20}$/.test(user.id) ? user.id : quoted(user.id, 30)}${name}`,
   ];
   if (/^[CG][A-Z0-9]{2,20}$/.test(channel)) parts.push(' · ', { channel });
   else if (channel !== '')
     parts.push(/^D[A-Z0-9]{2,20}$/.test(channel) ? ' · direct message' : ` · ${quoted(channel, 30)}`);
-  const rest = [
+  const rest = joinFacts(
     plain(what, 60),
-    subject === '' ? '' : quoted(subject, 80),
+    subject && quoted(subject, 80),
     job === undefined ? '' : `job ${quoted(job, 60)}`,
     plain(result, 100),
-  ].filter((text) => text !== '');
-  return [...parts, ` · ${rest.join(' · ')}`];
+  );
+  return [...parts, ` · ${rest}`];
 }
 
 const plain = (text: string, max: number) => sanitizeUserText(text.toWellFormed(), max);

@@ -12,7 +12,7 @@ import { countOf, sanitizeUserText } from '../../../slack/text.ts';
 import { exportOffer } from '../../export/progress-view.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import { overviewMessage } from '../../help-view.ts';
-import { chooseProjectMessage, notPermittedText, shortId } from '../../wording-view.ts';
+import { notPermittedText, shortId } from '../../wording-view.ts';
 import type { ThreadText } from '../thread-text.ts';
 import { agentActions, checkButton, type mentionButton, threadButtonOf } from './buttons.ts';
 import { troubleMessage } from './messages-view.ts';
@@ -215,15 +215,6 @@ export function tooManyThreadsMessage(max: number): Message {
   return message([[what, ' ', { code: '/docs-agent list' }, ' shows them.']]);
 }
 
-/** Asks for the project of a job; `isNew`: it does not exist yet. `command` is the text to type, without `--project`. */
-export const whichProjectMessage = (names: readonly string[], command: string, isNew: boolean): Message =>
-  chooseProjectMessage(
-    isNew ? 'Which project is it for' : 'Which project is it in',
-    names,
-    command,
-    'Nothing was sent.',
-  );
-
 /** Says that a project has no agent. Without a file, the only project is called `default`. */
 export const noProjectIdMessage = (name: string): Message =>
   message([
@@ -247,19 +238,12 @@ export function mentionMessage(
   { id, problem }: { id: string; problem?: Message | undefined },
   parsed: Exclude<ThreadText, { kind: 'instruction' }>,
 ): Message {
-  switch (parsed.kind) {
-    case 'follow':
-      return problem ?? overviewMessage;
-    case 'badFollow':
-      return message([badFollowLine]);
-    case 'export':
-      return exportOffer(id, parsed);
-    case 'command':
-      if (parsed.command === 'help') return overviewMessage;
-      return message(['This thread follows no agent job, so there is nothing to change.', followHint]);
-    default:
-      return overviewMessage;
-  }
+  if (parsed.kind === 'follow' && problem) return problem;
+  if (parsed.kind === 'badFollow') return message([badFollowLine]);
+  if (parsed.kind === 'export') return exportOffer(id, parsed);
+  return parsed.kind === 'command' && parsed.command !== 'help'
+    ? message(['This thread follows no agent job, so there is nothing to change.', followHint])
+    : overviewMessage;
 }
 
 /** Answers a mention under a message whose thread takes no instructions. */

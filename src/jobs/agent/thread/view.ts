@@ -11,6 +11,7 @@ import {
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import {
+  countOf,
   cut,
   formatCount,
   formatDuration,
@@ -108,7 +109,7 @@ function cardMessage(thread: ThreadRun): Message {
     icon,
     lines: [[{ bold: label }, ` · ${jobName(thread)}`], ...below],
     small: [smallPrint(thread)],
-    buttons: hasEnded ? endedButtons(thread) : cardButtons(thread),
+    buttons: cardButtons(thread),
     ...(!hasEnded && { menu: cardMenu(thread) }),
   });
 }
@@ -119,15 +120,15 @@ function smallPrint(thread: ThreadRun): Part[] {
   const model = sanitizeUserText(seen?.model ?? '', 60);
   const pullRequest = pullRequestName(seen ?? {});
   const facts = [
-    thread.title && thread.seen ? sourceName(thread) : '',
+    thread.title && thread.seen && sourceName(thread),
     `followed by ${personName(owner.name)}`,
     waitingText(thread),
-    model === '' ? '' : `model ${model}`,
-    pullRequest === '' ? '' : `pull request ${pullRequest}`,
-  ].filter((fact) => fact !== '');
+    model && `model ${model}`,
+    pullRequest && `pull request ${pullRequest}`,
+  ];
   const id = cut(singleLine(agentJobId ?? ''), 200);
   const job: Part[] = id === '' ? [] : [' · job ', { code: id }];
-  return ['docs agent', ...job, ...facts.map((fact) => ` · ${fact}`)];
+  return ['docs agent', ...job, ...facts.filter(Boolean).map((fact) => ` · ${fact}`)];
 }
 
 /** How authors decide about held replies if the ephemeral with the question is lost. */
@@ -165,27 +166,17 @@ const POLL_LINES: Record<NonNullable<ThreadRun['pollFailure']>, (thread: ThreadR
   project: (thread) => `⚠️ ${projectMissingText(thread)}. I'll continue when it is back.`,
 };
 
-function cardButtons(thread: ThreadRun): ButtonParts[] {
-  return [
-    ...pullRequestButton(thread.seen?.prLink),
-    ...(acceptsInstructions(thread) ? [] : [checkButton(thread)]),
-    stopButton(thread, droppedText(thread.instructions.filter(isPending).length)),
-  ];
+function cardButtons(thread: ThreadRun): (ButtonParts | false)[] {
+  const open = pullRequestButton(thread.seen?.prLink);
+  const isStopped = thread.agentJobId !== undefined && thread.ended?.why === 'stopped';
+  if (thread.state === 'ended')
+    return [...open, isStopped && threadButtonOf(thread, 'Follow again', agentActions.followAgain)];
+  const dropped = droppedText(thread.instructions.filter(isPending).length);
+  return [...open, !acceptsInstructions(thread) && checkButton(thread), stopButton(thread, dropped)];
 }
 
-const endedButtons = (thread: ThreadRun): ButtonParts[] => [
-  ...pullRequestButton(thread.seen?.prLink),
-  ...(thread.agentJobId !== undefined && thread.ended?.why === 'stopped'
-    ? [threadButtonOf(thread, 'Follow again', agentActions.followAgain)]
-    : []),
-];
-
-function droppedText(many: number): string {
-  if (many === 0) return '';
-  return many === 1
-    ? '1 waiting instruction is dropped.'
-    : `${formatCount(many)} waiting instructions are dropped.`;
-}
+const droppedText = (many: number): string =>
+  many === 0 ? '' : `${countOf(many, 'waiting instruction')} ${many === 1 ? 'is' : 'are'} dropped.`;
 
 /** Switches which replies count; the thread's present mode is left out. */
 function cardMenu(thread: ThreadRun): MenuParts | undefined {

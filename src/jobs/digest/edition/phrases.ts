@@ -1,5 +1,5 @@
 import type { ButtonParts, Part } from '../../../slack/blocks.ts';
-import { bidiIsolate, cut, cutShown, formatCount, singleLine } from '../../../slack/text.ts';
+import { bidiIsolate, countOf, cut, cutShown, formatCount, singleLine } from '../../../slack/text.ts';
 import { type AskButton, digestActions } from '../buttons.ts';
 import { type Counts, totalOf } from '../model.ts';
 import type { EditionRun } from './record.ts';
@@ -75,8 +75,8 @@ export const CHECK_COUNTING =
 /** Returns a search term in quotes. */
 export const queryText = (query: string) => `"${wordsText(query, 60)}"`;
 
-export const viewsText = (views: number) => `${formatCount(views)} ${views === 1 ? 'view' : 'views'}`;
-export const timesText = (times: number) => (times === 1 ? 'once' : `${formatCount(times)} times`);
+export const viewsText = (views: number) => countOf(views, 'view');
+export const timesText = (times: number) => (times === 1 ? 'once' : countOf(times, 'time'));
 
 /** Replies in direct messages have no channel to go to. */
 export function askButtons(run: EditionRun, about: AskButton['about']): ButtonParts[] {

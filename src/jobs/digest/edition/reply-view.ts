@@ -1,7 +1,15 @@
-import { type ButtonParts, layout, type Message, message, type Part } from '../../../slack/blocks.ts';
+import {
+  type ButtonParts,
+  type Line,
+  layout,
+  type Message,
+  message,
+  openThreadButton,
+  type Part,
+} from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, lowerFirst, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
-import { projectMissingText } from '../../wording-view.ts';
+import { isNotThere, projectMissingText } from '../../wording-view.ts';
 import { digestActions } from '../buttons.ts';
 import type { PlatformCause } from '../model.ts';
 import { daysText, rangeText, type Week } from '../weeks.ts';
@@ -14,16 +22,12 @@ type Which = Pick<EditionRun, 'site' | 'range' | 'channel'>;
 const answer = (
   state: string,
   { site, range, channel }: Pick<Which, 'site' | 'range'> & Partial<Which>,
-  next?: Part[],
+  next?: Line,
   { what = 'the digest', buttons = [] }: { what?: string; buttons?: ButtonParts[] } = {},
 ): Message => {
   const subject = ` · ${what} of ${sanitizeUserText(site, 80)}`;
   const where: Part[] = channel === undefined ? [subject] : [`${subject} in `, { channel }];
-  return layout({
-    lines: [[{ bold: state }, ...where], ...(next === undefined ? [] : [next])],
-    small: [[rangeText(range)]],
-    buttons,
-  });
+  return layout({ lines: [[{ bold: state }, ...where], next], small: [rangeText(range)], buttons });
 };
 
 /** To a person who posts a digest by hand. */
@@ -31,15 +35,17 @@ export const onItsWayMessage = (run: Which): Message => answer('On its way', run
 
 /** To a person who previews the next digest of a schedule. */
 export const previewMessage = ({ site, range }: Pick<Which, 'site' | 'range'>): Message =>
-  answer('On its way', { site, range }, ["I'll send it as a direct message; nobody else sees it."], {
+  answer('On its way', { site, range }, "I'll send it as a direct message; nobody else sees it.", {
     what: 'a preview of the digest',
   });
 
 /** To a person who requests a digest of any dates. It is posted there, or in their direct messages. */
 export const readingMessage = ({ site, range }: Pick<Which, 'site' | 'range'>, isHere: boolean): Message =>
-  answer('On its way', { site, range }, [
+  answer(
+    'On its way',
+    { site, range },
     `I'll ${isHere ? 'post it here' : 'send it as a direct message'} in a moment.`,
-  ]);
+  );
 
 /** To the requester of a digest whose totals are delayed by limits. */
 export const waitsMessage = ({ site, range }: Which, byMs: number): Message =>
@@ -51,12 +57,13 @@ export const waitsMessage = ({ site, range }: Which, byMs: number): Message =>
 
 /** To a person who posts a digest by hand, if the platform gives no numbers. */
 export const stuckReply = (run: Which, cause: PlatformCause | undefined): Message =>
-  answer('No numbers yet', run, [
+  answer(
+    'No numbers yet',
+    run,
     `${upperFirst(causeText(cause))}. I keep trying, and post it as soon as there are numbers.`,
-  ]);
+  );
 
-const openThread = (url: string | undefined): ButtonParts[] =>
-  url === undefined ? [] : [{ label: 'Open thread', action: digestActions.openThread, url }];
+const openThread = (url: string | undefined) => openThreadButton(digestActions.openThread, url);
 
 /** To a person who posted a digest by hand; `permalink` is its address. */
 export const postedMessage = (run: Which, permalink: string | undefined): Message =>
@@ -64,7 +71,7 @@ export const postedMessage = (run: Which, permalink: string | undefined): Messag
 
 /** To a person who requests a digest that is already posted. */
 export const postedAlreadyMessage = (run: Which, permalink: string | undefined): Message =>
-  answer('Already posted', run, ['Nothing was posted again.'], { buttons: openThread(permalink) });
+  answer('Already posted', run, 'Nothing was posted again.', { buttons: openThread(permalink) });
 
 /** To a person who requests a week's digest before its numbers are final. */
 export const notSettledMessage = ({ range }: Week, settledMs: number): Message =>
@@ -73,7 +80,7 @@ export const notSettledMessage = ({ range }: Week, settledMs: number): Message =
       [{ bold: 'Too early' }, ' · the platform may still count the last views of the week'],
       ['Send it after ', { time: settledMs, format: '{time}' }, '.'],
     ],
-    small: [[rangeText(range)]],
+    small: [rangeText(range)],
   });
 
 /** Returns the message to the requester of dates or a preview that failed; a schedule reports its own failures. */
@@ -107,12 +114,8 @@ export function lateMessage(run: EditionRun): OutboxMessage | undefined {
         ? `❌ The ${digest} could not be sent: ${causeText(stuck)}.`
         : `⚠️ The ${digest} is late: ${causeText(stuck)}. I'll post it as soon as there are numbers.`;
   const place = { channel };
-  return { key: `${id}.late`, place, kind: 'state', lowPriority: true, message: message([[text]]) };
+  return { key: `${id}.late`, place, kind: 'state', lowPriority: true, message: message([text]) };
 }
-
-/** Whether Slack refuses a post because the app is not in the conversation. */
-export const isNotThere = (code: string | undefined) =>
-  code === 'not_in_channel' || code === 'channel_not_found';
 
 /**
  * Returns why a digest failed, and the fix. The line before it names the channel. `code` is Slack's, or a reference.

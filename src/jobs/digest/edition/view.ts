@@ -2,13 +2,17 @@ import {
   chartBlock,
   compose,
   contextBlock,
+  joinParts,
+  type Line,
   type Message,
   message,
+  moment,
   type Part,
   tableBlock,
+  toLines,
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { formatCount, upperFirst } from '../../../slack/text.ts';
+import { countOf, formatCount, upperFirst } from '../../../slack/text.ts';
 import { pullRequestParts } from '../../pull-request-view.ts';
 import { personName } from '../../wording-view.ts';
 import type { AskButton } from '../buttons.ts';
@@ -60,19 +64,19 @@ function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'mess
   const preview = run.kind === 'preview' ? 'Preview · ' : '';
   const title: Part[] = ['📊 ', preview, { bold: siteText(run.site) }, ` · ${daysText(run.range)}`];
   const head = message([title, ...totalLines(run, totals)]);
-  const biggest = biggestLines(run, (path) => pagePart(run.site, path));
-  const small = [...noticeLines(run), footerLine(run)].map((line) => contextBlock([line]));
-  const rest = [...(biggest.length > 0 ? [message(biggest)] : []), ...small];
+  const biggest = biggestLine(run, (path) => pagePart(run.site, path));
+  const small = toLines([...noticeLines(run), footerLine(run)]).map((line) => contextBlock([line]));
+  const rest = [...(biggest ? [message([biggest])] : []), ...small];
   const text = spokenLines(run, totals);
   const without = compose([head, ...rest], text);
   if (!run.hasChart || totalOf(totals) === 0) return { message: without };
   return { message: compose([head, chartOf(run), ...rest], text), fallback: without };
 }
 
-function totalLines(run: EditionRun, totals: Counts): Part[][] {
+function totalLines(run: EditionRun, totals: Counts): Line[] {
   const { totalsBefore } = run;
   const total = totalOf(totals);
-  if (total === 0) return [...zeroLines(run), ...visitorsTexts(run).map((text) => [text])];
+  if (total === 0) return [...zeroLines(run), ...visitorsTexts(run)];
   const before = totalsBefore && totalOf(totalsBefore);
   const compared =
     before === undefined ? '' : ` ${changeText(total, before)} (${formatCount(before)} ${beforeText(run)})`;
@@ -81,8 +85,8 @@ function totalLines(run: EditionRun, totals: Counts): Part[][] {
   const share = `AI share ${shareText(totals)}${before ? ` (was ${shareText(totalsBefore)})` : ''}`;
   return [
     [{ bold: viewsText(total) }, compared],
-    [[part('People', 'human'), part('AI', 'ai'), share, ...visitorsTexts(run)].join('  ·  ')],
-    ...trendLines(run),
+    [part('People', 'human'), part('AI', 'ai'), share, ...visitorsTexts(run)].join('  ·  '),
+    trendLine(run),
   ];
 }
 
@@ -96,20 +100,20 @@ function visitorsTexts({ readers }: EditionRun): string[] {
 const ORDINALS = ['third', 'fourth', 'fifth', 'sixth', 'seventh'];
 
 /** The trend over the kept weeks. */
-function trendLines({ trend }: EditionRun): string[][] {
-  if (trend === undefined) return [];
+function trendLine({ trend }: EditionRun): string {
+  if (trend === undefined) return '';
   const { extreme, weeks, way, inARow } = trend;
   const ordinal = ORDINALS[inARow - 3];
   const words = [extreme && `${extreme} in ${weeks} weeks`, ordinal && `${ordinal} ${way} in a row`];
   const text = words.filter(Boolean).join(', ');
-  return text === '' ? [] : [[`${upperFirst(text)}.`]];
+  return text && `${upperFirst(text)}.`;
 }
 
-function zeroLines(run: EditionRun): string[][] {
+function zeroLines(run: EditionRun): string[] {
   const { totalsBefore: before } = run;
   const was = before ? ` (${formatCount(totalOf(before))} ${beforeText(run)})` : '';
   const period = run.week === undefined ? 'in these days' : 'all week';
-  return [[`0 views ${period}${was}. That usually means that counting broke.`], [CHECK_COUNTING]];
+  return [`0 views ${period}${was}. That usually means that counting broke.`, CHECK_COUNTING];
 }
 
 const beforeText = ({ week, range }: EditionRun) => {
@@ -118,38 +122,41 @@ const beforeText = ({ week, range }: EditionRun) => {
   return days < 7 ? 'on the same weekdays a week before' : 'in as many days before';
 };
 
-function biggestLines({ pages, totals }: EditionRun, pathPart: (path: string) => Part): Part[][] {
+function biggestLine({ pages, totals }: EditionRun, pathPart: (path: string) => Part): Part[] | undefined {
   const biggest = pages?.biggest;
   // Without any views, every page has changed by its maximum.
-  if (biggest === undefined || totals === undefined || totalOf(totals) === 0) return [];
+  if (biggest === undefined || totals === undefined || totalOf(totals) === 0) return undefined;
   const { page, by } = biggest;
   const whose = by === 'ai' ? 'AI views' : 'views by people';
-  return [['Biggest change: ', pathPart(page.path), `, ${whose} ${bothText(page[by], page.before[by])}`]];
+  return ['Biggest change: ', pathPart(page.path), `, ${whose} ${bothText(page[by], page.before[by])}`];
 }
 
-function noticeLines(run: EditionRun): Part[][] {
-  const lines: Part[][] = [];
+function noticeLines(run: EditionRun): Line[] {
   const isOpen = run.state === 'posted' && run.sections.some((section) => section !== 'readers');
-  if (isOpen && run.pagesHeld !== undefined)
-    lines.push([`Totals are complete, and the list of pages follows later: ${causeText(run.pagesHeld)}.`]);
-  if (isOpen && run.pagesFromMs !== undefined)
-    lines.push([
-      'Totals are complete, and the list of pages follows (request budget) not before ',
-      { time: run.pagesFromMs, format: '{time}' },
-      '.',
-    ]);
-  if (run.today !== undefined) lines.push([TODAY_TEXTS[run.today]]);
-  if (run.noPages === 'tooMany')
-    lines.push(['This site has more pages than I can read at once, so these are the totals only.']);
-  if (run.noPages === 'failed') lines.push(["I couldn't get the list of pages; the totals are complete."]);
-  if (run.late)
-    lines.push(['Sent late. It was due ', { time: run.dueAtMs, format: '{date_short_pretty} {time}' }, '.']);
-  return lines;
+  return [
+    isOpen &&
+      run.pagesHeld !== undefined &&
+      `Totals are complete, and the list of pages follows later: ${causeText(run.pagesHeld)}.`,
+    isOpen &&
+      run.pagesFromMs !== undefined && [
+        'Totals are complete, and the list of pages follows (request budget) not before ',
+        { time: run.pagesFromMs, format: '{time}' },
+        '.',
+      ],
+    run.today && TODAY_TEXTS[run.today],
+    run.noPages && NO_PAGES_TEXTS[run.noPages],
+    run.late && ['Sent late. It was due ', moment(run.dueAtMs), '.'],
+  ];
 }
 
 const TODAY_TEXTS = {
   leftOut: 'Today is not over, so it is left out.',
   soFar: 'Today is not over: these are its views so far, without a comparison.',
+};
+
+const NO_PAGES_TEXTS = {
+  tooMany: 'This site has more pages than I can read at once, so these are the totals only.',
+  failed: "I couldn't get the list of pages; the totals are complete.",
 };
 
 function footerLine({ timetable, owner, kind, range }: EditionRun): Part[] {
@@ -173,20 +180,20 @@ const chartOf = ({ spans }: EditionRun) =>
   });
 
 /** State, subject and numbers in words, for phones and screen readers. */
-function spokenLines(run: EditionRun, totals: Counts): Part[][] {
+function spokenLines(run: EditionRun, totals: Counts): Line[] {
   const total = totalOf(totals);
   const { totalsBefore: before } = run;
   const preview = run.kind === 'preview' ? 'Preview of the digest' : 'Digest';
   const site = `${preview} of ${siteText(run.site)}, ${daysText(run.range)}`;
-  if (total === 0) return [[`${site}:`], ...zeroLines(run), ...noticeLines(run)];
+  if (total === 0) return [`${site}:`, ...zeroLines(run), ...noticeLines(run)];
   const change = before ? `, ${spokenChange(total, totalOf(before))}` : '';
   const part = (name: string, by: keyof Counts) =>
     `${name} ${formatCount(totals[by])}${before ? `, ${spokenChange(totals[by], before[by])}` : ''}`;
   return [
-    [`${site}: ${viewsText(total)}${change}. ${part('People', 'human')}. ${part('AI', 'ai')}.`],
-    ...trendLines(run),
-    [chartText(run)],
-    ...biggestLines(run, pathText),
+    `${site}: ${viewsText(total)}${change}. ${part('People', 'human')}. ${part('AI', 'ai')}.`,
+    trendLine(run),
+    chartText(run),
+    biggestLine(run, pathText),
     ...noticeLines(run),
   ];
 }
@@ -252,26 +259,26 @@ function pageParts(run: EditionRun, top: PagePart): PagePart[] {
     ['Read by AI, rarely by people', pages.aiRead, (page) => `${shareText(page)} AI`],
   ];
   const lines = [
-    ...lists.flatMap(([name, list, say]) =>
-      entriesLines(
+    ...lists.map(([name, list, say]) =>
+      entriesLine(
         name,
         list.map((page) => [pagePart(run.site, page.path), ` ${say(page)}`]),
       ),
     ),
-    ...sumLines(run),
+    sumLine(pages.sum, run.totals, '', ''),
+    // The platform's list of pages need not add up to its totals.
+    sumLine(pages.sumBefore, run.totalsBefore, ' of the days before', ', so changes of pages may be wrong'),
   ];
-  const count = pages.count === 1 ? '1 page was read.' : `${formatCount(pages.count)} pages were read.`;
+  const count = `${countOf(pages.count, 'page')} ${pages.count === 1 ? 'was' : 'were'} read.`;
   const title = message([[{ bold: `Top pages of ${siteText(run.site)}` }]]);
-  return [title, top, message(lines.length > 0 ? lines : [[count]], askButtons(run, 'pages'))];
+  return [title, top, message(lines.some(Boolean) ? lines : [count], askButtons(run, 'pages'))];
 }
 
 const changeOf = (page: PageChange) => changeText(totalOf(page), totalOf(page.before));
 
 /** Returns a line of entries, if there is any. */
-const entriesLines = (name: string, entries: Part[][]): Part[][] =>
-  entries.length === 0
-    ? []
-    : [[{ bold: name }, ...entries.flatMap((entry, index) => [index === 0 ? ': ' : ' · ', ...entry])]];
+const entriesLine = (name: string, entries: Part[][]): Line =>
+  entries.length > 0 && [{ bold: name }, ': ', ...joinParts(entries)];
 
 function spokenPages({ site, pages }: EditionRun): string {
   const top = pages?.top.slice(0, 3) ?? [];
@@ -279,21 +286,12 @@ function spokenPages({ site, pages }: EditionRun): string {
   return `Top pages of ${siteText(site)}: ${counts.join(', ')}`;
 }
 
-/** The platform's list of pages need not add up to its totals; a line says so if it does not. */
-function sumLines({ pages, totals, totalsBefore }: EditionRun): Part[][] {
-  const line = (sum: Counts | undefined, total: Counts | undefined, days: string, consequence: string) =>
-    sum === undefined || total === undefined || totalOf(sum) === totalOf(total)
-      ? []
-      : [
-          [
-            `The list of pages${days} adds up to ${formatCount(totalOf(sum))} of ${viewsText(totalOf(total))}${consequence}.`,
-          ],
-        ];
-  return [
-    ...line(pages?.sum, totals, '', ''),
-    ...line(pages?.sumBefore, totalsBefore, ' of the days before', ', so changes of pages may be wrong'),
-  ];
-}
+/** A line if a list of pages does not add up to the totals. */
+const sumLine = (sum: Counts | undefined, total: Counts | undefined, days: string, so: string): Line =>
+  sum &&
+  total &&
+  totalOf(sum) !== totalOf(total) &&
+  `The list of pages${days} adds up to ${formatCount(totalOf(sum))} of ${viewsText(totalOf(total))}${so}.`;
 
 /** Returns what readers looked for, line by line; a line without numbers from the platform is left out. */
 export function readerParts(run: EditionRun): Message[] {
@@ -305,16 +303,14 @@ export function readerParts(run: EditionRun): Message[] {
     pagePart(run.site, path),
     ` ${formatCount(up)} up, ${formatCount(down)} down`,
   ]);
-  const asked = questions !== undefined && questions.asked > 0 ? [[questionsText(questions)]] : [];
-  const parts: [lines: Part[][], about?: AskButton['about']][] = [
-    [entriesLines('Searched, nothing clicked', searches), 'searches'],
-    [entriesLines('More thumbs down than up', disliked), 'thumbs'],
+  const asked = questions !== undefined && questions.asked > 0 && questionsText(questions);
+  const parts: [line: Line, about?: AskButton['about']][] = [
+    [entriesLine('Searched, nothing clicked', searches), 'searches'],
+    [entriesLine('More thumbs down than up', disliked), 'thumbs'],
     questions?.unanswered ? [asked, 'questions'] : [asked],
-    [followUpLines(run)],
+    [followUpLine(run)],
   ];
-  return parts.flatMap(([lines, about]) =>
-    lines.length > 0 ? [message(lines, about && askButtons(run, about))] : [],
-  );
+  return parts.flatMap(([line, about]) => (line ? [message([line], about && askButtons(run, about))] : []));
 }
 
 type Questions = NonNullable<NonNullable<EditionRun['readers']>['questions']>;
@@ -333,17 +329,16 @@ function questionsText({ asked, unanswered, category, before }: Questions): stri
 const MAX_FOLLOW_UPS = 5;
 
 /** The results of requests under earlier digests. */
-function followUpLines({ site, followUps }: EditionRun): Part[][] {
-  if (followUps.length === 0) return [];
-  const parts = followUps.slice(0, MAX_FOLLOW_UPS).flatMap((one, index): Part[] => {
+function followUpLine({ site, followUps }: EditionRun): Line {
+  const parts = followUps.slice(0, MAX_FOLLOW_UPS).map((one): Part[] => {
     const { subject, kind } = one;
     const name =
       kind === 'questions' ? subject : kind === 'search' ? queryText(subject) : pagePart(site, subject);
-    return [index === 0 ? '' : ' · ', name, ...outcomeParts(one), numbersText(one)];
+    return [name, ...outcomeParts(one), numbersText(one)];
   });
   const rest = followUps.length - MAX_FOLLOW_UPS;
-  const more = rest > 0 ? [` · and ${formatCount(rest)} more`] : [];
-  return [['Since last week: ', ...parts, ...more]];
+  const more = rest > 0 ? ` · and ${formatCount(rest)} more` : '';
+  return parts.length > 0 && ['Since last week: ', ...joinParts(parts), more];
 }
 
 type FollowUp = EditionRun['followUps'][number];

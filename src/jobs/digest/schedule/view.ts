@@ -4,21 +4,19 @@ import {
   layout,
   type Message,
   message,
+  moment,
   type Part,
 } from '../../../slack/blocks.ts';
-import { cut, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
+import { countOf, cut, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
-import { nameTo, personName } from '../../wording-view.ts';
+import { isNotThere, nameTo, personName } from '../../wording-view.ts';
 import { digestActions, type ScheduleButton } from '../buttons.ts';
 import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
-import { failureParts, isNotThere } from '../edition/reply-view.ts';
+import { failureParts } from '../edition/reply-view.ts';
 import type { PlatformCause } from '../model.ts';
 import { timetableText, WEEKDAYS } from '../schedule-times.ts';
 import { daysText, rangeText, type Week } from '../weeks.ts';
 import { type Alert, type DueDigest, MAX_FAILURES, type ScheduleRun } from './record.ts';
-
-/** A moment in each reader's own zone. */
-const MOMENT_FORMAT = '{date_short_pretty} {time}';
 
 const site = (run: ScheduleRun) => sanitizeUserText(run.site, 253);
 
@@ -52,13 +50,11 @@ const confirmRemoval: NonNullable<ButtonParts['confirm']> = {
   style: 'danger',
 };
 
-const placeParts = (run: ScheduleRun): Part[] => [
-  { bold: sanitizeUserText(run.site, MAX_LISTED_SITE) },
+const placeParts = ({ site, channel }: ScheduleRun): Part[] => [
+  { bold: sanitizeUserText(site, 80) },
   ' in ',
-  { channel: run.channel },
+  { channel },
 ];
-
-const MAX_LISTED_SITE = 80;
 
 /** A schedule in one line, for a list that only `readerId` sees: project, channel, and next due time. */
 export const scheduleLine = (run: ScheduleRun, readerId?: string): Part[] => [
@@ -74,7 +70,6 @@ export function scheduleEntry(run: ScheduleRun, readerId?: string, actions = lis
     lines: [[...placeParts(run), ...(isGoing ? [] : [' · ', ...stateParts(run, readerId)])]],
     small: [whenParts(run)],
     ...actions,
-    text: [scheduleLine(run, readerId)],
   });
 }
 
@@ -89,9 +84,9 @@ function stateParts(run: ScheduleRun, readerId?: string): Part[] {
     case 'testing':
       return ['being set up'];
     case 'active':
-      return ['next ', { time: run.nextAtMs, format: MOMENT_FORMAT }];
+      return ['next ', moment(run.nextAtMs)];
     case 'paused':
-      if (run.pausedBy === 'failures') return [`paused after ${failuresText(run.failures)}`];
+      if (run.pausedBy === 'failures') return [`paused after ${countOf(run.failures, 'failure')}`];
       if (run.pausedBy === 'permission')
         return [`paused: ${nameTo(readerId, run.owner)} may no longer set up digests`];
       return [run.pausedBy ? `paused by ${nameTo(readerId, run.pausedBy)}` : 'paused'];
@@ -116,11 +111,10 @@ function listedActions(run: ScheduleRun): Pick<Layout, 'buttons' | 'menu'> {
 /** To the person who changed it: the change may skip a week, or resume the schedule. */
 export function goesOnMessage(run: ScheduleRun, leftOut?: Week): Message {
   const isGoing = run.state === 'active';
-  const without = leftOut && `The new time skips the week ${daysText(leftOut.range)}. [Send now] posts it.`;
   return layout({
     lines: [
       [{ bold: isGoing ? 'Scheduled' : 'Paused' }, ` · ${site(run)} in `, { channel: run.channel }],
-      ...(without === undefined ? [] : [[without]]),
+      leftOut && `The new time skips the week ${daysText(leftOut.range)}. [Send now] posts it.`,
     ],
     small: [whenParts(run)],
     ...listedActions(run),
@@ -132,11 +126,13 @@ const primary = (run: ScheduleRun, action: ScheduleAction): ButtonParts[] =>
 
 /** The first message in the channel: shows that the app may post there, and announces the digests. */
 export function testMessage(run: ScheduleRun): Message {
-  const alerts: Part[][] = run.alerts ? [['I also post about days with unusually many or few views.']] : [];
   const when = `${timetableText(run.timetable)} · set up by ${personName(run.owner.name)} · `;
   return layout({
     icon: '📊',
-    lines: [['The ', { bold: 'weekly digest' }, ` for ${site(run)} will be posted here`], ...alerts],
+    lines: [
+      ['The ', { bold: 'weekly digest' }, ` for ${site(run)} will be posted here`],
+      run.alerts && 'I also post about days with unusually many or few views.',
+    ],
     small: [[when, { code: '/docs-digest list' }]],
   });
 }
@@ -145,29 +141,20 @@ export function testMessage(run: ScheduleRun): Message {
 export const createdMessage = (run: ScheduleRun): Message =>
   layout({
     lines: [[{ bold: 'Set up' }, ` · weekly digest of ${site(run)} in `, { channel: run.channel }]],
-    small: [
-      ['first one ', { time: run.nextAtMs, format: MOMENT_FORMAT }, ` · ${timetableText(run.timetable)}`],
-    ],
+    small: [['first one ', moment(run.nextAtMs), ` · ${timetableText(run.timetable)}`]],
     buttons: [...primary(run, 'preview'), ...scheduleButtons(run, 'sendNow', 'change', 'remove')],
   });
 
 /** To the person who set it up, if the app may not post in the channel. */
 export function noPlaceMessage(run: ScheduleRun, code: string): Message {
   const where: Part = { channel: run.channel };
+  if (!isNotThere(code)) {
+    const why = ` (${code}), so nothing was set up. Choose another channel.`;
+    return message([["Slack doesn't let me post in ", where, why]]);
+  }
   const [invite, create] = [{ code: '/invite @Docket' }, { code: '/docs-digest create' }];
-  const isMissing = isNotThere(code);
-  const sentence: Part[] = isMissing
-    ? [
-        "I can't post in ",
-        where,
-        ' yet, so nothing was set up. Type ',
-        invite,
-        ' there, then ',
-        create,
-        ' again.',
-      ]
-    : ["Slack doesn't let me post in ", where, ` (${code}), so nothing was set up. Choose another channel.`];
-  return message([sentence]);
+  const then = [' yet, so nothing was set up. Type ', invite, ' there, then ', create, ' again.'];
+  return message([["I can't post in ", where, ...then]]);
 }
 
 /** To the owner: a digest could not be posted. */
@@ -178,14 +165,16 @@ export function failedMessage(run: ScheduleRun): Message {
     orElse: 'remove this digest',
   });
   const where: Part = { channel: run.channel };
-  const paused = `Paused after ${failuresText(MAX_FAILURES)}; it resumes once a post succeeds.`;
+  const isPaused = run.pausedBy === 'failures';
+  const paused = `Paused after ${countOf(MAX_FAILURES, 'failure')}; it resumes once a post succeeds.`;
   return layout({
     icon: '❌',
     lines: [[`The digest of ${site(run)} couldn't be posted in `, where, ': ', ...why], fix],
-    small: run.pausedBy === 'failures' ? [[paused]] : [],
+    small: [isPaused && paused],
     buttons: [
       ...primary(run, 'sendNow'),
-      ...scheduleButtons(run, ...(run.pausedBy === 'failures' ? ['resume' as const] : []), 'remove'),
+      ...(isPaused ? scheduleButtons(run, 'resume') : []),
+      ...scheduleButtons(run, 'remove'),
     ],
   });
 }
@@ -199,33 +188,25 @@ export function lateMessage(run: ScheduleRun, cause: PlatformCause): Message {
   return layout({
     icon: '⚠️',
     lines: [[`The digest of ${site(run)} in `, { channel: run.channel }, ' is late: ', ...why], fix],
-    small: [['I also try again every half hour, for two days.']],
+    small: ['I also try again every half hour, for two days.'],
     buttons: [...primary(run, 'sendNow'), ...scheduleButtons(run, 'remove')],
   });
 }
 
-const failuresText = (failures: number) =>
-  failures === 1 ? '1 failure' : `${formatCount(failures)} failures`;
-
 /** To the owner: digests that were missed by more than two days. */
 export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]): Message {
-  const listed = skipped
-    .slice(-MAX_LISTED)
-    .map(({ week, dueAtMs }): Part[] => [
-      `${rangeText(week.range)}, due `,
-      { time: dueAtMs, format: MOMENT_FORMAT },
-    ]);
+  const listed = skipped.slice(-MAX_LISTED);
   const more = skipped.length - listed.length;
   const isOne = skipped.length === 1;
-  const what = `${isOne ? 'A digest' : `${formatCount(skipped.length)} digests`} of ${site(run)} in `;
+  const what = `${isOne ? 'A digest' : countOf(skipped.length, 'digest')} of ${site(run)} in `;
   const then = ` could not be sent within two days, so ${isOne ? 'it was' : 'they were'} left out:`;
   const command = { code: '/docs-digest <range>' };
   return layout({
     icon: '⚠️',
     lines: [
       [what, { channel: run.channel }, then],
-      ...listed,
-      ...(more > 0 ? [[`and ${formatCount(more)} before.`]] : []),
+      ...listed.map(({ week, dueAtMs }) => [`${rangeText(week.range)}, due `, moment(dueAtMs)]),
+      more > 0 && `and ${formatCount(more)} before.`,
       ['The next one comes on schedule. For an earlier week, type ', command, ' there.'],
     ],
   });
@@ -240,7 +221,7 @@ export function notPermittedMessage(run: ScheduleRun): Message {
     icon: '⏸',
     lines: [
       [{ bold: 'Paused' }, why, { channel: run.channel }, ' is not posted.'],
-      ['Ask the people who run Docket for the permission, then choose [Resume].'],
+      'Ask the people who run Docket for the permission, then choose [Resume].',
     ],
     buttons: scheduleButtons(run, 'resume', 'remove'),
   });
@@ -251,11 +232,9 @@ export const ownerLeftMessage = (run: ScheduleRun): Message =>
   layout({
     icon: '⚠️',
     lines: [
-      [
-        `The weekly digest of ${site(run)} continues, but ${personName(run.owner.name)}, who set it up, has left.`,
-      ],
+      `The weekly digest of ${site(run)} continues, but ${personName(run.owner.name)}, who set it up, has left.`,
     ],
-    small: [['The new owner gets a message if it cannot be posted.']],
+    small: ['The new owner gets a message if it cannot be posted.'],
     buttons: scheduleButtons(run, 'takeOver'),
   });
 
@@ -263,8 +242,8 @@ export const ownerLeftMessage = (run: ScheduleRun): Message =>
 export const takenOverMessage = (run: ScheduleRun, from: { name: string }): Message =>
   layout({
     icon: '✅',
-    lines: [[`${personName(run.owner.name)} took over the weekly digest of ${site(run)}.`]],
-    small: [[`It was set up by ${personName(from.name)}, who has left.`]],
+    lines: [`${personName(run.owner.name)} took over the weekly digest of ${site(run)}.`],
+    small: [`It was set up by ${personName(from.name)}, who has left.`],
   });
 
 /** A page's views on the alert's day or days, and on the days compared with; of several days, per day. */
@@ -301,18 +280,17 @@ export function alertMessage(
   );
   // No views by AI alone may have other causes: a site can block it.
   const isBroken = alerts.some(({ by, now }) => by === 'human' && now === 0);
-  const against = alerts.every(({ lasting }) => lasting)
-    ? 'Compared with the seven weeks before'
-    : `Compared with the last eight ${weekday}s`;
+  const against = alerts.every(({ lasting }) => lasting) ? 'seven weeks before' : `last eight ${weekday}s`;
   return layout({
     icon: '⚠️',
     lines: [
       [{ bold: changes.join(', ') }, ` · ${site} · ${when}`],
-      [numbers.join(' ')],
-      ...(pages.length > 0 ? [[`Most of it: ${pages.join(' · ')}`]] : []),
-      ...(isBroken ? [['None at all usually means that counting broke.'], [CHECK_COUNTING]] : []),
+      numbers.join(' '),
+      pages.length > 0 && `Most of it: ${pages.join(' · ')}`,
+      isBroken && 'None at all usually means that counting broke.',
+      isBroken && CHECK_COUNTING,
     ],
-    small: [[against]],
+    small: [`Compared with the ${against}`],
   });
 }
 
@@ -330,8 +308,8 @@ export const scheduleNeeds: RunNeeds<ScheduleRun> = {
   },
   question: (run, { id }) => (id === 'permission' ? notPermittedMessage(run) : failedMessage(run)),
   answered(run) {
-    if (run.state === 'removed') return message([['This digest was already removed.']]);
-    return run.posting === undefined ? goesOnMessage(run) : message([['This digest is on its way.']]);
+    if (run.state === 'removed') return message(['This digest was already removed.']);
+    return run.posting === undefined ? goesOnMessage(run) : message(['This digest is on its way.']);
   },
 };
 
