@@ -101,7 +101,7 @@ test.each(['before', 'after'] as const)(
     const { slack, deliverUntilIdle } = await open();
     slack.refuses.charts = true;
     const chart = chartBlock({ title: 'A', series: [{ name: 'A', values: [3] }], labels: ['Mon'] });
-    const forms = { message: compose([['A']], [chart]), fallback: message([['Mon: 3']]) };
+    const forms = { message: compose([chart], ['A']), fallback: message([['Mon: 3']]) };
     const place = { channel: slack.channel('#docs').id };
     await anOutbox(redis.client).publish('T0ACME', { key: 'm1', place, kind: 'state', ...forms }, 1);
     slack.wire.onCall(({ n }, phase) => {
