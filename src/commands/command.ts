@@ -348,14 +348,14 @@ export const usageHint = ({ subcommands }: Pick<SlashCommand, 'subcommands'>) =>
 /** Help: each task of a command with the text to type, then the other commands; all usages in small print. */
 export function helpMessage({ name, note, subcommands: all }: Omit<SlashCommand, 'run'>): Message {
   const subcommands = offered(all);
-  const usages = subcommands.map((one): Part[] => [`${name} ${usageOf(one)}`.trim()]);
+  const usages = subcommands.map((one) => `${name} ${usageOf(one)}`.trim());
   return layout({
     lines: [
       ...subcommands.map(({ summary, example }) => taskLine(summary, example)),
       [{ bold: 'Other commands' }],
       ...taskLines(name),
     ],
-    small: [['All options:'], ...usages, ...(note === undefined ? [] : [[note]])],
+    small: ['All options:', ...usages, note],
     buttons: helpButtons,
   });
 }

@@ -248,27 +248,22 @@ const TROUBLE_SHOWN_AT = 3;
 
 export function troubleLine(run: ExportRun): Part[] {
   const { pollFailure: trouble } = run;
-  const next: Part = { time: trouble?.nextMs ?? 0, format: '{time}' };
-  switch (trouble?.kind) {
-    case undefined:
-      return [];
-    case 'limit':
-      return ["The platform's limit is reached; nothing is lost. I'll continue at about ", next, '.'];
-    case 'key':
-      return [
-        `⚠️ My platform key was rejected; ${keyRemedyText(trouble.adminsTold)}. I'll continue when it works again.`,
-      ];
-    case 'forbidden':
-      return ["⚠️ The platform doesn't let me see this export. I'll continue when it does."];
-    case 'project':
-      return [`⚠️ ${projectMissingText(run)}. I'll continue when it is back.`];
-    case 'down':
-    case 'lost':
-      if (run.startedAtMs === undefined && !run.joined)
-        return ["The docs platform isn't answering, so nothing has started yet. I'll keep trying."];
-      if (trouble.inARow < TROUBLE_SHOWN_AT) return [];
-      return ["I can't reach the platform. I'll keep trying; the job itself may be fine."];
+  if (trouble === undefined) return [];
+  if (trouble.kind === 'down' || trouble.kind === 'lost') {
+    if (run.startedAtMs === undefined && !run.joined)
+      return ["The docs platform isn't answering, so nothing has started yet. I'll keep trying."];
+    if (trouble.inARow < TROUBLE_SHOWN_AT) return [];
+    return ["I can't reach the platform. I'll keep trying; the job itself may be fine."];
   }
+  const remedy = keyRemedyText(trouble.adminsTold);
+  const next: Part = { time: trouble.nextMs, format: '{time}' };
+  const lines: Record<typeof trouble.kind, Part[]> = {
+    limit: ["The platform's limit is reached; nothing is lost. I'll continue at about ", next, '.'],
+    key: [`⚠️ My platform key was rejected; ${remedy}. I'll continue when it works again.`],
+    forbidden: ["⚠️ The platform doesn't let me see this export. I'll continue when it does."],
+    project: [`⚠️ ${projectMissingText(run)}. I'll continue when it is back.`],
+  };
+  return lines[trouble.kind];
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { HomeView, KnownBlock } from '@slack/types';
 import { type ButtonParts, contextBlock, message, type Part } from '../../slack/blocks.ts';
-import { formatCount, lowerFirst } from '../../slack/text.ts';
+import { formatCount, joinFacts, lowerFirst } from '../../slack/text.ts';
 import type { RunBase } from '../../store/runs.ts';
 import type { Need } from '../feature.ts';
 import { missingScopeText } from '../wording-view.ts';
@@ -48,13 +48,13 @@ export function homeView(parts: HomeParts): HomeView {
 
 function firstBlocks({ begin, refusal }: HomeParts): KnownBlock[] {
   const [first, ...others] = begin.map(({ button }) => button);
-  const lines = [...begin.map(({ how }) => how), ...(refusal === undefined ? [] : [refusal])];
+  const lines = [...begin.map(({ how }) => how), refusal];
   return [
     ...message(
       [[{ bold: 'Exports, the docs agent and weekly numbers, from Slack.' }]],
-      first === undefined ? [] : [{ ...first, style: 'primary' }, ...others],
+      [first && { ...first, style: 'primary' }, ...others],
     ).blocks,
-    ...(lines.length === 0 ? [] : message(lines.map((line) => [line])).blocks),
+    ...(lines.some(Boolean) ? message(lines).blocks : []),
   ];
 }
 
@@ -63,10 +63,10 @@ function usedBlocks({ needs, moreNeeds, running, ended, begin, refusal }: HomePa
   return [
     ...(needs.length === 0 ? [] : [heading(`Needs you (${formatCount(needs.length + moreNeeds)})`)]),
     ...needs.flatMap(({ line, button }) => message([line], [button]).blocks),
-    ...(moreNeeds > 0 ? message([[`and ${formatCount(moreNeeds)} more`]]).blocks : []),
+    ...(moreNeeds > 0 ? message([`and ${formatCount(moreNeeds)} more`]).blocks : []),
     ...running.flatMap(({ title, lines, more }) => section(title, lines, more)),
     ...section('Recently ended', ended),
-    ...(refusal === undefined ? [] : message([[refusal]]).blocks),
+    ...(refusal === undefined ? [] : message([refusal]).blocks),
     ...(buttons.length === 0 ? [] : message([[{ bold: 'Start something new' }]], buttons).blocks),
   ];
 }
@@ -83,8 +83,8 @@ export function refusalText(
 }
 
 function smallBlocks({ may, left, commands }: HomeParts): KnownBlock[] {
-  const mayText = may.length === 0 ? [] : [`You may: ${may.map(lowerFirst).join(' · ')}`];
-  const rights = [...mayText, ...left].join(' · ');
+  const mayText = may.length === 0 ? '' : `You may: ${may.map(lowerFirst).join(' · ')}`;
+  const rights = joinFacts(mayText, ...left);
   const help = commands.map((command): Part => ({ code: `${command} help` }));
   // Separate blocks: within one, markup would begin a line.
   return [
@@ -107,6 +107,5 @@ const heading = (text: string): KnownBlock => ({ type: 'header', text: { type: '
 
 function section(title: string, lines: Part[][], more = 0): KnownBlock[] {
   if (lines.length === 0) return [];
-  const rest: Part[][] = more > 0 ? [[`and ${formatCount(more)} more`]] : [];
-  return [heading(title), ...message([...lines, ...rest]).blocks];
+  return [heading(title), ...message([...lines, more > 0 && `and ${formatCount(more)} more`]).blocks];
 }

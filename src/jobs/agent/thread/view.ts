@@ -143,16 +143,11 @@ function modeLine(thread: ThreadRun): string {
   if (thread.notFound) return 'The platform does not know this job (404). Check its ID.';
   if (!acceptsInstructions(thread)) return 'It takes no more instructions.';
   const aside = 'Start with "aside" to talk among yourselves.';
-  switch (thread.mode) {
-    case 'auto':
-      if (thread.hasOtherAuthors)
-        return "Mention @Docket to instruct the agent. I'll ask before sending other replies.";
-      return `Reply here to instruct the agent. ${aside}`;
-    case 'all':
-      return `Every reply here goes to the agent. ${aside}`;
-    case 'mention':
-      return 'Mention @Docket to instruct the agent.';
-  }
+  if (thread.mode === 'all') return `Every reply here goes to the agent. ${aside}`;
+  if (thread.mode === 'mention') return 'Mention @Docket to instruct the agent.';
+  return thread.hasOtherAuthors
+    ? "Mention @Docket to instruct the agent. I'll ask before sending other replies."
+    : `Reply here to instruct the agent. ${aside}`;
 }
 
 const pollLine = (thread: ThreadRun) => (thread.pollFailure ? POLL_LINES[thread.pollFailure](thread) : '');

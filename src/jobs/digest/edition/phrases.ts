@@ -90,30 +90,24 @@ const MIN_FOR_PERCENT = 50;
 
 const percentOf = (now: number, before: number) => Math.round((100 * Math.abs(now - before)) / before);
 
-/** Returns a percentage, or for small numbers, and if it would round to zero, the difference. */
-function sizeOf(now: number, before: number): { isPercent: boolean; by: string } {
+/** Returns a change as a digest shows it, then for screen readers: "▲ 6%", "up 6 percent". */
+function changeTexts(now: number, before: number): [shown: string, spoken: string] {
+  if (now === before) return ['±0', 'unchanged'];
+  if (before === 0) return ['new', 'none before'];
+  const isUp = now > before;
   const percent = percentOf(now, before);
-  const isPercent = Math.min(now, before) >= MIN_FOR_PERCENT && percent !== 0;
-  return { isPercent, by: formatCount(isPercent ? percent : Math.abs(now - before)) };
+  // Of small numbers, and if a percentage would round to zero, the difference says more.
+  if (Math.min(now, before) >= MIN_FOR_PERCENT && percent !== 0) {
+    const by = formatCount(percent);
+    return isUp ? [`▲ ${by}%`, `up ${by} percent`] : [`▼ ${by}%`, `down ${by} percent`];
+  }
+  const by = formatCount(Math.abs(now - before));
+  return isUp ? [`+${by}`, `${by} more`] : [`−${by}`, `${by} fewer`];
 }
 
-/** Returns a change as a digest shows it: "▲ 6%", "▼ 2%"; small numbers as "+3", "−3"; "new", "±0". */
-export function changeText(now: number, before: number): string {
-  if (now === before) return '±0';
-  if (before === 0) return 'new';
-  const { isPercent, by } = sizeOf(now, before);
-  return isPercent ? `${now > before ? '▲' : '▼'} ${by}%` : `${now > before ? '+' : '−'}${by}`;
-}
+export const changeText = (now: number, before: number) => changeTexts(now, before)[0];
 
-/** Returns a change for screen readers: "up 6 percent", "3 fewer". */
-export function spokenChange(now: number, before: number): string {
-  if (now === before) return 'unchanged';
-  if (before === 0) return 'none before';
-  const { isPercent, by } = sizeOf(now, before);
-  return isPercent
-    ? `${now > before ? 'up' : 'down'} ${by} percent`
-    : `${by} ${now > before ? 'more' : 'fewer'}`;
-}
+export const spokenChange = (now: number, before: number) => changeTexts(now, before)[1];
 
 /** Returns both numbers of a change: "840 → 420, ▼ 50%", without a percentage if that says little. */
 export function bothText(now: number, before: number): string {
