@@ -6,7 +6,6 @@ import { readPartialSettings, redisAddressOf } from '../config/settings.ts';
 import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
 import { applySendResult, updateInstruction, withoutFinal } from '../jobs/agent/thread/transitions.ts';
 import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
-import { type WatchRun, watchRun } from '../jobs/agent/watch/record.ts';
 import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';
 import { editionMessages } from '../jobs/digest/edition/view.ts';
 import { activate, type ScheduleRun, scheduleRun } from '../jobs/digest/schedule/record.ts';
@@ -142,9 +141,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
       const sent = updateInstruction(thread, one.id, { state: 'sending', sentAtMs: one.atMs });
       return applySendResult(sent, one, { kind: 'problem', problem: { why: 'unknown' } }, nowMs);
     }, run);
-    // What its watch polled is skipped as well, so it joins once more.
-    if (asked !== run || inbox.length > 0)
-      await runs.saveStep({ ...asked, watched: false }, { consumed: inbox.length });
+    if (asked !== run || inbox.length > 0) await runs.saveStep(asked, { consumed: inbox.length });
     work.instructions += waiting.length;
     work.skipped += inbox.length;
   }
@@ -171,11 +168,6 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     await search([rootKey(edition), pagesKey(edition)], Date.parse(range.to));
   }
 
-  /** A thread whose job is active stays idle until the watch wakes it. */
-  async function closeWatch({ threads: ids }: WatchRun) {
-    for (const id of ids) await ifFound(runs.loadWithInbox(id, threadRun), closeThread);
-  }
-
   async function closeLink(run: ExportRun) {
     const key = privateKey(run, 0);
     await search([key, `${key}.${run.relinked + 1}`], run.sinceMs);
@@ -183,7 +175,6 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
 
   const closers: Record<string, (id: string) => Promise<void>> = {
     'agent-thread': (id) => ifFound(runs.loadWithInbox(id, threadRun), closeThread),
-    'agent-watch': (id) => ifFound(runs.load(id, watchRun), closeWatch),
     export: (id) => ifFound(runs.load(id, exportRun), closeExport),
     digest: (id) => ifFound(runs.load(id, editionRun), closeEdition),
     'digest-schedule': (id) => ifFound(runs.load(id, scheduleRun), closeSchedule),

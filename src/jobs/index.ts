@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { RunRef } from '../store/run-scripts.ts';
 import { mentionJob } from './agent/mention.ts';
 import { threadJob } from './agent/thread/job.ts';
-import { watchJob } from './agent/watch/job.ts';
 import { editionJob } from './digest/edition/job.ts';
 import { figuresJob } from './digest/figures/job.ts';
 import { scheduleJob } from './digest/schedule/job.ts';
@@ -34,7 +33,6 @@ export const jobs = [
   exportJob,
   linkJob,
   threadJob,
-  watchJob,
   mentionJob,
   figuresJob,
   scheduleJob,

@@ -71,7 +71,7 @@ export interface RunJob<R extends SteppedRun> {
   concurrency: number;
   schema: z.ZodType<R>;
   /** Every message of a run in its present form, published before each step and before each pause. */
-  messages?(run: R): OutboxMessage[];
+  messages?(run: R, context: JobContext): OutboxMessage[];
   /** Whether the save of a run releases its claim. */
   hasEnded?(run: R): boolean;
   /** The open questions of a run; the Home tabs of the people asked are refreshed when they change. */
@@ -138,7 +138,7 @@ export function defineRunJob<R extends SteppedRun>(definition: RunJob<R>): Job {
   }
 
   async function publish(run: R, context: JobContext): Promise<void> {
-    const messages = definition.messages?.(run) ?? [];
+    const messages = definition.messages?.(run, context) ?? [];
     await Promise.all(messages.map((message) => context.outbox.publish(run.teamId, message, run.rev)));
   }
 

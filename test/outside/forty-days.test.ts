@@ -61,11 +61,7 @@ test.skipIf(!canMoveClocks)('after 40 days nothing is left but what lasts', asyn
       .toBe(0);
   }
   const lasting = await lastingRuns(client);
-  expect(lasting.map(({ job }) => job).toSorted()).toEqual([
-    'agent-thread',
-    'agent-watch',
-    'digest-schedule',
-  ]);
+  expect(lasting.map(({ job }) => job).toSorted()).toEqual(['agent-thread', 'digest-schedule']);
   // Without a bot, which keeps writing down how it is.
   await Promise.all(world.bots.map((bot) => bot.end()));
   clock.move(40 * DAY_MS);

@@ -39,8 +39,7 @@ export const threadButtons = threadClicks.map((action) =>
       if (authorActions.has(action) && author !== undefined && author.id !== id)
         return message([[`Only ${personName(author.name)} can answer this: it's about their message.`]]);
       // The reducer ignores a click if an earlier click has answered.
-      if (action !== 'checkJob' && applyClick(thread, click) === thread)
-        return handledByMessage(thread, click);
+      if (applyClick(thread, click) === thread) return handledByMessage(thread, click);
       if (!(await clickThread(thread, click, caller, tools))) return notFound;
       await auditThread(thread, 'accepted', tools);
       return confirmationMessage(thread, click);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { entriesOf, quotedWords } from '../../../src/commands/digest/ask.ts';
-import type { DigestOrigin, Instruction } from '../../../src/jobs/agent/thread/record.ts';
-import type { RoundEnding } from '../../../src/jobs/agent/watch/record.ts';
+import type { DigestOrigin, Instruction, RoundEnding } from '../../../src/jobs/agent/thread/record.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { addNumbers, loadFollowUps } from '../../../src/jobs/digest/edition/job.ts';
 import { type EditionRun, weeklyId } from '../../../src/jobs/digest/edition/record.ts';

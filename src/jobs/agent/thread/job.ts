@@ -1,3 +1,4 @@
+import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { Message } from '../../../slack/blocks.ts';
 import { NamesUnknown } from '../../../slack/lookups.ts';
 import { noNames } from '../../../slack/markdown/inline.ts';
@@ -7,14 +8,21 @@ import type { LoadedRun } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { loadCardState, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
-import { lookUpJob, lookupRetryMs, pollRateLimit } from '../../polling.ts';
+import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../../job.ts';
+import {
+  failureOfPoll,
+  lookUpJob,
+  lookupRetryMs,
+  nextFailure,
+  nextPollMs,
+  type PollFailure,
+  pollInMs,
+  pollRateLimit,
+} from '../../polling.ts';
 import { noPlaceMessage } from '../../wording-view.ts';
-import { leaveWatch, updateWatch } from '../watch/job.ts';
-import { addSend, addThread, requestPoll } from '../watch/record.ts';
 import { takenMessage, threadNeeds, tooManyThreadsMessage, unknownJobMessage } from './ephemeral-view.ts';
 import { troubleMessage } from './messages-view.ts';
-import { auditChanges, auditThread, publishAndWait, publishThread, saveChanges } from './publish.ts';
+import { auditChanges, auditThread, saveChanges, showRest } from './publish.ts';
 import {
   isJobRefused,
   newInstruction,
@@ -30,23 +38,27 @@ import { checkOpenSend, nextSendAtMs, nextSendable, send } from './send.ts';
 import {
   addEphemeral,
   addInstruction,
+  applyPoll,
   compact,
   dropAuthor,
   endIfNotCreated,
   endThread,
+  stopPolls,
+  withoutFinal,
 } from './transitions.ts';
-import { cardKey } from './view.ts';
+import { cardKey, threadMessages } from './view.ts';
 
 /** Steps mostly wait for the platform, and a step that hangs must not delay other threads. */
 const CONCURRENCY = 200;
 
-/** Steps one followed thread from the request to its end: applies events, sends instructions, publishes messages. */
+/** Steps one followed thread from the request to its end: applies events, sends instructions, polls the job. */
 export const threadJob = defineRunJob<ThreadRun>({
   name: 'agent-thread',
   queue: 'docs-agent',
   concurrency: CONCURRENCY,
   schema: threadRun,
   needs: threadNeeds.of,
+  messages: (run, { workspaceUrl }) => threadMessages(withoutFinal(run), workspaceUrl()),
   step(loaded, context) {
     switch (loaded.run.state) {
       case 'accepted':
@@ -102,7 +114,6 @@ async function lookUpNamedJob({ id, project, agentJobId: jobId }: ThreadRun, con
 /** Posts the card first: if it cannot be posted, nothing is followed or sent. */
 async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun>> {
   const { now, threads } = context;
-  await publishThread(run, context);
   const card = await loadCardState(run, cardKey(run), context);
   if (card.kind === 'waiting') return wait(card.inMs);
   if (card.kind === 'elsewhere') return save({ ...run, inDirectMessage: true });
@@ -118,7 +129,7 @@ async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult
   return save({ ...claimed, state: 'following', sinceMs: now() });
 }
 
-/** One step of a thread that follows a job: it sends before it publishes. */
+/** One step of a thread that follows a job: it sends before it polls. */
 async function follow(
   { run, inbox }: LoadedRun<ThreadRun>,
   context: JobContext,
@@ -126,17 +137,7 @@ async function follow(
   const { now, policy } = context;
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
-  const isToJoin = run.agentJobId !== undefined && !run.watched;
-  // So people see each send, and the end of one retry before the next.
-  if (isToJoin || run.retry?.expired) await publishThread(run, context);
-  if (isToJoin) {
-    await joinWatch(run, context);
-    return save({ ...run, watched: true });
-  }
-
-  const { thread, consumed, isBlocked, pollRequested } = await applyInbox(run, inbox, context);
-  if (pollRequested && run.agentJobId !== undefined)
-    await updateWatch(run, (watch) => requestPoll(watch, now()), context);
+  const { thread, consumed, isBlocked } = await applyInbox(run, inbox, context);
   const head = nextSendable(thread, now());
   // Checked right before the send, since the instruction may have waited for hours.
   const verdict = head && (await policy.check(head.by.id, 'agent'));
@@ -150,21 +151,72 @@ async function follow(
 
   const next = endIfNotCreated(run);
   if (next !== run) return saveChanges(run, next, 0, context);
-  const delaysMs = answerInMs > 0 ? [answerInMs] : [];
+  const restInMs = await showRest(run, context);
+  if (typeof restInMs !== 'number') return restInMs;
+  const pollIn = await pollWhenDue(run, context);
+  if (typeof pollIn !== 'number') return pollIn;
+  const delaysMs = [restInMs, pollIn, ...(answerInMs > 0 ? [answerInMs] : [])];
   if (verdict?.kind === 'unknown' || isBlocked) delaysMs.push(lookupRetryMs(context));
   if (nextWaitingOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
-  return publishAndWait(run, delaysMs, context);
+  return pause(run, Math.min(...delaysMs));
+}
+
+/** Waits, or rests until the thread is woken if there is nothing to wait for. */
+function pause({ state }: ThreadRun, inMs: number): StepResult<ThreadRun> {
+  if (inMs !== Infinity) return wait(inMs);
+  return state === 'ended' ? idle : idleWithClaim;
+}
+
+/**
+ * Consecutive "not found" answers before a job counts as unknown, within half a minute: a new job may not be known
+ * everywhere at once, and the platform may not find an old one for a moment.
+ */
+const NOT_FOUND_AFTER = 6;
+
+/** Polls the job if that is due. Returns the save of its result, or in how many milliseconds a poll is due. */
+async function pollWhenDue(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun> | number> {
+  const { now, random, timing, rateLimiter, limits } = context;
+  const { project, agentJobId: jobId, pollRequested } = run;
+  const round = openRoundOf(run);
+  if (jobId === undefined || !(round || pollRequested)) return Infinity;
+  const polledAtMs = now();
+  if (round && polledAtMs - round.sentAtMs >= timing.watchMs)
+    return save(compact(stopPolls(run, 'gaveUp', polledAtMs)));
+  const inMs = pollInMs(run, polledAtMs, timing);
+  if (inMs > 0) return inMs;
+
+  const retry = (failure: PollFailure) =>
+    save({ ...run, pollFailure: failure, nextPollAtMs: failure.nextMs });
+  const docs = context.docs(project);
+  const projectId = context.projectId(project);
+  if (docs === undefined || projectId === undefined)
+    return retry(nextFailure(run.pollFailure, 'project', context));
+  const rateLimit = pollRateLimit('agent-status', docs.keyId, limits.exportStatusPerSecond);
+  // A poll that a person asked for has priority.
+  const priority = pollRequested ? 'interactive' : 'low';
+  const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: run.id, priority });
+  if (slotInMs > 0) return slotInMs;
+  let job: AgentJob;
+  try {
+    job = await docs.getAgentJob({ projectId, jobId }, { signal: context.stopping });
+  } catch (error) {
+    const failed = await failureOfPoll(run, error, rateLimit, context);
+    if (failed === undefined) return 0;
+    const { trouble } = failed;
+    const isGone = trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER;
+    return isGone ? save(compact(stopPolls(run, 'gone', now()))) : retry(trouble);
+  }
+  const next = compact(applyPoll(run, job, polledAtMs, timing.graceMs));
+  const startedAtMs = openRoundOf(next)?.sinceMs ?? polledAtMs;
+  return save({ ...next, nextPollAtMs: now() + nextPollMs({ startedAtMs }, now(), timing, random()) });
 }
 
 /** If names are unknown for this long, the instruction is sent with Slack's placeholders. */
 const NAMES_WAIT_MS = 60_000;
 
-/**
- * Applies entries in order. `isBlocked`: the author of the next entry is unknown, so it has to wait. `pollRequested`: a
- * person asked for a poll at once.
- */
+/** Applies entries in order. `isBlocked`: the author of the next entry is unknown, so it has to wait. */
 async function applyInbox(run: ThreadRun, entries: readonly unknown[], context: JobContext) {
-  const result = { thread: run, consumed: 0, isBlocked: false, pollRequested: false };
+  const result = { thread: run, consumed: 0, isBlocked: false };
   for (const entry of entries) {
     // The step of an ended thread answers the remaining entries.
     if (result.thread.state === 'ended') break;
@@ -175,7 +227,6 @@ async function applyInbox(run: ThreadRun, entries: readonly unknown[], context: 
     try {
       if (event === undefined || about === undefined) throw damage;
       result.thread = applyEvent(result.thread, event, about);
-      result.pollRequested ||= event.kind === 'clicked' && event.action === 'checkJob';
     } catch (error) {
       context.log.error({ run: run.id, kind: event?.kind, err: error }, 'an event of a thread is left out');
     }
@@ -193,8 +244,8 @@ async function loadEventContext(
   const botUserId = context.botUserId();
   if (botUserId === undefined) return undefined;
   const nowMs = context.now();
-  const { limits, timing } = context;
-  const known = { names: noNames, botUserId, limits, nowMs, graceMs: timing.graceMs, ask: '' };
+  const { limits } = context;
+  const known = { names: noNames, botUserId, limits, nowMs, ask: '' };
   // Clicks and modals have already passed the gate.
   if (!('user' in event))
     return { ...known, author: { id: '', name: '', ...('by' in event && event.by), may: true } };
@@ -213,19 +264,6 @@ async function loadEventContext(
   }
 }
 
-/** Has the job polled for this thread, and for its last send as long as that is open. */
-async function joinWatch(run: ThreadRun, context: JobContext): Promise<void> {
-  const round = openRoundOf(run);
-  await updateWatch(
-    run,
-    (watch) => {
-      const joined = addThread(watch, run.id, context.now());
-      return round?.last === undefined ? joined : addSend(joined, round.sentAtMs, round.isActive === true);
-    },
-    context,
-  );
-}
-
 /** A step of an ended thread. The platform finishes its instructions, but they are no longer shown here. */
 async function end(
   { run, inbox }: LoadedRun<ThreadRun>,
@@ -236,14 +274,14 @@ async function end(
   const answerInMs = await checkOpenSend(run, context);
   if (answerInMs === 'next') return 'next';
   if (answerInMs > 0) return wait(answerInMs);
-  await leaveWatch(run, context);
   await context.threads.unfollow(run.teamId, run.id);
   const message = privateEnding(run, context);
   if (message !== undefined) {
     const inMs = await reportPrivately(run, { name: 'not-followed', userId: run.owner.id, message }, context);
     if (inMs > 0) return wait(inMs);
   }
-  return publishAndWait(run, [], context);
+  const restInMs = await showRest(run, context);
+  return typeof restInMs === 'number' ? pause(run, restInMs) : restInMs;
 }
 
 /** Returns the answer to the owner of a thread that never followed a job. */

@@ -10,7 +10,6 @@ import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { countOf, formatDuration, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
 import { pullRequestName } from '../../pull-request-view.ts';
 import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
-import { FAILURE_SHOWN_AFTER, type RoundEnding } from '../watch/record.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import {
   andMoreText,
@@ -25,11 +24,13 @@ import {
 } from './phrases.ts';
 import {
   acceptsInstructions,
+  FAILURE_SHOWN_AFTER,
   findInstruction,
   hasUnsent,
   type Instruction,
   isJobRefused,
   nextWaitingOf,
+  type RoundEnding,
   type SendProblem,
   type ThreadRound,
   type ThreadRun,

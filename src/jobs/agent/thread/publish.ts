@@ -1,7 +1,7 @@
 import { TimeLimitError, withTimeout } from '../../../runtime/with-timeout.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import type { JobContext } from '../../context.ts';
-import { idle, idleWithClaim, type StepResult, save, wait } from '../../job.ts';
+import { type StepResult, save } from '../../job.ts';
 import { lookupRetryMs, slackRetryMs } from '../../polling.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import {
@@ -12,8 +12,7 @@ import {
   type Person,
   type ThreadRun,
 } from './record.ts';
-import { compact, markFinal, updateInstruction, withoutFinal } from './transitions.ts';
-import { threadMessages } from './view.ts';
+import { compact, markFinal, updateInstruction } from './transitions.ts';
 
 /** Audits the changes, then returns the save of the compact thread. */
 export async function saveChanges(
@@ -26,23 +25,9 @@ export async function saveChanges(
   return save(compact(after), { consumed });
 }
 
-/** Publishes all messages of a thread in their present form. */
-export async function publishThread(run: ThreadRun, { outbox, workspaceUrl }: JobContext): Promise<void> {
-  const messages = threadMessages(withoutFinal(run), workspaceUrl());
-  await Promise.all(messages.map((message) => outbox.publish(run.teamId, message, run.rev)));
-}
-
-/**
- * Publishes everything, posts an ephemeral and sets reactions. Then waits for the shortest of `delaysMs`, or until the
- * thread is woken.
- */
-export async function publishAndWait(
-  run: ThreadRun,
-  delaysMs: readonly number[],
-  context: JobContext,
-): Promise<StepResult<ThreadRun>> {
+/** Posts an ephemeral, sets reactions, and marks published parts final. Returns a save, or when to go on. */
+export async function showRest(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun> | number> {
   const { figures, now } = context;
-  await publishThread(run, context);
   // The next digest finds an ask by this list.
   for (const { origin } of run.instructions)
     if (origin && !origin.final) await figures.addAsk(origin.digest, run.id);
@@ -52,9 +37,7 @@ export async function publishAndWait(
   const next = markFinal(thread);
   if (next !== run) return save(next);
   const ephemeralsInMs = ephemerals.map(({ notBeforeMs = 0 }) => Math.max(0, notBeforeMs - now()));
-  const waitMs = Math.min(...delaysMs, ...ephemeralsInMs, retryInMs);
-  if (waitMs !== Infinity) return wait(waitMs);
-  return run.state === 'ended' ? idle : idleWithClaim;
+  return Math.min(...ephemeralsInMs, retryInMs);
 }
 
 /** Posts the first due ephemeral. Returns the remaining ones: the same list if none is due. */

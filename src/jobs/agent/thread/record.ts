@@ -3,9 +3,9 @@ import { userMessage } from '../../../slack/reply.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import { runBase } from '../../../store/runs.ts';
 import { openQuestionIds } from '../../feature.ts';
+import { type PollFailure, pollFailure } from '../../polling.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
 import { excerptOf } from '../thread-text.ts';
-import { jobSnapshot, polled, roundEnding } from '../watch/record.ts';
 import { clickActions } from './buttons.ts';
 
 /** A person by Slack's id, and the name that messages show. */
@@ -31,6 +31,36 @@ export const digestOrigin = z.object({
   final: z.boolean().optional(),
 });
 export type DigestOrigin = z.infer<typeof digestOrigin>;
+
+/** An agent job as the platform last described it. Times are epoch milliseconds. */
+export const jobSnapshot = z.object({
+  status: z.enum(['active', 'completed', 'archived', 'failed', 'unknown']),
+  /** The platform's own word for its status. */
+  rawStatus: z.string(),
+  repository: z.string().optional(),
+  ref: z.string().optional(),
+  model: z.string().optional(),
+  prLink: z.string().optional(),
+  prText: z.string().optional(),
+  archivedAtMs: z.number().optional(),
+  atMs: z.number(),
+});
+export type JobSnapshot = z.infer<typeof jobSnapshot>;
+
+/**
+ * How a round ended. `prLink` is an http(s) address; `prText` is other text in its place. `samePr`: the job had this
+ * pull request before.
+ */
+export const roundEnding = z.object({
+  kind: z.enum(['newPr', 'samePr', 'noPr', 'failed', 'archived', 'gone', 'gaveUp']),
+  prLink: z.string().optional(),
+  prText: z.string().optional(),
+  archivedAtMs: z.number().optional(),
+  /** With `gaveUp`: how long the job was polled. */
+  afterMs: z.number().optional(),
+  atMs: z.number(),
+});
+export type RoundEnding = z.infer<typeof roundEnding>;
 
 /** States of an instruction that nothing changes any more. */
 const OVER = ['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notSent'] as const;
@@ -100,7 +130,7 @@ export const threadRound = z.object({
   sinceMs: z.number(),
   /** Time of its last send, or of the poll that found the job active. */
   sentAtMs: z.number(),
-  /** The answer to the last send showed the job active. */
+  /** The answer to the last send, or a poll since, showed the job active. */
   isActive: z.boolean().optional(),
   /** The job's pull request before the round. */
   prBefore: z.string().optional(),
@@ -239,13 +269,13 @@ export const threadRun = runBase.extend({
   sendProblems: z.array(sendProblem).default([]),
   /** Ephemerals that are not posted yet. */
   ephemerals: z.array(ephemeral).default([]),
-  /** The watch of the job knows this thread and its last send. */
-  watched: z.boolean().default(false),
   seen: jobSnapshot.optional(),
   /** The platform does not know the job. */
   notFound: z.boolean().optional(),
-  /** Why the job cannot be polled at present. */
-  pollFailure: polled.shape.failure,
+  /** The job is polled while a round is open, or a person waits. */
+  nextPollAtMs: z.number(),
+  pollRequested: z.boolean(),
+  pollFailure: pollFailure.optional(),
   limit: sendLimit.optional(),
   /** The next instruction certainly did not arrive and is retried. `expired`: not any more. */
   retry: z
@@ -289,7 +319,8 @@ export const threadEvent = z.discriminatedUnion('kind', [
     attempt: z.number().int(),
     atMs: z.number(),
   }),
-  polled,
+  /** Another thread sent an instruction to the job; `isActive`: the answer showed the job active. */
+  z.object({ kind: z.literal('sentElsewhere'), atMs: z.number(), isActive: z.boolean() }),
 ]);
 export type ThreadEvent = z.infer<typeof threadEvent>;
 
@@ -331,6 +362,17 @@ export const openRoundOf = ({ rounds }: ThreadRun) => rounds.findLast(({ ending 
 
 export const findInstruction = ({ instructions }: ThreadRun, id: string | undefined) =>
   instructions.find((one) => one.id === id);
+
+/** Consecutive errors before messages say that the platform does not answer. */
+export const FAILURE_SHOWN_AFTER = 3;
+
+/** Returns why the job cannot be polled at present, if messages say so. */
+export function shownPollFailure({
+  pollFailure: failure,
+}: ThreadRun): Exclude<PollFailure['kind'], 'lost'> | undefined {
+  if (failure === undefined || failure.kind === 'lost') return undefined;
+  return failure.kind === 'down' && failure.inARow < FAILURE_SHOWN_AFTER ? undefined : failure.kind;
+}
 
 /** The instructions that wait to be sent, in order. */
 export const waitingOf = ({ instructions }: ThreadRun) =>

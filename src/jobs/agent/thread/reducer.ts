@@ -23,7 +23,7 @@ import {
 import {
   addEphemeral,
   addInstruction,
-  applyPolled,
+  addSend,
   endThread,
   releaseHeld,
   updateInstruction,
@@ -40,8 +40,6 @@ export interface EventContext {
   botUserId: string;
   limits: Pick<Limits, 'instructionCharacters' | 'instructionsWaiting'>;
   nowMs: number;
-  /** See `isWorkOver` in `watch/record.ts`. */
-  graceMs: number;
 }
 
 /** Replies within this time after a held one raise no second question. */
@@ -63,8 +61,8 @@ export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: Event
     }
     case 'instruct':
       return applyModal(thread, event, context);
-    case 'polled':
-      return applyPolled(thread, event, context.graceMs);
+    case 'sentElsewhere':
+      return addSend(thread, { sentAtMs: event.atMs, isActive: event.isActive });
   }
 }
 
@@ -241,9 +239,8 @@ export function applyClick(thread: ThreadRun, click: ThreadClick): ThreadRun {
       return { ...thread, mode: MODE_BY_ACTION[action] };
     case 'stop':
       return endThread(thread, { why: 'stopped', by });
-    // The step asks the watch for a poll.
     case 'checkJob':
-      return thread;
+      return { ...thread, pollRequested: true, nextPollAtMs: thread.pollFailure?.nextMs ?? click.atMs };
   }
 }
 

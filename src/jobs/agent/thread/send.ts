@@ -7,12 +7,14 @@ import { auditChanges, saveChanges } from './publish.ts';
 import {
   followUpLimit,
   type Instruction,
+  listedThread,
   nextWaitingOf,
+  type ThreadEvent,
   type ThreadRun,
   threadRun,
   unresolvedSendOf,
 } from './record.ts';
-import { applySendResult, type SendResult, updateInstruction } from './transitions.ts';
+import { applySendResult, endIfNotCreated, type SendResult, updateInstruction } from './transitions.ts';
 
 /** Returns the instruction that can be sent now. */
 export function nextSendable(thread: ThreadRun, nowMs: number): Instruction | undefined {
@@ -72,7 +74,26 @@ export async function send(
   if (slotId !== undefined && result.kind === 'later' && result.limit)
     await rateLimiter.hold(limit, result.limit.untilMs - now());
   await saveSendResult(own, head, result, context);
+  if (result.kind === 'taken' && !head.creates) await tellOthers(own, head, result.job.status, context);
   return 'next';
+}
+
+/** Tells other threads that follow the job of a send. If the process dies before, they see the work at their next poll. */
+async function tellOthers(
+  { id, teamId, project, agentJobId }: ThreadRun,
+  { id: sent, attempt }: Instruction,
+  status: string,
+  { runs, threads, wake, now }: JobContext,
+): Promise<void> {
+  const event: ThreadEvent = { kind: 'sentElsewhere', atMs: now(), isActive: status === 'active' };
+  const entry = { event, dedupeKey: `sent ${id} ${sent} ${attempt}` };
+  for (const listed of await threads.followedIndex(teamId)) {
+    const other = listedThread.safeParse(listed).data;
+    const isOther = other?.agentJobId === agentJobId && other?.project === project && other.id !== id;
+    if (!isOther) continue;
+    await runs.appendToInbox('agent-thread', other.id, entry);
+    await wake({ job: 'agent-thread', id: other.id });
+  }
 }
 
 async function loadIntent(
@@ -108,7 +129,7 @@ async function saveSendResult(
 ): Promise<void> {
   let before: ThreadRun | undefined = thread;
   while (before !== undefined) {
-    const after = applySendResult(before, sent, result, context.now());
+    const after = endIfNotCreated(applySendResult(before, sent, result, context.now()));
     if (after === before) return;
     await auditChanges(before, after, context);
     if ((await context.runs.save(after)) !== undefined) return;

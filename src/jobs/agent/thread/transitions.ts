@@ -2,7 +2,6 @@ import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { Quota } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import type { Limits } from '../../limits.ts';
-import { isWorkOver, type Polled, type RoundEnding, snapshotOf } from '../watch/record.ts';
 import {
   type Ephemeral,
   findInstruction,
@@ -11,8 +10,10 @@ import {
   isJobRefused,
   isOver,
   isPending,
+  type JobSnapshot,
   newInstruction,
   openRoundOf,
+  type RoundEnding,
   type SendProblem,
   type ThreadRound,
   type ThreadRun,
@@ -45,6 +46,8 @@ export function newThread({ instruction: one, ...thread }: NewThread, nowMs: num
     inDirectMessage: channel === '',
     state: 'accepted',
     sinceMs: nowMs,
+    nextPollAtMs: nowMs,
+    pollRequested: !creates,
     instructions: first === undefined ? [] : [first],
     ...(creates && { title: first?.excerpt }),
   });
@@ -122,7 +125,7 @@ export function endThread(
 
 /** Ends a thread whose job can no longer be made, because its first instruction is over or cannot succeed. */
 export function endIfNotCreated(thread: ThreadRun): ThreadRun {
-  if (thread.agentJobId !== undefined) return thread;
+  if (thread.agentJobId !== undefined || thread.state === 'ended') return thread;
   const first = thread.instructions.find(({ creates }) => creates);
   const isRefused = thread.sendProblems.some((trouble) => trouble.id === first?.id && isJobRefused(trouble));
   const isOpen = first !== undefined && !isOver(first) && !(first.state === 'failed' && isRefused);
@@ -155,15 +158,13 @@ export function applySendResult(
         ...next,
         agentJobId: thread.agentJobId ?? job.id,
         notFound: undefined,
-        watched: false,
         // A send may be answered without a status; the previous snapshot then stays.
         seen: job.rawStatus === '' ? thread.seen : snapshotOf(job, thread.seen, sent.sentAtMs ?? nowMs),
       };
       const working = updateInstruction(taken, id, { state: 'working' });
       if (thread.state === 'ended') return working;
-      // A poll during the call may have shown the work before: only later ones count.
       const isActive = job.status === 'active';
-      return addToRound(working, sent, { sentAtMs: nowMs, isActive, prBefore: pullRequestOf(thread) });
+      return addToRound(addSend(working, { sentAtMs: nowMs, isActive }, pullRequestOf(thread)), sent);
     }
     case 'problem': {
       const { by, excerpt, creates } = sent;
@@ -179,22 +180,53 @@ export function applySendResult(
   }
 }
 
+/**
+ * Returns a newer snapshot. A field that the platform leaves out keeps its value. But if a completed job names no pull
+ * request, the snapshot has none.
+ */
+function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
+  const { status, rawStatus, repository, ref, model, prLink, prText, archivedAt } = job;
+  const hasPr = prLink !== undefined || prText !== undefined || status === 'completed';
+  return {
+    status,
+    rawStatus,
+    repository: repository ?? before?.repository,
+    ref: ref ?? before?.ref,
+    model: model ?? before?.model,
+    prLink: hasPr ? prLink : before?.prLink,
+    prText: hasPr ? prText : before?.prText,
+    archivedAtMs: archivedAt,
+    atMs,
+  };
+}
+
 /** Returns the job's last known pull request. A completed job that changed no file names none. */
 function pullRequestOf({ seen, rounds }: ThreadRun): string | undefined {
   const { ending, prBefore } = rounds.at(-1) ?? {};
   return seen?.prLink ?? seen?.prText ?? ending?.prLink ?? ending?.prText ?? prBefore;
 }
 
-/** Adds a sent instruction to the open round, or opens one. */
-function addToRound(
+/** Adds a send of this thread or another one to the open round, or opens one, whose first poll is due at once. */
+export function addSend(
   thread: ThreadRun,
-  { id, by, excerpt }: Instruction,
-  { prBefore, ...send }: Pick<ThreadRound, 'sentAtMs' | 'isActive' | 'prBefore'>,
+  send: Pick<ThreadRound, 'sentAtMs' | 'isActive'>,
+  prBefore = pullRequestOf(thread),
 ): ThreadRun {
-  const open = openRoundOf(thread) ?? newRound(thread, { sinceMs: send.sentAtMs, prBefore });
+  const open = openRoundOf(thread);
+  if (open !== undefined) return putRound(thread, { ...open, ...send, found: undefined });
+  const nextPollAtMs = Math.max(thread.pollFailure?.nextMs ?? 0, send.sentAtMs);
+  return putRound(
+    { ...thread, nextPollAtMs },
+    newRound(thread, { sinceMs: send.sentAtMs, prBefore, ...send }),
+  );
+}
+
+/** Adds a sent instruction to the open round. */
+function addToRound(thread: ThreadRun, { id, by, excerpt }: Instruction): ThreadRun {
+  const open = openRoundOf(thread);
+  if (open === undefined) return thread;
   const round: ThreadRound = {
     ...open,
-    ...send,
     count: open.count + 1,
     last: { id, by, excerpt },
     authors: open.authors.some((author) => author.id === by.id) ? open.authors : [...open.authors, by],
@@ -214,44 +246,55 @@ const putRound = (thread: ThreadRun, round: ThreadRound): ThreadRun => ({
   rounds: [...thread.rounds.filter(({ n }) => n !== round.n), round],
 });
 
-/** Applies what a poll showed: the job's state, the end of the open round, or a round that was started elsewhere. */
-export function applyPolled(thread: ThreadRun, news: Polled, graceMs: number): ThreadRun {
-  const { atMs, seen = thread.seen, notFound, failure, gaveUpSinceMs } = news;
-  const next: ThreadRun = { ...thread, seen, notFound: notFound || undefined, pollFailure: failure };
-  const round = openRoundOf(thread) ?? foundRound(thread, news);
-  if (round === undefined) return next;
-  if (notFound) return endRound(next, round, { kind: 'gone', atMs });
-  if (gaveUpSinceMs !== undefined) {
-    const wasSentLater = round.count > 0 && round.sentAtMs > gaveUpSinceMs;
-    return wasSentLater
-      ? next
-      : endRound(next, round, { kind: 'gaveUp', afterMs: atMs - gaveUpSinceMs, atMs });
-  }
-  if (failure === undefined && isWorkOver(round.sentAtMs, news, graceMs))
-    return endRound(next, round, endingOf(news, round.prBefore));
-  return putRound(next, round);
+/** Applies a poll that began at `atMs`: the job's state, the end of the open round, or a round from elsewhere. */
+export function applyPoll(thread: ThreadRun, job: AgentJob, atMs: number, graceMs: number): ThreadRun {
+  const seen = snapshotOf(job, thread.seen, atMs);
+  const known = { notFound: undefined, pollFailure: undefined, pollRequested: false };
+  const next: ThreadRun = { ...thread, ...known, seen };
+  const open = openRoundOf(thread) ?? foundRound(thread, seen);
+  if (open === undefined) return next;
+  const round = { ...open, isActive: open.isActive || seen.status === 'active' };
+  return isWorkOver(round, seen, graceMs)
+    ? endRound(next, round, endingOf(seen, round.prBefore))
+    : putRound(next, round);
+}
+
+/**
+ * Whether a snapshot shows the end of a round's work: the job was seen active after the last send, or `graceMs` have
+ * passed. Until then the platform may still show the previous state.
+ */
+function isWorkOver({ sentAtMs, isActive }: ThreadRound, { status, atMs }: JobSnapshot, graceMs: number) {
+  if (status !== 'completed' && status !== 'failed') return status === 'archived';
+  return isActive || atMs - sentAtMs >= graceMs;
+}
+
+/** Ends the polls, and the open round: the platform does not know the job, or the agent has worked for too long. */
+export function stopPolls(thread: ThreadRun, kind: 'gone' | 'gaveUp', atMs: number): ThreadRun {
+  const next: ThreadRun = { ...thread, pollRequested: false };
+  if (kind === 'gone') Object.assign(next, { notFound: true, pollFailure: undefined });
+  const round = openRoundOf(thread);
+  const afterMs = kind === 'gaveUp' && round ? atMs - round.sentAtMs : undefined;
+  return round ? endRound(next, round, { kind, afterMs, atMs }) : next;
 }
 
 /**
  * Returns a round in which this thread sent nothing, if the job is active; or the last one again if it was given up, so
- * that its result is shown. If no thread sent anything, its ending mentions the authors of the round that was given up,
- * else the owner.
+ * that its result is shown.
  */
-function foundRound(
-  thread: ThreadRun,
-  { seen, atMs, found, failure, notFound, gaveUpSinceMs }: Polled,
-): ThreadRound | undefined {
-  const isKnown = failure === undefined && !notFound && gaveUpSinceMs === undefined;
-  if (!isKnown || seen === undefined || seen.status === 'unknown') return undefined;
+function foundRound(thread: ThreadRun, { status, atMs }: JobSnapshot): ThreadRound | undefined {
   const last = thread.rounds.at(-1);
-  if (last?.ending?.kind === 'gaveUp') {
+  const found = { sentAtMs: atMs, isActive: true, found: true };
+  if (last?.ending?.kind === 'gaveUp' && status !== 'unknown') {
     const { sinceMs, prBefore, authors } = last;
-    // The grace period is over, whenever it was sent.
-    return newRound(thread, { sinceMs, sentAtMs: 0, prBefore, authors, found: true });
+    return newRound(thread, { ...found, sinceMs, prBefore, authors });
   }
-  if (seen.status !== 'active') return undefined;
-  const authors = found ? [thread.owner] : [];
-  return newRound(thread, { sinceMs: atMs, authors, found, prBefore: pullRequestOf(thread) });
+  if (status !== 'active') return undefined;
+  return newRound(thread, {
+    ...found,
+    sinceMs: atMs,
+    authors: [thread.owner],
+    prBefore: pullRequestOf(thread),
+  });
 }
 
 function endRound(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): ThreadRun {
@@ -262,8 +305,8 @@ function endRound(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): T
   return putRound({ ...thread, instructions }, { ...round, ending });
 }
 
-function endingOf({ seen, atMs }: Polled, prBefore: string | undefined): RoundEnding {
-  const { status, archivedAtMs, prLink, prText } = seen ?? {};
+function endingOf(seen: JobSnapshot, prBefore: string | undefined): RoundEnding {
+  const { status, archivedAtMs, prLink, prText, atMs } = seen;
   if (status === 'archived') return { kind: 'archived', archivedAtMs, atMs };
   if (status === 'failed') return { kind: 'failed', atMs };
   const pr = prLink ?? prText;

@@ -38,6 +38,7 @@ import {
   type Instruction,
   isPending,
   isRetracted,
+  shownPollFailure,
   type ThreadRun,
   unresolvedSendOf,
 } from './record.ts';
@@ -150,9 +151,12 @@ function modeLine(thread: ThreadRun): string {
     : `Reply here to instruct the agent. ${aside}`;
 }
 
-const pollLine = (thread: ThreadRun) => (thread.pollFailure ? POLL_LINES[thread.pollFailure](thread) : '');
+function pollLine(thread: ThreadRun): string {
+  const failure = shownPollFailure(thread);
+  return failure ? POLL_LINES[failure](thread) : '';
+}
 
-const POLL_LINES: Record<NonNullable<ThreadRun['pollFailure']>, (thread: ThreadRun) => string> = {
+const POLL_LINES: Record<NonNullable<ReturnType<typeof shownPollFailure>>, (thread: ThreadRun) => string> = {
   down: () => "⚠️ I can't reach the platform. I'll keep trying; the job itself may be fine.",
   limit: () => "The platform's limit is reached, so this may be out of date. I'll check again later.",
   key: () =>
@@ -204,7 +208,8 @@ const unchecked: StateWord = { icon: '⚠️', label: "Can't check" };
 
 /** Returns the state of a thread's job. */
 export function stateOf(thread: ThreadRun): StateWord {
-  const { agentJobId, notFound: gone, pollFailure, rounds, seen, state } = thread;
+  const { agentJobId, notFound: gone, rounds, seen, state } = thread;
+  const pollFailure = shownPollFailure(thread);
   if (state === 'ended') return endedState(thread);
   if (agentJobId === undefined) return startState(thread);
   if (gone) return { icon: '❌', label: 'Not found' };

@@ -1,5 +1,7 @@
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
+import type { PollFailure } from '../../../../src/jobs/polling.ts';
+import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { type GalleryState, pick, post } from '../../state.ts';
 import {
@@ -17,6 +19,8 @@ import {
 
 const card = (name: string, changes: Partial<ThreadRun>) =>
   post(`agent/card/${name}`, pick(threadMessages(aThread(changes)), 'card'));
+
+const failing = (kind: PollFailure['kind']) => ({ pollFailure: { kind, inARow: 3, nextMs: NOW_MS } });
 
 export const cards: GalleryState[] = [
   card('idle', {}),
@@ -36,9 +40,9 @@ export const cards: GalleryState[] = [
     instructions: [anInstruction({ state: 'unknown' })],
   }),
   card('archived, a round is open', { ...archived, rounds: [aRound()] }),
-  card('polls fail, key, working', { pollFailure: 'key', rounds: [aRound()] }),
-  card('polls fail, down, working', { pollFailure: 'down', rounds: [aRound()] }),
-  card('polls fail from the start', { seen: undefined, pollFailure: 'down' }),
+  card('polls fail, key, working', { ...failing('key'), rounds: [aRound()] }),
+  card('polls fail, down, working', { ...failing('down'), rounds: [aRound()] }),
+  card('polls fail from the start', { seen: undefined, ...failing('down') }),
   card('every reply, in a crowd', { mode: 'all', hasOtherAuthors: true }),
   card('a send is unclear', { instructions: [anInstruction({ state: 'unknown' })] }),
   card('one instruction waiting', { instructions: [anInstruction()] }),
@@ -60,8 +64,8 @@ export const cards: GalleryState[] = [
   card('starting', { ...unmade, instructions: [first] }),
   card('start unclear', { ...unmade, instructions: [{ ...first, state: 'unknown' }] }),
   card('not started', { ...unmade, instructions: [{ ...first, state: 'failed' }] }),
-  ...(['down', 'limit', 'key', 'forbidden', 'project'] as const).map((pollFailure) =>
-    card(`polls fail, ${pollFailure}`, { pollFailure: pollFailure }),
+  ...(['down', 'limit', 'key', 'forbidden', 'project'] as const).map((kind) =>
+    card(`polls fail, ${kind}`, failing(kind)),
   ),
   card('stopped', ended('stopped', { by: BEN, unsent: 2 })),
   card('stopped by nobody', ended('stopped', { unsent: 1 })),
@@ -69,7 +73,7 @@ export const cards: GalleryState[] = [
   card('perhaps not made', { ...unmade, ...ended('notMade'), instructions: [{ ...first, state: 'left' }] }),
   card('broken', ended('broken', { ref: '7f3c1d' })),
   card('long names', long),
-  card('long name of a project', { pollFailure: 'project', project: 'docs-of-'.repeat(10) }),
+  card('long name of a project', { ...failing('project'), project: 'docs-of-'.repeat(10) }),
   card('name from right to left', { owner: { id: 'U0ANA', name: RTL_NAME } }),
   card('stopped by a long name', ended('stopped', { by: byLong.by, unsent: 2 })),
 ];

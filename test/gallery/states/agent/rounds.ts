@@ -1,6 +1,5 @@
-import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { RoundEnding, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
-import type { RoundEnding } from '../../../../src/jobs/agent/watch/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { type GalleryState, pick, post } from '../../state.ts';

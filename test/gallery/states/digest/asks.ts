@@ -1,8 +1,7 @@
 import { entriesOf, instructionView, pageEntry, subjectView } from '../../../../src/commands/digest/ask.ts';
 import { changeModalView, createModalView } from '../../../../src/commands/digest/modal.ts';
-import type { Instruction } from '../../../../src/jobs/agent/thread/record.ts';
+import type { Instruction, RoundEnding } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
-import type { RoundEnding } from '../../../../src/jobs/agent/watch/record.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { aCaller, acme, aProject } from '../../../support/commands/builders.ts';

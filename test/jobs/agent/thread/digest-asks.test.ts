@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkMessageBlocks } from '../../../../demo/slack/block-kit/check.ts';
 import type { DigestOrigin, Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import {
-  applyPolled,
+  applyPoll,
   compact,
   isAskSettled,
   MAX_FINISHED,
@@ -50,9 +50,8 @@ test.each<[string, Instruction['state'], Partial<ThreadRun>, boolean]>([
 test('keeps the ending of its round, and stays until its line is final', () => {
   const others = Array.from({ length: MAX_FINISHED }, (_, n) => anInstruction({ id: `${n}`, state: 'sent' }));
   const working = asked({ rounds: [aRound()] }, { state: 'working', round: 1 });
-  const seen = { status: 'completed' as const, rawStatus: 'completed', atMs: NOW_MS };
-  const news = { kind: 'polled' as const, atMs: NOW_MS, seen, notFound: false, found: false };
-  const { instructions } = applyPolled(working, news, 0);
+  const completed = { id: 'aj', status: 'completed' as const, rawStatus: 'completed' };
+  const { instructions } = applyPoll(working, completed, NOW_MS, 0);
   const kept = compact(asked({ instructions: [...instructions, ...others] }));
   expect(kept.instructions).toHaveLength(MAX_FINISHED + 1);
   expect(lines(kept)[0]?.message.text).toContain('finished /guides/sso without a pull request');

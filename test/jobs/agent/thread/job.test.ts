@@ -39,7 +39,7 @@ test('what waited for an hour does not go out when its author may no longer inst
   says(ben.id, 'refused');
   await world.step();
   expect(world.prompts).toEqual(['Two']);
-  expect(outcomesOf(await world.thread())).toEqual(['discarded: One', 'working: Two', 'discarded: Three']);
+  expect(outcomesOf(await world.thread())).toEqual(['discarded: One', 'sent: Two', 'discarded: Three']);
   expect(world.ephemerals).toEqual([
     'U0BEN: You may no longer instruct the agent here, so your waiting instructions were not sent. Ask @docs-admins.',
   ]);

@@ -34,7 +34,8 @@ export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
     rounds: [],
     sendProblems: [],
     ephemerals: [],
-    watched: true,
+    nextPollAtMs: NOW_MS,
+    pollRequested: false,
     seen: {
       status: 'completed',
       rawStatus: 'completed',

@@ -70,7 +70,11 @@ export function applyEvents(
 
 function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventContext {
   const id =
-    event.kind === 'deleted' || event.kind === 'polled' ? '' : 'user' in event ? event.user : event.by.id;
+    event.kind === 'deleted' || event.kind === 'sentElsewhere'
+      ? ''
+      : 'user' in event
+        ? event.user
+        : event.by.id;
   return {
     author: { id, name: people.get(id) ?? '', may: !mayNot.includes(id) },
     ask: '@docs-admins',
@@ -78,7 +82,6 @@ function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventCo
     botUserId: 'U0DOCKET',
     limits: defaultConfigFile.limits,
     nowMs,
-    graceMs: 60_000,
   };
 }
 

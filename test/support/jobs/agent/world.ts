@@ -2,8 +2,6 @@ import { beforeEach } from 'vitest';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/record.ts';
 import { type ThreadRun, threadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { watchJob } from '../../../../src/jobs/agent/watch/job.ts';
-import { watchId } from '../../../../src/jobs/agent/watch/record.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
@@ -52,18 +50,15 @@ export function createAgentWorld(redis: TestRedis) {
     now,
   });
   const id = aThread().id;
-  const watch = watchId('T0ACME', 'default', aThread().agentJobId ?? '');
   const step = () => threadJob.run(id, context);
 
   return {
     ...{ clock, context, docs, runs, ephemerals, audited, prompts, id, step },
     async follows(changes: Partial<ThreadRun> = {}) {
-      const fresh = { watched: false, lasting: true, rev: 1, claim: threadClaim(place) };
+      const fresh = { pollRequested: true, lasting: true, rev: 1, claim: threadClaim(place) };
       const run = aThread({ ...fresh, ...changes });
       await runs.accept(run, { claimMs: 60_000 });
       await threads.follow(run, place);
-      await step();
-      for (let time = 0; time < 3; time += 1) await watchJob.run(watch, context);
       await step();
     },
     async receives(...entries: ThreadEvent[]) {
