@@ -54,8 +54,8 @@ const cursor = nonEmpty.max(MAX_CURSOR_LENGTH).optional();
 const range = { projectId: id, dateFrom: z.string().optional(), dateTo: z.string().optional() };
 
 /**
- * Every operation that Docket calls. The platform's contract names neither `createAgentJob` nor the analytics besides
- * page views: they reject with `not_found` or `unsupported` if the platform lacks them.
+ * Every operation that Docket calls. The platform's contract names neither `createAgentJob` nor the analytics other
+ * than page views: they reject with `not_found` or `unsupported` if the platform lacks them.
  */
 export const OPERATIONS = {
   /** `domain` is a host name. Outside the contract: `version` labels the export, without `paths` it has every page. */

@@ -292,7 +292,7 @@ export async function runChaosPlan(plan: ChaosPlan) {
         if (Date.now() < dueMs) continue;
         nextMs.set(id, Date.now() + AGAIN_MS);
         count(answers, button);
-        // The message may have changed meanwhile, or no bot may answer.
+        // The message may have changed in between, or no bot may answer.
         void answer(about, button).catch(() => {});
       }
     }

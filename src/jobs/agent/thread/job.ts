@@ -20,6 +20,7 @@ import {
   pollRateLimit,
 } from '../../polling.ts';
 import { noPlaceMessage } from '../../wording-view.ts';
+import { compact, withoutFinal } from './compact.ts';
 import { takenMessage, threadNeeds, tooManyThreadsMessage, unknownJobMessage } from './ephemeral-view.ts';
 import { troubleMessage } from './messages-view.ts';
 import { auditChanges, auditThread, saveChanges, showRest } from './publish.ts';
@@ -39,12 +40,10 @@ import {
   addEphemeral,
   addInstruction,
   applyPoll,
-  compact,
   dropAuthor,
   endIfNotCreated,
   endThread,
   stopPolls,
-  withoutFinal,
 } from './transitions.ts';
 import { cardKey, threadMessages } from './view.ts';
 

@@ -13,6 +13,7 @@ import { keyRemedyText, personName, platformReasonText, projectMissingText } fro
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import {
   andMoreText,
+  FAILURE_SHOWN_AFTER,
   jobName,
   pullRequestButton,
   quoted,
@@ -24,7 +25,6 @@ import {
 } from './phrases.ts';
 import {
   acceptsInstructions,
-  FAILURE_SHOWN_AFTER,
   findInstruction,
   hasUnsent,
   type Instruction,

@@ -8,10 +8,22 @@ import {
   sanitizeUserText,
   singleLine,
 } from '../../../slack/text.ts';
+import type { PollFailure } from '../../polling.ts';
 import { pullRequestUrl } from '../../pull-request-view.ts';
 import { shortId } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
 import { type Person, type ThreadRun, waitingOf } from './record.ts';
+
+/** Consecutive errors before messages say that the platform does not answer. */
+export const FAILURE_SHOWN_AFTER = 3;
+
+/** Returns why the job cannot be polled at present, if messages say so. */
+export function shownPollFailure({
+  pollFailure: failure,
+}: ThreadRun): Exclude<PollFailure['kind'], 'lost'> | undefined {
+  if (failure === undefined || failure.kind === 'lost') return undefined;
+  return failure.kind === 'down' && failure.inARow < FAILURE_SHOWN_AFTER ? undefined : failure.kind;
+}
 
 /** Length of an instruction, its author and the number of others together. */
 const SHORT_LENGTH = 58;

@@ -3,6 +3,7 @@ import { SlackApiError } from '../../../slack/errors.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, save } from '../../job.ts';
 import { lookupRetryMs, slackRetryMs } from '../../polling.ts';
+import { compact, markFinal } from './compact.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import {
   type Ephemeral,
@@ -12,7 +13,7 @@ import {
   type Person,
   type ThreadRun,
 } from './record.ts';
-import { compact, markFinal, updateInstruction } from './transitions.ts';
+import { updateInstruction } from './transitions.ts';
 
 /** Audits the changes, then returns the save of the compact thread. */
 export async function saveChanges(

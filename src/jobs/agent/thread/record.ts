@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { userMessage } from '../../../slack/reply.ts';
-import type { RateLimit } from '../../../store/rate-limit.ts';
 import { runBase } from '../../../store/runs.ts';
 import { openQuestionIds } from '../../feature.ts';
-import { type PollFailure, pollFailure } from '../../polling.ts';
+import { pollFailure } from '../../polling.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
 import { excerptOf } from '../thread-text.ts';
 import { clickActions } from './buttons.ts';
@@ -261,7 +260,7 @@ export const threadRun = runBase.extend({
   answers: z.record(z.string(), z.enum(['always', 'mention'])).default({}),
   /** The latest messages that were deleted before they were known. */
   deleted: z.array(z.string()).optional(),
-  /** In the order of their arrival; `compact` in `transitions.ts` decides which are kept. */
+  /** In the order of their arrival; `compact.ts` decides which are kept. */
   instructions: z.array(instruction).default([]),
   /** Counts the calls that may have been made. */
   sends: z.number().int().default(0),
@@ -349,30 +348,11 @@ export const listedThread = threadRun.pick({
 });
 export type ListedThread = z.infer<typeof listedThread>;
 
-/** Returns the limit for follow-ups of a project in any hour, shared by all processes. */
-export const followUpLimit = (project: string, perHour: number): RateLimit => ({
-  name: `follow-ups:${project}`,
-  count: perHour,
-  windowMs: 3_600_000,
-  perId: true,
-});
-
 /** The round that has not ended. */
 export const openRoundOf = ({ rounds }: ThreadRun) => rounds.findLast(({ ending }) => ending === undefined);
 
 export const findInstruction = ({ instructions }: ThreadRun, id: string | undefined) =>
   instructions.find((one) => one.id === id);
-
-/** Consecutive errors before messages say that the platform does not answer. */
-export const FAILURE_SHOWN_AFTER = 3;
-
-/** Returns why the job cannot be polled at present, if messages say so. */
-export function shownPollFailure({
-  pollFailure: failure,
-}: ThreadRun): Exclude<PollFailure['kind'], 'lost'> | undefined {
-  if (failure === undefined || failure.kind === 'lost') return undefined;
-  return failure.kind === 'down' && failure.inARow < FAILURE_SHOWN_AFTER ? undefined : failure.kind;
-}
 
 /** The instructions that wait to be sent, in order. */
 export const waitingOf = ({ instructions }: ThreadRun) =>

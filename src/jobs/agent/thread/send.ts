@@ -5,7 +5,6 @@ import { type StepResult, save } from '../../job.ts';
 import { failurePauseMs } from '../../polling.ts';
 import { auditChanges, saveChanges } from './publish.ts';
 import {
-  followUpLimit,
   type Instruction,
   listedThread,
   nextWaitingOf,
@@ -14,7 +13,13 @@ import {
   threadRun,
   unresolvedSendOf,
 } from './record.ts';
-import { applySendResult, endIfNotCreated, type SendResult, updateInstruction } from './transitions.ts';
+import {
+  applySendResult,
+  endIfNotCreated,
+  followUpLimit,
+  type SendResult,
+  updateInstruction,
+} from './transitions.ts';
 
 /** Returns the instruction that can be sent now. */
 export function nextSendable(thread: ThreadRun, nowMs: number): Instruction | undefined {

@@ -31,14 +31,21 @@ import {
 } from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import { workMessages } from './messages-view.ts';
-import { jobName, pullRequestButton, refText, sourceName, unsentText, waitingText } from './phrases.ts';
+import {
+  jobName,
+  pullRequestButton,
+  refText,
+  shownPollFailure,
+  sourceName,
+  unsentText,
+  waitingText,
+} from './phrases.ts';
 import {
   acceptsInstructions,
   type DigestOrigin,
   type Instruction,
   isPending,
   isRetracted,
-  shownPollFailure,
   type ThreadRun,
   unresolvedSendOf,
 } from './record.ts';

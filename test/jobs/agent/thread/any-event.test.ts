@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/compact.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/record.ts';
 import {
   type Instruction,
@@ -7,7 +8,6 @@ import {
   type ThreadRun,
   waitingOf,
 } from '../../../../src/jobs/agent/thread/record.ts';
-import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import {

@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { checkMessageBlocks } from '../../../../demo/slack/block-kit/check.ts';
+import { compact, MAX_FINISHED, markFinal } from '../../../../src/jobs/agent/thread/compact.ts';
 import type { DigestOrigin, Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import {
-  applyPoll,
-  compact,
-  isAskSettled,
-  MAX_FINISHED,
-  markFinal,
-} from '../../../../src/jobs/agent/thread/transitions.ts';
+import { applyPoll, isAskSettled } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
