@@ -34,8 +34,8 @@ import { pathText, queryText } from '../src/jobs/digest/edition/phrases.ts';
 import { scheduleLine } from '../src/jobs/digest/schedule/view.ts';
 import { isZone } from '../src/jobs/digest/schedule-times.ts';
 import { readRange } from '../src/jobs/digest/weeks.ts';
-import { pullRequestName } from '../src/jobs/pull-request-view.ts';
 import { readTypedJob } from '../src/jobs/typed-job.ts';
+import { pullRequestName } from '../src/jobs/wording-view.ts';
 import { createLog, scrub, withoutArgs } from '../src/runtime/log.ts';
 import { fillLinks, message } from '../src/slack/blocks.ts';
 import { formatDate, nameOf, noNames } from '../src/slack/markdown/inline.ts';
@@ -116,8 +116,8 @@ const readers: Record<string, Reader> = {
   'the subject of an ask': (text) => subjectText({ kind: 'page', name: text }),
   'jobName, repository': (text) =>
     jobName({ agentJobId: text, seen: { repository: text, ref: text } as never }),
-  pullRequestName: (text) => pullRequestName({ prLink: `https://git.example/${text}`, prText: text }),
-  'pullRequestName, host': (text) => pullRequestName({ prLink: `https://${text}`, prText: text }),
+  pullRequestName: (text) => pullRequestName(`https://git.example/${text}`),
+  'pullRequestName, host': (text) => pullRequestName(`https://${text}`),
   pullRequestButton: (text) => pullRequestButton(`https://${text}`),
   oneLine,
   parseProgress: (text) => parseProgress(text, false),

@@ -102,7 +102,8 @@ const agentFields = z.object({
   /** The full address of the repository, and the branch that the agent works on. */
   source: optional(z.object({ repository: optional(line), ref: optional(line) })),
   model: optional(line),
-  prLink: optional(z.string()),
+  /** An http(s) address, or other text in one line. */
+  prLink: optional(z.string().refine(isWebAddress).or(line)),
   archivedAt: time,
 });
 
@@ -115,20 +116,13 @@ export type AgentJob = Omit<z.output<typeof agentFields>, 'status' | 'source'> &
   rawStatus: string;
   repository?: string | undefined;
   ref?: string | undefined;
-  /** The platform's `prLink` if it is not an http(s) address. */
-  prText?: string | undefined;
   /** The id of a new job. */
   id?: string | undefined;
 };
 
-function toAgentJob({
-  source,
-  prLink = '',
-  ...job
-}: z.output<typeof agentFields> & { id?: string }): AgentJob {
-  const pr = isWebAddress(prLink) ? { prLink } : { prText: oneLine(prLink) || undefined };
+function toAgentJob({ source, ...job }: z.output<typeof agentFields> & { id?: string }): AgentJob {
   const rawStatus = job.status ?? '';
-  return { ...job, ...source, ...pr, status: parseStatus(rawStatus, AGENT_STATUSES), rawStatus };
+  return { ...job, ...source, status: parseStatus(rawStatus, AGENT_STATUSES), rawStatus };
 }
 
 /** Response to a poll of an agent job. */

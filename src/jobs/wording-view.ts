@@ -1,8 +1,10 @@
 import type { Permission } from '../policy.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
+import { SLACK_LIMITS } from '../slack/limits.ts';
 import {
   bidiIsolate,
   countOf,
+  cut,
   formatCount,
   lowerFirst,
   sanitizeUserText,
@@ -150,3 +152,35 @@ const permissionText: Record<Permission, string> = {
 /** To a person without a permission; `contacts` says whom to ask, as the policy does. */
 export const notPermittedText = (permission: Permission, contacts: string) =>
   `You can't ${permissionText[permission]}. Ask ${contacts}.`;
+
+/** Parsing a host name takes quadratic time. */
+const MAX_URL_LENGTH = 8000;
+
+/** Address paths of pull requests at GitHub, GitLab and Bitbucket. */
+const PULL_REQUEST = /^\/(.+?)(?:\/-)?\/(?:pull|merge_requests|pull-requests)\/(\d+)(?:\/|$)/;
+
+/** The name of a pull request: `acme/docs#123` if its address has that, else host and path, or the platform's words. */
+export function pullRequestName(prLink = ''): string {
+  const address = httpAddress(prLink);
+  if (address === undefined) return sanitizeUserText(prLink, 120);
+  const [, repository, number] = PULL_REQUEST.exec(address.pathname) ?? [];
+  if (repository !== undefined && number !== undefined) return `${cut(repository, 100)}#${cut(number, 12)}`;
+  return cut(`${address.host}${address.pathname}`, 120);
+}
+
+/** Its address, if that is an http(s) one which a button of Slack takes. */
+export function pullRequestUrl(prLink = ''): string | undefined {
+  const url = httpAddress(prLink)?.href;
+  return url !== undefined && url.length <= SLACK_LIMITS.buttonUrl ? url : undefined;
+}
+
+/** Returns its name, linked to its address if known; `unnamed` is the name if it has none. */
+export function pullRequestPart(prLink: string | undefined, unnamed: string): Part {
+  const [link, label] = [pullRequestUrl(prLink), pullRequestName(prLink) || unnamed];
+  return link === undefined ? label : { link, label };
+}
+
+function httpAddress(text: string): URL | undefined {
+  const url = text.length > MAX_URL_LENGTH ? null : URL.parse(text);
+  return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : undefined;
+}

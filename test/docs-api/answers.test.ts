@@ -103,7 +103,7 @@ const answers: [Call, unknown, unknown?][] = [
       [null, {}],
       ['', {}],
       [pr, { prLink: pr }],
-      ['acme/docs#1', { prText: 'acme/docs#1' }],
+      ['acme/docs#1', { prLink: 'acme/docs#1' }],
     ] as const
   ).map(([prLink, given]): [Call, unknown, unknown] => [
     'agent',

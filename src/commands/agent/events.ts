@@ -3,7 +3,6 @@ import { tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts
 import { newReply, threadEvent } from '../../jobs/agent/thread/record.ts';
 import { newThread, threadQuotas } from '../../jobs/agent/thread/transitions.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
-import { chooseJobs } from '../../jobs/typed-job.ts';
 import { retention } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
 import { noNames } from '../../slack/markdown/inline.ts';
@@ -44,8 +43,8 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
   }
   const { threadTs } = reply;
   const parsed = readAddressedText(reply, identity.botUserId);
-  const wanted = parsed && followRequestOf(parsed);
-  const problem = reply.kind === 'reply' && wanted ? await startFollowing(reply, wanted, tools) : undefined;
+  const isFollow = reply.kind === 'reply' && parsed?.kind === 'follow';
+  const problem = isFollow ? await startFollowing(reply, parsed, tools) : undefined;
   if (problem === 'started') return;
   // Also in a followed thread: the platform exports a site, its agent does not.
   const namesSite = parsed?.kind === 'export' && parsed.site !== undefined && parsed.typed === undefined;
@@ -71,14 +70,6 @@ async function appendToFollowedThread(
   const outcome = await threads.appendToThread(place, entry, underOwnMessage);
   if (outcome.kind === 'kept') wake({ id: outcome.runId, job: 'agent-thread' });
   return outcome.kind;
-}
-
-/** Returns the request to follow a job, if the text has its whole id, or an address with an id. */
-function followRequestOf(parsed: ThreadText) {
-  if (parsed.kind === 'follow') return parsed;
-  if (parsed.kind !== 'badFollow' || parsed.typed === undefined) return undefined;
-  const [job] = chooseJobs(parsed.typed, []);
-  return job && { jobId: job.id, project: parsed.project };
 }
 
 /**

@@ -1,7 +1,6 @@
-import { isSafeId } from '../../docs-api/schemas.ts';
 import { readDomain } from '../../domain.ts';
 import { cut, cutAtWord, singleLine } from '../../slack/text.ts';
-import { readTypedJob, type TypedJob } from '../typed-job.ts';
+import { readTypedJob } from '../typed-job.ts';
 
 /** The kind of a reply, by its text. Commands and both kinds of `follow` count only with a mention of Docket. */
 export type ThreadText =
@@ -16,8 +15,8 @@ export type ThreadText =
   | { kind: 'command'; command: ThreadCommand }
   /** `project` is the typed text. */
   | { kind: 'follow'; jobId: string; project?: string }
-  /** A request to follow a job, with a missing or incomplete id; `typed` may still lead to the job. */
-  | { kind: 'badFollow'; typed?: TypedJob; project?: string }
+  /** A request to follow a job, with a missing or incomplete id. */
+  | { kind: 'badFollow' }
   /** A request to export a site, if one is named; `typed` is the text of a site that it only suggests. */
   | { kind: 'export'; site?: string; typed?: string }
   | { kind: 'instruction' };
@@ -53,18 +52,14 @@ const leadingMarks = /^[\s,:;\p{Pd}*_~]+/u;
 const asidePrefix = /^aside(?![\p{L}\p{N}\p{M}])/iu;
 /** A command copied from the help may keep its quotes or code ticks. */
 const commandDelimiters = /^[\p{P}`´\s]+|(?<![\p{P}`´~\s])[\p{P}`´~\s]+$/gu;
-const followPattern = /^follow(?:\s+(\S+))?$/iu;
+const followPattern =
+  /^follow(?:\s+(?![\p{Pd}\u2212]+project)(\S+))?(?:\s+[\p{Pd}\u2212]+project(?:\s*[=＝]\s*|\s+)(\S+))?$/iu;
 const exportPattern = /^export(?:\s+(\S+))?$/iu;
 /** File types that the agent works on. Some are also country domains; a site there needs the command. */
 const fileName =
   /^[^/]+\.(?:json|ya?ml|toml|xml|csv|txt|mdx?|rst|html?|css|[cm]?[jt]sx?|svg|png|pdf|zip|py|sh)$/iu;
-/** The same before the ends of the id are trimmed: dots may stand for the rest of the id. */
-const followedText = /^[^\p{L}]*follow\s+(\S+)/iu;
-const quotes = /^["'`´“”‘’*]+|(?<!["'`´“”‘’*,;:!?.])["'`´“”‘’*,;:!?.]+$/gu;
-const trailingProject = /\s[\p{Pd}\u2212]+project(?:\s*[=＝]\s*|\s+)(\S+)$/iu;
 /** An id may begin or end with a dash or underscore; backticks and asterisks are Markdown. */
-const idDelimiters =
-  /^[\p{Pi}\p{Pf}"'`´<(*]+|(?<![\p{Pi}\p{Pf}"'`´>)*.,:;!?…])[\p{Pi}\p{Pf}"'`´>)*.,:;!?…]+$/gu;
+const edges = /^[\p{Pi}\p{Pf}"'`´*]+|(?<![\p{Pi}\p{Pf}"'`´*,.:;!?])[\p{Pi}\p{Pf}"'`´*,.:;!?]+$/gu;
 
 /**
  * Parses a reply: its Markdown without the mention of Docket. A command is the whole text; any further word makes it an
@@ -101,21 +96,17 @@ function parseExport(text: string): ThreadText | undefined {
   return suggested === undefined ? undefined : { kind: 'export', site: suggested, typed: cut(typed, 100) };
 }
 
-/** "Follow" with the address of a page is an instruction. */
+/** The id may be in an address. "Follow" with anything else that is no id is an instruction. */
 function parseFollow(text: string): ThreadText | undefined {
   // Quotes and ticks may stand around the id, or around the whole text.
-  const bare = text.replace(idDelimiters, '');
-  const project = trailingProject.exec(bare)?.[1]?.replace(idDelimiters, '');
-  const found = followPattern.exec(bare.replace(trailingProject, '').trim());
+  const found = followPattern.exec(text.replace(edges, '').trim());
   if (found === null) return undefined;
-  const jobId = (found[1] ?? '').replace(idDelimiters, '');
-  const named = project !== undefined && project !== '' && { project };
-  const typed = readTypedJob((followedText.exec(text)?.[1] ?? '').replace(quotes, ''));
-  if (typed !== undefined && typed.kind !== 'id') return { kind: 'badFollow', typed, ...named };
-  if (jobId === '' || /…|\.{3}/u.test(found[1] ?? '') || /(?:…|\.{3})$/u.test(text))
-    return { kind: 'badFollow' };
-  if (jobId.length > MAX_JOB_ID_LENGTH || !isSafeId(jobId)) return undefined;
-  return { kind: 'follow', jobId, ...named };
+  const [, word = '', project] = found.map((part) => part?.replace(edges, ''));
+  const typed = readTypedJob(word);
+  const jobId = typed?.kind === 'address' ? typed.ids.at(-1) : typed?.kind === 'id' ? typed.id : undefined;
+  if (word === '' || (typed?.kind !== 'address' && /…|\.{3}/u.test(text))) return { kind: 'badFollow' };
+  if (jobId === undefined || jobId.length > MAX_JOB_ID_LENGTH) return undefined;
+  return { kind: 'follow', jobId, ...(project && { project }) };
 }
 
 /** Markdown marks at the edges of words and lines; an excerpt keeps only the words. */

@@ -71,8 +71,6 @@ describe.each(Object.entries(KINDS))('%s', (kind, texts) => {
 });
 
 const follows = { kind: 'follow', jobId: 'aj_3f9a' };
-const short = (end: string) => ({ kind: 'short', start: 'aj_3f9a', end });
-const address = { kind: 'address', ids: ['aj_3f9a'] };
 
 test.each<[object, string[]]>([
   [
@@ -104,15 +102,16 @@ test.each<[object, string[]]>([
     ['follow aj_3f9a --project acme', 'Follow `aj_3f9a` —project acme.', 'follow "aj_3f9a" –project "acme"'],
   ],
   [{ ...follows, project: 'Acme-2' }, ['`follow aj_3f9a --project=Acme-2`']],
-  [{ kind: 'badFollow' }, ['follow', 'Follow.', 'follow .', 'follow --project acme', 'follow aj_…']],
   [
-    { kind: 'badFollow', typed: short('4a06') },
-    ['follow aj_3f9a…4a06', 'follow `aj_3f9a…4a06`.', 'follow aj_3f9a...4a06'],
+    { kind: 'badFollow' },
+    [
+      ...['follow', 'Follow.', 'follow .', 'follow --project acme', 'follow aj_…', 'follow aj_3f9a…'],
+      ...['follow aj_3f9a…4a06', 'follow `aj_3f9a…4a06`.', 'follow aj_3f9a...4a06', 'follow aj_3f9a...'],
+      ...['“follow aj_3f9a…”', 'follow aj_3f9a…4a06 --project acme'],
+    ],
   ],
-  [{ kind: 'badFollow', typed: short('') }, ['follow aj_3f9a…', '“follow aj_3f9a…”']],
-  [{ kind: 'badFollow', typed: short('4a06'), project: 'acme' }, ['follow aj_3f9a…4a06 --project acme']],
   [
-    { kind: 'badFollow', typed: address },
+    follows,
     [
       'follow <https://dash.example/acme/jobs/aj_3f9a>',
       'follow [dash.example/…](https://dash.example/acme/jobs/aj_3f9a)',

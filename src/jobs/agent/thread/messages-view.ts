@@ -8,8 +8,13 @@ import {
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { countOf, formatDuration, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
-import { pullRequestName } from '../../pull-request-view.ts';
-import { keyRemedyText, personName, platformReasonText, projectMissingText } from '../../wording-view.ts';
+import {
+  keyRemedyText,
+  personName,
+  platformReasonText,
+  projectMissingText,
+  pullRequestName,
+} from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import {
   andMoreText,
@@ -145,7 +150,7 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
   const theJob = last ? `the job of ${quotedShort(last.excerpt)}` : job;
   const isOpen = thread.state !== 'ended';
   const elsewhere = last || found ? '' : ' It was instructed from elsewhere.';
-  const name = pullRequestName(ending);
+  const name = pullRequestName(ending.prLink);
   const named = `${name === '' ? '.' : `: ${name}${elsewhere && '.'}`}${elsewhere}`;
   const [open] = pullRequestButton(ending.prLink).map((one) => ({ ...one, style: 'primary' as const }));
   switch (ending.kind) {

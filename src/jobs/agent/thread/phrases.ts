@@ -1,5 +1,4 @@
 import type { ButtonParts } from '../../../slack/blocks.ts';
-import { SLACK_LIMITS } from '../../../slack/limits.ts';
 import {
   bidiIsolate,
   countOf,
@@ -9,8 +8,7 @@ import {
   singleLine,
 } from '../../../slack/text.ts';
 import type { PollFailure } from '../../polling.ts';
-import { pullRequestUrl } from '../../pull-request-view.ts';
-import { shortId } from '../../wording-view.ts';
+import { pullRequestUrl, shortId } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
 import { type Person, type ThreadRun, waitingOf } from './record.ts';
 
@@ -93,10 +91,10 @@ function repositoryName(address: string): string {
   return sanitizeUserText(path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') || clean, 100);
 }
 
-/** A button that opens a pull request; none without an http(s) address, or if it is too long for Slack. */
+/** A button that opens a pull request, if its address is known. */
 export function pullRequestButton(prLink: string | undefined): ButtonParts[] {
   const url = pullRequestUrl(prLink);
-  if (url === undefined || url.length > SLACK_LIMITS.buttonUrl) return [];
+  if (url === undefined) return [];
   return [{ label: 'Open pull request', action: agentActions.openPullRequest, url }];
 }
 

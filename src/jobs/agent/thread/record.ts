@@ -40,20 +40,18 @@ export const jobSnapshot = z.object({
   ref: z.string().optional(),
   model: z.string().optional(),
   prLink: z.string().optional(),
-  prText: z.string().optional(),
   archivedAtMs: z.number().optional(),
   atMs: z.number(),
 });
 export type JobSnapshot = z.infer<typeof jobSnapshot>;
 
 /**
- * How a round ended. `prLink` is an http(s) address; `prText` is other text in its place. `samePr`: the job had this
+ * How a round ended. `prLink` is an address, or other text. `samePr`: the job had this
  * pull request before.
  */
 export const roundEnding = z.object({
   kind: z.enum(['newPr', 'samePr', 'noPr', 'failed', 'archived', 'gone', 'gaveUp']),
   prLink: z.string().optional(),
-  prText: z.string().optional(),
   archivedAtMs: z.number().optional(),
   /** With `gaveUp`: how long the job was polled. */
   afterMs: z.number().optional(),

@@ -193,16 +193,14 @@ export function applySendResult(
  * request, the snapshot has none.
  */
 function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
-  const { status, rawStatus, repository, ref, model, prLink, prText, archivedAt } = job;
-  const hasPr = prLink !== undefined || prText !== undefined || status === 'completed';
+  const { status, rawStatus, repository, ref, model, prLink, archivedAt } = job;
   return {
     status,
     rawStatus,
     repository: repository ?? before?.repository,
     ref: ref ?? before?.ref,
     model: model ?? before?.model,
-    prLink: hasPr ? prLink : before?.prLink,
-    prText: hasPr ? prText : before?.prText,
+    prLink: status === 'completed' ? prLink : (prLink ?? before?.prLink),
     archivedAtMs: archivedAt,
     atMs,
   };
@@ -211,7 +209,7 @@ function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number
 /** Returns the job's last known pull request. A completed job that changed no file names none. */
 function pullRequestOf({ seen, rounds }: ThreadRun): string | undefined {
   const { ending, prBefore } = rounds.at(-1) ?? {};
-  return seen?.prLink ?? seen?.prText ?? ending?.prLink ?? ending?.prText ?? prBefore;
+  return seen?.prLink ?? ending?.prLink ?? prBefore;
 }
 
 /** Adds a send of this thread or another one to the open round, or opens one, whose first poll is due at once. */
@@ -314,12 +312,11 @@ function endRound(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): T
 }
 
 function endingOf(seen: JobSnapshot, prBefore: string | undefined): RoundEnding {
-  const { status, archivedAtMs, prLink, prText, atMs } = seen;
+  const { status, archivedAtMs, prLink, atMs } = seen;
   if (status === 'archived') return { kind: 'archived', archivedAtMs, atMs };
   if (status === 'failed') return { kind: 'failed', atMs };
-  const pr = prLink ?? prText;
-  if (pr === undefined) return { kind: 'noPr', atMs };
-  return { kind: pr === prBefore ? 'samePr' : 'newPr', prLink, prText, atMs };
+  if (prLink === undefined) return { kind: 'noPr', atMs };
+  return { kind: prLink === prBefore ? 'samePr' : 'newPr', prLink, atMs };
 }
 
 /**

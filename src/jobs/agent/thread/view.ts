@@ -20,12 +20,13 @@ import {
   singleLine,
   visibleText,
 } from '../../../slack/text.ts';
-import { pullRequestName, pullRequestParts } from '../../pull-request-view.ts';
 import {
   keyRemedyText,
   nameTo,
   personName,
   projectMissingText,
+  pullRequestName,
+  pullRequestPart,
   type StateWord,
   stateParts,
 } from '../../wording-view.ts';
@@ -126,7 +127,7 @@ function cardMessage(thread: ThreadRun): Message {
 function smallPrint(thread: ThreadRun): Part[] {
   const { agentJobId, owner, seen } = thread;
   const model = sanitizeUserText(seen?.model ?? '', 60);
-  const pullRequest = pullRequestName(seen ?? {});
+  const pullRequest = pullRequestName(seen?.prLink);
   const facts = [
     thread.title && thread.seen && sourceName(thread),
     `followed by ${personName(owner.name)}`,
@@ -306,12 +307,17 @@ function lineOf(ending: AskEnding | undefined, about: string): Pick<Layout, 'ico
     case undefined:
       return line('⏳', `The docs agent was asked about ${about}.`);
     case 'newPr':
-      return line('✅', 'The agent opened ', ...pullRequestParts(ending, 'a pull request'), ` for ${about}.`);
+      return line(
+        '✅',
+        'The agent opened ',
+        pullRequestPart(ending.prLink, 'a pull request'),
+        ` for ${about}.`,
+      );
     case 'samePr':
       return line(
         '✅',
         `The agent finished ${about} in the same pull request as before, `,
-        ...pullRequestParts(ending, 'without an address'),
+        pullRequestPart(ending.prLink, 'without an address'),
         '.',
       );
     case 'noPr':

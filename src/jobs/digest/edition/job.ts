@@ -336,7 +336,7 @@ function toFollowUp({ subject }: DigestOrigin, ending: AskEnding | undefined): F
   return {
     subject: subject.name,
     kind: subject.kind,
-    ...(ending !== undefined && 'prLink' in ending && { prLink: ending.prLink, prText: ending.prText }),
+    ...(ending !== undefined && 'prLink' in ending && { prLink: ending.prLink }),
     before: subject.value,
     ...(!hasResult && { without: kind === 'failed' || kind === 'archived' ? kind : 'unknown' }),
   };

@@ -39,7 +39,6 @@ const followUp = z.object({
   subject: z.string(),
   kind: z.enum(['page', 'thumbs', 'search', 'questions']),
   prLink: z.string().optional(),
-  prText: z.string().optional(),
   before: z.number().optional(),
   /** `unlisted`: the search is no longer among those without a click. */
   after: z.number().or(z.literal('unlisted')).optional(),

@@ -13,8 +13,7 @@ import {
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { countOf, formatCount, upperFirst } from '../../../slack/text.ts';
-import { pullRequestParts } from '../../pull-request-view.ts';
-import { personName } from '../../wording-view.ts';
+import { personName, pullRequestPart } from '../../wording-view.ts';
 import type { AskButton } from '../buttons.ts';
 import { type Counts, listedSearches, listedThumbs, type PageChange, totalOf } from '../model.ts';
 import { chartLabels, daysOf, daysText, zoneText } from '../weeks.ts';
@@ -349,12 +348,11 @@ const withoutTexts: Record<NonNullable<FollowUp['without']>, string> = {
   unknown: ': its result is unknown',
 };
 
-function outcomeParts({ prLink, prText, without }: FollowUp): Part[] {
-  if (prLink === undefined && prText === undefined)
-    return [without === undefined ? ' got no pull request' : withoutTexts[without]];
+function outcomeParts({ prLink, without }: FollowUp): Part[] {
+  if (prLink === undefined) return [without === undefined ? ' got no pull request' : withoutTexts[without]];
   return [
     ' got ',
-    ...pullRequestParts({ prLink, prText }, 'a pull request'),
+    pullRequestPart(prLink, 'a pull request'),
     ' (the platform does not say whether it was merged)',
   ];
 }

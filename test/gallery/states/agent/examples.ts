@@ -30,7 +30,7 @@ const LONG_BRANCH = `agent/${'rewrite-the-guides-about-webhooks-'.repeat(6)}`.sl
 export const RTL_NAME = 'אריאלה בן־דוד';
 export const long = {
   owner: { id: 'U0ANA', name: LONG_NAME },
-  ...seen({ ref: LONG_BRANCH, model: 'model-'.repeat(30), prText: 'acme/docs#7 '.repeat(20) }),
+  ...seen({ ref: LONG_BRANCH, model: 'model-'.repeat(30), prLink: 'acme/docs#7 '.repeat(20) }),
 };
 export const byLong = {
   id: '1',

@@ -50,7 +50,7 @@ export const endings: GalleryState[] = [
   end('pull request without an address', endingOf('newPr')),
   end('pull request, instructed elsewhere', endingOf('newPr', withLink), elsewhere),
   end('pull request of another host', endingOf('newPr', { prLink: 'https://git.example.org/changes/77' })),
-  end('pull request in words', endingOf('newPr', { prText: 'PR 7\n<!here>' })),
+  end('pull request in words', endingOf('newPr', { prLink: 'PR 7\n<!here>' })),
   end('pull request, of three', endingOf('newPr', withLink), { count: 3 }),
   end('pull request without an address, instructed elsewhere', endingOf('newPr'), elsewhere),
   end('pull request, no longer followed', endingOf('newPr', withLink), {}, ended('stopped')),

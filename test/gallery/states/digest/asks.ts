@@ -41,7 +41,7 @@ export const askStates: GalleryState[] = [
   ask('archived', cameTo('archived')),
   ask('unknown to the platform', cameTo('gone')),
   ask('no longer watched', cameTo('gaveUp', { afterMs: 6 * 3_600_000 })),
-  ask('pull request in words', cameTo('newPr', { prText: 'PR 131' })),
+  ask('pull request in words', cameTo('newPr', { prLink: 'PR 131' })),
   ask('no longer watched, nobody knows how long', cameTo('gaveUp')),
   ask('not sent', { state: 'failed' }),
   ask(

@@ -56,7 +56,7 @@ describe.each(hostileSubjects)('%s', (_, text) => {
   test('mentions nobody and breaks nothing, as a subject, a name and a pull request', () => {
     const by = { id: 'U0ANA', name: text };
     const [line] = lines(
-      asked({}, { by, state: 'sent', ending: { kind: 'newPr', prText: text, atMs: NOW_MS } }),
+      asked({}, { by, state: 'sent', ending: { kind: 'newPr', prLink: text, atMs: NOW_MS } }),
     );
     expect(line?.message.text).not.toMatch(/<[!@#]/);
     expect(line?.message.text.length).toBeLessThan(1000);

@@ -80,7 +80,6 @@ const followUps = (words: fc.Arbitrary<string>): fc.Arbitrary<EditionRun['follow
             othersWords.map((text) => `https://evil.example/${text}`),
           ),
         ),
-        prText: maybe(othersWords),
         before: maybe(views),
         after: maybe(views),
       })
