@@ -1,9 +1,11 @@
+import type { KnownBlock, ModalView } from '@slack/types';
 import { earlierAttemptMessage, site, unchangedProgressMessage } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
   exportActions,
   exportKind,
   exportRun,
+  latestLink,
   linkActions,
   linkButton,
   newLinkRun,
@@ -11,94 +13,85 @@ import {
   runButton,
 } from '../../jobs/export/record.ts';
 import {
+  adoptJobId,
   isMentioned,
   MAX_WATCHERS,
   relink,
   type TransitionName,
   transitions,
 } from '../../jobs/export/transitions.ts';
-import { type Message, message, moment } from '../../slack/blocks.ts';
+import { readJobField } from '../../jobs/typed-job.ts';
+import { parseJson } from '../../runtime/json.ts';
+import { type Message, message, moment, type Part } from '../../slack/blocks.ts';
+import { formView, preformatted, reportView, textField } from '../../slack/modals.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
-import { defineButton } from '../registry.ts';
-import { acceptExport } from './start.ts';
+import { closedWith, defineButton, type Modal } from '../registry.ts';
+import { acceptExport, findExportJob, findRunOfJob } from './start.ts';
 
-/** The buttons that restart or end a run. */
-export const runButtons = (Object.keys(transitions) as TransitionName[]).map((name) =>
-  defineButton({
-    action: exportActions[name],
-    may: 'export',
-    value: runButton,
-    run: (button, caller, tools) => retryStale('export', () => applyTransition(name, button, caller, tools)),
-  }),
-);
-
-/** A link for one person, if the thread has none. */
-export const ownLinkButton = defineButton({
-  action: exportActions.ownLink,
-  may: 'export',
-  value: runButton,
-  async run(button, caller, tools) {
-    const run = await loadExport(button, caller, tools);
-    if (run.state === 'bundling') return linkBeingMade;
-    if (run.ending?.kind !== 'done') return handledByMessage(run, button.attempt, caller);
-    const { expired, privately, refusal } = run.ending;
-    const wasSent = privately && !expired && refusal === undefined;
-    if (run.requester.id === caller.user.id && wasSent) return linkSentMessage(run);
-    const acceptance = await tools.intake.start(newLinkRun(run, caller, tools.now), caller);
-    const own =
-      acceptance.kind === 'claimed'
-        ? await tools.intake.loadKnown(acceptance.by, exportRun, caller)
-        : undefined;
-    return own?.state === 'ended' ? linkSentMessage(own) : linkOnItsWay;
-  },
-});
-
-const linkNotFound = message([["I no longer remember this link. Ask for a new one in the export's thread."]]);
-
-const newerLinkExists = message([
-  ['You already asked for a newer link: see the latest message about it here.'],
-]);
-
-/** [New link] and [Get the link] in a direct message. A second click finds the link in progress. */
-export const newOwnLinkButton = defineButton({
-  action: linkActions.again,
-  may: 'export',
-  value: linkButton,
-  run({ run: runId, made }, caller, tools) {
-    return retryStale('link', async () => {
-      const run = await tools.intake.loadVisible(runId, exportKind, caller, linkNotFound);
-      if (run.job !== 'link') return linkNotFound;
-      if (run.state !== 'ended') return undefined;
-      if (run.relinked + 1 !== made) return newerLinkExists;
-      const acceptance = await tools.intake.resume(relink(run, tools.now()), caller, { claims: true });
-      if (acceptance.kind === 'claimed') return newerLinkExists;
-      return acceptance.kind === 'stale' ? 'stale' : undefined;
-    });
-  },
-});
-
-async function applyTransition(
-  name: TransitionName,
+/** What a click on a run's button does: `stale` if the run changed since it was loaded. */
+type Click = (
+  run: ExportRun,
   button: RunButton,
   caller: Caller,
   tools: CommandTools,
-): Promise<Message | 'stale' | undefined> {
-  const run = await loadExport(button, caller, tools);
-  const isOfAttempt = button.attempt === run.attempt;
-  const isCurrent = isOfAttempt && (forAttempt.includes(name) || button.resumed === run.resumed);
-  const next = isCurrent ? transitions[name](run, caller.user, tools.now()) : undefined;
-  if (next === undefined) return unchangedMessage(name, run, button.attempt, caller);
-  // Only a start blocks other identical ones, and counts toward the quotas.
-  if (next.state === 'postingCard') {
-    const reply = await acceptExport('resume', next, caller, tools);
-    if (reply !== undefined) return reply;
-  } else if ((await tools.intake.resume(next, caller)).kind === 'stale') return 'stale';
-  await tools.audit({ subject: site(run), job: run.jobId, result: 'accepted' });
-  return name === 'notify' ? willMention : undefined;
+) => Promise<Message | 'stale' | undefined>;
+
+/** Loads the run of a button and applies the click. Rejects with `UserFacingError` if this person may not see it. */
+const clickRun = (button: RunButton, caller: Caller, tools: CommandTools, click: Click) =>
+  retryStale('export', async () => click(await loadExport(button, caller, tools), button, caller, tools));
+
+const defineRunButton = (action: string, click: Click) =>
+  defineButton({
+    action,
+    may: 'export',
+    value: runButton,
+    run: (button, caller, tools) => clickRun(button, caller, tools, click),
+  });
+
+const loadExport = ({ run, domain }: RunButton, caller: Caller, { intake }: CommandTools) =>
+  intake.loadVisible(run, exportKind, caller, notFoundMessage(domain));
+
+function notFoundMessage(domain: string): Message {
+  const toType = domain === '' ? [] : [' To start a new one, type ', { code: `/docs-export ${domain}` }, '.'];
+  return message([['I no longer remember this export.', ...toType]]);
 }
+
+const toTransition =
+  (name: TransitionName): Click =>
+  async (run, { attempt, resumed }, caller, tools) => {
+    const isCurrent = attempt === run.attempt && (forAttempt.includes(name) || resumed === run.resumed);
+    const next = isCurrent ? transitions[name](run, caller.user, tools.now()) : undefined;
+    if (next === undefined) return unchangedMessage(name, run, attempt, caller);
+    // Only a start blocks other identical ones, and counts toward the quotas.
+    if (next.state === 'postingCard') {
+      const reply = await acceptExport('resume', next, caller, tools);
+      if (reply !== undefined) return reply;
+    } else if ((await tools.intake.resume(next, caller)).kind === 'stale') return 'stale';
+    await tools.audit({ subject: site(run), job: run.jobId, result: 'accepted' });
+    return name === 'notify' ? willMention : undefined;
+  };
 
 /** These apply to a start even if its watch was resumed later. */
 const forAttempt: readonly TransitionName[] = ['refresh', 'notify'];
+
+/** Why a click changed nothing; undefined if the wanted state is there already. */
+function unchangedMessage(name: TransitionName, run: ExportRun, attempt: number, caller: Caller) {
+  if (forAttempt.includes(name)) {
+    if (attempt !== run.attempt) return earlierAttemptMessage;
+    if (name === 'notify' && run.state !== 'ended')
+      return isMentioned(run, caller.user.id) ? willMention : mentionsFull;
+    return run.state === 'bundling' ? linkBeingMade : unchangedProgressMessage(run);
+  }
+  if (name === 'newLink' && run.state === 'bundling') return linkComing;
+  return handledByMessage(run, attempt, caller);
+}
+
+/** The first click on the question of this attempt counts. */
+function handledByMessage({ answer }: ExportRun, attempt: number, { user }: Caller): Message | undefined {
+  if (answer?.attempt !== attempt || answer.action === 'late') return handledMessage(undefined, user.id);
+  const did = { leave: 'chose to leave it', startAgain: 'started it again', watchIt: 'found it' };
+  return handledMessage({ id: answer.byId, name: answer.by, did: did[answer.action] }, user.id);
+}
 
 const willMention = message([["I'll mention you when it ends."]]);
 
@@ -112,58 +105,164 @@ const linkComing = message([['A new link is on its way. It will appear in that m
 
 const linkBeingMade = message([["I'm making a link right now. Click again in a moment."]]);
 
+/** A link for one person, if the thread has none. */
+const ownLinkButton = defineRunButton(exportActions.ownLink, async (run, { attempt }, caller, tools) => {
+  if (run.state === 'bundling') return linkBeingMade;
+  if (run.ending?.kind !== 'done') return handledByMessage(run, attempt, caller);
+  const { expired, privately, refusal } = run.ending;
+  const wasSent = privately && !expired && refusal === undefined;
+  if (run.requester.id === caller.user.id && wasSent) return linkSentMessage(run);
+  const acceptance = await tools.intake.start(newLinkRun(run, caller, tools.now), caller);
+  if (acceptance.kind !== 'claimed') return linkOnItsWay;
+  const own = await tools.intake.loadKnown(acceptance.by, exportRun, caller);
+  return own?.state === 'ended' ? linkSentMessage(own) : linkOnItsWay;
+});
+
 const linkOnItsWay = message([['Your own link is on its way, by direct message.']]);
 
 /** To a person whose link was sent by direct message. */
 function linkSentMessage({ ending }: ExportRun): Message {
   const time = ending?.kind === 'done' ? ending.linkEndsAtMs : undefined;
-  if (time === undefined) return message([['I already sent you a link: see your direct messages with me.']]);
-  const until = moment(time);
-  return message([
-    ['I already sent you a link, and it works until ', until, ': see your direct messages with me.'],
-  ]);
+  const until = time === undefined ? [] : [', and it works until ', moment(time)];
+  return message([['I already sent you a link', ...until, ': see your direct messages with me.']]);
 }
 
-/** Returns the run of a button. Rejects with `UserFacingError` if it is gone, or if this person may not see it. */
-export const loadExport = (
-  { run: id, domain }: RunButton,
-  caller: Caller,
-  { intake }: CommandTools,
-): Promise<ExportRun> => intake.loadVisible(id, exportKind, caller, notFoundMessage(domain));
+/** [New link] and [Get the link] in a direct message. A second click finds the link in progress. */
+const newOwnLinkButton = defineButton({
+  action: linkActions.again,
+  may: 'export',
+  value: linkButton,
+  run: ({ run: runId, made }, caller, tools) =>
+    retryStale('link', async () => {
+      const run = await tools.intake.loadVisible(runId, exportKind, caller, linkNotFound);
+      if (run.state !== 'ended') return undefined;
+      if (run.relinked + 1 !== made) return newerLinkExists;
+      const acceptance = await tools.intake.resume(relink(run, tools.now()), caller, { claims: true });
+      if (acceptance.kind === 'claimed') return newerLinkExists;
+      return acceptance.kind === 'stale' ? 'stale' : undefined;
+    }),
+});
 
-function notFoundMessage(domain: string): Message {
-  const toType = domain === '' ? [] : [' To start a new one, type ', { code: `/docs-export ${domain}` }, '.'];
-  return message([['I no longer remember this export.', ...toType]]);
-}
+const linkNotFound = message([["I no longer remember this link. Ask for a new one in the export's thread."]]);
+
+const newerLinkExists = message([
+  ['You already asked for a newer link: see the latest message about it here.'],
+]);
+
+const WATCH_MODAL = 'export.watch';
+
+/** [It's there: watch it]: slash commands do not work in threads, so a modal asks for the id. */
+const watchItButton = defineRunButton(exportActions.watchIt, async (run, button, caller, tools) => {
+  if (!isQuestionOpen(run, button)) return handledByMessage(run, button.attempt, caller);
+  await tools.openModal(caller, watchView(run), JSON.stringify(button));
+  return undefined;
+});
 
 /** Whether the question that a button was shown for is still open. */
-export const isQuestionOpen = (run: ExportRun, { attempt }: RunButton) =>
+const isQuestionOpen = (run: ExportRun, { attempt }: RunButton) =>
   run.state === 'unknown' && run.attempt === attempt;
 
-/** Why a click changed nothing; undefined if the wanted state is there already. */
-function unchangedMessage(
-  name: TransitionName,
-  run: ExportRun,
-  attempt: number,
-  caller: Caller,
-): Message | undefined {
-  if (forAttempt.includes(name)) {
-    if (attempt !== run.attempt) return earlierAttemptMessage;
-    if (name === 'notify' && run.state !== 'ended')
-      return isMentioned(run, caller.user.id) ? willMention : mentionsFull;
-    return run.state === 'bundling' ? linkBeingMade : unchangedProgressMessage(run);
-  }
-  if (name === 'newLink' && run.state === 'bundling') return linkComing;
-  return handledByMessage(run, attempt, caller);
+export const watchView = (run: ExportRun) =>
+  formView({
+    title: 'Watch the export',
+    submit: 'Watch it',
+    callback: WATCH_MODAL,
+    intro: message([[`The export of ${site(run)} that you found in the platform's dashboard.`]]),
+    fields: [
+      textField({
+        block: 'job',
+        label: 'Job ID',
+        hint: "Paste the ID, or the address of the export's page in the dashboard.",
+      }),
+    ],
+  });
+
+/** The export continues with the job that the person entered. */
+export const watchModal: Modal = {
+  callbackId: WATCH_MODAL,
+  may: 'export',
+
+  async submit(values, caller, tools, details) {
+    const button = runButton.parse(parseJson(details.about));
+    const { project } = await loadExport(button, caller, tools);
+    const read = await readJobField(values.job ?? '', (typed) =>
+      findExportJob(typed, project, caller, tools),
+    );
+    return 'problem' in read
+      ? { kind: 'problems', problems: { job: read.problem } }
+      : closedWith(await clickRun(button, caller, tools, toWatch(read.job.id)));
+  },
+};
+
+const toWatch =
+  (jobId: string): Click =>
+  async (run, button, caller, tools) => {
+    if (!isQuestionOpen(run, button)) return handledByMessage(run, button.attempt, caller);
+    const { reply } = await findRunOfJob({ project: run.project, jobId, own: run }, caller, tools);
+    if (reply !== undefined) return reply;
+    const next = adoptJobId(run, jobId, caller.user, tools.now());
+    if ((await tools.intake.resume(next, caller)).kind === 'stale') return 'stale';
+    await tools.audit({ subject: site(run), job: jobId, result: 'accepted' });
+    return undefined;
+  };
+
+/** The settings for a self-hosted deployment. Its modal has the link, so only people with the link may open it. */
+const settingsButton = defineRunButton(exportActions.settings, async (run, _button, caller, tools) => {
+  const done = latestLink(run);
+  if (done?.privately && run.requester.id !== caller.user.id)
+    return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);
+  const url = done && (await tools.loadLink(done.link));
+  if (url === undefined) return noLink;
+  await tools.openModal(caller, settingsView(run, url, done?.linkEndsAtMs));
+  await tools.audit({ subject: site(run), job: run.jobId, result: 'shown' });
+  return undefined;
+});
+
+const noLink = message([
+  [
+    'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
+  ],
+]);
+
+/** The `staticExport` section, ready to copy, and the features of each setup. */
+export function settingsView(run: ExportRun, bundleUrl: string, endsAtMs: number | undefined): ModalView {
+  // In quotes: YAML 1.1 readers misread labels such as 2026-09-01, yes or 1_000.
+  const version = run.version === undefined ? '' : `\n  version: ${JSON.stringify(run.version)}`;
+  const section = `staticExport:\n  enabled: true\n  bundleUrl: ${JSON.stringify(bundleUrl)}${version}`;
+  const loads = 'The deployment loads the bundle when it starts';
+  const life: Part[] =
+    endsAtMs === undefined ? [`${loads}.`] : [`${loads}; the link works until `, moment(endsAtMs), '.'];
+  const blocks: KnownBlock[] = [
+    ...message([
+      [{ bold: `For the configuration of the deployment that serves ${site(run)}` }],
+      [...life, ' Anyone who has it can download the bundle. Export again when new content is published.'],
+    ]).blocks,
+    preformatted(section),
+    ...message([[{ bold: 'What works where' }], ...features]).blocks,
+  ];
+  return reportView('Deployment settings', blocks);
 }
 
-/** The first click on the question of this attempt counts. */
-export function handledByMessage(
-  { answer }: ExportRun,
-  attempt: number,
-  { user }: Caller,
-): Message | undefined {
-  if (answer?.attempt !== attempt || answer.action === 'late') return handledMessage(undefined, user.id);
-  const did = { leave: 'chose to leave it', startAgain: 'started it again', watchIt: 'found it' };
-  return handledMessage({ id: answer.byId, name: answer.by, did: did[answer.action] }, user.id);
-}
+/** From the platform's description of static exports; a table is wider than a phone. */
+const features: Part[][] = [
+  [{ bold: 'Cloud' }, ': everything works.'],
+  [
+    { bold: 'Client-hosted' },
+    ': documentation search, AI assistant and web analytics are configurable; the rest works.',
+  ],
+  [
+    { bold: 'Air-gapped' },
+    ': no documentation search, AI assistant or web analytics; the API playground is configurable; static export bundles work.',
+  ],
+];
+
+/** All buttons of a run. */
+export const runButtons = [
+  ...(Object.keys(transitions) as TransitionName[]).map((name) =>
+    defineRunButton(exportActions[name], toTransition(name)),
+  ),
+  ownLinkButton,
+  newOwnLinkButton,
+  watchItButton,
+  settingsButton,
+];

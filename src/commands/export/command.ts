@@ -1,24 +1,15 @@
 import { z } from 'zod';
 import { runningExports } from '../../jobs/export/feature.ts';
-import { badDomainMessage, targetButtons } from '../../jobs/export/progress-view.ts';
 import { exportActions, exportRun, linkActions, useDomain } from '../../jobs/export/record.ts';
-import { type TypedJob, withJob } from '../../jobs/typed-job.ts';
+import { withJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { defineCommand, invalid, jobIdArg, optional, projectFlag, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
 import { exportFlags } from './args.ts';
-import { newOwnLinkButton, ownLinkButton, runButtons } from './buttons.ts';
-import { exportModal, exportModalView, settingsButton, watchItButton, watchModal } from './modal.ts';
-import {
-  askWhetherMeant,
-  type ExportRequest,
-  findExportJob,
-  type How,
-  resolveTarget,
-  startExport,
-  watchExport,
-} from './start.ts';
+import { runButtons, watchModal } from './buttons.ts';
+import { exportModal, exportModalView } from './modal.ts';
+import { type ExportRequest, findExportJob, resolveRequest, startExport, watchExport } from './start.ts';
 
 /** More running exports do not help; the rest is counted. */
 const MAX_LINES = 15;
@@ -63,7 +54,13 @@ export const exportCommand = defineCommand({
       flags: { project: projectFlag },
       summary: 'Watch an export that was started elsewhere',
       example: watchExample,
-      run: watchTyped,
+      async run({ jobId, project }, caller, tools) {
+        const found = await findExportJob(jobId, project, caller, tools);
+        const texts = { command: '/docs-export watch', example: watchExample };
+        return withJob(found, texts, tools.projects, (job) =>
+          watchExport(job.id, project ?? job.project, caller, tools),
+        );
+      },
     }),
     subcommand({
       verb: 'status',
@@ -100,18 +97,6 @@ const exportSiteButton = defineButton({
   },
 });
 
-async function watchTyped(
-  { jobId: typed, project }: { jobId: TypedJob; project: string | undefined },
-  caller: Caller,
-  tools: CommandTools,
-): Promise<Message | undefined> {
-  const found = await findExportJob(typed, project, caller, tools);
-  const texts = { command: '/docs-export watch', example: watchExample };
-  return withJob(found, texts, tools.projects, (job) =>
-    watchExport(job.id, project ?? job.project, caller, tools),
-  );
-}
-
 /**
  * [Use it] under an unclear domain, the choices under an unknown one, [Export …] under a mention, and [Start another]
  * for a person whose export is already running.
@@ -122,11 +107,10 @@ const domainButtons = (['useDomain', 'useTyped', 'startAnother'] as const).map((
     may: 'export',
     value: useDomain,
     settles: 'remove',
-    run({ domain, project, version, paths, privately, request, chosen }, caller, tools) {
-      const isAnother = name === 'startAnother';
-      const requestId = `${request} ${isAnother ? 'another' : 'use'}`;
-      const how = isAnother ? 'another' : chosen ? 'chosen' : 'first';
-      return start({ domain, project, version, paths, privately }, { ...caller, requestId }, tools, how);
+    run({ request, chosen, ...wanted }, caller, tools) {
+      const another = name === 'startAnother';
+      const requestId = `${request} ${another ? 'another' : 'use'}`;
+      return start(wanted, { ...caller, requestId }, tools, { isSure: another || chosen === true, another });
     },
   }),
 );
@@ -136,23 +120,14 @@ async function start(
   request: ExportRequest,
   caller: Caller,
   tools: CommandTools,
-  how?: How,
+  { isSure = false, another = false } = {},
 ): Promise<Message | undefined> {
-  const target = resolveTarget(request, caller.channel.id, tools);
-  if (target.kind === 'ok') return startExport(target, request, caller, tools, how);
-  const { domain, typed, suggested, meant, problem } = target;
-  if (target.kind === 'missing') {
-    await tools.openModal(caller, exportModalView({ ...request, domain }, caller, tools));
-    return undefined;
-  }
-  if (typed !== undefined) {
-    // Without the button the person types it.
-    const use = { ...request, domain: suggested ?? '', request: caller.requestId };
-    return badDomainMessage(typed, suggested, targetButtons('Use it', use));
-  }
-  return domain !== undefined && meant !== undefined
-    ? askWhetherMeant({ domain, meant, refused: true }, request, caller)
-    : message([[problem]]);
+  const resolved = resolveRequest(request, caller, tools, isSure);
+  if (resolved.kind === 'target') return startExport(resolved.target, caller, tools, another);
+  if (resolved.kind !== 'missing') return resolved.answer;
+  const view = exportModalView({ ...request, domain: resolved.domain }, caller, tools);
+  await tools.openModal(caller, view);
+  return undefined;
 }
 
 /** Running exports: the person's own, and those whose threads they can read from here. */
@@ -165,15 +140,7 @@ async function exportStatus(caller: Caller, tools: CommandTools): Promise<Messag
 
 export const exportCommands = {
   commands: [exportCommand],
-  buttons: [
-    exportSiteButton,
-    ...domainButtons,
-    ownLinkButton,
-    newOwnLinkButton,
-    settingsButton,
-    watchItButton,
-    ...runButtons,
-  ],
+  buttons: [exportSiteButton, ...domainButtons, ...runButtons],
   urlActions: [exportActions.download, exportActions.openThread, linkActions.download],
   modals: [exportModal, watchModal],
 } satisfies Partial<Registry>;

@@ -1,6 +1,6 @@
 import { readDomain } from '../../domain.ts';
 import { cardPermalink } from '../../jobs/export/feature.ts';
-import { runningMessage, site, targetButtons } from '../../jobs/export/progress-view.ts';
+import { badDomainMessage, runningMessage, site, targetButtons } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
   type ExportTarget,
@@ -8,9 +8,9 @@ import {
   exportQuotas,
   exportRun,
   jobAlias,
-  jobIdOf,
   newExportRun,
 } from '../../jobs/export/record.ts';
+import type { RunRequest } from '../../jobs/request.ts';
 import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
 import { canSee, filterVisible } from '../../jobs/visibility.ts';
 import {
@@ -20,7 +20,7 @@ import {
   personName,
   unknownProjectText,
 } from '../../jobs/wording-view.ts';
-import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
+import { defaultDomain, resolveProject } from '../../projects.ts';
 import { nearest } from '../../runtime/edit-distance.ts';
 import { type Message, message, openThreadButton, type Part } from '../../slack/blocks.ts';
 import { countOf, cut, sanitizeUserText, singleLine } from '../../slack/text.ts';
@@ -33,72 +33,69 @@ export type ExportRequest = Omit<ExportTarget, 'domain' | 'project'> & {
   project?: string | undefined;
 };
 
-/** What a request still lacks. `missing`: a form has to ask for the field. `refused`: the problem, with its fix. */
-interface Unresolved {
-  kind: 'missing' | 'refused';
-  field: 'domain' | 'project' | 'paths';
-  problem: string;
-  domain?: string;
-  /** A known domain that is one or two letters away. */
-  meant?: string | undefined;
-  /** The text that is not a domain, and the likely domain in it. */
-  typed?: string;
-  suggested?: string | undefined;
-}
+/**
+ * The target of a request, or why there is none: `unsure` whether a similar domain was meant; `missing`: a form has to
+ * ask for the field; `refused`: the problem, with its fix.
+ */
+type Resolution =
+  | { kind: 'target'; target: ExportTarget }
+  | { kind: 'unsure'; answer: Message }
+  | { kind: 'missing'; field: Field; problem: string; domain?: string }
+  | { kind: 'refused'; field: Field; problem: string; answer: Message };
+type Field = 'domain' | 'project' | 'paths';
 
-/** The target and its project. `meant` is a known domain that is one or two letters away. */
-interface Resolved {
-  kind: 'ok';
-  domain: string;
-  project: Project;
-  paths: string[] | undefined;
-  meant: string | undefined;
-}
-
-/** Resolves the target, before any call to the outside. */
-export function resolveTarget(
-  { domain: given, project: named, paths: pages }: Pick<ExportRequest, 'domain' | 'project' | 'paths'>,
-  channel: string,
+/** Resolves a request, before any call to the outside. `isSure`: the person chose the domain over a similar one. */
+export function resolveRequest(
+  request: ExportRequest,
+  { channel, requestId }: Pick<RunRequest, 'channel' | 'requestId'>,
   { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
-): Resolved | Unresolved {
-  const refused = (field: Unresolved['field'], problem: string, more: Partial<Unresolved> = {}) =>
-    ({ kind: 'refused', field, problem, ...more }) as const;
-  const text = given ?? defaultDomain(projects, { named, channel }, docsDomain) ?? '';
-  const parsed = readDomain(text);
+  isSure = false,
+): Resolution {
+  const query = { named: request.project, channel: channel.id };
+  const refused = (field: Field, problem: string, answer: Message = message([[problem]])) =>
+    ({ kind: 'refused', field, problem, answer }) as const;
+  const parsed = readDomain(request.domain ?? defaultDomain(projects, query, docsDomain) ?? '');
   const domain = parsed.kind === 'domain' ? parsed.domain : undefined;
-  const resolved = resolveProject(projects, { named, channel, domain });
+  const found = resolveProject(projects, { ...query, domain });
+  if (found.kind === 'unknownProject')
+    return refused('project', unknownProjectText(request.project ?? '', found.known));
   if (parsed.kind === 'unclear') {
-    if (given === undefined && resolved.kind === 'unknownProject')
-      return refused('project', unknownProjectText(named ?? '', resolved.known));
     const { typed, suggested } = parsed;
     const what = 'Type the domain of the docs site, such as docs.acme.com.';
     if (typed.trim() === '') return { kind: 'missing', field: 'domain', problem: what };
     const fix = suggested === undefined ? 'Type it like docs.acme.com.' : `Did you mean ${suggested}?`;
+    // Without the button the person types it.
+    const use = targetButtons('Use it', { ...request, domain: suggested ?? '', request: requestId });
     const problem = `${cut(singleLine(typed), 40)} isn't a host name. ${fix}`;
-    return refused('domain', problem, { typed, suggested });
+    return refused('domain', problem, badDomainMessage(typed, suggested, use));
   }
-  const { domain: site } = parsed;
-  const paths = pages && pathsOn(site, pages);
+  const wanted = { ...request, domain: parsed.domain, request: requestId };
+  if (found.kind === 'ask') {
+    const names = found.among.map(({ name }) => name).join(' and ');
+    const problem = `${names} have this domain: choose one.`;
+    return { kind: 'missing', field: 'project', problem, domain: parsed.domain };
+  }
+  if (found.kind === 'domainRefused') {
+    const { known } = found;
+    const meant = nearest(parsed.domain, known, maxSlips);
+    const problem = refusedDomainText(parsed.domain, request.project, known);
+    return refused('domain', problem, meant === undefined ? undefined : askWhetherMeant(wanted, meant, []));
+  }
+  const paths = request.paths && pathsOn(parsed.domain, request.paths);
   if (paths?.kind === 'unclear') return refused('paths', paths.problem);
-  switch (resolved.kind) {
-    case 'project': {
-      const known = [docsDomain ?? [], ...projects.map(({ domains }) => domains ?? [])].flat();
-      const meant = nearest(site, known, maxSlips);
-      return { kind: 'ok', domain: site, project: resolved.project, paths: paths?.value, meant };
-    }
-    case 'unknownProject':
-      return refused('project', unknownProjectText(named ?? '', resolved.known));
-    case 'ask': {
-      const names = resolved.among.map(({ name }) => name).join(' and ');
-      const problem = `${names} have this domain: choose one.`;
-      return { kind: 'missing', field: 'project', problem, domain: site };
-    }
-    case 'domainRefused': {
-      const { known } = resolved;
-      const meant = nearest(site, known, maxSlips);
-      return refused('domain', refusedDomainText(site, named, known), { domain: site, meant });
-    }
+  const known = [docsDomain ?? [], ...projects.map(({ domains }) => domains ?? [])].flat();
+  const meant = isSure ? undefined : nearest(parsed.domain, known, maxSlips);
+  if (meant !== undefined) {
+    const chosen = { ...wanted, chosen: true as const };
+    const buttons = targetButtons(`Export ${parsed.domain}`, chosen, { action: exportActions.useTyped });
+    return { kind: 'unsure', answer: askWhetherMeant(wanted, meant, buttons) };
   }
+  const { version, privately } = request;
+  const { name: project } = found.project;
+  return {
+    kind: 'target',
+    target: { project, domain: parsed.domain, version, paths: paths?.value, privately },
+  };
 }
 
 /** With more than two differing letters, one host name is rarely a misspelling of another. */
@@ -111,46 +108,32 @@ function refusedDomainText(domain: string, project: string | undefined, known: r
     : `${domain} isn't in project ${sanitizeUserText(project, 60)}. Its domains: ${listNames(known)}.`;
 }
 
-/** Asks whether a known domain was meant, before anything is public. `refused`: the typed one cannot be exported. */
-export function askWhetherMeant(
-  { domain, meant, refused }: { domain: string; meant: string; refused: boolean },
-  request: ExportRequest,
-  { requestId }: Pick<Caller, 'requestId'>,
-): Message {
-  const wanted = { ...request, request: requestId };
-  const typed = { ...wanted, domain, chosen: true as const };
-  return message(
-    [[`I don't know ${domain}. Did you mean `, { code: meant }, '? Nothing was started.']],
-    [
-      ...targetButtons(meant, { ...wanted, domain: meant }),
-      ...(refused ? [] : targetButtons(`Export ${domain}`, typed, { action: exportActions.useTyped })),
-    ],
+/** Asks whether a known domain was meant, before anything is public. */
+const askWhetherMeant = (
+  wanted: Parameters<typeof targetButtons>[1],
+  meant: string,
+  others: ReturnType<typeof targetButtons>,
+): Message =>
+  message(
+    [[`I don't know ${wanted.domain}. Did you mean `, { code: meant }, '? Nothing was started.']],
+    [...targetButtons(meant, { ...wanted, domain: meant }), ...others],
   );
-}
-
-/** How a request began: typed, after a choice between similar domains, or beside a running export. */
-export type How = 'first' | 'chosen' | 'another';
 
 /**
- * Starts the export, unless the person may have meant a similar domain or another run has the same export: then it
- * returns the question or the reply. `another` starts beside that run, which keeps the claim.
+ * Starts an export, or with a `jobId` watches that job. Returns the reply if another run has the same export.
+ * `another`: starts beside that run, which keeps the claim.
  */
 export async function startExport(
-  { domain, project, paths, meant }: Resolved,
-  request: ExportRequest,
+  target: Parameters<typeof newExportRun>[0],
   caller: Caller,
   tools: CommandTools,
-  how: How = 'first',
+  another = false,
 ): Promise<Message | undefined> {
-  if (meant !== undefined && how === 'first')
-    return askWhetherMeant({ domain, meant, refused: false }, request, caller);
-  const run = newExportRun({ ...request, domain, project: project.name, paths }, caller, tools);
-  const wanted = how === 'another' ? { ...run, claim: undefined } : run;
-  return replyUnlessStale(await acceptExport('start', wanted, caller, tools));
+  const run = newExportRun(target, caller, tools);
+  const reply = await acceptExport('start', another ? { ...run, claim: undefined } : run, caller, tools);
+  // A new run cannot be stale.
+  return reply === 'stale' ? undefined : reply;
 }
-
-/** A new run cannot be stale. */
-const replyUnlessStale = (reply: Message | 'stale' | undefined) => (reply === 'stale' ? undefined : reply);
 
 /**
  * Stores an export: `start` a new one, `resume` a restarted one. Returns the reply if another run has the same export,
@@ -163,36 +146,23 @@ export async function acceptExport(
   tools: CommandTools,
 ): Promise<Message | 'stale' | undefined> {
   const { intake, limits, audit } = tools;
-  // Its first requester's, then the conversation's.
-  const quotas = exportQuotas(run.teamId, run.requester.id, run.asked.channel).map((name, index) => ({
-    name,
-    max: index === 0 ? limits.exportsPerPerson : limits.exportsPerChannel,
-  }));
+  const quotas = exportQuotas(run, limits);
   const acceptance = await (how === 'start'
     ? intake.start(run, caller, quotas)
     : intake.resume(run, caller, { claims: true, quotas }));
-  switch (acceptance.kind) {
-    case 'stale':
-      return 'stale';
-    case 'claimed':
-      await audit({ subject: site(run), result: 'running already' });
-      return alreadyRunningReply(acceptance.by, run, caller, tools);
-    case 'full': {
-      await audit({ subject: site(run), result: 'refused: too many at once' });
-      const other = await intake.loadKnown(acceptance.by, exportRun, caller);
-      const thread = other && (await cardPermalink(other, caller, tools));
-      const { max = 0 } = quotas[acceptance.quota] ?? {};
-      const full = acceptance.quota === 0 ? personFull(run, max, caller) : channelFull(run, max, caller);
-      throw new UserFacingError(
-        message(
-          [[...full, '; start more when one has ended.']],
-          openThreadButton(exportActions.openThread, thread),
-        ),
-      );
-    }
-    default:
-      return undefined;
-  }
+  if (acceptance.kind === 'stale') return 'stale';
+  if (!('by' in acceptance)) return undefined;
+  const isFull = acceptance.kind === 'full';
+  await audit({ subject: site(run), result: isFull ? 'refused: too many at once' : 'running already' });
+  const other = await intake.loadKnown(acceptance.by, exportRun, caller);
+  if (!isFull) return alreadyRunningReply(other, run, caller, tools);
+  const full = acceptance.quota === 0 ? personFull : channelFull;
+  const parts = [
+    ...full(run, quotas[acceptance.quota]?.max ?? 0, caller),
+    '; start more when one has ended.',
+  ];
+  const thread = other && (await cardPermalink(other, caller, tools));
+  throw new UserFacingError(message([parts], openThreadButton(exportActions.openThread, thread)));
 }
 
 const personFull = ({ requester }: ExportRun, max: number, { user }: Caller): Part[] => [
@@ -205,14 +175,13 @@ const channelFull = ({ asked }: ExportRun, max: number, { channel }: Caller): Pa
   asked.channel === channel.id ? 'this channel' : { channel: asked.channel },
 ];
 
-/** The reply if another run has the same export as `run`. */
-export async function alreadyRunningReply(
-  runId: string,
-  run: Pick<ExportRun, 'domain' | 'version' | 'jobId'>,
+/** The reply if the `other` run has the same export as `run`. */
+async function alreadyRunningReply(
+  other: ExportRun | undefined,
+  run: ExportRun,
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message> {
-  const other = await tools.intake.loadKnown(runId, exportRun, caller);
   if (other === undefined || other.state === 'ended') {
     const what = run.domain === '' ? 'This export' : `An export of ${site(run)}`;
     return message([[`${what} is just ending. Try again in a moment.`]]);
@@ -230,33 +199,32 @@ export async function watchExport(
   caller: Caller,
   tools: CommandTools,
 ): Promise<Message | undefined> {
-  const resolved = resolveProject(tools.projects, { named, channel: caller.channel.id });
-  if (resolved.kind === 'unknownProject') return message([[unknownProjectText(named ?? '', resolved.known)]]);
-  if (resolved.kind !== 'project') {
+  const found = resolveProject(tools.projects, { named, channel: caller.channel.id });
+  if (found.kind === 'unknownProject') return message([[unknownProjectText(named ?? '', found.known)]]);
+  if (found.kind !== 'project') {
     const names = tools.projects.slice(0, MAX_LISTED_NAMES).map(({ name }) => name);
     return chooseProjectMessage('Which project is it in', names, `/docs-export watch ${jobId}`);
   }
-  const project = resolved.project.name;
-  const other = await findRunOfJob(project, jobId, caller, tools);
-  if (other !== undefined && other.state !== 'ended')
-    return alreadyRunningReply(other.id, other, caller, tools);
-  const { domain = '', version, paths, privately = false } = other ?? {};
-  const joined = newExportRun({ project, domain, version, paths, privately, jobId }, caller, tools);
-  return replyUnlessStale(await acceptExport('start', joined, caller, tools));
+  const project = found.project.name;
+  const other = await findRunOfJob({ project, jobId }, caller, tools);
+  if (other.reply !== undefined) return other.reply;
+  const { domain = '', version, paths, privately = false } = other.run ?? {};
+  return startExport({ project, domain, version, paths, privately, jobId }, caller, tools);
 }
 
-/** Returns the run that starts or watches an export job. */
+/** Returns the run that starts or watches an export job, with the reply if that is at work and not `own`. */
 export async function findRunOfJob(
-  project: string,
-  jobId: string,
+  { project, jobId, own }: { project: string; jobId: string; own?: ExportRun },
   caller: Caller,
-  { intake }: CommandTools,
-): Promise<ExportRun | undefined> {
+  tools: CommandTools,
+): Promise<{ run?: ExportRun; reply?: Message }> {
   const alias = jobAlias(caller.teamId, project, jobId);
-  const id = await intake.read(caller, ({ runs }) => runs.byAlias(alias));
-  const run = id === undefined ? undefined : await intake.loadKnown(id, exportRun, caller);
+  const id = await tools.intake.read(caller, ({ runs }) => runs.byAlias(alias));
+  const run = id === undefined ? undefined : await tools.intake.loadKnown(id, exportRun, caller);
   // A person may have entered it as another export's id, before the platform answered that it knows none.
-  return run?.jobId === jobId ? run : undefined;
+  if (run?.jobId !== jobId) return {};
+  if (run.id === own?.id || run.state === 'ended') return { run };
+  return { run, reply: await alreadyRunningReply(run, own ?? run, caller, tools) };
 }
 
 /**
@@ -269,23 +237,20 @@ export async function findExportJob(
   caller: Caller,
   tools: CommandTools,
 ) {
-  const { teamId, user } = caller;
   const names = searchedProjects(tools.projects, named);
   const runs = await tools.intake.read(caller, async ({ runs }) => {
-    const [{ runs: active }, own] = await Promise.all([
-      runs.latestOf(exportRun, 'export'),
-      runs.ofPerson(teamId, user.id),
-    ]);
+    const { runs: active } = await runs.latestOf(exportRun, 'export');
+    const own = await runs.ofPerson(caller.teamId, caller.user.id);
     return [...active, ...(await runs.loadAll(own, exportRun))];
   });
+  // An id that the platform does not know in this project may belong to another one.
   const fitting = runs.filter(
-    // An id that the platform does not know in this project may belong to another one.
     ({ jobId = '', project, ending }) =>
       ending?.kind !== 'lost' && names.includes(project) && jobId !== '' && mayMean(typed, jobId),
   );
   const visible = await filterVisible(fitting, (run) => run, caller, tools.isPublic);
   const jobs = visible.map((run) => ({
-    ...{ id: jobIdOf(run), project: run.project },
+    ...{ id: run.jobId ?? '', project: run.project },
     ...(run.domain !== '' && { about: site(run) }),
   }));
   return chooseJobs(typed, jobs);

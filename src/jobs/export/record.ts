@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
-import { runBase } from '../../store/runs.ts';
+import { type Quota, runBase } from '../../store/runs.ts';
 import { openQuestionIds } from '../feature.ts';
+import type { Limits } from '../limits.ts';
 import { pollFailure, snapshot } from '../polling.ts';
 import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
 import type { VisibleKind } from '../visibility.ts';
@@ -138,10 +139,15 @@ export const exportKind: VisibleKind<ExportRun> = {
   visible: (run) => run,
 };
 
-/** The quotas of a running export: the requester's, then the channel's. */
-export const exportQuotas = (teamId: string, userId: string, channel: string): string[] => [
-  ['exports', teamId, userId].join(':'),
-  ...(channel === '' ? [] : [['exports', teamId, channel].join(':')]),
+/** The quotas of a running export: its requester's, then the conversation's. */
+export const exportQuotas = (
+  { teamId, requester, asked: { channel } }: ExportRun,
+  limits: Limits,
+): Quota[] => [
+  { name: ['exports', teamId, requester.id].join(':'), max: limits.exportsPerPerson },
+  ...(channel === ''
+    ? []
+    : [{ name: ['exports', teamId, channel].join(':'), max: limits.exportsPerChannel }]),
 ];
 
 /** The target of an export: `project` is a name in the settings, `domain` a host name. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
-import { exportModal, exportModalView, settingsView } from '../../../src/commands/export/modal.ts';
+import { settingsView } from '../../../src/commands/export/buttons.ts';
+import { exportModal, exportModalView } from '../../../src/commands/export/modal.ts';
 import type { ModalValues } from '../../../src/commands/registry.ts';
 import type { Project } from '../../../src/projects.ts';
 import { SLACK_LIMITS } from '../../../src/slack/limits.ts';

@@ -1,5 +1,6 @@
-import { exportModalView, settingsView, watchView } from '../../../src/commands/export/modal.ts';
-import { askWhetherMeant } from '../../../src/commands/export/start.ts';
+import { settingsView, watchView } from '../../../src/commands/export/buttons.ts';
+import { exportModalView } from '../../../src/commands/export/modal.ts';
+import { resolveRequest } from '../../../src/commands/export/start.ts';
 import {
   earlierAttemptMessage,
   runningMessage,
@@ -171,15 +172,12 @@ const direct: GalleryState[] = [
 
 const retracted = (name: string, end: Ending, changes: Partial<ExportRun> = accepted) =>
   post(`export/${name}`, retractedMessage(ended(end, changes)));
-const misspelt = (name: string, refused: boolean) =>
-  post(
-    `export/${name}`,
-    askWhetherMeant(
-      { domain: 'docs.acm.com', meant: SITE, refused },
-      { domain: 'docs.acm.com', project: undefined, version: undefined, paths: undefined, privately: false },
-      aCaller(),
-    ),
-  );
+function misspelt(name: string, domains: string[] | undefined) {
+  const parts = { projects: [aProject({ domains })], docsDomain: SITE };
+  const resolved = resolveRequest({ domain: 'docs.acm.com', privately: false }, aCaller(), parts);
+  if (!('answer' in resolved)) throw new Error(`${name} is not asked about`);
+  return post(`export/${name}`, resolved.answer);
+}
 const running = (name: string, run: ExportRun, mayFollow = true, readerId = ben.id) =>
   post(
     `export/${name}`,
@@ -193,8 +191,8 @@ const answers: GalleryState[] = [
   retracted('answer/refused without a reason', notStarted({ why: 'other' })),
   retracted('answer/no longer permitted', notStarted({ why: 'permission', reason: '@Ben' })),
   retracted('answer/no such export', anEnding.lost, { joined: true, jobId: 'nonsense' }),
-  misspelt('answer/a domain like a known one', false),
-  misspelt('answer/a domain like one that is set up', true),
+  misspelt('answer/a domain like a known one', undefined),
+  misspelt('answer/a domain like one that is set up', [SITE]),
   running('answer/running already', aRun(halfDone)),
   running('answer/running already, elsewhere', aRun(), false),
   running('answer/watched already', aRun({ joined: true })),
