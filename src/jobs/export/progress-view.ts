@@ -35,43 +35,37 @@ import {
 } from './record.ts';
 
 /**
- * Returns the value of a run's buttons and menus. A late click detects that the run has moved on. A domain that does not
- * fit is left out.
+ * Returns a button for the run's present state: a late click detects that the run has moved on. A domain that does not
+ * fit is left out of its value.
  */
-export function runButtonValue({ id: run, attempt, resumed, domain: typed }: ExportRun): string {
-  const domain = cut(singleLine(typed), 253);
-  const value: RunButton = { v: 1, run, attempt, resumed, domain };
-  const text = JSON.stringify(value);
-  return text.length <= SLACK_LIMITS.blockId ? text : JSON.stringify({ ...value, domain: '' });
+export function runButtonOf(run: ExportRun, label: string, action: string): ButtonParts & { value: string } {
+  const { id, attempt, resumed, domain } = run;
+  const wanted: RunButton = { v: 1, run: id, attempt, resumed, domain };
+  const text = JSON.stringify(wanted);
+  const fits = text.length <= SLACK_LIMITS.blockId;
+  return { label, action, value: fits ? text : JSON.stringify({ ...wanted, domain: '' }) };
 }
 
-/** Returns a button for the run's present state. */
-export const runButtonOf = (run: ExportRun, label: string, action: string): ButtonParts => ({
-  label,
-  action,
-  value: runButtonValue(run),
-});
-
 /** The button with a link, which the link store has. */
-export const downloadButton = (action: string, { link }: DoneEnding): ButtonParts => ({
-  label: 'Download bundle',
-  action,
-  url: linkPlaceholder(link),
-  style: 'primary',
+export const downloadButton = (
+  action: string,
+  { link }: DoneEnding,
+  label = 'Download bundle',
+): ButtonParts => ({
+  ...{ label, action },
+  ...{ url: linkPlaceholder(link), style: 'primary' },
 });
 
 /** How long the export took, such as "6 min"; empty unless its start and end were both seen. */
 export const tookText = ({ startedAtMs, completedAtMs }: ExportRun) =>
   startedAtMs === undefined || completedAtMs === undefined ? '' : formatDuration(completedAtMs - startedAtMs);
 
-/** Rounded down: 0.29 gives 29%, although 0.29 * 100 is a little less. */
-const percent = (fraction: number) => `${Math.floor(Math.round(fraction * 1e6) / 1e4)}%`;
+/** The last progress that the platform reported in millionths, since 0.29 * 100 is a little less than 29. */
+const millionthsOf = (run: ExportRun) => Math.round((fractionOf(run) ?? 0) * 1e6);
 
-/** The last progress that the platform reported, such as "42%"; empty if there is none. */
-export function percentOf(run: ExportRun): string {
-  const fraction = fractionOf(run);
-  return fraction === undefined ? '' : percent(fraction);
-}
+/** The last progress that the platform reported, rounded down, such as "42%"; empty if there is none. */
+export const percentOf = (run: ExportRun) =>
+  fractionOf(run) === undefined ? '' : `${Math.floor(millionthsOf(run) / 1e4)}%`;
 
 /** The exported domain, or the job's id if the domain is unknown. */
 const subject = ({ domain, jobId = '' }: Pick<ExportRun, 'domain' | 'jobId'>) =>
@@ -81,10 +75,8 @@ const labelOf = ({ domain, version = '' }: Pick<ExportRun, 'domain' | 'version'>
   domain === '' ? '' : sanitizeUserText(version, 100);
 
 /** The domain with its label, or the job's id. */
-export function site(run: Pick<ExportRun, 'domain' | 'version' | 'jobId'>): string {
-  const label = labelOf(run);
-  return label === '' ? subject(run) : `${subject(run)} (${label})`;
-}
+export const site = (run: Pick<ExportRun, 'domain' | 'version' | 'jobId'>) =>
+  subject(run) + (labelOf(run) && ` (${labelOf(run)})`);
 
 /** The pages, such as "only /guides/p2 and 3 more"; empty if all are exported. */
 function onlyPages({ paths }: ExportRun): string {
@@ -99,10 +91,14 @@ const fact = (text: string) => text && ` · ${text}`;
 const queued: StateWord = { icon: '🕒', label: 'Queued' };
 const exporting: StateWord = { icon: '⏳', label: 'Exporting' };
 const exported: StateWord = { icon: '✅', label: 'Exported' };
-const unclear: StateWord = { icon: '⚠️', label: 'Needs an answer' };
-const noNewLink: StateWord = { icon: '⚠️', label: 'Exported, no new link yet' };
 
-const ENDED: Record<Ending['kind'], StateWord> = {
+const WORDS: Record<Exclude<ExportRun['state'], 'ended'> | Ending['kind'], StateWord> = {
+  accepted: queued,
+  postingCard: queued,
+  starting: queued,
+  watching: exporting,
+  bundling: exporting,
+  unknown: { icon: '⚠️', label: 'Needs an answer' },
   done: exported,
   failed: { icon: '❌', label: 'Export failed' },
   notStarted: { icon: '❌', label: 'Not started' },
@@ -114,22 +110,17 @@ const ENDED: Record<Ending['kind'], StateWord> = {
   broken: { icon: '❌', label: 'Stopped by an error' },
 };
 
-function stateOf({ state, status, ending, relinked }: ExportRun): StateWord {
-  if (state === 'unknown') return unclear;
-  if (state === 'bundling') return relinked > 0 ? exported : exporting;
-  if (state === 'watching') return status === 'queued' ? queued : exporting;
-  if (state !== 'ended') return queued;
-  return ending?.kind === 'noLink' && relinked > 0 ? noNewLink : ENDED[ending?.kind ?? 'broken'];
-}
-
 /** The state's word. An unknown state keeps the platform's own word. */
-export function shownStateOf(run: ExportRun): StateWord {
-  const state = stateOf(run);
+export function stateOf(run: ExportRun): StateWord {
+  const { state, ending, relinked } = run;
+  if (state === 'bundling' && relinked > 0) return exported;
+  if (ending?.kind === 'noLink' && relinked > 0) return { icon: '⚠️', label: 'Exported, no new link yet' };
+  if (state !== 'watching') return WORDS[state === 'ended' ? (ending?.kind ?? 'broken') : state];
   const status = singleLine(run.status ?? '');
-  const known = ['queued', 'running', 'completed', 'failed', ''];
-  return run.state !== 'watching' || known.includes(status)
-    ? state
-    : { ...state, label: sanitizeUserText(status, 40), isForeign: true };
+  if (status === 'queued') return queued;
+  return ['running', 'completed', 'failed', ''].includes(status)
+    ? exporting
+    : { ...exporting, label: sanitizeUserText(status, 40), isForeign: true };
 }
 
 /** Whether the export itself has ended; a new link may still be pending. */
@@ -139,76 +130,73 @@ export const hasEnded = (run: ExportRun) =>
 /** The card of a run. It changes only with the state, until it shows the result. */
 export function cardMessage(run: ExportRun): Message {
   const state = stateOf(run);
-  const { icon, label } = state;
+  const what = subject(run);
   const name = labelOf(run) && ` "${labelOf(run)}"`;
   const how = run.joined ? 'watched' : 'requested';
   const small = `Static export${name}${fact(onlyPages(run))} · ${how} by ${personName(run.requester.name)}`;
-  const link = latestLink(run);
-  if (label !== 'Exported' || link === undefined)
+  const link = state === exported ? latestLink(run) : undefined;
+  if (link === undefined)
     return layout({
-      lines: [[...stateParts(state), ` · ${subject(run)}`]],
+      lines: [[...stateParts(state), ` · ${what}`]],
       small: [small],
-      text: [`${subject(run)}: ${lowerFirst(label)}. ${small}`],
+      text: [`${what}: ${wordInSentence(state)}. ${small}`],
     });
   const facts = [...progressParts(run), fact(tookText(run))].join('');
   const isPublic = !link.privately && !link.expired;
   return layout({
-    lines: [[...stateParts({ icon, label: subject(run) }), ` exported${facts}`]],
+    lines: [[...stateParts({ icon: state.icon, label: what }), ` exported${facts}`]],
     small: [small],
-    buttons: [isPublic && { ...downloadButton(exportActions.download, link), label: 'Download' }],
-    text: [`${subject(run)} exported${facts}. ${small}`],
+    buttons: [isPublic && downloadButton(exportActions.download, link, 'Download')],
+    text: [`${what} exported${facts}. ${small}`],
   });
 }
 
-/** The message in the thread that is edited while an export runs. */
+/** The message in the thread that is edited while an export runs. After the end, the card shows the result. */
 export function progressMessage(run: ExportRun): Message {
-  if (hasEnded(run)) return endedProgress(run);
   const { state, movedAtMs = run.sinceMs } = run;
-  const word = shownStateOf(run);
+  const word = stateOf(run);
+  if (hasEnded(run)) {
+    const times = [
+      !run.joined && timeParts('requested', run.attemptAtMs),
+      timeParts('started', run.startedAtMs),
+      timeParts('finished', run.completedAtMs),
+    ];
+    const small = joinParts([...times, jobParts(run)]);
+    const text = [`${site(run)}: ${lowerFirst(word.label)}`];
+    return small.length === 0 ? message(text) : compose([contextBlock([small])], text);
+  }
+  const isWatching = state === 'watching';
   const first =
     state === 'bundling'
       ? ['⏳ ', { bold: 'Making the download link…' }]
-      : state === 'unknown'
-        ? [...stateParts(word), ` · ${subject(run)}`]
-        : [...stateParts(word), ...progressParts(run), ...sinceParts(run)];
+      : [
+          ...stateParts(word),
+          ...(state === 'unknown' ? [` · ${subject(run)}`] : [...progressParts(run), ...sinceParts(run)]),
+        ];
   // Nothing is retried before somebody answers.
   const trouble = state === 'unknown' ? [] : troubleLine(run);
-  const isStalled = run.stalled && state === 'watching' && trouble.length === 0;
-  const rest = isStalled
-    ? ['No progress since ', { time: movedAtMs, format: '{time}' }, '. Still checking.']
-    : trouble;
+  const isStalled = run.stalled && isWatching && trouble.length === 0;
+  const rest = isStalled ? [...timeParts('No progress since', movedAtMs), '. Still checking.'] : trouble;
   return layout({
     lines: [first, rest],
     small: [jobParts(run)],
     buttons: [
-      state === 'watching' && runButtonOf(run, 'Refresh', exportActions.refresh),
-      state === 'watching' && runButtonOf(run, 'Notify me too', exportActions.notify),
+      isWatching && runButtonOf(run, 'Refresh', exportActions.refresh),
+      isWatching && runButtonOf(run, 'Notify me too', exportActions.notify),
     ],
     text: [spokenProgress(run), rest],
   });
 }
 
+const timeParts = (word: string, time: number | undefined, format = '{time}'): Part[] =>
+  time === undefined ? [] : [`${word} `, { time, format }];
+
 /** A job that was not started here is only watched. */
 function sinceParts(run: ExportRun): Part[] {
-  if (stateOf(run) !== queued)
-    return run.startedAtMs === undefined ? [] : [' · started ', { time: run.startedAtMs, format: '{ago}' }];
-  const time = run.attemptAtMs;
+  if (stateOf(run) !== queued) return timeParts(' · started', run.startedAtMs, '{ago}');
   return run.joined
-    ? [' · watched since ', { time, format: '{time}' }]
-    : [' · requested ', { time, format: '{ago}' }];
-}
-
-/** After the end, only the times remain here; the card shows the result. */
-function endedProgress(run: ExportRun): Message {
-  const moments: [string, number | undefined][] = [
-    ['requested', run.joined ? undefined : run.attemptAtMs],
-    ['started', run.startedAtMs],
-    ['finished', run.completedAtMs],
-  ];
-  const times = moments.map(([word, time]) => time !== undefined && [`${word} `, { time, format: '{time}' }]);
-  const small = joinParts([...times, jobParts(run)]);
-  const text = [`${site(run)}: ${lowerFirst(stateOf(run).label)}`];
-  return small.length === 0 ? message(text) : compose([contextBlock([small])], text);
+    ? timeParts(' · watched since', run.attemptAtMs)
+    : timeParts(' · requested', run.attemptAtMs, '{ago}');
 }
 
 /** The full job id, so that people can copy it. */
@@ -218,29 +206,23 @@ const jobParts = ({ jobId }: ExportRun): Part[] =>
 /** Such as "Exporting docs.acme.com, 42 percent, 128 pages so far." */
 function spokenProgress(run: ExportRun): string {
   if (run.state === 'bundling') return `Making the download link for ${site(run)}.`;
-  const { label } = shownStateOf(run);
+  const word = stateOf(run);
   // In state `unknown`, progress may come from a wrong job id.
-  if (run.state === 'unknown' || label === 'Queued') return `${site(run)}: ${lowerFirst(label)}.`;
-  const facts = [
-    percentOf(run).replace('%', ' percent') || sanitizeUserText(run.progressText ?? '', 60),
-    run.pageCount === undefined ? '' : `${countOf(run.pageCount, 'page')} so far`,
-  ];
-  return `${[`${label} ${site(run)}`, ...facts].filter((one) => one !== '').join(', ')}.`;
+  if (run.state === 'unknown' || word === queued) return `${site(run)}: ${lowerFirst(word.label)}.`;
+  const done = percentOf(run).replace('%', ' percent') || sanitizeUserText(run.progressText ?? '', 60);
+  return `${[`${word.label} ${site(run)}`, done, pagesText(run)].filter((one) => one !== '').join(', ')}.`;
 }
+
+const pagesText = (run: ExportRun) =>
+  run.pageCount === undefined ? '' : countOf(run.pageCount, 'page') + (hasEnded(run) ? '' : ' so far');
 
 /** The progress that the platform reports, with no guesses. */
 function progressParts(run: ExportRun): string[] {
-  if (run.state === 'watching' && run.status === 'queued') return [];
-  const parts: string[] = [];
-  const fraction = fractionOf(run);
-  if (fraction === undefined) parts.push(sanitizeUserText(run.progressText ?? '', 60));
-  else if (!hasEnded(run)) {
-    const cells = Math.floor(Math.round(fraction * 1e6) / 1e5);
-    parts.push(`${'▰'.repeat(cells)}${'▱'.repeat(10 - cells)} ${percent(fraction)}`);
-  }
-  if (run.pageCount !== undefined)
-    parts.push(countOf(run.pageCount, 'page') + (hasEnded(run) ? '' : ' so far'));
-  return parts.map(fact);
+  if (stateOf(run) === queued) return [];
+  const cells = Math.floor(millionthsOf(run) / 1e5);
+  const bar = hasEnded(run) ? '' : `${'▰'.repeat(cells)}${'▱'.repeat(10 - cells)} ${percentOf(run)}`;
+  const done = percentOf(run) === '' ? sanitizeUserText(run.progressText ?? '', 60) : bar;
+  return [done, pagesText(run)].map(fact);
 }
 
 /** Consecutive errors before messages say that the platform does not answer. */
@@ -248,22 +230,28 @@ const TROUBLE_SHOWN_AT = 3;
 
 export function troubleLine(run: ExportRun): Part[] {
   const { pollFailure: trouble } = run;
-  if (trouble === undefined) return [];
-  if (trouble.kind === 'down' || trouble.kind === 'lost') {
-    if (run.startedAtMs === undefined && !run.joined)
-      return ["The docs platform isn't answering, so nothing has started yet. I'll keep trying."];
-    if (trouble.inARow < TROUBLE_SHOWN_AT) return [];
-    return ["I can't reach the platform. I'll keep trying; the job itself may be fine."];
+  switch (trouble?.kind) {
+    case undefined:
+      return [];
+    case 'down':
+    case 'lost':
+      if (run.startedAtMs === undefined && !run.joined)
+        return ["The docs platform isn't answering, so nothing has started yet. I'll keep trying."];
+      if (trouble.inARow < TROUBLE_SHOWN_AT) return [];
+      return ["I can't reach the platform. I'll keep trying; the job itself may be fine."];
+    case 'limit': {
+      const text = "The platform's limit is reached; nothing is lost. I'll continue at about";
+      return [...timeParts(text, trouble.nextMs), '.'];
+    }
+    case 'key': {
+      const remedy = keyRemedyText(trouble.adminsTold);
+      return [`⚠️ My platform key was rejected; ${remedy}. I'll continue when it works again.`];
+    }
+    case 'forbidden':
+      return ["⚠️ The platform doesn't let me see this export. I'll continue when it does."];
+    case 'project':
+      return [`⚠️ ${projectMissingText(run)}. I'll continue when it is back.`];
   }
-  const remedy = keyRemedyText(trouble.adminsTold);
-  const next: Part = { time: trouble.nextMs, format: '{time}' };
-  const lines: Record<typeof trouble.kind, Part[]> = {
-    limit: ["The platform's limit is reached; nothing is lost. I'll continue at about ", next, '.'],
-    key: [`⚠️ My platform key was rejected; ${remedy}. I'll continue when it works again.`],
-    forbidden: ["⚠️ The platform doesn't let me see this export. I'll continue when it does."],
-    project: [`⚠️ ${projectMissingText(run)}. I'll continue when it is back.`],
-  };
-  return lines[trouble.kind];
 }
 
 /**
@@ -271,12 +259,11 @@ export function troubleLine(run: ExportRun): Part[] {
  */
 export function exportLine(run: ExportRun, thread: string | undefined, readerId?: string): Part[] {
   const progress = run.state === 'watching' ? progressParts(run).join('') : '';
-  const [word, since, format] = run.joined ? ['watched', ' since', '{time}'] : ['requested', '', '{ago}'];
-  const by = `${word} by ${nameTo(readerId, run.requester)}${since} `;
+  const by = nameTo(readerId, run.requester);
+  const [how, format] = run.joined ? [`watched by ${by} since`, '{time}'] : [`requested by ${by}`, '{ago}'];
   return [
-    ...stateParts(shownStateOf(run)),
-    ` · ${site(run)}${fact(onlyPages(run))}${progress} · ${by}`,
-    { time: run.attemptAtMs, format },
+    ...stateParts(stateOf(run)),
+    ...timeParts(` · ${site(run)}${fact(onlyPages(run))}${progress} · ${how}`, run.attemptAtMs, format),
     ...openThreadLink(thread),
   ];
 }
@@ -339,7 +326,7 @@ export const earlierAttemptMessage = message([
 
 /** Answers a late click, or [Refresh] right after a poll or at the rate limit. */
 export function unchangedProgressMessage(run: ExportRun): Message {
-  const word = wordInSentence(shownStateOf(run));
+  const word = wordInSentence(stateOf(run));
   if (run.state === 'ended') return message([`Nothing new: ${word}. See the latest message in the thread.`]);
   if (run.state === 'unknown') return message([`Still ${word}: it's unclear whether it started.`]);
   const trouble = troubleLine(run);

@@ -32,9 +32,8 @@ import {
   percentOf,
   progressMessage,
   runButtonOf,
-  runButtonValue,
-  shownStateOf,
   site,
+  stateOf,
   tookText,
   troubleLine,
 } from './progress-view.ts';
@@ -174,7 +173,7 @@ type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
 function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
   const ended = (lines: Line[], button: ButtonParts | false, small?: string) =>
     layout({
-      icon: shownStateOf(run).icon,
+      icon: stateOf(run).icon,
       mention: peopleOf(run),
       lines,
       small: [small],
@@ -306,7 +305,7 @@ function linkMessage(run: ExportRun, done: DoneEnding, sentence: string, mention
           lines: [sentence],
           small: [linkValidityParts(done)],
           buttons: [downloadButton(exportActions.download, done), settings],
-          menu: { entries: [newLink], value: runButtonValue(run) },
+          menu: { entries: [newLink], value: newLink.value },
         }),
   });
 }
