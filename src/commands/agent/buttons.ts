@@ -14,7 +14,7 @@ import { message } from '../../slack/blocks.ts';
 import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
 import { handledMessage } from '../intake.ts';
 import { defineButton } from '../registry.ts';
-import { auditThread, clickThread, followJob } from './follow.ts';
+import { appendToThread, followJob, newClick } from './follow.ts';
 
 type Action = ThreadClick['action'];
 
@@ -22,26 +22,22 @@ type Action = ThreadClick['action'];
 const authorActions: ReadonlySet<Action> = new Set(['send', 'notForAgent', 'always']);
 
 /** The buttons of a followed thread. Its job handles the clicks; this code only answers clicks that change nothing. */
-export const threadButtons = threadClicks.map((action) =>
+const threadButtons = threadClicks.map((action) =>
   defineButton({
     action: agentActions[action],
     may: 'agent',
     value: threadButton,
     settles: authorActions.has(action) ? 'replace' : action === 'stop' ? 'remove' : undefined,
-    async run({ run, about, attempt }, caller, tools): Promise<EphemeralMessage | undefined> {
-      const thread = await tools.intake.loadVisible(run, threadKind, caller, notFound);
-      const { id, name } = caller.user;
-      const click: ThreadClick = {
-        ...{ kind: 'clicked', action, by: { id, name }, about, attempt, atMs: tools.now() },
-      };
-      if (thread.state === 'ended') return threadEnded;
-      const author = thread.instructions.find((one) => about.includes(one.id))?.by;
-      if (authorActions.has(action) && author !== undefined && author.id !== id)
-        return message([[`Only ${personName(author.name)} can answer this: it's about their message.`]]);
+    async run({ run, ...about }, caller, tools): Promise<EphemeralMessage | undefined> {
+      const thread = await tools.intake.loadVisible(run, threadKind, caller, notFollowed);
+      if (thread.state === 'ended') return notFollowed;
+      const click = newClick(action, caller, tools, about);
+      const author = thread.instructions.find(({ id }) => click.about.includes(id))?.by;
+      if (authorActions.has(action) && author !== undefined && author.id !== caller.user.id)
+        return message([`Only ${personName(author.name)} can answer this: it's about their message.`]);
       // The reducer ignores a click if an earlier click has answered.
       if (applyClick(thread, click) === thread) return handledByMessage(thread, click);
-      if (!(await clickThread(thread, click, caller, tools))) return notFound;
-      await auditThread(thread, 'accepted', tools);
+      await appendToThread(thread, click, caller, tools);
       return confirmationMessage(thread, click);
     },
   }),
@@ -65,9 +61,9 @@ function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): Ep
         : replaceOriginal('It goes to the agent, and so do your later replies here.');
     case 'onlyMentioned':
     case 'allReplies':
-      return message([[modeText(MODE_BY_ACTION[action])]]);
+      return message([modeText(MODE_BY_ACTION[action])]);
     case 'checkJob':
-      return message([['Checking now.']]);
+      return message(['Checking now.']);
     default:
       return undefined;
   }
@@ -84,25 +80,23 @@ function handledByMessage(
   return handledMessage({ ...answer.by, did }, by.id);
 }
 
-const notFound = message([['I no longer follow this thread.']]);
-
-const threadEnded = message([['This thread no longer follows a job, so nothing was done.']]);
+const notFollowed = message(['This thread no longer follows a job, so nothing was done.']);
 
 /** [Follow again] on the card of a thread that no longer follows a job: earlier replies there are no instructions. */
-export const followAgainButton = defineButton({
+const followAgainButton = defineButton({
   action: agentActions.followAgain,
   may: 'agent',
   value: threadButton,
   async run({ run }, caller, tools): Promise<EphemeralMessage | undefined> {
-    const thread = await tools.intake.loadVisible(run, threadKind, caller, notFound);
+    const thread = await tools.intake.loadVisible(run, threadKind, caller, notFollowed);
     const { agentJobId: jobId, project, place } = thread;
-    if (jobId === undefined || place === undefined) return notFound;
+    if (jobId === undefined || place === undefined) return notFollowed;
     return followJob({ jobId, text: '', project, under: { rootTs: place.rootTs } }, caller, tools);
   },
 });
 
 /** [Try again] in the private answer that the platform cannot create jobs: repeats the request with the same text. */
-export const tryAgainButton = defineButton({
+const tryAgainButton = defineButton({
   action: agentActions.tryAgain,
   may: 'agent',
   value: threadButton,
@@ -114,16 +108,16 @@ export const tryAgainButton = defineButton({
     if (text === '') return nothingToRepeat;
     const { channel, rootTs, ts } = asked;
     const isThere = rootTs !== undefined && channel === caller.channel.id;
-    const under = isThere ? { rootTs, ...(ts !== undefined && { ts }) } : undefined;
+    const under = isThere ? { rootTs, ts } : undefined;
     // A second click creates no second job.
     return followJob({ text, project, under }, { ...caller, requestId: `again ${id}` }, tools);
   },
 });
 
-const nothingToRepeat = message([['I no longer remember this instruction. Type it once more.']]);
+const nothingToRepeat = message(['I no longer remember this instruction. Type it once more.']);
 
 /** [Start a new job] under a mention: creates a job from its text, which the mention's thread follows. */
-export const startNewButton = defineButton({
+const startNewButton = defineButton({
   action: agentActions.startNew,
   may: 'agent',
   value: mentionButton,
@@ -135,13 +129,13 @@ export const startNewButton = defineButton({
     const under = { rootTs: reply.threadTs ?? reply.ts, ts: reply.ts };
     const request = { text: offer, project: undefined, under, reply };
     // A second click creates no second job.
-    const refusal = await followJob(request, { ...caller, requestId: `new ${id}` }, tools);
-    return (
-      refusal ?? replaceOriginal(`A new job starts in this thread.${reply.files ? ` ${LEFT_OUT_TEXT}` : ''}`)
-    );
+    await followJob(request, { ...caller, requestId: `new ${id}` }, tools);
+    return replaceOriginal(`A new job starts in this thread.${reply.files ? ` ${LEFT_OUT_TEXT}` : ''}`);
   },
 });
 
 const mentionNotFound = message([
-  ['I no longer remember this message. Mention me again with your instruction.'],
+  'I no longer remember this message. Mention me again with your instruction.',
 ]);
+
+export const agentButtons = [...threadButtons, followAgainButton, startNewButton, tryAgainButton];

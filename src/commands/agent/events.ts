@@ -10,6 +10,7 @@ import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { type Reply, readReply } from '../../slack/reply.ts';
 import { idOf } from '../../store/keys.ts';
 import type { Acceptance, Quota, RunBase } from '../../store/runs.ts';
+import { UserFacingError } from '../intake.ts';
 import type { EventListener, EventTools } from '../registry.ts';
 import { resolveAgentProject } from './follow.ts';
 
@@ -44,8 +45,13 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
   const { threadTs } = reply;
   const parsed = readAddressedText(reply, identity.botUserId);
   const isFollow = reply.kind === 'reply' && parsed?.kind === 'follow';
-  const problem = isFollow ? await startFollowing(reply, parsed, tools) : undefined;
-  if (problem === 'started') return;
+  let problem: Message | undefined;
+  try {
+    if (isFollow && (await startFollowing(reply, parsed, tools))) return;
+  } catch (error) {
+    if (!(error instanceof UserFacingError)) throw error;
+    problem = error.reply;
+  }
   // Also in a followed thread: the platform exports a site, its agent does not.
   const namesSite = parsed?.kind === 'export' && parsed.site !== undefined && parsed.typed === undefined;
   const isAppended = threadTs !== undefined && !namesSite;
@@ -73,24 +79,23 @@ async function appendToFollowedThread(
 }
 
 /**
- * Makes the thread of a message follow a job. Returns the problem if that is not possible. Returns undefined if the
- * thread begins to follow it, or follows a job already. Repeats of the message have no further effect.
+ * Makes the thread of a message follow a job. Returns whether it does, or did for a repeat of the message; false if the
+ * thread follows a job already. Rejects with `UserFacingError` if it cannot.
  */
 async function startFollowing(
   { channel, ts, threadTs, user, external }: NewReply,
   { jobId, project: named }: { jobId: string; project?: string | undefined },
   tools: EventTools,
-): Promise<'started' | Message | undefined> {
+): Promise<boolean> {
   const project = resolveAgentProject(tools.projects, { named, channel }, jobId, '@Docket');
-  if ('problem' in project) return project.problem;
   const { teamId } = tools.identity;
   const place = { teamId, channel, rootTs: threadTs ?? ts };
-  if (threadTs !== undefined && (await tools.threads.isClosed(place))) return undefined;
+  if (threadTs !== undefined && (await tools.threads.isClosed(place))) return false;
   const thread = newThread(
     {
       id: idOf('agent-thread', teamId, channel, ts),
       teamId,
-      project: project.name,
+      project,
       agentJobId: jobId,
       owner: { id: user, name: user },
       checked: false,
@@ -102,8 +107,8 @@ async function startFollowing(
   );
   const [quota] = threadQuotas(thread, tools.limits);
   const accepted = await accept(thread, tools, [quota]);
-  if (accepted === 'full') return tooManyThreadsMessage(quota.max);
-  return accepted === 'claimed' ? undefined : 'started';
+  if (accepted === 'full') throw new UserFacingError(tooManyThreadsMessage(quota.max));
+  return accepted !== 'claimed';
 }
 
 async function accept(

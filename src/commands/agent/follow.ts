@@ -1,4 +1,4 @@
-import { noProjectIdMessage, tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
+import { tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
 import {
   type DigestOrigin,
   type ListedThread,
@@ -16,7 +16,7 @@ import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs
 import { filterVisible } from '../../jobs/visibility.ts';
 import { chooseProjectMessage, unknownProjectText } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
-import { type Message, message } from '../../slack/blocks.ts';
+import { type Line, message } from '../../slack/blocks.ts';
 import { cut, singleLine, tsToMs } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
@@ -28,30 +28,28 @@ interface FollowRequest {
   /** As it was typed. */
   project: string | undefined;
   /** The existing thread, and the message that requested it. Without it the card becomes the thread. */
-  under?: { rootTs: string; ts?: string } | undefined;
+  under?: { rootTs: string; ts?: string | undefined } | undefined;
   /** The instruction is the message at `under.ts`. */
   reply?: { ts: string; files: boolean };
   origin?: DigestOrigin;
 }
 
 /**
- * Starts a thread that follows a job. Returns a message if that is not possible. If it was requested under a digest, a
- * thread that is one too many ends at once, and says so there.
+ * Starts a thread that follows a job; its card is the answer. Rejects with `UserFacingError` if that is not possible. If
+ * it was requested under a digest, a thread that is one too many ends at once, and says so there.
  */
 export async function followJob(
-  { jobId, text, project: named, under, reply, origin }: FollowRequest,
+  { jobId, text, project, under, reply, origin }: FollowRequest,
   caller: Caller,
   tools: CommandTools,
-): Promise<Message | undefined> {
-  const project = resolveAgentProject(tools.projects, { named, channel: caller.channel.id }, jobId);
-  if ('problem' in project) return project.problem;
+): Promise<undefined> {
   const { teamId, channel } = caller;
   const instruction = newInstructionOf(caller, text, tools);
   const thread = newThread(
     {
       id: requestRunId(caller),
       teamId,
-      project: project.name,
+      project: resolveAgentProject(tools.projects, { named: project, channel: channel.id }, jobId),
       agentJobId: jobId,
       owner: instruction.by,
       asked: { ...conversationOf(channel), ...under },
@@ -65,12 +63,12 @@ export async function followJob(
     tools.now(),
   );
   const quotas = threadQuotas(thread, tools.limits);
-  const acceptance = await tools.intake.start(thread, caller, quotas);
-  if (acceptance.kind === 'claimed') return followsAlready;
-  if (acceptance.kind !== 'full') return undefined;
+  const { kind } = await tools.intake.start(thread, caller, quotas);
+  if (kind === 'claimed') throw new UserFacingError(followsAlready);
+  if (kind !== 'full') return;
   await auditThread(thread, 'refused: too many threads', tools);
   if (origin) await tools.intake.start(endThread(thread, { why: 'tooManyThreads' }), caller);
-  return tooManyThreadsMessage(quotas[0].max);
+  throw new UserFacingError(tooManyThreadsMessage(quotas[0].max));
 }
 
 const newInstructionOf = ({ teamId, requestId, user }: Caller, text: string, { now }: CommandTools) => ({
@@ -81,10 +79,10 @@ const newInstructionOf = ({ teamId, requestId, user }: Caller, text: string, { n
 });
 
 const followsAlready = message([
-  ['This thread already follows a job, so nothing was sent: reply in it to instruct the agent.'],
+  'This thread already follows a job, so nothing was sent: reply in it to instruct the agent.',
 ]);
 
-const notFollowed = message([['That job is no longer followed, so nothing was sent.']]);
+const notFollowed = message(['That job is no longer followed, so nothing was sent.']);
 
 /** Returns the thread that a modal names. Rejects with `UserFacingError`. */
 export async function loadFollowed(
@@ -100,72 +98,96 @@ export async function loadFollowed(
 }
 
 /** Sends an instruction to the job of a thread. Rejects with `UserFacingError`. */
-export async function instructThread(
+export const instructThread = (
   thread: ThreadRun,
   text: string,
   origin: DigestOrigin | undefined,
   caller: Caller,
   tools: CommandTools,
+): Promise<void> =>
+  appendToThread(
+    thread,
+    { kind: 'instruct', ...newInstructionOf(caller, text, tools), origin },
+    caller,
+    tools,
+  );
+
+export const newClick = (
+  action: ThreadClick['action'],
+  { user: { id, name } }: Caller,
+  { now }: CommandTools,
+  { about, attempt }: Pick<ThreadClick, 'about' | 'attempt'> = { about: [], attempt: 1 },
+): ThreadClick => ({ kind: 'clicked', action, by: { id, name }, about, attempt, atMs: now() });
+
+/** Hands an event of a request to the job of a thread. Rejects with `UserFacingError`. */
+export async function appendToThread(
+  thread: ThreadRun,
+  event: ThreadEvent,
+  caller: Caller,
+  tools: CommandTools,
+  result = 'accepted',
 ): Promise<void> {
-  const event: ThreadEvent = { kind: 'instruct', ...newInstructionOf(caller, text, tools), origin };
-  const entry = { event, dedupeKey: `instruct ${event.id}` };
+  const entry = { event, dedupeKey: `${event.kind} ${caller.requestId}` };
   const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
   if (outcome === 'gone') throw new UserFacingError(notFollowed);
-  await auditThread(thread, 'accepted', tools);
+  await auditThread(thread, result, tools);
 }
 
-/** Hands a click to the job of a thread. Returns whether the thread is still there. */
-export async function clickThread(
-  thread: ThreadRun,
-  event: ThreadClick,
-  caller: Caller,
-  { intake }: CommandTools,
-): Promise<boolean> {
-  const entry = { event, dedupeKey: `click ${event.action} ${caller.requestId}` };
-  return (await intake.appendToInbox(thread.job, thread.id, entry, caller)) !== 'gone';
-}
-
-export const auditThread = ({ agentJobId: job }: ThreadRun, result: string, { audit }: CommandTools) =>
+const auditThread = ({ agentJobId: job }: ThreadRun, result: string, { audit }: CommandTools) =>
   audit({ subject: job ?? 'new job', job, result });
 
-/** Returns a message if no project has an agent; else undefined. */
-export const noAgentMessage = (projects: readonly Project[]): Message | undefined =>
-  projectsWithId(projects).length > 0 ? undefined : noProjectIdMessage(projects[0]?.name ?? 'default');
+/** Returns the projects that have an agent. Throws `UserFacingError` if there is none. */
+export function agentProjects(projects: readonly Project[]): Project[] {
+  const found = projectsWithId(projects);
+  if (found.length === 0) throw withoutAgent(projects[0]?.name ?? 'default');
+  return found;
+}
 
-/** The project of a new job if only one has an agent, so that the modal had no field for it. */
-export function soleAgent(projects: readonly Project[]): string | undefined {
-  const [only, ...others] = projectsWithId(projects);
-  return others.length === 0 ? only?.name : undefined;
+/** Without a file of projects, the only project is called `default`. */
+function withoutAgent(name: string): UserFacingError {
+  const nothing = 'so nothing was sent. The people who run Docket need to';
+  const line: Line =
+    name === 'default'
+      ? [`I don't know the project's id, ${nothing} set `, { code: 'DOCS_PROJECT_ID' }, '.']
+      : [
+          `Project ${name} has no id, ${nothing} add its `,
+          { code: 'projectId' },
+          " to Docket's file of projects.",
+        ];
+  return new UserFacingError(message([line]));
 }
 
 /**
- * Returns the project of a job that is followed or started here, or why there is none. Only a project with an id has an
- * agent. `by` is the start of the text that would name the project.
+ * Returns the name of the project of a job that is followed or started here. Throws `UserFacingError` if there is none.
+ * Only a project with an id has an agent. `by` is the start of the text that would name the project.
  */
 export function resolveAgentProject(
   projects: readonly Project[],
   request: { named?: string | undefined; channel: string },
   jobId?: string,
   by = '/docs-agent',
-): { name: string } | { problem: Message } {
+): string {
   const resolved = resolveProject(projects, request);
   if (resolved.kind === 'project') {
     const { name, projectId } = resolved.project;
-    return projectId === undefined ? { problem: noProjectIdMessage(name) } : { name };
+    if (projectId === undefined) throw withoutAgent(name);
+    return name;
   }
-  if (resolved.kind === 'ask') {
-    const names = resolved.among.map(({ name }) => name);
-    const command = jobId === undefined ? `${by} new …` : `${by} follow ${cut(singleLine(jobId), 200)}`;
-    const question = `Which project is it ${jobId === undefined ? 'for' : 'in'}`;
-    return { problem: chooseProjectMessage(question, names, command, 'Nothing was sent.') };
-  }
-  return { problem: message([[unknownProjectText(request.named ?? '', resolved.known)]]) };
+  if (resolved.kind !== 'ask')
+    throw new UserFacingError(message([unknownProjectText(request.named ?? '', resolved.known)]));
+  const names = resolved.among.map(({ name }) => name);
+  const [question, command] =
+    jobId === undefined ? ['for', 'new …'] : ['in', `follow ${cut(singleLine(jobId), 200)}`];
+  const outcome = 'Nothing was sent.';
+  throw new UserFacingError(
+    chooseProjectMessage(`Which project is it ${question}`, names, `${by} ${command}`, outcome),
+  );
 }
 
 /** Returns the matching threads that follow a job and are visible to this person, latest first. */
 async function visibleThreads(
   caller: Caller,
-  { intake, isPublic }: Pick<CommandTools, 'intake' | 'isPublic'>,
+  { intake, isPublic }: CommandTools,
   matches: (thread: ListedThread) => boolean,
 ): Promise<ListedThread[]> {
   const entries = await intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId));
@@ -178,7 +200,7 @@ async function visibleThreads(
 /** Returns the records of at most `max` such threads. `rest` counts the others. Rejects with `UserFacingError`. */
 export async function findThreads(
   caller: Caller,
-  tools: Pick<CommandTools, 'intake' | 'isPublic'>,
+  tools: CommandTools,
   max: number,
   matches: (thread: ListedThread) => boolean = () => true,
 ): Promise<{ threads: ThreadRun[]; rest: number }> {

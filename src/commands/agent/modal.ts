@@ -1,83 +1,81 @@
 import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
 import { agentActions } from '../../jobs/agent/thread/buttons.ts';
+import { closedThreadMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
 import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
-import { type ThreadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
-import { stateOf } from '../../jobs/agent/thread/view.ts';
+import { acceptsInstructions, type ThreadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
+import { stateOf, threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { isTalk, parseThreadText } from '../../jobs/agent/thread-text.ts';
 import { readJobField } from '../../jobs/typed-job.ts';
 import { personName } from '../../jobs/wording-view.ts';
-import { type Project, projectsWithId } from '../../projects.ts';
-import { type Message, message, type Part } from '../../slack/blocks.ts';
+import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
+import { parseJson } from '../../runtime/json.ts';
+import { withTimeout } from '../../runtime/with-timeout.ts';
+import { message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { cleanText } from '../../slack/markdown/inline.ts';
+import { cleanText, noNames } from '../../slack/markdown/inline.ts';
+import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { type Choice, choiceField, formView, textField } from '../../slack/modals.ts';
 import { cutShown, lengthOf } from '../../slack/text.ts';
 import { isBlankId } from '../command.ts';
-import type { Caller, CommandTools } from '../intake.ts';
-import { defineButton, type Modal } from '../registry.ts';
-import { findAgentJob, followJob, noAgentMessage, resolveAgentProject, soleAgent } from './follow.ts';
+import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
+import { defineButton, type MessageShortcut, type Modal, type ShortcutMessage } from '../registry.ts';
+import {
+  agentProjects,
+  findAgentJob,
+  findThreads,
+  followJob,
+  instructThread,
+  loadFollowed,
+} from './follow.ts';
 
 const INSTRUCT_CALLBACK = 'agent.start';
+const SEND_CALLBACK = 'agent.send_message.text';
 
-/** Opens the modal for the caller. Returns a message if no project has an agent; rejects with `UserFacingError`. */
-export async function openInstructModal(caller: Caller, tools: CommandTools): Promise<Message | undefined> {
-  const { projects } = tools;
-  const missing = noAgentMessage(projects);
-  if (missing !== undefined) return missing;
-  const here = resolveAgentProject(projects, { channel: caller.channel.id });
-  const project = 'name' in here ? here.name : undefined;
-  await tools.openModal(caller, instructView({ projects: projectsWithId(projects), project }, caller));
-  return undefined;
+/** The value for a new job; no run has this id. */
+export const NEW_JOB = 'new';
+
+/** The target of a modal, unless it is chosen in it; and the message that it sends, if any. */
+const modalAbout = z.object({
+  to: z.string().optional(),
+  under: z.object({ rootTs: z.string(), ts: z.string() }).optional(),
+});
+const aboutText = (about: z.infer<typeof modalAbout>) => JSON.stringify(about);
+
+/** Opens the modal for the caller. Rejects with `UserFacingError`, also if no project has an agent. */
+export async function openInstructModal(caller: Caller, tools: CommandTools): Promise<undefined> {
+  const projects = agentProjects(tools.projects);
+  const view = instructView({ projects, project: projectHere(caller, tools) }, caller);
+  await tools.openModal(caller, view, aboutText({ to: NEW_JOB }));
 }
+
+const projectHere = ({ channel }: Caller, { projects }: CommandTools): string | undefined => {
+  const here = resolveProject(projects, { channel: channel.id });
+  return here.kind === 'project' ? here.project.name : undefined;
+};
 
 /** [Instruct the agent], under help. */
 export const instructButton = defineButton({
   action: agentActions.instruct,
   may: 'agent',
   value: z.object({ v: z.literal(1) }),
-  async run(_value, caller, tools) {
-    return openInstructModal(caller, tools);
-  },
+  run: (_value, caller, tools) => openInstructModal(caller, tools),
 });
-
-export const instructModal: Modal = {
-  callbackId: INSTRUCT_CALLBACK,
-  may: 'agent',
-
-  async submit(values, caller, tools) {
-    const text = cleanInstruction(values.text ?? '');
-    const project = values.project ?? soleAgent(tools.projects);
-    const read = isBlankId(values.job)
-      ? { job: undefined }
-      : await readJobField(values.job, (typed) => findAgentJob(typed, project, caller, tools));
-    const problems = {
-      ...('problem' in read && { job: read.problem }),
-      // A job can be followed without an instruction.
-      ...((isBlankId(values.job) || text !== '') && textProblem(text, tools)),
-    };
-    if ('problem' in read || Object.keys(problems).length > 0) return { kind: 'problems', problems };
-    const refusal = await followJob({ jobId: read.job?.id, text, project }, caller, tools);
-    return refusal === undefined ? { kind: 'closed' } : { kind: 'message', message: refusal };
-  },
-};
-
-function textProblem(text: string, { limits }: CommandTools): Record<string, string> {
-  if (text === '') return { text: 'Write what the agent should do, or paste a job ID below.' };
-  const problem = instructionProblem(text, undefined, limits);
-  return problem === undefined ? {} : { text: problem };
-}
 
 /** Asks for a new job's instruction, or for the id of a job to follow. `project` is preselected. */
 export function instructView(
   { projects, project }: { projects: readonly Project[]; project: string | undefined },
-  { channel }: Pick<Caller, 'channel'>,
+  { channel: { id } }: Pick<Caller, 'channel'>,
 ): ModalView {
+  const replies = '; replies there instruct the agent.';
+  const intro: Part[] = id.startsWith('C')
+    ? ['The job gets a thread in ', { channel: id }, replies]
+    : [`The job gets a thread${replies}`];
   return formView({
     title: 'Instruct the docs agent',
     submit: 'Start',
     callback: INSTRUCT_CALLBACK,
-    intro: message([placeParts(channel.id)]),
+    intro: message([intro]),
     fields: [
       textField({
         block: 'text',
@@ -97,32 +95,164 @@ export function instructView(
   });
 }
 
-const placeParts = (channelId: string): Part[] =>
-  channelId.startsWith('C')
-    ? ['The job gets a thread in ', { channel: channelId }, '; replies there instruct the agent.']
-    : ['The job gets a thread; replies there instruct the agent.'];
+/** Maximum delay of a modal by look-ups of names, since its trigger expires soon; then it shows "@someone". */
+const NAMES_TIMEOUT_MS = 300;
 
-// Shared with the other modals for instructions to the agent.
+/** "Send to the docs agent" in the menu of any message. */
+export const sendShortcut: MessageShortcut = {
+  callbackId: 'agent.send_message',
+  may: 'agent',
 
-/** The value for a new job; no run has this id. */
-export const NEW_JOB = 'new';
+  async run(chosen, caller, tools) {
+    const { ts, threadTs: rootTs = ts } = chosen;
+    const { teamId, channel } = caller;
+    const isHere = ({ place }: ThreadRun) => place?.channel === channel.id && place.rootTs === rootTs;
+    const [{ threads: known }, isClosed, text] = await Promise.all([
+      findThreads(caller, tools, SLACK_LIMITS.selectOptions),
+      tools.intake.read(caller, ({ threads }) => threads.isClosed({ teamId, channel: channel.id, rootTs })),
+      textOf(chosen, tools),
+    ]);
+    const threads = known.filter(acceptsInstructions);
+    // A thread follows one job at a time.
+    const projects = isClosed || known.some(isHere) ? [] : projectsWithId(tools.projects);
+    const targets = { threads, here: threads.find(isHere), projects, project: projectHere(caller, tools) };
+    const [first, ...others] = targetChoices(targets);
+    if (first === undefined) {
+      if (isClosed) return closedThreadMessage;
+      agentProjects(tools.projects);
+      return noneFollowed;
+    }
+    const about = { under: { ts, rootTs }, ...(others.length === 0 && { to: first.value }) };
+    await tools.openModal(caller, sendModalView({ ...targets, text }), aboutText(about));
+    return undefined;
+  },
+};
 
-/** Returns the options for threads: each is named by its job, and by its owner as well if names are equal. */
-export function threadChoices(threads: readonly ThreadRun[]): Choice[] {
-  const labels = threads.map(labelOf);
-  return threads.map((thread, index) => {
-    const label = labels[index] ?? '';
-    const isOnly = labels.indexOf(label) === labels.lastIndexOf(label);
-    return { label: isOnly ? label : withOwner(label, thread), value: thread.id };
+async function textOf({ content }: ShortcutMessage, { names, botUserId }: CommandTools): Promise<string> {
+  const known = await withTimeout(NAMES_TIMEOUT_MS, names(findMentions(content))).catch(() => noNames);
+  return messageToMarkdown(content, known, { withoutMention: botUserId }).trim();
+}
+
+const noneFollowed = message([
+  'No followed job that you can see here takes instructions, so there is nowhere to send this. Follow one with ',
+  [{ code: '/docs-agent follow <job id>' }],
+]);
+
+/** Possible targets of a message. */
+interface SendTargets {
+  /** Threads that follow a job and take instructions; `here` is that of the message. */
+  threads: readonly ThreadRun[];
+  here: ThreadRun | undefined;
+  /** Possible projects of a new job in the message's thread; `project` is preselected. */
+  projects: readonly Project[];
+  project: string | undefined;
+}
+
+const targetChoices = ({ threads, here, projects }: SendTargets): Choice[] =>
+  [
+    ...(projects.length > 0 ? [{ label: 'A new job, in this thread', value: NEW_JOB }] : []),
+    ...threadChoices([...(here ? [here] : []), ...threads.filter((thread) => thread !== here)]),
+  ].slice(0, SLACK_LIMITS.selectOptions);
+
+/** Asks for the target job, if there are several, and lets the person edit the text. */
+export function sendModalView({ text, ...targets }: SendTargets & { text: string }): ModalView {
+  const { here, projects, project } = targets;
+  const choices = targetChoices(targets);
+  const [sole, ...others] = choices;
+  const isSole = others.length === 0;
+  const initial = here?.id ?? NEW_JOB;
+  const fitting = cutShown(text, SLACK_LIMITS.inputInitialValue);
+  return formView({
+    title: 'Send to the docs agent',
+    submit: 'Send',
+    callback: SEND_CALLBACK,
+    ...(isSole && sole && { intro: message([soleTarget(sole)]) }),
+    fields: [
+      ...(isSole ? [] : [choiceField({ block: 'thread', label: 'Job', choices, initial })]),
+      textField({
+        block: 'text',
+        label: 'Instruction',
+        hint:
+          fitting === text
+            ? "The agent gets this text, and the job's thread shows its first words. Files, previews of private messages and the rest of the conversation are not sent."
+            : 'The message is too long for this form, so its end is missing here.',
+        multiline: true,
+        initial: cleanInstruction(fitting) || undefined,
+      }),
+      ...projectFields(projects, project, isSole ? {} : { hint: 'Only for a new job.', optional: true }),
+    ],
   });
 }
 
-const labelOf = (thread: ThreadRun) =>
-  cutShown(`${jobName(thread)} · ${stateOf(thread).label}`, SLACK_LIMITS.optionText);
+const soleTarget = ({ label, value }: Choice): Part[] =>
+  value === NEW_JOB
+    ? ["This starts a new job, shown in this message's thread."]
+    : ['It goes to ', { bold: label }, '.'];
 
-function withOwner(label: string, { owner }: ThreadRun): string {
-  const whose = cutShown(` · ${personName(owner.name)}`, 25);
-  return `${cutShown(label, SLACK_LIMITS.optionText - whose.length)}${whose}`;
+/** Both modals: the text goes to a followed thread, or to a new thread with the named job or a new one. */
+const submit: Modal['submit'] = async (values, caller, tools, details) => {
+  const { to = values.thread, under } = modalAbout.safeParse(parseJson(details.about)).data ?? {};
+  if (to === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
+  const { projects, limits } = tools;
+  const thread = to === NEW_JOB ? undefined : await loadFollowed(to, caller, tools);
+  const [sole, ...others] = projectsWithId(projects);
+  // With one agent, the modal has no field for the project.
+  const project = values.project ?? (others.length === 0 ? sole?.name : undefined);
+  const text = cleanInstruction(values.text ?? '');
+  const job = isBlankId(values.job)
+    ? undefined
+    : await readJobField(values.job, (typed) => findAgentJob(typed, project, caller, tools));
+  // A job can be followed without an instruction.
+  const textProblem = job && text === '' ? undefined : instructionProblem(text, thread, limits);
+  const needsProject =
+    !thread &&
+    !job &&
+    resolveProject(projects, { named: project, channel: caller.channel.id }).kind === 'ask';
+  const problems = {
+    ...(job && 'problem' in job && { job: job.problem }),
+    ...(textProblem && { text: textProblem }),
+    ...(needsProject && { project: 'Choose a project.' }),
+  };
+  if (Object.keys(problems).length > 0) return { kind: 'problems', problems };
+  if (thread === undefined) {
+    const jobId = job && 'job' in job ? job.job.id : undefined;
+    await followJob({ jobId, text, project, under }, caller, tools);
+    // Its card is the answer.
+    return { kind: 'closed' };
+  }
+  await instructThread(thread, text, undefined, caller, tools);
+  const link = threadPermalink(thread, tools.workspaceUrl);
+  const where: Part = link === undefined ? 'its thread' : { link, label: 'its thread' };
+  const sent = `It goes to ${jobName(thread)}; the result appears in `;
+  return { kind: 'message', message: message([[sent, where, '.']]) };
+};
+
+export const agentModals = [INSTRUCT_CALLBACK, SEND_CALLBACK].map(
+  (callbackId): Modal => ({
+    callbackId,
+    may: 'agent',
+    submit: (...request) =>
+      // A refusal closes the form, as an answer does.
+      submit(...request).catch((error: unknown) => {
+        if (error instanceof UserFacingError) return { kind: 'message', message: error.reply };
+        throw error;
+      }),
+  }),
+);
+
+// Shared with the modals of digests.
+
+/** Returns the options for threads: each is named by its job, and by its owner as well if names are equal. */
+export function threadChoices(threads: readonly ThreadRun[]): Choice[] {
+  const labels = threads.map((thread) =>
+    cutShown(`${jobName(thread)} · ${stateOf(thread).label}`, SLACK_LIMITS.optionText),
+  );
+  return threads.map(({ id, owner }, index) => {
+    const label = labels[index] ?? '';
+    const isOnly = labels.indexOf(label) === labels.lastIndexOf(label);
+    const whose = isOnly ? '' : cutShown(` · ${personName(owner.name)}`, 25);
+    return { label: `${cutShown(label, SLACK_LIMITS.optionText - whose.length)}${whose}`, value: id };
+  });
 }
 
 /** Returns the field for the project of a new job; none if there is only one project. `initial` is preselected. */
@@ -135,15 +265,7 @@ export function projectFields(
   const choices = projects
     .slice(0, SLACK_LIMITS.selectOptions)
     .map(({ name }) => ({ label: name, value: name }));
-  return [
-    choiceField({
-      block: 'project',
-      label: 'Project',
-      choices,
-      ...optional,
-      ...(initial !== undefined && { initial }),
-    }),
-  ];
+  return [choiceField({ block: 'project', label: 'Project', choices, initial, ...optional })];
 }
 
 /** Cleans an instruction both when it is shown and when it is submitted, so nothing invisible is sent. */

@@ -45,8 +45,7 @@ type AskAbout = z.infer<typeof askAbout>;
 async function loadDigest(digest: string, caller: Caller, tools: CommandTools): Promise<EditionRun> {
   const run = await tools.intake.loadVisible(digest, editionKind, caller, notKnown, notKnown);
   const { project, channel } = run;
-  const resolved = resolveAgentProject(tools.projects, { named: project, channel });
-  if ('problem' in resolved) throw new UserFacingError(resolved.problem);
+  resolveAgentProject(tools.projects, { named: project, channel });
   return run;
 }
 

@@ -1,7 +1,7 @@
 import type { InputBlock } from '@slack/types';
 import { describe, expect, test } from 'vitest';
 import { checkView } from '../../../demo/slack/block-kit/view.ts';
-import { sendModal, sendModalView } from '../../../src/commands/agent/shortcut.ts';
+import { agentModals, sendModalView } from '../../../src/commands/agent/modal.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, noDetails } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
@@ -16,8 +16,8 @@ onFreshWorlds(
 );
 
 const threads = (many: number) => Array.from({ length: many }, (_, index) => aThread({ id: `run${index}` }));
-const fieldsOf = (what: Parameters<typeof sendModalView>[0]) => {
-  const view = sendModalView(what);
+const fieldsOf = (what: Pick<Parameters<typeof sendModalView>[0], 'threads' | 'here' | 'text'>) => {
+  const view = sendModalView({ projects: [], project: undefined, ...what });
   expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
   const blocks = view.blocks.filter(({ type }) => type === 'input');
   // biome-ignore lint/suspicious/noExplicitAny: read as a test wants it
@@ -47,7 +47,7 @@ describe('the modal', () => {
 
 describe('submitted', () => {
   const submit = (entered: Record<string, string>, caller = aCaller({ requestId: 'view V1' })) =>
-    sendModal.submit(entered, caller, world.tools, noDetails);
+    agentModals[0]?.submit(entered, caller, world.tools, noDetails);
 
   test('sends what the modal shows, and nothing that nobody sees', async () => {
     const thread = await world.followed(aThread());

@@ -215,22 +215,6 @@ export function tooManyThreadsMessage(max: number): Message {
   return message([[what, ' ', { code: '/docs-agent list' }, ' shows them.']]);
 }
 
-/** Says that a project has no agent. Without a file, the only project is called `default`. */
-export const noProjectIdMessage = (name: string): Message =>
-  message([
-    name === 'default'
-      ? [
-          "I don't know the project's id, so nothing was sent. The people who run Docket need to set ",
-          { code: 'DOCS_PROJECT_ID' },
-          '.',
-        ]
-      : [
-          `Project ${name} has no id, so nothing was sent. The people who run Docket need to add its `,
-          { code: 'projectId' },
-          " to Docket's file of projects.",
-        ],
-  ]);
-
 const followHint: Part[] = ['To follow an existing job, reply ', { code: '@Docket follow <job id>' }, '.'];
 
 /** Answers a mention that is no instruction. `problem` says why the job that it asks for is not followed. */

@@ -1,6 +1,6 @@
 import { resolveAgentProject } from '../../../../src/commands/agent/follow.ts';
-import { instructView } from '../../../../src/commands/agent/modal.ts';
-import { sendModalView } from '../../../../src/commands/agent/shortcut.ts';
+import { instructView, sendModalView } from '../../../../src/commands/agent/modal.ts';
+import { UserFacingError } from '../../../../src/commands/intake.ts';
 import {
   closedThreadMessage,
   ephemeralMessage,
@@ -76,9 +76,12 @@ const says = (text: string) => {
 };
 const two = ['acme', 'beta'].map((name) => aProject({ name, projectId: `prj_${name}` }));
 const problemOf = (projects: Project[], named?: string, jobId?: string) => {
-  const resolved = resolveAgentProject(projects, { named, channel: 'C0DOCS' }, jobId, jobId && '@Docket');
-  if (!('problem' in resolved)) throw new Error('there is a project');
-  return resolved.problem;
+  try {
+    resolveAgentProject(projects, { named, channel: 'C0DOCS' }, jobId, jobId && '@Docket');
+  } catch (error) {
+    if (error instanceof UserFacingError) return error.reply;
+  }
+  throw new Error('there is a project');
 };
 const withoutId = (name: string) => [aProject({ name, projectId: undefined })];
 
@@ -112,7 +115,10 @@ const projects = two;
 const sends = (name: string, changes: Partial<Parameters<typeof sendModalView>[0]>) =>
   modal(
     `agent/modal/send, ${name}`,
-    sendModalView({ threads: [aThread()], here: undefined, text: INSTRUCTION, ...changes }),
+    sendModalView({
+      ...{ threads: [aThread()], here: undefined, projects: [], project: undefined, text: INSTRUCTION },
+      ...changes,
+    }),
   );
 const inDocs = { channel: { id: 'C0DOCS', name: 'docs' } };
 export const modals: GalleryState[] = [
@@ -123,9 +129,9 @@ export const modals: GalleryState[] = [
     instructView({ projects, project: undefined }, { channel: { id: 'D0ANA', name: 'directmessage' } }),
   ),
   sends('one job', {}),
-  sends('a new job', { threads: [], newJob: { projects: projects.slice(0, 1), project: 'acme' } }),
-  sends('a new job in one of two projects', { threads: [], newJob: { projects, project: undefined } }),
-  sends('a new job or one that is followed', { newJob: { projects, project: 'beta' } }),
+  sends('a new job', { threads: [], projects: projects.slice(0, 1), project: 'acme' }),
+  sends('a new job in one of two projects', { threads: [], projects }),
+  sends('a new job or one that is followed', { projects, project: 'beta' }),
   sends('two that look the same', { threads: [aThread(), other], here: other, text: '' }),
   sends('too long', { text: 'word '.repeat(800) }),
 ];
