@@ -81,14 +81,15 @@ function threadsWith(words: string): ThreadRun[] {
   const seen = { status: 'unknown' as const, rawStatus: words, repository: words, ref: words, atMs: NOW_MS };
   const foreign: Partial<ThreadRun> = { owner: by, seen: { ...seen, model: words }, project: words };
   const round = aRound({ last: { id: '1.2', by, excerpt: words }, authors: [by] });
-  const trouble = aTrouble({ by, excerpt: words, reason: words });
   const whys = ['unknown', 'refused', 'project'] as const;
   return [
     aThread(foreign),
     aThread({ ...foreign, seen: undefined, agentJobId: words }),
     aThread({ ...foreign, instructions: [anInstruction({ by, excerpt: words, text: words })] }),
     aThread({ ...foreign, rounds: [round] }),
-    ...whys.map((why) => aThread({ ...foreign, sendProblems: [{ ...trouble, why }] })),
+    ...whys.map((why) =>
+      aThread({ ...foreign, instructions: [aTrouble({ by, excerpt: words, reason: words, why })] }),
+    ),
   ];
 }
 

@@ -3,9 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { ZodError } from 'zod';
 import { readEnvFile } from '../config/env-file.ts';
 import { readPartialSettings, redisAddressOf } from '../config/settings.ts';
-import { withoutFinal } from '../jobs/agent/thread/compact.ts';
 import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
-import { applySendResult, updateInstruction } from '../jobs/agent/thread/transitions.ts';
+import { addProblem } from '../jobs/agent/thread/send.ts';
 import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
 import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';
 import { editionMessages } from '../jobs/digest/edition/view.ts';
@@ -135,15 +134,12 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     // The job may have been active since, in a round that the backup does not know.
     const next = (run.rounds.at(-1)?.n ?? 0) + 1;
     const ends = [...open.map(({ n }) => n), next].flatMap((n) => roundKeys(run.id, n));
-    const shown = threadMessages(withoutFinal(run)).map(({ key }) => key);
+    const shown = threadMessages(run).map(({ key }) => key);
     await search([threadCardKey(run), `${run.id}.instruction`, ...shown, ...ends], run.sinceMs);
-    const waiting = run.instructions.filter(({ state }) => state === 'waiting');
-    const asked = waiting.reduce((thread, one) => {
-      const sent = updateInstruction(thread, one.id, { state: 'sending', sentAtMs: one.atMs });
-      return applySendResult(sent, one, { kind: 'problem', problem: { why: 'unknown' } }, nowMs);
-    }, run);
+    const unsent = run.instructions.filter(({ state }) => state === 'waiting' || state === 'sending');
+    const asked = unsent.reduce((thread, one) => addProblem(thread, one, { why: 'unknown' }), run);
     if (asked !== run || inbox.length > 0) await runs.saveStep(asked, { consumed: inbox.length });
-    work.instructions += waiting.length;
+    work.instructions += unsent.length;
     work.skipped += inbox.length;
   }
 

@@ -3,7 +3,7 @@ import type { Registry } from '../commands/registry.ts';
 import { keyIdOf } from '../docs-api/client.ts';
 import { docsApiErrorKinds } from '../docs-api/errors.ts';
 import { OPERATIONS } from '../docs-api/operations.ts';
-import { followUpLimit } from '../jobs/agent/thread/transitions.ts';
+import { followUpLimit } from '../jobs/agent/thread/send.ts';
 import { analyticsBudget, analyticsLimit } from '../jobs/digest/figures/job.ts';
 import { jobs } from '../jobs/index.ts';
 import type { Limits } from '../jobs/limits.ts';

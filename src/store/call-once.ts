@@ -71,8 +71,7 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
     /**
      * Makes a call at most once per run and step, even after a crash: writes the intent before the call, and the result
      * after it. Throws `Stopping` if neither can be written. `limitMs` is the time limit of the call. `isTooLate` says
-     * whether other processes may already treat the call as lost, so that it must not be made. Sends to the agent keep
-     * their intent in the run's JSON (`agent/thread/send.ts`), in one write with the inbox.
+     * whether other processes may already treat the call as lost, so that it must not be made.
      */
     async callOnce<T>(
       run: Pick<RunBase, 'id' | 'job'>,
@@ -116,6 +115,10 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
       const json = await redis.hget(keys.run(runId), fieldOf(step));
       const call: CallRecord | undefined = json === null ? undefined : JSON.parse(json);
       return call !== undefined && 'result' in call ? call : undefined;
+    },
+    /** Deletes the result of a call that no step asks for any more. */
+    async forgetCall(runId: string, step: string): Promise<void> {
+      await redis.hdel(keys.run(runId), fieldOf(step));
     },
   };
 }

@@ -16,6 +16,6 @@ describe('a thread', () => {
       answer: { by: ana, action: 'leave' },
     });
     const need = { user: 'U0BEN', id: `send 1.2 ${trouble.attempt}` };
-    expect(reads(threadNeeds.answered(aThread({ sendProblems: [trouble] }), need))).not.toContain('secret');
+    expect(reads(threadNeeds.answered(aThread({ instructions: [trouble] }), need))).not.toContain('secret');
   });
 });

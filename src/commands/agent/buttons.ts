@@ -71,10 +71,11 @@ function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): Ep
 
 /** Answers a click that came after somebody else's. */
 function handledByMessage(
-  { sendProblems: troubles }: ThreadRun,
+  { instructions }: ThreadRun,
   { about: [id], attempt, by }: ThreadClick,
 ): EphemeralMessage | undefined {
-  const answer = troubles.find((trouble) => trouble.id === id && trouble.attempt === attempt)?.answer;
+  const { problem } = instructions.find((one) => one.id === id) ?? {};
+  const answer = problem?.attempt === attempt ? problem.answer : undefined;
   if (answer === undefined) return handledMessage(undefined, by.id);
   const did = answer.action === 'leave' ? 'chose to leave it' : 'sent it again';
   return handledMessage({ ...answer.by, did }, by.id);

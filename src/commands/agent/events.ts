@@ -98,7 +98,6 @@ async function startFollowing(
       project,
       agentJobId: jobId,
       owner: { id: user, name: user },
-      checked: false,
       // The app is a member, since it received this; the event does not say who else may read it.
       asked: { channel, joinable: true, isPublic: false, external, rootTs: place.rootTs, ts },
       mode: tools.replyMode,

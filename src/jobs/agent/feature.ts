@@ -5,7 +5,7 @@ import { hourlyLimit, statusLine } from '../wording-view.ts';
 import { threadNeeds } from './thread/ephemeral-view.ts';
 import { instructButton } from './thread/messages-view.ts';
 import { listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
-import { followUpLimit } from './thread/transitions.ts';
+import { followUpLimit } from './thread/send.ts';
 import { threadLine, threadPermalink } from './thread/view.ts';
 
 /** Maximum number of threads loaded for a person's Home, or to count work that waits for a key. */

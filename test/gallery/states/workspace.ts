@@ -96,7 +96,7 @@ const answersOf = <Run extends RunBase>(name: string, asks: RunNeeds<Run>, run: 
 const held = anInstruction({ id: '1.1', state: 'held' });
 const crowded = { hasOtherAuthors: true, answers: {} };
 const anUnclearStart = aRun({ state: 'unknown' });
-const anUnclearSend = aThread({ sendProblems: [aTrouble()] });
+const anUnclearSend = aThread({ instructions: [aTrouble()] });
 const aHeldReply = aThread({ ...crowded, instructions: [held] });
 const heldReplies = aThread({ ...crowded, instructions: [held, { ...held, id: '1.2' }] });
 const aFailedDigest = aSchedule({
@@ -126,7 +126,7 @@ const homes: GalleryState[] = [
         needs: [
           ...needsOf(exportNeeds, anUnclearStart),
           ...needsOf(threadNeeds, anUnclearSend),
-          ...needsOf(threadNeeds, aThread({ sendProblems: [aTrouble({ creates: true })] })),
+          ...needsOf(threadNeeds, aThread({ instructions: [aTrouble({ creates: true })] })),
           ...needsOf(threadNeeds, aHeldReply),
           ...needsOf(threadNeeds, heldReplies),
           ...needsOf(scheduleNeeds, aFailedDigest),
@@ -148,7 +148,7 @@ const homes: GalleryState[] = [
     aRun(),
   ]),
   ...answersOf('unclear send', threadNeeds, anUnclearSend, [
-    aThread({ sendProblems: [aTrouble({ answer: { by, action: 'sendAgain' } })] }),
+    aThread({ instructions: [aTrouble({ answer: { by, action: 'sendAgain' } })] }),
   ]),
   ...answersOf('held reply', threadNeeds, aHeldReply, [
     withHeld({ state: 'waiting' }),

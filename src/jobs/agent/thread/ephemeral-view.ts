@@ -36,6 +36,7 @@ import {
   isOver,
   isSoleAuthor,
   type SendProblem,
+  sendProblemsOf,
   type ThreadRun,
 } from './record.ts';
 import { stateOf, threadPermalink } from './view.ts';
@@ -133,7 +134,9 @@ const jobText = ({ agentJobId }: ThreadRun) =>
 export const threadNeeds: RunNeeds<ThreadRun> = {
   of(thread) {
     if (thread.state === 'ended') return [];
-    const sends = thread.sendProblems.filter(({ why, answer }) => why === 'unknown' && answer === undefined);
+    const sends = sendProblemsOf(thread).filter(
+      ({ why, answer }) => why === 'unknown' && answer === undefined,
+    );
     return [
       ...sends.map((trouble): Need => ({ user: trouble.by.id, id: sendId(trouble) })),
       ...heldFirst(thread).map(({ by, id }): Need => ({ user: by.id, id: heldId(id) })),
@@ -182,8 +185,8 @@ function settledText(one: Instruction | undefined): string {
 const sendId = ({ id, attempt }: Pick<SendProblem, 'id' | 'attempt'>) => `send ${id} ${attempt}`;
 const heldId = (id: string) => `held ${id}`;
 
-const troubleOf = ({ sendProblems: troubles }: ThreadRun, { id, user }: Need) =>
-  troubles.find((one) => sendId(one) === id && one.by.id === user);
+const troubleOf = (thread: ThreadRun, { id, user }: Need) =>
+  sendProblemsOf(thread).find((one) => sendId(one) === id && one.by.id === user);
 
 const heldInstruction = (thread: ThreadRun, { id, user }: Need) => {
   const one = findInstruction(thread, id.slice(heldId('').length));

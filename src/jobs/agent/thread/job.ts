@@ -1,4 +1,3 @@
-import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { Message } from '../../../slack/blocks.ts';
 import { NamesUnknown } from '../../../slack/lookups.ts';
 import { noNames } from '../../../slack/markdown/inline.ts';
@@ -9,42 +8,25 @@ import { threadClaim } from '../../../store/threads.ts';
 import { loadCardState, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../../job.ts';
-import {
-  failureOfPoll,
-  lookUpJob,
-  lookupRetryMs,
-  nextFailure,
-  nextPollMs,
-  type PollFailure,
-  pollInMs,
-  pollRateLimit,
-} from '../../polling.ts';
+import { lookupRetryMs } from '../../polling.ts';
 import { noPlaceMessage } from '../../wording-view.ts';
-import { compact, withoutFinal } from './compact.ts';
 import { takenMessage, threadNeeds, tooManyThreadsMessage, unknownJobMessage } from './ephemeral-view.ts';
 import { troubleMessage } from './messages-view.ts';
-import { auditChanges, auditThread, saveChanges, showRest } from './publish.ts';
+import { lookUpNamedJob, pollWhenDue } from './poll.ts';
+import { auditThread, saveChanges, showRest } from './publish.ts';
 import {
   isJobRefused,
   newInstruction,
   nextWaitingOf,
-  openRoundOf,
+  sendProblemsOf,
   type ThreadEvent,
   type ThreadRun,
   threadEvent,
   threadRun,
 } from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';
-import { checkOpenSend, nextSendAtMs, nextSendable, send } from './send.ts';
-import {
-  addEphemeral,
-  addInstruction,
-  applyPoll,
-  dropAuthor,
-  endIfNotCreated,
-  endThread,
-  stopPolls,
-} from './transitions.ts';
+import { beginSend, endIfNotCreated, finishSend, nextSendAtMs, nextSendable } from './send.ts';
+import { addEphemeral, addInstruction, dropAuthor, endThread } from './transitions.ts';
 import { cardKey, threadMessages } from './view.ts';
 
 /** Steps mostly wait for the platform, and a step that hangs must not delay other threads. */
@@ -57,7 +39,7 @@ export const threadJob = defineRunJob<ThreadRun>({
   concurrency: CONCURRENCY,
   schema: threadRun,
   needs: threadNeeds.of,
-  messages: (run, { workspaceUrl }) => threadMessages(withoutFinal(run), workspaceUrl()),
+  messages: (run, { workspaceUrl }) => threadMessages(run, workspaceUrl()),
   step(loaded, context) {
     switch (loaded.run.state) {
       case 'accepted':
@@ -76,38 +58,28 @@ export const threadJob = defineRunJob<ThreadRun>({
   },
 });
 
-/** Checks the owner's permission, unless it was checked when the request arrived. */
+/** Looks up the job, and checks the owner's permission unless it was checked when the request arrived. */
 async function authorize(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun>> {
-  const { now, policy } = context;
-  if (run.checked) {
-    const answer = await lookUpNamedJob(run, context);
-    if (typeof answer === 'number') return wait(answer);
-    if (answer === 'unknown') return save(endThread(run, { why: 'unknownJob' }));
-    await auditThread(run, 'accepted', context);
-    return save({ ...run, state: 'postingCard', sinceMs: now() });
+  const { external, isPublic: isKnownPublic, channel } = run.asked;
+  let next = run;
+  if (external !== undefined) {
+    const verdict = await context.policy.check(run.owner.id, 'agent', { external });
+    if (verdict.kind === 'unknown') return wait(lookupRetryMs(context));
+    const { id, name } = verdict.person;
+    const owner = { id, name };
+    if (verdict.kind === 'refused') {
+      await auditThread({ ...run, owner }, 'refused: not permitted', context);
+      const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about: verdict.ask };
+      return save(addEphemeral(endThread({ ...run, owner }, { why: 'refused' }), ephemeral));
+    }
+    const isPublic = isKnownPublic || (await context.isPublic(channel));
+    next = { ...run, owner, asked: { ...run.asked, isPublic } };
   }
-  const external = run.asked.external === true;
-  const verdict = await policy.check(run.owner.id, 'agent', { external });
-  if (verdict.kind === 'unknown') return wait(lookupRetryMs(context));
-  const { id, name } = verdict.person;
-  const known = { ...run, checked: true, owner: { id, name } };
-  if (verdict.kind === 'allowed') {
-    const isPublic = run.asked.isPublic || (await context.isPublic(run.asked.channel));
-    return save({ ...known, asked: { ...run.asked, isPublic } });
-  }
-  await auditThread(run, 'refused: not permitted', context);
-  const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about: verdict.ask };
-  return save({ ...endThread(known, { why: 'refused' }), ephemerals: [...run.ephemerals, ephemeral] });
-}
-
-/** Looks up the job that a person named; a job that Docket makes needs no look-up. */
-async function lookUpNamedJob({ id, project, agentJobId: jobId }: ThreadRun, context: JobContext) {
-  const projectId = context.projectId(project);
-  const docs = context.docs(project);
-  if (jobId === undefined || projectId === undefined || docs === undefined) return 'known';
-  const rateLimit = pollRateLimit('agent-status', docs.keyId, context.limits.exportStatusPerSecond);
-  const get = () => docs.getAgentJob({ projectId, jobId }, { signal: context.stopping });
-  return lookUpJob(id, rateLimit, get, context);
+  const answer = await lookUpNamedJob(run, context);
+  if (typeof answer === 'number') return wait(answer);
+  if (answer === 'unknown') return save(endThread(next, { why: 'unknownJob' }));
+  await auditThread(next, 'accepted', context);
+  return save({ ...next, state: 'postingCard', sinceMs: context.now() });
 }
 
 /** Posts the card first: if it cannot be posted, nothing is followed or sent. */
@@ -134,27 +106,22 @@ async function follow(
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
   const { now, policy } = context;
-  const answerInMs = await checkOpenSend(run, context);
-  if (answerInMs === 'next') return 'next';
+  const answerIn = await finishSend(run, context);
+  if (typeof answerIn !== 'number') return answerIn;
   const { thread, consumed, isBlocked } = await applyInbox(run, inbox, context);
   const head = nextSendable(thread, now());
   // Checked right before the send, since the instruction may have waited for hours.
   const verdict = head && (await policy.check(head.by.id, 'agent'));
-  if (head && verdict?.kind === 'allowed') {
-    await auditChanges(run, thread, context);
-    return send(compact(thread), head, consumed, context);
-  }
-  if (head && verdict?.kind === 'refused')
-    return saveChanges(run, dropAuthor(thread, head.by.id, verdict.ask), consumed, context);
-  if (consumed > 0) return saveChanges(run, thread, consumed, context);
+  let next = endIfNotCreated(thread);
+  if (head && verdict?.kind === 'allowed') next = await beginSend(thread, head, context);
+  if (head && verdict?.kind === 'refused') next = dropAuthor(thread, head.by.id, verdict.ask);
+  if (next !== run || consumed > 0) return saveChanges(run, next, consumed, context);
 
-  const next = endIfNotCreated(run);
-  if (next !== run) return saveChanges(run, next, 0, context);
-  const restInMs = await showRest(run, context);
-  if (typeof restInMs !== 'number') return restInMs;
+  const restIn = await showRest(run, context);
+  if (typeof restIn !== 'number') return restIn;
   const pollIn = await pollWhenDue(run, context);
   if (typeof pollIn !== 'number') return pollIn;
-  const delaysMs = [restInMs, pollIn, ...(answerInMs > 0 ? [answerInMs] : [])];
+  const delaysMs = [answerIn, restIn, pollIn];
   if (verdict?.kind === 'unknown' || isBlocked) delaysMs.push(lookupRetryMs(context));
   if (nextWaitingOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
   return pause(run, Math.min(...delaysMs));
@@ -164,50 +131,6 @@ async function follow(
 function pause({ state }: ThreadRun, inMs: number): StepResult<ThreadRun> {
   if (inMs !== Infinity) return wait(inMs);
   return state === 'ended' ? idle : idleWithClaim;
-}
-
-/**
- * Consecutive "not found" answers before a job counts as unknown, within half a minute: a new job may not be known
- * everywhere at once, and the platform may not find an old one for a moment.
- */
-const NOT_FOUND_AFTER = 6;
-
-/** Polls the job if that is due. Returns the save of its result, or in how many milliseconds a poll is due. */
-async function pollWhenDue(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun> | number> {
-  const { now, random, timing, rateLimiter, limits } = context;
-  const { project, agentJobId: jobId, pollRequested } = run;
-  const round = openRoundOf(run);
-  if (jobId === undefined || !(round || pollRequested)) return Infinity;
-  const polledAtMs = now();
-  if (round && polledAtMs - round.sentAtMs >= timing.watchMs)
-    return save(compact(stopPolls(run, 'gaveUp', polledAtMs)));
-  const inMs = pollInMs(run, polledAtMs, timing);
-  if (inMs > 0) return inMs;
-
-  const retry = (failure: PollFailure) =>
-    save({ ...run, pollFailure: failure, nextPollAtMs: failure.nextMs });
-  const docs = context.docs(project);
-  const projectId = context.projectId(project);
-  if (docs === undefined || projectId === undefined)
-    return retry(nextFailure(run.pollFailure, 'project', context));
-  const rateLimit = pollRateLimit('agent-status', docs.keyId, limits.exportStatusPerSecond);
-  // A poll that a person asked for has priority.
-  const priority = pollRequested ? 'interactive' : 'low';
-  const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: run.id, priority });
-  if (slotInMs > 0) return slotInMs;
-  let job: AgentJob;
-  try {
-    job = await docs.getAgentJob({ projectId, jobId }, { signal: context.stopping });
-  } catch (error) {
-    const failed = await failureOfPoll(run, error, rateLimit, context);
-    if (failed === undefined) return 0;
-    const { trouble } = failed;
-    const isGone = trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER;
-    return isGone ? save(compact(stopPolls(run, 'gone', now()))) : retry(trouble);
-  }
-  const next = compact(applyPoll(run, job, polledAtMs, timing.graceMs));
-  const startedAtMs = openRoundOf(next)?.sinceMs ?? polledAtMs;
-  return save({ ...next, nextPollAtMs: now() + nextPollMs({ startedAtMs }, now(), timing, random()) });
 }
 
 /** If names are unknown for this long, the instruction is sent with Slack's placeholders. */
@@ -270,9 +193,9 @@ async function end(
 ): Promise<StepResult<ThreadRun>> {
   const events = inbox.flatMap((entry) => threadEvent.safeParse(entry).data ?? []);
   if (inbox.length > 0) return save(addEndedEphemerals(run, events), { consumed: inbox.length });
-  const answerInMs = await checkOpenSend(run, context);
-  if (answerInMs === 'next') return 'next';
-  if (answerInMs > 0) return wait(answerInMs);
+  const answerIn = await finishSend(run, context);
+  if (typeof answerIn !== 'number') return answerIn;
+  if (answerIn !== Infinity) return wait(answerIn);
   await context.threads.unfollow(run.teamId, run.id);
   const message = privateEnding(run, context);
   if (message !== undefined) {
@@ -285,7 +208,7 @@ async function end(
 
 /** Returns the answer to the owner of a thread that never followed a job. */
 function privateEnding(run: ThreadRun, { limits }: JobContext): Message | undefined {
-  const { agentJobId, asked, ended, sendProblems } = run;
+  const { agentJobId, asked, ended } = run;
   switch (ended?.why) {
     case 'noPlace':
       return noPlaceMessage(asked.joinable, ended.code ?? '', 'sent');
@@ -296,7 +219,7 @@ function privateEnding(run: ThreadRun, { limits }: JobContext): Message | undefi
     case 'taken':
       return takenMessage;
     case 'jobRefused': {
-      const refused = sendProblems.find(isJobRefused);
+      const refused = sendProblemsOf(run).find(isJobRefused);
       return refused && troubleMessage(run, refused);
     }
   }

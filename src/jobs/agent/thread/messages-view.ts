@@ -37,6 +37,7 @@ import {
   nextWaitingOf,
   type RoundEnding,
   type SendProblem,
+  sendProblemsOf,
   type ThreadRound,
   type ThreadRun,
   waitingOf,
@@ -54,8 +55,8 @@ type Below = Omit<OutboxMessage, 'key' | 'place'> & { name: string };
 /** Returns the messages under the card about the work: rounds, failed sends, delays, and our own error. */
 export function workMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
   const messages = [
-    ...thread.rounds.flatMap((round) => roundMessages(thread, round)),
-    ...thread.sendProblems.map((trouble) => troubleBelow(thread, trouble)),
+    ...thread.rounds.flatMap((round) => (round.final ? [] : roundMessages(thread, round))),
+    ...sendProblemsOf(thread).map((trouble) => troubleBelow(thread, trouble)),
     ...delayMessages(thread),
     ...brokenMessages(thread),
   ];

@@ -1,19 +1,19 @@
-import { TimeLimitError, withTimeout } from '../../../runtime/with-timeout.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, save } from '../../job.ts';
-import { lookupRetryMs, slackRetryMs } from '../../polling.ts';
-import { compact, markFinal } from './compact.ts';
+import { slackRetryMs } from '../../polling.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import {
   type Ephemeral,
   findInstruction,
+  hasUnsent,
   type Instruction,
+  isOver,
   isRetracted,
   type Person,
   type ThreadRun,
 } from './record.ts';
-import { updateInstruction } from './transitions.ts';
+import { isAskSettled, updateInstruction } from './transitions.ts';
 
 /** Audits the changes, then returns the save of the compact thread. */
 export async function saveChanges(
@@ -76,9 +76,6 @@ function reactionOf({ isReply, state, round, reaction }: Instruction): Instructi
   return round === undefined || reaction === 'eyes' ? 'eyes' : undefined;
 }
 
-/** A step spends at most this long on a reaction: instructions come first. */
-const REACTION_MS = 2000;
-
 /**
  * Sets the reactions of replies. Repeated calls change nothing. Returns the thread with the new reactions, and when to
  * retry if Slack is unreachable or limits the calls. A permanent refusal is not retried.
@@ -92,14 +89,10 @@ async function showReactions(
     const wanted = isRetracted(thread) ? undefined : reactionOf(one);
     if (thread.place === undefined || wanted === one.reaction) continue;
     const message = { channel: thread.place.channel, ts: one.id };
-    const change = async () => {
+    try {
       if (one.reaction !== undefined) await context.slack.removeReaction(message, one.reaction);
       if (wanted !== undefined) await context.slack.addReaction(message, wanted);
-    };
-    try {
-      await withTimeout(REACTION_MS, change());
     } catch (error) {
-      if (error instanceof TimeLimitError) return { thread: shown, retryInMs: lookupRetryMs(context) };
       if (!(error instanceof SlackApiError)) throw error;
       context.log.info({ run: thread.id, ts: one.id, code: error.code }, 'cannot change a reaction');
       const retryInMs = slackRetryMs(error, context);
@@ -115,7 +108,7 @@ async function showReactions(
  * the save: after a crash a line may be there twice, but is never missing. All lines are sent to Redis when it returns,
  * so the save need not wait.
  */
-export async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
+async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
   const { agentJobId, asked, place, teamId } = after;
   const lines: Promise<void>[] = [];
   for (const one of after.instructions) {
@@ -170,3 +163,58 @@ const RESULTS: Partial<Record<Instruction['state'], string>> = {
   withdrawn: 'withdrawn',
   left: 'left unclear',
 };
+
+// Limits the size of a thread's record: a thread may live for years, and there may be thousands.
+
+/** Finished instructions that are kept: their messages may still be edited or deleted. */
+export const MAX_FINISHED = 30;
+
+/** Final rounds, and failed instructions, that are kept for clicks on their buttons. */
+const MAX_FINAL_ROUNDS = 3;
+const MAX_FAILED = 20;
+
+/**
+ * Keeps the latest finished instructions, without text. The last one of the newest round keeps its text, so that it can be
+ * resent. The one that created the job is kept, and those from digests until their lines are final.
+ */
+export function compact(thread: ThreadRun): ThreadRun {
+  const last = thread.rounds.findLast((round) => round.last !== undefined)?.last?.id;
+  const isSpent = (one: Instruction) =>
+    (isOver(one) || (one.state === 'working' && one.round !== undefined)) && one.id !== last;
+  const droppable = thread.instructions.filter(
+    (one) => isSpent(one) && !one.creates && (one.origin === undefined || one.origin.final),
+  );
+  const dropped = new Set(droppable.slice(0, -MAX_FINISHED));
+  const instructions = thread.instructions
+    .filter((one) => !dropped.has(one))
+    .map((one) => (isSpent(one) ? { ...one, text: '' } : one));
+  return { ...thread, instructions };
+}
+
+/**
+ * Marks final parts once all messages are published, and drops the oldest ones. A final message must not be published
+ * again: its record expires before the thread's, so it would be posted a second time.
+ */
+export function markFinal(thread: ThreadRun): ThreadRun {
+  const failed = thread.instructions.filter(({ state }) => state === 'failed');
+  const forgotten = failed.slice(0, -MAX_FAILED);
+  const instructions = thread.instructions.map((one): Instruction => {
+    if (forgotten.includes(one)) return { ...one, state: 'notSent', problem: undefined };
+    const { problem, origin } = one;
+    const isSettled = problem !== undefined && problem.why !== 'unknown';
+    return {
+      ...one,
+      problem: problem?.answer ? undefined : isSettled ? { ...problem, final: true } : problem,
+      origin: origin && isAskSettled(thread, one) ? { ...origin, final: true } : origin,
+    };
+  });
+  const rounds = thread.rounds.map((round) => (round.ending ? { ...round, final: true } : round));
+  const final = {
+    ...thread,
+    instructions,
+    rounds: rounds.slice(-MAX_FINAL_ROUNDS),
+    limit: hasUnsent(thread) ? thread.limit : undefined,
+    retry: hasUnsent(thread) && !thread.retry?.expired ? thread.retry : undefined,
+  };
+  return JSON.stringify(final) === JSON.stringify(thread) ? thread : final;
+}

@@ -59,6 +59,25 @@ export const roundEnding = z.object({
 });
 export type RoundEnding = z.infer<typeof roundEnding>;
 
+/** Why a send failed, or that its result is unknown. */
+const sendProblem = z.object({
+  attempt: z.number().int(),
+  /** `unknown` asks for a decision; all others are reasons why it was not sent. */
+  why: z.enum([
+    ...(['unknown', 'refused', 'key', 'forbidden', 'down', 'project'] as const),
+    ...(['archived', 'gone', 'unsupported'] as const),
+  ]),
+  /** The platform's own words. */
+  reason: z.string().optional(),
+  /** The admins were alerted of the rejected key. */
+  adminsTold: z.boolean().optional(),
+  archivedAtMs: z.number().optional(),
+  /** Its message is final, unless an `answer` changes it. */
+  final: z.boolean().optional(),
+  /** The decision and its author. */
+  answer: z.object({ by: person, action: z.enum(['sendAgain', 'leave']) }).optional(),
+});
+
 /** States of an instruction that nothing changes any more. */
 const OVER = ['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notSent'] as const;
 
@@ -91,10 +110,8 @@ const instruction = z.object({
   state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', ...OVER]),
   /** Counts the sends that a person requested. */
   attempt: z.number().int().default(1),
-  /** Time of this attempt's call. */
-  sentAtMs: z.number().optional(),
-  /** Unique to that call, so that a process recognizes its own intent. */
-  sendToken: z.string().optional(),
+  /** Why the send of an attempt failed, or that its result is unknown. */
+  problem: sendProblem.optional(),
   /** The bot's reaction on the reply, or one that Slack refused. */
   reaction: z.enum(['eyes', 'double_vertical_bar']).optional(),
   /** Its round, once it was sent. */
@@ -118,22 +135,17 @@ export const isPending = ({ state }: Pick<Instruction, 'state'>) => state === 'h
 /** The platform certainly does not have it, but it can still be sent. */
 export const isResendable = (one: Pick<Instruction, 'state'>) => isPending(one) || one.state === 'failed';
 
-/** An instruction as later messages name it. */
-const named = z.object({ id: z.string(), by: person, excerpt: z.string() });
-
 /** One round of the job, as this thread shows it: from the first send to the idle job until its end. */
 export const threadRound = z.object({
   n: z.number().int(),
   sinceMs: z.number(),
   /** Time of its last send, or of the poll that found the job active. */
   sentAtMs: z.number(),
-  /** The answer to the last send, or a poll since, showed the job active. */
-  isActive: z.boolean().optional(),
   /** The job's pull request before the round. */
   prBefore: z.string().optional(),
   /** Number of this thread's instructions in it, and the latest one. 0 if only other threads sent any. */
   count: z.number().int(),
-  last: named.optional(),
+  last: instruction.pick({ id: true, by: true, excerpt: true }).optional(),
   /** People whom the message about its ending mentions. */
   authors: z.array(person),
   /** No thread sent anything: the job was found active, or is polled again. */
@@ -143,28 +155,6 @@ export const threadRound = z.object({
   final: z.boolean().optional(),
 });
 export type ThreadRound = z.infer<typeof threadRound>;
-
-/** The message in the thread about one send that failed, or whose result is unknown. */
-export const sendProblem = named.extend({
-  attempt: z.number().int(),
-  /** `unknown` asks for a decision; all others are reasons why it was not sent. */
-  why: z.enum([
-    ...(['unknown', 'refused', 'key', 'forbidden', 'down', 'project'] as const),
-    ...(['archived', 'gone', 'unsupported'] as const),
-  ]),
-  /** The instruction was to start the job. */
-  creates: z.boolean().default(false),
-  /** The platform's own words. */
-  reason: z.string().optional(),
-  /** The admins were alerted of the rejected key. */
-  adminsTold: z.boolean().optional(),
-  archivedAtMs: z.number().optional(),
-  /** Its message is final, unless an `answer` changes it. */
-  final: z.boolean().optional(),
-  /** The decision and its author. */
-  answer: z.object({ by: person, action: z.enum(['sendAgain', 'leave']) }).optional(),
-});
-export type SendProblem = z.infer<typeof sendProblem>;
 
 /** An ephemeral to one person. It may get lost, so it never holds the only copy of anything. */
 export const ephemeral = z.object({
@@ -208,19 +198,15 @@ export const threadRun = runBase.extend({
   agentJobId: z.string().optional(),
   /** A short form of the job's first instruction, if the job was made here. */
   title: z.string().optional(),
-  /** The message with the full instruction is final. */
-  titleShown: z.boolean().optional(),
   /** The person who followed the job. */
   owner: person,
-  /** The owner's permission was checked when the request arrived. */
-  checked: z.boolean(),
   /** The conversation of the request. Without `rootTs` the card becomes the thread. */
   asked: z.object({
     channel: z.string(),
     joinable: z.boolean(),
     isPublic: z.boolean(),
     rootTs: z.string().optional(),
-    /** The owner may be from outside this workspace. */
+    /** Set if a message requested it: the owner may be from outside this workspace, and was not checked yet. */
     external: z.boolean().optional(),
     /** The message that requested it, if any: earlier replies are no instructions. */
     ts: z.string().optional(),
@@ -258,12 +244,11 @@ export const threadRun = runBase.extend({
   answers: z.record(z.string(), z.enum(['always', 'mention'])).default({}),
   /** The latest messages that were deleted before they were known. */
   deleted: z.array(z.string()).optional(),
-  /** In the order of their arrival; `compact.ts` decides which are kept. */
+  /** In the order of their arrival; `compact` decides which are kept. */
   instructions: z.array(instruction).default([]),
   /** Counts the calls that may have been made. */
   sends: z.number().int().default(0),
   rounds: z.array(threadRound).default([]),
-  sendProblems: z.array(sendProblem).default([]),
   /** Ephemerals that are not posted yet. */
   ephemerals: z.array(ephemeral).default([]),
   seen: jobSnapshot.optional(),
@@ -316,13 +301,23 @@ export const threadEvent = z.discriminatedUnion('kind', [
     attempt: z.number().int(),
     atMs: z.number(),
   }),
-  /** Another thread sent an instruction to the job; `isActive`: the answer showed the job active. */
-  z.object({ kind: z.literal('sentElsewhere'), atMs: z.number(), isActive: z.boolean() }),
+  /** Another thread sent an instruction to the job. */
+  z.object({ kind: z.literal('sentElsewhere'), atMs: z.number() }),
 ]);
 export type ThreadEvent = z.infer<typeof threadEvent>;
 
 export type ReplyEvent = Extract<ThreadEvent, { kind: 'reply' | 'edited' }>;
 export type ThreadClick = Extract<ThreadEvent, { kind: 'clicked' }>;
+
+/** A problem with the instruction as its message names it. */
+export type SendProblem = NonNullable<Instruction['problem']> &
+  Pick<Instruction, 'id' | 'by' | 'excerpt' | 'creates'>;
+
+/** Returns the problems whose messages are not final. */
+export const sendProblemsOf = ({ instructions }: Pick<ThreadRun, 'instructions'>): SendProblem[] =>
+  instructions.flatMap(({ problem, id, by, excerpt, creates }) =>
+    problem && (!problem.final || problem.answer) ? [{ ...problem, id, by, excerpt, creates }] : [],
+  );
 
 /** Whether the platform refused to start the job: only the author needs to know. */
 export const isJobRefused = ({ why, creates }: Pick<SendProblem, 'why' | 'creates'>) =>

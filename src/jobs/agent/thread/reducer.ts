@@ -3,6 +3,7 @@ import { leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/mess
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import { excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
+import { addSend } from './poll.ts';
 import {
   type Ephemeral,
   findInstruction,
@@ -23,7 +24,6 @@ import {
 import {
   addEphemeral,
   addInstruction,
-  addSend,
   endThread,
   releaseHeld,
   updateInstruction,
@@ -62,7 +62,7 @@ export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: Event
     case 'instruct':
       return applyModal(thread, event, context);
     case 'sentElsewhere':
-      return addSend(thread, { sentAtMs: event.atMs, isActive: event.isActive });
+      return addSend(thread, event.atMs);
   }
 }
 
@@ -287,14 +287,10 @@ function resolveTrouble(
   const one = findInstruction(thread, id);
   const isOpen = one?.state === 'unknown' || (one?.state === 'failed' && action === 'sendAgain');
   if (one?.attempt !== attempt || !isOpen) return thread;
-  const changes: Partial<Instruction> =
-    action === 'leave'
-      ? { state: 'left' }
-      : { state: 'waiting', attempt: attempt + 1, sentAtMs: undefined, round: undefined };
-  const sendProblems = thread.sendProblems.map((problem) =>
-    problem.id === one.id && problem.attempt === attempt ? { ...problem, answer: { by, action } } : problem,
-  );
-  return updateInstruction({ ...thread, sendProblems }, one.id, changes);
+  const problem = one.problem && { ...one.problem, answer: { by, action } };
+  const resent = { state: 'waiting', attempt: attempt + 1, round: undefined } as const;
+  const next = action === 'leave' ? ({ state: 'left' } as const) : resent;
+  return updateInstruction(thread, one.id, { ...next, problem });
 }
 
 /** Resends the last instruction of a failed round, once per round. */

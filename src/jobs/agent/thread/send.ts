@@ -1,25 +1,32 @@
 import { DocsApiError } from '../../../docs-api/errors.ts';
-import { Stopping } from '../../../runtime/stopping.ts';
+import type { AgentJob } from '../../../docs-api/schemas.ts';
+import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
-import { type StepResult, save } from '../../job.ts';
+import type { StepResult } from '../../job.ts';
 import { failurePauseMs } from '../../polling.ts';
-import { auditChanges, saveChanges } from './publish.ts';
+import { addSend, snapshotOf } from './poll.ts';
+import { saveChanges } from './publish.ts';
 import {
   type Instruction,
+  isJobRefused,
+  isOver,
   listedThread,
   nextWaitingOf,
+  type SendProblem,
+  sendProblemsOf,
   type ThreadEvent,
   type ThreadRun,
-  threadRun,
   unresolvedSendOf,
 } from './record.ts';
-import {
-  applySendResult,
-  endIfNotCreated,
-  followUpLimit,
-  type SendResult,
-  updateInstruction,
-} from './transitions.ts';
+import { endThread, updateInstruction } from './transitions.ts';
+
+/** Returns the limit for follow-ups of a project in any hour, shared by all processes. */
+export const followUpLimit = (project: string, perHour: number): RateLimit => ({
+  name: `follow-ups:${project}`,
+  count: perHour,
+  windowMs: 3_600_000,
+  perId: true,
+});
 
 /** Returns the instruction that can be sent now. */
 export function nextSendable(thread: ThreadRun, nowMs: number): Instruction | undefined {
@@ -36,184 +43,181 @@ export function nextSendAtMs({ limit, retry }: Pick<ThreadRun, 'limit' | 'retry'
   return Math.max(limit?.untilMs ?? 0, retry && !retry.expired ? retry.nextMs : 0);
 }
 
+/** Whichever instruction is next keeps the thread's place in the line. */
+const slotId = ({ id, sends }: ThreadRun) => `${id} ${sends}`;
+const callName = ({ sends }: ThreadRun) => `send.${sends}`;
+
 /**
- * Sends `head`. It first takes a slot of the hourly limit; a repeat of this step gets the same slot. One write then saves
- * the intent, and drops the `consumed` events. If that write is refused, nothing is sent. The call follows, then its result
- * is saved. If a process dies in between, the remaining intent becomes a question.
+ * Takes a slot of the hourly limit for `head`; a repeat of this step gets the same slot. Returns the thread with the
+ * state `sending`, which is saved before the call; or with the reason why it is not sent, or not yet.
  */
-export async function send(
+export async function beginSend(
   thread: ThreadRun,
   head: Instruction,
-  consumed: number,
   context: JobContext,
-): Promise<StepResult<ThreadRun>> {
-  const { runs, now, timing, limits, rateLimiter, stopping } = context;
-  stopping.throwIfAborted();
-  const limit = followUpLimit(thread.project, limits.followUpsPerHour);
-  const sentAtMs = now();
-  const sendToken = context.newToken();
-  const sends = thread.sends + 1;
-  const intent = updateInstruction({ ...thread, sends }, head.id, { state: 'sending', sentAtMs, sendToken });
-  if (thread.seen?.status === 'archived') {
-    const archived = notSent({ why: 'archived', archivedAtMs: thread.seen.archivedAtMs });
-    return saveChanges(thread, applySendResult(intent, head, archived, sentAtMs), consumed, context);
+): Promise<ThreadRun> {
+  const { limits, rateLimiter } = context;
+  const { status, archivedAtMs } = thread.seen ?? {};
+  if (status === 'archived') return addProblem(thread, head, { why: 'archived', archivedAtMs });
+  if (context.docs(thread.project) === undefined || context.projectId(thread.project) === undefined)
+    return addProblem(thread, head, { why: 'project' });
+  const sending = updateInstruction({ ...thread, sends: thread.sends + 1 }, head.id, { state: 'sending' });
+  if (!head.creates) {
+    const limit = followUpLimit(thread.project, limits.followUpsPerHour);
+    const slotInMs = await rateLimiter.takeSlot(limit, { id: slotId(sending) });
+    if (slotInMs > 0) {
+      // If our limit still has slots, it is the platform's limit that this send waits for.
+      const { used, waiting } = await rateLimiter.usage(limit);
+      const perHour = used + waiting > limit.count ? limit.count : undefined;
+      return { ...thread, limit: nextLimit(thread, perHour, slotInMs, context) };
+    }
   }
-  // A new job is not a follow-up, so it takes no slot. Whichever instruction is next keeps the thread's place in the line.
-  const slotId = head.creates ? undefined : `${thread.id} ${sends}`;
-  const slotInMs = slotId === undefined ? 0 : await rateLimiter.takeSlot(limit, { id: slotId });
-  if (slotInMs > 0) {
-    // If our limit still has slots, it is the platform's limit that this send waits for.
-    const { used, waiting } = await rateLimiter.usage(limit);
-    const perHour = used + waiting > limit.count ? limit.count : undefined;
-    return save({ ...thread, limit: nextLimit(thread, perHour, slotInMs, context) }, { consumed });
-  }
-  // If a write's answer is lost, the connection repeats the write, which then finds its own revision.
-  const saved = await runs.saveStep(intent, { consumed });
-  const own = saved?.run ?? (await loadIntent(thread.id, sendToken, context));
-  if (own === undefined) return 'next';
-  // After this time, others may have recorded the send as lost: the call must not be made.
-  const isTooLate = () => now() - sentAtMs > timing.callMarginMs;
-  const result: SendResult = isTooLate() ? { kind: 'later' } : await makeCall(own, head, isTooLate, context);
-  if (slotId !== undefined && result.kind !== 'taken' && result !== unknown)
-    await rateLimiter.releaseSlot(limit, slotId);
-  if (slotId !== undefined && result.kind === 'later' && result.limit)
-    await rateLimiter.hold(limit, result.limit.untilMs - now());
-  await saveSendResult(own, head, result, context);
-  if (result.kind === 'taken' && !head.creates) await tellOthers(own, head, result.job.status, context);
-  return 'next';
+  await context.forgetCall(thread.id, callName(thread));
+  return sending;
 }
 
-/** Tells other threads that follow the job of a send. If the process dies before, they see the work at their next poll. */
+/**
+ * Sends the instruction in the state `sending`, once. Returns the save of the result. Without one, returns for how many
+ * milliseconds another process may still get the answer.
+ */
+export async function finishSend(
+  thread: ThreadRun,
+  context: JobContext,
+): Promise<StepResult<ThreadRun> | number> {
+  const { log, limits, rateLimiter, timing, now } = context;
+  const one = unresolvedSendOf(thread);
+  if (one?.state !== 'sending') return Infinity;
+  const outcome = await context.callOnce(thread, callName(thread), timing.docsCallMs, (isTooLate) =>
+    call(thread, one, isTooLate, context),
+  );
+  const saveResult = (next: ThreadRun) => saveChanges(thread, endIfNotCreated(next), 0, context);
+  switch (outcome.kind) {
+    case 'inFlight':
+      return outcome.forMs;
+    case 'done':
+      if (!one.creates) await tellOthers(thread, context);
+      return saveResult(applyAnswer(thread, one, outcome.value, now()));
+    case 'unknown':
+      log.warn({ run: thread.id, err: outcome.error }, 'instruction: outcome unknown');
+      return saveResult(addProblem(thread, one, { why: 'unknown' }));
+    case 'notHappened': {
+      const limit = followUpLimit(thread.project, limits.followUpsPerHour);
+      if (!one.creates) await rateLimiter.releaseSlot(limit, slotId(thread));
+      const next = await applyError(thread, one, outcome.error, context);
+      if (!one.creates && next.limit !== thread.limit)
+        await rateLimiter.hold(limit, nextSendAtMs({ limit: next.limit, retry: undefined }) - now());
+      return saveResult(next);
+    }
+  }
+}
+
+/** If the settings no longer have the project, throws an error that says that nothing was sent. */
+async function call(
+  { project, agentJobId: jobId = '' }: ThreadRun,
+  { creates, text: prompt }: Instruction,
+  isTooLate: () => boolean,
+  context: JobContext,
+): Promise<AgentJob> {
+  const docs = context.docs(project);
+  const projectId = context.projectId(project);
+  if (docs === undefined || projectId === undefined)
+    throw new DocsApiError('sendFollowUp', 'bad_request', { happened: 'no', what: 'no project' });
+  return creates
+    ? docs.createAgentJob({ projectId, prompt }, { isTooLate })
+    : docs.sendFollowUp({ projectId, jobId, prompt }, { isTooLate });
+}
+
+/** Tells other threads that follow the job of a send. */
 async function tellOthers(
-  { id, teamId, project, agentJobId }: ThreadRun,
-  { id: sent, attempt }: Instruction,
-  status: string,
+  { id, teamId, project, agentJobId, sends }: ThreadRun,
   { runs, threads, wake, now }: JobContext,
 ): Promise<void> {
-  const event: ThreadEvent = { kind: 'sentElsewhere', atMs: now(), isActive: status === 'active' };
-  const entry = { event, dedupeKey: `sent ${id} ${sent} ${attempt}` };
+  const event: ThreadEvent = { kind: 'sentElsewhere', atMs: now() };
   for (const listed of await threads.followedIndex(teamId)) {
     const other = listedThread.safeParse(listed).data;
     const isOther = other?.agentJobId === agentJobId && other?.project === project && other.id !== id;
     if (!isOther) continue;
-    await runs.appendToInbox('agent-thread', other.id, entry);
+    await runs.appendToInbox('agent-thread', other.id, { event, dedupeKey: `sent ${id} ${sends}` });
     await wake({ job: 'agent-thread', id: other.id });
   }
 }
 
-async function loadIntent(
-  runId: string,
-  sendToken: string,
-  { runs }: JobContext,
-): Promise<ThreadRun | undefined> {
-  const run = await runs.load(runId, threadRun);
-  const isOwn = run?.instructions.some((one) => one.state === 'sending' && one.sendToken === sendToken);
-  return isOwn ? run : undefined;
+/** The platform took the instruction. An answer without a status leaves the previous snapshot. */
+export function applyAnswer(thread: ThreadRun, one: Instruction, job: AgentJob, nowMs: number): ThreadRun {
+  const isShown = thread.state !== 'ended';
+  return {
+    ...(isShown ? addSend(thread, nowMs, one) : updateInstruction(thread, one.id, { state: 'working' })),
+    agentJobId: thread.agentJobId ?? job.id,
+    notFound: undefined,
+    seen: job.rawStatus === '' ? thread.seen : snapshotOf(job, thread.seen, nowMs),
+    retry: expired(thread),
+  };
 }
 
-/**
- * Returns for how many milliseconds an open send may still get its answer; 0 without an open send. After that time its
- * process has died: saves the result as unknown, and returns `next`.
- */
-export async function checkOpenSend(thread: ThreadRun, context: JobContext): Promise<number | 'next'> {
-  const { timing, now } = context;
-  const sent = unresolvedSendOf(thread);
-  if (sent?.state !== 'sending') return 0;
-  const leftMs = (sent.sentAtMs ?? 0) + timing.docsCallMs + timing.callMarginMs - now();
-  if (leftMs > 0) return leftMs;
-  await saveSendResult(thread, sent, unknown, context);
-  return 'next';
-}
+const expired = ({ retry }: ThreadRun) => retry && { ...retry, expired: true };
 
-/** Saves the result of a send despite concurrent changes of the thread, unless a result was saved already. */
-async function saveSendResult(
+/** Nobody knows whether it arrived, or it certainly did not, and people have to know why. */
+export function addProblem(
   thread: ThreadRun,
-  sent: Instruction,
-  result: SendResult,
-  context: JobContext,
-): Promise<void> {
-  let before: ThreadRun | undefined = thread;
-  while (before !== undefined) {
-    const after = endIfNotCreated(applySendResult(before, sent, result, context.now()));
-    if (after === before) return;
-    await auditChanges(before, after, context);
-    if ((await context.runs.save(after)) !== undefined) return;
-    before = await context.runs.load(thread.id, threadRun);
-  }
+  { id, attempt }: Instruction,
+  problem: Pick<SendProblem, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs'>,
+): ThreadRun {
+  const state = problem.why === 'unknown' ? 'unknown' : 'failed';
+  const changes = { state, problem: { attempt, ...problem } } as const;
+  return updateInstruction({ ...thread, retry: expired(thread) }, id, changes);
 }
 
 /** The pause after the platform answers "too many" without a time. */
 const LIMIT_PAUSE_MS = 60_000;
 
-const notSent = (problem: Extract<SendResult, { kind: 'problem' }>['problem']) =>
-  ({ kind: 'problem', problem }) as const;
-
-const unknown = notSent({ why: 'unknown' });
-
-/** Makes the call and returns its result. Throws errors that come neither from the platform nor from the network. */
-async function makeCall(
+/** It certainly did not arrive: it is sent later, or people have to know why. */
+async function applyError(
   thread: ThreadRun,
-  { creates, text: prompt }: Instruction,
-  isTooLate: () => boolean,
+  one: Instruction,
+  error: unknown,
   context: JobContext,
-): Promise<SendResult> {
-  const docs = context.docs(thread.project);
-  const projectId = context.projectId(thread.project);
-  if (docs === undefined || projectId === undefined) return notSent({ why: 'project' });
-  const jobId = thread.agentJobId ?? '';
-  try {
-    const job = creates
-      ? await docs.createAgentJob({ projectId, prompt }, { isTooLate })
-      : await docs.sendFollowUp({ projectId, jobId, prompt }, { isTooLate });
-    return { kind: 'taken', job };
-  } catch (error) {
-    if (error instanceof Stopping) return { kind: 'later' };
-    if (!(error instanceof DocsApiError)) throw error;
-    if (error.happened === 'no') return resultOfError(thread, creates, error, context);
-    context.log.warn({ run: thread.id, err: error }, 'instruction: outcome unknown');
-    return unknown;
+): Promise<ThreadRun> {
+  if (!(error instanceof DocsApiError)) throw error;
+  const { kind, platformMessage: reason } = error;
+  const later = (delay: Pick<ThreadRun, 'limit'> | Pick<ThreadRun, 'retry'> = {}) =>
+    updateInstruction({ ...thread, ...delay }, one.id, { state: 'waiting' });
+  if (kind === 'aborted') return later();
+  if (kind === 'rate_limited')
+    return later({ limit: nextLimit(thread, undefined, error.retryAfterMs ?? LIMIT_PAUSE_MS, context) });
+  if (error.retryable) {
+    const retry = nextRetry(thread, error, context);
+    return retry ? later({ retry }) : addProblem(thread, one, { why: 'down' });
   }
+  const why = reasonOf(kind, one.creates);
+  if (why === 'refused') return addProblem(thread, one, { why, reason });
+  if (why !== 'key' && why !== 'forbidden') return addProblem(thread, one, { why });
+  if (why === 'key') context.log.error({ run: thread.id, err: error }, 'the docs platform rejects the key');
+  const adminsTold = await context.alertAdmins(thread.teamId, thread.project, error);
+  return addProblem(thread, one, { why, adminsTold, ...(why === 'forbidden' && { reason }) });
 }
 
-/** For an instruction that certainly did not arrive: returns whether to send it later or to report the reason. */
-async function resultOfError(
-  thread: ThreadRun,
-  creates: boolean,
-  error: DocsApiError,
-  context: JobContext,
-): Promise<SendResult> {
-  const reason = error.platformMessage;
-  switch (error.kind) {
-    case 'rate_limited':
-      return {
-        kind: 'later',
-        limit: nextLimit(thread, undefined, error.retryAfterMs ?? LIMIT_PAUSE_MS, context),
-      };
+function reasonOf(kind: DocsApiError['kind'], creates: boolean): SendProblem['why'] {
+  switch (kind) {
     case 'key_rejected':
-      context.log.error({ run: thread.id, err: error }, 'the docs platform rejects the key');
-      return notSent({ why: 'key', adminsTold: await context.alertAdmins(thread.teamId, thread.project) });
-    case 'not_found':
-      return notSent({ why: creates ? 'unsupported' : 'gone' });
-    case 'unsupported':
-      return notSent(creates ? { why: 'unsupported' } : { why: 'refused', reason });
+      return 'key';
     case 'forbidden':
-      await context.alertAdmins(thread.teamId, thread.project, error);
-      return notSent({ why: 'forbidden', reason });
-    case 'aborted':
-      return { kind: 'later' };
+      return kind;
+    case 'not_found':
+      return creates ? 'unsupported' : 'gone';
+    case 'unsupported':
+      return creates ? kind : 'refused';
     default:
-      return error.retryable ? retryOrGiveUp(thread, error, context) : notSent({ why: 'refused', reason });
+      return 'refused';
   }
 }
 
-function retryOrGiveUp({ retry }: ThreadRun, error: DocsApiError, context: JobContext): SendResult {
+/** Returns the plan after one more failure; undefined if they have lasted too long. */
+function nextRetry({ retry }: ThreadRun, error: DocsApiError, context: JobContext): ThreadRun['retry'] {
   const { now, timing } = context;
-  const before = retry?.expired ? undefined : retry;
-  const sinceMs = before?.sinceMs ?? now();
-  const inARow = (before?.inARow ?? 0) + 1;
+  const { sinceMs, inARow: failures } = retry && !retry.expired ? retry : { sinceMs: now(), inARow: 0 };
+  const inARow = failures + 1;
   const nextMs = now() + failurePauseMs(inARow, error, context);
-  if (nextMs > sinceMs + timing.giveUpMs) return notSent({ why: 'down' });
-  return { kind: 'later', retry: { sinceMs, inARow, nextMs } };
+  return nextMs > sinceMs + timing.giveUpMs ? undefined : { sinceMs, inARow, nextMs };
 }
 
 /** Returns the new limit of a thread: our own of `perHour`, or the platform's. A continuing limit keeps its message. */
@@ -227,3 +231,12 @@ const nextLimit = (
   perHour,
   untilMs: now() + Math.max(inMs, timing.retryMinMs),
 });
+
+/** Ends a thread whose job can no longer be made, because its first instruction is over or cannot succeed. */
+export function endIfNotCreated(thread: ThreadRun): ThreadRun {
+  if (thread.agentJobId !== undefined || thread.state === 'ended') return thread;
+  const first = thread.instructions.find(({ creates }) => creates);
+  const isRefused = first?.state === 'failed' && sendProblemsOf(thread).some(isJobRefused);
+  if (first !== undefined && !isOver(first) && !isRefused) return thread;
+  return endThread(thread, { why: isRefused ? 'jobRefused' : 'notMade' });
+}

@@ -1,39 +1,22 @@
-import type { AgentJob } from '../../../docs-api/schemas.ts';
-import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { Quota } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import type { Limits } from '../../limits.ts';
 import {
   type Ephemeral,
-  findInstruction,
   type Instruction,
-  isJobRefused,
   isOver,
   isPending,
-  type JobSnapshot,
   newInstruction,
-  openRoundOf,
   type RoundEnding,
-  type SendProblem,
-  type ThreadRound,
   type ThreadRun,
   threadRun,
 } from './record.ts';
 
 /** The input for a new thread. Without `agentJobId` its instruction starts the job. */
 type NewThread = Pick<ThreadRun, 'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'asked' | 'mode'> & {
-  checked?: boolean;
   /** The owner's first instruction; one without text is left out. */
   instruction?: Pick<Instruction, 'id' | 'text'> & Partial<Instruction>;
 };
-
-/** Returns the limit for follow-ups of a project in any hour, shared by all processes. */
-export const followUpLimit = (project: string, perHour: number): RateLimit => ({
-  name: `follow-ups:${project}`,
-  count: perHour,
-  windowMs: 3_600_000,
-  perId: true,
-});
 
 /** The quota of a thread that follows a job: its owner's. */
 export const threadQuotas = (
@@ -48,7 +31,7 @@ export function newThread({ instruction: one, ...thread }: NewThread, nowMs: num
   const creates = agentJobId === undefined;
   const first = one?.text ? newInstruction({ by: owner, atMs: nowMs, creates, ...one }) : undefined;
   return threadRun.parse({
-    ...{ job: 'agent-thread', rev: 1, people: [owner.id], lasting: true, checked: true },
+    ...{ job: 'agent-thread', rev: 1, people: [owner.id], lasting: true },
     ...(rootTs !== undefined && { claim: threadClaim({ teamId, channel, rootTs }) }),
     ...thread,
     inDirectMessage: channel === '',
@@ -129,194 +112,6 @@ export function endThread(
     ended: { ...ended, unsent },
     lasting: false,
   };
-}
-
-/** Ends a thread whose job can no longer be made, because its first instruction is over or cannot succeed. */
-export function endIfNotCreated(thread: ThreadRun): ThreadRun {
-  if (thread.agentJobId !== undefined || thread.state === 'ended') return thread;
-  const first = thread.instructions.find(({ creates }) => creates);
-  const isRefused = thread.sendProblems.some((trouble) => trouble.id === first?.id && isJobRefused(trouble));
-  const isOpen = first !== undefined && !isOver(first) && !(first.state === 'failed' && isRefused);
-  return isOpen ? thread : endThread(thread, { why: isRefused ? 'jobRefused' : 'notMade' });
-}
-
-/** The result of one send. */
-export type SendResult =
-  | { kind: 'taken'; job: AgentJob }
-  /** Nobody knows whether it arrived, or it certainly did not, and people have to know why. */
-  | { kind: 'problem'; problem: Pick<SendProblem, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs'> }
-  /** It certainly did not arrive, and is sent later. */
-  | { kind: 'later'; limit?: NonNullable<ThreadRun['limit']>; retry?: NonNullable<ThreadRun['retry']> };
-
-/** Records the result of a send. If the attempt already has a result or a successor, nothing changes. */
-export function applySendResult(
-  thread: ThreadRun,
-  { id, attempt }: Pick<Instruction, 'id' | 'attempt'>,
-  result: SendResult,
-  nowMs: number,
-): ThreadRun {
-  const sent = findInstruction(thread, id);
-  // If it counts as unknown already, the answer came too late: its author has been asked.
-  if (sent?.attempt !== attempt || sent.state !== 'sending') return thread;
-  const next: ThreadRun = { ...thread, retry: thread.retry && { ...thread.retry, expired: true } };
-  switch (result.kind) {
-    case 'taken': {
-      const { job } = result;
-      const taken: ThreadRun = {
-        ...next,
-        agentJobId: thread.agentJobId ?? job.id,
-        notFound: undefined,
-        // A send may be answered without a status; the previous snapshot then stays.
-        seen: job.rawStatus === '' ? thread.seen : snapshotOf(job, thread.seen, sent.sentAtMs ?? nowMs),
-      };
-      const working = updateInstruction(taken, id, { state: 'working' });
-      if (thread.state === 'ended') return working;
-      const isActive = job.status === 'active';
-      return addToRound(addSend(working, { sentAtMs: nowMs, isActive }, pullRequestOf(thread)), sent);
-    }
-    case 'problem': {
-      const { by, excerpt, creates } = sent;
-      const { problem } = result;
-      const sendProblems = [...next.sendProblems, { id, attempt, by, excerpt, creates, ...problem }];
-      const state = problem.why === 'unknown' ? 'unknown' : 'failed';
-      return updateInstruction({ ...next, sendProblems }, id, { state });
-    }
-    case 'later': {
-      const { limit = thread.limit, retry = thread.retry } = result;
-      return updateInstruction({ ...next, limit, retry }, id, { state: 'waiting', sentAtMs: undefined });
-    }
-  }
-}
-
-/**
- * Returns a newer snapshot. A field that the platform leaves out keeps its value. But if a completed job names no pull
- * request, the snapshot has none.
- */
-function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
-  const { status, rawStatus, repository, ref, model, prLink, archivedAt } = job;
-  return {
-    status,
-    rawStatus,
-    repository: repository ?? before?.repository,
-    ref: ref ?? before?.ref,
-    model: model ?? before?.model,
-    prLink: status === 'completed' ? prLink : (prLink ?? before?.prLink),
-    archivedAtMs: archivedAt,
-    atMs,
-  };
-}
-
-/** Returns the job's last known pull request. A completed job that changed no file names none. */
-function pullRequestOf({ seen, rounds }: ThreadRun): string | undefined {
-  const { ending, prBefore } = rounds.at(-1) ?? {};
-  return seen?.prLink ?? ending?.prLink ?? prBefore;
-}
-
-/** Adds a send of this thread or another one to the open round, or opens one, whose first poll is due at once. */
-export function addSend(
-  thread: ThreadRun,
-  send: Pick<ThreadRound, 'sentAtMs' | 'isActive'>,
-  prBefore = pullRequestOf(thread),
-): ThreadRun {
-  const open = openRoundOf(thread);
-  if (open !== undefined) return putRound(thread, { ...open, ...send, found: undefined });
-  const nextPollAtMs = Math.max(thread.pollFailure?.nextMs ?? 0, send.sentAtMs);
-  return putRound(
-    { ...thread, nextPollAtMs },
-    newRound(thread, { sinceMs: send.sentAtMs, prBefore, ...send }),
-  );
-}
-
-/** Adds a sent instruction to the open round. */
-function addToRound(thread: ThreadRun, { id, by, excerpt }: Instruction): ThreadRun {
-  const open = openRoundOf(thread);
-  if (open === undefined) return thread;
-  const round: ThreadRound = {
-    ...open,
-    count: open.count + 1,
-    last: { id, by, excerpt },
-    authors: open.authors.some((author) => author.id === by.id) ? open.authors : [...open.authors, by],
-  };
-  return updateInstruction(putRound(thread, round), id, { round: round.n });
-}
-
-function newRound(
-  { rounds }: ThreadRun,
-  { sinceMs, ...more }: Pick<ThreadRound, 'sinceMs'> & Partial<ThreadRound>,
-): ThreadRound {
-  return { n: (rounds.at(-1)?.n ?? 0) + 1, sinceMs, sentAtMs: sinceMs, count: 0, authors: [], ...more };
-}
-
-const putRound = (thread: ThreadRun, round: ThreadRound): ThreadRun => ({
-  ...thread,
-  rounds: [...thread.rounds.filter(({ n }) => n !== round.n), round],
-});
-
-/** Applies a poll that began at `atMs`: the job's state, the end of the open round, or a round from elsewhere. */
-export function applyPoll(thread: ThreadRun, job: AgentJob, atMs: number, graceMs: number): ThreadRun {
-  const seen = snapshotOf(job, thread.seen, atMs);
-  const known = { notFound: undefined, pollFailure: undefined, pollRequested: false };
-  const next: ThreadRun = { ...thread, ...known, seen };
-  const open = openRoundOf(thread) ?? foundRound(thread, seen);
-  if (open === undefined) return next;
-  const round = { ...open, isActive: open.isActive || seen.status === 'active' };
-  return isWorkOver(round, seen, graceMs)
-    ? endRound(next, round, endingOf(seen, round.prBefore))
-    : putRound(next, round);
-}
-
-/**
- * Whether a snapshot shows the end of a round's work: the job was seen active after the last send, or `graceMs` have
- * passed. Until then the platform may still show the previous state.
- */
-function isWorkOver({ sentAtMs, isActive }: ThreadRound, { status, atMs }: JobSnapshot, graceMs: number) {
-  if (status !== 'completed' && status !== 'failed') return status === 'archived';
-  return isActive || atMs - sentAtMs >= graceMs;
-}
-
-/** Ends the polls, and the open round: the platform does not know the job, or the agent has worked for too long. */
-export function stopPolls(thread: ThreadRun, kind: 'gone' | 'gaveUp', atMs: number): ThreadRun {
-  const next: ThreadRun = { ...thread, pollRequested: false };
-  if (kind === 'gone') Object.assign(next, { notFound: true, pollFailure: undefined });
-  const round = openRoundOf(thread);
-  const afterMs = kind === 'gaveUp' && round ? atMs - round.sentAtMs : undefined;
-  return round ? endRound(next, round, { kind, afterMs, atMs }) : next;
-}
-
-/**
- * Returns a round in which this thread sent nothing, if the job is active; or the last one again if it was given up, so
- * that its result is shown.
- */
-function foundRound(thread: ThreadRun, { status, atMs }: JobSnapshot): ThreadRound | undefined {
-  const last = thread.rounds.at(-1);
-  const found = { sentAtMs: atMs, isActive: true, found: true };
-  if (last?.ending?.kind === 'gaveUp' && status !== 'unknown') {
-    const { sinceMs, prBefore, authors } = last;
-    return newRound(thread, { ...found, sinceMs, prBefore, authors });
-  }
-  if (status !== 'active') return undefined;
-  return newRound(thread, {
-    ...found,
-    sinceMs: atMs,
-    authors: [thread.owner],
-    prBefore: pullRequestOf(thread),
-  });
-}
-
-function endRound(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): ThreadRun {
-  const instructions = thread.instructions.map((one): Instruction => {
-    if (one.state !== 'working' || one.round !== round.n) return one;
-    return { ...one, state: 'sent', ...(one.origin && { ending }) };
-  });
-  return putRound({ ...thread, instructions }, { ...round, ending });
-}
-
-function endingOf(seen: JobSnapshot, prBefore: string | undefined): RoundEnding {
-  const { status, archivedAtMs, prLink, atMs } = seen;
-  if (status === 'archived') return { kind: 'archived', archivedAtMs, atMs };
-  if (status === 'failed') return { kind: 'failed', atMs };
-  if (prLink === undefined) return { kind: 'noPr', atMs };
-  return { kind: prLink === prBefore ? 'samePr' : 'newPr', prLink, atMs };
 }
 
 /**

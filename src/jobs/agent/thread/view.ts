@@ -80,7 +80,7 @@ function ownMessages(thread: ThreadRun): OutboxMessage[] {
   if (thread.place === undefined) return [card];
   const place = { channel: thread.place.channel, threadTs: thread.place.rootTs };
   if (isRetracted(thread)) {
-    const posted = [card, ...instructionMessages({ ...thread, titleShown: undefined }, place)];
+    const posted = [card, ...instructionMessages(thread, place)];
     return posted.map((message) => ({ ...message, retracted: true }));
   }
   return [card, ...instructionMessages(thread, place), ...workMessages(thread, place)];
@@ -88,13 +88,13 @@ function ownMessages(thread: ThreadRun): OutboxMessage[] {
 
 /** The full instruction of a command or modal; the card has only its beginning, and Slack no other copy. */
 function instructionMessages(
-  { id, title, instructions, titleShown }: ThreadRun,
+  { id, title, instructions }: ThreadRun,
   place: OutboxMessage['place'],
 ): OutboxMessage[] {
-  const { isReply = true, text: written = '' } = instructions.find(({ creates }) => creates) ?? {};
+  const { isReply = true, text: written = '', round } = instructions.find(({ creates }) => creates) ?? {};
   const text = visibleText(written);
   const isWhole = !title?.endsWith('…') && !text.includes('\n');
-  if (titleShown || isReply || text === '' || isWhole) return [];
+  if (round !== undefined || isReply || text === '' || isWhole) return [];
   const whole = message([[cut(text, MAX_SHOWN_INSTRUCTION)]]);
   return [{ key: `${id}.instruction`, place, kind: 'state', message: whole }];
 }

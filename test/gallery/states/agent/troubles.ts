@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 const troubleWith = (name: string, changes: Partial<SendProblem>, thread: Partial<ThreadRun> = {}) =>
   post(
     `agent/not sent/${name}`,
-    pick(threadMessages(aThread({ sendProblems: [aTrouble(changes)], ...thread })), 'trouble'),
+    pick(threadMessages(aThread({ ...thread, instructions: [aTrouble(changes)] })), 'trouble'),
   );
 const answer = (action: NonNullable<SendProblem['answer']>['action']) => ({
   answer: { by: BEN, action },

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { checkMessageBlocks } from '../../../../demo/slack/block-kit/check.ts';
-import { compact, MAX_FINISHED, markFinal } from '../../../../src/jobs/agent/thread/compact.ts';
+import { applyPoll } from '../../../../src/jobs/agent/thread/poll.ts';
+import { compact, MAX_FINISHED, markFinal } from '../../../../src/jobs/agent/thread/publish.ts';
 import type { DigestOrigin, Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { applyPoll, isAskSettled } from '../../../../src/jobs/agent/thread/transitions.ts';
+import { isAskSettled } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { anAsk, hostileSubjects } from '../../../support/jobs/digest/builders.ts';
 
 const asked = (
@@ -26,12 +27,7 @@ test('is not linked where readers of the digest may not go', () => {
 test.each<[string, Instruction['state'], Partial<ThreadRun>, boolean]>([
   ['not while it waits', 'waiting', {}, false],
   ['not while it may still be sent', 'failed', {}, false],
-  [
-    'when its thread ends before that',
-    'failed',
-    { state: 'ended', sendProblems: [aTrouble({ id: 'i1', why: 'down' })] },
-    true,
-  ],
+  ['when its thread ends before that', 'failed', { state: 'ended' }, true],
   ['when the thread refused it', 'notSent', {}, true],
   ['not in its call', 'sending', { state: 'ended' }, false],
   ['when its thread ends at work', 'working', { state: 'ended' }, true],

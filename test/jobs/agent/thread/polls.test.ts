@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { AgentJob } from '../../../../src/docs-api/schemas.ts';
+import { applyPoll } from '../../../../src/jobs/agent/thread/poll.ts';
 import { openRoundOf } from '../../../../src/jobs/agent/thread/record.ts';
-import { applyPoll, applySendResult } from '../../../../src/jobs/agent/thread/transitions.ts';
+import { applyAnswer } from '../../../../src/jobs/agent/thread/send.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 
@@ -15,9 +16,9 @@ test.each([
   ['seen active by a poll', 'completed', ['active'], 1000, false],
   ['with a status that nobody knows', 'completed', ['unknown'], 1000, true],
 ] as const)('a round that was %s: the poll that shows "completed"', (_, answer, polls, afterMs, isOpen) => {
-  const one = anInstruction({ state: 'sending', sentAtMs: NOW_MS });
+  const one = anInstruction({ state: 'sending' });
   const sending = aThread({ instructions: [one] });
-  const sent = applySendResult(sending, one, { kind: 'taken', job: job(answer) }, NOW_MS);
+  const sent = applyAnswer(sending, one, job(answer), NOW_MS);
   const shown = [...polls, 'completed' as const].reduce(
     (thread, status) => applyPoll(thread, job(status), NOW_MS + afterMs, GRACE_MS),
     sent,

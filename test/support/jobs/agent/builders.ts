@@ -20,7 +20,6 @@ export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
     project: 'default',
     agentJobId: 'aj_3f9a77bd04c24a06',
     owner: ANA,
-    checked: true,
     asked: { channel: 'C0DOCS', joinable: true, isPublic: true },
     inDirectMessage: false,
     place: { channel: 'C0DOCS', rootTs: '1789912800.000100' },
@@ -32,7 +31,6 @@ export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
     instructions: [],
     sends: 0,
     rounds: [],
-    sendProblems: [],
     ephemerals: [],
     nextPollAtMs: NOW_MS,
     pollRequested: false,
@@ -77,15 +75,16 @@ export function aRound(changes: Partial<ThreadRound> = {}): ThreadRound {
   };
 }
 
-/** The question about a send without an answer. */
-export function aTrouble(changes: Partial<SendProblem> = {}): SendProblem {
-  return {
-    id: '1789912860.000200',
-    attempt: 1,
-    by: ANA,
-    excerpt: 'Also add error handling to the quickstart.',
-    why: 'unknown',
-    creates: false,
-    ...changes,
-  };
+/** An instruction whose send got no answer. */
+export function aTrouble({
+  reason,
+  adminsTold,
+  archivedAtMs,
+  answer,
+  why = 'unknown',
+  attempt = 1,
+  ...one
+}: Partial<SendProblem & Instruction> = {}): Instruction {
+  const problem = { attempt, why, reason, adminsTold, archivedAtMs, answer };
+  return anInstruction({ state: why === 'unknown' ? 'unknown' : 'failed', attempt, problem, ...one });
 }

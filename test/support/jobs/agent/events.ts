@@ -1,5 +1,5 @@
 import { defaultConfigFile } from '../../../../src/config/file.ts';
-import { compact } from '../../../../src/jobs/agent/thread/compact.ts';
+import { compact } from '../../../../src/jobs/agent/thread/publish.ts';
 import type { Person, ThreadEvent, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/reducer.ts';
 import { NOW_MS } from '../../builders.ts';

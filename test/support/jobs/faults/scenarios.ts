@@ -12,7 +12,6 @@ import { newSchedule } from '../../../../src/jobs/digest/schedule/record.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../../../src/jobs/export/record.ts';
 import { transitions } from '../../../../src/jobs/export/transitions.ts';
 import { exportMessages, privateKey } from '../../../../src/jobs/export/view.ts';
-import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import { createMessageStore } from '../../../../src/store/messages.ts';
 import { createRunStore, type RunBase } from '../../../../src/store/runs.ts';
 import { createThreadStore } from '../../../../src/store/threads.ts';
@@ -121,7 +120,7 @@ const READING_MS = 3000;
 
 /** The questions of a thread, and what became of its instructions. */
 function threadAnswers(run: ThreadRun, parts: Parts) {
-  const { runs, one, now, agentJobs, messages } = parts;
+  const { runs, one, now, plan, agentJobs, messages } = parts;
   /** How often each text may be sent. */
   const allowed = new Map<string, number>();
   const load = async () => (await runs.load(run.id, threadRun)) as ThreadRun;
@@ -129,28 +128,35 @@ function threadAnswers(run: ThreadRun, parts: Parts) {
     [...agentJobs.values()].flatMap(({ prompts }) => prompts).filter((prompt) => prompt === text).length;
   /** A second click on the same question has no effect. */
   const answered = new Set<string>();
+  const readAt = new Map<string, number>();
+
+  async function answer() {
+    const thread = await load();
+    const open = thread.instructions.find(({ state }) => state === 'unknown' || state === 'held');
+    if (thread.state === 'ended' || open === undefined) return false;
+    const question = `${open.state} ${open.id} ${open.attempt}`;
+    if (answered.has(question)) return false;
+    const readAtMs = readAt.get(question) ?? now() + READING_MS;
+    if (open.state === 'unknown' && now() < readAtMs) {
+      if (!readAt.has(question)) plan(readAtMs, async () => void (await answer()));
+      readAt.set(question, readAtMs);
+      return true;
+    }
+    answered.add(question);
+    const action =
+      open.state === 'held' ? one(['send', 'notForAgent'] as const) : one(['sendAgain', 'leave'] as const);
+    // A send that nobody has seen yet must not come any more.
+    if (action === 'sendAgain') allowed.set(open.text, sendsOf(open.text) + 1);
+    if (action === 'leave') allowed.set(open.text, sendsOf(open.text));
+    const { id, attempt, by } = open;
+    const event: ThreadEvent = { kind: 'clicked', action, by, about: [id], attempt, atMs: now() };
+    await runs.appendToInbox(run.job, run.id, { event, dedupeKey: question });
+    return true;
+  }
 
   return {
     load,
-    async answer() {
-      const thread = await load();
-      const open = thread.instructions.find(({ state }) => state === 'unknown' || state === 'held');
-      if (thread.state === 'ended' || open === undefined) return false;
-      if (open.state === 'unknown' && now() < (open.sentAtMs ?? 0) + defaultTiming.docsCallMs + READING_MS)
-        return false;
-      const question = `${open.state} ${open.id} ${open.attempt}`;
-      if (answered.has(question)) return false;
-      answered.add(question);
-      const action =
-        open.state === 'held' ? one(['send', 'notForAgent'] as const) : one(['sendAgain', 'leave'] as const);
-      // A send that nobody has seen yet must not come any more.
-      if (action === 'sendAgain') allowed.set(open.text, sendsOf(open.text) + 1);
-      if (action === 'leave') allowed.set(open.text, sendsOf(open.text));
-      const { id, attempt, by } = open;
-      const event: ThreadEvent = { kind: 'clicked', action, by, about: [id], attempt, atMs: now() };
-      await runs.appendToInbox(run.job, run.id, { event, dedupeKey: question });
-      return true;
-    },
+    answer,
     /** `inOrder`: instructions that nobody is asked about. */
     async check(inOrder: readonly string[], others: readonly string[]) {
       const thread = await load();

@@ -1,0 +1,198 @@
+import type { AgentJob } from '../../../docs-api/schemas.ts';
+import type { JobContext } from '../../context.ts';
+import { type StepResult, save } from '../../job.ts';
+import {
+  failureOfPoll,
+  lookUpJob,
+  nextFailure,
+  nextPollMs,
+  type PollFailure,
+  pollInMs,
+  pollRateLimit,
+} from '../../polling.ts';
+import { compact } from './publish.ts';
+import {
+  type Instruction,
+  type JobSnapshot,
+  openRoundOf,
+  type RoundEnding,
+  type ThreadRound,
+  type ThreadRun,
+} from './record.ts';
+import { updateInstruction } from './transitions.ts';
+
+/**
+ * Consecutive "not found" answers before a job counts as unknown, within half a minute: a new job may not be known
+ * everywhere at once, and the platform may not find an old one for a moment.
+ */
+const NOT_FOUND_AFTER = 6;
+
+/** Returns how to poll the job of a thread; undefined if the settings no longer have its project. */
+function pollOf({ project, agentJobId: jobId = '' }: ThreadRun, context: JobContext) {
+  const docs = context.docs(project);
+  const projectId = context.projectId(project);
+  if (docs === undefined || projectId === undefined) return undefined;
+  return {
+    rateLimit: pollRateLimit('agent-status', docs.keyId, context.limits.exportStatusPerSecond),
+    get: () => docs.getAgentJob({ projectId, jobId }, { signal: context.stopping }),
+  };
+}
+
+/** Looks up the job that a person named; a job that Docket makes needs no look-up. */
+export async function lookUpNamedJob(thread: ThreadRun, context: JobContext) {
+  const poll = pollOf(thread, context);
+  if (thread.agentJobId === undefined || poll === undefined) return 'known';
+  return lookUpJob(thread.id, poll.rateLimit, poll.get, context);
+}
+
+/** Polls the job if that is due. Returns the save of its result, or in how many milliseconds a poll is due. */
+export async function pollWhenDue(
+  thread: ThreadRun,
+  context: JobContext,
+): Promise<StepResult<ThreadRun> | number> {
+  const { now, random, timing, rateLimiter } = context;
+  const { agentJobId, pollRequested } = thread;
+  const round = openRoundOf(thread);
+  if (agentJobId === undefined || !(round || pollRequested)) return Infinity;
+  const polledAtMs = now();
+  if (round && polledAtMs - round.sentAtMs >= timing.watchMs)
+    return save(compact(stopPolls(thread, 'gaveUp', polledAtMs)));
+  const inMs = pollInMs(thread, polledAtMs, timing);
+  if (inMs > 0) return inMs;
+
+  const retry = (failure: PollFailure) =>
+    save({ ...thread, pollFailure: failure, nextPollAtMs: failure.nextMs });
+  const poll = pollOf(thread, context);
+  if (poll === undefined) return retry(nextFailure(thread.pollFailure, 'project', context));
+  // A poll that a person asked for has priority.
+  const priority = pollRequested ? 'interactive' : 'low';
+  const slotInMs = await rateLimiter.takeSlot(poll.rateLimit, { id: thread.id, priority });
+  if (slotInMs > 0) return slotInMs;
+  let job: AgentJob;
+  try {
+    job = await poll.get();
+  } catch (error) {
+    const failed = await failureOfPoll(thread, error, poll.rateLimit, context);
+    if (failed === undefined) return 0;
+    const { trouble } = failed;
+    const isGone = trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER;
+    return isGone ? save(compact(stopPolls(thread, 'gone', now()))) : retry(trouble);
+  }
+  const next = compact(applyPoll(thread, job, polledAtMs, timing.graceMs));
+  const startedAtMs = openRoundOf(next)?.sinceMs ?? polledAtMs;
+  return save({ ...next, nextPollAtMs: now() + nextPollMs({ startedAtMs }, now(), timing, random()) });
+}
+
+/** Ends the polls, and the open round: the platform does not know the job, or the agent has worked for too long. */
+function stopPolls(thread: ThreadRun, kind: 'gone' | 'gaveUp', atMs: number): ThreadRun {
+  const next: ThreadRun = { ...thread, pollRequested: false };
+  if (kind === 'gone') Object.assign(next, { notFound: true, pollFailure: undefined });
+  const round = openRoundOf(thread);
+  const afterMs = kind === 'gaveUp' && round ? atMs - round.sentAtMs : undefined;
+  return round ? endRound(next, round, { kind, afterMs, atMs }) : next;
+}
+
+/** Applies a poll that began at `atMs`: the job's state, the end of the open round, or a round from elsewhere. */
+export function applyPoll(thread: ThreadRun, job: AgentJob, atMs: number, graceMs: number): ThreadRun {
+  const seen = snapshotOf(job, thread.seen, atMs);
+  const known = { notFound: undefined, pollFailure: undefined, pollRequested: false };
+  const next: ThreadRun = { ...thread, ...known, seen };
+  const round = openRoundOf(thread) ?? foundRound(thread, seen);
+  if (round === undefined) return next;
+  const before = thread.seen && thread.seen.atMs >= round.sentAtMs ? thread.seen.status : undefined;
+  // Until the job was seen active after the last send, the platform may still show the previous state.
+  const isSettled = before === 'active' || atMs - round.sentAtMs >= graceMs;
+  const hasEnded =
+    seen.status === 'completed' || seen.status === 'failed' ? isSettled : seen.status === 'archived';
+  return hasEnded ? endRound(next, round, endingOf(seen, round.prBefore)) : putRound(next, round);
+}
+
+/**
+ * Returns a newer snapshot. A field that the platform leaves out keeps its value. But if a completed job names no pull
+ * request, the snapshot has none.
+ */
+export function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
+  const { status, rawStatus, repository, ref, model, prLink, archivedAt } = job;
+  return {
+    status,
+    rawStatus,
+    repository: repository ?? before?.repository,
+    ref: ref ?? before?.ref,
+    model: model ?? before?.model,
+    prLink: status === 'completed' ? prLink : (prLink ?? before?.prLink),
+    archivedAtMs: archivedAt,
+    atMs,
+  };
+}
+
+/**
+ * Returns a round in which this thread sent nothing, if the job is active; or the last one again if it was given up, so
+ * that its result is shown.
+ */
+function foundRound(thread: ThreadRun, { status, atMs }: JobSnapshot): ThreadRound | undefined {
+  const last = thread.rounds.at(-1);
+  if (last?.ending?.kind === 'gaveUp' && status !== 'unknown') {
+    const { sinceMs, prBefore, authors } = last;
+    const sentAtMs = status === 'active' ? atMs : last.sentAtMs;
+    return newRound(thread, { sinceMs, sentAtMs, prBefore, authors, found: true });
+  }
+  if (status !== 'active') return undefined;
+  return newRound(thread, { sinceMs: atMs, sentAtMs: atMs, authors: [thread.owner], found: true });
+}
+
+const newRound = (
+  thread: ThreadRun,
+  more: Pick<ThreadRound, 'sinceMs' | 'sentAtMs'> & Partial<ThreadRound>,
+): ThreadRound => ({
+  n: (thread.rounds.at(-1)?.n ?? 0) + 1,
+  count: 0,
+  authors: [],
+  prBefore: pullRequestOf(thread),
+  ...more,
+});
+
+/** Returns the job's last known pull request. A completed job that changed no file names none. */
+function pullRequestOf({ seen, rounds }: ThreadRun): string | undefined {
+  const { ending, prBefore } = rounds.at(-1) ?? {};
+  return seen?.prLink ?? ending?.prLink ?? prBefore;
+}
+
+const putRound = (thread: ThreadRun, round: ThreadRound): ThreadRun => ({
+  ...thread,
+  rounds: [...thread.rounds.filter(({ n }) => n !== round.n), round],
+});
+
+/**
+ * Adds a send at `atMs` to the open round, or opens one: of this thread's instruction `one`, or of another thread. The
+ * next poll is due at once.
+ */
+export function addSend(thread: ThreadRun, atMs: number, one?: Instruction): ThreadRun {
+  const open = {
+    ...(openRoundOf(thread) ?? newRound(thread, { sinceMs: atMs, sentAtMs: atMs })),
+    sentAtMs: atMs,
+    found: undefined,
+  };
+  const nextPollAtMs = Math.max(thread.pollFailure?.nextMs ?? 0, atMs);
+  const next = { ...thread, nextPollAtMs };
+  if (one === undefined) return putRound(next, open);
+  const { id, by, excerpt } = one;
+  const authors = open.authors.some((author) => author.id === by.id) ? open.authors : [...open.authors, by];
+  const sent = { count: open.count + 1, last: { id, by, excerpt }, authors };
+  return updateInstruction(putRound(next, { ...open, ...sent }), id, { state: 'working', round: open.n });
+}
+
+function endRound(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): ThreadRun {
+  const instructions = thread.instructions.map((one): Instruction => {
+    if (one.state !== 'working' || one.round !== round.n) return one;
+    return { ...one, state: 'sent', ...(one.origin && { ending }) };
+  });
+  return putRound({ ...thread, instructions }, { ...round, ending });
+}
+
+function endingOf(seen: JobSnapshot, prBefore: string | undefined): RoundEnding {
+  const { status, archivedAtMs, prLink, atMs } = seen;
+  if (status === 'archived') return { kind: 'archived', archivedAtMs, atMs };
+  if (status === 'failed') return { kind: 'failed', atMs };
+  if (prLink === undefined) return { kind: 'noPr', atMs };
+  return { kind: prLink === prBefore ? 'samePr' : 'newPr', prLink, atMs };
+}
