@@ -30,6 +30,8 @@ export default defineConfig({
     globalSetup: 'test/support/leftovers.ts',
     // No test leaves anything behind in its process, so that files share what they import.
     isolate: false,
+    // CommonJS modules are imported as Node imports them.
+    deps: { interopDefault: false },
     testTimeout: 120_000,
     hookTimeout: 60_000,
     // As long as `until` of the flow tests waits: a busy machine is no failure.

@@ -1,4 +1,6 @@
-import { App, AuthorizationError, type Receiver } from '@slack/bolt';
+import type { App, Receiver } from '@slack/bolt';
+import boltApp from '@slack/bolt/dist/App.js';
+import { AuthorizationError } from '@slack/bolt/dist/errors.js';
 import packageJson from '../package.json' with { type: 'json' };
 import { bind, createModalOpener } from './commands/bind.ts';
 import { createGate, type GateParts } from './commands/gate.ts';
@@ -148,7 +150,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
 }
 
 function createBolt(settings: Settings, { identity, channelIds, log }: RoleParts, receiver: Receiver): App {
-  const bolt = new App({
+  const bolt = new boltApp.default({
     receiver,
     logger: createSlackLogger(log),
     convoStore: false,

@@ -1,4 +1,5 @@
-import { Queue, type QueueOptions } from 'bullmq';
+import type { QueueOptions } from 'bullmq';
+import { Queue } from 'bullmq/dist/cjs/classes/queue.js';
 import { PREFIX } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 

@@ -1,4 +1,6 @@
-import { type Job as BullJob, DelayedError, Worker } from 'bullmq';
+import type { Job as BullJob } from 'bullmq';
+import { DelayedError } from 'bullmq/dist/cjs/classes/errors/delayed-error.js';
+import { Worker } from 'bullmq/dist/cjs/classes/worker.js';
 import type { Metrics, StepOutcome } from '../metrics/metrics.ts';
 import { inLogScope, type Log, type LogScope } from '../runtime/log.ts';
 import { Stopping } from '../runtime/stopping.ts';

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
-import { type App, isValidSlackRequest, type Receiver } from '@slack/bolt';
+import type { App, Receiver } from '@slack/bolt';
+import { isValidSlackRequest } from '@slack/bolt/dist/receivers/verify-request.js';
 import type { Metrics } from '../metrics/metrics.ts';
 import { parseJson } from '../runtime/json.ts';
 import { inLogScope, type Log } from '../runtime/log.ts';

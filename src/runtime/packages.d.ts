@@ -1,0 +1,34 @@
+// Docket imports single files of these packages. Their indexes load much more: other backends, receivers and clusters.
+declare module '@slack/bolt/dist/App.js' {
+  import { App } from '@slack/bolt';
+
+  const exported: { default: typeof App };
+  export default exported;
+}
+declare module '@slack/bolt/dist/errors.js' {
+  export { AuthorizationError } from '@slack/bolt';
+}
+declare module '@slack/bolt/dist/receivers/verify-request.js' {
+  export { isValidSlackRequest } from '@slack/bolt';
+}
+declare module 'bullmq/dist/cjs/classes/queue.js' {
+  export { Queue } from 'bullmq';
+}
+declare module 'bullmq/dist/cjs/classes/worker.js' {
+  export { Worker } from 'bullmq';
+}
+declare module 'bullmq/dist/cjs/classes/errors/delayed-error.js' {
+  export { DelayedError } from 'bullmq';
+}
+declare module 'prom-client/lib/registry.js' {
+  export { Registry as default } from 'prom-client';
+}
+declare module 'prom-client/lib/counter.js' {
+  export { Counter as default } from 'prom-client';
+}
+declare module 'prom-client/lib/gauge.js' {
+  export { Gauge as default } from 'prom-client';
+}
+declare module 'prom-client/lib/histogram.js' {
+  export { Histogram as default } from 'prom-client';
+}
