@@ -73,7 +73,7 @@ function simulate(series: Series, days: number, { next, normal }: ReturnType<typ
 type Watch = (days: readonly Counts[], day: number) => Alert[];
 
 function newRule(): Watch {
-  let quiet: Quiet | undefined;
+  let quiet: Quiet = {};
   return (days, day) => {
     const told = tellable(alertsOf(days), quiet, dateOf(day));
     if (told.length > 0) quiet = quietAfter(quiet, told, dateOf(day));

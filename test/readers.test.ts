@@ -4,7 +4,7 @@ import { readCommand, type SlashCommand } from '../src/commands/command.ts';
 import { quotedWords, readPage, subjectText } from '../src/commands/digest/ask.ts';
 import { digestCommand } from '../src/commands/digest/command.ts';
 import { scheduleModal } from '../src/commands/digest/modal.ts';
-import { resolveDigestProject } from '../src/commands/digest/schedules.ts';
+import { digestProjects } from '../src/commands/digest/schedules.ts';
 import { readPaths, readVersion, unquoted } from '../src/commands/export/args.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
 import { type CommandTools, UserFacingError } from '../src/commands/intake.ts';
@@ -32,8 +32,8 @@ import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
 import { pagesCsv } from '../src/jobs/digest/edition/files.ts';
 import { pathText, queryText } from '../src/jobs/digest/edition/phrases.ts';
 import { scheduleLine } from '../src/jobs/digest/schedule/view.ts';
-import { isZone } from '../src/jobs/digest/schedule-times.ts';
 import { readRange } from '../src/jobs/digest/weeks.ts';
+import { isZone } from '../src/jobs/schedule/timetable.ts';
 import { readTypedJob } from '../src/jobs/typed-job.ts';
 import { pullRequestName } from '../src/jobs/wording-view.ts';
 import { createLog, scrub, withoutArgs } from '../src/runtime/log.ts';
@@ -92,7 +92,7 @@ const readers: Record<string, Reader> = {
   'a digest, list': typedAfter(digestCommand, 'list '),
   'a project of digests': (text) => {
     const projects = [aProject({ projectId: text })];
-    expect(() => resolveDigestProject(text, text, { projects })).toThrow(UserFacingError);
+    expect(() => digestProjects(text, text, { projects })).toThrow(UserFacingError);
   },
   'a modal for a digest': (text) =>
     scheduleModal.submit(

@@ -8,11 +8,12 @@ import { addProblem } from '../jobs/agent/thread/send.ts';
 import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
 import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';
 import { editionMessages } from '../jobs/digest/edition/view.ts';
-import { activate, type ScheduleRun, scheduleRun } from '../jobs/digest/schedule/record.ts';
+import { type ScheduleRun, scheduleRun } from '../jobs/digest/schedule/record.ts';
 import { lastCompleteWeek } from '../jobs/digest/weeks.ts';
 import { startStep } from '../jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../jobs/export/record.ts';
 import { cardKey, exportMessages, privateKey } from '../jobs/export/view.ts';
+import { activate } from '../jobs/schedule/record.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import { defaultTiming, retention } from '../runtime/timing.ts';
 import { writeIntent } from '../store/call-once.ts';
@@ -158,7 +159,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     if (run.state !== 'active') return;
     if (run.nextAtMs <= nowMs) work.skipped += 1;
     const next = activate(run, nowMs);
-    await runs.save({ ...next, sinceMs: run.sinceMs, failures: run.failures });
+    await runs.save({ ...next, sinceMs: run.sinceMs, failures: run.failures, alert: undefined });
     // A person may have sent it by hand.
     const { name, range } = lastCompleteWeek(next.nextAtMs);
     const edition = { id: weeklyId(run, name) };

@@ -27,7 +27,6 @@ describe('every state is in the gallery:', () => {
     'missingEntry',
     'newJobIn',
     'originOf',
-    'problem',
     'readPlace',
     'readTimetable',
     'textProblem',

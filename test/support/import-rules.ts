@@ -133,6 +133,7 @@ const isView = (file: string) => file.startsWith('src/') && /[-/]view\.ts$/.test
 
 function isPure(view: string, to: string): boolean {
   if (['blocks', 'limits', 'text'].some((name) => to === `src/slack/${name}.ts`) || isView(to)) return true;
+  if (to.startsWith('src/jobs/schedule/')) return true;
   // What stands beside a view of a whole layer belongs to other features.
   const feature = /^src\/[^/]+\/[^/]+\//.exec(view)?.[0];
   return feature !== undefined && to.startsWith(feature) && posix.basename(to) !== 'job.ts';

@@ -1,23 +1,41 @@
 import { z } from 'zod';
 import { digestActions, scheduleButton } from '../../jobs/digest/buttons.ts';
-import type { ScheduleRun, ScheduleTransition } from '../../jobs/digest/schedule/record.ts';
-import { type ScheduleAction, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
+import {
+  editionRun,
+  isComplete,
+  newEdition,
+  permalinkOf,
+  weeklyId,
+} from '../../jobs/digest/edition/record.ts';
+import {
+  notSettledMessage,
+  onItsWayMessage,
+  postedAlreadyMessage,
+  previewMessage,
+  readingMessage,
+} from '../../jobs/digest/edition/reply-view.ts';
+import { SECTIONS } from '../../jobs/digest/model.ts';
+import { type ScheduleRun, sendByHand } from '../../jobs/digest/schedule/record.ts';
+import { goesOnMessage, type ScheduleAction, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
+import { lastCompleteWeek, readRange, settledAtMs } from '../../jobs/digest/weeks.ts';
+import { conversationOf, requestRunId } from '../../jobs/request.ts';
+import { changeSchedule, type ScheduleChange } from '../../jobs/schedule/record.ts';
+import { chooseProjectMessage } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, singleLine } from '../../slack/text.ts';
+import { idOf } from '../../store/keys.ts';
 import { defineCommand, helpMessage, optional, projectFlag, subcommand } from '../command.ts';
-import type { Caller, CommandTools } from '../intake.ts';
+import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
 import { askAgentButton, askModals } from './ask.ts';
 import { openChangeModal, openCreateModal, scheduleModal } from './modal.ts';
 import {
-  applyToSchedule,
-  listSchedules,
+  digestProjects,
+  findSchedules,
   loadSchedule,
-  resolveDigestProject,
-  sendNow,
-  sendPreview,
-  sendRange,
-  withSchedule,
+  saveSchedule,
+  scheduleList,
+  siteOf,
 } from './schedules.ts';
 
 const flags = { project: projectFlag };
@@ -28,35 +46,64 @@ type RunSchedule = (
   tools: CommandTools,
 ) => Promise<Message | undefined>;
 
-const apply =
-  (name: ScheduleTransition): RunSchedule =>
-  ({ id }, caller, tools) =>
-    applyToSchedule(name, id, caller, tools);
+/** The reply to actions that need the schedule's first message. */
+const beingSetUp = message([['This digest is still being set up. Try again in a moment.']]);
+
+/** Applies a person's change. `result` is in the audit log; `done` is the answer, by default the schedule itself. */
+const changes =
+  (change: ScheduleChange, result: string, done?: [state: string, next?: string]): RunSchedule =>
+  async ({ id }, caller, tools) => {
+    const changed = (latest: ScheduleRun) => changeSchedule(latest, change, caller.user, tools.now());
+    const { before, after } = await saveSchedule(id, caller, tools, changed, result);
+    if (after === undefined && before.state === 'testing') return beingSetUp;
+    if (after === undefined && change === 'pause')
+      return message([['It is already paused.']], scheduleButtons(before, 'resume'));
+    if (after === undefined || done === undefined) return goesOnMessage(after ?? before);
+    const [state, next] = done;
+    const subject = ` · the weekly digest of ${cut(singleLine(after.site), 80)} in `;
+    return message(
+      [[{ bold: state }, subject, { channel: after.channel }], next],
+      change === 'pause' ? scheduleButtons(after, 'resume', 'remove') : [],
+    );
+  };
 
 /** What the buttons of a schedule do; a removal has a confirmation of its own. */
 const actions: Record<ScheduleAction, RunSchedule> = {
   preview: sendPreview,
   sendNow,
   change: openChangeModal,
-  pause: apply('pause'),
-  resume: apply('resume'),
-  remove: apply('remove'),
-  takeOver: apply('takeOver'),
+  pause: changes('pause', 'paused', ['Paused', 'Paused until someone resumes it.']),
+  resume: changes('resume', 'resumed'),
+  remove: changes('remove', 'removed', ['Removed']),
+  takeOver: changes('takeOver', 'taken over', ['Yours now', 'You get a message if it cannot be posted.']),
 };
 
-/** A subcommand for the schedule of the present channel. */
-const ofSchedule = (verb: string, action: ScheduleAction, summary: string, run = actions[action]) =>
+/** A subcommand for the schedule of the present channel. With several projects, the person chooses one from a list. */
+const ofSchedule = (verb: string, summary: string, run?: RunSchedule) =>
   subcommand({
     verb,
     args: {},
     flags,
     summary,
     example: `/docs-digest ${verb}`,
-    run: ({ project }, caller, tools) =>
-      withSchedule(knownProject(project, caller, tools), action, caller, tools, (schedule) =>
-        run(schedule, caller, tools),
-      ),
+    async run({ project }, caller, tools) {
+      const visible = await findSchedules(project, caller, tools);
+      const here = visible.filter(({ channel }) => channel === caller.channel.id);
+      const [schedule, ...others] = here;
+      if (schedule === undefined) return noneHere;
+      return others.length === 0 && run ? run(schedule, caller, tools) : scheduleList(here, caller);
+    },
   });
+
+const noneHere = message([
+  [
+    'No digest is scheduled in this channel. ',
+    { code: '/docs-digest list' },
+    ' shows the others, and ',
+    { code: '/docs-digest create' },
+    ' sets one up.',
+  ],
+]);
 
 export const digestCommand = defineCommand({
   name: '/docs-digest',
@@ -69,7 +116,7 @@ export const digestCommand = defineCommand({
       flags,
       summary: 'Set up a weekly digest',
       example: '/docs-digest create',
-      run: create,
+      run: ({ project }, caller, tools) => create(project, caller, tools),
     }),
     subcommand({
       verb: 'list',
@@ -78,13 +125,14 @@ export const digestCommand = defineCommand({
       summary: 'List and change scheduled digests',
       example: '/docs-digest list',
       run: async ({ project }, caller, tools) =>
-        listSchedules(knownProject(project, caller, tools), caller, tools),
+        scheduleList(await findSchedules(project, caller, tools), caller),
     }),
-    ofSchedule('preview', 'preview', "Preview the channel's next digest privately"),
-    ofSchedule('run', 'sendNow', "Post the channel's digest of last week now"),
-    ofSchedule('pause', 'pause', "Pause the channel's digest"),
-    ofSchedule('resume', 'resume', "Resume the channel's digest"),
-    ofSchedule('remove', 'remove', "Remove the channel's digest", confirmRemoval),
+    ofSchedule('preview', "Preview the channel's next digest privately", sendPreview),
+    ofSchedule('run', "Post the channel's digest of last week now", sendNow),
+    ofSchedule('pause', "Pause the channel's digest", actions.pause),
+    ofSchedule('resume', "Resume the channel's digest", actions.resume),
+    // Its button asks first.
+    ofSchedule('remove', "Remove the channel's digest"),
     subcommand({
       args: { range: optional('text', '<range>') },
       flags,
@@ -96,13 +144,84 @@ export const digestCommand = defineCommand({
   ],
 });
 
-async function create(
-  { project: named }: { project: string | undefined },
+/** Opens the modal for a new schedule; if only one project is possible, it is preselected. */
+function create(named: string | undefined, caller: Caller, tools: CommandTools): Promise<undefined> {
+  const [project, ...others] = digestProjects(named, caller.channel.id, tools);
+  return openCreateModal(others.length === 0 ? project : undefined, caller, tools);
+}
+
+/** Maximum pending digests that one person requested; each costs up to 20 of the hour's requests. */
+const MAX_ASKED = 2;
+
+/** Has the digest of the last complete week posted now; once, like any other of that week. */
+async function sendNow(schedule: ScheduleRun, caller: Caller, tools: CommandTools): Promise<Message> {
+  if (schedule.state === 'testing') return beingSetUp;
+  const { id, channel, site } = schedule;
+  const nowMs = tools.now();
+  const week = lastCompleteWeek(nowMs);
+  const settledMs = settledAtMs(week.range);
+  if (nowMs < settledMs) return notSettledMessage(week, settledMs);
+  const known = await tools.intake.loadKnown(weeklyId(schedule, week.name), editionRun, caller);
+  if (known !== undefined && isComplete(known))
+    return postedAlreadyMessage(known, await permalinkOf(known, tools.outbox, tools.workspaceUrl));
+  // The schedule's next step accepts the digest.
+  const sent = (latest: ScheduleRun) => sendByHand(latest, caller.user.id, nowMs);
+  await saveSchedule(id, caller, tools, sent, `sent now: ${week.name}`, caller.responseUrl);
+  return onItsWayMessage({ site, channel, range: week.range });
+}
+
+/** Sends the schedule's digest of the last complete week to this person only. */
+async function sendPreview(
+  { project, site, channel, sections }: ScheduleRun,
   caller: Caller,
   tools: CommandTools,
-): Promise<Message | undefined> {
-  const resolved = resolveDigestProject(named, caller.channel.id, tools);
-  return openCreateModal(resolved.kind === 'project' ? resolved.project : undefined, caller, tools);
+): Promise<Message> {
+  const { range } = lastCompleteWeek(tools.now());
+  const wanted = { project, site, channel, range, sections };
+  await acceptAsked({ ...wanted, kind: 'preview', inDirectMessage: true }, caller, tools);
+  return previewMessage({ site, range });
+}
+
+/** Posts a digest of typed dates here; if the app cannot post here, it uses the person's direct messages. */
+async function sendRange(
+  typed: string,
+  named: string | undefined,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<Message> {
+  const read = readRange(typed, tools.now());
+  if (read.kind === 'unclear')
+    return message([[read.problem], [{ code: '/docs-digest help' }, ' lists all commands.']]);
+  const { channel, joinable } = conversationOf(caller.channel);
+  const [project, ...others] = digestProjects(named, channel, tools);
+  if (others.length > 0) {
+    const names = [project, ...others].map(({ name }) => name);
+    return chooseProjectMessage('Which project', names, `/docs-digest ${cut(singleLine(typed), 60)}`);
+  }
+  const { range, today } = read;
+  const site = siteOf(project, tools);
+  const wanted = { project: project.name, site, channel, range, today, sections: [...SECTIONS] };
+  await acceptAsked({ ...wanted, kind: 'asked', inDirectMessage: !joinable }, caller, tools);
+  return readingMessage({ site, range }, joinable);
+}
+
+/** Rejects with `UserFacingError` if this person has the maximum of pending digests. */
+async function acceptAsked(
+  wanted: Omit<Parameters<typeof newEdition>[0], 'id' | 'teamId' | 'owner'>,
+  caller: Caller,
+  tools: CommandTools,
+): Promise<void> {
+  const { teamId, user } = caller;
+  const id = idOf('digest', requestRunId(caller));
+  const owner = { id: user.id, name: user.name };
+  const edition = newEdition({ ...wanted, id, teamId, owner }, tools.now());
+  const quota = { name: ['digests', teamId, user.id].join(':'), max: MAX_ASKED };
+  const acceptance = await tools.intake.start(edition, caller, [quota]);
+  if (acceptance.kind !== 'full') return;
+  await tools.audit({ subject: wanted.project, result: 'refused: too many at once' });
+  throw new UserFacingError(
+    message([[`${MAX_ASKED} of your digests are on their way. Ask again when they have arrived.`]]),
+  );
 }
 
 /** [Set up a digest], on Home. */
@@ -110,28 +229,8 @@ const setUpButton = defineButton({
   action: digestActions.setUp,
   may: 'digest',
   value: z.object({ v: z.literal(1) }),
-  run: (_value, caller, tools) => create({ project: undefined }, caller, tools),
+  run: (_value, caller, tools) => create(undefined, caller, tools),
 });
-
-/** Returns the settings' name of a typed project. */
-function knownProject(
-  named: string | undefined,
-  { channel }: Caller,
-  tools: CommandTools,
-): string | undefined {
-  if (named === undefined) return undefined;
-  const resolved = resolveDigestProject(named, channel.id, tools);
-  return resolved.kind === 'project' ? resolved.project.name : undefined;
-}
-
-/** An action that cannot be undone asks first. */
-async function confirmRemoval(schedule: ScheduleRun): Promise<Message> {
-  const site = cut(singleLine(schedule.site), 80);
-  return message(
-    [[`Remove the weekly digest of ${site} from `, { channel: schedule.channel }, '?']],
-    scheduleButtons(schedule, 'remove'),
-  );
-}
 
 const scheduleButtonOf = ([name, run]: [string, RunSchedule]) =>
   defineButton({

@@ -2,31 +2,23 @@ import { isDeepStrictEqual } from 'node:util';
 import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
 import { SECTIONS, type Section } from '../../jobs/digest/model.ts';
-import {
-  changeSchedule,
-  leftOutWeek,
-  newSchedule,
-  type ScheduleRun,
-  scheduleQuotas,
-  scheduleRun,
-} from '../../jobs/digest/schedule/record.ts';
+import { type ScheduleRun, scheduleRun } from '../../jobs/digest/schedule/record.ts';
 import { goesOnMessage } from '../../jobs/digest/schedule/view.ts';
+import { earliestSafe, lastCompleteWeek } from '../../jobs/digest/weeks.ts';
+import { conversationOf } from '../../jobs/request.ts';
+import { changeTimetable, newSchedule } from '../../jobs/schedule/record.ts';
 import {
-  earliestSafe,
   isZone,
   type Timetable,
   timetable,
   timetableText,
   WEEKDAYS,
   zoneGroups,
-} from '../../jobs/digest/schedule-times.ts';
-import type { Week } from '../../jobs/digest/weeks.ts';
-import { conversationOf } from '../../jobs/request.ts';
+} from '../../jobs/schedule/timetable.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { message } from '../../slack/blocks.ts';
-import { SLACK_LIMITS } from '../../slack/limits.ts';
 import {
   channelField,
   checkboxField,
@@ -167,44 +159,37 @@ export const scheduleModal: Modal = {
   may: 'digest',
 
   async submit(values, caller, tools, details) {
-    const chosen = readTimetable(values, tools.now());
+    const problems: Record<string, string> = {};
+    const timetable = readTimetable(values, tools.now(), problems);
     const ticked = details.ticked.sections ?? [];
     const sections = SECTIONS.filter((section) => ticked.includes(section));
-    const alerts = ticked.includes(UNUSUAL_DAYS);
+    const choices = timetable && { timetable, sections, alerts: ticked.includes(UNUSUAL_DAYS) };
     if (details.about !== undefined) {
-      if (chosen.kind === 'problems') return chosen;
       const about = changeAbout.parse(parseJson(details.about));
-      return change(about, { timetable: chosen.timetable, sections, alerts }, caller, tools);
+      return choices ? change(about, choices, caller, tools) : { kind: 'problems', problems };
     }
-    const place = await readPlace(values, caller, tools);
-    if (chosen.kind === 'problems' || place.kind === 'problems') {
-      const problems = [chosen, place].map((read) => (read.kind === 'problems' ? read.problems : {}));
-      return { kind: 'problems', problems: Object.assign({}, ...problems) };
-    }
-    return create({ ...place, timetable: chosen.timetable, sections, alerts }, caller, tools);
+    const place = await readPlace(values, caller, tools, problems);
+    return place && choices
+      ? create({ ...place, ...choices }, caller, tools)
+      : { kind: 'problems', problems };
   },
 };
 
-type Problems = { kind: 'problems'; problems: Record<string, string> };
-
-const problem = (field: string, text: string): Problems => ({
-  kind: 'problems',
-  problems: { [field]: cut(text, SLACK_LIMITS.modalFieldError) },
-});
-
+/** Returns the chosen timetable, or adds the problem with it. */
 function readTimetable(
   { day, time, zone = '' }: ModalValues,
   nowMs: number,
-): { kind: 'ok'; timetable: Timetable } | Problems {
-  if (!isZone(zone)) return problem('zone', 'Choose a time zone.');
-  const read = timetable.safeParse({ weekday: Number(day), time, zone });
-  if (!read.success) return problem('time', 'Choose a day and a time.');
-  const safe = earliestSafe(read.data, nowMs);
-  if (safe === undefined) return { kind: 'ok', timetable: read.data };
-  return problem(
-    'time',
-    `The week ends on Monday at 00:00 UTC, and its numbers are final an hour later. Earliest: ${timetableText(safe)}.`,
-  );
+  problems: Record<string, string>,
+): Timetable | undefined {
+  const isKnown = isZone(zone);
+  const { data } = timetable.safeParse({ weekday: Number(day), time, zone });
+  const safe = isKnown && data && earliestSafe(data, nowMs);
+  if (!isKnown) problems.zone = 'Choose a time zone.';
+  else if (data === undefined) problems.time = 'Choose a day and a time.';
+  else if (safe)
+    problems.time = `The week ends on Monday at 00:00 UTC, and its numbers are final an hour later. Earliest: ${timetableText(safe)}.`;
+  else return data;
+  return undefined;
 }
 
 const CANNOT_SEE =
@@ -218,19 +203,21 @@ async function mayUse(channel: string, { user, ...caller }: Caller, tools: Comma
   return tools.isMember(channel, user.id);
 }
 
+/** Returns the chosen project and channel, or adds the problems with them. */
 async function readPlace(
-  { project: named, channel }: ModalValues,
+  { project: named, channel = '' }: ModalValues,
   caller: Caller,
   tools: CommandTools,
-): Promise<{ kind: 'ok'; project: Project; channel: string } | Problems> {
-  if (channel === undefined) return problem('channel', 'Choose a channel.');
-  if (!(await mayUse(channel, caller, tools))) return problem('channel', CANNOT_SEE);
+  problems: Record<string, string>,
+): Promise<{ project: Project; channel: string } | undefined> {
   // Without a choice of projects there is no field for one.
   const known = projectsWithId(tools.projects);
-  const project = known.find(({ name }) => name === (named ?? known[0]?.name));
-  if (project !== undefined && (named !== undefined || known.length === 1))
-    return { kind: 'ok', project, channel };
-  return problem(known.length > 1 ? 'project' : 'channel', 'Choose a project.');
+  const project =
+    named === undefined && known.length === 1 ? known[0] : known.find(({ name }) => name === named);
+  if (!(await mayUse(channel, caller, tools))) problems.channel = CANNOT_SEE;
+  else if (project === undefined) problems[named === undefined ? 'channel' : 'project'] = 'Choose a project.';
+  else return { project, channel };
+  return undefined;
 }
 
 async function create(
@@ -239,22 +226,15 @@ async function create(
   tools: CommandTools,
 ): Promise<SubmitResult> {
   const place = { project: project.name, site: siteOf(project, tools), channel };
-  const isPublic = await tools.isPublic(channel);
-  const schedule = newSchedule({ ...place, isPublic, ...choices }, caller, tools.now());
-  const acceptance = await tools.intake.start(schedule, caller, scheduleQuotas(schedule));
-  if (acceptance.kind === 'full') {
-    await tools.audit({ subject: schedule.site, result: 'refused: too many schedules' });
-    return problem('channel', 'You have reached the limit of digests per person. Remove one first.');
-  }
-  if (acceptance.kind !== 'claimed') return { kind: 'closed' };
-  await tools.audit({ subject: schedule.site, result: 'scheduled already' });
-  const other = await tools.intake.loadKnown(acceptance.by, scheduleRun, caller);
-  if (other === undefined || other.state === 'removed')
-    return problem('channel', 'A digest was removed there a moment ago. Try again in a few seconds.');
-  return problem(
-    'channel',
-    `That channel already has a digest of ${cut(singleLine(other.site), 40)}. Close this, type /docs-digest list, and choose [Change].`,
+  const wanted = { job: 'digest-schedule' as const, ...place, isPublic: await tools.isPublic(channel) };
+  const acceptance = await tools.intake.start(
+    newSchedule({ ...wanted, ...choices }, caller, tools.now()),
+    caller,
   );
+  if (acceptance.kind !== 'claimed') return { kind: 'closed' };
+  await tools.audit({ subject: place.site, result: 'scheduled already' });
+  const text = `That channel already has a digest of ${cut(singleLine(place.site), 40)}. Close this, type /docs-digest list, and choose [Change].`;
+  return { kind: 'problems', problems: { channel: text } };
 }
 
 async function change(
@@ -263,18 +243,21 @@ async function change(
   caller: Caller,
   tools: CommandTools,
 ): Promise<SubmitResult> {
-  let leftOut: Week | undefined;
-  let isOutdated = false;
-  const { schedule } = await saveSchedule(id, caller, tools, {
-    change(latest) {
-      isOutdated = ![shown, chosen].some((known) => isDeepStrictEqual(known, choicesOf(latest)));
-      const changed = isOutdated ? undefined : changeSchedule(latest, chosen, tools.now());
-      leftOut = changed && leftOutWeek(latest, changed);
-      return changed;
-    },
-    result: 'changed',
-  });
-  if (isOutdated)
-    return problem('time', 'It was changed in the meantime. Close this and choose [Change] again.');
-  return { kind: 'message', message: goesOnMessage(schedule, leftOut) };
+  const changed = (latest: ScheduleRun) =>
+    [shown, chosen].some((known) => isDeepStrictEqual(known, choicesOf(latest)))
+      ? {
+          ...changeTimetable(latest, chosen.timetable, tools.now()),
+          ...chosen,
+          alert: chosen.alerts ? latest.alert : undefined,
+        }
+      : undefined;
+  const { before, after } = await saveSchedule(id, caller, tools, changed, 'changed');
+  if (after === undefined) {
+    const text = 'It was changed in the meantime. Close this and choose [Change] again.';
+    return { kind: 'problems', problems: { time: text } };
+  }
+  // The digest of this week was next, and now that of a later week is.
+  const week = lastCompleteWeek(before.nextAtMs);
+  const isLeftOut = after.state === 'active' && lastCompleteWeek(after.nextAtMs).name > week.name;
+  return { kind: 'message', message: goesOnMessage(after, isLeftOut ? week : undefined) };
 }

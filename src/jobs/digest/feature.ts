@@ -2,12 +2,12 @@ import { keyIdOf } from '../../docs-api/client.ts';
 import { projectsWithId } from '../../projects.ts';
 import { moment, type Part } from '../../slack/blocks.ts';
 import { countOf, formatCount } from '../../slack/text.ts';
-import { defineHomeRuns, type Feature, type FeatureContext } from '../feature.ts';
+import { defineHomeRuns, type Feature } from '../feature.ts';
 import { hourlyLimit, statusLine } from '../wording-view.ts';
 import { setUpButton } from './buttons.ts';
 import { editionRun } from './edition/record.ts';
 import { analyticsBudget, analyticsLimit } from './figures/job.ts';
-import { type ScheduleRun, scheduleKind, scheduleRun } from './schedule/record.ts';
+import { type ScheduleRun, scheduleKind, schedulesOf } from './schedule/record.ts';
 import { scheduleLine, scheduleNeeds } from './schedule/view.ts';
 
 export const digestFeature: Feature = {
@@ -20,8 +20,8 @@ export const digestFeature: Feature = {
     ...scheduleKind,
     needs: scheduleNeeds,
     // A person's request expires; their schedule does not.
-    lasting: async (teamId, userId, context) =>
-      (await loadSchedules(teamId, context)).flatMap(({ id, owner }) => (owner.id === userId ? [id] : [])),
+    lasting: async (teamId, userId, { runs }) =>
+      (await schedulesOf(teamId, runs)).flatMap(({ id, owner }) => (owner.id === userId ? [id] : [])),
     entry: (run, userId) =>
       run.owner.id !== userId || run.state === 'removed'
         ? undefined
@@ -59,17 +59,12 @@ export const digestFeature: Feature = {
   },
 
   status: {
-    async lines(teamId, _, context) {
-      return [statusLine('Schedules', ...scheduleParts(await loadSchedules(teamId, context)))];
+    async lines(teamId, _, { runs }) {
+      return [statusLine('Schedules', ...scheduleParts(await schedulesOf(teamId, runs)))];
     },
     unknown: [statusLine('Schedules', "can't be read right now")],
   },
 };
-
-async function loadSchedules(teamId: string, { runs }: Pick<FeatureContext, 'runs'>): Promise<ScheduleRun[]> {
-  const active = await runs.activeOf(scheduleRun, 'digest-schedule');
-  return active.filter((run) => run.teamId === teamId && run.state !== 'removed');
-}
 
 /** The number of schedules and the next due time. No names, since not everybody may see all schedules. */
 function scheduleParts(schedules: readonly ScheduleRun[]): Part[] {

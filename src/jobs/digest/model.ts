@@ -1,7 +1,5 @@
 import { z } from 'zod';
 
-export const person = z.object({ id: z.string(), name: z.string() });
-
 /** Views by people and by AI, of a page, a day or a site. Whole numbers. */
 export const counts = z.object({ human: z.number(), ai: z.number() });
 export type Counts = z.infer<typeof counts>;

@@ -1,3 +1,4 @@
+import type { Timetable } from '../schedule/timetable.ts';
 import type { DayRange } from './model.ts';
 
 /** An ISO week in UTC, Monday to Sunday; `name` is `2026-W38`, with the ISO year of the week. */
@@ -196,4 +197,31 @@ export function chartLabels(spans: readonly DayRange[]): string[] {
     const first = PlainDate.from(span.from);
     return isDaily ? `${WEEKDAYS[first.dayOfWeek - 1]} ${first.day}` : spanText(first, lastOf(span), false);
   });
+}
+
+const DAY_MINUTES = 24 * 60;
+const WEEK_MINUTES = 7 * DAY_MINUTES;
+
+/**
+ * Returns the earliest safe timetable instead of one that is due too close to the end of a UTC week: between the zone's
+ * Monday, or the end if that comes first, and an hour after the end, on the clocks of any season. Returns undefined for
+ * a safe one.
+ */
+export function earliestSafe({ weekday, time, zone }: Timetable, nowMs: number): Timetable | undefined {
+  const end = PlainDate.from(lastCompleteWeek(nowMs).range.to).toZonedDateTime('UTC');
+  // The end of a UTC week in each week of a year, in minutes since the zone's Monday.
+  const ends = Array.from(
+    { length: 53 },
+    (_, weeks) => end.add({ weeks }).withTimeZone(zone).offsetNanoseconds / 60e9,
+  );
+  const minute = (weekday - 1) * DAY_MINUTES + 60 * Number(time.slice(0, 2)) + Number(time.slice(3));
+  const sinceMonday = minute > WEEK_MINUTES / 2 ? minute - WEEK_MINUTES : minute;
+  const safe = Math.ceil(Math.max(...ends) + SETTLING_MS / 60_000);
+  if (sinceMonday < Math.min(0, ...ends) || sinceMonday >= safe) return undefined;
+  const day = Math.floor(safe / DAY_MINUTES);
+  return {
+    weekday: ((day + 7) % 7) + 1,
+    time: Temporal.PlainTime.from('00:00').add({ minutes: safe }).toString({ smallestUnit: 'minute' }),
+    zone,
+  };
 }

@@ -158,7 +158,7 @@ const homes: GalleryState[] = [
   ]),
   ...answersOf('failed digest', scheduleNeeds, aFailedDigest, [
     aSchedule(),
-    aSchedule({ posting: { week: '2026-W38', sinceMs: NOW_MS, dueAtMs: NOW_MS } }),
+    aSchedule({ posting: { dueAtMs: NOW_MS } }),
     aSchedule({ state: 'removed' }),
   ]),
   ...answersOf('paused digest', scheduleNeeds, aPausedDigest, []),

@@ -76,7 +76,7 @@ describe('after an alert', () => {
     ['a lasting fall is told', alert('human', 600, true), alert('human', 600, true), '2026-11-30', true],
     ['once in four weeks', alert('human', 600, true), alert('human', 600, true), '2026-11-29', false],
   ])('%s', (_, first, next, on, isTold) => {
-    const quiet = quietAfter(undefined, [first], '2026-11-02');
+    const quiet = quietAfter({}, [first], '2026-11-02');
     expect(tellable([next], quiet, on)).toEqual(isTold ? [next] : []);
   });
 

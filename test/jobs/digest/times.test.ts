@@ -1,17 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  earliestSafe,
-  isZone,
-  nextOccurrence,
-  type Timetable,
-  timetableText,
-  WEEKDAYS,
-  zoneGroups,
-} from '../../../src/jobs/digest/schedule-times.ts';
-import {
   chartLabels,
   daysOf,
+  earliestSafe,
   lastCompleteWeek,
   rangeText,
   readRange,
@@ -19,6 +11,14 @@ import {
   typedRange,
   weekBefore,
 } from '../../../src/jobs/digest/weeks.ts';
+import {
+  isZone,
+  nextOccurrence,
+  type Timetable,
+  timetableText,
+  WEEKDAYS,
+  zoneGroups,
+} from '../../../src/jobs/schedule/timetable.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { editionRun } from '../../../src/jobs/digest/edition/record.ts';
 import { scheduleJob } from '../../../src/jobs/digest/schedule/job.ts';
-import { earliestSafe } from '../../../src/jobs/digest/schedule-times.ts';
+import { earliestSafe } from '../../../src/jobs/digest/weeks.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
 import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';

@@ -2,7 +2,8 @@ import { expect, vi } from 'vitest';
 import type { SentMessage } from '../../../demo/slack/workspace.ts';
 import type { Call, Phase } from '../../../demo/wire.ts';
 import { SECTIONS } from '../../../src/jobs/digest/model.ts';
-import { newSchedule, type ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
+import type { ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
+import { newSchedule } from '../../../src/jobs/schedule/record.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { type Bot, type BotOptions, createWorld, type World } from './world.ts';
@@ -80,8 +81,8 @@ function scheduleOf({ slack, now }: World, { channel, project }: Place): Schedul
     isPublic: true,
   };
   const request = { teamId: slack.team.id, requestId: channel, user: { id, name, fullMember: true } };
-  const made = newSchedule({ project, site: project, channel, ...chosen }, request, now());
-  return { ...made, state: 'active' };
+  const wanted = { job: 'digest-schedule' as const, project, site: project, channel, ...chosen };
+  return { ...newSchedule(wanted, request, now()), state: 'active' };
 }
 
 const VIEWS = 'GET /v1/analytics/{projectId}/views';

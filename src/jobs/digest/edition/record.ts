@@ -3,10 +3,10 @@ import type { Outbox } from '../../../slack/outbox.ts';
 import { messageUrl } from '../../../slack/text.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
+import { person } from '../../schedule/record.ts';
 import type { VisibleKind } from '../../visibility.ts';
 import { type FiguresRun, newFiguresRun } from '../figures/record.ts';
-import { counts, dayRange, pageFigures, person, platformCause, readerFigures, SECTIONS } from '../model.ts';
-import { LATE_MS } from '../schedule-times.ts';
+import { counts, dayRange, pageFigures, platformCause, readerFigures, SECTIONS } from '../model.ts';
 import { isWeek, spansOf, weekBefore, weekNameOf } from '../weeks.ts';
 
 /** A file of ours in Slack. Its id is saved before the completion, so that an unclear one can be looked up. */
@@ -180,6 +180,9 @@ export function figuresOf(
     : { spans: [before], readers: false, maxRequests: beforeRequests };
   return [figures, newFiguresRun({ ...wanted, range: before, ...earlier }, nowMs)];
 }
+
+/** A weekly digest that is later than this says so. */
+const LATE_MS = 3_600_000;
 
 /** Returns that a weekly digest is late if it is posted now, for any cause. */
 export const lateNow = ({ kind, dueAtMs }: EditionRun, nowMs: number): Pick<EditionRun, 'late'> =>

@@ -1,10 +1,11 @@
+import { idOf } from '../../../store/keys.ts';
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
-import { lookupRetryMs } from '../../polling.ts';
-import { collectFigures, type FiguresRun, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
+import { nextOccurrence } from '../../schedule/timetable.ts';
+import { collectFigures, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
 import { type Counts, comparePages, type DayRange, type PageChange } from '../model.ts';
-import { daysOf, SETTLING_MS } from '../weeks.ts';
-import { type Alert, alertKey, nextDaily, type Quiet, type ScheduleRun } from './record.ts';
+import { SETTLING_MS } from '../weeks.ts';
+import type { Alert, Quiet, ScheduleRun } from './record.ts';
 import { alertMessage, type MovedPage } from './view.ts';
 
 const HOUR_MS = 3_600_000;
@@ -29,8 +30,6 @@ const LASTING_SHARE = 0.25;
 /** Standard deviation divided by the median of the deviations. */
 const OF_MEDIAN = 1.4826;
 
-/** A day whose figures are missing for this long is not posted. */
-const GIVE_UP_MS = DAY_MS;
 /** A check waits this long for the pages that changed. */
 const PAGES_MS = 3 * HOUR_MS;
 /** Requests for the pages of a day; both days together may make twice as many. */
@@ -42,27 +41,24 @@ const MAX_PAGES = 3;
 const MIN_PART = 0.1;
 
 /**
- * Checks the last finished day once a day, and posts a line if it was unusual. Returns the schedule to save, or the
- * milliseconds until there is work.
+ * Checks the last finished day at the timetable's hour, until the next day is over, and posts a line if it was unusual.
+ * Returns the schedule to save, or the milliseconds until there is work.
  */
 export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<ScheduleRun | number> {
-  const nowMs = context.now();
   if (!run.alerts) return Infinity;
-  const { alert } = run;
-  const nextAtMs = nextDaily(run.timetable, nowMs);
-  if (alert === undefined) return { ...run, alert: { nextAtMs } };
-  if (nowMs >= alert.nextAtMs) {
-    // Days before the last one that settled are not caught up; after a clock change it may be checked already.
-    const day = dayOf(nowMs - SETTLING_MS - DAY_MS);
-    const check = day === alert.checked ? {} : { checked: day, sinceMs: nowMs };
-    return { ...run, alert: { ...alert, nextAtMs, ...check } };
-  }
-  const { checked, sinceMs } = alert;
-  const untilNextMs = alert.nextAtMs - nowMs;
-  if (checked === undefined || sinceMs === undefined) return untilNextMs;
-  const result = await checkDay(run, checked, sinceMs, context);
-  if (typeof result === 'number') return Math.min(result, untilNextMs);
-  return { ...run, alert: { ...alert, sinceMs: undefined, ...result } };
+  const nowMs = context.now();
+  const { time, zone } = run.timetable;
+  const nextDaily = (afterMs: number) => nextOccurrence({ time, zone }, afterMs);
+  let { atMs, quiet } = run.alert ?? { atMs: 0, quiet: {} };
+  // Only days that are over after the start are checked.
+  if (atMs < run.sinceMs) return { ...run, alert: { atMs: nextDaily(nowMs), quiet } };
+  let nextMs = nextDaily(atMs);
+  // Only the last of several missed days is.
+  while (nextMs <= nowMs) [atMs, nextMs] = [nextMs, nextDaily(nextMs)];
+  if (nowMs < atMs) return atMs - nowMs;
+  const checked = await checkDay(run, dayOf(atMs - SETTLING_MS - DAY_MS), atMs, quiet, context);
+  if (!checked) return Math.min(deliveryCheckMs({ sinceMs: atMs }, context, MAX_CHECK_MS), nextMs - nowMs);
+  return { ...run, alert: { atMs: nextMs, quiet: checked } };
 }
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
@@ -73,70 +69,42 @@ function dayRange(day: string, plusDays = 0, days = 1): DayRange {
   return { from: dayOf(fromMs), to: dayOf(fromMs + days * DAY_MS) };
 }
 
-/** Returns the days of an alert, and the days it is compared with. */
-const comparedDays = (day: string, { lasting }: Alert): DayRange[] =>
-  lasting
-    ? [dayRange(day, 1 - WEEK, WEEK), dayRange(day, 1 - USUAL_DAYS, USUAL_DAYS - WEEK)]
-    : [dayRange(day), dayRange(day, -WEEK)];
-
-/** Returns the figures of a range, with its pages if it is its only span. Starts collecting missing ones. */
-function loadFigures(
-  { teamId, project }: ScheduleRun,
-  sinceMs: number,
-  range: DayRange,
-  spans: DayRange[],
-  context: JobContext,
-): Promise<FiguresRun> {
-  const pages = spans.includes(range);
-  const wanted = { teamId, project, range, spans, urgent: false, readers: false, pages };
-  const maxRequests = pages ? PAGE_REQUESTS : undefined;
-  return collectFigures(newFiguresRun({ ...wanted, maxRequests }, sinceMs), context);
-}
-
-/** Returns what the finished check changes, or the wait. */
+/** Returns the quiet periods after the finished check of a day; undefined while figures are missing. */
 async function checkDay(
   run: ScheduleRun,
   day: string,
   sinceMs: number,
+  quiet: Quiet,
   context: JobContext,
-): Promise<{ quiet?: Quiet } | number> {
-  const waitedMs = context.now() - sinceMs;
-  const waitMs = deliveryCheckMs({ sinceMs }, context, MAX_CHECK_MS);
+): Promise<Quiet | undefined> {
+  const { teamId, project, channel } = run;
+  const load = (range: DayRange, wanted: { spans: DayRange[]; pages: boolean; maxRequests?: number }) =>
+    collectFigures(
+      newFiguresRun({ teamId, project, range, urgent: false, readers: false, ...wanted }, sinceMs),
+      context,
+    );
   const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => dayRange(day, -ago));
-  const range = dayRange(day, -USUAL_DAYS, USUAL_DAYS + 1);
-  const figures = await loadFigures(run, sinceMs, range, spans, context);
-  if (!hasTotals(figures)) return figures.state === 'ended' || waitedMs >= GIVE_UP_MS ? {} : waitMs;
-  const days = figures.spans.flatMap(({ counts }) => counts ?? []);
-  const alerts = tellable(alertsOf(days), run.alert?.quiet, day);
+  const totals = await load(dayRange(day, -USUAL_DAYS, USUAL_DAYS + 1), { spans, pages: false });
+  if (!hasTotals(totals)) return totals.state === 'ended' ? quiet : undefined;
+  const alerts = tellable(alertsOf(totals.spans.flatMap(({ counts }) => counts ?? [])), quiet, day);
   const [first] = alerts;
-  if (first === undefined) return {};
-  const ranges = comparedDays(day, first);
-  const lists: FiguresRun[] = [];
-  for (const range of ranges) lists.push(await loadFigures(run, sinceMs, range, [range], context));
-  if (lists.some(({ state }) => state !== 'ended') && waitedMs < PAGES_MS) return waitMs;
-  const owner = await checkOwner(run, context);
-  // The next digest pauses the schedule.
-  if (owner === 'notPermitted') return {};
-  if (owner === 'unknown') return lookupRetryMs(context);
+  if (first === undefined) return quiet;
+  const [days, daysBefore] = first.lasting ? [WEEK, USUAL_DAYS - WEEK] : [1, 1];
+  const range = dayRange(day, 1 - days, days);
+  const before = dayRange(day, first.lasting ? 1 - USUAL_DAYS : -WEEK, daysBefore);
+  const wanted = { pages: true, maxRequests: PAGE_REQUESTS };
+  const lists = [
+    await load(range, { spans: [range], ...wanted }),
+    await load(before, { spans: [before], ...wanted }),
+  ];
+  if (lists.some(({ state }) => state !== 'ended') && context.now() - sinceMs < PAGES_MS) return undefined;
+  const pagesOf = (one: DayRange) => context.figures.pages(run, rangeKey(one));
   const areComplete = lists.every(({ pages }) => pages?.state === 'complete');
-  const moved = areComplete ? await movedPages(run, ranges, first, context) : [];
-  const message = alertMessage(run, day, alerts, moved);
-  const place = { channel: run.channel };
-  const wanted = { key: alertKey(run, day), place, kind: 'ending' as const, message };
-  await context.outbox.publish(run.teamId, wanted, run.rev);
-  return { quiet: quietAfter(run.alert?.quiet, alerts, day) };
-}
-
-/** Returns the pages that contribute most to an alert, with their views per day. */
-async function movedPages(
-  run: ScheduleRun,
-  ranges: readonly DayRange[],
-  alert: Alert,
-  { figures }: JobContext,
-): Promise<MovedPage[]> {
-  const [now = [], before = []] = ranges.map((range) => figures.pages(run, rangeKey(range)));
-  const [days = 1, daysBefore = 1] = ranges.map((range) => daysOf(range).length);
-  return mostMoved(await comparePages(now, before), alert, days, daysBefore);
+  const pages = areComplete ? await comparePages(pagesOf(range), pagesOf(before)) : [];
+  const message = alertMessage(run, day, alerts, mostMoved(pages, first, days, daysBefore));
+  const key = `${idOf('digest-alert', teamId, channel, project)}.alert.${day}`;
+  await context.outbox.publish(teamId, { key, place: { channel }, kind: 'ending', message }, run.rev);
+  return quietAfter(quiet, alerts, day);
 }
 
 /** Returns the pages that moved in the alert's direction, each by a sufficient share, largest first. */
@@ -157,16 +125,6 @@ export function mostMoved(
     .filter((page) => movedBy(page) > 0 && movedBy(page) >= MIN_PART * Math.abs(now - usual))
     .toSorted((one, other) => movedBy(other) - movedBy(one))
     .slice(0, MAX_PAGES);
-}
-
-/**
- * Returns whether the owner may have digests; `unknown` while Slack does not answer. After an owner has `left`, digests
- * continue until a person takes them over.
- */
-export async function checkOwner({ owner }: ScheduleRun, { policy }: JobContext) {
-  const permission = await policy.check(owner.id, 'digest');
-  if (permission.kind !== 'refused') return permission.kind;
-  return permission.person.active ? 'notPermitted' : 'left';
 }
 
 /**
@@ -212,7 +170,7 @@ const moveOf = ({ now, usual }: Alert) => Math.log1p(now) - Math.log1p(usual);
  * Returns the alerts to post: those of people or AI that are not quiet. In a quiet week, also no views at all, once,
  * and a larger change in the opposite direction.
  */
-export const tellable = (alerts: readonly Alert[], quiet: Quiet = {}, day: string): Alert[] =>
+export const tellable = (alerts: readonly Alert[], quiet: Quiet, day: string): Alert[] =>
   alerts.filter((alert) => {
     const known = quiet[alert.by];
     if (known === undefined || day >= known.until) return true;
@@ -222,7 +180,7 @@ export const tellable = (alerts: readonly Alert[], quiet: Quiet = {}, day: strin
   });
 
 /** Returns the quiet periods after these alerts of a day are posted. */
-export const quietAfter = (quiet: Quiet | undefined, alerts: readonly Alert[], day: string): Quiet => ({
+export const quietAfter = (quiet: Quiet, alerts: readonly Alert[], day: string): Quiet => ({
   ...quiet,
   ...Object.fromEntries(
     alerts.map((alert) => {

@@ -3,6 +3,8 @@ import { deliveryCheckMs, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
 import { lookupRetryMs } from '../../polling.ts';
+import { activate, dueTimes, end, pause, replan } from '../../schedule/record.ts';
+import { timetableText } from '../../schedule/timetable.ts';
 import {
   type EditionRun,
   editionRun,
@@ -14,20 +16,9 @@ import {
 } from '../edition/record.ts';
 import { postedMessage } from '../edition/reply-view.ts';
 import { collectFigures } from '../figures/record.ts';
-import { timetableText } from '../schedule-times.ts';
 import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
-import { checkOwner, stepAlert } from './alerts.ts';
-import {
-  activate,
-  dueDigests,
-  end,
-  nextDue,
-  pause,
-  recordOutcome,
-  restartAlert,
-  type ScheduleRun,
-  scheduleRun,
-} from './record.ts';
+import { stepAlert } from './alerts.ts';
+import { post, recordOutcome, type ScheduleRun, scheduleRun } from './record.ts';
 import {
   createdMessage,
   failedMessage,
@@ -47,6 +38,9 @@ import {
  * enough for the pages of a large site.
  */
 const AHEAD_MS = 6 * 3_600_000;
+
+/** A missed digest is posted late for up to this long. */
+const CATCH_UP_MS = 48 * 3_600_000;
 
 /** Longest pause between checks of the digest that is being posted. */
 const MAX_CHECK_MS = 30_000;
@@ -135,56 +129,58 @@ async function finishPosting(
     return save({ ...run, takenFrom: undefined });
   }
   if (posting === undefined) return undefined;
-  if (!posting.accepted) {
-    await acceptDigest(run, posting, context);
-    return save({ ...run, posting: { ...posting, accepted: true } });
+  const { dueAtMs, accepted, sentBy = [] } = posting;
+  if (!accepted) {
+    const isAccepted = await acceptDigest(run, posting, context);
+    return isAccepted ? save({ ...run, posting: { ...posting, accepted: true } }) : 'next';
   }
-  const edition = await loadEdition(weeklyId(run, posting.week), context);
+  const week = lastCompleteWeek(dueAtMs).name;
+  const edition = await loadEdition(weeklyId(run, week), context);
   // A digest that is missing or damaged is skipped.
-  if (edition === undefined) return save({ ...run, posting: undefined, lastWeek: posting.week });
+  if (edition === undefined) return save({ ...run, posting: undefined, lastWeek: week });
   if (edition.ended === undefined) {
     if (edition.stuck !== undefined && edition.totals === undefined && !run.ownerLeft) {
       const late = lateMessage(run, edition.stuck);
-      await publish(run, `late.${posting.week}`, { user: run.owner.id }, late, context);
+      await publish(run, `late.${week}`, { user: run.owner.id }, late, context);
     }
     return undefined;
   }
   const next = recordOutcome(run, edition.ended, context.now());
   const { failure } = next;
-  // The count of failures would not be unique: it restarts when a schedule is resumed.
-  const name = `${failure ? 'failed' : 'posted'}.${posting.week}.${posting.sinceMs}`;
+  const name = `${failure ? 'failed' : 'posted'}.${week}.${dueAtMs}`;
   const permalink = await permalinkOf(edition, context.outbox, context.workspaceUrl());
   const message = failure ? failedMessage(next) : postedMessage(edition, permalink);
   if (failure) await publish(run, name, placeOfOwner(run), message, context);
-  for (const user of posting.sentBy ?? [])
+  for (const user of sentBy)
     if (!failure || user !== run.owner.id) await publish(run, `${name}.${user}`, { user }, message, context);
   const isPaused = next.state === 'paused' && run.state === 'active';
   return save(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
 }
 
-/** Accepts the digest of a week; its id follows from the week. One that has failed, or waits for numbers, resumes. */
+/**
+ * Accepts the digest of a week; its id follows from the week. One that has failed, or waits for numbers, resumes. Returns
+ * false if it changed meanwhile.
+ */
 async function acceptDigest(
   run: ScheduleRun,
-  { week, dueAtMs, sentBy: senders }: NonNullable<ScheduleRun['posting']>,
+  { dueAtMs, sentBy: senders }: NonNullable<ScheduleRun['posting']>,
   context: JobContext,
-): Promise<void> {
+): Promise<boolean> {
   const { runs, wake, now } = context;
   const { teamId, channel, project, site, owner, sections, lastWeek } = run;
-  const { range } = lastCompleteWeek(dueAtMs);
-  const id = weeklyId(run, week);
+  const { name, range } = lastCompleteWeek(dueAtMs);
+  const id = weeklyId(run, name);
   const sentBy = senders && run.id;
   const timetable = timetableText(run.timetable);
   const wanted = { id, teamId, channel, project, site, owner, sections, range, dueAtMs, lastWeek, timetable };
   const digest = newEdition({ ...wanted, kind: 'weekly', sentBy }, now());
-  const accepted = await runs.accept(digest);
-  if (accepted.kind === 'accepted') return wake(digest);
-  for (;;) {
-    const known = await loadEdition(id, context);
-    const again = known && restart(known, { sections, sentBy }, now());
-    if (again === undefined) return;
-    const resumed = await runs.resume(again);
-    if (resumed.kind !== 'stale') return wake(again);
-  }
+  const isNew = (await runs.accept(digest)).kind === 'accepted';
+  const known = isNew ? undefined : await loadEdition(id, context);
+  const again = isNew ? digest : known && restart(known, { sections, sentBy }, now());
+  if (again === undefined) return true;
+  if (!isNew && (await runs.resume(again)).kind === 'stale') return false;
+  await wake(again);
+  return true;
 }
 
 async function loadEdition(id: string, { runs }: JobContext): Promise<EditionRun | undefined> {
@@ -193,50 +189,56 @@ async function loadEdition(id: string, { runs }: JobContext): Promise<EditionRun
 }
 
 const waitForPosting = ({ posting }: ScheduleRun, context: JobContext) =>
-  posting === undefined ? Infinity : deliveryCheckMs(posting, context, MAX_CHECK_MS);
+  posting === undefined ? Infinity : deliveryCheckMs({ sinceMs: posting.dueAtMs }, context, MAX_CHECK_MS);
+
+/**
+ * Returns whether the owner may have digests; `unknown` while Slack does not answer. After an owner has `left`, digests
+ * continue until a person takes them over.
+ */
+async function checkOwner({ owner }: ScheduleRun, { policy }: JobContext) {
+  const permission = await policy.check(owner.id, 'digest');
+  if (permission.kind !== 'refused') return permission.kind;
+  return permission.person.active ? 'notPermitted' : 'left';
+}
 
 /** Begins the digest that is due. Returns undefined if none is. */
 async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun> | undefined> {
   const nowMs = context.now();
   if (nowMs < run.nextAtMs) return undefined;
-  const { due, skipped, nextAtMs } = dueDigests(run, nowMs);
-  const owner = due && (await checkOwner(run, context));
+  const { dueAtMs, missed, nextAtMs } = dueTimes(run, nowMs, CATCH_UP_MS);
+  const owner = dueAtMs === undefined ? undefined : await checkOwner(run, context);
   if (owner === 'unknown') return wait(lookupRetryMs(context));
-  const hasLeft = owner === 'left';
-  const next: ScheduleRun = { ...run, nextAtMs, ...(due && { ownerLeft: hasLeft || undefined }) };
-  const skippedLast = skipped.at(-1);
-  if (skippedLast !== undefined) {
-    const note = skippedMessage(run, skipped);
-    await publish(run, `skipped.${skippedLast.week.name}`, placeOfOwner(next), note, context);
-  }
-  if (due === undefined) return save(next, skippedLast && { audit: `skipped: ${skippedLast.week.name}` });
+  const next: ScheduleRun = { ...run, nextAtMs, ...(owner && { ownerLeft: owner === 'left' || undefined }) };
+  const lastMissedMs = missed.at(-1);
+  const skipped = lastMissedMs === undefined ? undefined : lastCompleteWeek(lastMissedMs).name;
+  if (skipped !== undefined)
+    await publish(run, `skipped.${skipped}`, placeOfOwner(next), skippedMessage(run, missed), context);
+  if (dueAtMs === undefined) return save(next, skipped ? { audit: `skipped: ${skipped}` } : {});
   if (owner === 'notPermitted') {
     // Once for each active period.
     const name = `not-permitted.${run.sinceMs}`;
     await publish(run, name, { user: run.owner.id }, notPermittedMessage(run), context);
     return save(pause(next, 'permission', nowMs), { audit: 'paused: not permitted' });
   }
-  if (hasLeft && !run.ownerLeft) {
+  if (owner === 'left' && !run.ownerLeft) {
     const name = `left.${run.owner.id}`;
     await publish(run, name, { channel: run.channel }, ownerLeftMessage(run), context);
   }
-  return save({ ...next, posting: { week: due.week.name, sinceMs: nowMs, dueAtMs: due.dueAtMs } });
+  return save(post(next, { dueAtMs }, nowMs));
 }
 
 /** If nothing is due: collects figures in time, checks for unusual days, and waits. */
 async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
-  const { name, range } = lastCompleteWeek(run.nextAtMs);
-  const collectAtMs =
-    run.prepared === name ? Infinity : Math.max(settledAtMs(range), run.nextAtMs - AHEAD_MS);
-  if (nowMs >= collectAtMs) {
-    for (const wanted of figuresOf({ ...run, kind: 'weekly', range }, nowMs))
+  const { range } = lastCompleteWeek(run.nextAtMs);
+  const collectAtMs = Math.max(settledAtMs(range), run.nextAtMs - AHEAD_MS);
+  const isCollecting = nowMs >= collectAtMs;
+  if (isCollecting)
+    for (const wanted of figuresOf({ ...run, kind: 'weekly', range }, collectAtMs))
       await collectFigures(wanted, context);
-    return save({ ...run, prepared: name });
-  }
   const alert = await stepAlert(run, context);
   if (typeof alert !== 'number') return save(alert);
-  const dueMs = Math.min(run.nextAtMs, collectAtMs) - nowMs;
+  const dueMs = (isCollecting ? run.nextAtMs : collectAtMs) - nowMs;
   return wait(Math.min(dueMs, alert, waitForPosting(run, context)));
 }
 
@@ -244,15 +246,10 @@ async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepRe
 async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
   if (run.state === 'removed') return idle;
-  const week = lastCompleteWeek(nowMs).name;
-  const posting = run.posting ?? { week, sinceMs: nowMs, dueAtMs: nowMs };
-  const failed = recordOutcome({ ...run, posting }, { why: 'broken', code: ref }, nowMs);
-  const next: ScheduleRun = {
-    ...(run.state === 'testing' ? end(failed, nowMs) : failed),
-    nextAtMs: run.nextAtMs > nowMs ? run.nextAtMs : nextDue(run, nowMs),
-    takenFrom: undefined,
-    alert: run.state === 'testing' ? undefined : restartAlert(run, nowMs),
-  };
+  const failed = recordOutcome(run, { why: 'broken', code: ref }, nowMs);
+  const next = run.state === 'testing' ? end(failed, nowMs) : failed;
   await publish(run, `broken.${ref}`, placeOfOwner(run), failedMessage(next), context);
-  return save(next, { audit: `broken: ref ${ref}` });
+  return save(replan({ ...next, takenFrom: undefined, alert: undefined }, nowMs), {
+    audit: `broken: ref ${ref}`,
+  });
 }

@@ -9,14 +9,14 @@ import {
 } from '../../../slack/blocks.ts';
 import { countOf, cut, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
+import { timetableText, WEEKDAYS } from '../../schedule/timetable.ts';
 import { isNotThere, nameTo, personName } from '../../wording-view.ts';
 import { digestActions, type ScheduleButton } from '../buttons.ts';
 import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
 import { failureParts } from '../edition/reply-view.ts';
 import type { PlatformCause } from '../model.ts';
-import { timetableText, WEEKDAYS } from '../schedule-times.ts';
-import { daysText, rangeText, type Week } from '../weeks.ts';
-import { type Alert, type DueDigest, MAX_FAILURES, type ScheduleRun } from './record.ts';
+import { daysText, lastCompleteWeek, rangeText, type Week } from '../weeks.ts';
+import { type Alert, MAX_FAILURES, type ScheduleRun } from './record.ts';
 
 const site = (run: ScheduleRun) => sanitizeUserText(run.site, 253);
 
@@ -194,7 +194,7 @@ export function lateMessage(run: ScheduleRun, cause: PlatformCause): Message {
 }
 
 /** To the owner: digests that were missed by more than two days. */
-export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]): Message {
+export function skippedMessage(run: ScheduleRun, skipped: readonly number[]): Message {
   const listed = skipped.slice(-MAX_LISTED);
   const more = skipped.length - listed.length;
   const isOne = skipped.length === 1;
@@ -205,7 +205,7 @@ export function skippedMessage(run: ScheduleRun, skipped: readonly DueDigest[]):
     icon: '⚠️',
     lines: [
       [what, { channel: run.channel }, then],
-      ...listed.map(({ week, dueAtMs }) => [`${rangeText(week.range)}, due `, moment(dueAtMs)]),
+      ...listed.map((dueAtMs) => [`${rangeText(lastCompleteWeek(dueAtMs).range)}, due `, moment(dueAtMs)]),
       more > 0 && `and ${formatCount(more)} before.`,
       ['The next one comes on schedule. For an earlier week, type ', command, ' there.'],
     ],

@@ -27,10 +27,7 @@ const schedule = (name: string, shown: Message) => post(`digest/schedule/${name}
 const told = (name: string, shown: Message) => post(`digest/schedule/${name}`, shown);
 const failure = (why: NonNullable<ScheduleRun['failure']>['why'], code?: string) =>
   aSchedule({ failures: 1, failure: { why, week: '2026-W37', ...(code !== undefined && { code }) } });
-const missed = Array.from({ length: 7 }, (_, index) => {
-  const dueAtMs = NOW_MS - (7 - index) * 7 * DAY;
-  return { week: lastCompleteWeek(dueAtMs), dueAtMs };
-});
+const missed = Array.from({ length: 7 }, (_, index) => NOW_MS - (7 - index) * 7 * DAY);
 const listed = (name: string, changes: Partial<ScheduleRun>) =>
   post(`digest/list/${name}`, scheduleEntry(aSchedule(changes), 'U0BEN'));
 

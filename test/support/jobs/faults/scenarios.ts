@@ -8,10 +8,10 @@ import {
 } from '../../../../src/jobs/agent/thread/record.ts';
 import { newThread } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { type EditionRun, editionRun, rootKey } from '../../../../src/jobs/digest/edition/record.ts';
-import { newSchedule } from '../../../../src/jobs/digest/schedule/record.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../../../src/jobs/export/record.ts';
 import { transitions } from '../../../../src/jobs/export/transitions.ts';
 import { exportMessages, privateKey } from '../../../../src/jobs/export/view.ts';
+import { newSchedule } from '../../../../src/jobs/schedule/record.ts';
 import { createMessageStore } from '../../../../src/store/messages.ts';
 import { createRunStore, type RunBase } from '../../../../src/store/runs.ts';
 import { createThreadStore } from '../../../../src/store/threads.ts';
@@ -250,7 +250,14 @@ function threadScenario(parts: Parts): Scenario {
 function digestScenario(parts: Parts): Scenario {
   const { now, redis, accept, runs, plan, messages, isShown, files } = parts;
   const timetable = { weekday: 1, time: '09:00', zone: 'Europe/Berlin' };
-  const wanted = { project: 'acme', site: 'docs.acme.com', channel: channel.id, isPublic: true, timetable };
+  const wanted = {
+    job: 'digest-schedule',
+    project: 'acme',
+    site: 'docs.acme.com',
+    channel: channel.id,
+    isPublic: true,
+    timetable,
+  };
   const schedule = newSchedule(
     { ...wanted, sections: ['pages', 'readers', 'csv'], alerts: false },
     { teamId, user: ana, requestId: 'r1' },

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+
+/** A weekly time, in the local time of a zone. */
+export const timetable = z.object({
+  /** 1 is Monday, 7 is Sunday. */
+  weekday: z.number().int().min(1).max(7),
+  /** 24-hour `HH:MM`. */
+  time: z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/),
+  zone: z.string(),
+});
+export type Timetable = z.infer<typeof timetable>;
+
+export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+
+/**
+ * Returns the first moment after `afterMs` at which the timetable is due; without a weekday, on any day. Clock changes keep
+ * the local hour. A skipped time is due later by the length of the skip; a repeated time is due at its first occurrence.
+ */
+export function nextOccurrence(
+  { weekday, time, zone }: Pick<Timetable, 'time' | 'zone'> & { weekday?: number },
+  afterMs: number,
+): number {
+  const after = Temporal.Instant.fromEpochMilliseconds(Math.floor(afterMs)).toZonedDateTimeISO(zone);
+  // Starts a day earlier, since a zone that skips a whole day moves its times to the next.
+  const start = after.toPlainDate().subtract({ days: 1 });
+  for (let days = 0; ; days += 1) {
+    const day = start.add({ days });
+    if (weekday !== undefined && day.dayOfWeek !== weekday) continue;
+    const due = day.toZonedDateTime({ timeZone: zone, plainTime: time }).epochMilliseconds;
+    if (due > afterMs) return due;
+  }
+}
+
+/** Slack's maximum for a group of a select. */
+const MAX_GROUP = 100;
+
+/**
+ * Returns all time zones by continent, at most 100 per group, UTC first. `own` is the person's zone from Slack; it gets
+ * its own group if the list has it only by another name, such as Asia/Calcutta for Asia/Kolkata.
+ */
+export function zoneGroups(own = 'UTC'): { label: string; zones: string[] }[] {
+  const zones = Intl.supportedValuesOf('timeZone').filter((zone) => zone.includes('/'));
+  const continents = Map.groupBy(zones, (zone) => zone.slice(0, zone.indexOf('/')));
+  const isMissing = own !== 'UTC' && isZone(own) && !zones.includes(own);
+  return [
+    ...(isMissing ? [{ label: 'Yours', zones: [own] }] : []),
+    { label: 'UTC', zones: ['UTC'] },
+    ...[...continents].flatMap(([continent, all]) => split(continent, all)),
+  ];
+}
+
+/** Splits the zones of a continent into as few groups as possible, of similar size: "America (Adak – Juneau)". */
+function split(continent: string, zones: string[]) {
+  const groups = Math.ceil(zones.length / MAX_GROUP);
+  const size = Math.ceil(zones.length / groups);
+  return Array.from({ length: groups }, (_, index) => {
+    const some = zones.slice(index * size, (index + 1) * size);
+    const cities = `${cityOf(some[0])} – ${cityOf(some.at(-1))}`;
+    return { label: groups === 1 ? continent : `${continent} (${cities})`, zones: some };
+  });
+}
+
+const cityOf = (zone = '') => zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ');
+
+/** Returns whether this is the name of a time zone; a UTC offset such as `+02:00` is not. */
+export function isZone(text: string): boolean {
+  if (!/^[a-z][\w/+-]{1,63}$/i.test(text)) return false;
+  try {
+    Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns a timetable as people say it: "Mondays 09:00 Europe/Berlin". */
+export function timetableText({ weekday, time, zone }: Timetable): string {
+  return `${WEEKDAYS[weekday - 1]}s ${time} ${zone}`;
+}
