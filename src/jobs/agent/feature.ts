@@ -35,8 +35,7 @@ export const agentFeature: Feature = {
     entry(thread, userId, { workspaceUrl }) {
       // An ended thread has nothing to show.
       if (thread.owner.id !== userId || thread.state === 'ended') return undefined;
-      const url = workspaceUrl();
-      return { line: async () => threadLine(thread, url && threadPermalink(thread, url), userId) };
+      return { line: async () => threadLine(thread, threadPermalink(thread, workspaceUrl()), userId) };
     },
   }),
 

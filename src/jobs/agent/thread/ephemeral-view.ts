@@ -12,11 +12,12 @@ import { countOf, sanitizeUserText } from '../../../slack/text.ts';
 import { exportOffer } from '../../export/progress-view.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import { overviewMessage } from '../../help-view.ts';
-import { notPermittedText, shortId } from '../../wording-view.ts';
+import { noPlaceMessage, notPermittedText, shortId } from '../../wording-view.ts';
 import type { ThreadText } from '../thread-text.ts';
 import { agentActions, checkButton, type mentionButton, threadButtonOf } from './buttons.ts';
 import { troubleMessage } from './messages-view.ts';
 import {
+  andMoreText,
   jobName,
   LEFT_OUT_TEXT,
   modeText,
@@ -30,9 +31,9 @@ import {
 } from './phrases.ts';
 import {
   type Ephemeral,
-  findInstruction,
   heldOf,
   type Instruction,
+  isJobRefused,
   isOver,
   isSoleAuthor,
   type SendProblem,
@@ -41,56 +42,50 @@ import {
 } from './record.ts';
 import { stateOf, threadPermalink } from './view.ts';
 
-export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Message {
-  const { kind } = ephemeral;
-  if (kind === 'question') return questionMessage(thread, ephemeral);
-  if (kind === 'status') return statusMessage(thread);
-  const lines = LINES[kind];
-  return message(typeof lines === 'function' ? lines(ephemeral, thread) : lines);
-}
-
 /** Answers a request to follow without a whole job id. */
 const badFollowLine: Part[] = ['Which job? Write ', { code: '@Docket follow' }, ' and its whole ID.'];
 
-const LINES: Record<
-  Exclude<Ephemeral['kind'], 'question' | 'status'>,
-  Line[] | ((ephemeral: Ephemeral, thread: ThreadRun) => Line[])
-> = {
-  files: [`I'll send the text. ${LEFT_OUT_TEXT}`],
-  edited: ['That was already sent. Reply with the correction instead.'],
-  lateMention: ['I only read new replies. Write it again with @Docket.'],
-  notPermitted: (ephemeral) => [notPermittedText('agent', contactText(ephemeral))],
-  noLongerAllowed: (ephemeral) => [
-    `You may no longer instruct the agent here, so your waiting instructions were not sent. Ask ${contactText(ephemeral)}.`,
-  ],
-  tooEmpty: ["That has no text, so nothing was sent. Write what the agent should do; it can't get files."],
-  tooLong: ({ characters = 0, most = 0, excerpt }) => [
-    `${tooLongText(characters, most)} Split it into several replies.`,
-    quoted(excerpt),
-  ],
-  tooMany: ({ most = 0, excerpt }) => [tooManyText(most), quoted(excerpt)],
-  mode: ({ about }) => [modeText(about)],
-  badFollow: [badFollowLine],
-  followsAlready: ({ about }, thread) => [
-    about !== undefined && about === thread.agentJobId
-      ? ['This thread already follows that job.']
-      : [`This thread follows ${jobText(thread)}. Type `, { code: '@Docket stop' }, ' first.'],
-  ],
-  stopped: (_, thread) => [
-    `I stopped following ${jobText(thread)} here.${unsentText(thread.ended?.unsent ?? 0)}`,
-  ],
-  over: [
-    'This thread no longer follows a job, so nothing was done. Write it again in a thread that follows one.',
-  ],
-  help: [
-    'Mention @Docket with what the agent should do, or with one of these:',
-    [{ code: '@Docket stop' }, ' — stop following the job'],
-    [{ code: '@Docket only when mentioned' }, ' — ignore other replies'],
-    [{ code: '@Docket all replies' }, ' — every reply goes to the agent'],
-    [{ code: '@Docket follow <job id>' }, ' — follow another job, after a stop'],
-    'A reply that starts with "aside" never goes to the agent.',
-  ],
-};
+/** The message of an ephemeral in a followed thread. */
+export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Message {
+  const { kind, about, characters = 0, excerpt, most = 0 } = ephemeral;
+  if (kind === 'question') return questionMessage(thread, ephemeral);
+  if (kind === 'status') return statusMessage(thread);
+  const contact = sanitizeUserText(about ?? '', 200) || 'the people who run Docket';
+  const { agentJobId, ended } = thread;
+  const job = agentJobId === undefined ? 'a job that is being created' : `job ${shortId(agentJobId)}`;
+  const lines: Record<typeof kind, Line[]> = {
+    files: [`I'll send the text. ${LEFT_OUT_TEXT}`],
+    edited: ['That was already sent. Reply with the correction instead.'],
+    lateMention: ['I only read new replies. Write it again with @Docket.'],
+    notPermitted: [notPermittedText('agent', contact)],
+    noLongerAllowed: [
+      `You may no longer instruct the agent here, so your waiting instructions were not sent. Ask ${contact}.`,
+    ],
+    tooEmpty: ["That has no text, so nothing was sent. Write what the agent should do; it can't get files."],
+    tooLong: [`${tooLongText(characters, most)} Split it into several replies.`, quoted(excerpt)],
+    tooMany: [tooManyText(most), quoted(excerpt)],
+    mode: [modeText(about)],
+    badFollow: [badFollowLine],
+    followsAlready: [
+      about !== undefined && about === agentJobId
+        ? 'This thread already follows that job.'
+        : [`This thread follows ${job}. Type `, { code: '@Docket stop' }, ' first.'],
+    ],
+    stopped: [`I stopped following ${job} here.${unsentText(ended?.unsent ?? 0)}`],
+    over: [
+      'This thread no longer follows a job, so nothing was done. Write it again in a thread that follows one.',
+    ],
+    help: [
+      'Mention @Docket with what the agent should do, or with one of these:',
+      [{ code: '@Docket stop' }, ' — stop following the job'],
+      [{ code: '@Docket only when mentioned' }, ' — ignore other replies'],
+      [{ code: '@Docket all replies' }, ' — every reply goes to the agent'],
+      [{ code: '@Docket follow <job id>' }, ' — follow another job, after a stop'],
+      'A reply that starts with "aside" never goes to the agent.',
+    ],
+  };
+  return message(lines[kind]);
+}
 
 /** The known status, without a poll. */
 function statusMessage(thread: ThreadRun): Message {
@@ -110,10 +105,10 @@ function statusMessage(thread: ThreadRun): Message {
   });
 }
 
-const contactText = ({ about }: Ephemeral) =>
-  sanitizeUserText(about ?? '', 200) || 'the people who run Docket';
-
-function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): Message {
+function questionMessage(
+  thread: ThreadRun,
+  { to, about, excerpt }: Pick<Ephemeral, 'to' | 'about' | 'excerpt'>,
+): Message {
   const ids = about === undefined ? [] : [about];
   const all = !isSoleAuthor(thread, to) && 'Your answer applies to all your held replies here.';
   return message(
@@ -127,9 +122,6 @@ function questionMessage(thread: ThreadRun, { to, about, excerpt }: Ephemeral): 
   );
 }
 
-const jobText = ({ agentJobId }: ThreadRun) =>
-  agentJobId === undefined ? 'a job that is being created' : `job ${shortId(agentJobId)}`;
-
 /** Held replies and sends of unknown result need a decision by their authors. */
 export const threadNeeds: RunNeeds<ThreadRun> = {
   of(thread) {
@@ -137,80 +129,84 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
     const sends = sendProblemsOf(thread).filter(
       ({ why, answer }) => why === 'unknown' && answer === undefined,
     );
+    // One answer covers all held replies of a person; for a sole author, only one.
+    const held = thread.instructions.filter(
+      (one) =>
+        one.state === 'held' &&
+        (isSoleAuthor(thread, one.by.id) || heldOf(thread, one.by.id)[0]?.id === one.id),
+    );
     return [
-      ...sends.map((trouble): Need => ({ user: trouble.by.id, id: sendId(trouble) })),
-      ...heldFirst(thread).map(({ by, id }): Need => ({ user: by.id, id: heldId(id) })),
+      ...sends.map((one): Need => ({ user: one.by.id, id: sendId(one) })),
+      ...held.map(({ by, id }): Need => ({ user: by.id, id: heldId(id) })),
     ];
   },
 
   line(thread, need, { workspaceUrl }) {
-    const url = workspaceUrl();
-    const where = openThreadLink(url && threadPermalink(thread, url));
-    const trouble = troubleOf(thread, need);
+    const { trouble, held } = subjectOf(thread, need);
+    const where = openThreadLink(threadPermalink(thread, workspaceUrl()));
     if (trouble !== undefined) {
       const question = trouble.creates ? 'Was the job created?' : 'Did it reach the agent?';
       return ['⚠️ ', { bold: 'Send unclear' }, ` · ${quotedShort(trouble.excerpt)} · ${question}`, ...where];
     }
-    const held = heldInstruction(thread, need);
-    const more = held && !isSoleAuthor(thread, need.user) ? heldOf(thread, need.user).length - 1 : 0;
-    const rest = more > 0 ? ` and ${more} more` : '';
-    const what = `${quotedShort(held?.excerpt)}${rest} · Is this for the agent? · ${jobName(thread)}`;
+    const more = isSoleAuthor(thread, need.user) ? 0 : heldOf(thread, need.user).length - 1;
+    const what = `${quotedShort(held?.excerpt)}${andMoreText(more)} · Is this for the agent? · ${jobName(thread)}`;
     return ['⏸ ', { bold: 'Held' }, ` · ${what}`, ...where];
   },
 
   question(thread, need) {
-    const trouble = troubleOf(thread, need);
-    if (trouble !== undefined) return troubleMessage(thread, trouble);
-    const held = heldInstruction(thread, need);
-    const about = { about: held?.id, excerpt: held?.excerpt };
-    return ephemeralMessage(thread, { id: need.id, to: need.user, kind: 'question', ...about });
+    const { trouble, held } = subjectOf(thread, need);
+    return trouble
+      ? troubleMessage(thread, trouble)
+      : questionMessage(thread, { to: need.user, about: held?.id, excerpt: held?.excerpt });
   },
 
   answered(thread, need) {
-    const trouble = troubleOf(thread, need);
-    if (trouble?.answer !== undefined) return troubleMessage(thread, trouble);
-    return message([settledText(heldInstruction(thread, need))]);
+    const { trouble, held } = subjectOf(thread, need);
+    return trouble?.answer ? troubleMessage(thread, trouble) : message([settledText(held)]);
   },
 };
 
 function settledText(one: Instruction | undefined): string {
-  if (one?.state === 'notForAgent')
-    return `Not sent, because you said it's not for the agent: ${quoted(one.excerpt)}`;
-  if (one?.state === 'withdrawn') return `Not sent, because its message was deleted: ${quoted(one.excerpt)}`;
+  const quote = quoted(one?.excerpt);
+  if (one?.state === 'notForAgent') return `Not sent, because you said it's not for the agent: ${quote}`;
+  if (one?.state === 'withdrawn') return `Not sent, because its message was deleted: ${quote}`;
   const isSent = one !== undefined && (one.state === 'sent' || !isOver(one));
-  if (!isSent) return 'Already handled: its thread shows the result.';
-  return `${quoted(one.excerpt)} goes to the agent.`;
+  return isSent ? `${quote} goes to the agent.` : 'Already handled: its thread shows the result.';
 }
 
 const sendId = ({ id, attempt }: Pick<SendProblem, 'id' | 'attempt'>) => `send ${id} ${attempt}`;
 const heldId = (id: string) => `held ${id}`;
 
-const troubleOf = (thread: ThreadRun, { id, user }: Need) =>
-  sendProblemsOf(thread).find((one) => sendId(one) === id && one.by.id === user);
-
-const heldInstruction = (thread: ThreadRun, { id, user }: Need) => {
-  const one = findInstruction(thread, id.slice(heldId('').length));
-  return one?.by.id === user ? one : undefined;
-};
-
-/** Returns the replies to ask about. One answer covers all held replies of a person; for a sole author, only one. */
-function heldFirst(thread: ThreadRun): Instruction[] {
-  const held = thread.instructions.filter(({ state }) => state === 'held');
-  return held.filter(
-    (one, index) =>
-      isSoleAuthor(thread, one.by.id) || held.findIndex(({ by }) => by.id === one.by.id) === index,
-  );
+/** Returns what a person's question is about, if it is theirs: a send or a held reply. */
+function subjectOf(thread: ThreadRun, { id, user }: Need) {
+  return {
+    trouble: sendProblemsOf(thread).find((one) => sendId(one) === id && one.by.id === user),
+    held: thread.instructions.find((one) => heldId(one.id) === id && one.by.id === user),
+  };
 }
 
 // Answers to people where no thread follows a job.
 
-export const unknownJobMessage = (jobId: string): Message =>
-  message([`No job with the ID "${sanitizeUserText(jobId, 60)}".`]);
-
-/** Answers a person whose job was to be followed in a thread that follows one already. */
-export const takenMessage = message([
-  'This thread already follows a job, so I started nothing else here. Reply in it to instruct the agent.',
-]);
+/** Returns the answer to the owner of a thread that never followed a job. `max` is the number of threads at once. */
+export function privateEnding(thread: ThreadRun, max: number): Message | undefined {
+  const { agentJobId = '', asked, ended } = thread;
+  switch (ended?.why) {
+    case 'noPlace':
+      return noPlaceMessage(asked.joinable, ended.code ?? '', 'sent');
+    case 'tooManyThreads':
+      return tooManyThreadsMessage(max);
+    case 'unknownJob':
+      return message([`No job with the ID "${sanitizeUserText(agentJobId, 60)}".`]);
+    case 'taken':
+      return message([
+        'This thread already follows a job, so I started nothing else here. Reply in it to instruct the agent.',
+      ]);
+    case 'jobRefused': {
+      const refused = sendProblemsOf(thread).find(isJobRefused);
+      return refused && troubleMessage(thread, refused);
+    }
+  }
+}
 
 /** Answers a person whose threads follow the maximum number of jobs. */
 export function tooManyThreadsMessage(max: number): Message {

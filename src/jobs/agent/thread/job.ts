@@ -1,4 +1,3 @@
-import type { Message } from '../../../slack/blocks.ts';
 import { NamesUnknown } from '../../../slack/lookups.ts';
 import { noNames } from '../../../slack/markdown/inline.ts';
 import { findMentions } from '../../../slack/markdown/message.ts';
@@ -9,16 +8,12 @@ import { loadCardState, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../../job.ts';
 import { lookupRetryMs } from '../../polling.ts';
-import { noPlaceMessage } from '../../wording-view.ts';
-import { takenMessage, threadNeeds, tooManyThreadsMessage, unknownJobMessage } from './ephemeral-view.ts';
-import { troubleMessage } from './messages-view.ts';
+import { privateEnding, threadNeeds } from './ephemeral-view.ts';
 import { lookUpNamedJob, pollWhenDue } from './poll.ts';
 import { auditThread, saveChanges, showRest } from './publish.ts';
 import {
-  isJobRefused,
   newInstruction,
   nextWaitingOf,
-  sendProblemsOf,
   type ThreadEvent,
   type ThreadRun,
   threadEvent,
@@ -197,32 +192,13 @@ async function end(
   if (typeof answerIn !== 'number') return answerIn;
   if (answerIn !== Infinity) return wait(answerIn);
   await context.threads.unfollow(run.teamId, run.id);
-  const message = privateEnding(run, context);
+  const message = privateEnding(run, context.limits.threadsPerPerson);
   if (message !== undefined) {
     const inMs = await reportPrivately(run, { name: 'not-followed', userId: run.owner.id, message }, context);
     if (inMs > 0) return wait(inMs);
   }
   const restInMs = await showRest(run, context);
   return typeof restInMs === 'number' ? pause(run, restInMs) : restInMs;
-}
-
-/** Returns the answer to the owner of a thread that never followed a job. */
-function privateEnding(run: ThreadRun, { limits }: JobContext): Message | undefined {
-  const { agentJobId, asked, ended } = run;
-  switch (ended?.why) {
-    case 'noPlace':
-      return noPlaceMessage(asked.joinable, ended.code ?? '', 'sent');
-    case 'tooManyThreads':
-      return tooManyThreadsMessage(limits.threadsPerPerson);
-    case 'unknownJob':
-      return unknownJobMessage(agentJobId ?? '');
-    case 'taken':
-      return takenMessage;
-    case 'jobRefused': {
-      const refused = sendProblemsOf(run).find(isJobRefused);
-      return refused && troubleMessage(run, refused);
-    }
-  }
 }
 
 /** Adds ephemerals to people who addressed the agent after the end. */

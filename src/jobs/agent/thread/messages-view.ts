@@ -17,6 +17,7 @@ import {
 } from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import {
+  afterText,
   andMoreText,
   FAILURE_SHOWN_AFTER,
   jobName,
@@ -66,42 +67,42 @@ export function workMessages(thread: ThreadRun, place: OutboxMessage['place']): 
 /** The state of a round in which this thread sent instructions, and the ending. */
 function roundMessages(thread: ThreadRun, round: ThreadRound): Below[] {
   const { n, ending, last, authors } = round;
-  const isOpen = !ending && thread.state !== 'ended';
-  // An open round changes with each reply, so that people see theirs was taken.
-  const status = last && {
-    name: `round.${n}`,
-    kind: 'state' as const,
-    ...(isOpen && { repost: false }),
-    message: statusMessage(thread, round, last),
-  };
-  const end = ending && {
-    name: `end.${n}`,
-    kind: 'ending' as const,
-    message: endingMessage(thread, round, ending),
-    fallbackRecipient: (last?.by ?? authors[0] ?? thread.owner).id,
-  };
-  return [status, end].filter((one) => one !== undefined);
+  const messages: Below[] = [];
+  if (last)
+    messages.push({
+      name: `round.${n}`,
+      kind: 'state',
+      // An open round changes with each reply, so that people see theirs was taken.
+      ...(!ending && thread.state !== 'ended' && { repost: false }),
+      message: statusMessage(thread, round, last),
+    });
+  if (ending)
+    messages.push({
+      name: `end.${n}`,
+      kind: 'ending',
+      message: endingMessage(thread, round, ending),
+      fallbackRecipient: (last?.by ?? authors[0] ?? thread.owner).id,
+    });
+  return messages;
 }
 
 /** Of several instructions, the last is named. */
 function statusMessage(
   thread: ThreadRun,
-  round: ThreadRound,
+  { n, count, ending, sinceMs }: ThreadRound,
   last: NonNullable<ThreadRound['last']>,
 ): Message {
-  const { n, count, ending, sinceMs } = round;
-  const about = quotedShortBy(last, count - 1);
+  const about = `${quotedShortBy(last, count - 1)} · `;
   if (ending || thread.state === 'ended') {
     const { icon, words } = ENDED[ending?.kind ?? 'stopped'];
-    return layout({
-      icon,
-      lines: [[`${about} · `, { bold: words }, ending ? endedFacts(round, ending) : '']],
-    });
+    const hasTime = ending && ending.kind !== 'archived' && ending.kind !== 'gone';
+    const took = hasTime ? ` · took ${formatDuration(ending.atMs - sinceMs)}` : '';
+    const facts = ending?.kind === 'gaveUp' ? afterText(ending.afterMs) : took;
+    return layout({ icon, lines: [[about, { bold: words }, facts]] });
   }
-  const since: Part = { time: sinceMs, format: '{ago}' };
   return layout({
     icon: '⏳',
-    lines: [[`${about} · `, { bold: 'the agent is working' }, ' · sent ', since]],
+    lines: [[about, { bold: 'the agent is working' }, ' · sent ', { time: sinceMs, format: '{ago}' }]],
     small: [thread.rounds.every((other) => other.n <= n) && waitingText(thread)],
   });
 }
@@ -117,14 +118,6 @@ const ENDED: Record<RoundEnding['kind'] | 'stopped', { icon: string; words: stri
   stopped: { icon: '💤', words: 'stopped following the job' },
 };
 
-function endedFacts({ sinceMs }: ThreadRound, { kind, atMs, afterMs }: RoundEnding): string {
-  if (kind === 'gaveUp') return afterText(afterMs);
-  return kind === 'archived' || kind === 'gone' ? '' : ` · took ${formatDuration(atMs - sinceMs)}`;
-}
-
-const afterText = (afterMs: number | undefined) =>
-  afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`;
-
 /** Says that a job was archived, and when, if that is known. */
 const archivedParts = (time: number | undefined, job: string): Part[] => [
   `${job} was archived`,
@@ -135,7 +128,7 @@ const archivedParts = (time: number | undefined, job: string): Part[] => [
 
 /** Mentions everybody who sent instructions in the round from this thread, or who follows a job that worked unasked. */
 function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): Message {
-  const { count, last, found, authors } = round;
+  const { n, count, last, found, authors } = round;
   const say = (line: Line, button?: ButtonParts | false, small?: Line) =>
     layout({
       icon: ENDED[ending.kind].icon,
@@ -162,13 +155,13 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
     case 'noPr':
       return say(`Done, without a pull request: ${work}.${last ? ' Naming the page helps.' : elsewhere}`);
     case 'failed': {
-      const canResend = isOpen && !!findInstruction(thread, last?.id)?.text && acceptsInstructions(thread);
-      const ids = ['round', String(round.n)];
-      return say(
-        `The agent could not finish ${own ?? `its work on ${job}`}.${elsewhere}`,
-        canResend && threadButtonOf(thread, 'Send again', agentActions.sendAgain, ids),
-        canResend && count > 1 && '[Send again] sends the last one.',
-      );
+      const again =
+        isOpen &&
+        !!findInstruction(thread, last?.id)?.text &&
+        acceptsInstructions(thread) &&
+        threadButtonOf(thread, 'Send again', agentActions.sendAgain, ['round', String(n)]);
+      const line = `The agent could not finish ${own ?? `its work on ${job}`}.${elsewhere}`;
+      return say(line, again, again && count > 1 && '[Send again] sends the last one.');
     }
     case 'archived': {
       const rest = last ? '' : ` The job: ${job}.`;
@@ -198,22 +191,31 @@ function troubleBelow(thread: ThreadRun, trouble: SendProblem): Below {
 
 /** Returns the message about a send that failed, or whose result is unknown. */
 export function troubleMessage(thread: ThreadRun, trouble: SendProblem): Message {
-  const { answer, why } = trouble;
-  if (answer) return message([answeredText(trouble, answer)]);
-  return why === 'unknown'
-    ? questionMessage(thread, trouble)
-    : notSentMessage(thread, trouble, REASONS[why](trouble, thread));
+  const { answer, excerpt, why } = trouble;
+  if (answer === undefined)
+    return why === 'unknown' ? questionMessage(thread, trouble) : notSentMessage(thread, trouble, why);
+  const name = personName(answer.by.name);
+  // Only an unclear send can be left as it is.
+  if (answer.action === 'leave')
+    return message([`${name} chose not to send it again: ${quoted(excerpt)} got no clear answer.`]);
+  const result = why === 'unknown' ? 'got no clear answer' : 'was not sent';
+  return message([`${name} chose to send ${quoted(excerpt)} again. It ${result} at first.`]);
 }
 
 function questionMessage(thread: ThreadRun, trouble: SendProblem): Message {
   const { by, creates, excerpt } = trouble;
+  const { agentJobId, seen } = thread;
   const what = quotedShort(excerpt);
   const question = creates ? `Was the job for ${what} created?` : `Did ${what} reach the agent?`;
-  const { seen } = thread;
-  const button = (label: string, action: string, more?: Partial<ButtonParts>) =>
-    thread.state !== 'ended' && troubleButton(thread, trouble, label, action, more);
-  const confirm = creates ? confirmSecond : confirmTwice;
   const isOpen = thread.state !== 'ended';
+  const button = (label: string, action: string, more: Partial<ButtonParts> = {}) =>
+    isOpen && { ...troubleButton(thread, trouble, label, action), ...more };
+  const confirm = {
+    title: 'Send it again?',
+    text: creates ? 'This may create a second job.' : 'It may arrive twice.',
+    yes: 'Send again',
+    no: 'Cancel',
+  };
   return layout({
     icon: '⚠️',
     mention: [by],
@@ -231,37 +233,42 @@ function questionMessage(thread: ThreadRun, trouble: SendProblem): Message {
       ],
     ],
     buttons: [
-      thread.agentJobId !== undefined && button('Check now', agentActions.checkJob, { style: 'primary' }),
+      agentJobId !== undefined && button('Check now', agentActions.checkJob, { style: 'primary' }),
       acceptsInstructions(thread) && button('Send again', agentActions.sendAgain, { confirm }),
       button('Leave it', agentActions.leave),
     ],
   });
 }
 
-const confirmTwice = {
-  title: 'Send it again?',
-  text: 'It may arrive twice.',
-  yes: 'Send again',
-  no: 'Cancel',
-};
-const confirmSecond = { ...confirmTwice, text: 'This may create a second job.' };
+const troubleButton = (thread: ThreadRun, { id, attempt }: SendProblem, label: string, action: string) =>
+  threadButtonOf(thread, label, action, [id], attempt);
 
-const troubleButton = (
+function notSentMessage(
   thread: ThreadRun,
-  { id, attempt }: SendProblem,
-  label: string,
-  action: string,
-  more: Partial<ButtonParts> = {},
-): ButtonParts => ({ ...threadButtonOf(thread, label, action, [id], attempt), ...more });
-
-function notSentMessage(thread: ThreadRun, trouble: SendProblem, reason: Part[]): Message {
-  const not = trouble.creates ? 'The job was not created' : 'Not sent';
-  const said = singleLine(trouble.reason ?? '') && platformReasonText(trouble.reason);
+  trouble: SendProblem,
+  why: Exclude<SendProblem['why'], 'unknown'>,
+): Message {
+  const { adminsTold, archivedAtMs, by, creates, excerpt, reason = '' } = trouble;
+  const reasons: Record<typeof why, Line> = {
+    refused: creates ? 'The platform refused to create it.' : 'The platform refused it.',
+    key: `My platform key was rejected; ${keyRemedyText(adminsTold)}.`,
+    forbidden: `The platform doesn't let me ${creates ? 'create agent jobs' : 'instruct this job'} (403).`,
+    down: "The docs platform isn't answering. Try again in a little while.",
+    project: `${projectMissingText(thread)}. Ask the people who run Docket.`,
+    archived: archivedParts(archivedAtMs, 'This job'),
+    gone: 'The platform does not know this job (404).',
+    unsupported: [
+      "This platform doesn't let me create agent jobs. Create one in its dashboard, then type ",
+      { code: '/docs-agent follow <job id>' },
+      '.',
+    ],
+  };
+  const not = creates ? 'The job was not created' : 'Not sent';
   return layout({
     icon: '❌',
     // The message about a refused job is private, and mentions nobody.
-    mention: isJobRefused(trouble) ? [] : [trouble.by],
-    lines: [`${not}: ${quoted(trouble.excerpt)}`, reason, said],
+    mention: isJobRefused(trouble) ? [] : [by],
+    lines: [`${not}: ${quoted(excerpt)}`, reasons[why], singleLine(reason) && platformReasonText(reason)],
     buttons: remedyButtons(thread, trouble),
   });
 }
@@ -274,45 +281,13 @@ function remedyButtons(thread: ThreadRun, trouble: SendProblem): ButtonParts[] {
   return [troubleButton(thread, trouble, 'Send again', agentActions.sendAgain)];
 }
 
-/** Why it was not sent; an unclear send has a question instead. */
-const REASONS: Record<
-  Exclude<SendProblem['why'], 'unknown'>,
-  (trouble: SendProblem, thread: ThreadRun) => Part[]
-> = {
-  refused: ({ creates }) => [creates ? 'The platform refused to create it.' : 'The platform refused it.'],
-  key: ({ adminsTold }) => [`My platform key was rejected; ${keyRemedyText(adminsTold)}.`],
-  forbidden: ({ creates }) => [
-    `The platform doesn't let me ${creates ? 'create agent jobs' : 'instruct this job'} (403).`,
-  ],
-  down: () => ["The docs platform isn't answering. Try again in a little while."],
-  project: (_, thread) => [`${projectMissingText(thread)}. Ask the people who run Docket.`],
-  archived: ({ archivedAtMs }) => archivedParts(archivedAtMs, 'This job'),
-  gone: () => ['The platform does not know this job (404).'],
-  unsupported: () => [
-    "This platform doesn't let me create agent jobs. Create one in its dashboard, then type ",
-    { code: '/docs-agent follow <job id>' },
-    '.',
-  ],
-};
-
-/** Only an unclear send can be left as it is. */
-function answeredText(
-  { why, excerpt }: SendProblem,
-  { action, by }: NonNullable<SendProblem['answer']>,
-): string {
-  if (action === 'leave')
-    return `${personName(by.name)} chose not to send it again: ${quoted(excerpt)} got no clear answer.`;
-  const result = why === 'unknown' ? 'got no clear answer' : 'was not sent';
-  return `${personName(by.name)} chose to send ${quoted(excerpt)} again. It ${result} at first.`;
-}
-
 /** What delays instructions: a limit, or a platform that does not answer. */
 function delayMessages(thread: ThreadRun): Below[] {
-  const { limit, retry } = thread;
+  const { limit, retry, state } = thread;
   const messages: Below[] = [];
   if (limit) {
     const waiting = waitingOf(thread);
-    const hasEnded = waiting.length === 0 || thread.state === 'ended';
+    const hasEnded = waiting.length === 0 || state === 'ended';
     messages.push({
       name: `limit.${limit.n}`,
       kind: hasEnded ? 'state' : 'ending',
@@ -322,32 +297,30 @@ function delayMessages(thread: ThreadRun): Below[] {
       fallbackRecipient: (waiting[0]?.by ?? thread.owner).id,
     });
   }
-  if (retry && retry.inARow >= FAILURE_SHOWN_AFTER)
-    messages.push({ name: `retry.${retry.sinceMs}`, kind: 'progress', message: retryMessage(thread, retry) });
+  if (retry && retry.inARow >= FAILURE_SHOWN_AFTER) {
+    const isOver = retry.expired || !hasUnsent(thread) || state === 'ended';
+    const { creates, excerpt } = nextWaitingOf(thread) ?? {};
+    const what = `${creates ? 'the job for ' : ''}${quotedShort(excerpt)} is not ${creates ? 'created' : 'sent'} yet`;
+    const text = isOver
+      ? // It is true whether it was finally sent or not.
+        "The docs platform didn't answer for a while."
+      : `The docs platform isn't answering, so ${what}. I'll keep trying.`;
+    messages.push({ name: `retry.${retry.sinceMs}`, kind: 'progress', message: message([text]) });
+  }
   return messages;
 }
 
+type Limit = NonNullable<ThreadRun['limit']>;
+
 /** If nobody discarded them, they were sent or the thread has ended: the text fits both. */
-const endedLimitMessage = ({ discardedBy: by }: NonNullable<ThreadRun['limit']>) =>
+const endedLimitMessage = ({ discardedBy: by }: Limit) =>
   message([
     by ? `${personName(by.name)} discarded what was waiting.` : 'Nothing is waiting for the limit now.',
   ]);
 
-/** Some of them may be other people's. */
-const confirmDiscard = {
-  title: 'Discard all?',
-  text: 'The waiting instructions, from everyone, will not be sent.',
-  yes: 'Discard all',
-  no: 'Keep them',
-};
-
 const MINUTE_MS = 60_000;
 
-function limitMessage(
-  thread: ThreadRun,
-  { perHour, untilMs }: NonNullable<ThreadRun['limit']>,
-  waiting: Instruction[],
-): Message {
+function limitMessage(thread: ThreadRun, { perHour, untilMs }: Limit, waiting: Instruction[]): Message {
   const [first, ...others] = waiting;
   const isOne = first !== undefined && others.length === 0;
   const kept = isOne
@@ -357,27 +330,28 @@ function limitMessage(
     perHour === undefined
       ? "The platform's limit is reached."
       : `${countOf(perHour, 'instruction')} an hour ${perHour === 1 ? 'is' : 'are'} used up for this project.`;
-  const ids = waiting.map(({ id }) => id);
   const label = isOne ? 'Discard' : 'Discard all';
-  const discard = threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt);
+  const ids = waiting.map(({ id }) => id);
+  const confirm = {
+    title: 'Discard all?',
+    // Some of them may be other people's.
+    text: 'The waiting instructions, from everyone, will not be sent.',
+    yes: 'Discard all',
+    no: 'Keep them',
+  };
   // Each answer gives a slightly different time: the message changes only with its minute.
   const minuteMs = Math.ceil(untilMs / MINUTE_MS) * MINUTE_MS;
   const until: Part[] = [' until about ', { time: minuteMs, format: '{time}' }, ` · ${kept}`];
   return layout({
     icon: '🕒',
     lines: [[{ bold: 'Kept' }, ...until], why],
-    buttons: [isOne ? discard : { ...discard, confirm: confirmDiscard }],
+    buttons: [
+      {
+        ...threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt),
+        ...(!isOne && { confirm }),
+      },
+    ],
   });
-}
-
-/** The first text is true whether it was finally sent or not. */
-function retryMessage(thread: ThreadRun, { expired }: NonNullable<ThreadRun['retry']>): Message {
-  const head = nextWaitingOf(thread);
-  if (expired || !hasUnsent(thread) || thread.state === 'ended')
-    return message(["The docs platform didn't answer for a while."]);
-  const quote = quotedShort(head?.excerpt);
-  const what = head?.creates ? `the job for ${quote} is not created yet` : `${quote} is not sent yet`;
-  return message([`The docs platform isn't answering, so ${what}. I'll keep trying.`]);
 }
 
 /** An edit of the card notifies nobody, so our own error is posted as a message to the owner. */
@@ -385,12 +359,6 @@ function brokenMessages(thread: ThreadRun): Below[] {
   const { ended, owner } = thread;
   if (ended?.why !== 'broken') return [];
   const sentence = `I stopped following ${jobName(thread)}: something broke on my side.${unsentText(ended.unsent)}${refText(ended.ref)}`;
-  return [
-    {
-      name: 'broken',
-      kind: 'ending',
-      message: layout({ icon: '❌', mention: [owner], lines: [sentence] }),
-      fallbackRecipient: owner.id,
-    },
-  ];
+  const message = layout({ icon: '❌', mention: [owner], lines: [sentence] });
+  return [{ name: 'broken', kind: 'ending', message, fallbackRecipient: owner.id }];
 }

@@ -4,24 +4,16 @@ import {
   countOf,
   cutAtWord,
   formatCount,
+  formatDuration,
   sanitizeUserText,
   singleLine,
 } from '../../../slack/text.ts';
-import type { PollFailure } from '../../polling.ts';
 import { pullRequestUrl, shortId } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
 import { type Person, type ThreadRun, waitingOf } from './record.ts';
 
 /** Consecutive errors before messages say that the platform does not answer. */
 export const FAILURE_SHOWN_AFTER = 3;
-
-/** Returns why the job cannot be polled at present, if messages say so. */
-export function shownPollFailure({
-  pollFailure: failure,
-}: ThreadRun): Exclude<PollFailure['kind'], 'lost'> | undefined {
-  if (failure === undefined || failure.kind === 'lost') return undefined;
-  return failure.kind === 'down' && failure.inARow < FAILURE_SHOWN_AFTER ? undefined : failure.kind;
-}
 
 /** Length of an instruction, its author and the number of others together. */
 const SHORT_LENGTH = 58;
@@ -101,6 +93,10 @@ export function pullRequestButton(prLink: string | undefined): ButtonParts[] {
 /** " 2 instructions were not sent."; empty if there are none. */
 export const unsentText = (many: number) =>
   many === 0 ? '' : ` ${countOf(many, 'instruction')} ${many === 1 ? 'was' : 'were'} not sent.`;
+
+/** " after 6 h"; empty if nobody knows how long. */
+export const afterText = (afterMs: number | undefined) =>
+  afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`;
 
 /** " ref 7f3c": finds one of our errors in the log. */
 export const refText = (ref: string | undefined) =>

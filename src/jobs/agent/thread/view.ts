@@ -1,6 +1,5 @@
 import {
   type ButtonParts,
-  type Layout,
   layout,
   type MenuParts,
   type Message,
@@ -14,7 +13,6 @@ import {
   countOf,
   cut,
   formatCount,
-  formatDuration,
   messageUrl,
   sanitizeUserText,
   singleLine,
@@ -33,20 +31,20 @@ import {
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import { workMessages } from './messages-view.ts';
 import {
+  afterText,
+  FAILURE_SHOWN_AFTER,
   jobName,
   pullRequestButton,
   refText,
-  shownPollFailure,
   sourceName,
   unsentText,
   waitingText,
 } from './phrases.ts';
 import {
   acceptsInstructions,
-  type DigestOrigin,
-  type Instruction,
   isPending,
   isRetracted,
+  type RoundEnding,
   type ThreadRun,
   unresolvedSendOf,
 } from './record.ts';
@@ -67,23 +65,27 @@ export const threadMessages = (thread: ThreadRun, workspaceUrl?: string): Outbox
   ...digestLines(thread, workspaceUrl),
 ];
 
+/** Endings before a card was posted. */
+const NEVER_FOLLOWED = ['refused', 'tooManyThreads', 'unknownJob', 'noPlace', 'taken'];
+
 function ownMessages(thread: ThreadRun): OutboxMessage[] {
-  if (thread.state === 'accepted' || wasNeverFollowed(thread)) return [];
+  const { asked, ended, inDirectMessage, owner, state } = thread;
+  if (state === 'accepted' || NEVER_FOLLOWED.includes(ended?.why ?? '')) return [];
+  const inThread = asked.rootTs !== undefined && { threadTs: asked.rootTs };
   const card: OutboxMessage = {
     key: cardKey(thread),
-    place: cardPlace(thread),
+    place: inDirectMessage ? { user: owner.id } : { channel: asked.channel, ...inThread },
     kind: 'state',
     message: cardMessage(thread),
-    ...(thread.state === 'following' && { lasting: true }),
-    ...(thread.ended?.why === 'stopped' && { interactive: true }),
+    ...(state === 'following' && { lasting: true }),
+    ...(ended?.why === 'stopped' && { interactive: true }),
   };
   if (thread.place === undefined) return [card];
   const place = { channel: thread.place.channel, threadTs: thread.place.rootTs };
-  if (isRetracted(thread)) {
-    const posted = [card, ...instructionMessages(thread, place)];
-    return posted.map((message) => ({ ...message, retracted: true }));
-  }
-  return [card, ...instructionMessages(thread, place), ...workMessages(thread, place)];
+  const shown = [card, ...instructionMessages(thread, place)];
+  return isRetracted(thread)
+    ? shown.map((message) => ({ ...message, retracted: true }))
+    : [...shown, ...workMessages(thread, place)];
 }
 
 /** The full instruction of a command or modal; the card has only its beginning, and Slack no other copy. */
@@ -99,27 +101,18 @@ function instructionMessages(
   return [{ key: `${id}.instruction`, place, kind: 'state', message: whole }];
 }
 
-const wasNeverFollowed = ({ ended }: ThreadRun) =>
-  ended !== undefined && ['refused', 'tooManyThreads', 'unknownJob', 'noPlace', 'taken'].includes(ended.why);
-
-function cardPlace({ inDirectMessage, owner, asked }: ThreadRun): OutboxMessage['place'] {
-  if (inDirectMessage) return { user: owner.id };
-  if (asked.rootTs === undefined) return { channel: asked.channel };
-  return { channel: asked.channel, threadTs: asked.rootTs };
-}
-
 function cardMessage(thread: ThreadRun): Message {
   const { icon, label } = stateOf(thread);
-  const hasEnded = thread.state === 'ended';
-  const below = hasEnded
-    ? [`${endedState(thread).text}${unsentText(thread.ended?.unsent ?? 0)}`]
+  const { ended } = thread;
+  const below = ended
+    ? [`${endedState(thread).text}${unsentText(ended.unsent)}`]
     : [modeLine(thread), heldLine(thread), pollLine(thread)];
   return layout({
     icon,
     lines: [[{ bold: label }, ` · ${jobName(thread)}`], ...below],
     small: [smallPrint(thread)],
     buttons: cardButtons(thread),
-    ...(!hasEnded && { menu: cardMenu(thread) }),
+    menu: ended || !acceptsInstructions(thread) ? undefined : cardMenu(thread),
   });
 }
 
@@ -129,7 +122,7 @@ function smallPrint(thread: ThreadRun): Part[] {
   const model = sanitizeUserText(seen?.model ?? '', 60);
   const pullRequest = pullRequestName(seen?.prLink);
   const facts = [
-    thread.title && thread.seen && sourceName(thread),
+    thread.title && seen && sourceName(thread),
     `followed by ${personName(owner.name)}`,
     waitingText(thread),
     model && `model ${model}`,
@@ -161,44 +154,45 @@ function modeLine(thread: ThreadRun): string {
 
 function pollLine(thread: ThreadRun): string {
   const failure = shownPollFailure(thread);
-  return failure ? POLL_LINES[failure](thread) : '';
+  const lines = {
+    down: "⚠️ I can't reach the platform. I'll keep trying; the job itself may be fine.",
+    limit: "The platform's limit is reached, so this may be out of date. I'll check again later.",
+    key: `⚠️ My platform key was rejected; ${keyRemedyText(undefined)}. I'll continue when it works again.`,
+    forbidden: "⚠️ The platform won't show me this job. I'll keep trying.",
+    project: `⚠️ ${projectMissingText(thread)}. I'll continue when it is back.`,
+  };
+  return failure ? lines[failure] : '';
 }
 
-const POLL_LINES: Record<NonNullable<ReturnType<typeof shownPollFailure>>, (thread: ThreadRun) => string> = {
-  down: () => "⚠️ I can't reach the platform. I'll keep trying; the job itself may be fine.",
-  limit: () => "The platform's limit is reached, so this may be out of date. I'll check again later.",
-  key: () =>
-    `⚠️ My platform key was rejected; ${keyRemedyText(undefined)}. I'll continue when it works again.`,
-  forbidden: () => "⚠️ The platform won't show me this job. I'll keep trying.",
-  project: (thread) => `⚠️ ${projectMissingText(thread)}. I'll continue when it is back.`,
-};
+/** Returns why the job cannot be polled at present, if messages say so. */
+function shownPollFailure({ pollFailure: failure }: ThreadRun) {
+  if (failure === undefined || failure.kind === 'lost') return undefined;
+  return failure.kind === 'down' && failure.inARow < FAILURE_SHOWN_AFTER ? undefined : failure.kind;
+}
 
 function cardButtons(thread: ThreadRun): (ButtonParts | false)[] {
-  const open = pullRequestButton(thread.seen?.prLink);
-  const isStopped = thread.agentJobId !== undefined && thread.ended?.why === 'stopped';
-  if (thread.state === 'ended')
-    return [...open, isStopped && threadButtonOf(thread, 'Follow again', agentActions.followAgain)];
-  const dropped = droppedText(thread.instructions.filter(isPending).length);
-  return [...open, !acceptsInstructions(thread) && checkButton(thread), stopButton(thread, dropped)];
+  const { agentJobId, ended, instructions, seen } = thread;
+  const open = pullRequestButton(seen?.prLink);
+  const isStopped = agentJobId !== undefined && ended?.why === 'stopped';
+  if (ended) return [...open, isStopped && threadButtonOf(thread, 'Follow again', agentActions.followAgain)];
+  const lost = instructions.filter(isPending).length;
+  const dropped = `${countOf(lost, 'waiting instruction')} ${lost === 1 ? 'is' : 'are'} dropped.`;
+  const stop = stopButton(thread, lost === 0 ? '' : dropped);
+  return [...open, !acceptsInstructions(thread) && checkButton(thread), stop];
 }
 
-const droppedText = (many: number): string =>
-  many === 0 ? '' : `${countOf(many, 'waiting instruction')} ${many === 1 ? 'is' : 'are'} dropped.`;
-
 /** Switches which replies count; the thread's present mode is left out. */
-function cardMenu(thread: ThreadRun): MenuParts | undefined {
-  if (!acceptsInstructions(thread)) return undefined;
-  const { mode } = thread;
+function cardMenu(thread: ThreadRun): MenuParts {
   const entries = [
-    ...(mode === 'mention' ? [] : [{ label: 'Listen only to @Docket', action: agentActions.onlyMentioned }]),
-    ...(mode === 'all' ? [] : [{ label: 'Listen to all replies', action: agentActions.allReplies }]),
-  ];
+    { mode: 'mention', label: 'Listen only to @Docket', action: agentActions.onlyMentioned },
+    { mode: 'all', label: 'Listen to all replies', action: agentActions.allReplies },
+  ].filter(({ mode }) => mode !== thread.mode);
   return { entries, value: threadButtonOf(thread, '', '').value ?? '' };
 }
 
-/** Returns the address of the card; undefined before it is posted. */
-export const threadPermalink = ({ place }: ThreadRun, workspaceUrl: string): string | undefined =>
-  place && messageUrl(workspaceUrl, { channel: place.channel, ts: place.rootTs });
+/** Returns the address of the card; undefined before it is posted, or while the workspace's address is unknown. */
+export const threadPermalink = ({ place }: ThreadRun, workspaceUrl: string | undefined) =>
+  place && workspaceUrl ? messageUrl(workspaceUrl, { channel: place.channel, ts: place.rootTs }) : undefined;
 
 /** Returns a thread's line in a list that only `readerId` sees. `cardUrl` is for people who can open it. */
 export function threadLine(thread: ThreadRun, cardUrl: string | undefined, readerId?: string): Part[] {
@@ -210,39 +204,29 @@ export function threadLine(thread: ThreadRun, cardUrl: string | undefined, reade
   ];
 }
 
-const needsAnswer: StateWord = { icon: '⚠️', label: 'Needs an answer' };
 const working: StateWord = { icon: '⏳', label: 'Working' };
-const unchecked: StateWord = { icon: '⚠️', label: "Can't check" };
 
 /** Returns the state of a thread's job. */
 export function stateOf(thread: ThreadRun): StateWord {
-  const { agentJobId, notFound: gone, rounds, seen, state } = thread;
-  const pollFailure = shownPollFailure(thread);
+  const { agentJobId, instructions, notFound, rounds, seen, state } = thread;
   if (state === 'ended') return endedState(thread);
-  if (agentJobId === undefined) return startState(thread);
-  if (gone) return { icon: '❌', label: 'Not found' };
+  if (notFound) return { icon: '❌', label: 'Not found' };
   if (seen?.status === 'archived') return { icon: '📁', label: 'Archived' };
-  if (unresolvedSendOf(thread)?.state === 'unknown') return needsAnswer;
-  if (pollFailure === 'key') return { icon: '⚠️', label: 'Key rejected' };
-  if (rounds.some(({ ending }) => ending === undefined)) return working;
+  if (unresolvedSendOf(thread)?.state === 'unknown') return { icon: '⚠️', label: 'Needs an answer' };
+  if (agentJobId === undefined)
+    return instructions.some((one) => one.state === 'failed')
+      ? { icon: '❌', label: 'Not started' }
+      : { icon: '🕒', label: 'Starting…' };
+  const failure = shownPollFailure(thread);
+  if (failure === 'key') return { icon: '⚠️', label: 'Key rejected' };
+  if (seen?.status === 'active' || rounds.some(({ ending }) => ending === undefined)) return working;
+  if (seen?.status === 'failed') return { icon: '❌', label: 'Failed' };
+  if (seen?.status === 'unknown')
+    return { icon: '🕒', label: sanitizeUserText(seen.rawStatus, 40) || 'In an unknown state' };
   // A limit is not a failure: the job is polled again soon.
-  const canPoll = pollFailure === undefined || pollFailure === 'limit';
-  switch (seen?.status) {
-    case undefined:
-      return canPoll ? { icon: '🕒', label: 'Checking…' } : unchecked;
-    case 'active':
-      return working;
-    case 'completed':
-      return canPoll ? { icon: '✅', label: 'Ready' } : unchecked;
-    case 'failed':
-      return { icon: '❌', label: 'Failed' };
-    case 'unknown':
-      return unknownState(sanitizeUserText(seen?.rawStatus ?? '', 40));
-  }
+  if (failure !== undefined && failure !== 'limit') return { icon: '⚠️', label: "Can't check" };
+  return seen === undefined ? { icon: '🕒', label: 'Checking…' } : { icon: '✅', label: 'Ready' };
 }
-
-const unknownState = (word: string): StateWord =>
-  word === '' ? { icon: '🕒', label: 'In an unknown state' } : { icon: '🕒', label: word, isForeign: true };
 
 function endedState({ ended, instructions }: ThreadRun): StateWord & { text: string } {
   const { why, by, ref } = ended ?? {};
@@ -252,91 +236,64 @@ function endedState({ ended, instructions }: ThreadRun): StateWord & { text: str
     const text = by === undefined ? 'Stopped.' : `Stopped by ${personName(by.name)}.`;
     return { icon: '💤', label: 'Stopped following', text };
   }
-  const isUnclear = instructions.some(({ creates, state }) => creates && state === 'left');
-  return isUnclear
+  return instructions.some(({ creates, state }) => creates && state === 'left')
     ? { icon: '💤', label: 'Left unclear', text: 'The job may or may not have been created.' }
     : { icon: '❌', label: 'Not created', text: 'The job was not created.' };
 }
 
-function startState(thread: ThreadRun): StateWord {
-  if (unresolvedSendOf(thread)?.state === 'unknown') return needsAnswer;
-  const hasFailed = thread.instructions.some(({ state }) => state === 'failed');
-  return hasFailed ? { icon: '❌', label: 'Not started' } : { icon: '🕒', label: 'Starting…' };
-}
-
 /** The lines under digests about the instructions that people gave there, once the thread has its card. */
 function digestLines(thread: ThreadRun, workspaceUrl: string | undefined): OutboxMessage[] {
-  if (thread.place === undefined && thread.state !== 'ended') return [];
+  const { asked, inDirectMessage, place } = thread;
+  if (place === undefined && thread.state !== 'ended') return [];
   return thread.instructions.flatMap((one): OutboxMessage[] => {
-    const { id, origin } = one;
+    const { id, by, origin } = one;
     if (origin === undefined || origin.final) return [];
+    const ending = askEnding(thread, one);
+    const [icon, ...line] = ASK_LINES[ending?.kind ?? 'open'](origin.about, ending ?? {});
+    // Only if all readers of the digest may open the thread.
+    const mayLink = !inDirectMessage && (place?.channel === origin.channel || asked.isPublic);
+    const url = mayLink ? threadPermalink(thread, workspaceUrl) : undefined;
     return [
       {
         key: `${thread.id}.ask.${id}`,
         place: { under: origin.under },
         kind: 'state',
         ...(!isAskSettled(thread, one) && { lasting: true }),
-        message: askLine(thread, one, origin, workspaceUrl),
+        // A digest mentions nobody.
+        message: layout({
+          icon,
+          lines: [line],
+          small: [`Asked by ${personName(by.name)}`],
+          buttons: openThreadButton(agentActions.openThread, url),
+        }),
       },
     ];
   });
 }
 
-/** A digest mentions nobody. */
-function askLine(
-  thread: ThreadRun,
-  one: Instruction,
-  origin: DigestOrigin,
-  workspaceUrl: string | undefined,
-) {
-  const url = mayLink(thread, origin) && workspaceUrl ? threadPermalink(thread, workspaceUrl) : undefined;
-  return layout({
-    ...lineOf(askEnding(thread, one), origin.about),
-    small: [`Asked by ${personName(one.by.name)}`],
-    buttons: openThreadButton(agentActions.openThread, url),
-  });
-}
-
-/** Whether all readers of the digest may open the thread. */
-const mayLink = ({ place, inDirectMessage, asked }: ThreadRun, { channel }: DigestOrigin) =>
-  !inDirectMessage && (place?.channel === channel || asked.isPublic);
-
-function lineOf(ending: AskEnding | undefined, about: string): Pick<Layout, 'icon' | 'lines'> {
-  const line = (icon: string, ...parts: Part[]) => ({ icon, lines: [parts] });
-  switch (ending?.kind) {
-    case undefined:
-      return line('⏳', `The docs agent was asked about ${about}.`);
-    case 'newPr':
-      return line(
-        '✅',
-        'The agent opened ',
-        pullRequestPart(ending.prLink, 'a pull request'),
-        ` for ${about}.`,
-      );
-    case 'samePr':
-      return line(
-        '✅',
-        `The agent finished ${about} in the same pull request as before, `,
-        pullRequestPart(ending.prLink, 'without an address'),
-        '.',
-      );
-    case 'noPr':
-      return line('➖', `The agent finished ${about} without a pull request.`);
-    case 'failed':
-      return line('❌', `The agent could not finish ${about}.`);
-    case 'archived':
-      return line('📁', `The job about ${about} was archived.`);
-    case 'gone':
-      return line('❌', `The platform no longer has the job about ${about}.`);
-    case 'notSent':
-      return line('❌', `The instruction about ${about} was not sent.`);
-    case 'unknown':
-      return line('⚠️', `The instruction about ${about} may not have reached the agent.`);
-    case 'stopped':
-      return line('💤', `The job about ${about} is no longer followed, so I don't know its result.`);
-    case 'gaveUp': {
-      const after = ending.afterMs === undefined ? '' : ` after ${formatDuration(ending.afterMs)}`;
-      return line('💤', `I stopped watching ${about}${after}; the agent may still finish.`);
-    }
-  }
-}
+/** What became of an instruction about a subject: the icon and the line. */
+const ASK_LINES: Record<
+  AskEnding['kind'] | 'open',
+  (about: string, ending: Partial<Omit<RoundEnding, 'kind'>> & { kind?: string }) => [string, ...Part[]]
+> = {
+  open: (about) => ['⏳', `The docs agent was asked about ${about}.`],
+  newPr: (about, { prLink }) => {
+    const name = pullRequestPart(prLink, 'a pull request');
+    return ['✅', 'The agent opened ', name, ` for ${about}.`];
+  },
+  samePr: (about, { prLink }) => {
+    const name = pullRequestPart(prLink, 'without an address');
+    return ['✅', `The agent finished ${about} in the same pull request as before, `, name, '.'];
+  },
+  noPr: (about) => ['➖', `The agent finished ${about} without a pull request.`],
+  failed: (about) => ['❌', `The agent could not finish ${about}.`],
+  archived: (about) => ['📁', `The job about ${about} was archived.`],
+  gone: (about) => ['❌', `The platform no longer has the job about ${about}.`],
+  notSent: (about) => ['❌', `The instruction about ${about} was not sent.`],
+  unknown: (about) => ['⚠️', `The instruction about ${about} may not have reached the agent.`],
+  stopped: (about) => ['💤', `The job about ${about} is no longer followed, so I don't know its result.`],
+  gaveUp: (about, { afterMs }) => [
+    '💤',
+    `I stopped watching ${about}${afterText(afterMs)}; the agent may still finish.`,
+  ],
+};

@@ -6,10 +6,9 @@ import {
   ephemeralMessage,
   mentionMessage,
   offerMessage,
-  takenMessage,
+  privateEnding,
   tooLongMentionMessage,
   tooManyThreadsMessage,
-  unknownJobMessage,
 } from '../../../../src/jobs/agent/thread/ephemeral-view.ts';
 import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadLine } from '../../../../src/jobs/agent/thread/view.ts';
@@ -29,6 +28,8 @@ const only = (
   thread: Partial<ThreadRun> = {},
 ) =>
   post(`agent/ephemeral/${name}`, ephemeralMessage(aThread(thread), { id: 'e1', to: 'U0ANA', ...ephemeral }));
+const refused = (name: string, thread: Partial<ThreadRun>) =>
+  post(`agent/ephemeral/${name}`, privateEnding(aThread(thread), 1) ?? message([]));
 const excerpt = 'looks good, but what about v2?';
 
 export const ephemerals: GalleryState[] = [
@@ -58,8 +59,8 @@ export const ephemerals: GalleryState[] = [
   only('status, at work', { kind: 'status' }, { rounds: [aRound()], instructions: [anInstruction()] }),
   only('status, before the first poll', { kind: 'status' }, unmade),
   only('status, after the end', { kind: 'status' }, ended('stopped')),
-  post('agent/ephemeral/no such job', unknownJobMessage('nope')),
-  post('agent/ephemeral/follows one already', takenMessage),
+  refused('no such job', { ...ended('unknownJob'), agentJobId: 'nope' }),
+  refused('follows one already', ended('taken')),
   post('agent/ephemeral/not in the channel', noPlaceMessage(true, 'not_in_channel', 'sent')),
   post('agent/ephemeral/refused by Slack', noPlaceMessage(false, 'restricted_action', 'sent')),
   post(
