@@ -7,13 +7,11 @@ import { createGate, type GateParts } from './commands/gate.ts';
 import { registry } from './commands/index.ts';
 import { createIntake, createWake } from './commands/intake.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
-import { findRejectedKeys } from './jobs/alerts/admin-alert.ts';
+import { findRejectedKeys } from './jobs/alerts/alerts.ts';
 import type { FeatureContext } from './jobs/feature.ts';
-import { workWithKey } from './jobs/features.ts';
 import { homeRefresh } from './jobs/home/job.ts';
 import { enqueueRun } from './jobs/index.ts';
 import { createSystemStatus } from './jobs/status/status.ts';
-import { workWaitsText } from './jobs/wording-view.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { createReceiptClock } from './runtime/receipt.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
@@ -80,10 +78,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     upSinceMs: now(),
     ping: () => askTime(redis),
     counts: queues.counts,
-    rejectedKeys: (teamId) =>
-      findRejectedKeys(projects, stores.rejectedKeys.since, async (names) =>
-        workWaitsText(await workWithKey(teamId, names, stores)),
-      ),
+    rejectedKeys: (teamId) => findRejectedKeys(teamId, projects, stores),
     countOverdue: stores.due.countOverdue,
     contact: policy.contactText,
     features,

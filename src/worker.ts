@@ -3,12 +3,10 @@ import type { Settings } from './config/settings.ts';
 import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
 import { DocsApiError, docsProblemOf } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
-import { createExpiryReminder, createKeyAlert, findAdmins } from './jobs/alerts/admin-alert.ts';
+import { createAlerts } from './jobs/alerts/alerts.ts';
 import type { JobContext } from './jobs/context.ts';
-import { workWithKey } from './jobs/features.ts';
 import { homeRefresh } from './jobs/home/job.ts';
 import { enqueueRun, jobs } from './jobs/index.ts';
-import { workWaitsText } from './jobs/wording-view.ts';
 import { createWorkers, startSweeper } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { createChangeSaver } from './runtime/cached.ts';
@@ -45,7 +43,6 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const wake = (run: RunRef) => enqueueRun(queues, run);
 
   const slack = rejectWhenStopping(stopping, parts.slack);
-  const currentTeamId = () => identity.current()?.teamId;
   const outbox = createOutbox({ messages, wake });
   const watchKey = createChangeSaver({
     // A rejected key must not expire in between, and the last state from a crashed process must not stay for long.
@@ -54,16 +51,12 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       accepted ? stores.rejectedKeys.accept(keyId) : stores.rejectedKeys.reject(keyId, now()),
   });
   const docsApis = createDocsApis(settings, parts, watchKey);
-  const admins = () => findAdmins(settings.allow.admin, slack.groupMembers, log);
-  const alertParts = { admins, alerts: stores.alerts, outbox, now };
   const { projects, limits } = settings;
-  const alertAdmins = createKeyAlert({
-    ...alertParts,
-    projects,
-    rejectedKeys: stores.rejectedKeys,
-    waits: async (team, names) => workWaitsText(await workWithKey(team, names, stores)),
+  const { admin } = settings.allow;
+  const { groupMembers } = slack;
+  const { alertAdmins, remindOfExpiry } = createAlerts({
+    ...{ projects, admin, groupMembers, stores, outbox, now, log },
   });
-  const remindOfExpiry = createExpiryReminder({ ...alertParts, projects, teamId: currentTeamId, log });
 
   const context: JobContext = {
     ...stores,
@@ -118,7 +111,8 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     async alsoDo() {
       // Another process may have found that Slack refuses the token.
       if ((await stores.health.load()).slack?.refused) await slack.identity().catch(() => {});
-      await remindOfExpiry();
+      const teamId = parts.teamId();
+      if (teamId !== '') await remindOfExpiry(teamId);
     },
     everyMs: timing.sweepMs,
     log,

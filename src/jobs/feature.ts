@@ -22,7 +22,11 @@ export interface Feature {
   /** The limits of the feature, and their present use. */
   limits?(teamId: string, context: FeatureContext): Promise<LimitInUse[]>;
   /** Counts the feature's work in these projects that needs their key. `what` names one unit, such as "export". */
-  needsKey?(teamId: string, projects: readonly string[], context: WorkContext): Promise<Work>;
+  needsKey?(
+    teamId: string,
+    projects: readonly string[],
+    context: WorkContext,
+  ): Promise<{ count: number; what: string }>;
   /** Its lines in `/docs-status`, and a replacement if Redis is slow. `first`: shown without a click on [Details]. */
   status?: {
     first?: true;
@@ -39,11 +43,6 @@ export interface LimitInUse {
   text?: string;
   left?: string;
   waiting?: number;
-}
-
-export interface Work {
-  count: number;
-  what: string;
 }
 
 export interface WorkContext {

@@ -3,8 +3,8 @@ import type { RunBase } from '../store/runs.ts';
 import { agentFeature } from './agent/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
-import type { Feature, FeatureContext, LimitInUse, Work, WorkContext } from './feature.ts';
-import { waitingText } from './wording-view.ts';
+import type { Feature, FeatureContext, LimitInUse, WorkContext } from './feature.ts';
+import { waitingText, workWaitsText } from './wording-view.ts';
 
 const outboxFeature: Feature = {
   async limits(teamId, { rateLimiter, timing }) {
@@ -44,12 +44,12 @@ export async function limitsInUse(teamId: string, context: FeatureContext): Prom
   return limits.flat();
 }
 
-/** Returns the features' work in these projects that needs their key; only counts above zero. */
-export async function workWithKey(
+/** Returns the features' work in these projects that needs their key, such as "3 exports wait"; empty if there is none. */
+export async function workThatWaits(
   teamId: string,
   projects: readonly string[],
   context: WorkContext,
-): Promise<Work[]> {
+): Promise<string> {
   const found = await Promise.all(features.map((feature) => feature.needsKey?.(teamId, projects, context)));
-  return found.flatMap((work) => (work === undefined || work.count === 0 ? [] : [work]));
+  return workWaitsText(found.flatMap((work) => (work && work.count > 0 ? [work] : [])));
 }

@@ -19,7 +19,7 @@ export type HealthSnapshot = z.infer<typeof healthSnapshot>;
 export const dependencies = ['docs', 'slack'] as const;
 export type Dependency = (typeof dependencies)[number];
 
-const alert = z.object({ sinceMs: z.number(), recipients: z.array(z.string()).optional() });
+const alert = z.object({ sinceMs: z.number(), sent: z.literal(true).optional() });
 
 /** Single values by name. All but the channel ids expire. */
 export type ValueStores = ReturnType<typeof createValueStores>;
@@ -77,18 +77,15 @@ export function createValueStores(redis: RedisClient) {
 
     /** Alerts that all processes together send at most once an hour. */
     alerts: {
-      /**
-       * Begins an alert, unless it began within the hour. Returns when it began (epoch milliseconds), and to whom it
-       * was sent (user ids), if it was.
-       */
+      /** Begins an alert, unless it began within the hour. Returns when (epoch milliseconds), and whether it was sent. */
       async begin(name: string, nowMs: number): Promise<z.infer<typeof alert>> {
         const begun = { sinceMs: nowMs };
         const stored = await add(keys.alert(name), JSON.stringify(begun), retention.adminAlertMs);
         return alert.safeParse(parseJson(stored)).data ?? begun;
       },
       /** Records that an alert was sent, for the rest of its hour. */
-      async markSent(name: string, sinceMs: number, recipients: readonly string[]) {
-        await redis.set(keys.alert(name), JSON.stringify({ sinceMs, recipients }), 'KEEPTTL', 'XX');
+      async markSent(name: string, sinceMs: number) {
+        await redis.set(keys.alert(name), JSON.stringify({ sinceMs, sent: true }), 'KEEPTTL', 'XX');
       },
     },
 

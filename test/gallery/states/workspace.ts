@@ -1,15 +1,14 @@
 import { helpMessage } from '../../../src/commands/command.ts';
 import { registry } from '../../../src/commands/index.ts';
 import { welcomeMessage } from '../../../src/commands/workspace/workspace.ts';
-import { DocsApiError } from '../../../src/docs-api/errors.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
 import {
-  type AdminAlertParts,
-  createKeyAlert,
-  findRejectedKeys,
-} from '../../../src/jobs/alerts/admin-alert.ts';
-import { expiryMessage } from '../../../src/jobs/alerts/view.ts';
+  expiryMessage,
+  forbiddenAlertMessage,
+  keyAlertMessage,
+  type RejectedKey,
+} from '../../../src/jobs/alerts/view.ts';
 import { scheduleLine, scheduleNeeds } from '../../../src/jobs/digest/schedule/view.ts';
 import { exportNeeds } from '../../../src/jobs/export/feature.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
@@ -32,11 +31,10 @@ import {
 } from '../../../src/jobs/wording-view.ts';
 import { message } from '../../../src/slack/blocks.ts';
 import { noticeView } from '../../../src/slack/modals.ts';
-import type { Outbox, OutboxMessage } from '../../../src/slack/outbox.ts';
 import { problemsOf } from '../../../src/store/redis/check.ts';
 import type { RunBase } from '../../../src/store/runs.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { ana, aProject } from '../../support/commands/builders.ts';
+import { ana } from '../../support/commands/builders.ts';
 import { anInstruction, aThread, aTrouble } from '../../support/jobs/agent/builders.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
 import { anEnding, aRun, ended, THREAD } from '../../support/jobs/export/builders.ts';
@@ -201,9 +199,7 @@ const volatile = problemsOf(
   { url: 'redis://127.0.0.1' },
 );
 
-const withKeys = ['ACME_DOCS_API_KEY', 'OTHER_KEY'].map((apiKeyVariable, index) =>
-  aProject({ name: ['acme', 'beta'][index] ?? '', apiKey: `adm_${index}`, apiKeyVariable }),
-);
+const acmeKey = { variable: 'ACME_DOCS_API_KEY', names: [] };
 const refusedKey = {
   variable: 'DOCS_API_KEY',
   names: [],
@@ -250,13 +246,10 @@ const statuses: GalleryState[] = [
     post(`status/${what}`, statusMessage(aState(changes))),
     post(`status/${what}, details`, detailsMessage(aState(changes), { isAdmin: what === 'all is well' })),
   ]),
-  ...(
-    await findRejectedKeys(
-      withKeys,
-      async () => [NOW_MS, undefined],
-      async () => '',
-    )
-  ).map((found) => post('status/key of one project', statusMessage(aState({ rejectedKeys: [found] })))),
+  post(
+    'status/key of one project',
+    statusMessage(aState({ rejectedKeys: [{ ...acmeKey, names: ['acme'], sinceMs: NOW_MS, waiting: '' }] })),
+  ),
   post('status/audit, empty', auditMessage({ done: [], refused: [] })),
   post(
     'status/audit',
@@ -277,61 +270,32 @@ const statuses: GalleryState[] = [
   ),
 ];
 
-/** What an alert sends to its one admin while this is at work. */
-async function sentBy(
-  send: (parts: AdminAlertParts, waiting: typeof atWork) => Promise<unknown>,
-  waiting: typeof atWork,
-) {
-  const sent: OutboxMessage[] = [];
-  const outbox = { publish: async (_: string, one: OutboxMessage) => void sent.push(one) };
-  const alerts: AdminAlertParts['alerts'] = {
-    begin: async () => ({ sinceMs: NOW_MS, recipients: undefined }),
-    markSent: async () => {},
-  };
-  const admins = async () => ['U0ANA'];
-  await send({ admins, alerts, outbox: outbox as unknown as Outbox, now: () => NOW_MS }, waiting);
-  return sent.map(({ message }) => message);
-}
-
 const atWork = [
   { count: 3, what: 'export' },
   { count: 1, what: 'digest' },
 ];
-const keyAlert = (projects: typeof withKeys, work: typeof atWork, project = 'acme', error?: DocsApiError) =>
-  sentBy((parts, waiting) => {
-    const rejectedKeys = { reject: async () => NOW_MS - 3_600_000 };
-    const waits = async () => workWaitsText(waiting);
-    return createKeyAlert({ ...parts, projects, rejectedKeys, waits })('T0ACME', project, error);
-  }, work);
-const keyAlerts = {
-  'work waits': await keyAlert(withKeys.slice(0, 1), atWork),
-  'one waits': await keyAlert(withKeys.slice(0, 1), [{ count: 1, what: 'export' }]),
-  'of several projects': await keyAlert(withKeys, []),
-  'in a file': await keyAlert(
-    withKeys.slice(0, 1).map((one) => ({ ...one, apiKeyFile: '/run/secrets/acme' })),
-    atWork,
-  ),
+const rejected: Record<string, Partial<RejectedKey>> = {
+  'work waits': { waiting: workWaitsText(atWork) },
+  'one waits': { waiting: workWaitsText([{ count: 1, what: 'export' }]) },
+  'of several projects': { names: ['acme'] },
+  'in a file': { isFile: true, waiting: workWaitsText(atWork) },
 };
-const aForbidden = new DocsApiError('startExport', 'forbidden', {
-  happened: 'no',
-  what: 'refused',
-  platformMessage: 'Static export is not enabled for this organization',
-});
 
 const alerts: GalleryState[] = [
-  ...Object.entries(keyAlerts).flatMap(([what, sent]) =>
-    sent.map((one) => post(`alert/key rejected, ${what}`, one)),
+  ...Object.entries(rejected).map(([what, changes]) =>
+    post(
+      `alert/key rejected, ${what}`,
+      keyAlertMessage({ ...acmeKey, sinceMs: NOW_MS - 3_600_000, waiting: '', ...changes }),
+    ),
   ),
-  ...(await keyAlert(withKeys, [], 'removed')).map((one) =>
-    post('alert/key rejected, of a project that was removed', one),
-  ),
-  ...(await keyAlert(withKeys.slice(0, 1), [], 'acme', aForbidden)).map((one) =>
-    post('alert/request forbidden', one),
+  post(
+    'alert/request forbidden',
+    forbiddenAlertMessage(acmeKey, 'Static export is not enabled for this organization'),
   ),
   ...[true, false].map((isFile) =>
     post(
       `alert/key expires${isFile ? ', in a file' : ''}`,
-      expiryMessage({ variable: 'ACME_DOCS_API_KEY', names: [], isFile }, '2026-10-01'),
+      expiryMessage({ ...acmeKey, isFile }, '2026-10-01'),
     ),
   ),
 ];

@@ -1,0 +1,143 @@
+import { keyIdOf, readKeyFile } from '../../docs-api/client.ts';
+import type { DocsApiError } from '../../docs-api/errors.ts';
+import type { Project } from '../../projects.ts';
+import { cached } from '../../runtime/cached.ts';
+import type { Log } from '../../runtime/log.ts';
+import { Stopping } from '../../runtime/stopping.ts';
+import type { Message } from '../../slack/blocks.ts';
+import type { Outbox } from '../../slack/outbox.ts';
+import type { Stores } from '../../store/stores.ts';
+import type { WorkContext } from '../feature.ts';
+import { workThatWaits } from '../features.ts';
+import { expiryMessage, forbiddenAlertMessage, keyAlertMessage, type RejectedKey } from './view.ts';
+
+interface AlertParts {
+  projects: readonly Project[];
+  /** The list of admins in the settings: user ids, group ids, and `everyone`, which counts for nobody. */
+  admin: readonly string[];
+  groupMembers: (groupId: string) => Promise<readonly string[] | undefined>;
+  stores: Pick<Stores, 'alerts' | 'rejectedKeys'> & WorkContext;
+  outbox: Pick<Outbox, 'publish'>;
+  now: () => number;
+  log: Pick<Log, 'warn'>;
+}
+
+/** More admins than this get no alert: a direct message to everybody would be noise. */
+const MAX_RECIPIENTS = 10;
+
+/** How long the admins are known; thousands of runs may find the same problem within it. */
+const ADMINS_MS = 60_000;
+
+const DAY_MS = 86_400_000;
+const REMINDER_DAYS = [1, 7, 14];
+
+/** Returns the functions that alert the admins by direct message. */
+export function createAlerts({ projects, admin, groupMembers, stores, outbox, now, log }: AlertParts) {
+  const keys = keysOf(projects);
+  const reminded = new Set<string>();
+  const loadAdmins = cached({ timeoutMs: Infinity, cacheMs: ADMINS_MS, now }, async () => {
+    const lists = await Promise.all(admin.map(membersOf));
+    return [...new Set(lists.flat())].slice(0, MAX_RECIPIENTS);
+  });
+
+  /** Rejects only with `Stopping`: a group whose members cannot be read is left out. */
+  async function membersOf(entry: string): Promise<readonly string[]> {
+    if (!entry.startsWith('S')) return entry === 'everyone' ? [] : [entry];
+    try {
+      return (await groupMembers(entry)) ?? [];
+    } catch (error) {
+      if (error instanceof Stopping) throw error;
+      log.warn({ err: error }, 'not all admins could be looked up');
+      return [];
+    }
+  }
+
+  /** Sends an alert at most once an hour, from all processes together, or `once` ever. Returns whether there are admins. */
+  async function send(
+    teamId: string,
+    name: string,
+    messageOf: () => Message | Promise<Message>,
+    { once } = { once: false },
+  ): Promise<boolean> {
+    const { sinceMs, sent } = await stores.alerts.begin(`${name}:${teamId}`, now());
+    if (sent) return true;
+    const recipients = await loadAdmins('');
+    if (recipients.length === 0) return false;
+    const message = await messageOf();
+    for (const user of recipients) {
+      const key = `${once ? name : `${name}.${sinceMs}`}.${user}`;
+      await outbox.publish(teamId, { key, place: { user }, kind: 'ending', message }, 1);
+    }
+    await stores.alerts.markSent(`${name}:${teamId}`, sinceMs);
+    return true;
+  }
+
+  return {
+    /**
+     * Alerts the admins, at most once an hour per key: the platform rejects a project's key, or forbids a request (403)
+     * with `error`. Returns whether there are any admins.
+     */
+    async alertAdmins(teamId: string, project: string, error?: DocsApiError): Promise<boolean> {
+      const key = keys.find(({ projects }) => projects.includes(project));
+      if (key === undefined) return false;
+      if (error?.kind === 'forbidden')
+        return send(teamId, `key-forbidden.${key.variable}`, () =>
+          forbiddenAlertMessage(key, error.platformMessage),
+        );
+      const sinceMs = await stores.rejectedKeys.reject(key.id, now());
+      return send(teamId, `key-rejected.${key.variable}`, async () => {
+        const waiting = await workThatWaits(teamId, key.projects, stores).catch(() => '');
+        return keyAlertMessage({ ...key, sinceMs, waiting });
+      });
+    },
+
+    /** Reminds the admins of keys that expire in 14, 7 and 1 days, once each. */
+    async remindOfExpiry(teamId: string): Promise<void> {
+      for (const key of keys) {
+        const { variable, expires = '' } = key;
+        const leftMs = Date.parse(expires) - now();
+        const days = REMINDER_DAYS.find((ahead) => leftMs > 0 && leftMs <= ahead * DAY_MS);
+        const name = `key-expires.${variable}.${expires}.${days}`;
+        if (days === undefined || reminded.has(name) || isRenewed(key)) continue;
+        const hasAdmins = await send(teamId, name, () => expiryMessage(key, expires), { once: true });
+        reminded.add(name);
+        log.warn({ variable, expires, hasAdmins }, 'an API key expires soon');
+      }
+    },
+  };
+}
+
+/** Returns each API key with its projects. Messages name these if there are several in the settings. */
+const keysOf = (all: readonly Project[]) =>
+  [...Map.groupBy(all, keyIdOf)].map(([id, sharing]) => {
+    const projects = sharing.map(({ name }) => name);
+    const { apiKey = '', apiKeyFile, apiKeyVariable: variable = '' } = sharing[0] ?? {};
+    const expires = sharing.find(({ apiKeyExpires }) => apiKeyExpires !== undefined)?.apiKeyExpires;
+    const names = all.length > 1 ? projects : [];
+    return { id, projects, apiKey, apiKeyFile, expires, variable, isFile: apiKeyFile !== undefined, names };
+  });
+
+/** Returns those keys of these projects that the platform rejects. */
+export async function findRejectedKeys(
+  teamId: string,
+  projects: readonly Project[],
+  stores: AlertParts['stores'],
+): Promise<RejectedKey[]> {
+  const keys = keysOf(projects);
+  const since = await stores.rejectedKeys.since(keys.map(({ id }) => id));
+  const rejected = keys.map(async (key, index) => {
+    const sinceMs = since[index];
+    if (sinceMs === undefined) return [];
+    return [{ ...key, sinceMs, waiting: await workThatWaits(teamId, key.projects, stores).catch(() => '') }];
+  });
+  return (await Promise.all(rejected)).flat();
+}
+
+/** Returns whether the file now holds another key: the expiry date belongs to the key at the start. */
+function isRenewed({ apiKey, apiKeyFile }: Pick<Project, 'apiKey' | 'apiKeyFile'>): boolean {
+  try {
+    return apiKeyFile !== undefined && readKeyFile(apiKeyFile) !== apiKey;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { createAlerts } from '../../src/jobs/alerts/alerts.ts';
+import { createStores } from '../../src/store/stores.ts';
+import { NOW_MS } from '../support/builders.ts';
+import { aProject } from '../support/commands/builders.ts';
+import { redisForTests } from '../support/redis.ts';
+import { anOutbox } from '../support/slack/world.ts';
+
+const redis = redisForTests();
+
+/** Each of a thousand waiting exports alerts at each failed poll. */
+test.each<[string, string[], () => Promise<string[] | undefined>]>([
+  ['without admins', [], async () => []],
+  ['with an empty group', ['S0DOCS'], async () => undefined],
+  ['while Slack does not name them', ['S0DOCS'], () => Promise.reject(new Error('away'))],
+])('%s, nothing that waits is counted, and Slack is asked once', async (_, admin, group) => {
+  const asked: string[] = [];
+  const stores = createStores(redis.client);
+  const { alertAdmins } = createAlerts({
+    ...{ admin, outbox: anOutbox(redis.client), now: () => NOW_MS, log: { warn() {} } },
+    projects: [aProject({ name: 'acme' })],
+    groupMembers(id) {
+      asked.push(id);
+      return group();
+    },
+    stores: {
+      ...stores,
+      runs: {
+        ...stores.runs,
+        async activeOf(_schema, job) {
+          asked.push(job);
+          return [];
+        },
+      },
+    },
+  });
+  for (let poll = 0; poll < 3; poll += 1) expect(await alertAdmins('T0ACME', 'acme')).toBe(false);
+  expect(asked).toEqual(admin);
+});
