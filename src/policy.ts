@@ -1,6 +1,8 @@
-import { cached } from './runtime/cached.ts';
+import { cached, type RememberParts } from './runtime/cached.ts';
 import type { Log } from './runtime/log.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
+import type { SlackApi } from './slack/client.ts';
+import { lacksScope } from './slack/errors.ts';
 import type { Person } from './slack/reply.ts';
 import { sanitizeUserText } from './slack/text.ts';
 
@@ -24,19 +26,10 @@ export type PermissionResult =
 
 export type Policy = ReturnType<typeof createPolicy>;
 
-export interface PolicyParts {
-  person: (userId: string) => Promise<Person>;
-  /** Returns user ids; undefined if there is no such group. */
-  groupMembers: (groupId: string) => Promise<readonly string[] | undefined>;
-  groups: () => Promise<readonly { id: string; handle: string }[]>;
-  /** Returns whether a look-up failed because the app lacks a scope. */
-  lacksScope: (error: unknown) => boolean;
+/** `timeoutMs` is the limit of one check, for all of its look-ups together. */
+export interface PolicyParts extends RememberParts, Pick<SlackApi, 'person' | 'groupMembers' | 'groups'> {
   allow: Allow;
   contact?: Contact | undefined;
-  /** Time limit of one check, for all of its look-ups together. */
-  timeoutMs: number;
-  cacheMs: number;
-  now: () => number;
   log: Pick<Log, 'warn'>;
 }
 
@@ -79,15 +72,16 @@ export function createPolicy(parts: PolicyParts) {
     list: readonly string[],
   ): Promise<{ who: Person; allowed: boolean }> {
     const groups = list.includes(userId) ? [] : list.filter(isGroup);
-    const inGroup =
-      groups.length > 0 && anyTrue(groups.map(async (group) => (await members(group)).has(userId)));
-    // Not awaited if the person alone decides.
-    if (inGroup) inGroup.catch(() => {});
+    const lookUps = Promise.allSettled(groups.map(members));
     const who = await person(userId);
     if (!who.active) return { who, allowed: false };
     const isMember = who.fullMember || who.gridMember === true;
-    const allowedDirectly = list.includes(userId) || (isMember && list.includes('everyone'));
-    return { who, allowed: allowedDirectly || (await inGroup) };
+    if (list.includes(userId) || (isMember && list.includes('everyone'))) return { who, allowed: true };
+    const found = await lookUps;
+    const allowed = found.some((group) => group.status === 'fulfilled' && group.value.has(userId));
+    const failed = found.find((group) => group.status === 'rejected');
+    if (!allowed && failed) throw failed.reason;
+    return { who, allowed };
   }
 
   async function findName(entry: string): Promise<string | undefined> {
@@ -142,7 +136,7 @@ export function createPolicy(parts: PolicyParts) {
         return { kind: 'refused', person: who, ask, ...(outsider && { outsider }) };
       } catch (error) {
         log.warn({ err: error, user: userId }, 'a person could not be looked up');
-        return { kind: 'unknown', ...(parts.lacksScope(error) && { missingScope: true }) };
+        return { kind: 'unknown', ...(lacksScope(error) && { missingScope: true }) };
       }
     },
 
@@ -157,15 +151,4 @@ export function createPolicy(parts: PolicyParts) {
     contactText: (): Promise<string | undefined> =>
       withTimeout(timeoutMs, contactText()).catch(() => undefined),
   };
-}
-
-/** Returns true as soon as one answer is true, and false if all are false; else rejects with the error of one. */
-async function anyTrue(answers: Promise<boolean>[]): Promise<boolean> {
-  // A false answer rejects without an error.
-  const yes = answers.map(async (answer) => (await answer) || Promise.reject());
-  return Promise.any(yes).catch(({ errors }: AggregateError) => {
-    const unknown = errors.find((error) => error !== undefined);
-    if (unknown !== undefined) throw unknown;
-    return false;
-  });
 }

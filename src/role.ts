@@ -15,7 +15,6 @@ import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, metricNames, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
 import { createSlackApi } from './slack/client.ts';
-import { lacksScope } from './slack/errors.ts';
 import { createConversationReaders, createIdentity, createNames } from './slack/lookups.ts';
 import { createChannelIds } from './slack/web-calls.ts';
 import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
@@ -149,7 +148,6 @@ export async function createRoleParts(
     policy: createPolicy({
       ...slack,
       ...lookup,
-      lacksScope,
       allow: settings.allow,
       contact: settings.contact,
       log,

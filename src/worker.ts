@@ -65,7 +65,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       return api && rejectWhenStopping(stopping, api);
     },
     projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
-    slack: { ...slack, channel: createChannels({ slack, rateLimiter, teamId: parts.teamId, timing }) },
+    slack: { ...slack, channel: createChannels(slack, rateLimiter, parts.teamId, timing) },
     deliverMessage: createDelivery({
       ...parts,
       ...stores,

@@ -5,6 +5,7 @@ import type {
   MessageShortcut,
   SlackActionMiddlewareArgs,
   SlackCommandMiddlewareArgs,
+  SlackShortcut,
   SlackShortcutMiddlewareArgs,
   SlackViewMiddlewareArgs,
   SlashCommand,
@@ -12,9 +13,8 @@ import type {
   ViewSubmitAction,
 } from '@slack/bolt';
 import type { ModalView } from '@slack/types';
-import type { Metrics, RequestKind, RequestOutcome } from '../metrics/metrics.ts';
+import type { Metrics, RequestOutcome } from '../metrics/metrics.ts';
 import type { Tracing } from '../metrics/tracing.ts';
-import type { Permission } from '../policy.ts';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
@@ -23,7 +23,7 @@ import type { Identity, SlackApi } from '../slack/client.ts';
 import { noticeView } from '../slack/modals.ts';
 import { installedTeamId } from '../slack/reply.ts';
 import { type EphemeralMessage, type PostEphemeral, removeOriginal } from '../slack/response-url.ts';
-import { type createGate, outdated } from './gate.ts';
+import { type Gate, outdated } from './gate.ts';
 import { type Caller, type CommandTools, UserFacingError } from './intake.ts';
 import {
   type ButtonAction,
@@ -37,7 +37,7 @@ import {
 
 export interface BindParts {
   registry: Registry;
-  gate: ReturnType<typeof createGate>;
+  gate: Gate;
   /** The bot's identity; undefined until it is known. */
   identity: () => Identity | undefined;
   /** The tools for events, except the bot's identity. */
@@ -65,8 +65,7 @@ const ANY = /(?:)/;
  * events before their listeners run; the receivers delay that until the listeners have finished.
  */
 export function bind(app: App, parts: BindParts) {
-  const { gate, postEphemeral, ephemeralTimeoutMs, monotonicMs, receivedMs, metrics, tracing, log } = parts;
-  const { registry } = parts;
+  const { registry, gate, ephemeralTimeoutMs, monotonicMs, receivedMs, metrics, tracing, log } = parts;
   const commands = byName(registry.commands, ({ name }) => name);
   const buttons = byName(registry.buttons, ({ action }) => action);
   const urlActions = new Set(registry.urlActions);
@@ -74,95 +73,60 @@ export function bind(app: App, parts: BindParts) {
   const modals = byName(registry.modals, ({ callbackId }) => callbackId);
   const events = byName(registry.events, ({ event }) => event);
 
-  /** Passes a request through the gate, and measures the time until its answer. */
-  async function passGate<T>(
-    { kind, name, may }: { kind: RequestKind; name: string; may: Permission },
-    caller: Caller,
-    run: (caller: Caller, tools: CommandTools) => Promise<T>,
-  ) {
-    const result = await tracing.span(`${kind} ${name}`, () => gate.pass(name, may, caller, run));
-    const outcome = result.kind === 'answered' ? 'ok' : result.kind;
-    metrics.requests.observe({ kind, name, outcome }, monotonicMs() - caller.receivedAtMs);
-    return result;
-  }
-
-  /** Returns an ephemeral message: the answer of `run`, or the reason for a refusal. */
-  async function pass(...request: Parameters<typeof passGate<EphemeralMessage | undefined>>) {
-    const result = await passGate(...request);
-    return result.kind === 'answered' ? result.value : result.message;
-  }
-
-  async function sendEphemeral(
-    { user, responseUrl }: Pick<Caller, 'responseUrl'> & { user: { id: string } },
-    reply: EphemeralMessage | undefined,
+  /** Answers by a response URL, or in a thread: a new message to the caller alone. Returns whether it arrived. */
+  async function answer(
+    { user, channel, responseUrl }: Pick<Caller, 'user' | 'channel' | 'responseUrl'>,
+    reply: EphemeralMessage,
+    threadTs?: string,
   ): Promise<boolean> {
-    if (reply === undefined) return true;
+    if (threadTs !== undefined && !reply.replace_original && !reply.delete_original) {
+      const place = { channel: channel.id, user: user.id, threadTs };
+      const posted = withTimeout(ephemeralTimeoutMs, parts.postInThread(place, reply));
+      if (await isFulfilled(posted)) return true;
+    }
     const arrived =
-      responseUrl !== undefined && (await postEphemeral(responseUrl, reply, ephemeralTimeoutMs));
+      responseUrl !== undefined && (await parts.postEphemeral(responseUrl, reply, ephemeralTimeoutMs));
     if (!arrived) log.warn({ user: user.id }, 'an ephemeral answer did not arrive');
     return arrived;
   }
 
   app.command(ANY, async ({ ack, body }: SlackCommandMiddlewareArgs & AllMiddlewareArgs) => {
     const command = commands.get(body.command);
-    if (command === undefined) return ack({ response_type: 'ephemeral', ...outdated.command });
-    const { name, may } = command;
-    const reply = await pass(
-      { kind: 'command', name, may },
-      callerOfCommand(body, receivedMs()),
-      (...passed) => command.run(body.text, ...passed),
-    );
+    const reply = command
+      ? await gate.pass(
+          'command',
+          command.name,
+          command.may,
+          callerOfCommand(body, receivedMs()),
+          (...passed) => command.run(body.text, ...passed),
+        )
+      : outdated.command;
     await ack(reply && { response_type: 'ephemeral', ...reply });
   });
 
   /** Answers a click; undefined if a modal is the answer, or the clicked message itself. */
   async function click(
-    { action: name, may, value, settles, run }: ButtonAction,
+    { action, may, value, settles, run }: ButtonAction,
     about: unknown,
     clicker: Caller,
     body: BlockAction,
   ): Promise<EphemeralMessage | undefined> {
     let opened = false;
-    const reply = await pass({ kind: 'button', name, may }, clicker, async (caller, tools) => {
+    const reply = await gate.pass('button', action, may, clicker, async (caller, tools) => {
       const carried = value.safeParse(about);
       if (!carried.success) return outdated.button;
-      const answer = await run(carried.data, caller, {
+      const reply = await run(carried.data, caller, {
         ...tools,
         async openModal(...modal) {
           await tools.openModal(...modal);
           opened = true;
         },
       });
-      if (settles === undefined || opened || body.container?.is_ephemeral !== true) return answer;
-      if (answer !== undefined) return { ...answer, replace_original: true };
+      if (settles === undefined || opened || body.container?.is_ephemeral !== true) return reply;
+      if (reply !== undefined) return { ...reply, replace_original: true };
       return settles === 'remove' ? removeOriginal : undefined;
     });
     return reply ?? (opened || clicker.modalId === undefined ? undefined : doneInThread);
-  }
-
-  /** In a thread the answer is posted there. A click without a conversation, on Home or in a modal, gets a modal. */
-  async function answerClick(clicker: Caller, reply: EphemeralMessage | undefined, body: BlockAction) {
-    if (reply === undefined) return;
-    const { view } = body;
-    const threadTs = threadOf(body);
-    const isNew = reply.replace_original === undefined && reply.delete_original === undefined;
-    if (threadTs !== undefined && isNew) {
-      const to = { channel: clicker.channel.id, user: clicker.user.id, threadTs };
-      const posted = withTimeout(ephemeralTimeoutMs, parts.postInThread(to, reply));
-      const isShown = await posted.then(
-        () => true,
-        () => false,
-      );
-      if (isShown) return;
-    }
-    if (clicker.responseUrl !== undefined || view === undefined) {
-      await sendEphemeral(clicker, reply);
-      return;
-    }
-    const title = view.type === 'modal' ? view.title.text : 'Docket';
-    await parts.openModal(clicker, noticeView(title, reply)).catch((error: unknown) => {
-      log.warn({ err: error, user: clicker.user.id }, 'the answer to a click was not shown');
-    });
   }
 
   type Click = SlackActionMiddlewareArgs<BlockAction> & AllMiddlewareArgs;
@@ -173,29 +137,30 @@ export function bind(app: App, parts: BindParts) {
     // An entry of a menu names its button; the button's value is the id of the block.
     const chosen = 'selected_option' in action ? action.selected_option?.value : undefined;
     const button = buttons.get((isMenu ? chosen : action.action_id) ?? '');
-    const value = 'value' in action ? action.value : undefined;
-    const clicker = callerOfAction(body, receivedMs());
-    const reply = button
-      ? await click(button, parseJson(isMenu ? action.block_id : value), clicker, body)
-      : outdated.button;
-    await answerClick(clicker, reply, body);
+    const value = isMenu ? action.block_id : 'value' in action ? action.value : undefined;
+    const clicker = callerOf(body, receivedMs());
+    const reply = button ? await click(button, parseJson(value), clicker, body) : outdated.button;
+    const { view } = body;
+    if (reply !== undefined && view !== undefined && clicker.responseUrl === undefined) {
+      // A click without a conversation, on Home or in a modal, gets a modal.
+      const title = view.type === 'modal' ? view.title.text : 'Docket';
+      await parts.openModal(clicker, noticeView(title, reply)).catch((error: unknown) => {
+        log.warn({ err: error, user: clicker.user.id }, 'the answer to a click was not shown');
+      });
+    } else if (reply !== undefined) await answer(clicker, reply, threadOf(body));
     await ack();
   });
 
   app.shortcut(ANY, async ({ ack, body }: SlackShortcutMiddlewareArgs & AllMiddlewareArgs) => {
+    const chooser = callerOf(body, receivedMs());
     const shortcut = body.type === 'message_action' ? shortcuts.get(body.callback_id) : undefined;
-    if (body.type !== 'message_action' || shortcut === undefined) {
-      // A workspace-wide shortcut has no response URL.
-      const responseUrl = 'response_url' in body ? body.response_url : undefined;
-      await sendEphemeral({ user: body.user, responseUrl }, outdated.shortcut);
-      return ack();
-    }
-    const { callbackId: name, may, run } = shortcut;
-    const chooser = callerOfAction(body, receivedMs());
-    const reply = await pass({ kind: 'shortcut', name, may }, chooser, (...passed) =>
-      run(messageOf(body), ...passed),
-    );
-    await sendEphemeral(chooser, reply);
+    const reply =
+      shortcut && body.type === 'message_action'
+        ? await gate.pass('shortcut', shortcut.callbackId, shortcut.may, chooser, (...passed) =>
+            shortcut.run(messageOf(body), ...passed),
+          )
+        : outdated.shortcut;
+    if (reply !== undefined) await answer(chooser, reply);
     await ack();
   });
 
@@ -206,26 +171,29 @@ export function bind(app: App, parts: BindParts) {
       const update = (message: Message) =>
         ack({ response_action: 'update', view: noticeView(view.title.text, message) });
       const modal = modals.get(view.callback_id);
-      const origin = modalOrigin.safeParse(parseJson(view.private_metadata));
-      if (modal === undefined || !origin.success) return update(outdated.modal);
-      const { callbackId: name, may, submit } = modal;
-      const submitter = callerOfModal(body, origin.data, receivedAtMs);
+      const origin = modalOrigin.safeParse(parseJson(view.private_metadata)).data;
+      if (modal === undefined || origin === undefined) return update(outdated.modal);
+      const submitter = callerOfModal(body, origin, receivedAtMs);
       const { values, ticked } = fieldsOf(view);
-      const result = await passGate({ kind: 'modal', name, may }, submitter, (caller, tools) =>
-        submit(values, caller, tools, { ticked, about: origin.data.about }),
+      const result = await gate.pass(
+        ...(['modal', modal.callbackId, modal.may, submitter] as const),
+        (caller, tools) => modal.submit(values, caller, tools, { ticked, about: origin.about }),
+        (message) => ({ kind: 'refused' as const, message }),
       );
-      if (result.kind !== 'answered') return update(result.message);
-      const { value } = result;
-      if (value.kind === 'problems') return ack({ response_action: 'errors', errors: value.problems });
-      if (value.kind === 'closed') return ack();
-      if (value.kind === 'view') {
-        const next = withOrigin(value.view, { ...origin.data, about: value.about });
-        return ack({ response_action: 'update', view: next });
+      switch (result.kind) {
+        case 'closed':
+          return ack();
+        case 'problems':
+          return ack({ response_action: 'errors', errors: result.problems });
+        case 'view': {
+          const next = withOrigin(result.view, { ...origin, about: result.about });
+          return ack({ response_action: 'update', view: next });
+        }
+        case 'message':
+          // Buttons work in the conversation of the command; in a modal their answers would have no place.
+          if (submitter.responseUrl !== undefined && (await answer(submitter, result.message))) return ack();
       }
-      // Buttons work in the conversation of the command; in a modal their answers would have no place.
-      if (submitter.responseUrl !== undefined && (await sendEphemeral(submitter, value.message)))
-        return ack();
-      return update(value.message);
+      return update(result.message);
     },
   );
 
@@ -249,6 +217,12 @@ export function bind(app: App, parts: BindParts) {
     }
   });
 }
+
+const isFulfilled = (promise: Promise<unknown>) =>
+  promise.then(
+    () => true,
+    () => false,
+  );
 
 /** The thread of a clicked message; none for a root, which people see in the channel. */
 function threadOf({ container }: BlockAction): string | undefined {
@@ -294,18 +268,20 @@ const callerOfCommand = (body: SlashCommand, receivedAtMs: number): Caller => ({
   receivedAtMs,
 });
 
-/** From a click, or a message shortcut. A modal and Home have neither a channel nor a response URL. */
-function callerOfAction(body: BlockAction | MessageShortcut, receivedAtMs: number): Caller {
-  const name = 'username' in body.user ? body.user.username : undefined;
-  const view = 'view' in body ? body.view : undefined;
+/** From a click, a shortcut or a modal. A modal, Home and a workspace-wide shortcut have no channel and no response URL. */
+function callerOf(body: BlockAction | SlackShortcut | ViewSubmitAction, receivedAtMs: number): Caller {
+  const { id, team_id, ...user } = body.user;
+  const { name = '', username = name }: { name?: string; username?: string } = user;
+  const view = 'actions' in body ? body.view : undefined;
+  const channel = 'channel' in body ? body.channel : undefined;
   return {
-    teamId: body.team?.id ?? body.user.team_id ?? '',
-    user: { id: body.user.id, name: name ?? body.user.name ?? body.user.id, fullMember: false },
-    channel: { id: body.channel?.id ?? '', name: body.channel?.name ?? '' },
+    teamId: body.team?.id ?? team_id ?? '',
+    user: { id, name: username || id, fullMember: false },
+    channel: { id: channel?.id ?? '', name: channel?.name ?? '' },
     requestId: body.trigger_id,
     triggerId: body.trigger_id,
     ...(view?.type === 'modal' && { modalId: view.id }),
-    responseUrl: body.response_url,
+    responseUrl: 'response_url' in body ? body.response_url : undefined,
     receivedAtMs,
   };
 }
@@ -314,19 +290,15 @@ function callerOfAction(body: BlockAction | MessageShortcut, receivedAtMs: numbe
  * From a submitted modal: a repeat has the same view id. For people of other organizations `team` is theirs, and only
  * the view names the workspace of the app (bolt-js#1614).
  */
-const callerOfModal = (
+function callerOfModal(
   body: ViewSubmitAction,
   { channel, responseUrl }: ModalOrigin,
   receivedAtMs: number,
-): Caller => ({
-  teamId: body.view.app_installed_team_id || (body.team?.id ?? body.user.team_id ?? ''),
-  user: { id: body.user.id, name: body.user.name, fullMember: false },
-  channel,
-  requestId: `view ${body.view.id}`,
-  triggerId: body.trigger_id,
-  responseUrl,
-  receivedAtMs,
-});
+): Caller {
+  const caller = callerOf(body, receivedAtMs);
+  const teamId = body.view.app_installed_team_id || caller.teamId;
+  return { ...caller, teamId, channel, requestId: `view ${body.view.id}`, responseUrl };
+}
 
 interface ModalOpenerParts {
   slack: Pick<SlackApi, 'openModal' | 'updateModal'>;

@@ -1,5 +1,6 @@
 import { missingScopeText, notPermittedText } from '../jobs/wording-view.ts';
-import type { Metrics, Refusal } from '../metrics/metrics.ts';
+import type { Metrics, Refusal, RequestKind, RequestOutcome } from '../metrics/metrics.ts';
+import type { Tracing } from '../metrics/tracing.ts';
 import type { Permission, PermissionResult, Policy } from '../policy.ts';
 import { type Log, logScope } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
@@ -9,8 +10,9 @@ import type { Person } from '../slack/reply.ts';
 import type { AuditStore } from '../store/audit.ts';
 import { type Caller, type CommandTools, UserFacingError } from './intake.ts';
 
-/** The result of a request: its answer, or a message with the reason why there is none. */
-type GateResult<T> = { kind: 'answered'; value: T } | { kind: 'refused' | 'failed'; message: Message };
+type Run<T> = (caller: Caller, tools: CommandTools) => Promise<T>;
+
+export type Gate = ReturnType<typeof createGate>;
 
 export interface GateParts {
   tools: Omit<CommandTools, 'botUserId' | 'workspaceUrl' | 'audit' | 'requirePermission' | 'hasPermission'>;
@@ -18,10 +20,12 @@ export interface GateParts {
   /** The bot's identity; undefined until it is known. */
   identity: () => Identity | undefined;
   audit: AuditStore;
-  metrics: Pick<Metrics, 'refusals'>;
+  metrics: Pick<Metrics, 'refusals' | 'requests'>;
+  tracing: Tracing;
   /** Creates a reference for a request that has none. */
   newRef: () => string;
   now: () => number;
+  monotonicMs: () => number;
   log: Log;
 }
 
@@ -49,7 +53,9 @@ export const outdated = {
  * Returns the gate that every command, click, shortcut and submitted modal passes first: it checks the workspace and
  * the permission. It turns every later error into a message and never rejects. Refusals get an audit line.
  */
-export function createGate({ tools, policy, identity, audit, metrics, newRef, now, log }: GateParts) {
+export function createGate(parts: GateParts) {
+  const { tools, policy, identity, audit, metrics, tracing, newRef, now, monotonicMs, log } = parts;
+
   async function writeAudit(
     what: string,
     { teamId, user: { id, name }, channel }: Caller,
@@ -82,44 +88,58 @@ export function createGate({ tools, policy, identity, audit, metrics, newRef, no
     throw new UserFacingError(message([[text]]));
   }
 
+  async function run<T>(what: string, may: Permission, unverified: Caller, request: Run<T>): Promise<T> {
+    const bot = identity();
+    if (bot === undefined) {
+      metrics.refusals.add({ reason: 'slack_away' });
+      throw new UserFacingError(message([[slackUnavailable]]));
+    }
+    const { teamId, botUserId, url: workspaceUrl } = bot;
+    const { id, name, fullMember } = await authorize(what, may, unverified, teamId);
+    const user = { id, name, fullMember };
+    const caller = { ...unverified, teamId, user };
+    const external = teamId !== unverified.teamId;
+    return request(caller, {
+      ...tools,
+      audit: (line) => writeAudit(what, caller, line),
+      async requirePermission(permission, subject) {
+        await authorize(what, permission, { ...unverified, user }, teamId, subject);
+      },
+      hasPermission: async (permission) =>
+        (await policy.check(id, permission, { external })).kind === 'allowed',
+      botUserId,
+      workspaceUrl,
+    });
+  }
+
   return {
-    async pass<T>(
+    /** Runs a request for a person with the permission. Returns `refused` of the reason if there is no answer. */
+    async pass<T, R = T | Message>(
+      kind: RequestKind,
       what: string,
       may: Permission,
       unverified: Caller,
-      run: (caller: Caller, tools: CommandTools) => Promise<T>,
-    ): Promise<GateResult<T>> {
+      request: Run<T>,
+      refused: (reason: Message) => R = (reason) => reason as R,
+    ): Promise<T | R> {
       const about = { what, user: unverified.user.id, channel: unverified.channel.id };
+      let outcome: RequestOutcome = 'ok';
       try {
-        const bot = identity();
-        if (bot === undefined) {
-          metrics.refusals.add({ reason: 'slack_away' });
-          throw new UserFacingError(message([[slackUnavailable]]));
-        }
-        const { teamId, botUserId, url: workspaceUrl } = bot;
-        const { id, name, fullMember } = await authorize(what, may, unverified, teamId);
-        const user = { id, name, fullMember };
-        const caller = { ...unverified, teamId, user };
-        const value = await run(caller, {
-          ...tools,
-          audit: (line) => writeAudit(what, caller, line),
-          async requirePermission(permission, subject) {
-            await authorize(what, permission, { ...unverified, user }, teamId, subject);
-          },
-          hasPermission: async (permission) =>
-            (await policy.check(id, permission, { external: teamId !== unverified.teamId })).kind ===
-            'allowed',
-          botUserId,
-          workspaceUrl,
-        });
+        const answer = await tracing.span(`${kind} ${what}`, () => run(what, may, unverified, request));
         // Logged later, so that it does not delay the answer.
         setImmediate(() => log.info(about, 'request'));
-        return { kind: 'answered', value };
+        return answer;
       } catch (error) {
-        if (error instanceof UserFacingError) return { kind: 'refused', message: error.reply };
+        if (error instanceof UserFacingError) {
+          outcome = 'refused';
+          return refused(error.reply);
+        }
+        outcome = 'failed';
         const ref = logScope()?.ref ?? newRef();
         log.error({ ...about, err: error, ref }, 'a request failed');
-        return { kind: 'failed', message: message([[`Something broke on my side. ref ${ref}`]]) };
+        return refused(message([[`Something broke on my side. ref ${ref}`]]));
+      } finally {
+        metrics.requests.observe({ kind, name: what, outcome }, monotonicMs() - unverified.receivedAtMs);
       }
     },
   };

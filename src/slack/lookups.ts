@@ -41,18 +41,16 @@ export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs
   };
 }
 
-export interface ChannelsParts {
-  slack: Pick<SlackApi, 'channel'>;
-  rateLimiter: RateLimitStore;
-  teamId: () => string;
-  timing: Pick<Timing, 'readsPerMinute'>;
-}
-
 /**
  * Returns `slack.channel` under its rate limit. If no slot is free, it rejects with a `SlackApiError` of kind `limited`,
  * whose `retryAfterMs` is the time of the retry.
  */
-export function createChannels({ slack, rateLimiter, teamId, timing }: ChannelsParts): SlackApi['channel'] {
+export function createChannels(
+  slack: Pick<SlackApi, 'channel'>,
+  rateLimiter: RateLimitStore,
+  teamId: () => string,
+  timing: Pick<Timing, 'readsPerMinute'>,
+): SlackApi['channel'] {
   return async (channelId) => {
     const rateLimit = readRateLimit('info', teamId(), timing);
     const retryAfterMs = await rateLimiter.takeSlot(rateLimit, { id: channelId });
@@ -62,7 +60,7 @@ export function createChannels({ slack, rateLimiter, teamId, timing }: ChannelsP
   };
 }
 
-export interface ConversationReadersParts extends RememberParts, Pick<SlackApi, 'channel' | 'members'> {
+interface ConversationReadersParts extends RememberParts, Pick<SlackApi, 'channel' | 'members'> {
   log: Pick<Log, 'info'>;
 }
 
@@ -104,10 +102,8 @@ export class NamesUnknown extends Error {
  */
 const MAX_LOOKUPS = 20;
 
-export interface NamesParts extends RememberParts {
+interface NamesParts extends RememberParts, Pick<SlackApi, 'channelName' | 'groups'> {
   person: (userId: string) => Promise<{ name: string }>;
-  channelName: (channelId: string) => Promise<string>;
-  groups: () => Promise<readonly { id: string; handle: string }[]>;
 }
 
 /**

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import { type BindParts, bind, createModalOpener } from '../../src/commands/bind.ts';
-import type { Caller, UserFacingError } from '../../src/commands/intake.ts';
+import type { CommandTools, UserFacingError } from '../../src/commands/intake.ts';
 import { defineButton, mergeRegistries, type Registry } from '../../src/commands/registry.ts';
 import { noTracing } from '../../src/metrics/tracing.ts';
 import { type Message, message } from '../../src/slack/blocks.ts';
@@ -32,10 +32,8 @@ function bound(entries: Partial<Registry>, changes: Partial<BindParts> = {}) {
   bind(app, {
     registry: mergeRegistries([entries]),
     gate: {
-      pass: async (_name: string, _may: string, caller: Caller, run: (...all: never[]) => unknown) => ({
-        kind: 'answered',
-        value: await run(caller as never, {} as never),
-      }),
+      pass: (...[, , , caller, run]: Parameters<BindParts['gate']['pass']>) =>
+        run(caller, {} as CommandTools),
     } as unknown as BindParts['gate'],
     identity: () => identity,
     eventTools: {} as BindParts['eventTools'],

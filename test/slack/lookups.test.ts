@@ -21,18 +21,18 @@ describe('facts about channels', () => {
   let asked: string[];
   let refusal: SlackApiError | undefined;
   const outcome = (id: string) =>
-    createChannels({
-      slack: {
+    createChannels(
+      {
         async channel(channelId) {
           asked.push(channelId);
           if (refusal) throw refusal;
           return { shared: false, isPublic: true };
         },
       },
-      rateLimiter: createRateLimitStore(redis.client),
-      teamId: () => 'T0ACME',
-      timing: { readsPerMinute: 40 },
-    })(id).catch(({ kind, retryAfterMs }: SlackApiError) => ({ kind, retryAfterMs }));
+      createRateLimitStore(redis.client),
+      () => 'T0ACME',
+      { readsPerMinute: 40 },
+    )(id).catch(({ kind, retryAfterMs }: SlackApiError) => ({ kind, retryAfterMs }));
   beforeEach(() => {
     asked = [];
     refusal = undefined;
