@@ -9,13 +9,13 @@ import { createThrottledWarn, type Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';
 import { type ShutdownHooks, unlessStopping } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
-import { TimeLimitError, withTimeout } from './runtime/with-timeout.ts';
+import { withTimeout } from './runtime/with-timeout.ts';
 import { createHealth, type Health, redisState, slackProblem } from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, metricNames, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
 import { createSlackApi } from './slack/client.ts';
-import { createConversationReaders, createIdentity, createNames } from './slack/lookups.ts';
+import { createIdentity, createLookups } from './slack/lookups.ts';
 import { createChannelIds } from './slack/web-calls.ts';
 import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
 import { setTagName } from './store/keys.ts';
@@ -26,9 +26,6 @@ import { connectForRequests, type OnConnectionError } from './store/redis/connec
 import { createRedisWatch } from './store/redis/watch.ts';
 import { checkSchema } from './store/schema.ts';
 import { createStores } from './store/stores.ts';
-
-/** How long an answer waits for Slack to say whether a channel is public. */
-const PUBLIC_MS = 500;
 
 /** How long the start waits for Redis, and for the bot's identity from Slack. */
 const READY_MS = 2000;
@@ -106,7 +103,6 @@ export async function createRoleParts(
     },
   });
   const identity = createIdentity(slack, timing, log);
-  let findingBot: Promise<void> | undefined;
   const teamId = () => identity.current()?.teamId ?? '';
   closers.add(() => identity.stop());
   const lookup = {
@@ -132,12 +128,7 @@ export async function createRoleParts(
     channelIds,
     identity,
     /** Waits for the bot's identity. If Slack is away, commands are refused with that message, and it keeps retrying. */
-    findBot: () => {
-      findingBot ??= withTimeout(READY_MS, unlessStopping(closers.stopping, identity.start())).catch(
-        () => {},
-      );
-      return findingBot;
-    },
+    botFound: withTimeout(READY_MS, unlessStopping(closers.stopping, identity.start())).catch(() => {}),
     /** Empty until Slack has answered. */
     teamId,
     health,
@@ -145,17 +136,8 @@ export async function createRoleParts(
     tracing,
     telemetry,
     server,
-    policy: createPolicy({
-      ...slack,
-      ...lookup,
-      allow: settings.allow,
-      contact: settings.contact,
-      log,
-    }),
-    /** Returns the names for a message's mentions. Rejects with `NamesUnknown`. */
-    names: createNames({ ...slack, ...lookup }),
-    /** Who may read a conversation now. */
-    readers: createConversationReaders({ ...slack, ...lookup, timeoutMs: PUBLIC_MS, log }),
+    policy: createPolicy({ ...slack, ...lookup, allow: settings.allow, contact: settings.contact, log }),
+    ...createLookups(slack, lookup, log),
     timing,
     /** Returns the time of `clock`. */
     now,
@@ -208,18 +190,14 @@ export async function connectRole(
   redisWatch.add(redis);
   const signal = AbortSignal.any([closers.stopping, AbortSignal.timeout(READY_MS)]);
   if (redis.status !== 'ready') await once(redis, 'ready', { signal }).catch(() => {});
-  const checkData = () => checkSchema(redis).catch(throwMismatch);
+  const checkData = () =>
+    checkSchema(redis).catch((error: unknown) => {
+      if (error instanceof OperatorError) throw error;
+    });
+  if (redis.status === 'ready') await checkData();
   // Nobody catches a later mismatch, so it ends the process.
   redis.on('ready', () => void checkData());
-  if (redis.status === 'ready') {
-    const checked = checkData();
-    // If Redis hangs, a mismatch that comes later ends the process as well.
-    await withTimeout(READY_MS, checked).catch((error: unknown) => {
-      if (!(error instanceof TimeLimitError)) throw error;
-      void checked.then(() => {});
-    });
-  }
-  await parts.findBot();
+  await parts.botFound;
   closers.stopping.throwIfAborted();
   health.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);
@@ -229,8 +207,4 @@ export async function connectRole(
   if (role !== 'all' || connect === connectForRequests)
     addRedisGauges({ ...parts, redis, queues, stores, projects, limits });
   return { redis, queues, stores };
-}
-
-function throwMismatch(error: unknown) {
-  if (error instanceof OperatorError) throw error;
 }

@@ -7,7 +7,6 @@ import { createGate, type GateParts } from './commands/gate.ts';
 import { registry } from './commands/index.ts';
 import { createIntake, createWake } from './commands/intake.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
-import { findRejectedKeys } from './jobs/alerts/alerts.ts';
 import type { FeatureContext } from './jobs/feature.ts';
 import { homeRefresh } from './jobs/home/job.ts';
 import { enqueueRun } from './jobs/index.ts';
@@ -38,7 +37,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const bolt = createBolt(settings, parts, receiver);
 
   const { projects, docsDomain, links, replies: replyMode, limits } = settings;
-  const { names, readers, policy } = parts;
+  const { names, isPublic, isMember, policy } = parts;
   const wake = createWake((run) => enqueueRun(queues, run), log);
   // An answer leaves out the link to a message that cannot be read in time.
   const outbox = {
@@ -54,39 +53,25 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
   });
   const features: FeatureContext = {
-    ...{ ...stores, outbox, projects, limits, timing, isPublic: readers.isPublic },
+    ...{ ...stores, outbox, projects, limits, timing, isPublic },
     workspaceUrl: () => identity.current()?.url,
   };
+  const upSinceMs = now();
   const systemStatus = createSystemStatus({
-    snapshots: parts.health.snapshots,
-    store: stores.health,
+    ...{ stores, queues, features, monotonicMs, contact: policy.contactText, ping: () => askTime(redis) },
     known: () => ({
+      ...{ version: packageJson.version, role: settings.role, upSinceMs },
+      snapshots: parts.health.snapshots(),
+      problems: parts.health.problems(),
       missingScopes: slack.missingScopes(),
       connected: connected(),
-      // Another line says that Redis is unreachable.
-      redisProblems: parts.redisWatch
-        .problems()
-        .flatMap(({ kind, text }) => (kind === 'unreachable' ? [] : [text])),
-      ownProblems: parts.health
-        .problems()
-        .flatMap(({ name, text }) => (['clock', 'disk'].includes(name) ? [text] : [])),
       // `everyone` as admin counts for nobody: a message to all would be noise.
       hasAdmins: settings.allow.admin.some((entry) => entry !== 'everyone'),
-      version: packageJson.version,
-      role: settings.role,
     }),
-    upSinceMs: now(),
-    ping: () => askTime(redis),
-    counts: queues.counts,
-    rejectedKeys: (teamId) => findRejectedKeys(teamId, projects, stores),
-    countOverdue: stores.due.countOverdue,
-    contact: policy.contactText,
-    features,
-    monotonicMs,
   });
   const openModal = createModalOpener({ ...parts, timeoutMs: timing.modalMs });
   const tools: GateParts['tools'] = {
-    ...{ intake, outbox, projects, docsDomain, links, replyMode, limits, names, ...readers },
+    ...{ intake, outbox, projects, docsDomain, links, replyMode, limits, names, isPublic, isMember },
     loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
     auditLines: audit.latest,
     systemStatus,

@@ -32,7 +32,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const { identity, timing, now, random, log, closers, onRedisError } = parts;
   const { stopping } = closers;
   const { redis, queues, stores: own } = await connectRole(connectForWork, settings, parts);
-  const { metrics, names, readers } = parts;
+  const { metrics, names, isPublic } = parts;
   const rateLimiter = createRateLimitStore(redis, (limit, outcome) =>
     metrics.slots.add({ limit: limitNameOf(limit), outcome }),
   );
@@ -73,7 +73,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       onShown: (urgency, lagMs) => metrics.deliveryLag.observe({ urgency }, lagMs),
       onRetry: () => metrics.retries.add({ of: 'slack' }),
     }),
-    ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins, names, isPublic: readers.isPublic }),
+    ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins, names, isPublic }),
     policy: rejectWhenStopping(stopping, parts.policy),
     botUserId: () => identity.current()?.botUserId,
     workspaceUrl: () => identity.current()?.url,

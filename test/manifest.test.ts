@@ -5,7 +5,6 @@ import { parse } from 'yaml';
 import { manifestOf } from '../demo/slack/manifest.ts';
 import { usageHint } from '../src/commands/command.ts';
 import { registry } from '../src/commands/index.ts';
-import { actionsOf } from '../src/commands/registry.ts';
 import { welcomeActions } from '../src/commands/workspace/workspace.ts';
 import { agentActions } from '../src/jobs/agent/thread/buttons.ts';
 import { digestActions } from '../src/jobs/digest/buttons.ts';
@@ -108,7 +107,7 @@ describe('methods of the Web API', () => {
 });
 
 describe('the registry', () => {
-  const listeners = actionsOf(registry);
+  const listeners = [...registry.buttons.map(({ action }) => action), ...registry.urlActions];
 
   test('listens to every action of the views, and to nothing else', () => {
     const inViews = [

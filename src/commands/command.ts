@@ -302,18 +302,20 @@ export interface SlashCommand {
   run(text: string, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
 }
 
-/** Infers the input type of `run` from the `read` functions of `args` and `flags`. */
-export const subcommand = <Args extends Syntax['args'], Flags extends Syntax['flags']>(
+type NoSyntax = Record<never, never>;
+
+/** Infers the input type of `run` from the `read` functions of `args` and `flags`, which may be missing. */
+export const subcommand = <Args extends Syntax['args'] = NoSyntax, Flags extends Syntax['flags'] = NoSyntax>(
   one: Omit<Subcommand, 'args' | 'flags' | 'run'> & {
-    args: Args;
-    flags: Flags;
+    args?: Args;
+    flags?: Flags;
     run(
       input: Values<Args> & Values<Flags>,
       caller: Caller,
       tools: CommandTools,
     ): Promise<Message | undefined>;
   },
-) => one as Subcommand;
+) => ({ args: {}, flags: {}, ...one }) as Subcommand;
 
 /** A slash command that parses the text, answers `help` and unclear input itself, and runs the rest. */
 export function defineCommand(parts: Omit<SlashCommand, 'run'>): SlashCommand {

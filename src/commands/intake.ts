@@ -3,8 +3,13 @@ import type { ModalView } from '@slack/types';
 import { ReplyError } from 'ioredis';
 import { z } from 'zod';
 import type { Limits } from '../jobs/limits.ts';
-import type { RunRequest } from '../jobs/request.ts';
-import { type ConversationReaders, canSee, type Viewer, type VisibleKind } from '../jobs/visibility.ts';
+import {
+  type ConversationReaders,
+  canSee,
+  type RunRequest,
+  type Viewer,
+  type VisibleKind,
+} from '../jobs/visibility.ts';
 import { personName } from '../jobs/wording-view.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Permission } from '../policy.ts';
@@ -16,7 +21,7 @@ import type { Mentions, Names } from '../slack/markdown/inline.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
 import type { InboxEntry } from '../store/run-scripts.ts';
-import type { Acceptance, AcceptOptions, Quota, RunBase, RunStore } from '../store/runs.ts';
+import type { AcceptOptions, Quota, RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 
 /** The person, conversation and request of a call. */
@@ -88,9 +93,8 @@ export class UserFacingError extends Error {
 /** When a request arrived, and where its answers go. */
 type IntakeRequest = Pick<Caller, 'responseUrl' | 'receivedAtMs'>;
 
-export interface IntakeParts {
+export interface IntakeParts extends ConversationReaders {
   runs: RunStore;
-  readers: ConversationReaders;
   threads: Pick<ThreadStore, 'followedIndex' | 'isClosed'>;
   wake: Wake;
   /** From the receipt of a request until its writes are refused, and the maximum duration of a claim. */
@@ -117,14 +121,14 @@ const outcomeUnknown = message([
  * the run continues if it was written. Both are a `UserFacingError`.
  */
 export function createIntake(parts: IntakeParts) {
-  const { runs, threads, readers, wake, timeoutMs, claimMs, monotonicMs, metrics, log } = parts;
+  const { runs, threads, isPublic, isMember, wake, timeoutMs, claimMs, monotonicMs, metrics, log } = parts;
   const remainingMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + timeoutMs - monotonicMs();
 
-  /** `write` gets a deadline on Redis' own clock, so that a Redis that was frozen refuses a late write itself. */
-  async function withDeadline<T>(
+  /** `send` gets a deadline on Redis' own clock, so that a Redis that was frozen refuses a late write itself. */
+  async function write<T extends string | { kind: string }>(
     run: WokenRun,
     request: IntakeRequest,
-    write: (deadlineMs: number) => Promise<T>,
+    send: (deadlineMs: number) => Promise<T>,
   ): Promise<T> {
     const scope = logScope();
     if (scope !== undefined) scope.run = run.id;
@@ -133,23 +137,15 @@ export function createIntake(parts: IntakeParts) {
     // This answer also shows that Redis is there, before a write whose outcome could be unknown.
     const redisNowMs = await readInTime(runs.timeMs(), request);
     const deadlineMs = redisNowMs + remainingMs(request);
-    return withTimeout(remainingMs(request), write(deadlineMs)).catch((error: unknown) => {
+    const result = await withTimeout(remainingMs(request), send(deadlineMs)).catch((error: unknown) => {
       if (error instanceof ReplyError) throw refusedError(error);
       metrics.refusals.add({ reason: 'in_doubt' });
       log.warn({ err: error, run: run.id }, 'request outcome unknown: no reply from Redis');
       wake(run);
       throw new UserFacingError(outcomeUnknown);
     });
-  }
-
-  async function acceptRun(
-    run: RunBase,
-    request: IntakeRequest,
-    write: (deadlineMs: number) => Promise<Acceptance>,
-  ): Promise<Acceptance> {
-    const result = await withDeadline(run, request, write);
-    if (result.kind === 'late') throw lateError();
-    if (result.kind === 'accepted' || result.kind === 'repeated') wake(run);
+    const outcome = typeof result === 'string' ? result : result.kind;
+    if (['accepted', 'kept', 'repeated'].includes(outcome)) wake(run);
     return result;
   }
 
@@ -168,12 +164,10 @@ export function createIntake(parts: IntakeParts) {
     return new UserFacingError(storeUnavailable);
   }
 
-  const lateError = () => refusedError(new Error('Redis came to it too late'));
-
   return {
     /** Stores a new run and queues it. */
     start: (run: RunBase, request: IntakeRequest, quotas?: readonly Quota[]) =>
-      acceptRun(run, request, (deadlineMs) =>
+      write(run, request, (deadlineMs) =>
         runs.accept(run, { deadlineMs, claimMs, responseUrl: request.responseUrl, quotas }),
       ),
 
@@ -186,20 +180,13 @@ export function createIntake(parts: IntakeParts) {
       request: IntakeRequest,
       { claims, ...options }: { claims?: true } & Pick<AcceptOptions, 'quotas' | 'responseUrl'> = {},
     ) =>
-      acceptRun(run, request, (deadlineMs) =>
+      write(run, request, (deadlineMs) =>
         runs.resume(run, { deadlineMs, claimMs: claims ? claimMs : 0, ...options }),
       ),
 
     /** Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run. */
-    async appendToInbox(job: string, runId: string, what: InboxEntry, request: IntakeRequest) {
-      const run = { job, id: runId };
-      const result = await withDeadline(run, request, (deadlineMs) =>
-        runs.appendToInbox(job, runId, what, deadlineMs),
-      );
-      if (result === 'late') throw lateError();
-      if (result !== 'gone') wake(run);
-      return result;
-    },
+    appendToInbox: (job: string, id: string, what: InboxEntry, request: IntakeRequest) =>
+      write({ job, id }, request, (deadlineMs) => runs.appendToInbox(job, id, what, deadlineMs)),
 
     /** Reads in time from the stores: never a run by an id from a request, see `loadVisible`. */
     read: <T>(request: IntakeRequest, load: (stores: Pick<IntakeParts, 'runs' | 'threads'>) => Promise<T>) =>
@@ -223,11 +210,10 @@ export function createIntake(parts: IntakeParts) {
       const run = await readInTime(runs.load(runId, record), caller);
       if (run?.teamId !== caller.teamId) throw new UserFacingError(gone);
       const about = visible(run);
-      if (await canSee(about, caller, readers.isPublic)) return run;
+      if (await canSee(about, caller, isPublic)) return run;
       // On Home and in other conversations, only Slack knows the members of a private channel.
       const { channel } = about.place ?? about.asked;
-      const isMember = !about.inDirectMessage && (await readers.isMember(channel, caller.user.id));
-      if (isMember) return run;
+      if (!about.inDirectMessage && (await isMember(channel, caller.user.id))) return run;
       throw new UserFacingError(hidden);
     },
   };

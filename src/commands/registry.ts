@@ -33,23 +33,19 @@ export function mergeRegistries(features: readonly Partial<Registry>[]): Registr
     shortcuts: features.flatMap(({ shortcuts = [] }) => shortcuts),
     events: features.flatMap(({ events = [] }) => events),
   };
-  const names = [
-    ...registry.commands.map(({ name }) => name),
-    ...actionsOf(registry),
-    MENU_ACTION,
-    ...registry.modals.map(({ callbackId }) => callbackId),
-    ...registry.shortcuts.map(({ callbackId }) => callbackId),
-    ...registry.events.map(({ event }) => event),
-  ];
+  const names = [...requestNames(registry), ...registry.urlActions, MENU_ACTION];
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
   if (duplicate !== undefined) throw new Error(`Two entries of the registry are called ${duplicate}`);
   return registry;
 }
 
-/** Returns the `action_id` of every button that has a listener. */
-export const actionsOf = ({ buttons, urlActions }: Pick<Registry, 'buttons' | 'urlActions'>) => [
+/** Returns the names of all entries that do something. */
+export const requestNames = ({ commands, buttons, modals, shortcuts, events }: Registry): string[] => [
+  ...commands.map(({ name }) => name),
   ...buttons.map(({ action }) => action),
-  ...urlActions,
+  ...modals.map(({ callbackId }) => callbackId),
+  ...shortcuts.map(({ callbackId }) => callbackId),
+  ...events.map(({ event }) => event),
 ];
 
 /** A button with an action; `value` is its parsed value. Only the caller sees the message that `run` returns. */

@@ -13,10 +13,10 @@ import type { CallOnceStore } from '../store/call-once.ts';
 import type { RunBase } from '../store/runs.ts';
 import type { Stores } from '../store/stores.ts';
 import type { Limits } from './limits.ts';
-import type { IsPublic } from './visibility.ts';
+import type { ConversationReaders } from './visibility.ts';
 
 /** The parts of the program that jobs use. `worker.ts` creates the only one. */
-export interface JobContext extends Stores, CallOnceStore {
+export interface JobContext extends Stores, CallOnceStore, Pick<ConversationReaders, 'isPublic'> {
   /** The API with a project's key; undefined if the settings no longer have the project. */
   docs: (project: string) => DocsApi | undefined;
   projects: readonly Project[];
@@ -30,7 +30,6 @@ export interface JobContext extends Stores, CallOnceStore {
   deliverMessage: Deliver;
   postEphemeral: PostEphemeral;
   policy: Omit<Policy, 'contactText'>;
-  isPublic: IsPublic;
   /** Returns names for the mentions in a message. Rejects with `NamesUnknown` if Slack does not answer. */
   names: (mentions: Mentions) => Promise<Names>;
   botUserId: () => string | undefined;

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import type { Permission } from '../policy.ts';
-import type { Project } from '../projects.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { ButtonParts, Message, Part } from '../slack/blocks.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
-import type { Limits } from './limits.ts';
-import type { IsPublic, Viewer, VisibleKind } from './visibility.ts';
+import type { JobContext } from './context.ts';
+import type { Viewer, VisibleKind } from './visibility.ts';
 
 /** A feature's part of the Home tab and of `/docs-status`. */
 export interface Feature {
@@ -96,12 +95,8 @@ export interface HomeEntry {
 export const defineHomeRuns = <Run extends RunBase>(runs: HomeRuns<Run>) => runs as unknown as HomeRuns;
 
 /** The data that features read. */
-export interface FeatureContext {
-  isPublic: IsPublic;
-  /** The workspace's address, with a final slash; undefined while it is unknown. */
-  workspaceUrl: () => string | undefined;
-  projects: readonly Project[];
-  limits: Limits;
+export interface FeatureContext
+  extends Pick<JobContext, 'isPublic' | 'workspaceUrl' | 'projects' | 'limits'> {
   runs: Pick<RunStore, 'activeOf' | 'latestOf'>;
   threads: Pick<ThreadStore, 'followed' | 'followedIndex'>;
   outbox: Pick<Outbox, 'deliveryState'>;

@@ -1,4 +1,29 @@
 import type { z } from 'zod';
+import { idOf } from '../store/keys.ts';
+
+/** A person's request, which becomes a run. */
+export interface RunRequest {
+  teamId: string;
+  user: { id: string; name: string; fullMember: boolean };
+  /** `name` is Slack's: the channel's own, or `directmessage` and `privategroup` for unnamed ones. */
+  channel: { id: string; name: string };
+  /** The same for a repeat of the same request. */
+  requestId: string;
+}
+
+/** Returns the run id of a request. A repeat has the same id, so it starts no second run. */
+export const requestRunId = ({ teamId, requestId }: Pick<RunRequest, 'teamId' | 'requestId'>) =>
+  idOf(teamId, requestId);
+
+/**
+ * Returns the conversation of a request. `joinable`: the app can be invited there. Slack names only public channels;
+ * one without a name counts as private. Home has no conversation: its requests use the person's direct messages.
+ */
+export function conversationOf({ id, name }: RunRequest['channel']) {
+  const isDirect = name === 'directmessage' || name.startsWith('mpdm-') || id.startsWith('D') || id === '';
+  const isNamed = name !== '' && name !== 'privategroup';
+  return { channel: id, joinable: !isDirect, isPublic: !isDirect && isNamed };
+}
 
 /** A person who reads lists of runs in a conversation, or on Home, without one. */
 export interface Viewer {
@@ -24,8 +49,6 @@ export interface ConversationReaders {
   isMember(channelId: string, userId: string): Promise<boolean>;
 }
 
-export type IsPublic = ConversationReaders['isPublic'];
-
 /** How a kind of run is parsed, and who may see one. `what` is its name in messages, such as "export". */
 export interface VisibleKind<Run> {
   what: string;
@@ -44,7 +67,7 @@ export const isInChannel = ({ asked, place }: Pick<Visible, 'asked' | 'place'>, 
 export async function canSee(
   visible: Visible,
   { user, channel }: Viewer,
-  isPublic: IsPublic,
+  isPublic: ConversationReaders['isPublic'],
 ): Promise<boolean> {
   const { requester, asked, inDirectMessage } = visible;
   if (requester.id === user.id) return true;
@@ -58,10 +81,10 @@ export async function filterVisible<T>(
   items: readonly T[],
   visibleOf: (item: T) => Visible,
   viewer: Viewer,
-  isPublic: IsPublic,
+  isPublic: ConversationReaders['isPublic'],
 ): Promise<T[]> {
   const lookedUp = new Set<string>();
-  const limitedIsPublic: IsPublic = async (channel) => {
+  const limitedIsPublic = async (channel: string) => {
     if (!lookedUp.has(channel) && lookedUp.size >= MAX_CHANNEL_LOOKUPS) return false;
     lookedUp.add(channel);
     return isPublic(channel);

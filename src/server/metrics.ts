@@ -1,5 +1,5 @@
 import type { BlockList } from 'node:net';
-import type { Registry } from '../commands/registry.ts';
+import { type Registry, requestNames } from '../commands/registry.ts';
 import { keyIdOf } from '../docs-api/client.ts';
 import { docsApiErrorKinds } from '../docs-api/errors.ts';
 import { OPERATIONS } from '../docs-api/operations.ts';
@@ -38,14 +38,6 @@ export const metricNames = (registry?: Registry): MetricNames => ({
   urgencies,
   problems: [...callProblems, ...redisProblemKinds.map((kind) => `redis_${kind}`), 'disk'],
 });
-
-const requestNames = ({ commands, buttons, modals, shortcuts, events }: Registry): string[] => [
-  ...commands.map(({ name }) => name),
-  ...buttons.map(({ action }) => action),
-  ...modals.map(({ callbackId }) => callbackId),
-  ...shortcuts.map(({ callbackId }) => callbackId),
-  ...events.map(({ event }) => event),
-];
 
 const REFUSAL =
   'The metrics are for this machine and the addresses in METRICS_ADDRESS, and not through a proxy.\n';

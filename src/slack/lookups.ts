@@ -60,10 +60,6 @@ export function createChannels(
   };
 }
 
-interface ConversationReadersParts extends RememberParts, Pick<SlackApi, 'channel' | 'members'> {
-  log: Pick<Log, 'info'>;
-}
-
 /** Returns a handler that replaces an error by `otherwise` if a retry would have the same outcome. */
 const ifPermanent =
   <T>(otherwise: T) =>
@@ -72,21 +68,26 @@ const ifPermanent =
     throw error;
   };
 
-/** Returns cached look-ups of who may read a conversation, see `ConversationReaders`. */
-export function createConversationReaders(parts: ConversationReadersParts) {
+/** How long an answer waits for Slack to say who may read a conversation. */
+const READERS_MS = 500;
+
+/** Returns cached look-ups of names, see `createNames`, and of who may read a conversation, see `ConversationReaders`. */
+export function createLookups(slack: LookupSlack, parts: RememberParts, log: Pick<Log, 'info'>) {
   /** If Slack does not answer, or never will, the channel counts as private and without members. */
   function lookUp<T>(load: (id: string) => Promise<T>, otherwise: T) {
-    const loadCached = cached(parts, (id) => load(id).catch(ifPermanent(otherwise)));
+    const timeoutMs = Math.min(parts.timeoutMs, READERS_MS);
+    const loadCached = cached({ ...parts, timeoutMs }, (id) => load(id).catch(ifPermanent(otherwise)));
     return (channel: string) =>
-      withTimeout(parts.timeoutMs, loadCached(channel)).catch((err: unknown) => {
-        parts.log.info({ err, channel }, 'a channel could not be looked up; it counts as private');
+      withTimeout(timeoutMs, loadCached(channel)).catch((err: unknown) => {
+        log.info({ err, channel }, 'a channel could not be looked up; it counts as private');
         return otherwise;
       });
   }
 
-  const membersOf = lookUp(parts.members, []);
+  const membersOf = lookUp(slack.members, []);
   return {
-    isPublic: lookUp(async (id) => (await parts.channel(id)).isPublic, false),
+    names: createNames(slack, parts),
+    isPublic: lookUp(async (id) => (await slack.channel(id)).isPublic, false),
     isMember: async (channelId: string, userId: string) => (await membersOf(channelId)).includes(userId),
   };
 }
@@ -102,7 +103,7 @@ export class NamesUnknown extends Error {
  */
 const MAX_LOOKUPS = 20;
 
-interface NamesParts extends RememberParts, Pick<SlackApi, 'channelName' | 'groups'> {
+interface LookupSlack extends Pick<SlackApi, 'channel' | 'channelName' | 'groups' | 'members'> {
   person: (userId: string) => Promise<{ name: string }>;
 }
 
@@ -111,11 +112,11 @@ interface NamesParts extends RememberParts, Pick<SlackApi, 'channelName' | 'grou
  * Slack does not know, and those after the first `MAX_LOOKUPS`, are missing. Rejects with `NamesUnknown` if a retry may
  * find more.
  */
-export function createNames(parts: NamesParts): (mentions: Mentions) => Promise<Names> {
-  const person = cached(parts, async (id) => (await parts.person(id).catch(ifPermanent(undefined)))?.name);
-  const channel = cached(parts, (id) => parts.channelName(id).catch(ifPermanent(undefined)));
+function createNames(slack: LookupSlack, parts: RememberParts): (mentions: Mentions) => Promise<Names> {
+  const person = cached(parts, async (id) => (await slack.person(id).catch(ifPermanent(undefined)))?.name);
+  const channel = cached(parts, (id) => slack.channelName(id).catch(ifPermanent(undefined)));
   const handles = cached(parts, async () => {
-    const groups = await parts.groups().catch(ifPermanent([]));
+    const groups = await slack.groups().catch(ifPermanent([]));
     return new Map(groups.map(({ id, handle }) => [id, handle]));
   });
   const group = async (id: string) => (await handles('all')).get(id);

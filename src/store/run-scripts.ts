@@ -76,7 +76,7 @@ end
 type AcceptAnswer =
   | [kind: 'claimed', by: string]
   | [kind: 'full', by: string, quota: number]
-  | [kind: 'accepted' | 'repeated' | 'late' | 'stale'];
+  | [kind: 'accepted' | 'repeated' | 'stale'];
 
 /** ARGV ends with the maximum of each of the run's quotas. KEYS end with these quotas, and the run's people. */
 export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_WAKE}
@@ -86,7 +86,7 @@ local stored = redis.call('HGET', run, 'rev')
 if expected == '' and stored then return {'repeated'} end
 if expected ~= '' and stored ~= expected then return {'stale'} end
 -- Only now: a script that is executed again must not call late what it has kept.
-if now > tonumber(deadline) then return {'late'} end
+if now > tonumber(deadline) then return redis.error_reply('LATE it is after the deadline') end
 local claims = claimTtl ~= '0'
 if claims then
   local holder = redis.call('GET', claim)
@@ -191,13 +191,15 @@ if redis.call('EXISTS', run) == 1 then wake(run, active, ARGV[1]) end
 return 1
 `);
 
-const appendScript = lastingScript<'kept' | 'repeated' | 'late' | 'gone'>(
+const appendScript = lastingScript<'kept' | 'repeated' | 'gone'>(
   `${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
 local run, seen, inbox, active = unpack(KEYS)
 local event, member, deadline, isDeduped = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return 'gone' end
 -- A script that is executed again must not call late what it has kept.
-if deadline ~= '' and now > tonumber(deadline) and redis.call('EXISTS', seen) == 0 then return 'late' end
+if deadline ~= '' and now > tonumber(deadline) and redis.call('EXISTS', seen) == 0 then
+  return redis.error_reply('LATE it is after the deadline')
+end
 if isDeduped == '1' and not isFirst(seen) then return 'repeated' end
 redis.call('RPUSH', inbox, event)
 livesAs(run, inbox)

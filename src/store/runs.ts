@@ -44,8 +44,6 @@ export type Acceptance =
   | { kind: 'claimed'; by: string }
   /** One of the quotas is full: its place in the list, and the oldest of its active runs. */
   | { kind: 'full'; quota: number; by: string }
-  /** Redis reached it after the deadline; nothing was written. */
-  | { kind: 'late' }
   /** The run was changed since it was read. */
   | { kind: 'stale' };
 
@@ -78,7 +76,10 @@ interface SaveOptions {
   release?: boolean;
 }
 
-/** Runs of all kinds. After `deadlineMs` of its own clock (`timeMs`), Redis refuses a write, even if it was frozen. */
+/**
+ * Runs of all kinds. After `deadlineMs` of its own clock (`timeMs`), Redis refuses a write with a `ReplyError`, even if it
+ * was frozen.
+ */
 export type RunStore = ReturnType<typeof createRunStore>;
 
 /** Inbox entries that one step takes at most. */

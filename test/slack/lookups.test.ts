@@ -1,12 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
 import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
-import {
-  createChannels,
-  createConversationReaders,
-  createNames,
-  NamesUnknown,
-} from '../../src/slack/lookups.ts';
+import { createChannels, createLookups, NamesUnknown } from '../../src/slack/lookups.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
 import { redisForTests } from '../support/redis.ts';
 
@@ -54,21 +49,26 @@ describe('facts about channels', () => {
   });
 });
 
+const named = {
+  person: async () => ({ name: 'ana' }),
+  channelName: async () => 'docs',
+  groups: async () => [{ id: 'S0DOCS', handle: 'docs-admins' }],
+};
+
 describe('who may read a conversation', () => {
   function setting(channel: () => Promise<{ isPublic: boolean }>) {
     const clock = { ms: 0 };
     let asked = 0;
-    const readers = createConversationReaders({
+    const slack = {
+      ...named,
       channel: async () => {
         asked += 1;
         return { shared: false, ...(await channel()) };
       },
       members: async () => channel().then(() => ['U0ANA']),
-      timeoutMs: 20,
-      cacheMs: 5000,
-      now: () => clock.ms,
-      log: createLog('silent', []),
-    });
+    };
+    const parts = { timeoutMs: 20, cacheMs: 5000, now: () => clock.ms };
+    const readers = createLookups(slack, parts, createLog('silent', []));
     return { ...readers, asked: () => asked, clock };
   }
 
@@ -119,10 +119,14 @@ describe('names', () => {
     person: told({ name: 'ana' }),
     channelName: told('docs'),
     groups: told([{ id: 'S0DOCS', handle: 'docs-admins' }]),
-    timeoutMs: 10,
-    cacheMs: 5000,
-    now: () => nowMs,
   };
+  const unused = { channel: failing('place'), members: failing('place') };
+  const createNames = (slack: typeof parts) =>
+    createLookups(
+      { ...unused, ...slack },
+      { timeoutMs: 10, cacheMs: 5000, now: () => nowMs },
+      createLog('silent', []),
+    ).names;
   const all = { users: ['U0ANA'], channels: ['C0DOCS'], groups: ['S0DOCS', 'S0NONE'], everybody: false };
   const namesOf = async (look: ReturnType<typeof createNames>) => {
     const { users, channels, groups } = await look(all);

@@ -76,7 +76,7 @@ describe('what is appended to the inbox of a run', () => {
   test('after its deadline is refused, unless it was kept before', async () => {
     await settled();
     const lateMs = (await stores.runs.timeMs()) - 0.5;
-    expect(await post('one', lateMs)).toBe('late');
+    await expect(post('one', lateMs)).rejects.toThrow('LATE');
     expect([await heard(), await active()]).toEqual([[], []]);
     expect([await post('one'), await post('one', lateMs)]).toEqual(['kept', 'repeated']);
   });

@@ -28,8 +28,6 @@ export const agentCommand = defineCommand({
   may: 'agent',
   subcommands: [
     subcommand({
-      args: {},
-      flags: {},
       summary: 'Instruct the docs agent',
       example: '/docs-agent',
       run: (_, caller, tools) => openInstructModal(caller, tools),
@@ -55,7 +53,7 @@ export const agentCommand = defineCommand({
         instruction: {
           takes: 'text',
           usage: '<instruction>',
-          read: (typed) =>
+          read: (typed: string | undefined) =>
             typed === undefined
               ? invalid('What should the agent do? For example: ', { code: newExample })
               : ok(typed),
@@ -68,7 +66,6 @@ export const agentCommand = defineCommand({
     }),
     subcommand({
       verb: 'list',
-      args: {},
       flags: { project: projectFlag },
       summary: 'List followed jobs',
       example: '/docs-agent list',

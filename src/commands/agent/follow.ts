@@ -11,9 +11,8 @@ import {
   visibleThread,
 } from '../../jobs/agent/thread/record.ts';
 import { endThread, newThread, threadQuotas } from '../../jobs/agent/thread/transitions.ts';
-import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
-import { filterVisible } from '../../jobs/visibility.ts';
+import { conversationOf, filterVisible, requestRunId } from '../../jobs/visibility.ts';
 import { chooseProjectMessage, unknownProjectText } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Line, message } from '../../slack/blocks.ts';

@@ -18,8 +18,8 @@ import { SECTIONS } from '../../jobs/digest/model.ts';
 import { type ScheduleRun, sendByHand } from '../../jobs/digest/schedule/record.ts';
 import { goesOnMessage, type ScheduleAction, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
 import { lastCompleteWeek, readRange, settledAtMs } from '../../jobs/digest/weeks.ts';
-import { conversationOf, requestRunId } from '../../jobs/request.ts';
 import { changeSchedule, type ScheduleChange } from '../../jobs/schedule/record.ts';
+import { conversationOf, requestRunId } from '../../jobs/visibility.ts';
 import { chooseProjectMessage } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, singleLine } from '../../slack/text.ts';
@@ -82,7 +82,6 @@ const actions: Record<ScheduleAction, RunSchedule> = {
 const ofSchedule = (verb: string, summary: string, run?: RunSchedule) =>
   subcommand({
     verb,
-    args: {},
     flags,
     summary,
     example: `/docs-digest ${verb}`,
@@ -112,7 +111,6 @@ export const digestCommand = defineCommand({
   subcommands: [
     subcommand({
       verb: 'create',
-      args: {},
       flags,
       summary: 'Set up a weekly digest',
       example: '/docs-digest create',
@@ -120,7 +118,6 @@ export const digestCommand = defineCommand({
     }),
     subcommand({
       verb: 'list',
-      args: {},
       flags,
       summary: 'List and change scheduled digests',
       example: '/docs-digest list',

@@ -5,7 +5,6 @@ import { SECTIONS, type Section } from '../../jobs/digest/model.ts';
 import { type ScheduleRun, scheduleRun } from '../../jobs/digest/schedule/record.ts';
 import { goesOnMessage } from '../../jobs/digest/schedule/view.ts';
 import { earliestSafe, lastCompleteWeek } from '../../jobs/digest/weeks.ts';
-import { conversationOf } from '../../jobs/request.ts';
 import { changeTimetable, newSchedule } from '../../jobs/schedule/record.ts';
 import {
   isZone,
@@ -15,6 +14,7 @@ import {
   WEEKDAYS,
   zoneGroups,
 } from '../../jobs/schedule/timetable.ts';
+import { conversationOf } from '../../jobs/visibility.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';

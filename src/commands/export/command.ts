@@ -64,8 +64,6 @@ export const exportCommand = defineCommand({
     }),
     subcommand({
       verb: 'status',
-      args: {},
-      flags: {},
       summary: 'List running exports',
       example: '/docs-export status',
       run: (_input, caller, tools) => exportStatus(caller, tools),
@@ -75,7 +73,6 @@ export const exportCommand = defineCommand({
         verb,
         hidden: true,
         args: { which: optional('text', '[job id]') },
-        flags: {},
         summary: 'Cancel an export',
         example: `/docs-export ${verb}`,
         run: async () => noCancelMessage,

@@ -10,9 +10,8 @@ import {
   jobAlias,
   newExportRun,
 } from '../../jobs/export/record.ts';
-import type { RunRequest } from '../../jobs/request.ts';
 import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
-import { canSee, filterVisible } from '../../jobs/visibility.ts';
+import { canSee, filterVisible, type RunRequest } from '../../jobs/visibility.ts';
 import {
   chooseProjectMessage,
   listNames,

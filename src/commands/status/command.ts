@@ -29,8 +29,6 @@ export const statusCommand = defineCommand({
   may: 'status',
   subcommands: [
     subcommand({
-      args: {},
-      flags: {},
       summary: 'Show health and what is running',
       example: '/docs-status',
       tooManyArgs: unknownText,
@@ -39,7 +37,6 @@ export const statusCommand = defineCommand({
     subcommand({
       verb: 'audit',
       args: { lines: { takes: 'token', usage: '[lines]', read: readLineCount } },
-      flags: {},
       summary: 'Show who did what (admins only)',
       example: auditExample,
       tooManyArgs: unknownText,

@@ -1,5 +1,5 @@
 import { keyIdOf, readKeyFile } from '../../docs-api/client.ts';
-import type { DocsApiError } from '../../docs-api/errors.ts';
+import { type DocsApiError, FORBIDDEN_CAUSES } from '../../docs-api/errors.ts';
 import type { Project } from '../../projects.ts';
 import { cached } from '../../runtime/cached.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -82,7 +82,7 @@ export function createAlerts({ projects, admin, groupMembers, stores, outbox, no
       if (key === undefined) return false;
       if (error?.kind === 'forbidden')
         return send(teamId, `key-forbidden.${key.variable}`, () =>
-          forbiddenAlertMessage(key, error.platformMessage),
+          forbiddenAlertMessage(key, error.platformMessage, FORBIDDEN_CAUSES),
         );
       const sinceMs = await stores.rejectedKeys.reject(key.id, now());
       return send(teamId, `key-rejected.${key.variable}`, async () => {
@@ -121,7 +121,7 @@ const keysOf = (all: readonly Project[]) =>
 export async function findRejectedKeys(
   teamId: string,
   projects: readonly Project[],
-  stores: AlertParts['stores'],
+  stores: Pick<Stores, 'rejectedKeys'> & WorkContext,
 ): Promise<RejectedKey[]> {
   const keys = keysOf(projects);
   const since = await stores.rejectedKeys.since(keys.map(({ id }) => id));

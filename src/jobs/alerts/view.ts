@@ -1,4 +1,3 @@
-import { FORBIDDEN_CAUSES } from '../../docs-api/errors.ts';
 import { layout, type Message, moment, type Part } from '../../slack/blocks.ts';
 import { listNames, platformReasonText } from '../wording-view.ts';
 
@@ -44,14 +43,14 @@ export const keyAlertMessage = (key: RejectedKey): Message =>
     small: [HOURLY],
   });
 
-/** For a 403, with the platform's words. */
-export const forbiddenAlertMessage = (key: ShownKey, reason: string | undefined): Message =>
+/** For a 403: the platform's words, and their possible `causes`. */
+export const forbiddenAlertMessage = (key: ShownKey, reason: string | undefined, causes: string): Message =>
   layout({
     icon: '🚫',
     lines: [
       ['The platform does not allow my request with ', ...keyParts(key, ' (403).')],
       platformReasonText(reason),
-      FORBIDDEN_CAUSES,
+      causes,
     ],
     small: [HOURLY],
   });

@@ -4,8 +4,7 @@ import { type Quota, runBase } from '../../store/runs.ts';
 import { openQuestionIds } from '../feature.ts';
 import type { Limits } from '../limits.ts';
 import { pollFailure, snapshot } from '../polling.ts';
-import { conversationOf, type RunRequest, requestRunId } from '../request.ts';
-import type { VisibleKind } from '../visibility.ts';
+import { conversationOf, type RunRequest, requestRunId, type VisibleKind } from '../visibility.ts';
 
 /** The export is done and has a download link. */
 const doneEnding = z.object({

@@ -32,23 +32,14 @@ export const homeJob: Job = {
       return undefined;
     } catch (error) {
       if (!(error instanceof SlackApiError)) throw error;
-      if (error.kind === 'limited')
-        await rateLimiter.hold(rateLimit, error.retryAfterMs ?? context.timing.retryMaxMs);
-      return handlePublishError(error, userId, context);
+      const { kind, code, pointers, retryAfterMs = context.timing.retryMaxMs } = error;
+      if (kind === 'limited') await rateLimiter.hold(rateLimit, retryAfterMs);
+      const inMs = slackRetryMs(error, context);
+      context.log.warn({ user: userId, kind, code, pointers, inMs }, 'a Home tab was not published');
+      return inMs;
     }
   },
 };
-
-function handlePublishError(error: SlackApiError, userId: string, context: JobContext): number | undefined {
-  const { kind, code, pointers } = error;
-  const { log } = context;
-  const about = { user: userId, kind, code, pointers };
-  const inMs = slackRetryMs(error, context);
-  if (kind === 'blocks') log.error(about, 'Slack refused our Home tab');
-  else if (inMs === undefined) log.warn(about, 'Slack takes no Home tab for this person');
-  else log.warn(about, 'a Home tab was not published');
-  return inMs;
-}
 
 /** More do not help; each open question takes two of Home's 100 blocks. */
 const MAX = { needs: 20, running: 15, ended: 10, left: 3 };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import { openQuestionIds } from '../feature.ts';
-import { type RunRequest, requestRunId } from '../request.ts';
+import { type RunRequest, requestRunId } from '../visibility.ts';
 import { nextOccurrence, type Timetable, timetable } from './timetable.ts';
 
 /** A person by Slack's id, and the name that messages show. */

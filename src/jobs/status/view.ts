@@ -32,10 +32,8 @@ export interface SystemState {
   connected: boolean | undefined;
   /** Response time of Redis in milliseconds; undefined if it did not answer. */
   redisMs: number | undefined;
-  /** Problems with Redis, in sentences with the fix. */
-  redisProblems: readonly string[];
-  /** Other problems, in sentences with the fix. */
-  ownProblems: readonly string[];
+  /** Present problems that this process sees, in sentences with the fix. Those of calls are in the snapshots as well. */
+  problems: readonly { name: string; text: string }[];
   /** Keys that the platform rejects; undefined if unknown. */
   rejectedKeys: readonly RejectedKey[] | undefined;
   /** Number of entries overdue by more than `OVERDUE_MS`; undefined if unknown. */
@@ -105,14 +103,16 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): M
 
 /** Problems, and their effect on people. */
 function problemLines(state: SystemState): Part[][] {
-  const { docs, slack, missingScopes, redisProblems, rejectedKeys = [], overdue = 0 } = state;
+  const { docs, slack, missingScopes, rejectedKeys = [], overdue = 0 } = state;
+  // Another line says that Redis is unreachable.
+  const ofRedis = textsOf(state, /^redis_(?!unreachable)/);
   const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
   return toLines([
     state.redisMs === undefined && [
       { bold: "My database isn't answering" },
       ': nothing new starts, and running work is on hold.',
     ],
-    ...redisProblems.map((text): Part[] => [{ bold: 'My database has a problem' }, `: ${text}`]),
+    ...ofRedis.map((text): Part[] => [{ bold: 'My database has a problem' }, `: ${text}`]),
     ...rejectedKeys.map((key): Part[] => [
       ...rejectedKeyLine(key),
       ' Nothing new starts with it until it is replaced.',
@@ -131,7 +131,10 @@ function problemLines(state: SystemState): Part[][] {
         ? ": messages don't arrive or update. Reinstall me, or set the new token."
         : ': messages are late; nothing is lost.',
     ],
-    ...[...ofCalls, ...state.ownProblems].map((text): Part[] => [{ bold: 'This needs a fix' }, `: ${text}`]),
+    ...[...ofCalls, ...textsOf(state, /^(?:clock|disk)$/)].map((text): Part[] => [
+      { bold: 'This needs a fix' },
+      `: ${text}`,
+    ]),
     missingScopes.length > 0 && [
       { bold: 'I was installed without ' },
       { code: missingScopes.join(', ') },
@@ -147,6 +150,9 @@ function problemLines(state: SystemState): Part[][] {
     ],
   ]);
 }
+
+const textsOf = ({ problems }: SystemState, names: RegExp) =>
+  problems.filter(({ name }) => names.test(name)).map(({ text }) => text);
 
 const unknownParts = ({ docs, slack, redisMs, rejectedKeys, overdue }: SystemState) =>
   [

@@ -1,6 +1,7 @@
 import { helpMessage } from '../../../src/commands/command.ts';
 import { registry } from '../../../src/commands/index.ts';
 import { welcomeMessage } from '../../../src/commands/workspace/workspace.ts';
+import { FORBIDDEN_CAUSES } from '../../../src/docs-api/errors.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
 import {
@@ -168,8 +169,7 @@ export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   slack: { answered: true, atMs: NOW_MS - 2000 },
   connected: undefined,
   redisMs: 0.4,
-  redisProblems: [],
-  ownProblems: [],
+  problems: [],
   missingScopes: [],
   queues: [
     { queue: 'docs-export', waiting: 0, active: 2, delayed: 12, failed: 0 },
@@ -211,7 +211,7 @@ const silent = {
   slack: undefined,
   connected: false,
   redisMs: undefined,
-  redisProblems: volatile.map(({ text }) => text),
+  problems: volatile.map(({ kind, text }) => ({ name: `redis_${kind}`, text })),
   queues: undefined,
   rejectedKeys: undefined,
   overdue: undefined,
@@ -234,7 +234,9 @@ const states: Record<string, Partial<SystemState>> = {
     },
   },
   'the clock is off': {
-    ownProblems: ["Slack's request is 600 s ahead of this machine's clock. Set the clock (NTP)."],
+    problems: [
+      { name: 'clock', text: "Slack's request is 600 s ahead of this machine's clock. Set the clock (NTP)." },
+    ],
   },
   'work stands still': { overdue: 12 },
   'one thing stands still': { overdue: 1 },
@@ -290,7 +292,7 @@ const alerts: GalleryState[] = [
   ),
   post(
     'alert/request forbidden',
-    forbiddenAlertMessage(acmeKey, 'Static export is not enabled for this organization'),
+    forbiddenAlertMessage(acmeKey, 'Static export is not enabled for this organization', FORBIDDEN_CAUSES),
   ),
   ...[true, false].map((isFile) =>
     post(

@@ -26,10 +26,8 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     intake: createIntake({
       runs,
       threads,
-      readers: {
-        isPublic: (channel) => tools.isPublic(channel),
-        isMember: (channel, user) => tools.isMember(channel, user),
-      },
+      isPublic: (channel) => tools.isPublic(channel),
+      isMember: (channel, user) => tools.isMember(channel, user),
       wake: async ({ id }) => void woken.push(id),
       timeoutMs: 5000,
       claimMs: 60_000,
