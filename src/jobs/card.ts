@@ -1,6 +1,8 @@
 import type { Message } from '../slack/blocks.ts';
+import { SlackApiError } from '../slack/errors.ts';
 import type { RunBase } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
+import { slackRetryMs } from './polling.ts';
 
 /** The state of a card. `elsewhere`: the app cannot post in the conversation, but can write to the person. */
 type CardState =
@@ -50,6 +52,27 @@ export async function postWhereAsked(
     postEphemeral(responseUrl, message, timing.slackCallMs),
   );
   return posted.kind === 'inFlight' ? Math.max(1, posted.forMs) : posted.kind === 'done' && posted.value;
+}
+
+/**
+ * Posts an ephemeral once. Returns undefined when it arrived, may have arrived or never will; else the milliseconds until
+ * the next call.
+ */
+export async function postEphemeralOnce(
+  run: RunBase,
+  step: string,
+  to: Parameters<JobContext['slack']['postEphemeralTo']>[0],
+  message: Message,
+  context: JobContext,
+): Promise<number | undefined> {
+  const outcome = await context.callOnce(run, step, context.timing.slackCallMs, () =>
+    context.slack.postEphemeralTo(to, message),
+  );
+  if (outcome.kind === 'inFlight') return outcome.forMs;
+  if (outcome.kind !== 'notHappened') return undefined;
+  if (!(outcome.error instanceof SlackApiError)) throw outcome.error;
+  context.log.warn({ run: run.id, code: outcome.error.code }, 'Slack refused an ephemeral');
+  return slackRetryMs(outcome.error, context);
 }
 
 /**

@@ -33,7 +33,7 @@ export interface FoundMessage extends PostedMessage {
 /** A conversation, or the thread under `threadTs` in it. */
 export interface Place {
   channel: string;
-  threadTs?: string;
+  threadTs?: string | undefined;
 }
 
 /** The type of their metadata. */

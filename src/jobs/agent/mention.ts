@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { type Message, message } from '../../slack/blocks.ts';
-import { SlackApiError } from '../../slack/errors.ts';
-import { NamesUnknown } from '../../slack/lookups.ts';
+import { message } from '../../slack/blocks.ts';
 import { type Names, noNames } from '../../slack/markdown/inline.ts';
 import { findMentions, leavesSharedOut, messageToMarkdown } from '../../slack/markdown/message.ts';
 import { lengthOf } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { wantedMessage } from '../../store/messages.ts';
 import { runBase } from '../../store/runs.ts';
+import { postEphemeralOnce } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
 import { lookupRetryMs } from '../polling.ts';
@@ -20,7 +19,7 @@ import {
   tooLongMentionMessage,
 } from './thread/ephemeral-view.ts';
 import { newReply } from './thread/record.ts';
-import { excerptOf, isTalk, parseThreadText, type ThreadText } from './thread-text.ts';
+import { excerptOf, isTalk, parseThreadText } from './thread-text.ts';
 
 const answer = wantedMessage.pick({ text: true, blocks: true });
 
@@ -82,84 +81,49 @@ export const mentionJob = defineRunJob({
     what: 'mention',
     subject: '',
   }),
-  step: ({ run }, context) =>
-    run.answer === undefined ? decideAnswer(run, context) : postAnswer(run, run.answer, context),
+  async step({ run }, context): Promise<StepResult<MentionRun>> {
+    if (context.now() - run.sinceMs > GIVE_UP_MS) {
+      context.log.warn({ run: run.id }, 'a mention was not answered in time');
+      return idle;
+    }
+    if (run.answer === undefined) return decideAnswer(run, context);
+    const { channel, user, threadTs } = run.reply;
+    const inMs = await postEphemeralOnce(run, 'whisper', { channel, user, threadTs }, run.answer, context);
+    return inMs === undefined ? idle : wait(inMs);
+  },
   giveUp: async () => idle,
 });
 
 /** Decides the answer and saves only that: the message itself is kept only for the answer's button. */
 async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepResult<MentionRun>> {
-  const { policy, log, limits } = context;
-  const { user, external, channel, content, files } = run.reply;
+  const { policy, log, limits, threads } = context;
+  const { teamId, reply } = run;
+  const { user, external, channel, threadTs, content } = reply;
   const read = (names: Names) => messageToMarkdown(content, names, { withoutMention: run.botUserId }).trim();
   // What is asked for needs no names, and without permission none is looked up.
   const parsed = parseThreadText(read(noNames));
   const permission = parsed.kind === 'export' ? 'export' : 'agent';
   const verdict = await policy.check(user, permission, { external });
-  if (verdict.kind === 'unknown')
-    return verdict.missingScope
-      ? postAnswer(run, message([[missingScopeText]]), context)
-      : retryLater(run, 'its author could not be looked up', context);
-  const decided = { ...run, reply: { ...run.reply, content: {} }, name: verdict.person.name };
+  if (verdict.kind === 'unknown' && !verdict.missingScope) return wait(lookupRetryMs(context));
+  if (verdict.kind === 'unknown') return save({ ...run, answer: message([[missingScopeText]]) });
+  const decided = { ...run, reply: { ...reply, content: {} }, name: verdict.person.name };
   // Help contains nothing that only some people may know.
-  if (verdict.kind === 'refused' && (verdict.outsider === true || !asksForHelp(parsed))) {
-    log.warn({ what: 'mention', user, channel, team: run.teamId }, 'a request was refused');
+  const isForHelp = isTalk(parsed) || (parsed.kind === 'command' && parsed.command === 'help');
+  if (verdict.kind === 'refused' && (verdict.outsider === true || !isForHelp)) {
+    log.warn({ what: 'mention', user, channel, team: teamId }, 'a request was refused');
     const refusal = message([[notPermittedText(permission, verdict.ask)]]);
     return save({ ...decided, answer: refusal }, { audit: 'refused: not permitted' });
   }
-  if (parsed.kind !== 'export' && (await isInClosedThread(run, context)))
+  const place = threadTs !== undefined && { teamId, channel, rootTs: threadTs };
+  if (parsed.kind !== 'export' && place && (await threads.isClosed(place)))
     return save({ ...decided, answer: closedThreadMessage });
   if (parsed.kind !== 'instruction') return save({ ...decided, answer: mentionMessage(run, parsed) });
-  let names: Names;
-  try {
-    names = await context.names(findMentions(content));
-  } catch (error) {
-    if (!(error instanceof NamesUnknown)) throw error;
-    return retryLater(run, 'the names in it could not be looked up', context);
-  }
+  const names = await context.names(findMentions(content)).catch(() => undefined);
+  if (names === undefined) return wait(lookupRetryMs(context));
   const text = read(names);
   const most = limits.instructionCharacters;
   if (lengthOf(text) > most) return save({ ...decided, answer: tooLongMentionMessage(lengthOf(text), most) });
-  const reply = { ...decided.reply, files: files || leavesSharedOut(content, names) };
-  return save({ ...decided, reply, answer: offerMessage(run.id, excerptOf(text)), offer: text });
-}
-
-const asksForHelp = (parsed: ThreadText) =>
-  isTalk(parsed) || (parsed.kind === 'command' && parsed.command === 'help');
-
-const isInClosedThread = async (
-  { teamId, reply: { channel, threadTs } }: MentionRun,
-  { threads }: JobContext,
-) => threadTs !== undefined && (await threads.isClosed({ teamId, channel, rootTs: threadTs }));
-
-/** Posts the answer once to the author of the mention. */
-async function postAnswer(
-  run: MentionRun,
-  content: Message,
-  context: JobContext,
-): Promise<StepResult<MentionRun>> {
-  const { slack, callOnce, timing, log } = context;
-  const { channel, user, threadTs } = run.reply;
-  const to = { channel, user, ...(threadTs !== undefined && { threadTs }) };
-  const outcome = await callOnce(run, 'whisper', timing.slackCallMs, () =>
-    slack.postEphemeralTo(to, content),
-  );
-  if (outcome.kind === 'inFlight') return wait(outcome.forMs);
-  if (outcome.kind !== 'notHappened') return idle;
-  const { error } = outcome;
-  if (error instanceof SlackApiError && (error.kind === 'limited' || error.kind === 'unreachable'))
-    return retryLater(run, error.code, context, error.retryAfterMs);
-  log.warn({ err: error, run: run.id }, 'Slack refused the ephemeral answer to a mention');
-  return idle;
-}
-
-async function retryLater(
-  run: MentionRun,
-  why: string,
-  context: JobContext,
-  atLeastMs = 0,
-): Promise<StepResult<MentionRun>> {
-  if (context.now() - run.sinceMs <= GIVE_UP_MS) return wait(Math.max(lookupRetryMs(context), atLeastMs));
-  context.log.warn({ run: run.id, why }, 'a mention was not answered in time');
-  return idle;
+  const files = reply.files || leavesSharedOut(content, names);
+  const answer = offerMessage(run.id, excerptOf(text));
+  return save({ ...decided, reply: { ...decided.reply, files }, answer, offer: text });
 }

@@ -26,15 +26,8 @@ const COMMANDS = new Map<string, ThreadCommand>([
   ['stop', 'stop'],
   ['only when mentioned', 'onlyMentioned'],
   ['all replies', 'allReplies'],
-  ...[
-    'help',
-    'help me',
-    'help please',
-    'please help',
-    'what can you do',
-    'who are you',
-    'how does this work',
-  ].map((words) => [words, 'help'] as const),
+  ...['help', 'help me', 'help please', 'please help'].map((words) => [words, 'help'] as const),
+  ...['what can you do', 'who are you', 'how does this work'].map((words) => [words, 'help'] as const),
 ]);
 
 const MAX_JOB_ID_LENGTH = 200;
@@ -121,7 +114,14 @@ export function excerptOf(text: string): string {
   return cutAtWord(plain, 60);
 }
 
-const phrases = (list: string) => list.trim().split(/,\s+/u);
+/** Matches the longest of these phrases, as whole words. */
+function phrases(list: string): RegExp {
+  const longestFirst = list
+    .trim()
+    .split(/,\s+/u)
+    .toSorted((one, other) => other.length - one.length);
+  return new RegExp(`(?<!\\S)(?:${longestFirst.join('|')})(?!\\S)`, 'gu');
+}
 
 /** Phrases that people say to each other, or to the agent after its work. */
 const TALK = phrases(`
@@ -151,13 +151,6 @@ const STATUS = phrases(`
   is it finished, is this finished, ready yet, is it ready yet, finished yet, still working, status please,
   are you still working, are you still there, where are we, what are you doing, what s happening`);
 
-const PHRASES = new Map([
-  ...TALK.map((phrase) => [phrase, 'smallTalk'] as const),
-  ...ADDRESSEES.map((phrase) => [phrase, 'addressee'] as const),
-  ...STATUS.map((phrase) => [phrase, 'status'] as const),
-]);
-const MAX_PHRASE_WORDS = Math.max(...[...PHRASES.keys()].map((phrase) => phrase.split(' ').length));
-
 /** Names of people; emoji, including named ones such as a workspace's own; keycaps, "+1" and ":-)". */
 const names = /@(?:"[^"\n]{1,60}"|[^\s@",;:!?]{1,60})/gu;
 const emoji = /:[\w+-]{1,100}:|[\d#*]\uFE0F?\u20E3|(?<!\S)\+1(?![\p{L}\p{N}])|\p{Extended_Pictographic}/gu;
@@ -179,23 +172,10 @@ const wordsOf = (text: string) =>
  * agent's progress. Returns undefined for all else: one more word makes the text an instruction.
  */
 function readSmallTalk(text: string): 'smallTalk' | 'status' | undefined {
-  const words = wordsOf(text).split(' ').filter(Boolean);
-  const said = new Set<string>(words.length === 0 ? ['smallTalk'] : []);
-  for (let at = 0; at < words.length; ) {
-    const phrase = phraseAt(words, at);
-    if (phrase === undefined) return undefined;
-    said.add(phrase.kind);
-    at += phrase.length;
-  }
-  if (said.has('status')) return 'status';
-  return said.has('smallTalk') ? 'smallTalk' : undefined;
-}
-
-/** Returns the longest phrase that begins with this word. */
-function phraseAt(words: readonly string[], at: number) {
-  for (let length = Math.min(MAX_PHRASE_WORDS, words.length - at); length > 0; length -= 1) {
-    const kind = PHRASES.get(words.slice(at, at + length).join(' '));
-    if (kind !== undefined) return { kind, length };
-  }
-  return undefined;
+  const words = wordsOf(text);
+  const talk = words.replace(STATUS, '');
+  const rest = talk.replace(TALK, '');
+  if (rest.replace(ADDRESSEES, '').trim() !== '') return undefined;
+  if (talk !== words) return 'status';
+  return words === '' || rest !== talk ? 'smallTalk' : undefined;
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { ButtonParts } from '../../../slack/blocks.ts';
-import { SLACK_LIMITS } from '../../../slack/limits.ts';
 
 /** Action ids of the buttons of a followed thread whose clicks go into its inbox, see `record.ts`. */
 export const clickActions = {
@@ -33,24 +32,21 @@ export const threadButton = z.object({
   about: z.array(z.string()).default([]),
   attempt: z.number().int().default(1),
 });
-type ThreadButton = z.infer<typeof threadButton>;
 
-/** Returns a button of this thread that carries as many ids of `about` as fit in its value. */
-export function threadButtonOf(
-  { id }: { id: string },
+/** As many ids as fit in the value of a button. */
+const MAX_IDS = 40;
+
+/** Returns a button of this thread; `about` and `attempt` as in `threadEvent`. */
+export const threadButtonOf = (
+  { id: run }: { id: string },
   label: string,
   action: string,
   about: string[] = [],
   attempt = 1,
-): ButtonParts {
-  let value = '';
-  for (let count = about.length; count >= 0; count -= 1) {
-    const button: ThreadButton = { v: 1, run: id, about: about.slice(0, count), attempt };
-    value = JSON.stringify(button);
-    if (value.length <= SLACK_LIMITS.buttonValue) break;
-  }
-  return { label, action, value };
-}
+): ButtonParts => {
+  const value: z.infer<typeof threadButton> = { v: 1, run, about: about.slice(0, MAX_IDS), attempt };
+  return { label, action, value: JSON.stringify(value) };
+};
 
 /** The value of [Start a new job], under a mention. */
 export const mentionButton = z.object({ v: z.literal(1), mention: z.string() });

@@ -1,6 +1,5 @@
-import { NamesUnknown } from '../../../slack/lookups.ts';
 import { noNames } from '../../../slack/markdown/inline.ts';
-import { findMentions } from '../../../slack/markdown/message.ts';
+import { findMentions, leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import { tsToMs } from '../../../slack/text.ts';
 import type { LoadedRun } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
@@ -13,15 +12,15 @@ import { lookUpNamedJob, pollWhenDue } from './poll.ts';
 import { auditThread, saveChanges, showRest } from './publish.ts';
 import {
   newInstruction,
-  nextWaitingOf,
+  type ReplyEvent,
   type ThreadEvent,
   type ThreadRun,
   threadEvent,
   threadRun,
 } from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';
-import { beginSend, endIfNotCreated, finishSend, nextSendAtMs, nextSendable } from './send.ts';
-import { addEphemeral, addInstruction, dropAuthor, endThread } from './transitions.ts';
+import { beginSend, finishSend } from './send.ts';
+import { addEphemeral, addInstruction, endThread } from './transitions.ts';
 import { cardKey, threadMessages } from './view.ts';
 
 /** Steps mostly wait for the platform, and a step that hangs must not delay other threads. */
@@ -100,26 +99,19 @@ async function follow(
   { run, inbox }: LoadedRun<ThreadRun>,
   context: JobContext,
 ): Promise<StepResult<ThreadRun>> {
-  const { now, policy } = context;
   const answerIn = await finishSend(run, context);
   if (typeof answerIn !== 'number') return answerIn;
-  const { thread, consumed, isBlocked } = await applyInbox(run, inbox, context);
-  const head = nextSendable(thread, now());
-  // Checked right before the send, since the instruction may have waited for hours.
-  const verdict = head && (await policy.check(head.by.id, 'agent'));
-  let next = endIfNotCreated(thread);
-  if (head && verdict?.kind === 'allowed') next = await beginSend(thread, head, context);
-  if (head && verdict?.kind === 'refused') next = dropAuthor(thread, head.by.id, verdict.ask);
-  if (next !== run || consumed > 0) return saveChanges(run, next, consumed, context);
+  const { thread, consumed } = await applyInbox(run, inbox, context);
+  const begun = await beginSend(thread, context);
+  if (typeof begun !== 'number') return saveChanges(run, begun, consumed, context);
+  if (consumed > 0) return saveChanges(run, thread, consumed, context);
 
   const restIn = await showRest(run, context);
   if (typeof restIn !== 'number') return restIn;
   const pollIn = await pollWhenDue(run, context);
   if (typeof pollIn !== 'number') return pollIn;
-  const delaysMs = [answerIn, restIn, pollIn];
-  if (verdict?.kind === 'unknown' || isBlocked) delaysMs.push(lookupRetryMs(context));
-  if (nextWaitingOf(run) !== undefined && nextSendAtMs(run) > now()) delaysMs.push(nextSendAtMs(run) - now());
-  return pause(run, Math.min(...delaysMs));
+  const inboxIn = inbox.length > 0 ? lookupRetryMs(context) : Infinity;
+  return pause(run, Math.min(answerIn, inboxIn, begun, restIn, pollIn));
 }
 
 /** Waits, or rests until the thread is woken if there is nothing to wait for. */
@@ -128,58 +120,57 @@ function pause({ state }: ThreadRun, inMs: number): StepResult<ThreadRun> {
   return state === 'ended' ? idle : idleWithClaim;
 }
 
-/** If names are unknown for this long, the instruction is sent with Slack's placeholders. */
-const NAMES_WAIT_MS = 60_000;
-
-/** Applies entries in order. `isBlocked`: the author of the next entry is unknown, so it has to wait. */
+/** Applies entries in order, until one has an author who is not known yet. */
 async function applyInbox(run: ThreadRun, entries: readonly unknown[], context: JobContext) {
-  const result = { thread: run, consumed: 0, isBlocked: false };
+  let thread = run;
+  let consumed = 0;
   for (const entry of entries) {
     // The step of an ended thread answers the remaining entries.
-    if (result.thread.state === 'ended') break;
+    if (thread.state === 'ended') break;
     const { data: event, error: damage } = threadEvent.safeParse(entry);
-    const about = event && (await loadEventContext(result.thread, event, context));
-    if (event && about === undefined) return { ...result, isBlocked: true };
+    const about = event && (await loadEventContext(event, context));
+    if (event && about === undefined) break;
     // Neither a damaged event nor our own defect may stop the thread.
     try {
       if (event === undefined || about === undefined) throw damage;
-      result.thread = applyEvent(result.thread, event, about);
+      thread = applyEvent(thread, event, about);
     } catch (error) {
       context.log.error({ run: run.id, kind: event?.kind, err: error }, 'an event of a thread is left out');
     }
-    result.consumed += 1;
+    consumed += 1;
   }
-  return result;
+  return { thread, consumed };
 }
 
-/** Returns undefined while the author is unknown. */
-async function loadEventContext(
-  thread: ThreadRun,
-  event: ThreadEvent,
-  context: JobContext,
-): Promise<EventContext | undefined> {
-  const botUserId = context.botUserId();
-  if (botUserId === undefined) return undefined;
-  const nowMs = context.now();
-  const { limits } = context;
-  const known = { names: noNames, botUserId, limits, nowMs, ask: '' };
+/** Returns undefined while the author, or the names in the text, are unknown. */
+async function loadEventContext(event: ThreadEvent, context: JobContext): Promise<EventContext | undefined> {
+  const { limits, policy } = context;
+  const known = { limits, nowMs: context.now(), ask: '', text: '', files: false };
   // Clicks and modals have already passed the gate.
   if (!('user' in event))
     return { ...known, author: { id: '', name: '', ...('by' in event && event.by), may: true } };
-  const verdict = await context.policy.check(event.user, 'agent', event);
-  if (verdict.kind === 'unknown') return undefined;
+  const { content, ts, user } = event;
+  const botUserId = context.botUserId();
+  const verdict = await policy.check(user, 'agent', event);
+  if (verdict.kind === 'unknown' || botUserId === undefined) return undefined;
   const { id, name } = verdict.person;
+  const may = verdict.kind === 'allowed';
   const ask = verdict.kind === 'refused' ? verdict.ask : '';
-  const author = { id, name, may: verdict.kind === 'allowed' };
-  if (!author.may) return { ...known, ask, author };
-  try {
-    return { ...known, author, names: await context.names(findMentions(event.content)) };
-  } catch (error) {
-    if (!(error instanceof NamesUnknown)) throw error;
-    context.log.warn({ run: thread.id, err: error }, 'the names in a reply could not be looked up');
-    return nowMs - tsToMs(event.ts) > NAMES_WAIT_MS ? { ...known, author } : undefined;
-  }
+  const names = may ? await loadNames(content, ts, context) : noNames;
+  if (names === undefined) return undefined;
+  const text = messageToMarkdown(content, names, { withoutMention: botUserId });
+  const files = event.files || leavesSharedOut(content, names);
+  return { ...known, ask, author: { id, name, may }, text, files };
 }
+
+/** If names are unknown for this long, the instruction is sent with Slack's placeholders. */
+const NAMES_WAIT_MS = 60_000;
+
+const loadNames = (content: ReplyEvent['content'], ts: string, { names, log, now }: JobContext) =>
+  names(findMentions(content)).catch((err: unknown) => {
+    log.warn({ ts, err }, 'the names in a reply could not be looked up');
+    return now() - tsToMs(ts) > NAMES_WAIT_MS ? noNames : undefined;
+  });
 
 /** A step of an ended thread. The platform finishes its instructions, but they are no longer shown here. */
 async function end(

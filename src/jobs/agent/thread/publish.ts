@@ -1,4 +1,5 @@
 import { SlackApiError } from '../../../slack/errors.ts';
+import { postEphemeralOnce } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, save } from '../../job.ts';
 import { slackRetryMs } from '../../polling.ts';
@@ -49,17 +50,9 @@ async function postNextEphemeral(thread: ThreadRun, context: JobContext): Promis
   const { channel } = place ?? asked;
   // Slack shows no ephemeral in a thread without replies; a thread that was not followed may have none.
   const threadTs = place?.rootTs ?? (asked.rootTs === asked.ts ? undefined : asked.rootTs);
-  const to = { channel, user: due.to, ...(threadTs !== undefined && { threadTs }) };
-  const outcome = await context.callOnce(thread, `note.${due.id}`, context.timing.slackCallMs, () =>
-    context.slack.postEphemeralTo(to, ephemeralMessage(thread, due)),
-  );
-  let retryInMs = outcome.kind === 'inFlight' ? outcome.forMs : undefined;
-  if (outcome.kind === 'notHappened') {
-    const { error } = outcome;
-    if (!(error instanceof SlackApiError)) throw error;
-    context.log.warn({ run: thread.id, code: error.code }, 'Slack refused an ephemeral');
-    retryInMs = slackRetryMs(error, context);
-  }
+  const to = { channel, user: due.to, threadTs };
+  const message = ephemeralMessage(thread, due);
+  const retryInMs = await postEphemeralOnce(thread, `note.${due.id}`, to, message, context);
   if (retryInMs === undefined) return ephemerals.filter((one) => one !== due);
   // If Slack delays one ephemeral, it delays them all.
   const notBeforeMs = context.now() + retryInMs;
@@ -105,38 +98,31 @@ async function showReactions(
 
 /**
  * Adds changes to the audit log: results of instructions, refused people, switches of the mode, the end. Call it before
- * the save: after a crash a line may be there twice, but is never missing. All lines are sent to Redis when it returns,
- * so the save need not wait.
+ * the save: after a crash a line may be there twice, but is never missing.
  */
 async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
-  const { agentJobId, asked, place, teamId } = after;
+  const { agentJobId: job, asked, place, teamId, ended } = after;
   const lines: Promise<void>[] = [];
   for (const one of after.instructions) {
     const earlier = findInstruction(before, one.id);
     const result = RESULTS[one.state];
     const isKnown = earlier?.attempt === one.attempt && RESULTS[earlier.state] === result;
     if (result === undefined || isKnown) continue;
-    const line = context.audit.add(teamId, {
-      atMs: context.now(),
-      user: one.by,
-      channel: place?.channel ?? asked.channel,
-      what: 'instruction',
-      subject: agentJobId ?? 'new agent job',
-      ...(agentJobId !== undefined && { job: agentJobId }),
+    const line = {
+      ...{ atMs: context.now(), user: one.by, channel: place?.channel ?? asked.channel, what: 'instruction' },
+      ...{ subject: job ?? 'new agent job', job },
       result: `${result} · ${(earlier ?? one).text.length} characters`,
-    });
-    lines.push(line);
+    };
+    lines.push(context.audit.add(teamId, line));
   }
-  const known = new Set(before.ephemerals.map(({ id }) => id));
+  const people = [after.owner, ...after.instructions.map(({ by }) => by)];
   for (const { id, to, kind, about } of after.ephemerals) {
-    if (known.has(id)) continue;
-    const people = [after.owner, ...after.instructions.map(({ by }) => by)];
+    if (before.ephemerals.some((one) => one.id === id)) continue;
     const user = people.find((person) => person.id === to) ?? { id: to, name: to };
     if (kind === 'notPermitted' || kind === 'noLongerAllowed')
       lines.push(auditThread(after, 'refused: not permitted', context, user));
     if (kind === 'mode') lines.push(auditThread(after, `replies: ${about}`, context, user));
   }
-  const { ended } = after;
   if (before.ended === undefined && ended) lines.push(auditThread(after, ended.why, context, ended.by));
   await Promise.all(lines);
 }

@@ -1,5 +1,3 @@
-import type { Names } from '../../../slack/markdown/inline.ts';
-import { leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import { excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
@@ -35,9 +33,9 @@ export interface EventContext {
   author: Person & { may: boolean };
   /** The contact for the permission, as plain text. */
   ask: string;
-  /** Names of the people and channels in the message. */
-  names: Names;
-  botUserId: string;
+  /** The Markdown of a message, and whether it has files or shared messages that the agent does not get. */
+  text: string;
+  files: boolean;
   limits: Pick<Limits, 'instructionCharacters' | 'instructionsWaiting'>;
   nowMs: number;
 }
@@ -57,7 +55,7 @@ export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: Event
       return applyEdit(thread, event, context);
     case 'deleted': {
       const one = findInstruction(thread, event.ts);
-      return one ? withdrawPending(thread, one) : noteDeletion(thread, event.ts);
+      return one ? withdraw(thread, one) : noteDeletion(thread, event.ts);
     }
     case 'instruct':
       return applyModal(thread, event, context);
@@ -76,13 +74,11 @@ const MAX_DELETED = 20;
 
 /** Adds a reply as an instruction, holds it, answers it by an ephemeral, or ignores it as talk among people. */
 function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
-  const { author, nowMs } = context;
+  const { author, nowMs, text, files } = context;
   const { ts, mentionsBot, mentionsOthers } = event;
   const isBeforeRequest = before.asked.ts !== undefined && Number(ts) <= Number(before.asked.ts);
   if (findInstruction(before, ts) || isBeforeRequest || before.deleted?.includes(ts)) return before;
-  const isByOther = event.user !== before.owner.id;
-  const thread = isByOther && !before.hasOtherAuthors ? { ...before, hasOtherAuthors: true } : before;
-  const { text, files } = readContent(event, context);
+  const thread = event.user === before.owner.id ? before : { ...before, hasOtherAuthors: true };
   const parsed = parseThreadText(text);
   const decision = mentionsBot ? 'take' : decideReply(thread, author.id, mentionsOthers);
   const isTaken = decision === 'take';
@@ -98,7 +94,7 @@ function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext)
   // Files without text, among people, are not a question.
   if (parsed.kind === 'empty') return isTaken ? answer({ kind: 'tooEmpty' }) : thread;
   const state = isTaken ? 'waiting' : 'held';
-  const rejection = tooLong(text, context) ?? tooMany(thread, state, text, context);
+  const rejection = rejectionOf(thread, text, context, state);
   if (rejection !== undefined) return answer(rejection);
   const by = { id: author.id, name: author.name };
   const writtenAtMs = tsToMs(ts);
@@ -110,11 +106,6 @@ function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext)
   return addEphemeral(next, { id: `question ${ts}`, to: by.id, kind: 'question', about: ts, excerpt });
 }
 
-function readContent({ content, files }: ReplyEvent, { names, botUserId }: EventContext) {
-  const text = messageToMarkdown(content, names, { withoutMention: botUserId });
-  return { text, files: files || leavesSharedOut(content, names) };
-}
-
 /** Decides whether a reply without a mention of Docket is an instruction; `hold`: its author is asked. */
 function decideReply(thread: ThreadRun, userId: string, mentionsOthers: boolean): 'take' | 'hold' | 'ignore' {
   if (thread.mode === 'all') return 'take';
@@ -124,23 +115,18 @@ function decideReply(thread: ThreadRun, userId: string, mentionsOthers: boolean)
   return isSoleAuthor(thread, userId) && !mentionsOthers ? 'take' : 'hold';
 }
 
-/** Returns the ephemeral about a text that is longer than an instruction may be. */
-function tooLong(text: string, { limits }: EventContext): EphemeralContent | undefined {
-  const characters = lengthOf(text);
-  const most = limits.instructionCharacters;
-  return characters > most ? { kind: 'tooLong', excerpt: excerptOf(text), characters, most } : undefined;
-}
-
-/** Returns the ephemeral about an instruction that cannot be added, since too many are in this state. */
-function tooMany(
+/** Returns the ephemeral about a text that is too long, or that too many instructions are already in this state. */
+function rejectionOf(
   { instructions }: ThreadRun,
-  state: 'waiting' | 'held',
   text: string,
-  { limits }: EventContext,
+  { limits: { instructionCharacters, instructionsWaiting } }: EventContext,
+  state?: 'waiting' | 'held',
 ): EphemeralContent | undefined {
-  const most = limits.instructionsWaiting;
-  const isFull = instructions.filter((one) => one.state === state).length >= most;
-  return isFull ? { kind: 'tooMany', excerpt: excerptOf(text), most } : undefined;
+  const [characters, excerpt] = [lengthOf(text), excerptOf(text)];
+  if (characters > instructionCharacters)
+    return { kind: 'tooLong', excerpt, characters, most: instructionCharacters };
+  const isFull = instructions.filter((one) => one.state === state).length >= instructionsWaiting;
+  return isFull ? { kind: 'tooMany', excerpt, most: instructionsWaiting } : undefined;
 }
 
 const hasOpenQuestion = (thread: ThreadRun, userId: string, nowMs: number) =>
@@ -174,7 +160,7 @@ const addReplyEphemeral = (thread: ThreadRun, ts: string, author: Person, conten
 function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext): ThreadRun {
   const { ts, mentionsBot } = event;
   const one = findInstruction(thread, ts);
-  const { text } = readContent(event, context);
+  const { text } = context;
   if (!one) {
     // The message was talk: a mention of Docket is too late.
     const isLate = context.author.may && mentionsBot && !isTalk(parseThreadText(text));
@@ -184,21 +170,17 @@ function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext):
     const isUnsent = isOver(one) && one.state !== 'sent';
     return isUnsent ? thread : addReplyEphemeral(thread, ts, one.by, { kind: 'edited' });
   }
-  if (isTalk(parseThreadText(text))) return withdrawPending(thread, one);
+  if (isTalk(parseThreadText(text))) return withdraw(thread, one);
   if (!context.author.may) return refuseAuthor(withdraw(thread, one), ts, mentionsBot, context);
-  const rejection = tooLong(text, context);
-  if (rejection !== undefined)
-    return addReplyEphemeral(withdrawPending(thread, one), ts, context.author, rejection);
+  const rejection = rejectionOf(thread, text, context);
+  if (rejection !== undefined) return addReplyEphemeral(withdraw(thread, one), ts, context.author, rejection);
   const edited = updateInstruction(thread, ts, { text, excerpt: excerptOf(text) });
   // A person who adds the mention answers the question for this reply.
   return mentionsBot ? releaseHeld(edited, [ts]) : edited;
 }
 
-const withdraw = (thread: ThreadRun, { id }: Instruction) =>
-  updateInstruction(thread, id, { state: 'withdrawn' });
-
-const withdrawPending = (thread: ThreadRun, one: Instruction) =>
-  isPending(one) ? withdraw(thread, one) : thread;
+const withdraw = (thread: ThreadRun, one: Instruction) =>
+  isPending(one) ? updateInstruction(thread, one.id, { state: 'withdrawn' }) : thread;
 
 function applyModal(
   thread: ThreadRun,
@@ -207,7 +189,7 @@ function applyModal(
 ): ThreadRun {
   const { id, by, text, origin } = asked;
   if (findInstruction(thread, id) || isTalk(parseThreadText(text))) return thread;
-  const rejection = tooLong(text, context) ?? tooMany(thread, 'waiting', text, context);
+  const rejection = rejectionOf(thread, text, context, 'waiting');
   if (rejection === undefined) return addInstruction(thread, newInstruction(asked));
   // Its line under the digest says that it was not sent.
   const refused = newInstruction({ ...asked, text: '', state: 'notSent' });

@@ -3,13 +3,14 @@ import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import type { StepResult } from '../../job.ts';
-import { failurePauseMs } from '../../polling.ts';
+import { failurePauseMs, lookupRetryMs } from '../../polling.ts';
 import { addSend, snapshotOf } from './poll.ts';
 import { saveChanges } from './publish.ts';
 import {
   type Instruction,
   isJobRefused,
   isOver,
+  isPending,
   listedThread,
   nextWaitingOf,
   type SendProblem,
@@ -18,7 +19,7 @@ import {
   type ThreadRun,
   unresolvedSendOf,
 } from './record.ts';
-import { endThread, updateInstruction } from './transitions.ts';
+import { addEphemeral, endThread, updateInstruction, updateInstructions } from './transitions.ts';
 
 /** Returns the limit for follow-ups of a project in any hour, shared by all processes. */
 export const followUpLimit = (project: string, perHour: number): RateLimit => ({
@@ -28,42 +29,38 @@ export const followUpLimit = (project: string, perHour: number): RateLimit => ({
   perId: true,
 });
 
-/** Returns the instruction that can be sent now. */
-export function nextSendable(thread: ThreadRun, nowMs: number): Instruction | undefined {
-  const head = nextWaitingOf(thread);
-  if (thread.state !== 'following' || head === undefined || unresolvedSendOf(thread) !== undefined)
-    return undefined;
-  const { agentJobId, notFound: gone, seen } = thread;
-  const isJobKnown = head.creates || (agentJobId !== undefined && (gone || seen !== undefined));
-  return isJobKnown && nextSendAtMs(thread) <= nowMs ? head : undefined;
-}
-
-/** Returns when a limit or a retry lets the next instruction go; epoch milliseconds, 0 if there is no delay. */
-export function nextSendAtMs({ limit, retry }: Pick<ThreadRun, 'limit' | 'retry'>): number {
-  return Math.max(limit?.untilMs ?? 0, retry && !retry.expired ? retry.nextMs : 0);
-}
-
 /** Whichever instruction is next keeps the thread's place in the line. */
 const slotId = ({ id, sends }: ThreadRun) => `${id} ${sends}`;
 const callName = ({ sends }: ThreadRun) => `send.${sends}`;
 
 /**
- * Takes a slot of the hourly limit for `head`; a repeat of this step gets the same slot. Returns the thread with the
- * state `sending`, which is saved before the call; or with the reason why it is not sent, or not yet.
+ * Begins to send the next instruction, which then has the state `sending`; that is saved before the call. Returns the
+ * changed thread, which may also say why it is not sent, or not yet. Without a change, returns in how many milliseconds
+ * to look again.
  */
-export async function beginSend(
-  thread: ThreadRun,
-  head: Instruction,
-  context: JobContext,
-): Promise<ThreadRun> {
-  const { limits, rateLimiter } = context;
-  const { status, archivedAtMs } = thread.seen ?? {};
-  if (status === 'archived') return addProblem(thread, head, { why: 'archived', archivedAtMs });
-  if (context.docs(thread.project) === undefined || context.projectId(thread.project) === undefined)
+export async function beginSend(thread: ThreadRun, context: JobContext): Promise<ThreadRun | number> {
+  const { limits, rateLimiter, now } = context;
+  const { project, agentJobId, notFound, seen, limit: before, retry } = thread;
+  const ended = endIfNotCreated(thread);
+  if (ended !== thread) return ended;
+  const head = nextWaitingOf(thread);
+  if (thread.state !== 'following' || head === undefined || unresolvedSendOf(thread)) return Infinity;
+  const dueAtMs = Math.max(before?.untilMs ?? 0, retry && !retry.expired ? retry.nextMs : 0);
+  if (dueAtMs > now()) return dueAtMs - now();
+  // An archived job is known before anything is sent to it.
+  if (agentJobId !== undefined && !notFound && seen === undefined) return Infinity;
+  // Checked right before the send, since the instruction may have waited for hours.
+  const verdict = await context.policy.check(head.by.id, 'agent');
+  if (verdict.kind === 'unknown') return lookupRetryMs(context);
+  if (verdict.kind === 'refused') return dropAuthor(thread, head.by.id, verdict.ask);
+  if (seen?.status === 'archived')
+    return addProblem(thread, head, { why: 'archived', archivedAtMs: seen.archivedAtMs });
+  if (context.docs(project) === undefined || context.projectId(project) === undefined)
     return addProblem(thread, head, { why: 'project' });
   const sending = updateInstruction({ ...thread, sends: thread.sends + 1 }, head.id, { state: 'sending' });
   if (!head.creates) {
-    const limit = followUpLimit(thread.project, limits.followUpsPerHour);
+    const limit = followUpLimit(project, limits.followUpsPerHour);
+    // A repeat of this step gets the same slot.
     const slotInMs = await rateLimiter.takeSlot(limit, { id: slotId(sending) });
     if (slotInMs > 0) {
       // If our limit still has slots, it is the platform's limit that this send waits for.
@@ -74,6 +71,17 @@ export async function beginSend(
   }
   await context.forgetCall(thread.id, callName(thread));
   return sending;
+}
+
+/** Drops all unsent instructions of one person. An ephemeral says so, and names the contact. */
+function dropAuthor(thread: ThreadRun, userId: string, contact: string): ThreadRun {
+  const isDropped = (one: Instruction) => isPending(one) && one.by.id === userId;
+  return addEphemeral(updateInstructions(thread, isDropped, { state: 'discarded' }), {
+    id: `noLongerAllowed ${thread.instructions.find(isDropped)?.id}`,
+    to: userId,
+    kind: 'noLongerAllowed',
+    about: contact,
+  });
 }
 
 /**
@@ -105,7 +113,7 @@ export async function finishSend(
       if (!one.creates) await rateLimiter.releaseSlot(limit, slotId(thread));
       const next = await applyError(thread, one, outcome.error, context);
       if (!one.creates && next.limit !== thread.limit)
-        await rateLimiter.hold(limit, nextSendAtMs({ limit: next.limit, retry: undefined }) - now());
+        await rateLimiter.hold(limit, (next.limit?.untilMs ?? 0) - now());
       return saveResult(next);
     }
   }
@@ -233,7 +241,7 @@ const nextLimit = (
 });
 
 /** Ends a thread whose job can no longer be made, because its first instruction is over or cannot succeed. */
-export function endIfNotCreated(thread: ThreadRun): ThreadRun {
+function endIfNotCreated(thread: ThreadRun): ThreadRun {
   if (thread.agentJobId !== undefined || thread.state === 'ended') return thread;
   const first = thread.instructions.find(({ creates }) => creates);
   const isRefused = first?.state === 'failed' && sendProblemsOf(thread).some(isJobRefused);

@@ -89,17 +89,6 @@ export function releaseHeld(thread: ThreadRun, ids: readonly string[]): ThreadRu
 const addFilesEphemeral = (thread: ThreadRun, { id, by, files }: Instruction) =>
   files ? addEphemeral(thread, { id: `files ${id}`, to: by.id, kind: 'files' }) : thread;
 
-/** Drops all unsent instructions of one person. An ephemeral says so, and names the contact. */
-export function dropAuthor(thread: ThreadRun, userId: string, contact: string): ThreadRun {
-  const isDropped = (one: Instruction) => isPending(one) && one.by.id === userId;
-  return addEphemeral(updateInstructions(thread, isDropped, { state: 'discarded' }), {
-    id: `noLongerAllowed ${thread.instructions.find(isDropped)?.id}`,
-    to: userId,
-    kind: 'noLongerAllowed',
-    about: contact,
-  });
-}
-
 /** Ends a thread and drops unsent instructions. The platform finishes the others. */
 export function endThread(
   thread: ThreadRun,

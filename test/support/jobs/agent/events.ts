@@ -2,6 +2,7 @@ import { defaultConfigFile } from '../../../../src/config/file.ts';
 import { compact } from '../../../../src/jobs/agent/thread/publish.ts';
 import type { Person, ThreadEvent, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/reducer.ts';
+import { messageToMarkdown } from '../../../../src/slack/markdown/message.ts';
 import { NOW_MS } from '../../builders.ts';
 
 /** Ana followed the job. */
@@ -10,6 +11,7 @@ export const ben: Person = { id: 'U0BEN', name: 'ben' };
 export const cleo: Person = { id: 'U0CLEO', name: 'cleo' };
 
 const people = new Map([ana, ben, cleo].map(({ id, name }) => [id, name]));
+const names = { users: people, channels: new Map(), groups: new Map() };
 
 /** The `ts` of a message that was written so many seconds after `NOW_MS`. */
 export const ts = (seconds: number) => `${NOW_MS / 1000 + seconds}.000100`;
@@ -78,8 +80,8 @@ function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventCo
   return {
     author: { id, name: people.get(id) ?? '', may: !mayNot.includes(id) },
     ask: '@docs-admins',
-    names: { users: people, channels: new Map(), groups: new Map() },
-    botUserId: 'U0DOCKET',
+    text: 'content' in event ? messageToMarkdown(event.content, names, { withoutMention: 'U0DOCKET' }) : '',
+    files: 'files' in event && event.files,
     limits: defaultConfigFile.limits,
     nowMs,
   };
