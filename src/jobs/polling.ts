@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import type { DocsApi } from '../docs-api/client.ts';
 import { DocsApiError } from '../docs-api/errors.ts';
-import type { Log } from '../runtime/log.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { isPermanent, type SlackApiError } from '../slack/errors.ts';
-import type { RateLimit, RateLimitStore } from '../store/rate-limit.ts';
+import type { RateLimit } from '../store/rate-limit.ts';
+import type { JobContext } from './context.ts';
 
 /** The result of one poll. `fraction` is 0 to 1. */
 export const snapshot = z.object({ atMs: z.number(), fraction: z.number().optional() });
@@ -47,74 +48,64 @@ function estimateEndMs(snapshots: readonly Snapshot[]): number | undefined {
   return last.atMs + (1 - last.fraction) * msPerWhole;
 }
 
-/** Returns the milliseconds until a run's planned poll. A time beyond any plan is from before a clock was set back. */
-export function pollInMs(
-  { nextPollAtMs, pollFailure }: { nextPollAtMs: number; pollFailure?: unknown },
-  nowMs: number,
-  { pollMaxMs }: Pick<Timing, 'pollMaxMs'>,
-): number {
-  const inMs = nextPollAtMs - nowMs;
-  return pollFailure === undefined && inMs > pollMaxMs ? 0 : Math.max(0, inMs);
-}
-
 /** Returns the rate limit for one kind of poll with one API key. `keyId` identifies the key without revealing it. */
-export function pollRateLimit(
-  kind: 'export-status' | 'agent-status',
-  keyId: string,
-  perSecond: number,
-): RateLimit {
+export function pollRateLimit(kind: PollKind, keyId: string, perSecond: number): RateLimit {
   // More at once than one: at a hundred per second, some polls wake within the same few milliseconds.
   const count = Math.max(2, Math.ceil(perSecond / 10));
   return { name: `${kind}:${keyId}`, count, windowMs: (count * 1000) / perSecond, interactiveShare: 0.2 };
 }
 
-/** The part of a job's context that polls use. */
-interface PollContext extends RetryParts {
-  rateLimiter: RateLimitStore;
-  alertAdmins: (teamId: string, project: string, error?: DocsApiError) => Promise<boolean>;
-  stopping: AbortSignal;
-  log: Log;
+type PollKind = 'export-status' | 'agent-status';
+
+/** A run that polls a job of the platform. A poll that a person asked for has priority. */
+interface PolledRun {
+  id: string;
+  teamId: string;
+  project: string;
+  nextPollAtMs: number;
+  pollFailure?: PollFailure | undefined;
+  pollRequested?: boolean | undefined;
 }
 
-/** Returns the failure of a poll, and whether admins were alerted; undefined for an aborted poll. */
-export async function failureOfPoll(
-  run: { id: string; teamId: string; project: string; pollFailure?: PollFailure | undefined },
-  error: unknown,
-  rateLimit: RateLimit,
-  context: PollContext,
-): Promise<{ trouble: PollFailure; adminsTold?: boolean } | undefined> {
-  if (!(error instanceof DocsApiError)) throw error;
-  if (error.kind === 'aborted') return undefined;
-  const trouble = nextFailure(run.pollFailure, error, context);
-  // The limit belongs to the key and is no failure of other jobs, which wait for a slot.
-  if (trouble.kind === 'limit') await context.rateLimiter.hold(rateLimit, trouble.nextMs - context.now());
-  if (trouble.kind !== 'key' && error.kind !== 'forbidden') return { trouble };
-  if (trouble.kind === 'key')
-    context.log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
-  return { trouble, adminsTold: await context.alertAdmins(run.teamId, run.project, error) };
-}
+/** The job, or in how many milliseconds to poll, or the failure; its `error` is missing if the project is. */
+type PollResult<J> = { job: J } | { inMs: number } | { failure: PollFailure; error?: DocsApiError };
 
-/**
- * Looks up a job that a person named, before anything about it is public. Returns whether the platform knows it, or in
- * how many milliseconds to try. A job counts as known unless the platform says otherwise.
- */
-export async function lookUpJob(
-  runId: string,
-  rateLimit: RateLimit,
-  get: () => Promise<unknown>,
-  { rateLimiter, stopping }: Pick<PollContext, 'rateLimiter' | 'stopping'>,
-): Promise<'known' | 'unknown' | number> {
-  const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: runId });
-  if (slotInMs > 0) return slotInMs;
+/** Polls a job if that is due and a slot is free. Without `docs`, the settings no longer have the project. */
+export async function pollJob<J>(
+  run: PolledRun,
+  kind: PollKind,
+  docs: DocsApi | undefined,
+  get: (docs: DocsApi) => Promise<J>,
+  context: JobContext,
+): Promise<PollResult<J>> {
+  const { now, timing, limits, rateLimiter, log } = context;
+  const inMs = run.nextPollAtMs - now();
+  // A time beyond any plan is from before a clock was set back.
+  const isPlanned = run.pollFailure !== undefined || inMs <= timing.pollMaxMs;
+  if (inMs > 0 && isPlanned) return { inMs };
+  if (docs === undefined) return { failure: nextFailure(run.pollFailure, 'project', context) };
+  const rateLimit = pollRateLimit(kind, docs.keyId, limits.exportStatusPerSecond);
+  const priority = run.pollRequested ? 'interactive' : 'low';
+  const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: run.id, priority });
+  if (slotInMs > 0) return { inMs: slotInMs };
   try {
-    await get();
-    return 'known';
+    return { job: await get(docs) };
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
-    if (error.kind === 'aborted') stopping.throwIfAborted();
-    return error.kind === 'not_found' || error.kind === 'bad_request' ? 'unknown' : 'known';
+    if (error.kind === 'aborted') return { inMs: 0 };
+    const failure = nextFailure(run.pollFailure, error, context);
+    // The limit belongs to the key and is no failure of other jobs, which wait for a slot.
+    if (failure.kind === 'limit') await rateLimiter.hold(rateLimit, failure.nextMs - now());
+    if (failure.kind === 'key') log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
+    if (failure.kind !== 'key' && error.kind !== 'forbidden') return { failure, error };
+    const adminsTold = await context.alertAdmins(run.teamId, run.project, error);
+    return { failure: { ...failure, adminsTold }, error };
   }
 }
+
+/** Whether a poll shows that there is no such job. A job counts as known unless the platform says otherwise. */
+export const isUnknownJob = (poll: PollResult<unknown>) =>
+  'error' in poll && (poll.error?.kind === 'not_found' || poll.error?.kind === 'bad_request');
 
 /** Why calls to the platform fail, while that lasts. */
 export const pollFailure = z.object({
@@ -123,6 +114,8 @@ export const pollFailure = z.object({
   inARow: z.number().int(),
   /** The time of the next try; epoch milliseconds. */
   nextMs: z.number(),
+  /** The admins were alerted of it. */
+  adminsTold: z.boolean().optional(),
 });
 export type PollFailure = z.infer<typeof pollFailure>;
 
@@ -134,7 +127,7 @@ const TROUBLE_KINDS: Partial<Record<DocsApiError['kind'], PollFailure['kind']>> 
   not_found: 'lost',
 };
 
-export interface RetryParts {
+interface RetryParts {
   now: () => number;
   random: () => number;
   timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>;

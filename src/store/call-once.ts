@@ -34,13 +34,14 @@ export interface CallOnceParts {
 
 const fieldOf = (step: string) => `call:${step}`;
 
-// A result may come when its run is idle. Then the run is due again.
+// A result may come when its run is idle, or is about to be. Then the run is due again.
 const finishScript = lastingScript(`${LUA_WAKE}
 local run, active = unpack(KEYS)
 local field, result, member = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return 0 end
 redis.call('HSET', run, field, result)
-if not redis.call('ZSCORE', active, member) then wake(run, active, member) end
+if redis.call('ZSCORE', active, member) then redis.call('HINCRBY', run, 'wakes', 1)
+else wake(run, active, member) end
 return 1
 `);
 

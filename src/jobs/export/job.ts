@@ -1,18 +1,17 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
-import type { ExportJob, StartedExport } from '../../docs-api/schemas.ts';
+import type { StartedExport } from '../../docs-api/schemas.ts';
 import { fillLinks } from '../../slack/blocks.ts';
 import { lacksScope, SlackApiError } from '../../slack/errors.ts';
 import { deliveryCheckMs, loadCardState, postWhereAsked, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../job.ts';
 import {
-  failureOfPoll,
-  lookUpJob,
+  isUnknownJob,
   lookupRetryMs,
   nextFailure,
   nextPollMs,
-  pollInMs,
-  pollRateLimit,
+  type PollFailure,
+  pollJob,
   slackRetryMs,
 } from '../polling.ts';
 import { exportNeeds } from './feature.ts';
@@ -30,6 +29,17 @@ import { advance, applySnapshot, endRun, isUnconfirmedJobId, reopenQuestion } fr
 import { cardKey, exportMessages, privateKey, refusedLinkMessage, retractedMessage } from './view.ts';
 
 type Result = Promise<StepResult<ExportRun>>;
+
+/** What the next step of a run does, by its state. */
+const steps: Record<ExportRun['state'], (run: ExportRun, context: JobContext) => Result> = {
+  accepted: acceptExport,
+  postingCard: awaitCard,
+  starting: startExport,
+  watching: pollExportJob,
+  bundling: createDownloadLink,
+  unknown: awaitAnswer,
+  ended: handleEnded,
+};
 
 /** A step waits for the platform most of the time, and thousands may be due within seconds. */
 const CONCURRENCY = 100;
@@ -50,7 +60,7 @@ const defineExportJob = (name: ExportRun['job'], hasEnded: (run: ExportRun) => b
       subject: site(run),
       job: run.jobId,
     }),
-    step: ({ run }, context) => step(run, context),
+    step: ({ run }, context) => steps[run.state](run, context),
     // An error after the ending is not shown: the person already knows the ending.
     giveUp: async ({ run }, context, ref) =>
       run.state === 'ended' ? idle : end(run, { kind: 'broken', ref }, context),
@@ -65,31 +75,11 @@ export const linkJob = defineExportJob(
   ({ state, ending }) => state === 'ended' && (ending?.kind !== 'done' || ending.refusal !== undefined),
 );
 
-async function step(run: ExportRun, context: JobContext): Result {
-  switch (run.state) {
-    case 'accepted':
-      return acceptExport(run, context);
-    case 'postingCard':
-      return awaitCard(run, context);
-    case 'starting':
-      return startExport(run, context);
-    case 'watching':
-      if (isUnconfirmedJobId(run)) await nameJob(run, context);
-      return pollExportJob(run, context);
-    case 'bundling':
-      return createDownloadLink(run, context);
-    case 'unknown':
-      return awaitAnswer(run, context);
-    case 'ended':
-      return handleEnded(run, context);
-  }
-}
-
 const end = (run: ExportRun, ending: Ending, { now }: JobContext, audit = `ended: ${ending.kind}`) =>
   save(endRun(run, ending, now()), { audit });
 
 /** Saves a failure, after which the step is retried. */
-const retryAfter = (run: ExportRun, failure: NonNullable<ExportRun['pollFailure']>, { now }: JobContext) =>
+const retryAfter = (run: ExportRun, failure: PollFailure, { now }: JobContext) =>
   save({ ...run, pollFailure: failure, nextPollAtMs: failure.nextMs }, { inMs: failure.nextMs - now() });
 
 /** Makes the run findable by its job id, if that is known. */
@@ -98,18 +88,22 @@ async function nameJob({ id, teamId, project, jobId }: ExportRun, { runs }: JobC
 }
 
 async function acceptExport(run: ExportRun, context: JobContext): Result {
-  const { now, limits, stopping } = context;
-  const docs = context.docs(run.project);
-  if (run.joined && docs !== undefined) {
-    const rateLimit = pollRateLimit('export-status', docs.keyId, limits.exportStatusPerSecond);
-    const get = () => docs.getExport({ jobId: jobIdOf(run) }, { signal: stopping });
-    const answer = await lookUpJob(run.id, rateLimit, get, context);
-    if (typeof answer === 'number') return wait(answer);
-    if (answer === 'unknown') return end(run, { kind: 'lost' }, context);
-  }
+  // A job that a person named is looked up before anything about it is public.
+  const named = run.joined && (await poll({ ...run, pollRequested: true }, context));
+  if (named && 'inMs' in named) return wait(named.inMs);
+  if (named && isUnknownJob(named)) return end(run, { kind: 'lost' }, context);
   await nameJob(run, context);
-  return save(advance(run, { state: 'postingCard' }, now()), { audit: 'accepted' });
+  return save(advance(run, { state: 'postingCard' }, context.now()), { audit: 'accepted' });
 }
+
+const poll = (run: ExportRun, context: JobContext) =>
+  pollJob(
+    run,
+    'export-status',
+    context.docs(run.project),
+    (docs) => docs.getExport({ jobId: jobIdOf(run) }, { signal: context.stopping }),
+    context,
+  );
 
 async function awaitCard(run: ExportRun, context: JobContext): Result {
   const card = await loadCardState(run, cardKey(run), context);
@@ -127,28 +121,22 @@ async function awaitCard(run: ExportRun, context: JobContext): Result {
 
 /** Starts the export at the platform, once. */
 async function startExport(run: ExportRun, context: JobContext): Result {
-  const { now, policy } = context;
+  const { now, policy, timing } = context;
   if (now() < run.nextPollAtMs) return wait(run.nextPollAtMs - now());
   const { answer, domain, version, paths } = run;
   // A person chose to start again, but the first start's answer has come: it did start.
   const isAgain = answer?.action === 'startAgain' && answer.attempt === run.attempt - 1;
   const late = isAgain ? await beginLateWatch(run, answer.attempt, context) : undefined;
   if (late !== undefined) return late;
+  // Both may be lost since the request. A start made before that is still found here.
   const docs = context.docs(run.project);
-  // It may be lost since the request.
   const permission = await policy.check(run.requester.id, 'export');
   if (permission.kind === 'unknown') return wait(lookupRetryMs(context));
-  // A start made before the project or the permission was lost is still found here.
-  const outcome = await context.callOnce(
-    run,
-    startStep(run),
-    context.timing.docsCallMs,
-    async (isTooLate) => {
-      if (docs === undefined || permission.kind === 'refused')
-        throw new DocsApiError('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
-      return docs.startExport({ domain, version, paths }, { isTooLate });
-    },
-  );
+  const outcome = await context.callOnce(run, startStep(run), timing.docsCallMs, async (isTooLate) => {
+    if (docs === undefined || permission.kind === 'refused')
+      throw new DocsApiError('startExport', 'bad_request', { happened: 'no', what: 'not permitted' });
+    return docs.startExport({ domain, version, paths }, { isTooLate });
+  });
   switch (outcome.kind) {
     case 'done':
       return beginWatch(run, outcome.value, context);
@@ -204,30 +192,19 @@ async function beginWatch(run: ExportRun, job: StartedExport, context: JobContex
   const nowMs = context.now();
   const started = advance(run, { state: 'watching', jobId: job.jobId, startedAtMs: nowMs }, nowMs);
   await nameJob(started, context);
-  const watched = applySnapshot(started, job, nowMs, context.timing.stalledAfterMs);
-  // A job that was found later may have ended already.
-  if (run.answer?.action === 'late' || job.status === 'completed' || job.status === 'failed')
-    return save(watched);
-  return pollLater(watched, nowMs, context);
+  return pollLater(applySnapshot(started, job, nowMs, context.timing.stalledAfterMs), nowMs, context);
 }
 
 /** If the platform has answered the start of that attempt, watches the export; else returns undefined. */
 async function beginLateWatch(run: ExportRun, attempt: number, context: JobContext) {
   const late = await context.callResult(run.id, startStep({ attempt }));
-  if (late === undefined) return undefined;
   const answer = { attempt, by: '', byId: '', action: 'late' as const };
-  return beginWatch({ ...run, answer }, late.result as StartedExport, context);
+  return late && beginWatch({ ...run, answer }, late.result as StartedExport, context);
 }
 
-/** Waits until a person answers the question, or the platform's late answer arrives. */
+/** Waits until a person answers the question, or the platform's late answer arrives, which wakes the run. */
 async function awaitAnswer(run: ExportRun, context: JobContext): Result {
-  const late = await beginLateWatch(run, run.attempt, context);
-  if (late !== undefined) return late;
-  await context.runs.markIdle(run, false);
-  // If the result came first, it did not make the run due.
-  if ((await context.callResult(run.id, startStep(run))) === undefined) return idleWithClaim;
-  await context.runs.markDue(run.job, run.id);
-  return 'next';
+  return (await beginLateWatch(run, run.attempt, context)) ?? idleWithClaim;
 }
 
 /** Consecutive "not found" answers before a job counts as lost: a new job may not be known everywhere at once. */
@@ -235,48 +212,36 @@ const LOST_AFTER = 3;
 
 /** Polls the export job when the poll is due and a slot is free. */
 async function pollExportJob(run: ExportRun, context: JobContext): Result {
-  const { rateLimiter, limits, timing, now } = context;
-  const dueInMs = pollInMs(run, now(), timing);
-  if (dueInMs > 0) return wait(dueInMs);
+  const { timing, now } = context;
   // The watch ends this long after it began, even if polls failed.
   const endsAtMs = run.sinceMs + timing.watchMs;
-  const gaveUp = () => ({ kind: 'gaveUp' as const, afterMs: now() - run.sinceMs });
-  if (now() >= endsAtMs) return end(run, gaveUp(), context);
-  const retry = (failure: NonNullable<ExportRun['pollFailure']>) =>
-    retryAfter(run, { ...failure, nextMs: Math.min(failure.nextMs, endsAtMs) }, context);
-  const docs = context.docs(run.project);
-  if (docs === undefined) return retry(nextFailure(run.pollFailure, 'project', context));
-  const rateLimit = pollRateLimit('export-status', docs.keyId, limits.exportStatusPerSecond);
-  // A poll that a person asked for has priority.
-  const priority = run.pollRequested ? 'interactive' : 'low';
-  const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: run.id, priority });
-  if (slotInMs > 0) return wait(slotInMs);
-  let job: ExportJob;
-  try {
-    job = await docs.getExport({ jobId: jobIdOf(run) }, { signal: context.stopping });
-  } catch (error) {
-    const failed = await failureOfPoll(run, error, rateLimit, context);
-    if (failed === undefined) return wait(0);
-    const { trouble, ...alert } = failed;
+  const gaveUp = { kind: 'gaveUp' as const, afterMs: now() - run.sinceMs };
+  if (now() >= endsAtMs) return end(run, gaveUp, context);
+  const polled = await poll(run, context);
+  if ('inMs' in polled) return wait(polled.inMs);
+  if ('failure' in polled) {
+    const { failure, error } = polled;
     // An id that a person entered may be impossible to request.
-    const isUnusable =
-      error instanceof DocsApiError && error.kind === 'bad_request' && error.happened === 'no';
-    const isLost = trouble.kind === 'lost' && trouble.inARow >= LOST_AFTER;
-    if (!isUnusable && !isLost) return retry({ ...trouble, ...alert });
+    const isUnusable = error?.kind === 'bad_request' && error.happened === 'no';
+    const isLost = failure.kind === 'lost' && failure.inARow >= LOST_AFTER;
+    if (!isUnusable && !isLost)
+      return retryAfter(run, { ...failure, nextMs: Math.min(failure.nextMs, endsAtMs) }, context);
     if (isUnconfirmedJobId(run))
       return save(reopenQuestion(run, now()), { audit: 'job not found, start unclear' });
     // A refused request says nothing of the job.
-    return end(run, isLost ? { kind: 'lost' } : gaveUp(), context);
+    return end(run, isLost ? { kind: 'lost' } : gaveUp, context);
   }
+  const { job } = polled;
   const atMs = now();
-  const polled = applySnapshot(run, job, atMs, timing.stalledAfterMs);
+  if (isUnconfirmedJobId(run)) await nameJob(run, context);
+  const next = applySnapshot(run, job, atMs, timing.stalledAfterMs);
   // If a job had ended before its first poll, only the platform knows when.
   const isFirst = run.snapshots.length === 0 && (run.joined || run.answer?.action === 'watchIt');
   const completedAtMs = isFirst ? job.updatedAt : atMs;
-  if (job.status === 'completed') return save(advance(polled, { state: 'bundling', completedAtMs }, atMs));
+  if (job.status === 'completed') return save(advance(next, { state: 'bundling', completedAtMs }, atMs));
   if (job.status === 'failed')
-    return end({ ...polled, completedAtMs }, { kind: 'failed', reason: job.error }, context);
-  return pollLater(polled, atMs, context);
+    return end({ ...next, completedAtMs }, { kind: 'failed', reason: job.error }, context);
+  return pollLater(next, atMs, context);
 }
 
 /** Plans the next poll of a running job. */
@@ -300,7 +265,7 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Result {
   }
   const docs = context.docs(run.project);
   if (docs === undefined) return end(run, { kind: 'noLink', why: 'project' }, context);
-  const privately = run.alone ?? (await isForRequesterAlone(run, context));
+  const privately = await isForRequesterAlone(run, context);
   if (typeof privately === 'number') return wait(privately);
   const link = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
   try {
@@ -315,7 +280,7 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Result {
     // Right after completion, the platform may still report the job as incomplete.
     const isRetryable = error.retryable || error.kind === 'conflict';
     if (isRetryable && failure.nextMs <= run.sinceMs + timing.giveUpMs)
-      return retryAfter({ ...run, alone: privately }, failure, context);
+      return retryAfter(run, failure, context);
     const adminsTold = await alertAdmins(run, error, context);
     if (error.kind === 'key_rejected') return end(run, { kind: 'noLink', why: 'key', adminsTold }, context);
     return end(run, { kind: 'noLink', reason: error.platformMessage }, context);

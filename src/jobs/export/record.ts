@@ -112,14 +112,11 @@ export const exportRun = runBase.extend({
   movedAtMs: z.number().optional(),
   /** Progress has stopped for long, and messages say so. */
   stalled: z.boolean().optional(),
-  /** `adminsTold`: the admins were alerted of it. */
-  pollFailure: pollFailure.extend({ adminsTold: z.boolean().optional() }).optional(),
+  pollFailure: pollFailure.optional(),
   completedAtMs: z.number().optional(),
   ending: ending.optional(),
   /** An earlier link that may still work, while a new one is made or cannot be made. */
   earlier: z.object({ resumed: z.number().int(), ending: doneEnding }).optional(),
-  /** Only the requester gets the link that is being made; decided once for each link. */
-  alone: z.boolean().optional(),
   /** The answer to an earlier attempt's question, and its author. */
   answer: z
     .object({

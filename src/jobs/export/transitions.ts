@@ -52,48 +52,36 @@ export function applySnapshot(
 
 type By = { id: string; name: string };
 
+/** What a run knows of a job, before it knows any. */
+const noJob = {
+  ...{ jobId: undefined, startedAtMs: undefined, completedAtMs: undefined, status: undefined },
+  ...{ progressText: undefined, pageCount: undefined, snapshots: [], movedAtMs: undefined },
+  ...{ stalled: undefined, pollRequested: undefined, pollFailure: undefined },
+};
+
 /** Starts the same request once more. A run that was only watched is now started from here. */
-function restart(run: ExportRun, nowMs: number): ExportRun {
-  const { id, teamId, job, rev, claim, people, project, domain, version, paths, privately } = run;
-  const { needs, requester, watchers, asked, inDirectMessage, resumed, answer, kept, joined } = run;
-  return {
-    ...{ id, teamId, job, rev, people, project, domain, version, paths, privately },
-    ...{ needs, requester, watchers, asked, inDirectMessage, resumed, answer },
-    claim: joined ? exportClaim(teamId, run) : claim,
-    joined: false,
-    kept: kept || !isRetracted(run) || undefined,
-    attempt: run.attempt + 1,
-    relinked: 0,
-    state: 'postingCard',
-    sinceMs: nowMs,
-    attemptAtMs: nowMs,
-    nextPollAtMs: nowMs,
-    snapshots: [],
-  };
-}
+const restart = (run: ExportRun, nowMs: number): ExportRun => ({
+  ...advance(run, { ...noJob, state: 'postingCard', attemptAtMs: nowMs }, nowMs),
+  ...{ unknownJobId: undefined, ending: undefined, earlier: undefined },
+  claim: run.joined ? exportClaim(run.teamId, run) : run.claim,
+  joined: false,
+  kept: run.kept || !isRetracted(run) || undefined,
+  attempt: run.attempt + 1,
+  relinked: 0,
+});
 
-/** Fields that no further watch or link keeps. */
-const resetFields = { pollFailure: undefined, stalled: undefined, ending: undefined, alone: undefined };
-
-/** If only the requester got the link, later links stay out of the thread as well. */
-const isPrivate = ({ privately, ending }: ExportRun) =>
-  privately || (ending?.kind === 'done' && ending.privately === true);
-
-/** Watches the same export job once more, or only requests its link. */
-const resumeWatch = (run: ExportRun, state: 'watching' | 'bundling', nowMs: number): ExportRun => ({
-  ...advance(run, { state, movedAtMs: nowMs, ...resetFields }, nowMs),
-  privately: isPrivate(run),
-  kept: true,
-  resumed: run.resumed + 1,
+/** Watches the same job once more, or requests a link. If only the requester got the link, later ones are private too. */
+const resume = (run: ExportRun, changes: Parameters<typeof advance>[1], nowMs: number): ExportRun => ({
+  ...advance(run, { movedAtMs: nowMs, pollFailure: undefined, stalled: undefined, ...changes }, nowMs),
+  ending: undefined,
+  privately: run.privately || (run.ending?.kind === 'done' && run.ending.privately === true),
 });
 
 /** Requests a further link, whose message replaces that of the present one. */
-export const relink = (run: ExportRun, nowMs: number): ExportRun => ({
-  ...advance(run, { state: 'bundling', ...resetFields }, nowMs),
-  privately: isPrivate(run),
-  earlier: run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : run.earlier,
-  relinked: run.relinked + 1,
-});
+export const relink = (run: ExportRun, nowMs: number): ExportRun => {
+  const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : run.earlier;
+  return resume(run, { state: 'bundling', earlier, relinked: run.relinked + 1 }, nowMs);
+};
 
 /** More mentions in one message would be noise. */
 export const MAX_WATCHERS = 20;
@@ -126,12 +114,8 @@ export const isUnconfirmedJobId = ({ answer, attempt, snapshots }: ExportRun) =>
 
 /** The platform does not know the entered job, so the start is unknown again. */
 export const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
-  ...advance(run, { state: 'unknown' }, nowMs),
-  jobId: undefined,
+  ...advance(run, { ...noJob, state: 'unknown' }, nowMs),
   unknownJobId: run.jobId,
-  startedAtMs: undefined,
-  pollFailure: undefined,
-  pollRequested: undefined,
   answer: undefined,
 });
 
@@ -155,9 +139,10 @@ export const transitions = {
   /** Resumes a watch that ended before the job, or a link that could not be made. */
   checkNow: (run, _by, nowMs) => {
     const kind = run.state === 'ended' ? run.ending?.kind : undefined;
-    if (kind === 'noLink') return resumeWatch(run, 'bundling', nowMs);
     const canResume = kind === 'gaveUp' || (kind === 'broken' && run.jobId !== undefined);
-    return canResume ? resumeWatch(run, 'watching', nowMs) : undefined;
+    if (!canResume && kind !== 'noLink') return undefined;
+    const state = canResume ? 'watching' : 'bundling';
+    return resume(run, { state, kept: true, resumed: run.resumed + 1 }, nowMs);
   },
   /** Replaces a link that expires or has expired. */
   newLink: (run, _by, nowMs) =>

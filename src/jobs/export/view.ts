@@ -1,5 +1,6 @@
 import {
   type ButtonParts,
+  type Layout,
   type Line,
   layout,
   type Message,
@@ -56,11 +57,12 @@ export const privateKey = ({ id, job, attempt }: ExportRun, resumed: number) =>
 
 /** Returns every message of a run in its present form. Earlier endings stay as they were. */
 export function exportMessages(run: ExportRun): OutboxMessage[] {
-  const { ending, answer, earlier } = run;
+  const { state, attempt, ending, answer, earlier } = run;
   if (run.job === 'link') return linkMessages(run);
-  if (ending?.kind === 'noPlace' || run.state === 'accepted') return [];
+  if (ending?.kind === 'noPlace' || state === 'accepted') return [];
   const user = run.requester.id;
-  const retracted = isRetracted(run) ? { retracted: true as const } : {};
+  const isGone = isRetracted(run);
+  const retracted = isGone && { retracted: true as const };
   const place = run.inDirectMessage ? { user } : { channel: run.asked.channel };
   const messages: OutboxMessage[] = [
     { key: cardKey(run), place, kind: 'state', message: cardMessage(run), ...retracted },
@@ -69,46 +71,38 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   const wasWatched = run.startedAtMs !== undefined || run.unknownJobId !== undefined;
   const isKnown = wasWatched || (run.joined && run.snapshots.length > 0);
   // While the first link is made the message stays as it is: the next edit is the last.
-  const isEnding = run.state === 'bundling' && run.relinked === 0 && run.pollFailure === undefined;
-  if (!isEnding && (isKnown || troubleLine(run).length > 0))
-    messages.push({
-      key: `${run.id}.progress`,
-      place: { under: cardKey(run) },
-      kind: hasEnded(run) ? 'state' : 'progress',
-      message: progressMessage(run),
-      ...retracted,
-    });
-  if (run.state === 'unknown') messages.push(inThread(run, `question.${run.attempt}`, questionMessage(run)));
+  const isEnding = state === 'bundling' && run.relinked === 0 && run.pollFailure === undefined;
+  if (!isEnding && (isKnown || troubleLine(run).length > 0)) {
+    const kind = hasEnded(run) ? 'state' : 'progress';
+    messages.push({ ...inThread(run, 'progress', progressMessage(run)), kind, ...retracted });
+  }
+  if (state === 'unknown') messages.push(inThread(run, `question.${attempt}`, questionMessage(run)));
   if (answer) messages.push(inThread(run, `question.${answer.attempt}`, answeredMessage(run, answer)));
   if (earlier) messages.push(...doneMessages(run, earlier.ending, earlier.resumed));
   if (ending?.kind === 'done') messages.push(...doneMessages(run, ending, run.resumed));
-  else if (isRetracted(run))
+  else if (isGone)
     // The requester gets the answer in the conversation of the request.
     for (const { id } of run.watchers)
-      messages.push({
-        key: `${run.id}.refused.${run.attempt}.${id}`,
-        place: { user: id },
-        kind: 'ending',
-        message: retractedMessage(run),
-      });
+      messages.push(toPerson(id, `${run.id}.refused.${attempt}.${id}`, retractedMessage(run)));
   else if (ending && ending.kind !== 'left') {
     // A failed further link gets its own message, since the old link may still work.
-    const suffix = run.relinked > 0 ? `.${run.relinked}` : '';
-    const message = inThread(run, `end.${run.attempt}.${run.resumed}${suffix}`, endingMessage(run, ending));
+    const name = `end.${attempt}.${run.resumed}${run.relinked > 0 ? `.${run.relinked}` : ''}`;
+    const message = endingMessage(run, ending);
     // A lost permission is shown only to the person.
     const isPrivate = ending.kind === 'notStarted' && ending.why === 'permission';
-    messages.push(isPrivate ? { ...message, place: { user } } : message);
+    messages.push(isPrivate ? toPerson(user, `${run.id}.${name}`, message) : inThread(run, name, message));
   }
   return messages;
 }
 
 /** A message in the thread, or in the requester's direct messages if the thread refuses it. */
-const inThread = (run: ExportRun, name: string, content: Message): OutboxMessage => ({
-  key: `${run.id}.${name}`,
-  place: { under: cardKey(run) },
-  kind: 'ending',
-  message: content,
+const inThread = (run: ExportRun, name: string, message: Message): OutboxMessage => ({
+  ...{ key: `${run.id}.${name}`, place: { under: cardKey(run) }, kind: 'ending', message },
   fallbackRecipient: run.requester.id,
+});
+
+const toPerson = (user: string, key: string, message: Message): OutboxMessage => ({
+  ...{ key, place: { user }, kind: 'ending', message },
 });
 
 /** If somebody deleted the message with a link, its expiry is not worth a new post. */
@@ -116,14 +110,11 @@ const withoutRepost = { kind: 'state', repost: false } as const;
 
 /** The messages with a link. A further link edits the same ones, unless the job was watched again for it. */
 function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): OutboxMessage[] {
-  const ended = inThread(run, `end.${run.attempt}.${resumed}`, doneMessage(run, ending));
-  const direct: OutboxMessage = {
-    key: privateKey(run, resumed),
-    place: { user: run.requester.id },
-    kind: 'ending',
-    message: linkMessage(run, ending, `${site(run)} is exported`, []),
-  };
-  const messages = ending.privately ? [ended, direct] : [ended];
+  const messages = [inThread(run, `end.${run.attempt}.${resumed}`, doneMessage(run, ending))];
+  if (ending.privately) {
+    const direct = linkMessage(run, ending, `${site(run)} is exported`, []);
+    messages.push(toPerson(run.requester.id, privateKey(run, resumed), direct));
+  }
   return ending.expired ? messages.map((one) => ({ ...one, ...withoutRepost })) : messages;
 }
 
@@ -171,17 +162,12 @@ type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
 
 /** Returns the one message that ends a run, or its watch. It mentions the requester and the watchers. */
 function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
+  const { icon } = stateOf(run);
   const ended = (lines: Line[], button: ButtonParts | false, small?: string) =>
-    layout({
-      icon: stateOf(run).icon,
-      mention: peopleOf(run),
-      lines,
-      small: [small],
-      buttons: [button],
-    });
+    layout({ icon, mention: peopleOf(run), lines, small: [small], buttons: [button] });
   const startAgain = runButtonOf(run, 'Start again', exportActions.tryAgain);
   const confirmed = { ...startAgain, confirm: confirmSecond };
-  const goOn = (label: string) => runButtonOf(run, label, exportActions.checkNow);
+  const checkNow = runButtonOf(run, 'Check now', exportActions.checkNow);
   const hasDomain = run.domain !== '';
   switch (ending.kind) {
     case 'failed': {
@@ -206,20 +192,20 @@ function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
     case 'gaveUp': {
       const after = formatDuration(ending.afterMs);
       const text = `I stopped watching the export of ${site(run)} after ${after}. It may still finish.`;
-      return ended([text], goOn('Check now'));
+      return ended([text], checkNow);
     }
     case 'noLink': {
       const which = run.relinked > 0 ? 'new ' : '';
       const text = `${site(run)} is exported, but I could not get a ${which}download link yet${noLinkReason(run, ending)}.`;
-      return ended([text, reasonLine(ending)], goOn('Get the link'));
+      return ended([text, reasonLine(ending)], { ...checkNow, label: 'Get the link' });
     }
     case 'broken': {
-      const text = `Something broke on my side during the export of ${site(run)}.`;
       const isKnown = run.jobId !== undefined;
       const next = isKnown
         ? 'It may still finish at the platform.'
         : "It may or may not have started: look in the platform's dashboard before you start it again.";
-      return ended([`${text} ${next}`], isKnown ? goOn('Check now') : confirmed, `ref ${ending.ref}`);
+      const text = `Something broke on my side during the export of ${site(run)}. ${next}`;
+      return ended([text], isKnown ? checkNow : confirmed, `ref ${ending.ref}`);
     }
   }
 }
@@ -297,26 +283,33 @@ function linkMessage(run: ExportRun, done: DoneEnding, sentence: string, mention
     icon: '✅',
     mention,
     ...(done.expired
-      ? {
-          lines: [sentence, linkExpiredParts(done, 'The link')],
-          buttons: [{ ...newLink, style: 'primary' }, settings],
-        }
-      : {
-          lines: [sentence],
-          small: [linkValidityParts(done)],
-          buttons: [downloadButton(exportActions.download, done), settings],
-          menu: { entries: [newLink], value: newLink.value },
-        }),
+      ? { lines: [sentence, linkExpiredParts(done, 'The link')], buttons: [primary(newLink), settings] }
+      : workingLink(done, [sentence], exportActions.download, newLink, settings)),
   });
 }
 
-/** How long a link works, with a warning. */
-const linkValidityParts = ({ linkEndsAtMs: time }: DoneEnding): Part[] => [
-  ...(time === undefined
-    ? ["The platform didn't say how long the link works. "]
-    : ['The link works until ', moment(time), '. ']),
-  'Anyone who has it can download the bundle.',
-];
+const primary = (button: ButtonParts) => ({ ...button, style: 'primary' as const });
+
+/** A link that works, how long it does, and a warning. `again` makes a further one. */
+const workingLink = (
+  done: DoneEnding,
+  lines: Line[],
+  download: string,
+  again?: ButtonParts & { value: string },
+  settings?: ButtonParts,
+): Layout => ({
+  lines,
+  small: [
+    [
+      ...(done.linkEndsAtMs === undefined
+        ? ["The platform didn't say how long the link works. "]
+        : ['The link works until ', moment(done.linkEndsAtMs), '. ']),
+      'Anyone who has it can download the bundle.',
+    ],
+  ],
+  buttons: [downloadButton(download, done), settings],
+  menu: again && { entries: [again], value: again.value },
+});
 
 const linkExpiredParts = ({ linkEndsAtMs: time = 0 }: DoneEnding, link: string): Part[] => [
   `🔒 ${link} ended `,
@@ -326,61 +319,42 @@ const linkExpiredParts = ({ linkEndsAtMs: time = 0 }: DoneEnding, link: string):
 
 /** The messages of a person's own link; none while a link is made, or if Slack refuses them. */
 function linkMessages(run: ExportRun): OutboxMessage[] {
-  const { ending, relinked } = run;
-  if (run.state !== 'ended' || (ending?.kind === 'done' && ending.refusal !== undefined)) return [];
+  const { state, ending, relinked } = run;
+  const isDone = ending?.kind === 'done';
+  if (state !== 'ended' || (isDone && ending.refusal !== undefined)) return [];
   const key = privateKey(run, 0);
-  const place = { user: run.requester.id };
   const link = latestLink(run);
   const messages: OutboxMessage[] = [];
-  if (link !== undefined)
-    messages.push({
-      ...{ key, place, kind: 'ending', message: ownLinkMessage(run, link) },
-      ...((link.expired || ending?.kind !== 'done') && withoutRepost),
-    });
+  if (link !== undefined) {
+    const shown = toPerson(run.requester.id, key, ownLinkMessage(run, link));
+    messages.push(link.expired || !isDone ? { ...shown, ...withoutRepost } : shown);
+  }
   // A failed further link gets its own message, since the previous link may still work.
-  if (ending?.kind !== 'done')
-    messages.push({
-      key: link === undefined ? key : `${key}.${relinked + 1}`,
-      place,
-      kind: 'ending',
-      message: noOwnLinkMessage(run),
-    });
+  if (!isDone) {
+    const lines = [`I could not get a download link to the export of ${site(run)} yet.`];
+    const failed = layout({ icon: '⚠️', lines, buttons: [againButton(run, 'Get the link')] });
+    const name = link === undefined ? key : `${key}.${relinked + 1}`;
+    messages.push(toPerson(run.requester.id, name, failed));
+  }
   return messages;
 }
 
 const ownLinkText = (run: ExportRun) => `Your own link to the export of ${site(run)}`;
 
 const againButton = (run: ExportRun, label: string) => ({
-  label,
-  action: linkActions.again,
+  ...{ label, action: linkActions.again },
   value: JSON.stringify({ v: 1, run: run.id, made: run.relinked + 1 }),
 });
 
 function ownLinkMessage(run: ExportRun, link: DoneEnding): Message {
   const again = againButton(run, 'New link');
-  if (link.expired)
-    return message([linkExpiredParts(link, ownLinkText(run))], [{ ...again, style: 'primary' }]);
-  return layout({
-    lines: [ownLinkText(run)],
-    small: [linkValidityParts(link)],
-    buttons: [downloadButton(linkActions.download, link)],
-    menu: { entries: [again], value: again.value },
-  });
+  return link.expired
+    ? message([linkExpiredParts(link, ownLinkText(run))], [primary(again)])
+    : layout(workingLink(link, [ownLinkText(run)], linkActions.download, again));
 }
-
-const noOwnLinkMessage = (run: ExportRun): Message =>
-  layout({
-    icon: '⚠️',
-    lines: [`I could not get a download link to the export of ${site(run)} yet.`],
-    buttons: [againButton(run, 'Get the link')],
-  });
 
 /** The ephemeral with the link itself, for a person whose direct messages Slack refuses. */
 export function refusedLinkMessage(run: ExportRun, link: DoneEnding): Message {
   const why = `Slack doesn't let me send you direct messages (${link.refusal}), so here it is, for you alone.`;
-  return layout({
-    lines: [ownLinkText(run), why],
-    small: [linkValidityParts(link)],
-    buttons: [downloadButton(linkActions.download, link)],
-  });
+  return layout(workingLink(link, [ownLinkText(run), why], linkActions.download));
 }

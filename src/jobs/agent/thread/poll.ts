@@ -1,15 +1,8 @@
+import type { DocsApi } from '../../../docs-api/client.ts';
 import type { AgentJob } from '../../../docs-api/schemas.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, save } from '../../job.ts';
-import {
-  failureOfPoll,
-  lookUpJob,
-  nextFailure,
-  nextPollMs,
-  type PollFailure,
-  pollInMs,
-  pollRateLimit,
-} from '../../polling.ts';
+import { isUnknownJob, nextPollMs, pollJob } from '../../polling.ts';
 import { compact } from './publish.ts';
 import {
   type Instruction,
@@ -27,22 +20,20 @@ import { updateInstruction } from './transitions.ts';
  */
 const NOT_FOUND_AFTER = 6;
 
-/** Returns how to poll the job of a thread; undefined if the settings no longer have its project. */
-function pollOf({ project, agentJobId: jobId = '' }: ThreadRun, context: JobContext) {
-  const docs = context.docs(project);
-  const projectId = context.projectId(project);
-  if (docs === undefined || projectId === undefined) return undefined;
-  return {
-    rateLimit: pollRateLimit('agent-status', docs.keyId, context.limits.exportStatusPerSecond),
-    get: () => docs.getAgentJob({ projectId, jobId }, { signal: context.stopping }),
-  };
+function pollAgentJob(thread: ThreadRun, context: JobContext) {
+  const { project, agentJobId: jobId = '' } = thread;
+  const projectId = context.projectId(project) ?? '';
+  const docs = projectId === '' ? undefined : context.docs(project);
+  const get = (api: DocsApi) => api.getAgentJob({ projectId, jobId }, { signal: context.stopping });
+  return pollJob(thread, 'agent-status', docs, get, context);
 }
 
 /** Looks up the job that a person named; a job that Docket makes needs no look-up. */
 export async function lookUpNamedJob(thread: ThreadRun, context: JobContext) {
-  const poll = pollOf(thread, context);
-  if (thread.agentJobId === undefined || poll === undefined) return 'known';
-  return lookUpJob(thread.id, poll.rateLimit, poll.get, context);
+  if (thread.agentJobId === undefined) return 'known';
+  const poll = await pollAgentJob({ ...thread, pollRequested: true }, context);
+  if ('inMs' in poll) return poll.inMs;
+  return isUnknownJob(poll) ? 'unknown' : 'known';
 }
 
 /** Polls the job if that is due. Returns the save of its result, or in how many milliseconds a poll is due. */
@@ -50,35 +41,21 @@ export async function pollWhenDue(
   thread: ThreadRun,
   context: JobContext,
 ): Promise<StepResult<ThreadRun> | number> {
-  const { now, random, timing, rateLimiter } = context;
-  const { agentJobId, pollRequested } = thread;
+  const { now, random, timing } = context;
   const round = openRoundOf(thread);
-  if (agentJobId === undefined || !(round || pollRequested)) return Infinity;
+  if (thread.agentJobId === undefined || !(round || thread.pollRequested)) return Infinity;
   const polledAtMs = now();
   if (round && polledAtMs - round.sentAtMs >= timing.watchMs)
     return save(compact(stopPolls(thread, 'gaveUp', polledAtMs)));
-  const inMs = pollInMs(thread, polledAtMs, timing);
-  if (inMs > 0) return inMs;
-
-  const retry = (failure: PollFailure) =>
-    save({ ...thread, pollFailure: failure, nextPollAtMs: failure.nextMs });
-  const poll = pollOf(thread, context);
-  if (poll === undefined) return retry(nextFailure(thread.pollFailure, 'project', context));
-  // A poll that a person asked for has priority.
-  const priority = pollRequested ? 'interactive' : 'low';
-  const slotInMs = await rateLimiter.takeSlot(poll.rateLimit, { id: thread.id, priority });
-  if (slotInMs > 0) return slotInMs;
-  let job: AgentJob;
-  try {
-    job = await poll.get();
-  } catch (error) {
-    const failed = await failureOfPoll(thread, error, poll.rateLimit, context);
-    if (failed === undefined) return 0;
-    const { trouble } = failed;
-    const isGone = trouble.kind === 'lost' && trouble.inARow >= NOT_FOUND_AFTER;
-    return isGone ? save(compact(stopPolls(thread, 'gone', now()))) : retry(trouble);
+  const poll = await pollAgentJob(thread, context);
+  if ('inMs' in poll) return poll.inMs;
+  if ('failure' in poll) {
+    const { failure } = poll;
+    const isGone = failure.kind === 'lost' && failure.inARow >= NOT_FOUND_AFTER;
+    if (isGone) return save(compact(stopPolls(thread, 'gone', now())));
+    return save({ ...thread, pollFailure: failure, nextPollAtMs: failure.nextMs });
   }
-  const next = compact(applyPoll(thread, job, polledAtMs, timing.graceMs));
+  const next = compact(applyPoll(thread, poll.job, polledAtMs, timing.graceMs));
   const startedAtMs = openRoundOf(next)?.sinceMs ?? polledAtMs;
   return save({ ...next, nextPollAtMs: now() + nextPollMs({ startedAtMs }, now(), timing, random()) });
 }
