@@ -6,46 +6,24 @@ import { isPermanent, type SlackApiError } from '../slack/errors.ts';
 import type { RateLimit } from '../store/rate-limit.ts';
 import type { JobContext } from './context.ts';
 
-/** The result of one poll. `fraction` is 0 to 1. */
-export const snapshot = z.object({ atMs: z.number(), fraction: z.number().optional() });
-type Snapshot = z.infer<typeof snapshot>;
-
-/** Number of snapshots for a plan; more would only enlarge the record. */
-export const MAX_SNAPSHOTS = 8;
-
-/** The input for the next poll's plan. Times are epoch milliseconds. */
-interface Watched {
-  startedAtMs: number;
-  snapshots?: readonly Snapshot[];
-}
-
 /**
- * Returns the milliseconds until the next poll: a quarter of the remaining time, which the job's progress shows. If the
- * progress is unknown, or that time has passed, it is an eighth of the time elapsed. `jitter` is 0 to 1 and spreads runs that began together.
+ * Returns the milliseconds until the next poll: a quarter of the remaining time, if the job's progress shows that
+ * (`fraction`, 0 to 1, reached at `movedAtMs`); else an eighth of the time elapsed. `jitter` is 0 to 1 and spreads runs
+ * that began together.
  */
 export function nextPollMs(
-  { startedAtMs, snapshots = [] }: Watched,
+  {
+    startedAtMs,
+    fraction = 0,
+    movedAtMs = startedAtMs,
+  }: { startedAtMs: number; fraction?: number | undefined; movedAtMs?: number | undefined },
   nowMs: number,
   { pollMinMs, pollMaxMs }: Pick<Timing, 'pollMinMs' | 'pollMaxMs'>,
   jitter: number,
 ): number {
-  const endMs = estimateEndMs(snapshots) ?? 0;
+  const endMs = fraction > 0 ? startedAtMs + (movedAtMs - startedAtMs) / fraction : 0;
   const pauseMs = endMs > nowMs ? (endMs - nowMs) / 4 : (nowMs - startedAtMs) / 8;
   return Math.round(Math.max(Math.min(pauseMs * (0.9 + jitter * 0.2), pollMaxMs), pollMinMs));
-}
-
-/** Returns when the job would end at its rate from first snapshot to latest progress; undefined without a rate. */
-function estimateEndMs(snapshots: readonly Snapshot[]): number | undefined {
-  const known = snapshots.flatMap(({ atMs, fraction }) =>
-    fraction === undefined ? [] : [{ atMs, fraction }],
-  );
-  const [first] = known;
-  // Unchanged progress was reached at its first snapshot.
-  const last = known.find(({ fraction }) => fraction === known.at(-1)?.fraction);
-  if (first === undefined || last === undefined) return undefined;
-  if (last.fraction <= first.fraction || last.atMs <= first.atMs) return undefined;
-  const msPerWhole = (last.atMs - first.atMs) / (last.fraction - first.fraction);
-  return last.atMs + (1 - last.fraction) * msPerWhole;
 }
 
 /** Returns the rate limit for one kind of poll with one API key. `keyId` identifies the key without revealing it. */

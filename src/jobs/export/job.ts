@@ -236,7 +236,7 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
   if (isUnconfirmedJobId(run)) await nameJob(run, context);
   const next = applySnapshot(run, job, atMs, timing.stalledAfterMs);
   // If a job had ended before its first poll, only the platform knows when.
-  const isFirst = run.snapshots.length === 0 && (run.joined || run.answer?.action === 'watchIt');
+  const isFirst = run.polls === 0 && (run.joined || run.answer?.action === 'watchIt');
   const completedAtMs = isFirst ? job.updatedAt : atMs;
   if (job.status === 'completed') return save(advance(next, { state: 'bundling', completedAtMs }, atMs));
   if (job.status === 'failed')
@@ -246,8 +246,8 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
 
 /** Plans the next poll of a running job. */
 function pollLater(run: ExportRun, atMs: number, { timing, random }: JobContext) {
-  const { startedAtMs = run.sinceMs, snapshots } = run;
-  const inMs = nextPollMs({ startedAtMs, snapshots }, atMs, timing, random());
+  const { startedAtMs = run.sinceMs } = run;
+  const inMs = nextPollMs({ ...run, startedAtMs }, atMs, timing, random());
   return save({ ...run, nextPollAtMs: atMs + inMs }, { inMs });
 }
 

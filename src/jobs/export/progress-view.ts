@@ -28,7 +28,6 @@ import {
   type Ending,
   type ExportRun,
   exportActions,
-  fractionOf,
   latestLink,
   type RunButton,
   type UseDomain,
@@ -61,11 +60,11 @@ export const tookText = ({ startedAtMs, completedAtMs }: ExportRun) =>
   startedAtMs === undefined || completedAtMs === undefined ? '' : formatDuration(completedAtMs - startedAtMs);
 
 /** The last progress that the platform reported in millionths, since 0.29 * 100 is a little less than 29. */
-const millionthsOf = (run: ExportRun) => Math.round((fractionOf(run) ?? 0) * 1e6);
+const millionthsOf = (run: ExportRun) => Math.round((run.fraction ?? 0) * 1e6);
 
 /** The last progress that the platform reported, rounded down, such as "42%"; empty if there is none. */
 export const percentOf = (run: ExportRun) =>
-  fractionOf(run) === undefined ? '' : `${Math.floor(millionthsOf(run) / 1e4)}%`;
+  run.fraction === undefined ? '' : `${Math.floor(millionthsOf(run) / 1e4)}%`;
 
 /** The exported domain, or the job's id if the domain is unknown. */
 const subject = ({ domain, jobId = '' }: Pick<ExportRun, 'domain' | 'jobId'>) =>

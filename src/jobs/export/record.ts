@@ -3,7 +3,7 @@ import { idOf } from '../../store/keys.ts';
 import { type Quota, runBase } from '../../store/runs.ts';
 import { openQuestionIds } from '../feature.ts';
 import type { Limits } from '../limits.ts';
-import { pollFailure, snapshot } from '../polling.ts';
+import { pollFailure } from '../polling.ts';
 import { conversationOf, type RunRequest, requestRunId, type VisibleKind } from '../visibility.ts';
 
 /** The export is done and has a download link. */
@@ -105,7 +105,11 @@ export const exportRun = runBase.extend({
   status: z.string().optional(),
   progressText: z.string().optional(),
   pageCount: z.number().optional(),
-  snapshots: z.array(snapshot),
+  /** The last progress that the platform reported, 0 to 1. */
+  fraction: z.number().optional(),
+  /** Counts the polls of the job that were answered; the start's answer is the first. */
+  polls: z.number().int(),
+  polledAtMs: z.number().optional(),
   /** A person waits for the next poll. */
   pollRequested: z.boolean().optional(),
   /** Time of the last progress that the platform reported. */
@@ -186,7 +190,7 @@ export function newExportRun(
     sinceMs: nowMs,
     attemptAtMs: nowMs,
     nextPollAtMs: nowMs,
-    snapshots: [],
+    polls: 0,
   };
 }
 
@@ -206,10 +210,10 @@ const REFUSALS = ['domain', 'plan', 'permission', 'other'];
  * Whether only a private answer to the requester stays in Slack: the start was refused, or the platform knows no such
  * job.
  */
-export const isRetracted = ({ ending, kept, joined, snapshots }: ExportRun): boolean =>
+export const isRetracted = ({ ending, kept, joined, polls }: ExportRun): boolean =>
   !kept &&
   ((ending?.kind === 'notStarted' && REFUSALS.includes(ending.why)) ||
-    (ending?.kind === 'lost' && joined && snapshots.length === 0));
+    (ending?.kind === 'lost' && joined && polls === 0));
 
 /** Returns the claim that blocks a second identical export. The order of paths makes no difference. */
 export const exportClaim = (teamId: string, { project, domain, version = '', paths = [] }: ExportTarget) =>
@@ -228,10 +232,6 @@ export function jobIdOf(run: ExportRun): string {
 /** Returns the latest link: while a further one is made, or if it fails, the previous one. */
 export const latestLink = ({ ending, earlier }: ExportRun): DoneEnding | undefined =>
   ending?.kind === 'done' ? ending : earlier?.ending;
-
-/** Returns the last progress that the platform reported, 0 to 1. */
-export const fractionOf = (run: Pick<ExportRun, 'snapshots'>) =>
-  run.snapshots.findLast(({ fraction }) => fraction !== undefined)?.fraction;
 
 /** The value of a run's button. It names the attempt that it was shown for, so a late click does nothing. */
 export const runButton = z.object({

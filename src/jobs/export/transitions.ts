@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ExportJob } from '../../docs-api/schemas.ts';
-import { MAX_SNAPSHOTS } from '../polling.ts';
-import { type Ending, type ExportRun, exportClaim, fractionOf, isRetracted } from './record.ts';
+import { type Ending, type ExportRun, exportClaim, isRetracted } from './record.ts';
 
 /** Returns the run in its next state. */
 export const advance = (
@@ -17,7 +16,7 @@ export function endRun(run: ExportRun, ending: Ending, nowMs: number): ExportRun
 }
 
 /** A number below one may mean a fraction or less than one percent. From this poll on, it counts as a fraction. */
-const UNSURE_SNAPSHOTS = 3;
+const UNSURE_POLLS = 3;
 
 /**
  * Returns the run with the result of one poll, and whether its last progress is `stalledAfterMs` ago. Fields that the
@@ -30,20 +29,20 @@ export function applySnapshot(
   stalledAfterMs: number,
 ): ExportRun {
   const { fraction, unsure } = job.progress ?? {};
-  const isKnown = fraction !== undefined && (!unsure || before.snapshots.length >= UNSURE_SNAPSHOTS);
-  const snapshot = { atMs, ...(isKnown && { fraction }) };
+  const isKnown = fraction !== undefined && (!unsure || before.polls >= UNSURE_POLLS);
   const run: ExportRun = {
     ...before,
     status: job.status === 'unknown' ? job.rawStatus : job.status,
     progressText: job.progress?.text ?? before.progressText,
     pageCount: job.pageCount ?? before.pageCount,
-    snapshots: [...before.snapshots, snapshot].slice(-MAX_SNAPSHOTS),
+    ...(isKnown && { fraction }),
+    ...{ polls: before.polls + 1, polledAtMs: atMs },
     // For an export not started here, the platform gives the start.
     ...(before.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),
     pollRequested: undefined,
     pollFailure: undefined,
   };
-  const progressOf = (one: ExportRun) => [one.progressText, one.pageCount, fractionOf(one)];
+  const progressOf = (one: ExportRun) => [one.progressText, one.pageCount, one.fraction];
   const isUnchanged = run.status === before.status && isDeepStrictEqual(progressOf(run), progressOf(before));
   const reportsProgress = run.status === 'queued' || progressOf(run).some((one) => one !== undefined);
   const movedAtMs = isUnchanged ? (before.movedAtMs ?? atMs) : atMs;
@@ -55,8 +54,8 @@ type By = { id: string; name: string };
 /** What a run knows of a job, before it knows any. */
 const noJob = {
   ...{ jobId: undefined, startedAtMs: undefined, completedAtMs: undefined, status: undefined },
-  ...{ progressText: undefined, pageCount: undefined, snapshots: [], movedAtMs: undefined },
-  ...{ stalled: undefined, pollRequested: undefined, pollFailure: undefined },
+  ...{ progressText: undefined, pageCount: undefined, fraction: undefined, polls: 0, polledAtMs: undefined },
+  ...{ movedAtMs: undefined, stalled: undefined, pollRequested: undefined, pollFailure: undefined },
 };
 
 /** Starts the same request once more. A run that was only watched is now started from here. */
@@ -109,8 +108,8 @@ export const adoptJobId = (run: ExportRun, jobId: string, by: By, nowMs: number)
 });
 
 /** Whether a person entered the job id and no poll has confirmed it yet. */
-export const isUnconfirmedJobId = ({ answer, attempt, snapshots }: ExportRun) =>
-  answer?.action === 'watchIt' && answer.attempt === attempt && snapshots.length === 0;
+export const isUnconfirmedJobId = ({ answer, attempt, polls }: ExportRun) =>
+  answer?.action === 'watchIt' && answer.attempt === attempt && polls === 0;
 
 /** The platform does not know the entered job, so the start is unknown again. */
 export const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
@@ -158,8 +157,7 @@ export const transitions = {
   refresh: (run, _by, nowMs) => {
     const { pollFailure } = run;
     const isLimited = pollFailure?.kind === 'limit' && pollFailure.nextMs > nowMs;
-    const isFresh =
-      pollFailure === undefined && nowMs - (run.snapshots.at(-1)?.atMs ?? 0) <= FRESH_SNAPSHOT_MS;
+    const isFresh = pollFailure === undefined && nowMs - (run.polledAtMs ?? 0) <= FRESH_SNAPSHOT_MS;
     if (run.state !== 'watching' || isLimited || isFresh) return undefined;
     return { ...run, nextPollAtMs: nowMs, pollRequested: true };
   },

@@ -69,7 +69,7 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   ];
 
   const wasWatched = run.startedAtMs !== undefined || run.unknownJobId !== undefined;
-  const isKnown = wasWatched || (run.joined && run.snapshots.length > 0);
+  const isKnown = wasWatched || (run.joined && run.polls > 0);
   // While the first link is made the message stays as it is: the next edit is the last.
   const isEnding = state === 'bundling' && run.relinked === 0 && run.pollFailure === undefined;
   if (!isEnding && (isKnown || troubleLine(run).length > 0)) {

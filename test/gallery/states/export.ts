@@ -18,12 +18,11 @@ const SITE = 'docs.acme.com';
 const MINUTE = 60_000;
 
 const accepted: Partial<ExportRun> = { jobId: undefined, startedAtMs: undefined, status: undefined };
-const at = (fraction: number) => [{ atMs: NOW_MS, fraction }];
 /** It was started elsewhere, and only its id is known. */
 const byJob: Partial<ExportRun> = { joined: true, domain: '', startedAtMs: undefined };
 const longName = { id: 'U0ANA', name: 'Ana '.repeat(100) };
 const noPlace: Ending = { kind: 'noPlace', code: 'not_in_channel' };
-const halfDone: Partial<ExportRun> = { snapshots: at(0.42), pageCount: 128 };
+const halfDone: Partial<ExportRun> = { fraction: 0.42, pageCount: 128 };
 const ben = { id: 'U0BEN', name: 'ben' };
 
 const shown = (family: string, part: string) => (name: string, changes: Partial<ExportRun>) =>
@@ -68,13 +67,13 @@ const wrongId: Partial<ExportRun> = { ...accepted, state: 'unknown', unknownJobI
 
 const progresses: GalleryState[] = [
   progress('queued', { status: 'queued' }),
-  progress('queued, watched', { status: 'queued', joined: true, snapshots: [{ atMs: NOW_MS }] }),
+  progress('queued, watched', { status: 'queued', joined: true, polls: 1 }),
   progress('running', {}),
   progress('42 percent', halfDone),
-  progress('99.9 percent, one page', { snapshots: at(0.999), pageCount: 1 }),
-  progress('many pages', { snapshots: at(1), pageCount: 12_480 }),
+  progress('99.9 percent, one page', { fraction: 0.999, pageCount: 1 }),
+  progress('many pages', { fraction: 1, pageCount: 12_480 }),
   progress('words that say nothing', { status: ' \u202E', progressText: '\n\u202E' }),
-  progress('watched', { joined: true, startedAtMs: undefined, snapshots: at(0.42) }),
+  progress('watched', { joined: true, startedAtMs: undefined, polls: 1, fraction: 0.42 }),
   progress('two polls failed', { pollFailure: { kind: 'down', inARow: 2, nextMs: NOW_MS } }),
   progress('in words', { progressText: 'rendering pages' }),
   progress('a state of its own', { status: 'optimizing' }),
@@ -82,7 +81,7 @@ const progresses: GalleryState[] = [
   progress('out of reach', trouble('down')),
   progress(
     'out of reach at first',
-    trouble('down', { ...accepted, snapshots: [], pageCount: undefined, state: 'starting' }),
+    trouble('down', { ...accepted, fraction: undefined, pageCount: undefined, state: 'starting' }),
   ),
   progress('limit', trouble('limit')),
   progress('key', trouble('key')),

@@ -56,7 +56,7 @@ export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   running: [
     {
       title: 'Running now',
-      lines: [exportLine(aRun({ snapshots: [{ atMs: NOW_MS, fraction: 0.42 }] }), THREAD, ana.id)],
+      lines: [exportLine(aRun({ fraction: 0.42 }), THREAD, ana.id)],
       more: 0,
     },
     { title: 'What you follow', lines: [threadLine(aThread(), THREAD, ana.id)], more: 0 },

@@ -15,8 +15,7 @@ beforeEach(() => {
   world = createExportWorld(redis);
 });
 
-const unclear = () =>
-  world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined, snapshots: [] });
+const unclear = () => world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined });
 /** The platform answers the first start late. */
 const answersLate = (run: ExportRun, { callOnce }: JobContext) =>
   callOnce(run, 'start.1', 1000, async () => anExportJob({ jobId: 'se_late' }));

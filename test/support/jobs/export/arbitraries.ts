@@ -59,12 +59,8 @@ export const anyRun: fc.Arbitrary<ExportRun> = fc
     status: maybe(fc.oneof(fc.constantFrom('queued', 'running', 'completed', 'failed'), hostileText)),
     progressText: maybe(hostileText),
     pageCount: maybe(fc.maxSafeNat()),
-    snapshots: fc.array(
-      fc
-        .record({ atMs: time, fraction: maybe(fc.double({ min: 0, max: 1, noNaN: true })) })
-        .map((look) => present(look)),
-      { maxLength: 8 },
-    ),
+    fraction: maybe(fc.double({ min: 0, max: 1, noNaN: true })),
+    polls: fc.nat(100),
     pollFailure: maybe(
       fc.record({
         kind: fc.constantFrom('down', 'limit', 'key', 'project', 'lost'),

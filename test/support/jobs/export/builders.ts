@@ -29,7 +29,7 @@ export function aRun(changes: Partial<ExportRun> = {}): ExportRun {
     jobId: 'se_3f9a77bd04c24a06',
     startedAtMs: NOW_MS - 180_000,
     status: 'running',
-    snapshots: [],
+    polls: 0,
     ...changes,
   };
 }
