@@ -147,7 +147,7 @@ async function startExport(run: ExportRun, context: JobContext): Result {
       return save(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
     case 'notHappened': {
       if (docs === undefined) return end(run, { kind: 'notStarted', why: 'project' }, context);
-      if (permission.kind === 'allowed') return handleStartError(run, outcome.error, context);
+      if (permission.kind === 'allowed') return handleFailure(run, outcome.error, context);
       const ending: Ending = { kind: 'notStarted', why: 'permission', reason: permission.ask };
       return end(run, ending, context, 'refused: not permitted');
     }
@@ -167,25 +167,26 @@ const NOT_STARTED_REASONS: Partial<Record<DocsApiError['kind'], NotStarted['why'
   refused: 'down',
 };
 
-async function handleStartError(run: ExportRun, error: unknown, context: JobContext): Result {
+/** A call did not succeed: saves when it is tried again, or ends the run. */
+async function handleFailure(run: ExportRun, error: unknown, context: JobContext): Result {
   if (!(error instanceof DocsApiError)) throw error;
-  if (error.kind === 'aborted') return wait(0);
-  const { timing } = context;
-  if (error.retryable) {
-    const failure = nextFailure(run.pollFailure, error, context);
-    const maxWaitMs = error.retryAfterMs === undefined ? timing.giveUpMs : timing.limitWaitMs;
-    if (failure.nextMs <= run.attemptAtMs + maxWaitMs) return retryAfter(run, failure, context);
-  }
-  const why = NOT_STARTED_REASONS[error.kind] ?? 'other';
-  context.log.info({ run: run.id, why, err: error }, 'the platform did not start an export');
-  const adminsTold = await alertAdmins(run, error, context);
-  return end(run, { kind: 'notStarted', why, reason: error.platformMessage, adminsTold }, context);
+  const { kind, platformMessage: reason, retryAfterMs } = error;
+  if (kind === 'aborted') return wait(0);
+  const { timing, log } = context;
+  const isStart = run.state === 'starting';
+  const failure = nextFailure(run.pollFailure, error, context);
+  // Right after completion, the platform may still report the job as incomplete.
+  const isRetryable = error.retryable || (kind === 'conflict' && !isStart);
+  const maxWaitMs = retryAfterMs === undefined ? timing.giveUpMs : timing.limitWaitMs;
+  if (isRetryable && failure.nextMs <= run.sinceMs + maxWaitMs) return retryAfter(run, failure, context);
+  log.info({ run: run.id, isStart, err: error }, 'the platform refused a call of an export');
+  const needsOperator = kind === 'key_rejected' || kind === 'forbidden';
+  const adminsTold = needsOperator && (await context.alertAdmins(run.teamId, run.project, error));
+  const why = NOT_STARTED_REASONS[kind] ?? 'other';
+  if (isStart) return end(run, { kind: 'notStarted', why, reason, adminsTold }, context);
+  if (kind === 'key_rejected') return end(run, { kind: 'noLink', why: 'key', adminsTold }, context);
+  return end(run, { kind: 'noLink', reason }, context);
 }
-
-/** Alerts the admins if only an operator can help. Returns whether they were alerted. */
-const alertAdmins = async ({ teamId, project }: ExportRun, error: DocsApiError, context: JobContext) =>
-  (error.kind === 'key_rejected' || error.kind === 'forbidden') &&
-  (await context.alertAdmins(teamId, project, error));
 
 /** The platform has answered: makes the run findable by its job id, and watches the job. */
 async function beginWatch(run: ExportRun, job: StartedExport, context: JobContext) {
@@ -256,7 +257,7 @@ const DEFAULT_LINK_TTL_MS = 3_600_000;
 
 /** Requests a download link for the completed export. */
 async function createDownloadLink(run: ExportRun, context: JobContext): Result {
-  const { links, policy, stopping, timing, now } = context;
+  const { links, policy, stopping, now } = context;
   if (now() < run.nextPollAtMs) return wait(run.nextPollAtMs - now());
   if (run.job === 'link') {
     const { kind } = await policy.check(run.requester.id, 'export');
@@ -274,16 +275,7 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Result {
     await links.put(link, bundleUrl, linkEndsAtMs ?? now() + DEFAULT_LINK_TTL_MS);
     return end(run, { kind: 'done', link, linkEndsAtMs, sizeBytes, privately }, context);
   } catch (error) {
-    if (!(error instanceof DocsApiError)) throw error;
-    if (error.kind === 'aborted') return wait(0);
-    const failure = nextFailure(run.pollFailure, error, context);
-    // Right after completion, the platform may still report the job as incomplete.
-    const isRetryable = error.retryable || error.kind === 'conflict';
-    if (isRetryable && failure.nextMs <= run.sinceMs + timing.giveUpMs)
-      return retryAfter(run, failure, context);
-    const adminsTold = await alertAdmins(run, error, context);
-    if (error.kind === 'key_rejected') return end(run, { kind: 'noLink', why: 'key', adminsTold }, context);
-    return end(run, { kind: 'noLink', reason: error.platformMessage }, context);
+    return handleFailure(run, error, context);
   }
 }
 
@@ -313,11 +305,8 @@ async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise
 async function handleEnded(run: ExportRun, context: JobContext): Result {
   const { ending, earlier } = run;
   if (ending?.kind === 'noPlace' || isRetracted(run)) {
-    const report = {
-      name: `refused.${run.attempt}`,
-      userId: run.requester.id,
-      message: retractedMessage(run),
-    };
+    const [name, userId] = [`refused.${run.attempt}`, run.requester.id];
+    const report = { name, userId, message: retractedMessage(run) };
     const inMs = await reportPrivately(run, report, context);
     if (inMs > 0) return wait(inMs);
   }

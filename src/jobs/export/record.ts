@@ -55,13 +55,8 @@ const ending = z.discriminatedUnion('kind', [
 ]);
 export type Ending = z.infer<typeof ending>;
 
-/**
- * One requested export. All times are epoch milliseconds. Its messages are functions of this record, see `view.ts`. A
- * `link` only makes the requester's own link to the bundle of another run's job.
- */
-export const exportRun = runBase.extend({
-  job: z.enum(['export', 'link']),
-  needs: openQuestionIds,
+/** The target of an export: `project` is a name in the settings, `domain` a host name. */
+const exportTarget = z.object({
   project: z.string(),
   /** Empty if the export was not started here and only its job is known. */
   domain: z.string(),
@@ -69,12 +64,25 @@ export const exportRun = runBase.extend({
   version: z.string().optional(),
   paths: z.array(z.string()).optional(),
   /** Only the requester gets the link. */
-  privately: z.boolean().default(false),
+  privately: z.boolean(),
+});
+export type ExportTarget = z.infer<typeof exportTarget>;
+
+const person = z.object({ id: z.string(), name: z.string() });
+
+/**
+ * One requested export. All times are epoch milliseconds. Its messages are functions of this record, see `view.ts`. A
+ * `link` only makes the requester's own link to the bundle of another run's job.
+ */
+export const exportRun = runBase.extend({
+  job: z.enum(['export', 'link']),
+  needs: openQuestionIds,
+  ...exportTarget.shape,
   /** Watches an existing export job and starts none. */
-  joined: z.boolean().default(false),
-  requester: z.object({ id: z.string(), name: z.string() }),
+  joined: z.boolean(),
+  requester: person,
   /** People whom the ending mentions as well. */
-  watchers: z.array(z.object({ id: z.string(), name: z.string() })),
+  watchers: z.array(person),
   /** The conversation of the request. If the app cannot be invited there (`joinable`), messages go to the person. */
   asked: z.object({ channel: z.string(), joinable: z.boolean(), isPublic: z.boolean(), atMs: z.number() }),
   /** Its messages are in the requester's direct messages, not in the channel. */
@@ -140,29 +148,22 @@ export const exportKind: VisibleKind<ExportRun> = {
 };
 
 /** The quotas of a running export: its requester's, then the conversation's. */
-export const exportQuotas = (
-  { teamId, requester, asked: { channel } }: ExportRun,
-  limits: Limits,
-): Quota[] => [
-  { name: ['exports', teamId, requester.id].join(':'), max: limits.exportsPerPerson },
-  ...(channel === ''
-    ? []
-    : [{ name: ['exports', teamId, channel].join(':'), max: limits.exportsPerChannel }]),
-];
-
-/** The target of an export: `project` is a name in the settings, `domain` a host name. */
-export type ExportTarget = Pick<ExportRun, 'project' | 'domain' | 'version' | 'paths' | 'privately'>;
+export function exportQuotas({ teamId, requester, asked }: ExportRun, limits: Limits): Quota[] {
+  const quota = (of: string, max: number) => ({ name: ['exports', teamId, of].join(':'), max });
+  const ofPerson = quota(requester.id, limits.exportsPerPerson);
+  return asked.channel === '' ? [ofPerson] : [ofPerson, quota(asked.channel, limits.exportsPerChannel)];
+}
 
 /**
  * Returns a run that starts an export. With a `jobId` it watches that job instead; `domain` is empty if nobody here
  * started it. It also decides who may have the link, except in shared channels.
  */
 export function newExportRun(
-  target: ExportTarget & Pick<Partial<ExportRun>, 'jobId'>,
+  target: ExportTarget & { jobId?: string | undefined },
   request: RunRequest,
   { links, now }: { links: 'thread' | 'requester'; now: () => number },
 ): ExportRun {
-  const { project, domain, version, paths, privately, jobId } = target;
+  const { project, domain, version, paths, jobId } = target;
   const { teamId, user, channel } = request;
   const nowMs = now();
   return {
@@ -172,25 +173,16 @@ export function newExportRun(
     rev: 1,
     claim: jobId === undefined ? exportClaim(teamId, target) : idOf('watch', teamId, project, jobId),
     people: [user.id],
-    project,
-    domain,
-    version,
-    paths,
-    privately: privately || links === 'requester' || !user.fullMember,
+    ...{ project, domain, version, paths, jobId },
+    privately: target.privately || links === 'requester' || !user.fullMember,
     joined: jobId !== undefined,
-    jobId,
     requester: { id: user.id, name: user.name },
     watchers: [],
     asked: { ...conversationOf(channel), atMs: nowMs },
     inDirectMessage: channel.id === '',
-    attempt: 1,
-    resumed: 0,
-    relinked: 0,
     state: 'accepted',
-    sinceMs: nowMs,
-    attemptAtMs: nowMs,
-    nextPollAtMs: nowMs,
-    polls: 0,
+    ...{ attempt: 1, resumed: 0, relinked: 0, polls: 0 },
+    ...{ sinceMs: nowMs, attemptAtMs: nowMs, nextPollAtMs: nowMs },
   };
 }
 
@@ -206,10 +198,7 @@ export const newLinkRun = (run: ExportRun, request: RunRequest, now: () => numbe
 /** Refusals that a retry does not change: by the platform, or for a lost permission. */
 const REFUSALS = ['domain', 'plan', 'permission', 'other'];
 
-/**
- * Whether only a private answer to the requester stays in Slack: the start was refused, or the platform knows no such
- * job.
- */
+/** Whether only a private answer stays in Slack: the start was refused, or the platform knows no such job. */
 export const isRetracted = ({ ending, kept, joined, polls }: ExportRun): boolean =>
   !kept &&
   ((ending?.kind === 'notStarted' && REFUSALS.includes(ending.why)) ||
@@ -250,11 +239,7 @@ export type RunButton = z.infer<typeof runButton>;
  */
 export const useDomain = z.object({
   v: z.literal(1),
-  domain: z.string(),
-  project: z.string().optional(),
-  version: z.string().optional(),
-  paths: z.array(z.string()).optional(),
-  privately: z.boolean(),
+  ...exportTarget.partial({ project: true }).shape,
   request: z.string(),
   chosen: z.literal(true).optional(),
 });

@@ -86,26 +86,24 @@ export const relink = (run: ExportRun, nowMs: number): ExportRun => {
 export const MAX_WATCHERS = 20;
 
 /** A click on [Refresh] is answered by a poll of at most this age. */
-const FRESH_SNAPSHOT_MS = 2000;
+const FRESH_POLL_MS = 2000;
 
 export const isMentioned = (run: ExportRun, userId: string) =>
   [run.requester, ...run.watchers].some(({ id }) => id === userId);
 
-/** A person's answer to the question whether this attempt started. */
-const answerOf = ({ attempt }: ExportRun, { id, name }: By, action: 'watchIt' | 'startAgain' | 'leave') => ({
-  attempt,
-  by: name,
-  byId: id,
-  action,
-});
+/** Applies a person's answer to the question whether this attempt started. */
+const withAnswer = (
+  run: ExportRun,
+  { attempt }: ExportRun,
+  { id: byId, name: by }: By,
+  action: 'watchIt' | 'startAgain' | 'leave',
+): ExportRun => ({ ...run, answer: { attempt, by, byId, action } });
 
 /** The start was unknown and a person found its job. */
-export const adoptJobId = (run: ExportRun, jobId: string, by: By, nowMs: number): ExportRun => ({
-  ...advance(run, { state: 'watching', jobId, startedAtMs: run.attemptAtMs }, nowMs),
-  pollFailure: undefined,
-  unknownJobId: undefined,
-  answer: answerOf(run, by, 'watchIt'),
-});
+export function adoptJobId(run: ExportRun, jobId: string, by: By, nowMs: number): ExportRun {
+  const known = { jobId, startedAtMs: run.attemptAtMs, unknownJobId: undefined, pollFailure: undefined };
+  return withAnswer(advance(run, { state: 'watching', ...known }, nowMs), run, by, 'watchIt');
+}
 
 /** Whether a person entered the job id and no poll has confirmed it yet. */
 export const isUnconfirmedJobId = ({ answer, attempt, polls }: ExportRun) =>
@@ -121,31 +119,29 @@ export const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
 /** What a button may do to a run. Returns undefined if the run has moved on since the button was shown. */
 type Transition = (run: ExportRun, by: By, nowMs: number) => ExportRun | undefined;
 
+const endedAs = ({ state, ending }: ExportRun, ...kinds: Ending['kind'][]) =>
+  state === 'ended' && ending !== undefined && kinds.includes(ending.kind);
+
 /** What the buttons do, by name. */
 export const transitions = {
   startAgain: (run, by, nowMs) =>
-    run.state === 'unknown' ? { ...restart(run, nowMs), answer: answerOf(run, by, 'startAgain') } : undefined,
+    run.state === 'unknown' ? withAnswer(restart(run, nowMs), run, by, 'startAgain') : undefined,
   leave: (run, by, nowMs) =>
-    run.state === 'unknown'
-      ? { ...endRun(run, { kind: 'left' }, nowMs), answer: answerOf(run, by, 'leave') }
-      : undefined,
+    run.state === 'unknown' ? withAnswer(endRun(run, { kind: 'left' }, nowMs), run, by, 'leave') : undefined,
   /** It failed or did not start: starts it once more. */
   tryAgain: (run, _by, nowMs) => {
-    const kind = run.state === 'ended' && run.domain !== '' ? run.ending?.kind : undefined;
-    const canRestart = kind === 'failed' || kind === 'notStarted' || kind === 'lost';
-    return canRestart || (kind === 'broken' && run.jobId === undefined) ? restart(run, nowMs) : undefined;
+    const isBroken = endedAs(run, 'broken') && run.jobId === undefined;
+    const canRestart = isBroken || endedAs(run, 'failed', 'notStarted', 'lost');
+    return canRestart && run.domain !== '' ? restart(run, nowMs) : undefined;
   },
   /** Resumes a watch that ended before the job, or a link that could not be made. */
   checkNow: (run, _by, nowMs) => {
-    const kind = run.state === 'ended' ? run.ending?.kind : undefined;
-    const canResume = kind === 'gaveUp' || (kind === 'broken' && run.jobId !== undefined);
-    if (!canResume && kind !== 'noLink') return undefined;
-    const state = canResume ? 'watching' : 'bundling';
+    if (!endedAs(run, 'gaveUp', 'noLink', 'broken') || run.jobId === undefined) return undefined;
+    const state = endedAs(run, 'noLink') ? 'bundling' : 'watching';
     return resume(run, { state, kept: true, resumed: run.resumed + 1 }, nowMs);
   },
   /** Replaces a link that expires or has expired. */
-  newLink: (run, _by, nowMs) =>
-    run.state === 'ended' && run.ending?.kind === 'done' ? relink(run, nowMs) : undefined,
+  newLink: (run, _by, nowMs) => (endedAs(run, 'done') ? relink(run, nowMs) : undefined),
   /** Mentions one more person in the ending. */
   notify: (run, by) => {
     if (run.state === 'ended' || isMentioned(run, by.id) || run.watchers.length >= MAX_WATCHERS)
@@ -157,7 +153,7 @@ export const transitions = {
   refresh: (run, _by, nowMs) => {
     const { pollFailure } = run;
     const isLimited = pollFailure?.kind === 'limit' && pollFailure.nextMs > nowMs;
-    const isFresh = pollFailure === undefined && nowMs - (run.polledAtMs ?? 0) <= FRESH_SNAPSHOT_MS;
+    const isFresh = pollFailure === undefined && nowMs - (run.polledAtMs ?? 0) <= FRESH_POLL_MS;
     if (run.state !== 'watching' || isLimited || isFresh) return undefined;
     return { ...run, nextPollAtMs: nowMs, pollRequested: true };
   },
