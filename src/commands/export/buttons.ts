@@ -1,29 +1,29 @@
 import type { KnownBlock, ModalView } from '@slack/types';
+import { z } from 'zod';
 import { earlierAttemptMessage, site, unchangedProgressMessage } from '../../jobs/export/progress-view.ts';
 import {
+  advance,
+  type Ending,
   type ExportRun,
+  endRun,
   exportActions,
+  exportClaim,
   exportKind,
   exportRun,
+  isRetracted,
   latestLink,
   linkActions,
-  linkButton,
-  newLinkRun,
+  newExportRun,
+  noJob,
   type RunButton,
   runButton,
 } from '../../jobs/export/record.ts';
-import {
-  adoptJobId,
-  isMentioned,
-  MAX_WATCHERS,
-  relink,
-  type TransitionName,
-  transitions,
-} from '../../jobs/export/transitions.ts';
+import type { RunRequest } from '../../jobs/request.ts';
 import { readJobField } from '../../jobs/typed-job.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message, moment, type Part } from '../../slack/blocks.ts';
 import { formView, preformatted, reportView, textField } from '../../slack/modals.ts';
+import { idOf } from '../../store/keys.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
 import { closedWith, defineButton, type Modal } from '../registry.ts';
 import { acceptExport, findExportJob, findRunOfJob } from './start.ts';
@@ -55,6 +55,99 @@ function notFoundMessage(domain: string): Message {
   const toType = domain === '' ? [] : [' To start a new one, type ', { code: `/docs-export ${domain}` }, '.'];
   return message([['I no longer remember this export.', ...toType]]);
 }
+
+type By = { id: string; name: string };
+
+/** Starts the same request once more. A run that was only watched is now started from here. */
+const restart = (run: ExportRun, nowMs: number): ExportRun => ({
+  ...advance(run, { ...noJob, state: 'postingCard', attemptAtMs: nowMs }, nowMs),
+  ...{ unknownJobId: undefined, ending: undefined, earlier: undefined },
+  claim: run.joined ? exportClaim(run.teamId, run) : run.claim,
+  joined: false,
+  kept: run.kept || !isRetracted(run) || undefined,
+  attempt: run.attempt + 1,
+  relinked: 0,
+});
+
+/** Watches the same job once more, or requests a link. If only the requester got the link, later ones are private too. */
+const resume = (run: ExportRun, changes: Parameters<typeof advance>[1], nowMs: number): ExportRun => ({
+  ...advance(run, { movedAtMs: nowMs, pollFailure: undefined, stalled: undefined, ...changes }, nowMs),
+  ending: undefined,
+  privately: run.privately || (run.ending?.kind === 'done' && run.ending.privately === true),
+});
+
+/** Requests a further link, whose message replaces that of the present one. */
+const relink = (run: ExportRun, nowMs: number): ExportRun => {
+  const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : run.earlier;
+  return resume(run, { state: 'bundling', earlier, relinked: run.relinked + 1 }, nowMs);
+};
+
+/** More mentions in one message would be noise. */
+const MAX_WATCHERS = 20;
+
+/** A click on [Refresh] is answered by a poll of at most this age. */
+const FRESH_POLL_MS = 2000;
+
+const isMentioned = (run: ExportRun, userId: string) =>
+  [run.requester, ...run.watchers].some(({ id }) => id === userId);
+
+/** Applies a person's answer to the question whether this attempt started. */
+const withAnswer = (
+  run: ExportRun,
+  { attempt }: ExportRun,
+  { id: byId, name: by }: By,
+  action: 'watchIt' | 'startAgain' | 'leave',
+): ExportRun => ({ ...run, answer: { attempt, by, byId, action } });
+
+/** The start was unknown and a person found its job. */
+function adoptJobId(run: ExportRun, jobId: string, by: By, nowMs: number): ExportRun {
+  const known = { jobId, startedAtMs: run.attemptAtMs, unknownJobId: undefined, pollFailure: undefined };
+  return withAnswer(advance(run, { state: 'watching', ...known }, nowMs), run, by, 'watchIt');
+}
+
+/** What a button may do to a run. Returns undefined if the run has moved on since the button was shown. */
+type Transition = (run: ExportRun, by: By, nowMs: number) => ExportRun | undefined;
+
+const endedAs = ({ state, ending }: ExportRun, ...kinds: Ending['kind'][]) =>
+  state === 'ended' && ending !== undefined && kinds.includes(ending.kind);
+
+/** What the buttons do, by name. */
+export const transitions = {
+  startAgain: (run, by, nowMs) =>
+    run.state === 'unknown' ? withAnswer(restart(run, nowMs), run, by, 'startAgain') : undefined,
+  leave: (run, by, nowMs) =>
+    run.state === 'unknown' ? withAnswer(endRun(run, { kind: 'left' }, nowMs), run, by, 'leave') : undefined,
+  /** It failed or did not start: starts it once more. */
+  tryAgain: (run, _by, nowMs) => {
+    const isBroken = endedAs(run, 'broken') && run.jobId === undefined;
+    const canRestart = isBroken || endedAs(run, 'failed', 'notStarted', 'lost');
+    return canRestart && run.domain !== '' ? restart(run, nowMs) : undefined;
+  },
+  /** Resumes a watch that ended before the job, or a link that could not be made. */
+  checkNow: (run, _by, nowMs) => {
+    if (!endedAs(run, 'gaveUp', 'noLink', 'broken') || run.jobId === undefined) return undefined;
+    const state = endedAs(run, 'noLink') ? 'bundling' : 'watching';
+    return resume(run, { state, kept: true, resumed: run.resumed + 1 }, nowMs);
+  },
+  /** Replaces a link that expires or has expired. */
+  newLink: (run, _by, nowMs) => (endedAs(run, 'done') ? relink(run, nowMs) : undefined),
+  /** Mentions one more person in the ending. */
+  notify: (run, by) => {
+    if (run.state === 'ended' || isMentioned(run, by.id) || run.watchers.length >= MAX_WATCHERS)
+      return undefined;
+    const watchers = [...run.watchers, { id: by.id, name: by.name }];
+    return { ...run, watchers, people: [...new Set([...run.people, by.id])] };
+  },
+  /** Polls at once, unless the last poll was just now or the limit is reached. */
+  refresh: (run, _by, nowMs) => {
+    const { pollFailure } = run;
+    const isLimited = pollFailure?.kind === 'limit' && pollFailure.nextMs > nowMs;
+    const isFresh = pollFailure === undefined && nowMs - (run.polledAtMs ?? 0) <= FRESH_POLL_MS;
+    if (run.state !== 'watching' || isLimited || isFresh) return undefined;
+    return { ...run, nextPollAtMs: nowMs, pollRequested: true };
+  },
+} satisfies Record<string, Transition>;
+type TransitionName = keyof typeof transitions;
 
 const toTransition =
   (name: TransitionName): Click =>
@@ -105,6 +198,15 @@ const linkComing = message([['A new link is on its way. It will appear in that m
 
 const linkBeingMade = message([["I'm making a link right now. Click again in a moment."]]);
 
+/** Returns a run that makes a person's own link to the bundle of a completed export, and sends it by direct message. */
+const newLinkRun = (run: ExportRun, request: RunRequest, now: () => number): ExportRun => ({
+  ...newExportRun(run, { ...request, channel: { id: '', name: '' } }, { links: 'requester', now }),
+  job: 'link',
+  people: [],
+  claim: idOf('link', run.id, request.user.id),
+  state: 'bundling',
+});
+
 /** A link for one person, if the thread has none. */
 const ownLinkButton = defineRunButton(exportActions.ownLink, async (run, { attempt }, caller, tools) => {
   if (run.state === 'bundling') return linkBeingMade;
@@ -126,6 +228,9 @@ function linkSentMessage({ ending }: ExportRun): Message {
   const until = time === undefined ? [] : [', and it works until ', moment(time)];
   return message([['I already sent you a link', ...until, ': see your direct messages with me.']]);
 }
+
+/** The value of a link's buttons: the number of the link that they were shown for. */
+export const linkButton = z.object({ v: z.literal(1), run: z.string(), made: z.number().int() });
 
 /** [New link] and [Get the link] in a direct message. A second click finds the link in progress. */
 const newOwnLinkButton = defineButton({

@@ -17,15 +17,19 @@ import {
 import { exportNeeds } from './feature.ts';
 import { site } from './progress-view.ts';
 import {
+  advance,
+  applySnapshot,
   type DoneEnding,
   type Ending,
   type ExportRun,
+  endRun,
   exportRun,
   isRetracted,
+  isUnconfirmedJobId,
   jobAlias,
   jobIdOf,
+  reopenQuestion,
 } from './record.ts';
-import { advance, applySnapshot, endRun, isUnconfirmedJobId, reopenQuestion } from './transitions.ts';
 import { cardKey, exportMessages, privateKey, refusedLinkMessage, retractedMessage } from './view.ts';
 
 type Result = Promise<StepResult<ExportRun>>;

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { ExportJob } from '../../docs-api/schemas.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Quota, runBase } from '../../store/runs.ts';
 import { openQuestionIds } from '../feature.ts';
@@ -186,15 +188,6 @@ export function newExportRun(
   };
 }
 
-/** Returns a run that makes a person's own link to the bundle of a completed export, and sends it by direct message. */
-export const newLinkRun = (run: ExportRun, request: RunRequest, now: () => number): ExportRun => ({
-  ...newExportRun(run, { ...request, channel: { id: '', name: '' } }, { links: 'requester', now }),
-  job: 'link',
-  people: [],
-  claim: idOf('link', run.id, request.user.id),
-  state: 'bundling',
-});
-
 /** Refusals that a retry does not change: by the platform, or for a lost permission. */
 const REFUSALS = ['domain', 'plan', 'permission', 'other'];
 
@@ -222,6 +215,71 @@ export function jobIdOf(run: ExportRun): string {
 export const latestLink = ({ ending, earlier }: ExportRun): DoneEnding | undefined =>
   ending?.kind === 'done' ? ending : earlier?.ending;
 
+/** Returns the run in its next state. */
+export const advance = (
+  run: ExportRun,
+  changes: Partial<ExportRun> & Pick<ExportRun, 'state'>,
+  nowMs: number,
+): ExportRun => ({ ...run, sinceMs: nowMs, nextPollAtMs: nowMs, ...changes });
+
+/** Returns the run with its ending. A new link takes the place of the one whose message it edits. */
+export function endRun(run: ExportRun, ending: Ending, nowMs: number): ExportRun {
+  const replaced = ending.kind === 'done' && run.earlier?.resumed === run.resumed;
+  return { ...run, state: 'ended', sinceMs: nowMs, ending, ...(replaced && { earlier: undefined }) };
+}
+
+/** A number below one may mean a fraction or less than one percent. From this poll on, it counts as a fraction. */
+const UNSURE_POLLS = 3;
+
+/**
+ * Returns the run with the result of one poll, and whether its last progress is `stalledAfterMs` ago. Fields that the
+ * platform leaves out keep their value. A run that never reports progress cannot stall.
+ */
+export function applySnapshot(
+  before: ExportRun,
+  job: ExportJob,
+  atMs: number,
+  stalledAfterMs: number,
+): ExportRun {
+  const { fraction, unsure } = job.progress ?? {};
+  const isKnown = fraction !== undefined && (!unsure || before.polls >= UNSURE_POLLS);
+  const run: ExportRun = {
+    ...before,
+    status: job.status === 'unknown' ? job.rawStatus : job.status,
+    progressText: job.progress?.text ?? before.progressText,
+    pageCount: job.pageCount ?? before.pageCount,
+    ...(isKnown && { fraction }),
+    ...{ polls: before.polls + 1, polledAtMs: atMs },
+    // For an export not started here, the platform gives the start.
+    ...(before.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),
+    pollRequested: undefined,
+    pollFailure: undefined,
+  };
+  const progressOf = (one: ExportRun) => [one.progressText, one.pageCount, one.fraction];
+  const isUnchanged = run.status === before.status && isDeepStrictEqual(progressOf(run), progressOf(before));
+  const reportsProgress = run.status === 'queued' || progressOf(run).some((one) => one !== undefined);
+  const movedAtMs = isUnchanged ? (before.movedAtMs ?? atMs) : atMs;
+  return { ...run, movedAtMs, stalled: reportsProgress && atMs - movedAtMs >= stalledAfterMs };
+}
+
+/** What a run knows of a job, before it knows any. */
+export const noJob = {
+  ...{ jobId: undefined, startedAtMs: undefined, completedAtMs: undefined, status: undefined },
+  ...{ progressText: undefined, pageCount: undefined, fraction: undefined, polls: 0, polledAtMs: undefined },
+  ...{ movedAtMs: undefined, stalled: undefined, pollRequested: undefined, pollFailure: undefined },
+};
+
+/** Whether a person entered the job id and no poll has confirmed it yet. */
+export const isUnconfirmedJobId = ({ answer, attempt, polls }: ExportRun) =>
+  answer?.action === 'watchIt' && answer.attempt === attempt && polls === 0;
+
+/** The platform does not know the entered job, so the start is unknown again. */
+export const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
+  ...advance(run, { ...noJob, state: 'unknown' }, nowMs),
+  unknownJobId: run.jobId,
+  answer: undefined,
+});
+
 /** The value of a run's button. It names the attempt that it was shown for, so a late click does nothing. */
 export const runButton = z.object({
   v: z.literal(1),
@@ -244,9 +302,6 @@ export const useDomain = z.object({
   chosen: z.literal(true).optional(),
 });
 export type UseDomain = z.infer<typeof useDomain>;
-
-/** The value of a link's buttons: the number of the link that they were shown for. */
-export const linkButton = z.object({ v: z.literal(1), run: z.string(), made: z.number().int() });
 
 export const linkActions = { again: 'link.again', download: 'link.download' } as const;
 

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { transitions } from '../../../../src/commands/export/buttons.ts';
 import {
   isOver,
   type ThreadEvent,
@@ -9,7 +10,6 @@ import {
 import { newThread } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { type EditionRun, editionRun, rootKey } from '../../../../src/jobs/digest/edition/record.ts';
 import { type ExportRun, exportRun, newExportRun } from '../../../../src/jobs/export/record.ts';
-import { transitions } from '../../../../src/jobs/export/transitions.ts';
 import { exportMessages, privateKey } from '../../../../src/jobs/export/view.ts';
 import { newSchedule } from '../../../../src/jobs/schedule/record.ts';
 import { createMessageStore } from '../../../../src/store/messages.ts';
