@@ -18,7 +18,6 @@ import {
   type RunButton,
   runButton,
 } from '../../jobs/export/record.ts';
-import type { RunRequest } from '../../jobs/request.ts';
 import { readJobField } from '../../jobs/typed-job.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message, moment, type Part } from '../../slack/blocks.ts';
@@ -199,7 +198,7 @@ const linkComing = message([['A new link is on its way. It will appear in that m
 const linkBeingMade = message([["I'm making a link right now. Click again in a moment."]]);
 
 /** Returns a run that makes a person's own link to the bundle of a completed export, and sends it by direct message. */
-const newLinkRun = (run: ExportRun, request: RunRequest, now: () => number): ExportRun => ({
+const newLinkRun = (run: ExportRun, request: Caller, now: () => number): ExportRun => ({
   ...newExportRun(run, { ...request, channel: { id: '', name: '' } }, { links: 'requester', now }),
   job: 'link',
   people: [],
