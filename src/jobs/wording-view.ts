@@ -24,28 +24,27 @@ export interface StateWord {
 export const wordInSentence = ({ label, isForeign }: StateWord) => (isForeign ? label : lowerFirst(label));
 
 /** The beginning of every line about a state. */
-export const stateParts = ({ icon, label }: Omit<StateWord, 'isForeign'>): Part[] => [
-  `${icon} `,
-  { bold: label },
-];
+export const stateParts = ({ icon, label }: StateWord): Part[] => [`${icon} `, { bold: label }];
 
 /** Whether Slack refuses a post because the app is not in the conversation. */
 export const isNotThere = (code: string | undefined) =>
   code === 'not_in_channel' || code === 'channel_not_found';
 
 /** To a person in whose conversation nothing can be posted. `joinable`: the app can be invited there. */
-export const noPlaceMessage = (joinable: boolean, code: string, nothingWas: 'started' | 'sent'): Message =>
-  joinable && isNotThere(code)
-    ? message([
-        [
-          `I can't post here yet, so nothing was ${nothingWas}. Type `,
-          { code: '/invite @Docket' },
-          ', then run the command again.',
-        ],
-      ])
-    : message([
-        `Slack doesn't let me post here (${code}), so nothing was ${nothingWas}. Run the command in another channel.`,
-      ]);
+export function noPlaceMessage(joinable: boolean, code: string, nothingWas: 'started' | 'sent'): Message {
+  const nothing = `so nothing was ${nothingWas}.`;
+  return message(
+    joinable && isNotThere(code)
+      ? [
+          [
+            `I can't post here yet, ${nothing} Type `,
+            { code: '/invite @Docket' },
+            ', then run the command again.',
+          ],
+        ]
+      : [`Slack doesn't let me post here (${code}), ${nothing} Run the command in another channel.`],
+  );
+}
 
 /** A person's name as text, which mentions nobody. */
 export const personName = (name: string) => sanitizeUserText(name, 60);
@@ -54,16 +53,8 @@ export const personName = (name: string) => sanitizeUserText(name, 60);
 export const nameTo = (readerId: string | undefined, { id, name }: { id: string; name: string }) =>
   id === readerId ? 'you' : personName(name);
 
-/** Ids of up to this length are shown in full. */
-const MAX_WHOLE_LENGTH = 16;
-
-/** A readable short form of the platform's ids: `se_3f9a…4a06`. */
-export function shortId(id: string): string {
-  const clean = singleLine(id);
-  const points = Array.from(clean);
-  const isShort = points.length <= MAX_WHOLE_LENGTH;
-  return bidiIsolate(isShort ? clean : `${points.slice(0, 7).join('')}…${points.slice(-4).join('')}`);
-}
+/** A readable short form of the platform's ids: `se_3f9a…4a06`. Ids of up to 16 characters are shown in full. */
+export const shortId = (id: string) => bidiIsolate(singleLine(id).replace(/^(.{7}).{6,}(.{4})$/u, '$1…$2'));
 
 /** The platform's own reason, in quotes: one line, cut. */
 export function platformReasonText(reason: string | undefined): string {

@@ -20,8 +20,11 @@ import { cut, singleLine, tsToMs } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 
-/** A thread to start. `text` goes to the agent; without `jobId` it creates the job. */
+/** An instruction to a job, or a request to follow one. `text` goes to the agent. */
 interface FollowRequest {
+  /** The thread that follows the job. Without it, one starts. */
+  thread?: ThreadRun | undefined;
+  /** The job of a thread to start. Without it, `text` creates the job. */
   jobId?: string | undefined;
   text: string;
   /** As it was typed. */
@@ -34,28 +37,33 @@ interface FollowRequest {
 }
 
 /**
- * Starts a thread that follows a job; its card is the answer. Rejects with `UserFacingError` if that is not possible. If
- * it was requested under a digest, a thread that is one too many ends at once, and says so there.
+ * Sends an instruction to a followed thread, or starts one; its card is the answer. Rejects with `UserFacingError` if
+ * that is not possible. If it was requested under a digest, a thread that is one too many ends at once, and says so
+ * there.
  */
 export async function followJob(
-  { jobId, text, project, under, reply, origin }: FollowRequest,
+  { thread: followed, jobId, text, project, under, reply, origin }: FollowRequest,
   caller: Caller,
   tools: CommandTools,
 ): Promise<undefined> {
-  const { teamId, channel } = caller;
-  const instruction = newInstructionOf(caller, text, tools);
+  const { teamId, channel, requestId } = caller;
+  const { id, name } = caller.user;
+  const owner = { id, name };
+  const instruction = {
+    id: idOf('instruction', teamId, requestId),
+    by: owner,
+    atMs: tools.now(),
+    text,
+    origin,
+  };
+  if (followed) return appendToThread(followed, { kind: 'instruct', ...instruction }, caller, tools);
   const thread = newThread(
     {
-      id: requestRunId(caller),
-      teamId,
+      ...{ id: requestRunId(caller), teamId, owner, agentJobId: jobId, mode: tools.replyMode },
       project: resolveAgentProject(tools.projects, { named: project, channel: channel.id }, jobId),
-      agentJobId: jobId,
-      owner: instruction.by,
       asked: { ...conversationOf(channel), ...under },
-      mode: tools.replyMode,
       instruction: {
         ...instruction,
-        origin,
         ...(reply && { id: reply.ts, files: reply.files, isReply: true, atMs: Math.round(tsToMs(reply.ts)) }),
       },
     },
@@ -70,12 +78,8 @@ export async function followJob(
   throw new UserFacingError(tooManyThreadsMessage(quotas[0].max));
 }
 
-const newInstructionOf = ({ teamId, requestId, user }: Caller, text: string, { now }: CommandTools) => ({
-  id: idOf('instruction', teamId, requestId),
-  by: { id: user.id, name: user.name },
-  atMs: now(),
-  text,
-});
+/** The value for a new job in a modal; no run has this id. */
+export const NEW_JOB = 'new';
 
 const followsAlready = message([
   'This thread already follows a job, so nothing was sent: reply in it to instruct the agent.',
@@ -83,33 +87,19 @@ const followsAlready = message([
 
 const notFollowed = message(['That job is no longer followed, so nothing was sent.']);
 
-/** Returns the thread that a modal names. Rejects with `UserFacingError`. */
+/** Returns the thread that a modal names; undefined for a new job. Rejects with `UserFacingError`. */
 export async function loadFollowed(
   id: string,
   caller: Caller,
   { intake }: CommandTools,
   project?: string,
-): Promise<ThreadRun> {
+): Promise<ThreadRun | undefined> {
+  if (id === NEW_JOB) return undefined;
   const thread = await intake.loadVisible(id, threadKind, caller, notFollowed, notFollowed);
   const isOther = project !== undefined && thread.project !== project;
   if (thread.state === 'ended' || isOther) throw new UserFacingError(notFollowed);
   return thread;
 }
-
-/** Sends an instruction to the job of a thread. Rejects with `UserFacingError`. */
-export const instructThread = (
-  thread: ThreadRun,
-  text: string,
-  origin: DigestOrigin | undefined,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<void> =>
-  appendToThread(
-    thread,
-    { kind: 'instruct', ...newInstructionOf(caller, text, tools), origin },
-    caller,
-    tools,
-  );
 
 export const newClick = (
   action: ThreadClick['action'],
@@ -125,7 +115,7 @@ export async function appendToThread(
   caller: Caller,
   tools: CommandTools,
   result = 'accepted',
-): Promise<void> {
+): Promise<undefined> {
   const entry = { event, dedupeKey: `${event.kind} ${caller.requestId}` };
   const outcome = await tools.intake.appendToInbox(thread.job, thread.id, entry, caller);
   if (outcome === 'gone') throw new UserFacingError(notFollowed);

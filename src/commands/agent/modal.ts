@@ -20,20 +20,10 @@ import { cutShown, lengthOf } from '../../slack/text.ts';
 import { isBlankId } from '../command.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { defineButton, type MessageShortcut, type Modal, type ShortcutMessage } from '../registry.ts';
-import {
-  agentProjects,
-  findAgentJob,
-  findThreads,
-  followJob,
-  instructThread,
-  loadFollowed,
-} from './follow.ts';
+import { agentProjects, findAgentJob, findThreads, followJob, loadFollowed, NEW_JOB } from './follow.ts';
 
 const INSTRUCT_CALLBACK = 'agent.start';
 const SEND_CALLBACK = 'agent.send_message.text';
-
-/** The value for a new job; no run has this id. */
-export const NEW_JOB = 'new';
 
 /** The target of a modal, unless it is chosen in it; and the message that it sends, if any. */
 const modalAbout = z.object({
@@ -194,7 +184,7 @@ const submit: Modal['submit'] = async (values, caller, tools, details) => {
   const { to = values.thread, under } = modalAbout.safeParse(parseJson(details.about)).data ?? {};
   if (to === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
   const { projects, limits } = tools;
-  const thread = to === NEW_JOB ? undefined : await loadFollowed(to, caller, tools);
+  const thread = await loadFollowed(to, caller, tools);
   const [sole, ...others] = projectsWithId(projects);
   // With one agent, the modal has no field for the project.
   const project = values.project ?? (others.length === 0 ? sole?.name : undefined);
@@ -214,13 +204,9 @@ const submit: Modal['submit'] = async (values, caller, tools, details) => {
     ...(needsProject && { project: 'Choose a project.' }),
   };
   if (Object.keys(problems).length > 0) return { kind: 'problems', problems };
-  if (thread === undefined) {
-    const jobId = job && 'job' in job ? job.job.id : undefined;
-    await followJob({ jobId, text, project, under }, caller, tools);
-    // Its card is the answer.
-    return { kind: 'closed' };
-  }
-  await instructThread(thread, text, undefined, caller, tools);
+  const jobId = job && 'job' in job ? job.job.id : undefined;
+  await followJob({ thread, jobId, text, project, under }, caller, tools);
+  if (thread === undefined) return { kind: 'closed' };
   const link = threadPermalink(thread, tools.workspaceUrl);
   const where: Part = link === undefined ? 'its thread' : { link, label: 'its thread' };
   const sent = `It goes to ${jobName(thread)}; the result appears in `;

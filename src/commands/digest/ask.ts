@@ -18,14 +18,8 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { bidiIsolate, cut, formatCount, singleLine } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
-import {
-  findThreads,
-  followJob,
-  instructThread,
-  loadFollowed,
-  resolveAgentProject,
-} from '../agent/follow.ts';
-import { cleanInstruction, instructionProblem, NEW_JOB, threadChoices } from '../agent/modal.ts';
+import { findThreads, followJob, loadFollowed, NEW_JOB, resolveAgentProject } from '../agent/follow.ts';
+import { cleanInstruction, instructionProblem, threadChoices } from '../agent/modal.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import { UserFacingError } from '../intake.ts';
 import { defineButton, type Modal } from '../registry.ts';
@@ -111,20 +105,14 @@ const askModal: Modal = {
     const entry = findEntry(run, about);
     if (entry === undefined) throw new UserFacingError(notKnown);
     const text = cleanInstruction(values.text ?? '');
-    const where = values.where ?? NEW_JOB;
-    const thread = where === NEW_JOB ? undefined : await loadFollowed(where, caller, tools, run.project);
+    const { project } = run;
+    const thread = await loadFollowed(values.where ?? NEW_JOB, caller, tools, project);
     const problem = instructionProblem(text, thread, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
     const origin = originOf(run, entry);
-    if (thread === undefined) {
-      // The name of another conversation is unknown.
-      const channel = caller.channel.id === run.channel ? caller.channel : { id: run.channel, name: '' };
-      await followJob(
-        { jobId: undefined, text, project: run.project, origin },
-        { ...caller, channel },
-        tools,
-      );
-    } else await instructThread(thread, text, origin, caller, tools);
+    // The name of another conversation is unknown.
+    const channel = caller.channel.id === run.channel ? caller.channel : { id: run.channel, name: '' };
+    await followJob({ thread, text, project, origin }, { ...caller, channel }, tools);
     // Its line under the digest is the answer.
     return { kind: 'closed' };
   },

@@ -24,7 +24,6 @@ import {
   pullRequestButton,
   quoted,
   quotedShort,
-  quotedShortBy,
   refText,
   unsentText,
   waitingText,
@@ -86,13 +85,19 @@ function roundMessages(thread: ThreadRun, round: ThreadRound): Below[] {
   return messages;
 }
 
-/** Of several instructions, the last is named. */
+/** Length of an instruction, its author and the number of others together. */
+const SHORT_LENGTH = 58;
+
+/** Of several instructions, the last is named, so short that the next words fit the second line of a phone. */
 function statusMessage(
   thread: ThreadRun,
   { n, count, ending, sinceMs }: ThreadRound,
-  last: NonNullable<ThreadRound['last']>,
+  { excerpt, by }: NonNullable<ThreadRound['last']>,
 ): Message {
-  const about = `${quotedShortBy(last, count - 1)} · `;
+  const rest = andMoreText(count - 1);
+  const quote = quoted(excerpt, rest === '' ? 40 : 26);
+  const room = Math.max(12, SHORT_LENGTH - `${quote} ()${rest}`.length);
+  const about = `${quote} (${sanitizeUserText(by.name, room)})${rest} · `;
   if (ending || thread.state === 'ended') {
     const { icon, words } = ENDED[ending?.kind ?? 'stopped'];
     const hasTime = ending && ending.kind !== 'archived' && ending.kind !== 'gone';

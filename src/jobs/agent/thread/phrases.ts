@@ -10,33 +10,20 @@ import {
 } from '../../../slack/text.ts';
 import { pullRequestUrl, shortId } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
-import { type Person, type ThreadRun, waitingOf } from './record.ts';
+import { type ThreadRun, waitingOf } from './record.ts';
 
 /** Consecutive errors before messages say that the platform does not answer. */
 export const FAILURE_SHOWN_AFTER = 3;
 
-/** Length of an instruction, its author and the number of others together. */
-const SHORT_LENGTH = 58;
-
 /** The beginning of an instruction, in quotes. */
-export const quoted = (excerpt: string | undefined) => inQuotes(excerpt, 80);
-
-/** The same, short enough that a notification still shows the words after it. */
-export const quotedShort = (excerpt: string | undefined) => inQuotes(excerpt, 40);
-
-function inQuotes(excerpt: string | undefined, max: number): string {
+export function quoted(excerpt: string | undefined, max = 80): string {
   // Quotes inside would look like the end of the quotation.
   const text = bidiIsolate(cutAtWord(singleLine(excerpt ?? '').replace(/["“”„«»]/gu, "'"), max));
   return text === '' ? 'an instruction' : `"${text}"`;
 }
 
-/** The same with the number of others, so short that the next words fit the second line of a phone. */
-export function quotedShortBy({ excerpt, by }: { excerpt: string; by: Person }, more: number): string {
-  const rest = andMoreText(more);
-  const quote = inQuotes(excerpt, rest === '' ? 40 : 26);
-  const room = SHORT_LENGTH - `${quote} ()${rest}`.length;
-  return `${quote} (${sanitizeUserText(by.name, Math.max(12, room))})${rest}`;
-}
+/** The same, short enough that a notification still shows the words after it. */
+export const quotedShort = (excerpt: string | undefined) => quoted(excerpt, 40);
 
 /** What the agent does not get from a reply. */
 export const LEFT_OUT_TEXT = "I can't pass files or previews of private messages on to the agent.";
