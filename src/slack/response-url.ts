@@ -1,17 +1,11 @@
 import { type Message, message } from './blocks.ts';
 
-/** A message to one person. With `replace_original` it replaces the clicked message. */
+/** A message to one person. With `replace_original` it replaces the clicked one, which must be an ephemeral too. */
 export interface EphemeralMessage extends Message {
   replace_original?: true;
   /** Deletes the clicked message instead, if nobody else sees it. */
   delete_original?: true;
 }
-
-/** Returns a message that replaces the clicked one; for an ephemeral one only, or everybody would lose the original. */
-export const replaceOriginal = (text: string): EphemeralMessage => ({
-  ...message([[text]]),
-  replace_original: true,
-});
 
 /** The answer to a settled question, if something else shows the result. */
 export const removeOriginal: EphemeralMessage = { ...message([['Done.']]), delete_original: true };

@@ -20,16 +20,14 @@ test('every state has a name of its own', () => {
 describe('every state is in the gallery:', () => {
   /** Functions of the files with views that show nothing by themselves, and those that wait, which no view does. */
   const SHOW_NOTHING = [
-    'asMessage',
     'choicesOf',
     'findEntry',
     'instructionProblem',
     'missingEntry',
-    'newJobIn',
     'originOf',
+    'projectHere',
     'readPlace',
     'readTimetable',
-    'textProblem',
   ];
 
   test('each branch of a view that has words of its own is reached', async () => {

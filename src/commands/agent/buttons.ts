@@ -8,10 +8,9 @@ import {
   threadClicks,
   threadKind,
 } from '../../jobs/agent/thread/record.ts';
-import { applyClick, MODE_BY_ACTION } from '../../jobs/agent/thread/reducer.ts';
+import { applyClick } from '../../jobs/agent/thread/reducer.ts';
 import { personName } from '../../jobs/wording-view.ts';
-import { message } from '../../slack/blocks.ts';
-import { type EphemeralMessage, replaceOriginal } from '../../slack/response-url.ts';
+import { type Message, message } from '../../slack/blocks.ts';
 import { handledMessage } from '../intake.ts';
 import { defineButton } from '../registry.ts';
 import { appendToThread, followJob, newClick } from './follow.ts';
@@ -28,7 +27,7 @@ const threadButtons = threadClicks.map((action) =>
     may: 'agent',
     value: threadButton,
     settles: authorActions.has(action) ? 'replace' : action === 'stop' ? 'remove' : undefined,
-    async run({ run, ...about }, caller, tools): Promise<EphemeralMessage | undefined> {
+    async run({ run, ...about }, caller, tools): Promise<Message | undefined> {
       const thread = await tools.intake.loadVisible(run, threadKind, caller, notFollowed);
       if (thread.state === 'ended') return notFollowed;
       const click = newClick(action, caller, tools, about);
@@ -44,36 +43,30 @@ const threadButtons = threadClicks.map((action) =>
 );
 
 /** Confirms a click that counts, if nothing else shows it. */
-function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): EphemeralMessage | undefined {
+function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): Message | undefined {
   // An answer that has no effect on this person's later replies says nothing of them.
   const isForAll = thread.mode === 'all' || isSoleAuthor(thread, by.id);
   const hint = (whom: string) =>
     isForAll ? '' : ` From now on, mention @Docket when your reply is for ${whom}.`;
-  switch (action) {
-    case 'send':
-      return replaceOriginal(`It goes to the agent.${hint('it')}`);
-    case 'notForAgent':
-      return replaceOriginal(`Not sent.${hint('the agent')}`);
-    case 'always':
-      // If only mentions count, no answer makes other replies count.
-      return thread.mode === 'mention'
-        ? replaceOriginal(`It goes to the agent.${hint('it')}`)
-        : replaceOriginal('It goes to the agent, and so do your later replies here.');
-    case 'onlyMentioned':
-    case 'allReplies':
-      return message([modeText(MODE_BY_ACTION[action])]);
-    case 'checkJob':
-      return message(['Checking now.']);
-    default:
-      return undefined;
-  }
+  const sent = `It goes to the agent.${hint('it')}`;
+  const texts: Partial<Record<Action, string>> = {
+    send: sent,
+    notForAgent: `Not sent.${hint('the agent')}`,
+    // If only mentions count, no answer makes other replies count.
+    always: thread.mode === 'mention' ? sent : 'It goes to the agent, and so do your later replies here.',
+    onlyMentioned: modeText('mention'),
+    allReplies: modeText('all'),
+    checkJob: 'Checking now.',
+  };
+  const text = texts[action];
+  return text === undefined ? undefined : message([text]);
 }
 
 /** Answers a click that came after somebody else's. */
 function handledByMessage(
   { instructions }: ThreadRun,
   { about: [id], attempt, by }: ThreadClick,
-): EphemeralMessage | undefined {
+): Message | undefined {
   const { problem } = instructions.find((one) => one.id === id) ?? {};
   const answer = problem?.attempt === attempt ? problem.answer : undefined;
   if (answer === undefined) return handledMessage(undefined, by.id);
@@ -88,7 +81,7 @@ const followAgainButton = defineButton({
   action: agentActions.followAgain,
   may: 'agent',
   value: threadButton,
-  async run({ run }, caller, tools): Promise<EphemeralMessage | undefined> {
+  async run({ run }, caller, tools): Promise<Message | undefined> {
     const thread = await tools.intake.loadVisible(run, threadKind, caller, notFollowed);
     const { agentJobId: jobId, project, place } = thread;
     if (jobId === undefined || place === undefined) return notFollowed;
@@ -102,7 +95,7 @@ const tryAgainButton = defineButton({
   may: 'agent',
   value: threadButton,
   settles: 'remove',
-  async run({ run: id }, caller, tools): Promise<EphemeralMessage | undefined> {
+  async run({ run: id }, caller, tools): Promise<Message | undefined> {
     const thread = await tools.intake.loadVisible(id, threadKind, caller, nothingToRepeat);
     const { asked, instructions, project } = thread;
     const text = instructions.find(({ creates }) => creates)?.text ?? '';
@@ -123,7 +116,7 @@ const startNewButton = defineButton({
   may: 'agent',
   value: mentionButton,
   settles: 'replace',
-  async run({ mention: id }, caller, tools): Promise<EphemeralMessage | undefined> {
+  async run({ mention: id }, caller, tools): Promise<Message | undefined> {
     const mention = await tools.intake.loadVisible(id, mentionKind, caller, mentionNotFound);
     const { offer, reply } = mention;
     if (offer === undefined) return mentionNotFound;
@@ -131,7 +124,7 @@ const startNewButton = defineButton({
     const request = { text: offer, project: undefined, under, reply };
     // A second click creates no second job.
     await followJob(request, { ...caller, requestId: `new ${id}` }, tools);
-    return replaceOriginal(`A new job starts in this thread.${reply.files ? ` ${LEFT_OUT_TEXT}` : ''}`);
+    return message([`A new job starts in this thread.${reply.files ? ` ${LEFT_OUT_TEXT}` : ''}`]);
   },
 });
 

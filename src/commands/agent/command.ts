@@ -2,7 +2,7 @@ import { agentActions, stopButton } from '../../jobs/agent/thread/buttons.ts';
 import { jobName } from '../../jobs/agent/thread/phrases.ts';
 import type { ListedThread } from '../../jobs/agent/thread/record.ts';
 import { threadLine, threadPermalink } from '../../jobs/agent/thread/view.ts';
-import { mayMean, type TypedJob, withJob } from '../../jobs/typed-job.ts';
+import { mayMean, withJob } from '../../jobs/typed-job.ts';
 import { isInChannel } from '../../jobs/visibility.ts';
 import { unknownProjectText } from '../../jobs/wording-view.ts';
 import { projectNamed } from '../../projects.ts';
@@ -19,7 +19,6 @@ import { appendToThread, findAgentJob, findThreads, followJob, newClick } from '
 import { agentModals, instructButton, instructionProblem, openInstructModal, sendShortcut } from './modal.ts';
 
 const followExample = '/docs-agent follow job_41d7';
-const stopExample = '/docs-agent stop job_41d7';
 const newExample = '/docs-agent new Add error handling to the quickstart';
 
 export const agentCommand = defineCommand({
@@ -45,7 +44,13 @@ export const agentCommand = defineCommand({
       flags: { project: projectFlag },
       summary: 'Follow a job in a thread, where replies instruct the agent',
       example: `${followExample} Also add error handling`,
-      run: followExisting,
+      async run({ jobId: typed, instruction = '', project }, caller, tools) {
+        const found = await findAgentJob(typed, project, caller, tools);
+        const texts = { command: '/docs-agent follow', example: followExample };
+        return withJob(found, texts, tools.projects, (job) =>
+          follow(instruction, { jobId: job.id, project: project ?? job.project }, caller, tools),
+        );
+      },
     }),
     subcommand({
       verb: 'new',
@@ -62,44 +67,54 @@ export const agentCommand = defineCommand({
       flags: { project: projectFlag },
       summary: 'Start a new job and follow it, if the platform can create jobs',
       example: newExample,
-      run: ({ instruction, project }, ...request) => follow(instruction, { project }, ...request),
+      run: ({ instruction, project }, caller, tools) => follow(instruction, { project }, caller, tools),
     }),
     subcommand({
       verb: 'list',
       flags: { project: projectFlag },
       summary: 'List followed jobs',
       example: '/docs-agent list',
-      run: listThreads,
+      async run({ project }, caller, tools) {
+        const { lines, rest } = await findListed(project, caller, tools);
+        if (lines.length > 0) return message([...lines, rest]);
+        return message([
+          'There are no followed agent jobs that you can see here. Follow one with ',
+          [{ code: '/docs-agent follow <job id>' }],
+        ]);
+      },
     }),
     subcommand({
       verb: 'stop',
       args: { jobId: jobIdArg('[job id]', followExample, ok(undefined)) },
       flags: { project: projectFlag },
       summary: 'Stop following a job',
-      example: stopExample,
-      run: stopFollowing,
+      example: '/docs-agent stop job_41d7',
+      /** Stops the only thread in this channel, or the one that follows this job in any channel. */
+      async run({ jobId, project }, caller, tools) {
+        const { threads, lines, rest } = await findListed(project, caller, tools, (thread) =>
+          jobId ? mayMean(jobId, thread.agentJobId ?? '') : isInChannel(thread, caller.channel.id),
+        );
+        const [thread, ...others] = threads;
+        if (thread === undefined) {
+          const where = jobId
+            ? 'No thread that you can see follows this job.'
+            : 'This channel has no followed agent job that you can see.';
+          return message([[where, ' ', { code: '/docs-agent list' }, ' shows the followed jobs.']]);
+        }
+        if (others.length > 0)
+          return compose([
+            message(['Which one?']),
+            ...threads.map((one, index) => message([lines[index]], [stopButton(one)])),
+            ...(rest ? [message([`${rest}; type the job's ID to find it.`])] : []),
+          ]);
+        await appendToThread(thread, newClick('stop', caller, tools), caller, tools, 'stopped');
+        return message([`I no longer follow ${jobName(thread)}.`]);
+      },
     }),
   ],
 });
 
-/** The options of a subcommand about a job. */
-interface Typed {
-  jobId?: TypedJob | undefined;
-  instruction?: string | undefined;
-  project: string | undefined;
-}
-
-async function followExisting(
-  { jobId: typed, instruction = '', project }: Typed & { jobId: TypedJob },
-  caller: Caller,
-  tools: CommandTools,
-): Promise<Message | undefined> {
-  const found = await findAgentJob(typed, project, caller, tools);
-  return withJob(found, { command: '/docs-agent follow', example: followExample }, tools.projects, (job) =>
-    follow(instruction, { jobId: job.id, project: project ?? job.project }, caller, tools),
-  );
-}
-
+/** Follows a job, or creates one, with the typed text. */
 async function follow(
   instruction: string,
   job: { jobId?: string; project: string | undefined },
@@ -123,7 +138,7 @@ const MAX_LINES = 15;
  * `UserFacingError` if the settings have no such project.
  */
 async function findListed(
-  { project: named }: Typed,
+  named: string | undefined,
   caller: Caller,
   tools: CommandTools,
   isMeant: (thread: ListedThread) => boolean = () => true,
@@ -140,39 +155,6 @@ async function findListed(
     threadLine(thread, threadPermalink(thread, tools.workspaceUrl), caller.user.id),
   );
   return { threads, lines, rest: rest > 0 && `and ${formatCount(rest)} more` };
-}
-
-async function listThreads(typed: Typed, caller: Caller, tools: CommandTools): Promise<Message> {
-  const { lines, rest } = await findListed(typed, caller, tools);
-  if (lines.length > 0) return message([...lines, rest]);
-  return message([
-    'There are no followed agent jobs that you can see here. Follow one with ',
-    [{ code: '/docs-agent follow <job id>' }],
-  ]);
-}
-
-/** Stops following: the only thread in this channel, or the one that follows this job in any channel. */
-async function stopFollowing(typed: Typed, caller: Caller, tools: CommandTools): Promise<Message> {
-  const { jobId } = typed;
-  const { threads, lines, rest } = await findListed(typed, caller, tools, (thread) =>
-    jobId === undefined ? isInChannel(thread, caller.channel.id) : mayMean(jobId, thread.agentJobId ?? ''),
-  );
-  const [thread, ...others] = threads;
-  if (thread === undefined) {
-    const where =
-      jobId === undefined
-        ? 'This channel has no followed agent job that you can see.'
-        : 'No thread that you can see follows this job.';
-    return message([[where, ' ', { code: '/docs-agent list' }, ' shows the followed jobs.']]);
-  }
-  if (others.length > 0)
-    return compose([
-      message(['Which one?']),
-      ...threads.map((one, index) => message([lines[index]], [stopButton(one)])),
-      ...(rest ? [message([`${rest}; type the job's ID to find it.`])] : []),
-    ]);
-  await appendToThread(thread, newClick('stop', caller, tools), caller, tools, 'stopped');
-  return message([`I no longer follow ${jobName(thread)}.`]);
 }
 
 export const agentCommands = {

@@ -19,7 +19,14 @@ import { type Choice, choiceField, formView, textField } from '../../slack/modal
 import { cutShown, lengthOf } from '../../slack/text.ts';
 import { isBlankId } from '../command.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
-import { defineButton, type MessageShortcut, type Modal, type ShortcutMessage } from '../registry.ts';
+import {
+  closedWith,
+  defineButton,
+  type MessageShortcut,
+  type Modal,
+  type ShortcutMessage,
+  type SubmitResult,
+} from '../registry.ts';
 import { agentProjects, findAgentJob, findThreads, followJob, loadFollowed, NEW_JOB } from './follow.ts';
 
 const INSTRUCT_CALLBACK = 'agent.start';
@@ -30,13 +37,14 @@ const modalAbout = z.object({
   to: z.string().optional(),
   under: z.object({ rootTs: z.string(), ts: z.string() }).optional(),
 });
-const aboutText = (about: z.infer<typeof modalAbout>) => JSON.stringify(about);
+type ModalAbout = z.infer<typeof modalAbout>;
 
 /** Opens the modal for the caller. Rejects with `UserFacingError`, also if no project has an agent. */
 export async function openInstructModal(caller: Caller, tools: CommandTools): Promise<undefined> {
   const projects = agentProjects(tools.projects);
   const view = instructView({ projects, project: projectHere(caller, tools) }, caller);
-  await tools.openModal(caller, view, aboutText({ to: NEW_JOB }));
+  const about: ModalAbout = { to: NEW_JOB };
+  await tools.openModal(caller, view, JSON.stringify(about));
 }
 
 const projectHere = ({ channel }: Caller, { projects }: CommandTools): string | undefined => {
@@ -49,7 +57,9 @@ export const instructButton = defineButton({
   action: agentActions.instruct,
   may: 'agent',
   value: z.object({ v: z.literal(1) }),
-  run: (_value, caller, tools) => openInstructModal(caller, tools),
+  async run(_value, caller, tools) {
+    return openInstructModal(caller, tools);
+  },
 });
 
 /** Asks for a new job's instruction, or for the id of a job to follow. `project` is preselected. */
@@ -112,8 +122,8 @@ export const sendShortcut: MessageShortcut = {
       agentProjects(tools.projects);
       return noneFollowed;
     }
-    const about = { under: { ts, rootTs }, ...(others.length === 0 && { to: first.value }) };
-    await tools.openModal(caller, sendModalView({ ...targets, text }), aboutText(about));
+    const about: ModalAbout = { under: { ts, rootTs }, ...(others.length === 0 && { to: first.value }) };
+    await tools.openModal(caller, sendModalView({ ...targets, text }), JSON.stringify(about));
     return undefined;
   },
 };
@@ -179,6 +189,12 @@ const soleTarget = ({ label, value }: Choice): Part[] =>
     ? ["This starts a new job, shown in this message's thread."]
     : ['It goes to ', { bold: label }, '.'];
 
+/** A refusal closes the form, as an answer does. */
+const asAnswer = async (error: unknown): Promise<SubmitResult> => {
+  if (error instanceof UserFacingError) return closedWith(error.reply);
+  throw error;
+};
+
 /** Both modals: the text goes to a followed thread, or to a new thread with the named job or a new one. */
 const submit: Modal['submit'] = async (values, caller, tools, details) => {
   const { to = values.thread, under } = modalAbout.safeParse(parseJson(details.about)).data ?? {};
@@ -217,12 +233,9 @@ export const agentModals = [INSTRUCT_CALLBACK, SEND_CALLBACK].map(
   (callbackId): Modal => ({
     callbackId,
     may: 'agent',
-    submit: (...request) =>
-      // A refusal closes the form, as an answer does.
-      submit(...request).catch((error: unknown) => {
-        if (error instanceof UserFacingError) return { kind: 'message', message: error.reply };
-        throw error;
-      }),
+    async submit(...request) {
+      return submit(...request).catch(asAnswer);
+    },
   }),
 );
 

@@ -198,7 +198,7 @@ function applyModal(
 }
 
 /** The mode that a button, or the command of the same name, switches to. */
-export const MODE_BY_ACTION = { onlyMentioned: 'mention', allReplies: 'all' } as const;
+const MODE_BY_ACTION = { onlyMentioned: 'mention', allReplies: 'all' } as const;
 
 /** Returns the thread after a click. Returns the same thread if the click is too late. */
 export function applyClick(thread: ThreadRun, click: ThreadClick): ThreadRun {

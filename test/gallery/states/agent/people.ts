@@ -61,7 +61,7 @@ export const ephemerals: GalleryState[] = [
   only('status, after the end', { kind: 'status' }, ended('stopped')),
   refused('no such job', { ...ended('unknownJob'), agentJobId: 'nope' }),
   refused('follows one already', ended('taken')),
-  post('agent/ephemeral/not in the channel', noPlaceMessage(true, 'not_in_channel', 'sent')),
+  refused('not in the channel', ended('noPlace', { code: 'not_in_channel' })),
   post('agent/ephemeral/refused by Slack', noPlaceMessage(false, 'restricted_action', 'sent')),
   post(
     'agent/list',
