@@ -11,14 +11,7 @@ import { type CommandTools, UserFacingError } from '../src/commands/intake.ts';
 import { statusCommand } from '../src/commands/status/command.ts';
 import { readConfigFile } from '../src/config/file.ts';
 import { parseBaseUrl } from '../src/docs-api/client.ts';
-import {
-  assistantConversations,
-  bundleLink,
-  feedbackByPage,
-  isSafeId,
-  pageViews,
-  searches,
-} from '../src/docs-api/schemas.ts';
+import { isSafeId, OPERATIONS } from '../src/docs-api/operations.ts';
 import {
   holdsEmailAddress,
   oneLine,
@@ -123,14 +116,18 @@ const readers: Record<string, Reader> = {
   parseProgress: (text) => parseProgress(text, false),
   parseErrorText: (text) => parseErrorText({ error: { message: text } }),
   bundleLink: (text) =>
-    bundleLink.safeParse({ bundleUrl: `https://${text}`, expiresAt: text, sizeBytes: text }),
+    OPERATIONS.createBundle.response.safeParse({
+      bundleUrl: `https://${text}`,
+      expiresAt: text,
+      sizeBytes: text,
+    }),
   pageViews: (text) =>
-    pageViews.safeParse({
+    OPERATIONS.getPageViews.response.safeParse({
       totals: { human: text, ai: text },
       views: [{ path: text, human: text, ai: text }],
     }),
   searches: (text) =>
-    searches.parse({
+    OPERATIONS.getSearches.response.parse({
       searches: [
         { searchQuery: text, hits: text },
         { searchQuery: text, hits: 1, ctr: text, topClickedPage: text },
@@ -138,12 +135,12 @@ const readers: Record<string, Reader> = {
       totalSearches: text,
     }),
   feedbackByPage: (text) =>
-    feedbackByPage.parse({
+    OPERATIONS.getFeedbackByPage.response.parse({
       feedback: [{ path: text, thumbsUp: 1, thumbsDown: text }],
       hasMore: text,
     }),
   assistantConversations: (text) =>
-    assistantConversations.safeParse({
+    OPERATIONS.getAssistantConversations.response.safeParse({
       conversations: [{ resolutionStatus: text, queryCategory: text }],
       nextCursor: text,
     }),

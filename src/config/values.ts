@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { isSafeId } from '../docs-api/schemas.ts';
+import { isSafeId } from '../docs-api/operations.ts';
 import { readDomain } from '../domain.ts';
 
 // Schemas for the kinds of values in settings; their messages name the fix.

@@ -7,33 +7,12 @@ import { type DocsApiOperation, isRepeatable, OPERATIONS } from './operations.ts
  * proxy). `connection`: it broke. `unreadable`: an answer that breaks the API's contract or is too large. `aborted`: by
  * the caller's signal, or by its `isTooLate`.
  */
-export const docsApiErrorKinds = [
-  'bad_request',
-  'key_rejected',
-  'forbidden',
-  'not_found',
-  'unsupported',
-  'conflict',
-  'rate_limited',
-  'rejected',
-  'redirect',
-  'server',
-  'timeout',
-  'refused',
-  'connection',
-  'unreadable',
-  'aborted',
-] as const;
-export type DocsApiErrorKind = (typeof docsApiErrorKinds)[number];
+export type DocsApiErrorKind =
+  | (typeof TRANSIENT_KINDS)[number]
+  | ('bad_request' | 'key_rejected' | 'forbidden' | 'not_found' | 'unsupported')
+  | ('conflict' | 'rejected' | 'redirect' | 'aborted');
 
-const TRANSIENT_KINDS: readonly DocsApiErrorKind[] = [
-  'rate_limited',
-  'server',
-  'timeout',
-  'refused',
-  'connection',
-  'unreadable',
-];
+const TRANSIENT_KINDS = ['rate_limited', 'server', 'timeout', 'refused', 'connection', 'unreadable'] as const;
 
 /**
  * Statuses that prove that nothing happened: the refusals that the platform documents, and those about a request's
@@ -98,7 +77,7 @@ export class DocsApiError extends Error {
     const { method, path } = OPERATIONS[operation];
     super(`${method} ${path}: ${what}`, cause === undefined ? {} : { cause: withoutContent(cause) });
     const isSafe = facts.happened === 'no' || isRepeatable(OPERATIONS[operation]);
-    const retryable = isSafe && TRANSIENT_KINDS.includes(kind);
+    const retryable = isSafe && (TRANSIENT_KINDS as readonly string[]).includes(kind);
     Object.assign(this, { operation, kind, retryable, ...facts });
     // Not enumerable, so that no log writes it: it may repeat the data sent.
     Object.defineProperty(this, 'platformMessage', { value: platformMessage });
@@ -170,17 +149,9 @@ export function connectionProblem(code: string, what: string): string | undefine
   return text && `${text.replace('…', what)} (${code})`;
 }
 
-export const docsProblemNames = [
-  'docs_key',
-  'docs_forbidden',
-  'docs_limited',
-  'docs_failing',
-  'docs_unreachable',
-] as const;
-
 /** A problem that prevents calls to the platform. `text` is for operators, and names the setting with its fix. */
 interface DocsProblem {
-  name: (typeof docsProblemNames)[number];
+  name: 'docs_key' | 'docs_forbidden' | 'docs_limited' | 'docs_failing' | 'docs_unreachable';
   text: string;
 }
 

@@ -1,19 +1,191 @@
 import { z } from 'zod';
 import {
-  agentJob,
-  assistantConversations,
-  bundleLink,
-  createdAgentJob,
-  exportJob,
-  feedbackByPage,
-  instructedAgentJob,
-  isSafeId,
-  MAX_CURSOR_LENGTH,
-  pageViews,
-  searches,
-  startedExport,
-  visitors,
-} from './schemas.ts';
+  cut,
+  holdsEmailAddress,
+  oneLine,
+  type Progress,
+  parseErrorText,
+  parseProgress,
+  parseTimestamp,
+} from './text.ts';
+
+/** Slack's buttons hold 2000 characters, and ours carry more than an id. */
+const MAX_ID_LENGTH = 512;
+
+/**
+ * Returns whether an id is safe in a path. Slashes and dot segments are refused, even encoded: addresses are normalized
+ * on the way, and some proxies decode `%2F` first.
+ */
+export function isSafeId(id: string): boolean {
+  if (id.trim() === '' || id.length > MAX_ID_LENGTH || !id.isWellFormed() || /\p{Cc}/u.test(id)) return false;
+  return !/[/\\]|%2f|%5c/iu.test(id) && !/^(?:\.|%2e){1,2}$/iu.test(id);
+}
+
+/** Longer than any presigned link; parsing a host name takes quadratic time. */
+const MAX_ADDRESS_LENGTH = 8000;
+
+function isWebAddress(value: string): boolean {
+  if (value.length > MAX_ADDRESS_LENGTH) return false;
+  const url = URL.parse(value);
+  return (url?.protocol === 'https:' || url?.protocol === 'http:') && !/[\s\p{C}]/u.test(value);
+}
+
+/** Returns the status if it is one of these, in any case. */
+const parseStatus = <Status extends string>(raw: string, statuses: readonly Status[]): Status | 'unknown' =>
+  statuses.find((status) => status === raw.toLowerCase()) ?? 'unknown';
+
+/** Returns the schema of a field that is left out if it is unreadable. */
+const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
+
+/** An id that is unsafe in a path is refused, since its job could not be requested. */
+const id = z.union([z.string(), z.int()]).transform(String).refine(isSafeId);
+const line = z.string().transform(oneLine).refine(Boolean);
+const count = z.union([z.int().nonnegative(), z.string().regex(/^\s*\d{1,15}\s*$/u)]).transform(Number);
+/** Epoch milliseconds. */
+const time = z.unknown().transform(parseTimestamp).optional();
+/** Platforms put names with spaces into addresses unencoded. */
+const webAddress = z
+  .string()
+  .transform((address) => address.trim().replaceAll(' ', '%20'))
+  .refine(isWebAddress);
+
+/** Only the status is always there. */
+const exportFields = z.object({
+  status: optional(line),
+  progress: z.unknown().optional(),
+  /** Pages exported so far, not the total. */
+  pageCount: optional(count),
+  createdAt: time,
+  updatedAt: time,
+  /** Why the job failed, as the platform wrote it: one line, cut. */
+  error: z.unknown().transform(parseErrorText).optional(),
+});
+
+const EXPORT_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
+
+/** An export job, with its status as the platform wrote it. `jobId` is that of a new one. */
+export type ExportJob = Omit<z.output<typeof exportFields>, 'status' | 'progress'> & {
+  status: (typeof EXPORT_STATUSES)[number] | 'unknown';
+  rawStatus: string;
+  progress?: Progress | undefined;
+};
+export type StartedExport = ExportJob & { jobId: string };
+
+/** Without a status the job is queued, as in the contract. */
+function toExportJob({
+  status: rawStatus = '',
+  progress,
+  ...rest
+}: z.output<typeof exportFields>): ExportJob {
+  const status = rawStatus === '' ? 'queued' : parseStatus(rawStatus, EXPORT_STATUSES);
+  return { ...rest, status, rawStatus, progress: parseProgress(progress, status === 'completed') };
+}
+
+/** Only the status is always there. */
+const agentFields = z.object({
+  status: optional(line),
+  /** The full address of the repository, and the branch that the agent works on. */
+  source: optional(z.object({ repository: optional(line), ref: optional(line) })),
+  model: optional(line),
+  /** An http(s) address, or other text in one line. */
+  prLink: optional(z.string().refine(isWebAddress).or(line)),
+  archivedAt: time,
+});
+
+const AGENT_STATUSES = ['active', 'completed', 'archived', 'failed'] as const;
+
+/** A job of the docs agent. */
+export type AgentJob = Omit<z.output<typeof agentFields>, 'status' | 'source'> & {
+  status: (typeof AGENT_STATUSES)[number] | 'unknown';
+  /** The status as the platform wrote it; empty if the response to a send had none. */
+  rawStatus: string;
+  repository?: string | undefined;
+  ref?: string | undefined;
+  /** The id of a new job. */
+  id?: string | undefined;
+};
+
+function toAgentJob({ source, ...job }: z.output<typeof agentFields> & { id?: string }): AgentJob {
+  const rawStatus = job.status ?? '';
+  return { ...job, ...source, status: parseStatus(rawStatus, AGENT_STATUSES), rawStatus };
+}
+
+/** Returns the schema of text that is cut, in characters, before it is processed. */
+const textUpTo = (max: number) => z.string().transform((text) => cut(text, max).toWellFormed());
+/** The same for text from readers, which may identify them: text with an e-mail address is dropped. */
+const publicText = (max: number) =>
+  z
+    .string()
+    .refine((written) => !holdsEmailAddress(written))
+    .transform((text) => cut(text, max).toWellFormed());
+
+const views = z.object({ human: z.number(), ai: z.number() });
+
+/** Returns the schema of a list without its unreadable rows: each costs only itself. */
+const readableRows = <Row extends z.ZodType>(row: Row) =>
+  z.array(z.unknown()).transform((values) => values.flatMap((value) => row.safeParse(value).data ?? []));
+
+const pageRows = readableRows(views.extend({ path: publicText(2000) }));
+
+/** Response to a page-view query, one page of results. The order of `views` is not specified. */
+const pageViews = z
+  .object({
+    /** Of the whole date range. */
+    totals: views,
+    views: z.array(z.unknown()),
+    hasMore: z.boolean(),
+  })
+  .transform(({ views: rows, ...rest }) => {
+    const read = pageRows.parse(rows);
+    // Unreadable, or with an e-mail address in the path. An offset counts them.
+    return { ...rest, views: read, ...(read.length < rows.length && { leftOut: rows.length - read.length }) };
+  });
+
+/** A longer cursor could not be sent back: it is part of the next request's address. */
+const MAX_CURSOR_LENGTH = 2000;
+
+/** Any other value means that there is more, which could not be requested: it makes a response unreadable. */
+const nextCursor = z
+  .string()
+  .max(MAX_CURSOR_LENGTH)
+  .nullish()
+  .transform((value) => value || undefined);
+
+/** Response to a query of search terms, one page of results. Without `nextCursor` there are no more terms. */
+const searches = z.object({
+  searches: readableRows(
+    z.object({
+      searchQuery: publicText(500),
+      hits: z.number(),
+      /** Click-through rate on an unspecified scale; missing if unknown. */
+      ctr: optional(z.number()),
+      /** Missing if nobody clicked. */
+      topClickedPage: textUpTo(2000)
+        .nullish()
+        .transform((page) => page || undefined),
+    }),
+  ),
+  /** Counts all searches of the range. */
+  totalSearches: optional(z.number()),
+  nextCursor,
+});
+
+/** Readers' text is not kept. Conversations are counted even if fields are missing. */
+const conversation = z.object({
+  resolutionStatus: textUpTo(40)
+    .catch('')
+    .transform((status) => parseStatus(status, ['answered', 'unanswered'])),
+  queryCategory: optional(publicText(200).transform((category) => category.trim() || undefined)),
+});
+
+/** Response to a query of conversations with the assistant, one page of results. */
+const assistantConversations = z
+  .object({ conversations: readableRows(conversation), nextCursor, hasMore: optional(z.boolean()) })
+  .transform(({ hasMore, ...rest }) => ({
+    ...rest,
+    /** True without a `nextCursor` if the platform has more but gives no way to get it. */
+    hasMore: hasMore ?? rest.nextCursor !== undefined,
+  }));
 
 /** One operation of the docs platform: its request, and the schema of a 2xx response. */
 export interface Operation {
@@ -45,13 +217,13 @@ const post = operation('POST');
 /** Returns a page's path in the platform's form: without slashes at its ends, the home page as `index`. */
 const toPagePath = (path: string) => path.replace(/^\/+|(?<!\/)\/+$/gu, '') || 'index';
 
-const id = z.string().refine(isSafeId, 'cannot be an id');
+const pathId = z.string().refine(isSafeId, 'cannot be an id');
 const nonEmpty = z.string().min(1);
 const limitTo = (max: number) => z.int().min(1).max(max).optional();
 /** The `nextCursor` of the previous response. */
 const cursor = nonEmpty.max(MAX_CURSOR_LENGTH).optional();
 /** Dates are YYYY-MM-DD or ISO 8601; the first is included, the last excluded. */
-const range = { projectId: id, dateFrom: z.string().optional(), dateTo: z.string().optional() };
+const range = { projectId: pathId, dateFrom: z.string().optional(), dateTo: z.string().optional() };
 
 /**
  * Every operation that Docket calls. The platform's contract names neither `createAgentJob` nor the analytics other
@@ -66,38 +238,74 @@ export const OPERATIONS = {
       version: z.string().optional(),
       paths: z.array(z.string().transform(toPagePath)).readonly().optional(),
     },
-    startedExport,
+    exportFields
+      .extend({ jobId: id })
+      .transform(({ jobId, ...job }): StartedExport => ({ jobId, ...toExportJob(job) })),
   ),
-  getExport: get('/v1/static-export/jobs/{jobId}', { jobId: id }, exportJob),
-  /** The platform returns a new link each time. Rejects with `conflict` before the job has completed. */
+  getExport: get(
+    '/v1/static-export/jobs/{jobId}',
+    { jobId: pathId },
+    exportFields.extend({ status: line }).transform(toExportJob),
+  ),
+  /** The platform returns a new link each time, a secret: it lets anybody download. Rejects with `conflict` before the job has completed. */
   createBundle: {
-    ...post('/v1/static-export/jobs/{jobId}/bundle', { jobId: id }, bundleLink),
+    ...post(
+      '/v1/static-export/jobs/{jobId}/bundle',
+      { jobId: pathId },
+      z.object({
+        bundleUrl: webAddress,
+        expiresAt: time,
+        sizeBytes: optional(count),
+      }),
+    ),
     repeatable: true,
   },
 
-  /** Sends an instruction to an existing agent job; the response is the job after the send. */
+  /** Sends an instruction to an existing agent job. The response is the job then; no field of it is required. */
   sendFollowUp: post(
     '/v2/agent/{projectId}/job/{jobId}/message',
-    { projectId: id, jobId: id, prompt: nonEmpty },
-    instructedAgentJob,
+    { projectId: pathId, jobId: pathId, prompt: nonEmpty },
+    agentFields.transform(toAgentJob),
   ),
-  getAgentJob: get('/v2/agent/{projectId}/job/{jobId}', { projectId: id, jobId: id }, agentJob),
-  createAgentJob: post('/v2/agent/{projectId}/job', { projectId: id, prompt: nonEmpty }, createdAgentJob),
+  getAgentJob: get(
+    '/v2/agent/{projectId}/job/{jobId}',
+    { projectId: pathId, jobId: pathId },
+    agentFields.extend({ status: line }).transform(toAgentJob),
+  ),
+  createAgentJob: post(
+    '/v2/agent/{projectId}/job',
+    { projectId: pathId, prompt: nonEmpty },
+    agentFields.extend({ id }).transform(toAgentJob),
+  ),
 
   getPageViews: get(
     '/v1/analytics/{projectId}/views',
     { ...range, limit: limitTo(250), offset: z.int().min(0).optional() },
     pageViews,
   ),
-  /** A range has fewer visitors than the sum of its days. `limit` counts pages, whose visitors are not read. */
-  getVisitors: get('/v1/analytics/{projectId}/visitors', { ...range, limit: limitTo(250) }, visitors),
+  /**
+   * Approximate, and fewer than the sum of the range's days. `total` is required: a person may count in both others.
+   * `limit` counts pages, whose visitors are not read.
+   */
+  getVisitors: get(
+    '/v1/analytics/{projectId}/visitors',
+    { ...range, limit: limitTo(250) },
+    z.object({
+      totals: z.object({ human: optional(z.number()), ai: optional(z.number()), total: z.number() }),
+    }),
+  ),
   /** Search terms, the most frequent first. */
   getSearches: get('/v1/analytics/{projectId}/searches', { ...range, limit: limitTo(100), cursor }, searches),
   /** It has neither cursor nor offset: only the first `limit` pages are available. */
   getFeedbackByPage: get(
     '/v1/analytics/{projectId}/feedback/by-page',
     { ...range, limit: limitTo(100) },
-    feedbackByPage,
+    z.object({
+      feedback: readableRows(
+        z.object({ path: publicText(2000), thumbsUp: z.number(), thumbsDown: z.number() }),
+      ),
+      hasMore: z.boolean().catch(false),
+    }),
   ),
   getAssistantConversations: get(
     '/v1/analytics/{projectId}/assistant',

@@ -1,4 +1,4 @@
-import { isSafeId } from '../docs-api/schemas.ts';
+import { isSafeId } from '../docs-api/operations.ts';
 import { type Project, projectNamed } from '../projects.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
 import { cut, formatCount, singleLine } from '../slack/text.ts';

@@ -1,5 +1,5 @@
 import { DocsApiError } from '../../docs-api/errors.ts';
-import type { StartedExport } from '../../docs-api/schemas.ts';
+import type { StartedExport } from '../../docs-api/operations.ts';
 import { fillLinks } from '../../slack/blocks.ts';
 import { lacksScope, SlackApiError } from '../../slack/errors.ts';
 import { deliveryCheckMs, loadCardState, postWhereAsked, reportPrivately } from '../card.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { ExportJob } from '../../docs-api/schemas.ts';
+import type { ExportJob } from '../../docs-api/operations.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Quota, runBase } from '../../store/runs.ts';
 import { openQuestionIds } from '../feature.ts';

@@ -1,5 +1,5 @@
 import type { DocsApi } from '../../../docs-api/client.ts';
-import type { AgentJob } from '../../../docs-api/schemas.ts';
+import type { AgentJob } from '../../../docs-api/operations.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, save } from '../../job.ts';
 import { isUnknownJob, nextPollMs, pollJob } from '../../polling.ts';

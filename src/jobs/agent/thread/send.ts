@@ -1,5 +1,5 @@
 import { DocsApiError } from '../../../docs-api/errors.ts';
-import type { AgentJob } from '../../../docs-api/schemas.ts';
+import type { AgentJob } from '../../../docs-api/operations.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import type { StepResult } from '../../job.ts';

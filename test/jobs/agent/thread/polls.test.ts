@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AgentJob } from '../../../../src/docs-api/schemas.ts';
+import type { AgentJob } from '../../../../src/docs-api/operations.ts';
 import { applyPoll } from '../../../../src/jobs/agent/thread/poll.ts';
 import { openRoundOf } from '../../../../src/jobs/agent/thread/record.ts';
 import { applyAnswer } from '../../../../src/jobs/agent/thread/send.ts';

@@ -1,4 +1,4 @@
-import type { StartedExport } from '../../../../src/docs-api/schemas.ts';
+import type { StartedExport } from '../../../../src/docs-api/operations.ts';
 import type { Ending, ExportRun } from '../../../../src/jobs/export/record.ts';
 import { NOW_MS } from '../../builders.ts';
 
