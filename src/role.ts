@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import packageJson from '../package.json' with { type: 'json' };
 import { redisAddressOf, type Settings } from './config/settings.ts';
-import { createQueues } from './jobs/queue.ts';
+import { jobs } from './jobs/index.ts';
+import { createQueues, queueNames } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createPolicy } from './policy.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
@@ -12,13 +13,14 @@ import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { createHealth, type Health, redisState, slackProblem } from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
-import { addRedisGauges, metricNames, serveMetrics } from './server/metrics.ts';
+import { addRedisGauges, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
 import { createSlackApi } from './slack/client.ts';
 import { createIdentity, createLookups } from './slack/lookups.ts';
 import { createChannelIds } from './slack/web-calls.ts';
 import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
 import { setTagName } from './store/keys.ts';
+import { limitNames } from './store/rate-limit.ts';
 import { type RedisAddress, tagNameOf } from './store/redis/address.ts';
 import type { RedisClient } from './store/redis/client.ts';
 import { askTime, createClock } from './store/redis/clock.ts';
@@ -64,9 +66,10 @@ export async function createRoleParts(
   // A test that passes its own time does not want that of Redis.
   const now = options.now ?? clock.now;
   const report = createThrottledWarn(log, now);
-  // A worker takes no requests, and does not load the code for them.
-  const registry = settings.role === 'worker' ? undefined : (await import('./commands/index.ts')).registry;
-  const metrics = createMetrics(metricNames(registry), { version: packageJson.version, role: settings.role });
+  const metrics = createMetrics({
+    ...{ version: packageJson.version, role: settings.role },
+    ...{ jobs: jobs.map(({ name }) => name), queues: queueNames, limits: limitNames },
+  });
   serveMetrics(server, metrics, settings.metricsAddress);
   const health = createHealth({
     ...{ server, log, now, afterMs: timing.problemAfterMs },

@@ -13,8 +13,7 @@ import type {
   ViewSubmitAction,
 } from '@slack/bolt';
 import type { ModalView } from '@slack/types';
-import type { Metrics, RequestOutcome } from '../metrics/metrics.ts';
-import type { Tracing } from '../metrics/tracing.ts';
+import type { Metrics, RequestOutcome, Tracing } from '../metrics/metrics.ts';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';

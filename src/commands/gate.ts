@@ -1,6 +1,5 @@
 import { missingScopeText, notPermittedText } from '../jobs/wording-view.ts';
-import type { Metrics, Refusal, RequestKind, RequestOutcome } from '../metrics/metrics.ts';
-import type { Tracing } from '../metrics/tracing.ts';
+import type { Metrics, Refusal, RequestKind, RequestOutcome, Tracing } from '../metrics/metrics.ts';
 import type { Permission, PermissionResult, Policy } from '../policy.ts';
 import { type Log, logScope } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';

@@ -100,7 +100,7 @@ export interface FeatureContext
   runs: Pick<RunStore, 'activeOf' | 'latestOf'>;
   threads: Pick<ThreadStore, 'followed' | 'followedIndex'>;
   outbox: Pick<Outbox, 'deliveryState'>;
-  timing: Pick<Timing, 'editsPerMinute'>;
+  timing: Timing;
   /** The present use of a limit; undefined if it cannot be read in time. */
   rateLimiter: { usage: (limit: RateLimit) => Promise<RateLimitUsage | undefined> };
 }

@@ -1,4 +1,4 @@
-import { editRateLimit } from '../slack/rate-limits.ts';
+import { slackRateLimit } from '../slack/rate-limits.ts';
 import type { RunBase } from '../store/runs.ts';
 import { agentFeature } from './agent/feature.ts';
 import { digestFeature } from './digest/feature.ts';
@@ -8,7 +8,7 @@ import { waitingText, workWaitsText } from './wording-view.ts';
 
 const outboxFeature: Feature = {
   async limits(teamId, { rateLimiter, timing }) {
-    const edits = editRateLimit(teamId, timing);
+    const edits = slackRateLimit('edit', teamId, timing);
     const usage = await rateLimiter.usage(edits);
     const free = usage?.free === 0 ? 'all in use' : `${usage?.free} free`;
     const use = usage === undefined ? '' : `, ${free} right now, ${waitingText(usage.waiting)}`;

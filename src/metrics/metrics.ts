@@ -4,37 +4,16 @@ import PromGauge from 'prom-client/lib/gauge.js';
 import PromHistogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 
-/** All label values: names in the program, and nothing that outsiders choose. */
-export interface MetricNames {
-  /** Of commands, buttons, modals, shortcuts and events. */
-  requests: readonly string[];
-  jobs: readonly string[];
-  queues: readonly string[];
-  /** Of the docs API, and the kinds of its errors. */
-  operations: readonly string[];
-  docsErrors: readonly string[];
-  /** Of Slack's Web API, and the kinds of its errors. */
-  methods: readonly string[];
-  slackErrors: readonly string[];
-  /** Rate limits, without their subjects. */
-  limits: readonly string[];
-  urgencies: readonly string[];
-  problems: readonly string[];
-}
-
-const requestKinds = ['command', 'button', 'modal', 'shortcut', 'event'] as const;
-export type RequestKind = (typeof requestKinds)[number];
+export type RequestKind = 'command' | 'button' | 'modal' | 'shortcut' | 'event';
 
 /** `refused`: answered with the reason; `failed`: an error, or it was not stored. */
-const requestOutcomes = ['ok', 'refused', 'failed'] as const;
-export type RequestOutcome = (typeof requestOutcomes)[number];
+export type RequestOutcome = 'ok' | 'refused' | 'failed';
 
 /**
  * `again`: a later step follows; `broke`: an unexpected error, then a retry; `gave_up`: too many errors; `handed_back`:
  * the process stops.
  */
-const stepOutcomes = ['done', 'again', 'broke', 'gave_up', 'handed_back'] as const;
-export type StepOutcome = (typeof stepOutcomes)[number];
+export type StepOutcome = 'done' | 'again' | 'broke' | 'gave_up' | 'handed_back';
 
 /** Why a request was refused or not stored. */
 const refusals = [
@@ -57,57 +36,53 @@ const BRIEF = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const CALL = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 const LAG = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
 
-/** Every metric is defined here; docs/metrics.md explains them. */
-export function createMetrics(names: MetricNames, { version, role }: { version: string; role: string }) {
+interface MetricParts {
+  version: string;
+  role: string;
+  jobs: readonly string[];
+  queues: readonly string[];
+  /** Names of rate limits, without their subjects. */
+  limits: readonly string[];
+}
+
+/**
+ * Every metric is defined here; docs/metrics.md explains them. A label's value is always a name in the program, and
+ * never one that outsiders choose.
+ */
+export function createMetrics({ version, role, jobs, queues, limits }: MetricParts) {
   const registry = new Registry();
   const { counter, gauge, histogram, read } = metricsIn(registry);
-  const upstream = ['docs', 'slack'];
   const collectors: (() => Promise<void> | void)[] = [];
 
-  gauge('docket_build_info', { version: [version], role: [role] }).replace([[{ version, role }, 1]]);
+  gauge('docket_build_info', ['version', 'role']).replace([[{ version, role }, 1]]);
   for (const row of processValues) read(...row);
 
   return {
-    requests: histogram(
-      'docket_request_duration_seconds',
-      { kind: requestKinds, name: names.requests, outcome: requestOutcomes },
-      BRIEF,
-    ),
+    requests: histogram('docket_request_duration_seconds', ['kind', 'name', 'outcome'], BRIEF),
     refusals: counter('docket_refusals_total', { reason: refusals }),
-    steps: histogram('docket_job_duration_seconds', { job: names.jobs, outcome: stepOutcomes }, CALL),
-    givenUp: counter('docket_jobs_given_up_total', { job: names.jobs }),
-    locksLost: counter('docket_lock_losses_total', { queue: names.queues }),
-    stalled: counter('docket_stalled_jobs_total', { queue: names.queues }),
+    steps: histogram('docket_job_duration_seconds', ['job', 'outcome'], CALL),
+    givenUp: counter('docket_jobs_given_up_total', { job: jobs }),
+    locksLost: counter('docket_lock_losses_total', { queue: queues }),
+    stalled: counter('docket_stalled_jobs_total', { queue: queues }),
     retries: counter('docket_retries_total', { of: ['slack', 'job'] }),
-    docsCalls: histogram(
-      'docket_docs_api_request_duration_seconds',
-      { operation: names.operations, outcome: ['ok', ...names.docsErrors] },
-      CALL,
-    ),
-    slackCalls: histogram(
-      'docket_slack_call_duration_seconds',
-      { method: names.methods, outcome: ['ok', ...names.slackErrors] },
-      CALL,
-    ),
+    docsCalls: histogram('docket_docs_api_request_duration_seconds', ['operation', 'outcome'], CALL),
+    slackCalls: histogram('docket_slack_call_duration_seconds', ['method', 'outcome'], CALL),
     upstreamCalls: counter('docket_upstream_calls_total', {
-      upstream,
+      upstream: ['docs', 'slack'],
       outcome: ['answered', 'unanswered', 'refused'],
     }),
-    deliveryLag: histogram('docket_delivery_lag_seconds', { urgency: names.urgencies }, LAG),
-    slots: counter('docket_limit_slots_total', { limit: names.limits, outcome: ['taken', 'waited', 'held'] }),
+    deliveryLag: histogram('docket_delivery_lag_seconds', ['urgency'], LAG),
+    slots: counter('docket_limit_slots_total', { limit: limits, outcome: ['taken', 'waited', 'held'] }),
 
-    redisUp: gauge('docket_redis_up', {}),
-    problems: gauge('docket_problems', { name: names.problems, level: ['error', 'warn'] }),
+    redisUp: gauge('docket_redis_up', []),
+    problems: gauge('docket_problems', ['name', 'level']),
     // These come from Redis, and are the same in each process.
-    queueJobs: gauge('docket_queue_jobs', {
-      queue: names.queues,
-      state: ['waiting', 'active', 'delayed', 'failed'],
-    }),
-    oldestWaiting: gauge('docket_queue_oldest_waiting_seconds', { queue: names.queues }),
-    oldestUndelivered: gauge('docket_outbox_oldest_seconds', { urgency: names.urgencies }),
-    limitUsed: gauge('docket_limit_used_ratio', { limit: names.limits }),
-    limitWaiting: gauge('docket_limit_waiting', { limit: names.limits }),
-    rejectedKeys: gauge('docket_rejected_keys', {}),
+    queueJobs: gauge('docket_queue_jobs', ['queue', 'state']),
+    oldestWaiting: gauge('docket_queue_oldest_waiting_seconds', ['queue']),
+    oldestUndelivered: gauge('docket_outbox_oldest_seconds', ['urgency']),
+    limitUsed: gauge('docket_limit_used_ratio', ['limit']),
+    limitWaiting: gauge('docket_limit_waiting', ['limit']),
+    rejectedKeys: gauge('docket_rejected_keys', []),
 
     /** Adds a function that runs before the metrics are shown; it never rejects, and is quick. */
     onScrape: (collect: () => Promise<void> | void) => void collectors.push(collect),
@@ -140,71 +115,52 @@ function openFiles(): number | undefined {
   }
 }
 
-/** The labels of a metric, each with all its possible values. */
-type LabelLists<L extends string> = Record<L, readonly string[]>;
 type Values<L extends string> = Record<L, string>;
 
-/** Replaces a value outside its list, so that outsiders cannot create series. */
-const OTHER = 'other';
-
-function listed<L extends string>(lists: LabelLists<L>, values: Values<L>): Values<L> {
-  const pairs = Object.entries<readonly string[]>(lists).map(([label, list]) => {
-    const value = values[label as L];
-    return [label, list.includes(value) ? value : OTHER];
-  });
-  return Object.fromEntries(pairs) as Values<L>;
-}
-
-/** Every combination of the values. */
-function combinations<L extends string>(lists: LabelLists<L>): Values<L>[] {
-  const all = Object.entries<readonly string[]>(lists).reduce<Record<string, string>[]>(
+/** Returns every combination of the values in the lists. */
+const combinations = <L extends string>(lists: Record<L, readonly string[]>): Values<L>[] =>
+  Object.entries<readonly string[]>(lists).reduce<Record<string, string>[]>(
     (found, [label, list]) => found.flatMap((one) => list.map((value) => ({ ...one, [label]: value }))),
     [{}],
-  );
-  return all as Values<L>[];
-}
-
-const help = 'See docs/metrics.md.';
+  ) as Values<L>[];
 
 /** Returns makers of metrics in this registry. Times are given in milliseconds and shown in seconds. */
 function metricsIn(registry: Registry) {
-  const optionsOf = <L extends string>(name: string, lists: LabelLists<L>) => ({
-    ...{ name, help, registers: [registry] },
-    labelNames: Object.keys(lists) as L[],
+  const optionsOf = <L extends string>(name: string, labelNames: L[]) => ({
+    ...{ name, labelNames, help: 'See docs/metrics.md.', registers: [registry] },
   });
   return {
     /** Shows 0 for each combination from the start, so that the first count appears as an increase. */
-    counter<L extends string>(name: string, lists: LabelLists<L>) {
-      const counter = new PromCounter<L>(optionsOf(name, lists));
+    counter<L extends string>(name: string, lists: Record<L, readonly string[]>) {
+      const counter = new PromCounter<L>(optionsOf(name, Object.keys(lists) as L[]));
       for (const values of combinations(lists)) counter.inc(values, 0);
-      return { add: (values: Values<L>, count = 1) => counter.inc(listed(lists, values), count) };
+      return { add: (values: Values<L>, count = 1) => counter.inc(values, count) };
     },
 
-    histogram<L extends string>(name: string, lists: LabelLists<L>, buckets: number[]) {
-      const histogram = new PromHistogram<L>({ ...optionsOf(name, lists), buckets });
+    histogram<L extends string>(name: string, labels: L[], buckets: number[]) {
+      const histogram = new PromHistogram<L>({ ...optionsOf(name, labels), buckets });
       return {
-        observe: (values: Values<L>, ms: number) =>
-          histogram.observe(listed(lists, values), Math.max(0, ms) / 1000),
+        observe: (values: Values<L>, ms: number) => histogram.observe(values, Math.max(0, ms) / 1000),
       };
     },
 
-    gauge<L extends string>(name: string, lists: LabelLists<L>) {
-      const gauge = new PromGauge<L>(optionsOf(name, lists));
+    gauge<L extends string>(name: string, labels: L[]) {
+      const gauge = new PromGauge<L>(optionsOf(name, labels));
       // Without labels, a reset would show 0.
-      const clear = Object.keys(lists).length === 0 ? () => gauge.remove() : () => gauge.reset();
+      const clear = () => (labels.length === 0 ? gauge.remove() : gauge.reset());
       clear();
       return {
         /** Replaces all previous values; with an empty list it shows nothing. */
         replace(entries: readonly (readonly [Values<L>, number])[]) {
           clear();
-          for (const [values, value] of entries) gauge.set(listed(lists, values), value);
+          for (const [values, value] of entries) gauge.set(values, value);
         },
       };
     },
 
     /** A number that is read when it is shown; a counter if its name ends with `total`. */
     read(name: string, value: () => number | undefined) {
-      const options = optionsOf(name, {});
+      const options = optionsOf(name, []);
       if (name.endsWith('_total'))
         new PromCounter({
           ...options,
@@ -225,3 +181,13 @@ function metricsIn(registry: Registry) {
     },
   };
 }
+
+/** Makes the spans of a trace. Without OpenTelemetry it does nothing. */
+export interface Tracing {
+  /** Runs `work` in a span; spans of that work become its children. */
+  span<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** Adds the span of a call that has just ended. */
+  called(name: string, durationMs: number, outcome: string): void;
+}
+
+export const noTracing: Tracing = { span: (_, work) => work(), called() {} };

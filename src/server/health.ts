@@ -1,4 +1,3 @@
-import { docsProblemNames } from '../docs-api/errors.ts';
 import { createChangeSaver } from '../runtime/cached.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
@@ -40,10 +39,7 @@ const SLACK_TEXTS = {
     'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
 } as const;
 
-/** Names of all problems of calls. The first word of a dependency's problem is the dependency. */
-export const callProblems = [...docsProblemNames, ...Object.keys(SLACK_TEXTS), 'signature', 'clock'];
-
-/** A problem of calls. Its level is `error` if it is left out. */
+/** A problem of calls. If it is of a dependency, that is the first word of its name. Its level is `error` if it is left out. */
 type CallProblem = Pick<Problem, 'name' | 'text'> & Partial<Problem>;
 
 /** Returns the problem of a failed call to Slack. */

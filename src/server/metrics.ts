@@ -1,43 +1,23 @@
 import type { BlockList } from 'node:net';
-import { type Registry, requestNames } from '../commands/registry.ts';
 import { keyIdOf } from '../docs-api/client.ts';
-import { docsApiErrorKinds } from '../docs-api/errors.ts';
-import { OPERATIONS } from '../docs-api/operations.ts';
 import { followUpLimit } from '../jobs/agent/thread/send.ts';
 import { analyticsBudget, analyticsLimit } from '../jobs/digest/figures/job.ts';
 import { jobs } from '../jobs/index.ts';
 import type { Limits } from '../jobs/limits.ts';
 import { pollRateLimit } from '../jobs/polling.ts';
 import { type Queues, queueNames } from '../jobs/queue.ts';
-import type { MetricNames, Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Project } from '../projects.ts';
 import type { Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import { slackErrorKinds } from '../slack/errors.ts';
-import { digestRateLimit, editRateLimit, fileRateLimit, readRateLimit } from '../slack/rate-limits.ts';
-import { methodScopes } from '../slack/web-calls.ts';
+import { workspaceLimits } from '../slack/rate-limits.ts';
 import { urgencies } from '../store/messages.ts';
-import { limitNameOf, limitNames, type RateLimit } from '../store/rate-limit.ts';
-import { redisProblemKinds } from '../store/redis/check.ts';
+import { limitNameOf, type RateLimit } from '../store/rate-limit.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { askTime } from '../store/redis/clock.ts';
 import type { Stores } from '../store/stores.ts';
-import { callProblems, redisState } from './health.ts';
+import { redisState } from './health.ts';
 import { type HttpServer, isFromThisMachine, isIndirect, isListed, refuse } from './http-server.ts';
-
-/** All values of the labels; without a registry, for a process that takes no requests. */
-export const metricNames = (registry?: Registry): MetricNames => ({
-  requests: registry === undefined ? [] : requestNames(registry),
-  jobs: jobs.map(({ name }) => name),
-  queues: queueNames,
-  operations: Object.keys(OPERATIONS),
-  docsErrors: docsApiErrorKinds,
-  methods: Object.keys(methodScopes),
-  slackErrors: slackErrorKinds,
-  limits: limitNames,
-  urgencies,
-  problems: [...callProblems, ...redisProblemKinds.map((kind) => `redis_${kind}`), 'disk'],
-});
 
 const REFUSAL =
   'The metrics are for this machine and the addresses in METRICS_ADDRESS, and not through a proxy.\n';
@@ -122,15 +102,9 @@ async function oldestByQueue({ due }: Pick<Stores, 'due'>): Promise<Map<string, 
 /** Every rate limit except those of one conversation or one person. */
 function limitsOf({ projects, limits, timing, teamId }: RedisGaugeParts, keyIds: string[]): RateLimit[] {
   const team = teamId();
-  const ofSlack = [
-    editRateLimit(team, timing),
-    ...(['info', 'history', 'replies'] as const).map((method) => readRateLimit(method, team, timing)),
-    ...(['begin', 'complete', 'info'] as const).map((method) => fileRateLimit(method, team, timing)),
-    digestRateLimit(team, timing),
-  ];
   const budgets = new Set(projects.map((one) => analyticsBudget(one.organization, keyIdOf(one))));
   return [
-    ...(team === '' ? [] : ofSlack),
+    ...(team === '' ? [] : workspaceLimits(team, timing)),
     ...[...budgets].map((budget) => analyticsLimit(budget, limits.analyticsPerHour)),
     ...keyIds.flatMap((keyId) => [
       pollRateLimit('export-status', keyId, limits.exportStatusPerSecond),

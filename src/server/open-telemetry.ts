@@ -1,5 +1,5 @@
 import type { QueueTelemetry } from '../jobs/queue.ts';
-import { noTracing, type Tracing } from '../metrics/tracing.ts';
+import { noTracing, type Tracing } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 

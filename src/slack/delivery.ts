@@ -13,14 +13,7 @@ import type { ValueStores } from '../store/values.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
 import type { FoundMessage, Place, SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
-import {
-  editRateLimit,
-  holdWhenLimited,
-  postRateLimit,
-  type RetryParts,
-  readRateLimit,
-  retryOf,
-} from './rate-limits.ts';
+import { holdWhenLimited, type RetryParts, retryOf, slackRateLimit } from './rate-limits.ts';
 import type { IsTooLate } from './web-calls.ts';
 
 export interface DeliveryParts extends RetryParts {
@@ -101,7 +94,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
   /** Deletes the message; twice does no harm. */
   async function remove(record: MessageRecord): Promise<number | undefined> {
     const { wanted, channel = '', ts = '' } = record;
-    const rateLimit = editRateLimit(wanted.teamId, timing);
+    const rateLimit = slackRateLimit('edit', wanted.teamId, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: record.key });
     if (waitMs > 0) return waitMs;
     try {
@@ -138,7 +131,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       if (wanted.retracted) return save(record, forgetPost, 0);
     }
 
-    const rateLimit = postRateLimit(target.channel, timing);
+    const rateLimit = slackRateLimit('post', target.channel, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (waitMs > 0) return waitMs;
     if (isRoot) await threads.markPosting(teamId, target.channel, key);
@@ -164,7 +157,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
   ): Promise<FoundMessage | undefined | number> {
     const { key, wanted, cursor } = record;
     const method = place.threadTs === undefined ? 'history' : 'replies';
-    const rateLimit = readRateLimit(method, wanted.teamId, timing);
+    const rateLimit = slackRateLimit(method, wanted.teamId, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key });
     if (waitMs > 0) return waitMs;
     try {
@@ -184,7 +177,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (channel === undefined || ts === undefined) throw new Error('an edit of what is not posted');
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
     if (gapMs > 0) return Math.min(gapMs, timing.editGapMs);
-    const rateLimit = editRateLimit(wanted.teamId, timing);
+    const rateLimit = slackRateLimit('edit', wanted.teamId, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (waitMs > 0) return waitMs;
     return callMarked(record, {}, rateLimit, async (content, isTooLate) => {

@@ -13,17 +13,9 @@ import {
  * `limited` too many calls · `token` the token is refused: nothing works until an operator acts · `refused` Slack
  * refused for another reason · `unreachable` certainly not sent · `unclear` it may have taken effect.
  */
-export const slackErrorKinds = [
-  'place',
-  'blocks',
-  'missing',
-  'limited',
-  'token',
-  'refused',
-  'unreachable',
-  'unclear',
-] as const;
-export type SlackErrorKind = (typeof slackErrorKinds)[number];
+export type SlackErrorKind =
+  | ('place' | 'blocks' | 'missing' | 'refused')
+  | ('limited' | 'token' | 'unreachable' | 'unclear');
 
 interface ErrorDetails {
   /** How long Slack asked us to wait, in milliseconds. */

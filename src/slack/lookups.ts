@@ -6,7 +6,7 @@ import type { RateLimitStore } from '../store/rate-limit.ts';
 import type { Identity, SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
 import type { Mentions, Names } from './markdown/inline.ts';
-import { holdWhenLimited, readRateLimit } from './rate-limits.ts';
+import { holdWhenLimited, slackRateLimit } from './rate-limits.ts';
 
 /** Loads the bot's identity, and retries until Slack answers. Until then, Docket refuses commands. */
 export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>, log: Log) {
@@ -49,10 +49,10 @@ export function createChannels(
   slack: Pick<SlackApi, 'channel'>,
   rateLimiter: RateLimitStore,
   teamId: () => string,
-  timing: Pick<Timing, 'readsPerMinute'>,
+  timing: Timing,
 ): SlackApi['channel'] {
   return async (channelId) => {
-    const rateLimit = readRateLimit('info', teamId(), timing);
+    const rateLimit = slackRateLimit('info', teamId(), timing);
     const retryAfterMs = await rateLimiter.takeSlot(rateLimit, { id: channelId });
     if (retryAfterMs > 0)
       throw new SlackApiError('limited', 'conversations.info', 'no_turn', { retryAfterMs });

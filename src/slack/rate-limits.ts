@@ -6,47 +6,40 @@ import { SlackApiError } from './errors.ts';
 /** The pause after a 429 from Slack without `Retry-After`. */
 const DEFAULT_RETRY_AFTER_MS = 30_000;
 
-/** `count` a minute, of which `burst` may come at once; more if a bench raises the count. */
-function perMinute(name: string, count: number, burst: number): RateLimit {
-  const atOnce = Math.max(burst, Math.ceil(count / 60));
-  return { name, count: atOnce, windowMs: (atOnce * 60_000) / count };
+/** Slack's rate limits. The setting is the count a minute, of which `burst` calls may come at once. */
+const LIMITS = {
+  /** About one message a second and conversation, short bursts tolerated: Slack's rate limits page. */
+  post: { setting: 'postsPerMinute', burst: 2, interactiveShare: 0.5 },
+  /** `chat.update` is tier 3, 50 a minute for the whole workspace; half of ours is for endings and clicks. */
+  edit: { setting: 'editsPerMinute', burst: 8, interactiveShare: 0.5 },
+  /** `conversations.info`, `.history` and `.replies` are tier 3, each with its own count. */
+  info: { setting: 'readsPerMinute', burst: 8 },
+  history: { setting: 'readsPerMinute', burst: 8 },
+  replies: { setting: 'readsPerMinute', burst: 8 },
+  /** `files.getUploadURLExternal`, `.completeUploadExternal` and `files.info` are tier 4: 100 a minute each. */
+  'files-begin': { setting: 'fileCallsPerMinute', burst: 8 },
+  'files-complete': { setting: 'fileCallsPerMinute', burst: 8 },
+  'files-info': { setting: 'fileCallsPerMinute', burst: 8 },
+  /** Weekly digests of a workspace: many are due at the same minute, and people's requests need posts as well. */
+  digests: { setting: 'digestsPerMinute', burst: 4 },
+} as const;
+
+type SlackLimit = keyof typeof LIMITS;
+
+/** Returns a rate limit of Slack, for a workspace's team id; for `post`, for a conversation. */
+export function slackRateLimit(name: SlackLimit, subject: string, timing: Timing): RateLimit {
+  const { setting, burst, ...rest } = LIMITS[name];
+  const perMinute = timing[setting];
+  // More at once if a bench raises the count.
+  const count = Math.max(burst, Math.ceil(perMinute / 60));
+  return { name: `${name}:${subject}`, count, windowMs: (count * 60_000) / perMinute, ...rest };
 }
 
-/** About one message a second and conversation, short bursts tolerated: Slack's rate limits page. */
-export const postRateLimit = (
-  channel: string,
-  { postsPerMinute }: Pick<Timing, 'postsPerMinute'>,
-): RateLimit => ({
-  ...perMinute(`post:${channel}`, postsPerMinute, 2),
-  interactiveShare: 0.5,
-});
-
-/** `chat.update` is tier 3, 50 a minute for the whole workspace; half of ours is for endings and clicks. */
-export const editRateLimit = (
-  teamId: string,
-  { editsPerMinute }: Pick<Timing, 'editsPerMinute'>,
-): RateLimit => ({
-  ...perMinute(`edit:${teamId}`, editsPerMinute, 8),
-  interactiveShare: 0.5,
-});
-
-/** `conversations.info`, `.history` and `.replies` are tier 3, each with its own count. */
-export const readRateLimit = (
-  method: 'info' | 'history' | 'replies',
-  teamId: string,
-  { readsPerMinute }: Pick<Timing, 'readsPerMinute'>,
-) => perMinute(`${method}:${teamId}`, readsPerMinute, 8);
-
-/** `files.getUploadURLExternal`, `.completeUploadExternal` and `files.info` are tier 4: 100 a minute each. */
-export const fileRateLimit = (
-  method: 'begin' | 'complete' | 'info',
-  teamId: string,
-  { fileCallsPerMinute }: Pick<Timing, 'fileCallsPerMinute'>,
-) => perMinute(`files-${method}:${teamId}`, fileCallsPerMinute, 8);
-
-/** Weekly digests of a workspace: many are due at the same minute, and people's requests need posts as well. */
-export const digestRateLimit = (teamId: string, { digestsPerMinute }: Pick<Timing, 'digestsPerMinute'>) =>
-  perMinute(`digests:${teamId}`, digestsPerMinute, 4);
+/** Returns all rate limits of a workspace, without those of single conversations. */
+export const workspaceLimits = (teamId: string, timing: Timing): RateLimit[] =>
+  (Object.keys(LIMITS) as SlackLimit[])
+    .filter((name) => name !== 'post')
+    .map((name) => slackRateLimit(name, teamId, timing));
 
 /** Returns an error handler that holds the limit if Slack says that it is reached. It always rethrows. */
 export const holdWhenLimited =

@@ -5,7 +5,7 @@ import { checkView } from '../../demo/slack/block-kit/view.ts';
 import { type BindParts, bind, createModalOpener } from '../../src/commands/bind.ts';
 import type { CommandTools, UserFacingError } from '../../src/commands/intake.ts';
 import { defineButton, mergeRegistries, type Registry } from '../../src/commands/registry.ts';
-import { noTracing } from '../../src/metrics/tracing.ts';
+import { noTracing } from '../../src/metrics/metrics.ts';
 import { type Message, message } from '../../src/slack/blocks.ts';
 import { noticeView } from '../../src/slack/modals.ts';
 import { aCaller, origin, typedByAna } from '../support/commands/builders.ts';

@@ -3,6 +3,7 @@ import { registry } from '../../src/commands/index.ts';
 import { defaultConfigFile } from '../../src/config/file.ts';
 import type { FeatureContext } from '../../src/jobs/feature.ts';
 import { features, limitsInUse } from '../../src/jobs/features.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
 import { aProject } from '../support/commands/builders.ts';
 
 const aContext = (changes: Partial<FeatureContext> = {}): FeatureContext => ({
@@ -13,7 +14,7 @@ const aContext = (changes: Partial<FeatureContext> = {}): FeatureContext => ({
   workspaceUrl: () => 'https://acme.example/',
   projects: [aProject({ name: 'acme', projectId: 'prj_1' })],
   limits: { ...defaultConfigFile.limits, followUpsPerHour: 1000 },
-  timing: { editsPerMinute: 44 },
+  timing: { ...defaultTiming, editsPerMinute: 44 },
   rateLimiter: { usage: async () => undefined },
   ...changes,
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { noTracing } from '../../src/metrics/tracing.ts';
+import { noTracing } from '../../src/metrics/metrics.ts';
 import { startOpenTelemetry } from '../../src/server/open-telemetry.ts';
 import { until } from '../support/flows/reading.ts';
 import { createWorld } from '../support/flows/world.ts';

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../src/runtime/log.ts';
+import { defaultTiming } from '../../src/runtime/timing.ts';
 import { SlackApiError, type SlackErrorKind } from '../../src/slack/errors.ts';
 import { createChannels, createLookups, NamesUnknown } from '../../src/slack/lookups.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
@@ -26,7 +27,7 @@ describe('facts about channels', () => {
       },
       createRateLimitStore(redis.client),
       () => 'T0ACME',
-      { readsPerMinute: 40 },
+      defaultTiming,
     )(id).catch(({ kind, retryAfterMs }: SlackApiError) => ({ kind, retryAfterMs }));
   beforeEach(() => {
     asked = [];

@@ -1,9 +1,14 @@
-import { registry } from '../../src/commands/index.ts';
+import { jobs } from '../../src/jobs/index.ts';
+import { queueNames } from '../../src/jobs/queue.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { metricNames } from '../../src/server/metrics.ts';
+import { limitNames } from '../../src/store/rate-limit.ts';
 
 /** Metrics with the names of the program. */
-export const someMetrics = () => createMetrics(metricNames(registry), { version: '0.0.0', role: 'all' });
+export const someMetrics = () =>
+  createMetrics({
+    ...{ version: '0.0.0', role: 'all', queues: queueNames, limits: limitNames },
+    jobs: jobs.map(({ name }) => name),
+  });
 
 /** Metrics that nobody reads. */
 export const unread = someMetrics();

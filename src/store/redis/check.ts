@@ -50,7 +50,6 @@ const OWN_UNREACHABLE =
   'end its process (redis.pid in DATA_DIR/redis names it): confirmed writes are on disk.';
 
 type RedisProblemKind = keyof typeof TEXTS;
-export const redisProblemKinds = Object.keys(TEXTS) as RedisProblemKind[];
 
 /** A problem of Redis. `text` is for operators, names the fix, and holds no secret. */
 export interface RedisProblem {

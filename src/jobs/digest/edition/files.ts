@@ -1,7 +1,7 @@
 import Papa from 'papaparse';
 import { backoffMs } from '../../../runtime/timing.ts';
 import { lacksScope, SlackApiError } from '../../../slack/errors.ts';
-import { fileRateLimit, holdWhenLimited, retryOf } from '../../../slack/rate-limits.ts';
+import { holdWhenLimited, retryOf, slackRateLimit } from '../../../slack/rate-limits.ts';
 import { singleLine } from '../../../slack/text.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, save, wait } from '../../job.ts';
@@ -74,10 +74,11 @@ function afterError(
 
 /** The limits of the workspace for file calls: `take` returns for how many milliseconds a call must wait. */
 function slotsOf({ id, teamId }: EditionRun, { rateLimiter, timing }: JobContext) {
-  type Method = Parameters<typeof fileRateLimit>[0];
+  type Method = 'begin' | 'complete' | 'info';
+  const limitOf = (method: Method) => slackRateLimit(`files-${method}`, teamId, timing);
   return {
-    take: (method: Method) => rateLimiter.takeSlot(fileRateLimit(method, teamId, timing), { id }),
-    hold: (method: Method) => holdWhenLimited(rateLimiter, fileRateLimit(method, teamId, timing)),
+    take: (method: Method) => rateLimiter.takeSlot(limitOf(method), { id }),
+    hold: (method: Method) => holdWhenLimited(rateLimiter, limitOf(method)),
   };
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { digestRateLimit } from '../../../slack/rate-limits.ts';
+import { slackRateLimit } from '../../../slack/rate-limits.ts';
 import { type DigestOrigin, threadRun } from '../../agent/thread/record.ts';
 import { type AskEnding, askEnding } from '../../agent/thread/transitions.ts';
 import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts';
@@ -103,7 +103,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   const lacksTotals = before !== undefined && open.includes(before) && !hasTotals(before);
   const awaits = lacksTotals || (open.length > 0 && isWeekly);
   if (awaits && now() - run.dueAtMs < timing.digestWaitMs) return checkLater(run, context);
-  const slot = digestRateLimit(run.teamId, timing);
+  const slot = slackRateLimit('digests', run.teamId, timing);
   const inMs = isWeekly ? await rateLimiter.takeSlot(slot, { id: run.id }) : 0;
   if (inMs > 0) return wait(inMs);
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
