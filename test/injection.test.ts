@@ -12,14 +12,12 @@ import type { Ending, ExportRun } from '../src/jobs/export/record.ts';
 import { exportMessages, refusedLinkMessage } from '../src/jobs/export/view.ts';
 import { homeView, refusalText } from '../src/jobs/home/view.ts';
 import { auditMessage, detailsMessage, statusMessage } from '../src/jobs/status/view.ts';
-import { whichJobMessage } from '../src/jobs/typed-job.ts';
 import { notPermittedText, unknownProjectText } from '../src/jobs/wording-view.ts';
 import { contextBlock, type Message, message } from '../src/slack/blocks.ts';
 import { choiceField } from '../src/slack/modals.ts';
 import { sanitizeUserText } from '../src/slack/text.ts';
 import { aHome, aState, needsOf } from './gallery/states/workspace.ts';
 import { NOW_MS } from './support/builders.ts';
-import { aProject } from './support/commands/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from './support/jobs/agent/builders.ts';
 import { aSchedule } from './support/jobs/digest/builders.ts';
 import { aLinkRun, anEnding, aRun, REQUEST, STATES, THREAD } from './support/jobs/export/builders.ts';
@@ -185,7 +183,6 @@ const messagesWith = (words: string): Message[] => [
   message([scheduleLine(aSchedule({ site: words, owner: { id: 'U0ANA', name: words } }))]),
   auditMessage({ done: [anAuditEntry({ subject: words })], refused: [] }),
   message([[unknownProjectText(words, ['acme'])], [notPermittedText('export', contacts(words))]]),
-  whichJobMessage([{ id: words, about: 'docs.acme.com' }], '/docs-export watch', [aProject()]),
 ];
 
 /** Every object with a text in blocks. */

@@ -2,7 +2,6 @@ import { agentActions, stopButton } from '../../jobs/agent/thread/buttons.ts';
 import { jobName } from '../../jobs/agent/thread/phrases.ts';
 import type { ListedThread } from '../../jobs/agent/thread/record.ts';
 import { threadLine, threadPermalink } from '../../jobs/agent/thread/view.ts';
-import { mayMean, withJob } from '../../jobs/typed-job.ts';
 import { isInChannel } from '../../jobs/visibility.ts';
 import { unknownProjectText } from '../../jobs/wording-view.ts';
 import { projectNamed } from '../../projects.ts';
@@ -15,10 +14,9 @@ import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import type { Registry } from '../registry.ts';
 import { agentButtons } from './buttons.ts';
 import { messageEvents } from './events.ts';
-import { appendToThread, findAgentJob, findThreads, followJob, newClick } from './follow.ts';
+import { appendToThread, findAgentJob, findThreads, followExample, followJob, newClick } from './follow.ts';
 import { agentModals, instructButton, instructionProblem, openInstructModal, sendShortcut } from './modal.ts';
 
-const followExample = '/docs-agent follow job_41d7';
 const newExample = '/docs-agent new Add error handling to the quickstart';
 
 export const agentCommand = defineCommand({
@@ -46,10 +44,9 @@ export const agentCommand = defineCommand({
       example: `${followExample} Also add error handling`,
       async run({ jobId: typed, instruction = '', project }, caller, tools) {
         const found = await findAgentJob(typed, project, caller, tools);
-        const texts = { command: '/docs-agent follow', example: followExample };
-        return withJob(found, texts, tools.projects, (job) =>
-          follow(instruction, { jobId: job.id, project: project ?? job.project }, caller, tools),
-        );
+        if ('problem' in found) return message([found.problem]);
+        const { id, project: known } = found.job;
+        return follow(instruction, { jobId: id, project: project ?? known }, caller, tools);
       },
     }),
     subcommand({
@@ -92,7 +89,7 @@ export const agentCommand = defineCommand({
       /** Stops the only thread in this channel, or the one that follows this job in any channel. */
       async run({ jobId, project }, caller, tools) {
         const { threads, lines, rest } = await findListed(project, caller, tools, (thread) =>
-          jobId ? mayMean(jobId, thread.agentJobId ?? '') : isInChannel(thread, caller.channel.id),
+          jobId ? jobId.mayMean(thread.agentJobId ?? '') : isInChannel(thread, caller.channel.id),
         );
         const [thread, ...others] = threads;
         if (thread === undefined) {

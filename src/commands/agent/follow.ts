@@ -11,7 +11,7 @@ import {
   visibleThread,
 } from '../../jobs/agent/thread/record.ts';
 import { endThread, newThread, threadQuotas } from '../../jobs/agent/thread/transitions.ts';
-import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
+import { jobFilter, soleJob, type TypedJob } from '../../jobs/typed-job.ts';
 import { conversationOf, filterVisible, requestRunId } from '../../jobs/visibility.ts';
 import { chooseProjectMessage, unknownProjectText } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
@@ -19,6 +19,8 @@ import { type Line, message } from '../../slack/blocks.ts';
 import { cut, singleLine, tsToMs } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
+
+export const followExample = '/docs-agent follow job_41d7';
 
 /** An instruction to a job, or a request to follow one. `text` goes to the agent. */
 interface FollowRequest {
@@ -202,19 +204,17 @@ export async function findThreads(
   };
 }
 
-/** Returns the matching agent jobs, among those followed where this person may see them. */
+/** Returns the typed agent job, or the problem. Known are those followed where this person may see them. */
 export async function findAgentJob(
-  typed: TypedJob,
+  typed: TypedJob | undefined,
   named: string | undefined,
   caller: Caller,
   tools: CommandTools,
 ) {
-  const names = searchedProjects(tools.projects, named);
-  const isMeant = ({ agentJobId: id, project }: ListedThread) =>
-    id !== undefined && mayMean(typed, id) && names.includes(project);
-  const threads = await visibleThreads(caller, tools, isMeant);
-  return chooseJobs(
-    typed,
-    threads.map((thread) => ({ ...thread, id: thread.agentJobId ?? '' })),
-  );
+  const isMeant = typed && jobFilter(typed, named, tools.projects);
+  const threads = isMeant
+    ? await visibleThreads(caller, tools, (thread) => isMeant(thread.agentJobId, thread.project))
+    : [];
+  const known = threads.map(({ agentJobId: id = '', project }) => ({ id, project }));
+  return soleJob(typed, known, followExample);
 }

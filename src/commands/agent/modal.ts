@@ -6,7 +6,7 @@ import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phras
 import { acceptsInstructions, type ThreadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
 import { stateOf, threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { isTalk, parseThreadText } from '../../jobs/agent/thread-text.ts';
-import { readJobField } from '../../jobs/typed-job.ts';
+import { readTypedJob } from '../../jobs/typed-job.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
@@ -207,7 +207,7 @@ const submit: Modal['submit'] = async (values, caller, tools, details) => {
   const text = cleanInstruction(values.text ?? '');
   const job = isBlankId(values.job)
     ? undefined
-    : await readJobField(values.job, (typed) => findAgentJob(typed, project, caller, tools));
+    : await findAgentJob(readTypedJob(values.job), project, caller, tools);
   // A job can be followed without an instruction.
   const textProblem = job && text === '' ? undefined : instructionProblem(text, thread, limits);
   const needsProject =

@@ -18,7 +18,7 @@ import {
   type RunButton,
   runButton,
 } from '../../jobs/export/record.ts';
-import { readJobField } from '../../jobs/typed-job.ts';
+import { readTypedJob } from '../../jobs/typed-job.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message, moment, type Part } from '../../slack/blocks.ts';
 import { formView, preformatted, reportView, textField } from '../../slack/modals.ts';
@@ -174,7 +174,7 @@ function unchangedMessage(name: TransitionName, run: ExportRun, attempt: number,
       return isMentioned(run, caller.user.id) ? willMention : mentionsFull;
     return run.state === 'bundling' ? linkBeingMade : unchangedProgressMessage(run);
   }
-  if (name === 'newLink' && run.state === 'bundling') return linkComing;
+  if (name === 'newLink' && run.state === 'bundling') return linkBeingMade;
   return handledByMessage(run, attempt, caller);
 }
 
@@ -192,8 +192,6 @@ const mentionsFull = message([
     `${MAX_WATCHERS} more people are already mentioned when it ends, which is the limit. Look in this thread then.`,
   ],
 ]);
-
-const linkComing = message([['A new link is on its way. It will appear in that message.']]);
 
 const linkBeingMade = message([["I'm making a link right now. Click again in a moment."]]);
 
@@ -238,7 +236,7 @@ const newOwnLinkButton = defineButton({
   value: linkButton,
   run: ({ run: runId, made }, caller, tools) =>
     retryStale('link', async () => {
-      const run = await tools.intake.loadVisible(runId, exportKind, caller, linkNotFound);
+      const run = await tools.intake.loadVisible(runId, exportKind, caller, notFoundMessage(''));
       if (run.state !== 'ended') return undefined;
       if (run.relinked + 1 !== made) return newerLinkExists;
       const acceptance = await tools.intake.resume(relink(run, tools.now()), caller, { claims: true });
@@ -246,8 +244,6 @@ const newOwnLinkButton = defineButton({
       return acceptance.kind === 'stale' ? 'stale' : undefined;
     }),
 });
-
-const linkNotFound = message([["I no longer remember this link. Ask for a new one in the export's thread."]]);
 
 const newerLinkExists = message([
   ['You already asked for a newer link: see the latest message about it here.'],
@@ -289,9 +285,7 @@ export const watchModal: Modal = {
   async submit(values, caller, tools, details) {
     const button = runButton.parse(parseJson(details.about));
     const { project } = await loadExport(button, caller, tools);
-    const read = await readJobField(values.job ?? '', (typed) =>
-      findExportJob(typed, project, caller, tools),
-    );
+    const read = await findExportJob(readTypedJob(values.job ?? ''), project, caller, tools);
     return 'problem' in read
       ? { kind: 'problems', problems: { job: read.problem } }
       : closedWith(await clickRun(button, caller, tools, toWatch(read.job.id)));

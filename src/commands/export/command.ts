@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { runningExports } from '../../jobs/export/feature.ts';
 import { exportActions, exportRun, linkActions, useDomain } from '../../jobs/export/record.ts';
-import { withJob } from '../../jobs/typed-job.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { defineCommand, invalid, jobIdArg, optional, projectFlag, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
@@ -9,13 +8,19 @@ import { defineButton, type Registry } from '../registry.ts';
 import { exportFlags } from './args.ts';
 import { runButtons, watchModal } from './buttons.ts';
 import { exportModal, exportModalView } from './modal.ts';
-import { type ExportRequest, findExportJob, resolveRequest, startExport, watchExport } from './start.ts';
+import {
+  type ExportRequest,
+  findExportJob,
+  resolveRequest,
+  startExport,
+  watchExample,
+  watchExport,
+} from './start.ts';
 
 /** More running exports do not help; the rest is counted. */
 const MAX_LINES = 15;
 
 const startExample = '/docs-export docs.acme.com';
-const watchExample = '/docs-export watch se_3f9a77bd04c24a06';
 
 export const exportCommand = defineCommand({
   name: '/docs-export',
@@ -56,10 +61,8 @@ export const exportCommand = defineCommand({
       example: watchExample,
       async run({ jobId, project }, caller, tools) {
         const found = await findExportJob(jobId, project, caller, tools);
-        const texts = { command: '/docs-export watch', example: watchExample };
-        return withJob(found, texts, tools.projects, (job) =>
-          watchExport(job.id, project ?? job.project, caller, tools),
-        );
+        if ('problem' in found) return message([found.problem]);
+        return watchExport(found.job.id, project ?? found.job.project, caller, tools);
       },
     }),
     subcommand({

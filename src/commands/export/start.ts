@@ -10,7 +10,7 @@ import {
   jobAlias,
   newExportRun,
 } from '../../jobs/export/record.ts';
-import { chooseJobs, mayMean, searchedProjects, type TypedJob } from '../../jobs/typed-job.ts';
+import { jobFilter, soleJob, type TypedJob } from '../../jobs/typed-job.ts';
 import { canSee, filterVisible, type RunRequest } from '../../jobs/visibility.ts';
 import {
   chooseProjectMessage,
@@ -226,31 +226,27 @@ export async function findRunOfJob(
   return { run, reply: await alreadyRunningReply(run, own ?? run, caller, tools) };
 }
 
+export const watchExample = '/docs-export watch se_3f9a77bd04c24a06';
+
 /**
- * Returns the matching export jobs, among those that this person may see: running ones, and their own. Other people's
- * jobs are not found, as if they did not exist.
+ * Returns the typed export job, or the problem. Known are the running ones that this person may see, and their own.
+ * Other people's jobs are not found, as if they did not exist.
  */
 export async function findExportJob(
-  typed: TypedJob,
+  typed: TypedJob | undefined,
   named: string | undefined,
   caller: Caller,
   tools: CommandTools,
 ) {
-  const names = searchedProjects(tools.projects, named);
+  const isMeant = typed && jobFilter(typed, named, tools.projects);
   const runs = await tools.intake.read(caller, async ({ runs }) => {
     const { runs: active } = await runs.latestOf(exportRun, 'export');
     const own = await runs.ofPerson(caller.teamId, caller.user.id);
     return [...active, ...(await runs.loadAll(own, exportRun))];
   });
   // An id that the platform does not know in this project may belong to another one.
-  const fitting = runs.filter(
-    ({ jobId = '', project, ending }) =>
-      ending?.kind !== 'lost' && names.includes(project) && jobId !== '' && mayMean(typed, jobId),
-  );
+  const fitting = runs.filter((run) => run.ending?.kind !== 'lost' && isMeant?.(run.jobId, run.project));
   const visible = await filterVisible(fitting, (run) => run, caller, tools.isPublic);
-  const jobs = visible.map((run) => ({
-    ...{ id: run.jobId ?? '', project: run.project },
-    ...(run.domain !== '' && { about: site(run) }),
-  }));
-  return chooseJobs(typed, jobs);
+  const known = visible.map(({ jobId: id = '', project }) => ({ id, project }));
+  return soleJob(typed, known, watchExample);
 }

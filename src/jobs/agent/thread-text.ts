@@ -96,8 +96,8 @@ function parseFollow(text: string): ThreadText | undefined {
   if (found === null) return undefined;
   const [, word = '', project] = found.map((part) => part?.replace(edges, ''));
   const typed = readTypedJob(word);
-  const jobId = typed?.kind === 'address' ? typed.ids.at(-1) : typed?.kind === 'id' ? typed.id : undefined;
-  if (word === '' || (typed?.kind !== 'address' && /…|\.{3}/u.test(text))) return { kind: 'badFollow' };
+  const jobId = typed?.id;
+  if (word === '' || (jobId === undefined && /…|\.{3}/u.test(text))) return { kind: 'badFollow' };
   if (jobId === undefined || jobId.length > MAX_JOB_ID_LENGTH) return undefined;
   return { kind: 'follow', jobId, ...(project && { project }) };
 }
