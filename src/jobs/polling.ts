@@ -12,15 +12,12 @@ import type { JobContext } from './context.ts';
  * that began together.
  */
 export function nextPollMs(
-  {
-    startedAtMs,
-    fraction = 0,
-    movedAtMs = startedAtMs,
-  }: { startedAtMs: number; fraction?: number | undefined; movedAtMs?: number | undefined },
+  job: { startedAtMs: number; fraction?: number | undefined; movedAtMs?: number | undefined },
   nowMs: number,
   { pollMinMs, pollMaxMs }: Pick<Timing, 'pollMinMs' | 'pollMaxMs'>,
   jitter: number,
 ): number {
+  const { startedAtMs, fraction = 0, movedAtMs = startedAtMs } = job;
   const endMs = fraction > 0 ? startedAtMs + (movedAtMs - startedAtMs) / fraction : 0;
   const pauseMs = endMs > nowMs ? (endMs - nowMs) / 4 : (nowMs - startedAtMs) / 8;
   return Math.round(Math.max(Math.min(pauseMs * (0.9 + jitter * 0.2), pollMaxMs), pollMinMs));
@@ -105,11 +102,7 @@ const TROUBLE_KINDS: Partial<Record<DocsApiError['kind'], PollFailure['kind']>> 
   not_found: 'lost',
 };
 
-interface RetryParts {
-  now: () => number;
-  random: () => number;
-  timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>;
-}
+type RetryParts = Pick<JobContext, 'random'> & { timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'> };
 
 /** Pause before the platform is asked again while an operator has to act: key refused, or project missing. */
 const OPERATOR_RETRY_MS = 60_000;
@@ -118,26 +111,19 @@ const OPERATOR_RETRY_MS = 60_000;
 export function nextFailure(
   before: PollFailure | undefined,
   error: Pick<DocsApiError, 'kind' | 'retryAfterMs'> | 'project',
-  parts: RetryParts,
+  { now, random, timing }: RetryParts & Pick<JobContext, 'now'>,
 ): PollFailure {
   const kind = error === 'project' ? error : (TROUBLE_KINDS[error.kind] ?? 'down');
-  const retryAfterMs = error === 'project' ? undefined : error.retryAfterMs;
+  const { retryAfterMs = 0 } = error === 'project' ? {} : error;
   const inARow = before?.kind === kind ? before.inARow + 1 : 1;
   const needsOperator = ['key', 'forbidden', 'project'].includes(kind);
-  const pauseMs = needsOperator ? OPERATOR_RETRY_MS : failurePauseMs(inARow, { retryAfterMs }, parts);
-  return { kind, inARow, nextMs: parts.now() + Math.max(retryAfterMs ?? 0, pauseMs) };
+  const pauseMs = needsOperator ? OPERATOR_RETRY_MS : backoffMs(timing, inARow, random());
+  return { kind, inARow, nextMs: now() + Math.max(retryAfterMs, pauseMs) };
 }
 
-/** Returns the pause after this many consecutive failures, the last of which was `error`. */
-export const failurePauseMs = (
-  failures: number,
-  { retryAfterMs = 0 }: { retryAfterMs?: number | undefined },
-  { timing, random }: RetryParts,
-) => Math.max(retryAfterMs, backoffMs(timing, failures, random()));
-
 /** Returns the pause before a failed Slack look-up is repeated. */
-export const lookupRetryMs = ({ timing, random }: Omit<RetryParts, 'now'>) => backoffMs(timing, 3, random());
+export const lookupRetryMs = ({ timing, random }: RetryParts) => backoffMs(timing, 3, random());
 
 /** Returns the pause before a failed Slack call is repeated; undefined if a retry cannot succeed. */
-export const slackRetryMs = (error: SlackApiError, parts: Omit<RetryParts, 'now'>): number | undefined =>
+export const slackRetryMs = (error: SlackApiError, parts: RetryParts): number | undefined =>
   isPermanent(error) ? undefined : Math.max(error.retryAfterMs ?? 0, lookupRetryMs(parts));

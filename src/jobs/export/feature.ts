@@ -43,8 +43,7 @@ export const exportFeature: Feature = {
       async line() {
         // A watcher could read the thread when they clicked, so they may see a public one.
         const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
-        const parts = { ...context, workspaceUrl: context.workspaceUrl() };
-        return exportLine(run, await cardPermalink(run, viewer, parts), userId);
+        return lineFor(run, viewer, { ...context, workspaceUrl: context.workspaceUrl() });
       },
     }),
   }),
@@ -91,16 +90,17 @@ export async function runningExports(
     .filter((run) => run.state !== 'ended')
     .toSorted((one, other) => one.attemptAtMs - other.attemptAtMs);
   const visible = await filterVisible(open, (run) => run, viewer, context.isPublic);
-  const toLine = async (run: ExportRun) =>
-    exportLine(run, await cardPermalink(run, viewer, context), viewer.user.id);
-  const lines = await Promise.all(visible.slice(0, max).map(toLine));
+  const lines = await Promise.all(visible.slice(0, max).map((run) => lineFor(run, viewer, context)));
   if (!complete) return { lines: [...lines, [OTHERS_TEXT]], count: undefined };
   const hidden = visible.length - lines.length;
-  const more: Part[][] = hidden > 0 ? [[`and ${formatCount(hidden)} more`]] : [];
-  return { lines: [...lines, ...more], count: visible.length };
+  if (hidden > 0) lines.push([`and ${formatCount(hidden)} more`]);
+  return { lines, count: visible.length };
 }
 
 const OTHERS_TEXT = 'More exports are running elsewhere. Type this command in their channel to see them.';
+
+const lineFor = async (run: ExportRun, viewer: Viewer, context: LinkParts) =>
+  exportLine(run, await cardPermalink(run, viewer, context), viewer.user.id);
 
 type LinkParts = Pick<FeatureContext, 'outbox' | 'isPublic'> & { workspaceUrl: string | undefined };
 

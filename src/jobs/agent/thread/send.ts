@@ -1,9 +1,10 @@
 import { DocsApiError } from '../../../docs-api/errors.ts';
 import type { AgentJob } from '../../../docs-api/operations.ts';
+import { backoffMs } from '../../../runtime/timing.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import type { StepResult } from '../../job.ts';
-import { failurePauseMs, lookupRetryMs } from '../../polling.ts';
+import { lookupRetryMs } from '../../polling.ts';
 import { addSend, snapshotOf } from './poll.ts';
 import { saveChanges } from './publish.ts';
 import {
@@ -224,7 +225,8 @@ function nextRetry({ retry }: ThreadRun, error: DocsApiError, context: JobContex
   const { now, timing } = context;
   const { sinceMs, inARow: failures } = retry && !retry.expired ? retry : { sinceMs: now(), inARow: 0 };
   const inARow = failures + 1;
-  const nextMs = now() + failurePauseMs(inARow, error, context);
+  const pauseMs = Math.max(error.retryAfterMs ?? 0, backoffMs(timing, inARow, context.random()));
+  const nextMs = now() + pauseMs;
   return nextMs > sinceMs + timing.giveUpMs ? undefined : { sinceMs, inARow, nextMs };
 }
 
