@@ -2,6 +2,7 @@ import { agentActions, stopButton } from '../../jobs/agent/thread/buttons.ts';
 import { jobName } from '../../jobs/agent/thread/phrases.ts';
 import type { ListedThread } from '../../jobs/agent/thread/record.ts';
 import { threadLine, threadPermalink } from '../../jobs/agent/thread/view.ts';
+import type { TypedJob } from '../../jobs/typed-job.ts';
 import { isInChannel } from '../../jobs/visibility.ts';
 import { unknownProjectText } from '../../jobs/wording-view.ts';
 import { projectNamed } from '../../projects.ts';
@@ -87,7 +88,7 @@ export const agentCommand = defineCommand({
       summary: 'Stop following a job',
       example: '/docs-agent stop job_41d7',
       /** Stops the only thread in this channel, or the one that follows this job in any channel. */
-      async run({ jobId, project }, caller, tools) {
+      async run({ jobId, project }: { jobId?: TypedJob; project: string | undefined }, caller, tools) {
         const { threads, lines, rest } = await findListed(project, caller, tools, (thread) =>
           jobId ? jobId.mayMean(thread.agentJobId ?? '') : isInChannel(thread, caller.channel.id),
         );
