@@ -97,7 +97,9 @@ function parseFollow(text: string): ThreadText | undefined {
   const [, word = '', project] = found.map((part) => part?.replace(edges, ''));
   const typed = readTypedJob(word);
   const jobId = typed?.id;
-  if (word === '' || (jobId === undefined && /…|\.{3}/u.test(text))) return { kind: 'badFollow' };
+  // The id of an address is a part of it.
+  const isAddress = jobId !== undefined && jobId !== word;
+  if (word === '' || (!isAddress && /…|\.{3}/u.test(text))) return { kind: 'badFollow' };
   if (jobId === undefined || jobId.length > MAX_JOB_ID_LENGTH) return undefined;
   return { kind: 'follow', jobId, ...(project && { project }) };
 }

@@ -27,7 +27,6 @@ import {
   isRetracted,
   isUnconfirmedJobId,
   jobAlias,
-  jobIdOf,
   reopenQuestion,
 } from './record.ts';
 import { cardKey, exportMessages, privateKey, refusedLinkMessage, retractedMessage } from './view.ts';
@@ -105,7 +104,7 @@ const poll = (run: ExportRun, context: JobContext) =>
     run,
     'export-status',
     context.docs(run.project),
-    (docs) => docs.getExport({ jobId: jobIdOf(run) }, { signal: context.stopping }),
+    (docs) => docs.getExport({ jobId: run.jobId ?? '' }, { signal: context.stopping }),
     context,
   );
 
@@ -274,7 +273,7 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Result {
   if (typeof privately === 'number') return wait(privately);
   const link = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
   try {
-    const bundle = await docs.createBundle({ jobId: jobIdOf(run) }, { signal: stopping });
+    const bundle = await docs.createBundle({ jobId: run.jobId ?? '' }, { signal: stopping });
     const { bundleUrl, expiresAt: linkEndsAtMs, sizeBytes } = bundle;
     await links.put(link, bundleUrl, linkEndsAtMs ?? now() + DEFAULT_LINK_TTL_MS);
     return end(run, { kind: 'done', link, linkEndsAtMs, sizeBytes, privately }, context);

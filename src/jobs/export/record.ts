@@ -205,12 +205,6 @@ export const exportClaim = (teamId: string, { project, domain, version = '', pat
 export const jobAlias = (teamId: string, project: string, jobId: string) =>
   ['export', teamId, project, jobId].join(' ');
 
-/** Returns the platform's id of the export job. The state of the run must have one. */
-export function jobIdOf(run: ExportRun): string {
-  if (run.jobId === undefined) throw new Error('a run in this state has an export job');
-  return run.jobId;
-}
-
 /** Returns the latest link: while a further one is made, or if it fails, the previous one. */
 export const latestLink = ({ ending, earlier }: ExportRun): DoneEnding | undefined =>
   ending?.kind === 'done' ? ending : earlier?.ending;
