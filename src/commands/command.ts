@@ -1,8 +1,8 @@
-import { helpButtons, taskLine, taskLines } from '../jobs/help-view.ts';
+import { commandHelp } from '../jobs/help-view.ts';
 import { readTypedJob, type TypedJob } from '../jobs/typed-job.ts';
 import type { Permission } from '../policy.ts';
 import { nearest } from '../runtime/edit-distance.ts';
-import { layout, type Message, message, type Part } from '../slack/blocks.ts';
+import { type Message, message, type Part } from '../slack/blocks.ts';
 import { cut, singleLine, stripInvisible } from '../slack/text.ts';
 import type { Caller, CommandTools } from './intake.ts';
 
@@ -347,17 +347,10 @@ export function usageOf({ verb, args, flags }: Syntax): string {
 export const usageHint = ({ subcommands }: Pick<SlashCommand, 'subcommands'>) =>
   [...offered(subcommands).map(usageOf), 'help'].filter(Boolean).join(' | ');
 
-/** Help: each task of a command with the text to type, then the other commands; all usages in small print. */
-export function helpMessage({ name, note, subcommands: all }: Omit<SlashCommand, 'run'>): Message {
-  const subcommands = offered(all);
-  const usages = subcommands.map((one) => `${name} ${usageOf(one)}`.trim());
-  return layout({
-    lines: [
-      ...subcommands.map(({ summary, example }) => taskLine(summary, example)),
-      [{ bold: 'Other commands' }],
-      ...taskLines(name),
-    ],
-    small: ['All options:', ...usages, note],
-    buttons: helpButtons,
-  });
-}
+/** The help of a command. */
+export const helpMessage = ({ name, note, subcommands }: Omit<SlashCommand, 'run'>): Message =>
+  commandHelp(
+    name,
+    offered(subcommands).map((one) => ({ ...one, usage: usageOf(one) })),
+    note,
+  );

@@ -1,7 +1,7 @@
 import { agentCommands } from './agent/command.ts';
 import { digestCommands } from './digest/command.ts';
 import { exportCommands } from './export/command.ts';
-import { answerHomeButton, homeEvents } from './home/home.ts';
+import { homeCommands } from './home/home.ts';
 import { mergeRegistries } from './registry.ts';
 import { statusCommands } from './status/command.ts';
 import { workspaceCommands } from './workspace/workspace.ts';
@@ -12,6 +12,6 @@ export const registry = mergeRegistries([
   agentCommands,
   digestCommands,
   statusCommands,
-  { buttons: [answerHomeButton], events: homeEvents },
+  homeCommands,
   workspaceCommands,
 ]);

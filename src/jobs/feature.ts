@@ -38,7 +38,7 @@ export interface Feature {
  * `text` is its line in `/docs-status`; `left` is the remainder on Home, such as "100 of 100 instructions left this
  * hour". `waiting`: the amount of work, noticeable to people, that waits for it.
  */
-export interface LimitInUse {
+interface LimitInUse {
   text?: string;
   left?: string;
   waiting?: number;
@@ -86,7 +86,7 @@ export interface RunNeeds<Run extends RunBase = RunBase> {
   answered(run: Run, need: Need): Message;
 }
 
-export interface HomeEntry {
+interface HomeEntry {
   /** Epoch milliseconds; missing while it runs. */
   endedAtMs?: number;
   line(): Promise<Part[]>;

@@ -3,7 +3,7 @@ import type { RunBase } from '../store/runs.ts';
 import { agentFeature } from './agent/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
-import type { Feature, FeatureContext, LimitInUse, WorkContext } from './feature.ts';
+import type { Feature, FeatureContext, WorkContext } from './feature.ts';
 import { waitingText, workWaitsText } from './wording-view.ts';
 
 const outboxFeature: Feature = {
@@ -39,7 +39,7 @@ export function homeRunOf(loaded: RunBase) {
 }
 
 /** Returns the limits of all features. */
-export async function limitsInUse(teamId: string, context: FeatureContext): Promise<LimitInUse[]> {
+export async function limitsInUse(teamId: string, context: FeatureContext) {
   const limits = await Promise.all(features.map((feature) => feature.limits?.(teamId, context) ?? []));
   return limits.flat();
 }

@@ -11,13 +11,29 @@ export const TASKS: readonly { task: string; command: `/${string}`; example: str
 ];
 
 /** A line for each command, the task first; `without` leaves out the command of the present help. */
-export const taskLines = (without?: string): Part[][] =>
+const taskLines = (without?: string): Part[][] =>
   TASKS.filter(({ command }) => command !== without).map(({ task, example }) => taskLine(task, example));
 
-export const taskLine = (task: string, example: string): Part[] => [`${task}: `, { code: example }];
+const taskLine = (task: string, example: string): Part[] => [`${task}: `, { code: example }];
 
 /** The most common tasks. */
-export const helpButtons: ButtonParts[] = [exportSiteButton, instructButton];
+const helpButtons: ButtonParts[] = [exportSiteButton, instructButton];
+
+/** Help: each task of a command with the text to type, then the other commands; all usages in small print. */
+export const commandHelp = (
+  command: string,
+  tasks: readonly { summary: string; example: string; usage: string }[],
+  note?: string,
+): Message =>
+  layout({
+    lines: [
+      ...tasks.map(({ summary, example }) => taskLine(summary, example)),
+      [{ bold: 'Other commands' }],
+      ...taskLines(command),
+    ],
+    small: ['All options:', ...tasks.map(({ usage }) => `${command} ${usage}`.trim()), note],
+    buttons: helpButtons,
+  });
 
 /** All that Docket does, for a person without a particular request. */
 export const overviewMessage: Message = layout({

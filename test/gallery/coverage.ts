@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** What makes messages, modals and Home. */
 const VIEWS = [
   'src/jobs/**/*view.ts',
-  'src/jobs/alerts/{key,redis}-alert.ts',
+  'src/jobs/status/alerts.ts',
   'src/commands/**/{modal,shortcut,ask}.ts',
   'src/slack/modals.ts',
 ];

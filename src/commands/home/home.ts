@@ -6,19 +6,19 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { noticeView } from '../../slack/modals.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import { defineButton, type EventListener } from '../registry.ts';
+import { defineButton, type EventListener, type Registry } from '../registry.ts';
 
 /** The value of [Answer]: a run, and its open question. */
-const answerButton = z.object({ v: z.literal(1), run: z.string(), need: z.string() });
+const buttonValue = z.object({ v: z.literal(1), run: z.string(), need: z.string() });
 
 /**
  * [Answer] on Home: shows a question again, whose first message may be gone, with the same buttons. If it was answered
  * already, shows the answer.
  */
-export const answerHomeButton = defineButton({
+const answerButton = defineButton({
   action: homeActions.answer,
   may: 'status',
-  value: answerButton,
+  value: buttonValue,
   async run({ run, need }, caller, tools) {
     await tools.openModal(caller, noticeView('Needs you', await askAgain(run, need, caller, tools)));
     return undefined;
@@ -55,13 +55,13 @@ const gone = message([['I no longer have this question: it was answered, or it i
 const homeOpened = z.object({ tab: z.literal('home'), user: z.string() });
 
 /** Refreshes the Home tab for the person who opens it. Slack also sends the event for the app's other tabs. */
-export const homeEvents: readonly EventListener[] = [
-  {
-    event: 'app_home_opened',
-    subscriptions: { app_home_opened: undefined },
-    async handle(event, _envelope, { identity, updateHome }) {
-      const opened = homeOpened.safeParse(event);
-      if (opened.success) await updateHome(identity.teamId, opened.data.user);
-    },
+const openedEvent: EventListener = {
+  event: 'app_home_opened',
+  subscriptions: { app_home_opened: undefined },
+  async handle(event, _envelope, { identity, updateHome }) {
+    const opened = homeOpened.safeParse(event);
+    if (opened.success) await updateHome(identity.teamId, opened.data.user);
   },
-];
+};
+
+export const homeCommands = { buttons: [answerButton], events: [openedEvent] } satisfies Partial<Registry>;

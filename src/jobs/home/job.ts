@@ -2,7 +2,7 @@ import { SlackApiError } from '../../slack/errors.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
-import type { HomeEntry, HomeRuns } from '../feature.ts';
+import type { HomeRuns } from '../feature.ts';
 import { features, homeRunOf } from '../features.ts';
 import type { Job } from '../job.ts';
 import { slackRetryMs } from '../polling.ts';
@@ -65,7 +65,7 @@ async function loadHome(teamId: string, userId: string, context: JobContext): Pr
   const ended = entries
     .filter(({ endedAtMs }) => endedAtMs !== undefined)
     .toSorted((one, other) => (other.endedAtMs ?? 0) - (one.endedAtMs ?? 0));
-  const lines = (some: HomeEntry[]) => Promise.all(some.map((entry) => entry.line()));
+  const lines = (some: typeof entries) => Promise.all(some.map((entry) => entry.line()));
   return {
     needs: needs.slice(0, MAX.needs),
     moreNeeds: Math.max(0, needs.length - MAX.needs),

@@ -1,12 +1,15 @@
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { Stores } from '../../store/stores.ts';
 import type { Dependency, HealthSnapshot } from '../../store/values.ts';
-import { findRejectedKeys } from '../alerts/alerts.ts';
 import type { FeatureContext, WorkContext } from '../feature.ts';
 import { features, limitsInUse } from '../features.ts';
 import type { Queues } from '../queue.ts';
 import type { Viewer } from '../visibility.ts';
-import { detailsMessage, OVERDUE_MS, type SystemState, statusMessage } from './view.ts';
+import { findRejectedKeys } from './alerts.ts';
+import { detailsMessage, type SystemState, statusMessage } from './view.ts';
+
+/** Due work begins within seconds if a worker runs. */
+const OVERDUE_MS = 60_000;
 
 interface SystemParts {
   /** What this process knows by itself, with the health that it saw. */

@@ -11,15 +11,43 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { countOf, escapeText, formatCount, joinFacts, sanitizeUserText } from '../../slack/text.ts';
 import type { AuditEntry, AuditLines } from '../../store/audit.ts';
 import type { HealthSnapshot } from '../../store/values.ts';
-import { type RejectedKey, rejectedKeyLine } from '../alerts/view.ts';
 import type { QueueCounts } from '../queue.ts';
-import { statusLine } from '../wording-view.ts';
+import { listNames, statusLine } from '../wording-view.ts';
 
 export const statusActions = { details: 'status.details', audit: 'status.audit' } as const;
 
 const detailsButton: ButtonParts = { label: 'Details', action: statusActions.details, value: '{}' };
 
 const auditButton: ButtonParts = { label: 'Audit log', action: statusActions.audit, value: '{}' };
+
+/** An API key in messages. */
+export interface ShownKey {
+  /** The setting that holds the key. */
+  variable: string;
+  /** Whether the key is in a file, which is read again. */
+  isFile?: boolean;
+  /** The key's projects, if there are other ones. */
+  names: readonly string[];
+}
+
+export interface RejectedKey extends ShownKey {
+  sinceMs: number;
+  /** The work that waits because of it; empty if none. */
+  waiting: string;
+}
+
+/** A key's setting and projects, then the rest of a line. */
+export const keyParts = ({ variable, names }: ShownKey, rest: string): Part[] => [
+  { bold: variable },
+  (names.length > 0 ? ` (${listNames(names)})` : '') + rest,
+];
+
+/** A rejected key: its setting, projects, time of rejection, and waiting work. */
+export const rejectedKeyLine = (key: RejectedKey): Part[] => [
+  ...keyParts(key, ' has been rejected since '),
+  moment(key.sinceMs),
+  key.waiting === '' ? '.' : `; ${key.waiting}.`,
+];
 
 /** The state of Docket, as far as it is known. Times are epoch milliseconds. */
 export interface SystemState {
@@ -36,7 +64,7 @@ export interface SystemState {
   problems: readonly { name: string; text: string }[];
   /** Keys that the platform rejects; undefined if unknown. */
   rejectedKeys: readonly RejectedKey[] | undefined;
-  /** Number of entries overdue by more than `OVERDUE_MS`; undefined if unknown. */
+  /** Number of entries overdue by more than a minute; undefined if unknown. */
   overdue: number | undefined;
   queues: QueueCounts[] | undefined;
   /** What runs here. */
@@ -53,9 +81,6 @@ export interface SystemState {
   role: string;
   upSinceMs: number;
 }
-
-/** Due work begins within seconds if a worker runs. */
-export const OVERDUE_MS = 60_000;
 
 /** Whether all is healthy, then problems with their effect on people, and running work. */
 export const statusMessage = (state: SystemState): Message =>

@@ -1,24 +1,19 @@
 import { helpMessage } from '../../../src/commands/command.ts';
 import { registry } from '../../../src/commands/index.ts';
 import { welcomeMessage } from '../../../src/commands/workspace/workspace.ts';
-import { FORBIDDEN_CAUSES } from '../../../src/docs-api/errors.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
-import {
-  expiryMessage,
-  forbiddenAlertMessage,
-  keyAlertMessage,
-  type RejectedKey,
-} from '../../../src/jobs/alerts/view.ts';
 import { scheduleLine, scheduleNeeds } from '../../../src/jobs/digest/schedule/view.ts';
 import { exportNeeds } from '../../../src/jobs/export/feature.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import type { RunNeeds } from '../../../src/jobs/feature.ts';
 import { features } from '../../../src/jobs/features.ts';
 import { answerButtonOf, type HomeParts, homeView, refusalText } from '../../../src/jobs/home/view.ts';
+import { expiryMessage, forbiddenAlertMessage, keyAlertMessage } from '../../../src/jobs/status/alerts.ts';
 import {
   auditMessage,
   detailsMessage,
+  type RejectedKey,
   type SystemState,
   statusMessage,
 } from '../../../src/jobs/status/view.ts';
@@ -292,7 +287,7 @@ const alerts: GalleryState[] = [
   ),
   post(
     'alert/request forbidden',
-    forbiddenAlertMessage(acmeKey, 'Static export is not enabled for this organization', FORBIDDEN_CAUSES),
+    forbiddenAlertMessage(acmeKey, 'Static export is not enabled for this organization'),
   ),
   ...[true, false].map((isFile) =>
     post(

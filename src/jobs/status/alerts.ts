@@ -4,12 +4,13 @@ import type { Project } from '../../projects.ts';
 import { cached } from '../../runtime/cached.ts';
 import type { Log } from '../../runtime/log.ts';
 import { Stopping } from '../../runtime/stopping.ts';
-import type { Message } from '../../slack/blocks.ts';
+import { layout, type Message } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { Stores } from '../../store/stores.ts';
 import type { WorkContext } from '../feature.ts';
 import { workThatWaits } from '../features.ts';
-import { expiryMessage, forbiddenAlertMessage, keyAlertMessage, type RejectedKey } from './view.ts';
+import { platformReasonText } from '../wording-view.ts';
+import { keyParts, type RejectedKey, rejectedKeyLine, type ShownKey } from './view.ts';
 
 interface AlertParts {
   projects: readonly Project[];
@@ -82,7 +83,7 @@ export function createAlerts({ projects, admin, groupMembers, stores, outbox, no
       if (key === undefined) return false;
       if (error?.kind === 'forbidden')
         return send(teamId, `key-forbidden.${key.variable}`, () =>
-          forbiddenAlertMessage(key, error.platformMessage, FORBIDDEN_CAUSES),
+          forbiddenAlertMessage(key, error.platformMessage),
         );
       const sinceMs = await stores.rejectedKeys.reject(key.id, now());
       return send(teamId, `key-rejected.${key.variable}`, async () => {
@@ -141,3 +142,43 @@ function isRenewed({ apiKey, apiKeyFile }: Pick<Project, 'apiKey' | 'apiKeyFile'
     return false;
   }
 }
+
+const HOURLY = "I'll remind you at most once an hour.";
+
+export const keyAlertMessage = (key: RejectedKey): Message =>
+  layout({
+    icon: '🔑',
+    lines: [
+      rejectedKeyLine(key),
+      key.isFile
+        ? 'Put a new one into its file; waiting work then resumes by itself, without a restart.'
+        : 'Set a new one and restart me; waiting work then resumes by itself.',
+    ],
+    small: [HOURLY],
+  });
+
+/** For a 403, with the platform's words. */
+export const forbiddenAlertMessage = (key: ShownKey, reason: string | undefined): Message =>
+  layout({
+    icon: '🚫',
+    lines: [
+      ['The platform does not allow my request with ', ...keyParts(key, ' (403).')],
+      platformReasonText(reason),
+      FORBIDDEN_CAUSES,
+    ],
+    small: [HOURLY],
+  });
+
+/** For a key that expires soon, on this day. */
+export const expiryMessage = (key: ShownKey, day: string): Message =>
+  layout({
+    icon: '🔑',
+    lines: [
+      // Noon in UTC is the same day nearly everywhere.
+      [...keyParts(key, ' expires on '), { time: Date.parse(day) + 43_200_000, format: '{date_short}' }, '.'],
+      key.isFile
+        ? 'Create a new key and put it into the file; that needs no restart. Set its date in the settings.'
+        : 'Create a new key, set it and its date in the settings, and restart me.',
+    ],
+    small: ["I'll remind you 14, 7 and 1 days ahead."],
+  });

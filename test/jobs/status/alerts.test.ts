@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createAlerts } from '../../src/jobs/alerts/alerts.ts';
-import { createStores } from '../../src/store/stores.ts';
-import { NOW_MS } from '../support/builders.ts';
-import { aProject } from '../support/commands/builders.ts';
-import { redisForTests } from '../support/redis.ts';
-import { anOutbox } from '../support/slack/world.ts';
+import { createAlerts } from '../../../src/jobs/status/alerts.ts';
+import { createStores } from '../../../src/store/stores.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { aProject } from '../../support/commands/builders.ts';
+import { redisForTests } from '../../support/redis.ts';
+import { anOutbox } from '../../support/slack/world.ts';
 
 const redis = redisForTests();
 
