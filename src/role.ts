@@ -20,7 +20,7 @@ import { createIdentity, createLookups } from './slack/lookups.ts';
 import { createChannelIds } from './slack/web-calls.ts';
 import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
 import { setTagName } from './store/keys.ts';
-import { limitNames } from './store/rate-limit.ts';
+import { limitNameOf, limitNames } from './store/rate-limit.ts';
 import { type RedisAddress, tagNameOf } from './store/redis/address.ts';
 import type { RedisClient } from './store/redis/client.ts';
 import { askTime, createClock } from './store/redis/clock.ts';
@@ -205,7 +205,9 @@ export async function connectRole(
   health.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());
-  const stores = createStores(redis);
+  const stores = createStores(redis, (limit, outcome) =>
+    parts.metrics.slots.add({ limit: limitNameOf(limit), outcome }),
+  );
   void parts.channelIds.begin(() => stores.channelIds.load(teamId()), timing.redisPingMs);
   if (role !== 'all' || connect === connectForRequests)
     addRedisGauges({ ...parts, redis, queues, stores, projects, limits });

@@ -8,7 +8,6 @@ import { registry } from './commands/index.ts';
 import { createIntake, createWake } from './commands/intake.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
 import type { FeatureContext } from './jobs/feature.ts';
-import { homeRefresh } from './jobs/home/job.ts';
 import { enqueueRun } from './jobs/index.ts';
 import { createSystemStatus } from './jobs/status/status.ts';
 import { connectRole, type RoleParts } from './role.ts';
@@ -83,10 +82,6 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     messages: stores.messages,
     wake: (delivery) => enqueueRun(queues, delivery),
   });
-  const updateHome = async (teamId: string, userId: string) => {
-    await stores.people.markHomeOpened(teamId, userId);
-    await enqueueRun(queues, homeRefresh(teamId, userId));
-  };
   const receipt = createReceiptClock(monotonicMs);
   closers.add(async () => receipt.stop());
   bind(bolt, {
@@ -95,24 +90,12 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     gate: createGate({ ...parts, tools, audit, identity: identity.current }),
     identity: identity.current,
     eventTools: {
-      ...{ ...parts, ...stores, wake, publish, updateHome },
+      ...{ ...parts, ...stores, ...{ wake, publish, projects, limits, replyMode } },
       async changeChannelId(...change) {
         await stores.channelIds.change(...change);
         await parts.channelIds.refresh();
       },
-      async checkToken() {
-        await slack
-          .identity()
-          .catch((error: unknown) =>
-            log.error(
-              { err: error },
-              'Slack has withdrawn the bot token: all work waits until the app is installed again',
-            ),
-          );
-      },
-      projects,
-      limits,
-      replyMode,
+      checkToken: slack.identity,
     },
     openModal,
     postEphemeral,

@@ -18,7 +18,6 @@ import { createChannels } from './slack/lookups.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { postEphemeral } from './slack/response-url.ts';
 import { createCallOnce } from './store/call-once.ts';
-import { createRateLimitStore, limitNameOf } from './store/rate-limit.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import type { RunRef } from './store/run-scripts.ts';
 
@@ -31,13 +30,9 @@ const CLOSE_MS = 300;
 export async function startWorker(settings: Settings, parts: RoleParts): Promise<void> {
   const { identity, timing, now, random, log, closers, onRedisError } = parts;
   const { stopping } = closers;
-  const { redis, queues, stores: own } = await connectRole(connectForWork, settings, parts);
+  const { redis, queues, stores } = await connectRole(connectForWork, settings, parts);
   const { metrics, names, isPublic } = parts;
-  const rateLimiter = createRateLimitStore(redis, (limit, outcome) =>
-    metrics.slots.add({ limit: limitNameOf(limit), outcome }),
-  );
-  const stores = { ...own, rateLimiter };
-  const { messages } = stores;
+  const { messages, rateLimiter } = stores;
   parts.health.shareIn(stores.health, onRedisError);
 
   const wake = (run: RunRef) => enqueueRun(queues, run);

@@ -6,10 +6,12 @@ import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
 import type { Identity } from '../slack/client.ts';
 import type { Person } from '../slack/reply.ts';
-import type { AuditStore } from '../store/audit.ts';
+import type { AuditEntry, AuditStore } from '../store/audit.ts';
 import { type Caller, type CommandTools, UserFacingError } from './intake.ts';
 
-type Run<T> = (caller: Caller, tools: CommandTools) => Promise<T>;
+type Request<T> = (caller: Caller, tools: CommandTools) => Promise<T>;
+
+type AuditedRequest = Pick<AuditEntry, 'what' | 'subject' | 'job' | 'result'>;
 
 export type Gate = ReturnType<typeof createGate>;
 
@@ -53,95 +55,80 @@ export const outdated = {
  * the permission. It turns every later error into a message and never rejects. Refusals get an audit line.
  */
 export function createGate(parts: GateParts) {
-  const { tools, policy, identity, audit, metrics, tracing, newRef, now, monotonicMs, log } = parts;
+  const { tools, policy, identity, metrics, tracing, newRef, now, monotonicMs, log } = parts;
 
-  async function writeAudit(
-    what: string,
-    { teamId, user: { id, name }, channel }: Caller,
-    line: Parameters<CommandTools['audit']>[0],
-  ) {
-    const entry = { ...line, atMs: now(), user: { id, name }, channel: channel.id, what };
+  async function writeAudit({ user: { id, name }, channel, teamId }: Caller, line: AuditedRequest) {
+    const entry = { ...line, atMs: now(), user: { id, name }, channel: channel.id };
     try {
-      await withTimeout(AUDIT_TIMEOUT_MS, audit.add(identity()?.teamId ?? teamId, entry));
+      await withTimeout(AUDIT_TIMEOUT_MS, parts.audit.add(teamId, entry));
     } catch (error) {
-      log.warn({ err: error, what }, 'no audit line was written');
+      log.warn({ err: error, what: line.what }, 'no audit line was written');
     }
   }
 
-  /** Returns the person if they have the permission. Otherwise adds an audit line and throws `UserFacingError`. */
-  async function authorize(
-    what: string,
-    may: Permission,
-    unverified: Caller,
-    teamId: string,
-    subject = '',
-  ): Promise<Person> {
-    const { user, channel } = unverified;
-    const verdict = await policy.check(user.id, may, { external: teamId !== unverified.teamId });
-    if (verdict.kind === 'allowed') return verdict.person;
-    const { result, reason, text } = refusalOf(verdict, may);
-    metrics.refusals.add({ reason });
-    const about = { what, user: user.id, channel: channel.id, team: unverified.teamId, subject, result };
-    log.warn(about, 'a request was refused');
-    await writeAudit(what, unverified, { subject, result: `refused: ${result}` });
-    throw new UserFacingError(message([[text]]));
-  }
-
-  async function run<T>(what: string, may: Permission, unverified: Caller, request: Run<T>): Promise<T> {
+  async function run<T>(what: string, may: Permission, unverified: Caller, request: Request<T>): Promise<T> {
     const bot = identity();
     if (bot === undefined) {
       metrics.refusals.add({ reason: 'slack_away' });
       throw new UserFacingError(message([[slackUnavailable]]));
     }
     const { teamId, botUserId, url: workspaceUrl } = bot;
-    const { id, name, fullMember } = await authorize(what, may, unverified, teamId);
-    const user = { id, name, fullMember };
-    const caller = { ...unverified, teamId, user };
-    const external = teamId !== unverified.teamId;
+    const caller = { ...unverified, teamId };
+    const check = (permission: Permission) =>
+      policy.check(caller.user.id, permission, { external: teamId !== unverified.teamId });
+
+    /** Returns the person if they have the permission. Otherwise adds an audit line and throws `UserFacingError`. */
+    async function authorize(permission: Permission, subject = ''): Promise<Person> {
+      const verdict = await check(permission);
+      if (verdict.kind === 'allowed') return verdict.person;
+      const { result, reason, text } = refusalOf(verdict, permission);
+      metrics.refusals.add({ reason });
+      const about = { what, user: caller.user.id, channel: caller.channel.id, team: unverified.teamId };
+      log.warn({ ...about, subject, result }, 'a request was refused');
+      await writeAudit(caller, { what, subject, result: `refused: ${result}` });
+      throw new UserFacingError(message([[text]]));
+    }
+
+    const { id, name, fullMember } = await authorize(may);
+    caller.user = { id, name, fullMember };
     return request(caller, {
       ...tools,
-      audit: (line) => writeAudit(what, caller, line),
-      async requirePermission(permission, subject) {
-        await authorize(what, permission, { ...unverified, user }, teamId, subject);
-      },
-      hasPermission: async (permission) =>
-        (await policy.check(id, permission, { external })).kind === 'allowed',
+      audit: (line) => writeAudit(caller, { ...line, what }),
+      requirePermission: async (permission, subject) => void (await authorize(permission, subject)),
+      hasPermission: async (permission) => (await check(permission)).kind === 'allowed',
       botUserId,
       workspaceUrl,
     });
   }
 
-  return {
-    /** Runs a request for a person with the permission. Returns `refused` of the reason if there is no answer. */
-    async pass<T, R = T | Message>(
-      kind: RequestKind,
-      what: string,
-      may: Permission,
-      unverified: Caller,
-      request: Run<T>,
-      refused: (reason: Message) => R = (reason) => reason as R,
-    ): Promise<T | R> {
-      const about = { what, user: unverified.user.id, channel: unverified.channel.id };
-      let outcome: RequestOutcome = 'ok';
-      try {
-        const answer = await tracing.span(`${kind} ${what}`, () => run(what, may, unverified, request));
-        // Logged later, so that it does not delay the answer.
-        setImmediate(() => log.info(about, 'request'));
-        return answer;
-      } catch (error) {
-        if (error instanceof UserFacingError) {
-          outcome = 'refused';
-          return refused(error.reply);
-        }
-        outcome = 'failed';
-        const ref = logScope()?.ref ?? newRef();
-        log.error({ ...about, err: error, ref }, 'a request failed');
-        return refused(message([[`Something broke on my side. ref ${ref}`]]));
-      } finally {
-        metrics.requests.observe({ kind, name: what, outcome }, monotonicMs() - unverified.receivedAtMs);
-      }
-    },
-  };
+  /** Runs a request for a person with the permission. Returns `refused` of the reason if there is no answer. */
+  async function pass<T, R = T | Message>(
+    kind: RequestKind,
+    what: string,
+    may: Permission,
+    unverified: Caller,
+    request: Request<T>,
+    refused: (reason: Message) => R = (reason) => reason as R,
+  ): Promise<T | R> {
+    const about = { what, user: unverified.user.id, channel: unverified.channel.id };
+    let outcome: RequestOutcome = 'ok';
+    try {
+      const answer = await tracing.span(`${kind} ${what}`, () => run(what, may, unverified, request));
+      // Logged later, so that it does not delay the answer.
+      setImmediate(() => log.info(about, 'request'));
+      return answer;
+    } catch (error) {
+      outcome = error instanceof UserFacingError ? 'refused' : 'failed';
+      if (error instanceof UserFacingError) return refused(error.reply);
+      const ref = logScope()?.ref ?? newRef();
+      log.error({ ...about, err: error, ref }, 'a request failed');
+      return refused(message([[`Something broke on my side. ref ${ref}`]]));
+    } finally {
+      metrics.requests.observe({ kind, name: what, outcome }, monotonicMs() - unverified.receivedAtMs);
+    }
+  }
+
+  return { pass };
 }
 
 /** Why a person is refused, for the audit log and for them. */

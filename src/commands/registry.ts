@@ -9,6 +9,7 @@ import type { BotIdentity } from '../slack/reply.ts';
 import type { EphemeralMessage } from '../slack/response-url.ts';
 import type { RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
+import type { ValueStores } from '../store/values.ts';
 import type { SlashCommand } from './command.ts';
 import type { Caller, CommandTools, Wake } from './intake.ts';
 
@@ -145,11 +146,10 @@ export interface EventTools extends Pick<CommandTools, 'projects' | 'limits' | '
   runs: Pick<RunStore, 'accept'>;
   wake: Wake;
   publish: Outbox['publish'];
-  /** Refreshes a person's Home tab. */
-  updateHome: (teamId: string, userId: string) => Promise<void>;
+  people: Pick<ValueStores['people'], 'markHomeOpened'>;
   /** Records Slack's new id of a channel that Docket knows. */
   changeChannelId: (teamId: string, known: string, present: string) => Promise<void>;
   /** Checks whether Slack accepts the token again; until then, no other call is made. */
-  checkToken: () => Promise<void>;
+  checkToken: () => Promise<unknown>;
   log: Log;
 }

@@ -144,7 +144,7 @@ end
 return {used, free, waiting, waitUntil((nextSlot(true)))}
 `);
 
-type CountSlot = (limit: RateLimit, outcome: 'taken' | 'waited' | 'held') => void;
+export type CountSlot = (limit: RateLimit, outcome: 'taken' | 'waited' | 'held') => void;
 
 /** `count` is called for each answer about a slot. */
 export function createRateLimitStore(redis: RedisClient, count: CountSlot = () => {}) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { homeRunOf } from '../../jobs/features.ts';
+import { homeRefresh } from '../../jobs/home/job.ts';
 import { homeActions } from '../../jobs/home/view.ts';
 import type { VisibleKind } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
@@ -58,9 +59,11 @@ const homeOpened = z.object({ tab: z.literal('home'), user: z.string() });
 const openedEvent: EventListener = {
   event: 'app_home_opened',
   subscriptions: { app_home_opened: undefined },
-  async handle(event, _envelope, { identity, updateHome }) {
+  async handle(event, _envelope, { identity: { teamId }, people, wake }) {
     const opened = homeOpened.safeParse(event);
-    if (opened.success) await updateHome(identity.teamId, opened.data.user);
+    if (!opened.success) return;
+    await people.markHomeOpened(teamId, opened.data.user);
+    wake(homeRefresh(teamId, opened.data.user));
   },
 };
 

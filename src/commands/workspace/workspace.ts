@@ -69,7 +69,14 @@ const events: readonly EventListener[] = [
     (event): EventListener => ({
       event,
       subscriptions: { [event]: undefined },
-      handle: (_event, _envelope, { checkToken }) => checkToken(),
+      async handle(_event, _envelope, { checkToken, log }) {
+        await checkToken().catch((error: unknown) => {
+          log.error(
+            { err: error },
+            'Slack has withdrawn the bot token: all work waits until the app is installed again',
+          );
+        });
+      },
     }),
   ),
 ];
