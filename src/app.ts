@@ -27,11 +27,11 @@ export async function startApp(
 ): Promise<Docket> {
   const { log } = options;
   const isWorker = settings.role === 'worker';
-  const { host, keepAliveSeconds } = settings;
-  const serverOptions = { host, keepAliveMs: keepAliveSeconds * 1000 };
-  const server = isWorker
-    ? await startHttpServer('HEALTH_PORT', settings.healthPort, log, serverOptions)
-    : await startHttpServer('PORT', settings.port, log, serverOptions);
+  const { host, keepAliveSeconds, healthPort, port: slackPort } = settings;
+  const [variable, wanted] = isWorker
+    ? (['HEALTH_PORT', healthPort] as const)
+    : (['PORT', slackPort] as const);
+  const server = await startHttpServer(variable, wanted, log, { host, keepAliveMs: keepAliveSeconds * 1000 });
   const { port } = server;
   const closers = createShutdownHooks(log);
   // From then on no job is taken, even by a worker that started before the rest.

@@ -50,21 +50,16 @@ export function createPolicy(parts: PolicyParts) {
     status: ['everyone', ...new Set(Object.values(allow).flat())],
   };
   const person = cached(parts, parts.person);
-  const members = cached(parts, membersOf);
+  const members = cached(parts, async (group): Promise<ReadonlySet<string>> => {
+    const found = await parts.groupMembers(group);
+    if (found === undefined)
+      log.warn({ group }, 'a user group that may do something does not exist; nobody is in it');
+    return new Set(found);
+  });
   const handles = cached(
     parts,
     async () => new Map((await parts.groups()).map(({ id, handle }) => [id, handle])),
   );
-  const reported = new Set<string>();
-
-  async function membersOf(group: string): Promise<ReadonlySet<string>> {
-    const found = await parts.groupMembers(group);
-    if (found === undefined && !reported.has(group)) {
-      reported.add(group);
-      log.warn({ group }, 'a user group that may do something does not exist; nobody is in it');
-    }
-    return new Set(found);
-  }
 
   /** Looks the person and the groups up concurrently. Rejects if a failed look-up could decide. */
   async function isAllowed(

@@ -11,7 +11,7 @@ import { OperatorError } from './runtime/operator-error.ts';
 import { type ShutdownHooks, unlessStopping } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { createHealth, type Health, redisState, slackProblem } from './server/health.ts';
+import { createHealth, redisState, slackProblem } from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
@@ -66,8 +66,9 @@ export async function createRoleParts(
   // A test that passes its own time does not want that of Redis.
   const now = options.now ?? clock.now;
   const report = createThrottledWarn(log, now);
+  const about = { version: packageJson.version, role: settings.role };
   const metrics = createMetrics({
-    ...{ version: packageJson.version, role: settings.role },
+    ...about,
     ...{ jobs: jobs.map(({ name }) => name), queues: queueNames, limits: limitNames },
   });
   serveMetrics(server, metrics, settings.metricsAddress);
@@ -81,8 +82,10 @@ export async function createRoleParts(
   metrics.onScrape(() =>
     metrics.problems.replace(health.problems().map(({ name, level }) => [{ name, level }, 1])),
   );
-  const about = { role: settings.role, version: packageJson.version, log };
-  const { tracing, telemetry, close } = await startOpenTelemetry(settings.otelExporterOtlpEndpoint, about);
+  const { tracing, telemetry, close } = await startOpenTelemetry(settings.otelExporterOtlpEndpoint, {
+    ...about,
+    log,
+  });
   closers.add(close);
 
   const channelIds = createChannelIds();
@@ -115,7 +118,19 @@ export async function createRoleParts(
     now: options.now ?? monotonicMs,
   };
 
-  const address = await findRedis(settings, closers, health, options);
+  let address = redisAddressOf(settings);
+  if (address === undefined) {
+    const { searchPath = '' } = options;
+    const redis = await startEmbeddedRedis({
+      ...{ dataDir: settings.dataDir, log, searchPath, cancelled: closers.stopping },
+    });
+    closers.add(() => redis.stop());
+    health.addProblems(() => {
+      const text = redis.diskProblem();
+      return text === undefined ? [] : [{ name: 'disk', level: 'error', text }];
+    });
+    address = { socketPath: redis.socketPath };
+  }
   setTagName(tagNameOf(address));
   const redisWatch = createRedisWatch({ address, allow: settings.redisAllow, timing, monotonicMs, log });
   closers.add(() => redisWatch.stop());
@@ -156,25 +171,6 @@ export async function createRoleParts(
     closers,
     onRedisError: (error: Error) => report(error, 'trouble with Redis'),
   };
-}
-
-async function findRedis(
-  settings: Settings,
-  closers: ShutdownHooks,
-  health: Health,
-  options: AppParts,
-): Promise<RedisAddress> {
-  const external = redisAddressOf(settings);
-  if (external !== undefined) return external;
-  const { dataDir } = settings;
-  const { log, searchPath = '' } = options;
-  const redis = await startEmbeddedRedis({ dataDir, log, searchPath, cancelled: closers.stopping });
-  closers.add(() => redis.stop());
-  health.addProblems(() => {
-    const text = redis.diskProblem();
-    return text === undefined ? [] : [{ name: 'disk', level: 'error', text }];
-  });
-  return { socketPath: redis.socketPath };
 }
 
 /**

@@ -47,10 +47,8 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   });
   const docsApis = createDocsApis(settings, parts, watchKey);
   const { projects, limits } = settings;
-  const { admin } = settings.allow;
-  const { groupMembers } = slack;
   const { alertAdmins, remindOfExpiry } = createAlerts({
-    ...{ projects, admin, groupMembers, stores, outbox, now, log },
+    ...{ projects, stores, outbox, now, log, admin: settings.allow.admin, groupMembers: slack.groupMembers },
   });
 
   const context: JobContext = {

@@ -12,14 +12,9 @@ export type Queues = ReturnType<typeof createQueues>;
 /** Lets BullMQ pass a trace along with a job. */
 export type QueueTelemetry = NonNullable<QueueOptions['telemetry']>;
 
-/** BullMQ jobs of one queue. `failed` ones are kept for a week; nobody works on them any more. */
-export interface QueueCounts {
-  queue: QueueName;
-  waiting: number;
-  active: number;
-  delayed: number;
-  failed: number;
-}
+/** States of BullMQ jobs. `failed` ones are kept for a week; nobody works on them any more. */
+export const queueStates = ['waiting', 'active', 'delayed', 'failed'] as const;
+export type QueueCounts = { queue: QueueName } & Record<(typeof queueStates)[number], number>;
 
 /** `connection` may be one for requests or one for work. */
 export function createQueues(
@@ -60,8 +55,12 @@ export function createQueues(
     counts: (): Promise<QueueCounts[]> =>
       Promise.all(
         [...queues].map(async ([name, queue]) => {
-          const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
-          const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
+          const {
+            waiting = 0,
+            active = 0,
+            delayed = 0,
+            failed = 0,
+          } = await queue.getJobCounts(...queueStates);
           return { queue: name, waiting, active, delayed, failed };
         }),
       ),

@@ -5,7 +5,7 @@ import { analyticsBudget, analyticsLimit } from '../jobs/digest/figures/job.ts';
 import { jobs } from '../jobs/index.ts';
 import type { Limits } from '../jobs/limits.ts';
 import { pollRateLimit } from '../jobs/polling.ts';
-import { type Queues, queueNames } from '../jobs/queue.ts';
+import { type Queues, queueNames, queueStates } from '../jobs/queue.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Project } from '../projects.ts';
 import type { Timing } from '../runtime/timing.ts';
@@ -78,9 +78,10 @@ async function readAll(parts: RedisGaugeParts) {
     usagesOf(limitsOf(parts, keyIds), stores),
     stores.rejectedKeys.since(keyIds),
   ]);
-  const states = ['waiting', 'active', 'delayed', 'failed'] as const;
   return {
-    jobs: counts.flatMap((one) => states.map((state) => [{ queue: one.queue, state }, one[state]] as const)),
+    jobs: counts.flatMap((one) =>
+      queueStates.map((state) => [{ queue: one.queue, state }, one[state]] as const),
+    ),
     oldest: queueNames.map((queue) => [{ queue }, (oldest.get(queue) ?? 0) / 1000] as const),
     undelivered: urgencies.map(
       (urgency) => [{ urgency }, Math.max(0, now() - (behind[urgency] ?? now())) / 1000] as const,

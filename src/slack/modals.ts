@@ -89,27 +89,27 @@ const toOption = ({ label, value }: Choice): PlainTextOption => ({
   value,
 });
 
-/** Returns a field with a choice: radio buttons up to four options, else a select. */
-export function choiceField(
-  field: FieldParts & { choices: readonly Choice[]; initial?: string | undefined },
-): InputBlock {
-  const options = field.choices.map(toOption);
-  const chosen = options.find(({ value }) => value === field.initial);
-  const type = options.length <= 4 ? 'radio_buttons' : 'static_select';
-  return inputBlock(field, { type, action_id: 'choice', options, ...(chosen && { initial_option: chosen }) });
-}
-
-/** Returns a field with a choice among many, in groups with a label each. */
-export function groupedChoiceField(
-  field: FieldParts & { groups: readonly { label: string; choices: readonly Choice[] }[]; initial?: string },
-): InputBlock {
-  const option_groups = field.groups.map(({ label, choices }) => ({
-    label: plainText(label),
-    options: choices.map(toOption),
+/** Returns a field with a choice: radio buttons up to four options, else a select, which may have groups with labels. */
+export function choiceField({
+  choices = [],
+  groups = [],
+  initial,
+  ...field
+}: FieldParts & {
+  choices?: readonly Choice[];
+  groups?: readonly { label: string; choices: readonly Choice[] }[];
+  initial?: string | undefined;
+}): InputBlock {
+  const options = choices.map(toOption);
+  const option_groups = groups.map((group) => ({
+    label: plainText(group.label),
+    options: group.choices.map(toOption),
   }));
-  const chosen = option_groups.flatMap(({ options }) => options).find(({ value }) => value === field.initial);
-  const initial = chosen && { initial_option: chosen };
-  return inputBlock(field, { type: 'static_select', action_id: 'choice', option_groups, ...initial });
+  const all = [...options, ...option_groups.flatMap((group) => group.options)];
+  const chosen = all.find(({ value }) => value === initial);
+  const rest = { action_id: 'choice', ...(chosen && { initial_option: chosen }) };
+  if (groups.length > 0) return inputBlock(field, { type: 'static_select', option_groups, ...rest });
+  return inputBlock(field, { type: all.length <= 4 ? 'radio_buttons' : 'static_select', options, ...rest });
 }
 
 /** Returns a field in which any number of choices may be ticked, or none. */

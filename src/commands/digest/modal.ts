@@ -19,14 +19,7 @@ import { type Project, projectsWithId } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { message } from '../../slack/blocks.ts';
-import {
-  channelField,
-  checkboxField,
-  choiceField,
-  formView,
-  groupedChoiceField,
-  timeField,
-} from '../../slack/modals.ts';
+import { channelField, checkboxField, choiceField, formView, timeField } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import { projectFields } from '../agent/modal.ts';
 import type { Caller, CommandTools } from '../intake.ts';
@@ -133,7 +126,7 @@ function commonFields({ timetable: { weekday, time, zone }, sections, alerts }: 
       hint: 'Local time in the zone below; follows daylight saving.',
       initial: time,
     }),
-    groupedChoiceField({
+    choiceField({
       block: 'zone',
       label: 'Time zone',
       groups: zoneGroups(zone).map(({ label, zones }) => ({

@@ -96,22 +96,20 @@ async function loadRuns(teamId: string, userId: string, context: JobContext) {
 }
 
 const needsOf = ({ needs }: HomeRuns, run: RunBase, userId: string, context: JobContext) =>
-  (needs?.of(run) ?? []).flatMap((need) =>
-    needs === undefined || need.user !== userId
-      ? []
-      : [{ line: needs.line(run, need, context), button: answerButtonOf(run, need) }],
-  );
+  needs === undefined
+    ? []
+    : needs
+        .of(run)
+        .filter(({ user }) => user === userId)
+        .map((need) => ({ line: needs.line(run, need, context), button: answerButtonOf(run, need) }));
 
 /** Returns why this person can begin nothing. */
 async function loadRefusal(userId: string, { policy }: JobContext): Promise<string> {
   // Those whose absence a person may notice.
   const usual = features.flatMap(({ permission }) => (permission?.cannot ? [permission] : []));
-  const [first] = usual;
-  const verdict = first && (await policy.check(userId, first.name));
+  const verdict = usual[0] && (await policy.check(userId, usual[0].name));
   return refusalText(
     usual.flatMap(({ cannot }) => cannot ?? []),
-    verdict?.kind === 'refused'
-      ? verdict
-      : { missingScope: verdict?.kind === 'unknown' && verdict.missingScope },
+    verdict,
   );
 }

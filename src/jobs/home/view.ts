@@ -72,15 +72,15 @@ function usedBlocks({ needs, moreNeeds, running, ended, begin, refusal }: HomePa
 }
 
 /** Says why a person can begin nothing, and whom they `ask`; without that, their identity is unknown. */
-export function refusalText(
+export const refusalText = (
   cannot: readonly string[],
-  { ask, missingScope }: { ask?: string; missingScope?: boolean | undefined },
-): string {
-  if (ask !== undefined) return `You can't ${orList(cannot).join('')}. Ask ${ask}.`;
-  return missingScope
-    ? missingScopeText
-    : 'Slack took too long to say who you are. Open this page again in a moment.';
-}
+  { ask, missingScope }: { kind?: string; ask?: string; missingScope?: true } = {},
+): string =>
+  ask !== undefined
+    ? `You can't ${orList(cannot).join('')}. Ask ${ask}.`
+    : missingScope
+      ? missingScopeText
+      : 'Slack took too long to say who you are. Open this page again in a moment.';
 
 function smallBlocks({ may, left, commands }: HomeParts): KnownBlock[] {
   const mayText = may.length === 0 ? '' : `You may: ${may.map(lowerFirst).join(' · ')}`;
