@@ -52,11 +52,12 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
   });
   const features: FeatureContext = {
-    ...{ ...stores, outbox, projects, limits, timing, isPublic },
+    ...{ ...stores, outbox, isPublic },
     workspaceUrl: () => identity.current()?.url,
   };
   const upSinceMs = now();
   const systemStatus = createSystemStatus({
+    settings: { projects, limits, timing },
     ...{ stores, queues, features, monotonicMs, contact: policy.contactText, ping: () => askTime(redis) },
     known: () => ({
       ...{ version: packageJson.version, role: settings.role, upSinceMs },

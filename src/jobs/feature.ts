@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Permission } from '../policy.ts';
-import type { Timing } from '../runtime/timing.ts';
 import type { ButtonParts, Message, Part } from '../slack/blocks.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
@@ -18,8 +17,7 @@ export interface Feature {
   /** How a person with its permission begins: a button, and the next step. */
   begin?: { button: ButtonParts; how: string };
   homeRuns?: HomeRuns;
-  /** The limits of the feature, and their present use. */
-  limits?(teamId: string, context: FeatureContext): Promise<LimitInUse[]>;
+  limits?(teamId: string, context: LimitContext): FeatureLimit[];
   /** Counts the feature's work in these projects that needs their key. `what` names one unit, such as "export". */
   needsKey?(
     teamId: string,
@@ -34,14 +32,14 @@ export interface Feature {
   };
 }
 
-/**
- * `text` is its line in `/docs-status`; `left` is the remainder on Home, such as "100 of 100 instructions left this
- * hour". `waiting`: the amount of work, noticeable to people, that waits for it.
- */
-interface LimitInUse {
-  text?: string;
-  left?: string;
-  waiting?: number;
+/** A rate limit, or another limit without `limit`. Without `show`, only the metrics have it. */
+interface FeatureLimit {
+  limit?: RateLimit;
+  /**
+   * `text` is its line in `/docs-status`; `left` is the remainder on Home, such as "100 of 100 instructions left this
+   * hour". `waiting`: the amount of work, noticeable to people, that waits for it. Without `usage`, it is unknown.
+   */
+  show?(usage: RateLimitUsage | undefined): { text?: string; left?: string; waiting?: number };
 }
 
 export interface WorkContext {
@@ -94,13 +92,11 @@ interface HomeEntry {
 
 export const defineHomeRuns = <Run extends RunBase>(runs: HomeRuns<Run>) => runs as unknown as HomeRuns;
 
+export type LimitContext = Pick<JobContext, 'projects' | 'limits' | 'timing'>;
+
 /** The data that features read. */
-export interface FeatureContext
-  extends Pick<JobContext, 'isPublic' | 'workspaceUrl' | 'projects' | 'limits'> {
+export interface FeatureContext extends Pick<JobContext, 'isPublic' | 'workspaceUrl'> {
   runs: Pick<RunStore, 'activeOf' | 'latestOf'>;
   threads: Pick<ThreadStore, 'followed' | 'followedIndex'>;
   outbox: Pick<Outbox, 'deliveryState'>;
-  timing: Timing;
-  /** The present use of a limit; undefined if it cannot be read in time. */
-  rateLimiter: { usage: (limit: RateLimit) => Promise<RateLimitUsage | undefined> };
 }

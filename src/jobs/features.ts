@@ -1,20 +1,25 @@
-import { slackRateLimit } from '../slack/rate-limits.ts';
+import { workspaceLimits } from '../slack/rate-limits.ts';
+import { limitNameOf, type RateLimit, type RateLimitUsage } from '../store/rate-limit.ts';
 import type { RunBase } from '../store/runs.ts';
 import { agentFeature } from './agent/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
-import type { Feature, FeatureContext, WorkContext } from './feature.ts';
+import type { Feature, LimitContext, WorkContext } from './feature.ts';
 import { waitingText, workWaitsText } from './wording-view.ts';
 
 const outboxFeature: Feature = {
-  async limits(teamId, { rateLimiter, timing }) {
-    const edits = slackRateLimit('edit', teamId, timing);
-    const usage = await rateLimiter.usage(edits);
-    const free = usage?.free === 0 ? 'all in use' : `${usage?.free} free`;
-    const use = usage === undefined ? '' : `, ${free} right now, ${waitingText(usage.waiting)}`;
-    // Edits always wait for seconds.
-    return [{ text: `edits in Slack: up to ${timing.editsPerMinute} a minute${use}` }];
-  },
+  limits: (teamId, { timing }) =>
+    workspaceLimits(teamId, timing).map((limit) => ({
+      limit,
+      ...(limitNameOf(limit) === 'edit' && {
+        show(usage) {
+          const free = usage?.free === 0 ? 'all in use' : `${usage?.free} free`;
+          const use = usage === undefined ? '' : `, ${free} right now, ${waitingText(usage.waiting)}`;
+          // Edits always wait for seconds.
+          return { text: `edits in Slack: up to ${timing.editsPerMinute} a minute${use}` };
+        },
+      }),
+    })),
 };
 
 const statusFeature: Feature = {
@@ -38,10 +43,21 @@ export function homeRunOf(loaded: RunBase) {
   return kind && run && { kind, run };
 }
 
-/** Returns the limits of all features. */
-export async function limitsInUse(teamId: string, context: FeatureContext) {
-  const limits = await Promise.all(features.map((feature) => feature.limits?.(teamId, context) ?? []));
-  return limits.flat();
+/** Returns every rate limit, except those of one conversation or one person. */
+export const rateLimits = (teamId: string, context: LimitContext): RateLimit[] =>
+  features.flatMap(({ limits }) => (limits?.(teamId, context) ?? []).flatMap(({ limit }) => limit ?? []));
+
+/** Returns the limits of a feature that people read of. `usageOf` returns undefined if it cannot be read in time. */
+export function limitsInUse(
+  { limits }: Feature,
+  teamId: string,
+  context: LimitContext,
+  usageOf: (limit: RateLimit) => Promise<RateLimitUsage | undefined>,
+) {
+  const all = limits?.(teamId, context) ?? [];
+  return Promise.all(
+    all.flatMap(({ limit, show }) => (show ? [(async () => show(limit && (await usageOf(limit))))()] : [])),
+  );
 }
 
 /** Returns the features' work in these projects that needs their key, such as "3 exports wait"; empty if there is none. */

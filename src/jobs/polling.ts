@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { DocsApi } from '../docs-api/client.ts';
+import { type DocsApi, keyIdOf } from '../docs-api/client.ts';
 import { DocsApiError } from '../docs-api/errors.ts';
+import type { Project } from '../projects.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { isPermanent, type SlackApiError } from '../slack/errors.ts';
 import type { RateLimit } from '../store/rate-limit.ts';
@@ -24,13 +25,17 @@ export function nextPollMs(
 }
 
 /** Returns the rate limit for one kind of poll with one API key. `keyId` identifies the key without revealing it. */
-export function pollRateLimit(kind: PollKind, keyId: string, perSecond: number): RateLimit {
+function pollRateLimit(kind: PollKind, keyId: string, perSecond: number): RateLimit {
   // More at once than one: at a hundred per second, some polls wake within the same few milliseconds.
   const count = Math.max(2, Math.ceil(perSecond / 10));
   return { name: `${kind}:${keyId}`, count, windowMs: (count * 1000) / perSecond, interactiveShare: 0.2 };
 }
 
 type PollKind = 'export-status' | 'agent-status';
+
+/** Returns the limits of polls with each key of these projects. */
+export const pollRateLimits = (kind: PollKind, projects: readonly Project[], perSecond: number) =>
+  [...new Set(projects.map(keyIdOf))].map((keyId) => ({ limit: pollRateLimit(kind, keyId, perSecond) }));
 
 /** A run that polls a job of the platform. A poll that a person asked for has priority. */
 interface PolledRun {

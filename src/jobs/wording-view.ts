@@ -10,7 +10,7 @@ import {
   sanitizeUserText,
   singleLine,
 } from '../slack/text.ts';
-import type { RateLimitUsage } from '../store/rate-limit.ts';
+import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
 
 /** The state of work, with the emoji that means the same in every message. */
 export interface StateWord {
@@ -89,18 +89,21 @@ export const waitingText = (waiting: number): string =>
   waiting === 0 ? 'none waiting' : `${formatCount(waiting)} waiting`;
 
 /** An hourly limit: `what` is limited, `short` is its name on Home. Without `usage`, only the limit is known. */
-export function hourlyLimit(usage: RateLimitUsage | undefined, perHour: number, what: string, short: string) {
-  const all = formatCount(perHour);
-  if (usage === undefined)
-    return { text: `${what}: up to ${all} an hour`, left: `up to ${all} ${short} an hour` };
-  const { used, free, waiting } = usage;
-  const rest = waiting === 0 ? '' : `, ${waitingText(waiting)}`;
-  return {
-    text: `${what}: ${formatCount(used)} of ${all} used in the past hour${rest}`,
-    left: `${formatCount(free)} of ${all} ${short} left this hour`,
-    waiting,
-  };
-}
+export const hourlyLimit = (limit: RateLimit, what: string, short: string) => ({
+  limit,
+  show(usage: RateLimitUsage | undefined) {
+    const all = formatCount(limit.count);
+    if (usage === undefined)
+      return { text: `${what}: up to ${all} an hour`, left: `up to ${all} ${short} an hour` };
+    const { used, free, waiting } = usage;
+    const rest = waiting === 0 ? '' : `, ${waitingText(waiting)}`;
+    return {
+      text: `${what}: ${formatCount(used)} of ${all} used in the past hour${rest}`,
+      left: `${formatCount(free)} of ${all} ${short} left this hour`,
+      waiting,
+    };
+  },
+});
 
 /** More names than this do not help. */
 export const MAX_LISTED_NAMES = 10;

@@ -1,16 +1,11 @@
 import type { BlockList } from 'node:net';
 import { keyIdOf } from '../docs-api/client.ts';
-import { followUpLimit } from '../jobs/agent/thread/send.ts';
-import { analyticsBudget, analyticsLimit } from '../jobs/digest/figures/job.ts';
+import type { LimitContext } from '../jobs/feature.ts';
+import { rateLimits } from '../jobs/features.ts';
 import { jobs } from '../jobs/index.ts';
-import type { Limits } from '../jobs/limits.ts';
-import { pollRateLimit } from '../jobs/polling.ts';
 import { type Queues, queueNames, queueStates } from '../jobs/queue.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Project } from '../projects.ts';
-import type { Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import { workspaceLimits } from '../slack/rate-limits.ts';
 import { urgencies } from '../store/messages.ts';
 import { limitNameOf, type RateLimit } from '../store/rate-limit.ts';
 import type { RedisClient } from '../store/redis/client.ts';
@@ -39,14 +34,11 @@ export function serveMetrics(
 /** How long a scrape waits for Redis; later values are left out. */
 const READ_MS = 1000;
 
-interface RedisGaugeParts {
+interface RedisGaugeParts extends LimitContext {
   metrics: Metrics;
   redis: RedisClient;
   queues: Pick<Queues, 'counts'>;
   stores: Pick<Stores, 'due' | 'messages' | 'rateLimiter' | 'rejectedKeys'>;
-  projects: readonly Project[];
-  limits: Limits;
-  timing: Timing;
   /** Empty until Slack has answered. */
   teamId: () => string;
   now: () => number;
@@ -75,7 +67,7 @@ async function readAll(parts: RedisGaugeParts) {
     queues.counts(),
     oldestByQueue(stores),
     stores.messages.behindSince(),
-    usagesOf(limitsOf(parts, keyIds), stores),
+    usagesOf(rateLimits(parts.teamId(), parts), stores),
     stores.rejectedKeys.since(keyIds),
   ]);
   return {
@@ -98,21 +90,6 @@ async function oldestByQueue({ due }: Pick<Stores, 'due'>): Promise<Map<string, 
   for (const { name, queue } of jobs)
     oldest.set(queue, Math.max(oldest.get(queue) ?? 0, waiting.get(name) ?? 0));
   return oldest;
-}
-
-/** Every rate limit except those of one conversation or one person. */
-function limitsOf({ projects, limits, timing, teamId }: RedisGaugeParts, keyIds: string[]): RateLimit[] {
-  const team = teamId();
-  const budgets = new Set(projects.map((one) => analyticsBudget(one.organization, keyIdOf(one))));
-  return [
-    ...(team === '' ? [] : workspaceLimits(team, timing)),
-    ...[...budgets].map((budget) => analyticsLimit(budget, limits.analyticsPerHour)),
-    ...keyIds.flatMap((keyId) => [
-      pollRateLimit('export-status', keyId, limits.exportStatusPerSecond),
-      pollRateLimit('agent-status', keyId, limits.exportStatusPerSecond),
-    ]),
-    ...projects.map(({ name }) => followUpLimit(name, limits.followUpsPerHour)),
-  ];
 }
 
 /** Returns the highest use of each kind of limit, and the number of waiting requests. */

@@ -107,9 +107,12 @@ export function choiceField({
   }));
   const all = [...options, ...option_groups.flatMap((group) => group.options)];
   const chosen = all.find(({ value }) => value === initial);
-  const rest = { action_id: 'choice', ...(chosen && { initial_option: chosen }) };
-  if (groups.length > 0) return inputBlock(field, { type: 'static_select', option_groups, ...rest });
-  return inputBlock(field, { type: all.length <= 4 ? 'radio_buttons' : 'static_select', options, ...rest });
+  const initially = chosen && { initial_option: chosen };
+  const id = { action_id: 'choice' };
+  if (groups.length > 0)
+    return inputBlock(field, { type: 'static_select', ...id, option_groups, ...initially });
+  const type = options.length <= 4 ? 'radio_buttons' : 'static_select';
+  return inputBlock(field, { type, ...id, options, ...initially });
 }
 
 /** Returns a field in which any number of choices may be ticked, or none. */

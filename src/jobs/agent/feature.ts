@@ -1,6 +1,7 @@
 import { projectsWithId } from '../../projects.ts';
 import { formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, isNeedOf } from '../feature.ts';
+import { pollRateLimits } from '../polling.ts';
 import { hourlyLimit, statusLine } from '../wording-view.ts';
 import { threadNeeds } from './thread/ephemeral-view.ts';
 import { instructButton } from './thread/messages-view.ts';
@@ -54,17 +55,14 @@ export const agentFeature: Feature = {
     how: 'Instruct the docs agent: its job gets a thread, and replies there instruct it further.',
   },
 
-  limits(_, { projects, limits, rateLimiter }) {
-    const perHour = limits.followUpsPerHour;
-    return Promise.all(
-      projectsWithId(projects).map(async ({ name }, _index, { length }) => {
-        const where = length > 1 ? ` in ${name}` : '';
-        const usage = await rateLimiter.usage(followUpLimit(name, perHour));
-        const what = `instructions to the docs agent${where}`;
-        return hourlyLimit(usage, perHour, what, `instructions${where}`);
-      }),
-    );
-  },
+  limits: (_, { projects, limits: { followUpsPerHour: perHour, exportStatusPerSecond } }) => [
+    ...projectsWithId(projects).map(({ name }, _index, { length }) => {
+      const where = length > 1 ? ` in ${name}` : '';
+      const what = `instructions to the docs agent${where}`;
+      return hourlyLimit(followUpLimit(name, perHour), what, `instructions${where}`);
+    }),
+    ...pollRateLimits('agent-status', projects, exportStatusPerSecond),
+  ],
 
   status: {
     async lines(teamId, _, { threads }) {

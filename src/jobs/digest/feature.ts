@@ -42,20 +42,17 @@ export const digestFeature: Feature = {
   },
 
   /** Projects of one organization, or with one key, share a limit. */
-  limits(_, { projects, limits, rateLimiter }) {
+  limits(_, { projects, limits }) {
     const perHour = limits.analyticsPerHour;
     const byBudget = Map.groupBy(projectsWithId(projects), (project) =>
       analyticsBudget(project.organization, keyIdOf(project)),
     );
-    return Promise.all(
-      [...byBudget].map(async ([budget, sharing]) => {
-        const usage = await rateLimiter.usage(analyticsLimit(budget, perHour));
-        const whose = (names: string[]) => (byBudget.size > 1 ? ` for ${names.join(', ')}` : '');
-        const names = sharing.map(({ name }) => name);
-        const short = `requests for numbers${whose(names.slice(0, 1))}`;
-        return hourlyLimit(usage, perHour, `analytics requests${whose(names)}`, short);
-      }),
-    );
+    return [...byBudget].map(([budget, sharing]) => {
+      const whose = (names: string[]) => (byBudget.size > 1 ? ` for ${names.join(', ')}` : '');
+      const names = sharing.map(({ name }) => name);
+      const short = `requests for numbers${whose(names.slice(0, 1))}`;
+      return hourlyLimit(analyticsLimit(budget, perHour), `analytics requests${whose(names)}`, short);
+    });
   },
 
   status: {

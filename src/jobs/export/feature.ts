@@ -1,6 +1,7 @@
 import { message, type Part } from '../../slack/blocks.ts';
 import { countOf, formatCount, messageUrl } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext, type RunNeeds } from '../feature.ts';
+import { pollRateLimits } from '../polling.ts';
 import { canSee, filterVisible, type Viewer } from '../visibility.ts';
 import { exportLine, exportSiteButton, site } from './progress-view.ts';
 import { type ExportRun, exportKind, exportRun } from './record.ts';
@@ -56,12 +57,15 @@ export const exportFeature: Feature = {
     return { count: waiting.length, what: 'export' };
   },
 
-  async limits(_, { limits: { exportsPerPerson: many, exportStatusPerSecond } }) {
-    return [
-      { left: `up to ${countOf(many, 'export')} at once` },
-      { text: `status checks of exports: up to ${exportStatusPerSecond} a second for each API key` },
-    ];
-  },
+  limits: (_, { projects, limits: { exportsPerPerson: many, exportStatusPerSecond: perSecond } }) => [
+    {
+      show: () => ({
+        left: `up to ${countOf(many, 'export')} at once`,
+        text: `status checks of exports: up to ${perSecond} a second for each API key`,
+      }),
+    },
+    ...pollRateLimits('export-status', projects, perSecond),
+  ],
 
   status: {
     first: true,

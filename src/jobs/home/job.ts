@@ -3,7 +3,7 @@ import type { RateLimit } from '../../store/rate-limit.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
 import type { HomeRuns } from '../feature.ts';
-import { features, homeRunOf } from '../features.ts';
+import { features, homeRunOf, limitsInUse } from '../features.ts';
 import type { Job } from '../job.ts';
 import { slackRetryMs } from '../polling.ts';
 import { answerButtonOf, type HomeParts, homeView, refusalText } from './view.ts';
@@ -55,7 +55,7 @@ async function loadHome(teamId: string, userId: string, context: JobContext): Pr
   const permitted = features.filter(({ permission }) => permission && granted?.includes(permission.name));
   const [refusal, limits] = await Promise.all([
     permitted.length > 0 ? undefined : loadRefusal(userId, context),
-    Promise.all(permitted.map((feature) => feature.limits?.(teamId, context) ?? [])),
+    Promise.all(permitted.map((feature) => limitsInUse(feature, teamId, context, context.rateLimiter.usage))),
   ]);
   const needs = runs.flatMap(({ kind, run }) => needsOf(kind, run, userId, context));
   const entries = runs.flatMap(({ kind, run }) => {

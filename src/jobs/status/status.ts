@@ -1,7 +1,8 @@
 import { withTimeout } from '../../runtime/with-timeout.ts';
+import type { RateLimit } from '../../store/rate-limit.ts';
 import type { Stores } from '../../store/stores.ts';
 import type { Dependency, HealthSnapshot } from '../../store/values.ts';
-import type { FeatureContext, WorkContext } from '../feature.ts';
+import type { FeatureContext, LimitContext, WorkContext } from '../feature.ts';
 import { features, limitsInUse } from '../features.ts';
 import type { Queues } from '../queue.ts';
 import type { Viewer } from '../visibility.ts';
@@ -17,12 +18,13 @@ interface SystemParts {
     SystemState,
     'missingScopes' | 'connected' | 'problems' | 'hasAdmins' | 'version' | 'role' | 'upSinceMs'
   > & { snapshots: Partial<Record<Dependency, HealthSnapshot>> };
-  stores: Pick<Stores, 'due' | 'health' | 'rejectedKeys'> & WorkContext;
+  stores: Pick<Stores, 'due' | 'health' | 'rateLimiter' | 'rejectedKeys'> & WorkContext;
   queues: Pick<Queues, 'counts'>;
   ping: () => Promise<unknown>;
   /** Never rejects, and takes no longer than the limit of a look-up. */
   contact: () => Promise<string | undefined>;
   features: FeatureContext;
+  settings: LimitContext;
   monotonicMs: () => number;
 }
 
@@ -42,21 +44,22 @@ export function createSystemStatus({ known, stores, queues, ping, contact, ...pa
   return async (caller: Viewer & { teamId: string }, timeoutMs: number, details?: { isAdmin: boolean }) => {
     const { teamId } = caller;
     const inTime = <T>(answer: Promise<T>) => withTimeout(timeoutMs, answer).catch(() => undefined);
-    const usage: FeatureContext['rateLimiter']['usage'] = (limit) => inTime(context.rateLimiter.usage(limit));
+    const usageOf = (limit: RateLimit) => inTime(stores.rateLimiter.usage(limit));
     const sections = features.map(async ({ status }) => ({
       isFirst: status?.first === true,
       lines: status ? ((await inTime(status.lines(teamId, caller, context))) ?? status.unknown) : [],
     }));
-    const [redisMs, counts, shared, rejectedKeys, overdue, read, limits, contactText] = await Promise.all([
+    const [redisMs, counts, shared, rejectedKeys, overdue, read, allLimits, contactText] = await Promise.all([
       inTime(measurePing()),
       inTime(queues.counts()),
       inTime(stores.health.load()),
-      inTime(findRejectedKeys(teamId, context.projects, stores)),
+      inTime(findRejectedKeys(teamId, parts.settings.projects, stores)),
       inTime(stores.due.countOverdue(OVERDUE_MS)),
       Promise.all(sections),
-      limitsInUse(teamId, { ...context, rateLimiter: { usage } }),
+      Promise.all(features.map((feature) => limitsInUse(feature, teamId, parts.settings, usageOf))),
       contact(),
     ]);
+    const limits = allLimits.flat();
     const { snapshots: own, ...rest } = known();
     const state: SystemState = {
       docs: latest(own.docs, shared?.docs),

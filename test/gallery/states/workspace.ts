@@ -41,8 +41,8 @@ import { type GalleryState, home, modal, post } from '../state.ts';
 
 const aUsage = { used: 100, waiting: 2, free: 0, nextMs: NOW_MS };
 
-const anHourlyLimit = (usage: Parameters<typeof hourlyLimit>[0], what: string, short = '') =>
-  hourlyLimit(usage, 100, what, short);
+const anHourlyLimit = (usage: typeof aUsage | undefined, what: string, short = '') =>
+  hourlyLimit({ name: 'test', count: 100, windowMs: 3_600_000 }, what, short).show(usage);
 
 /** What somebody's Home says who uses Docket. */
 export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
