@@ -35,7 +35,9 @@ export const homeJob: Job = {
       const { kind, code, pointers, retryAfterMs = context.timing.retryMaxMs } = error;
       if (kind === 'limited') await rateLimiter.hold(rateLimit, retryAfterMs);
       const inMs = slackRetryMs(error, context);
-      context.log.warn({ user: userId, kind, code, pointers, inMs }, 'a Home tab was not published');
+      const about = { user: userId, kind, code, pointers };
+      if (inMs === undefined) context.log.warn(about, 'Slack takes no Home tab for this person');
+      else context.log.warn(about, 'a Home tab was not published');
       return inMs;
     }
   },
