@@ -28,8 +28,6 @@ export const defaultTiming = {
   editsPerMinute: 40,
   /** Calls per minute of each method that reads conversations. */
   readsPerMinute: 40,
-  /** Calls per minute of each method for files. */
-  fileCallsPerMinute: 80,
   /** Weekly digests that are posted per minute. */
   digestsPerMinute: 60,
   /** How long a digest waits for the numbers to compare with, and a weekly one for its pages: one edit less. */

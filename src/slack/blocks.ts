@@ -6,11 +6,10 @@ import type {
   Overflow,
   PlainTextElement,
   RichTextElement,
-  TableBlock,
 } from '@slack/types';
-import type { ChartBlock, MessageBlock } from '../store/messages.ts';
+import type { MessageBlock } from '../store/messages.ts';
 import { SLACK_LIMITS } from './limits.ts';
-import { bidiIsolate, cutBytes, escapeText, formatCount, singleLine } from './text.ts';
+import { bidiIsolate, cutBytes, escapeText } from './text.ts';
 
 /** The content of a message: blocks, and a text for notifications and screen readers. */
 export interface Message<B extends MessageBlock = MessageBlock> {
@@ -123,58 +122,6 @@ export function compose(parts: (Message | MessageBlock)[], text?: Line[]): Messa
   const blocks = parts.flatMap((part) => ('blocks' in part ? part.blocks : [part]));
   const texts = parts.flatMap((part) => ('text' in part && typeof part.text === 'string' ? [part.text] : []));
   return { text: text ? toText(text) : cutBytes(texts.join('\n'), MAX_TEXT_BYTES), blocks };
-}
-
-/** Slack refuses a cell without a text. */
-const EMPTY_CELL = '–';
-
-/**
- * Returns a table. Cells are plain text of one line, numbers with separators; columns with only numbers are
- * right-aligned. Other people's text is harmless in it; cut it first.
- */
-export function tableBlock(header: string[], rows: (string | number)[][]): TableBlock {
-  const cell = (value: string | number) => ({
-    type: 'raw_text' as const,
-    text: (typeof value === 'number' ? formatCount(value) : singleLine(value)) || EMPTY_CELL,
-  });
-  const isNumeric = (column: number) =>
-    rows.length > 0 && rows.every((row) => typeof row[column] === 'number');
-  return {
-    type: 'table',
-    column_settings: header.map((_, column) =>
-      isNumeric(column) ? { align: 'right' } : { is_wrapped: true },
-    ),
-    rows: [header, ...rows].map((row) => row.map(cell)),
-  };
-}
-
-export interface ChartParts {
-  title: string;
-  series: { name: string; values: number[] }[];
-  /** One for each value, all different. */
-  labels: string[];
-  xTitle?: string;
-  yTitle?: string;
-}
-
-/** Returns a bar chart. Some workspaces refuse it: a message with one needs a fallback. */
-export function chartBlock({ title, series, labels, xTitle, yTitle }: ChartParts): ChartBlock {
-  return {
-    type: 'data_visualization',
-    title,
-    chart: {
-      type: 'bar',
-      series: series.map(({ name, values }) => ({
-        name,
-        data: labels.map((label, index) => ({ label, value: values[index] ?? 0 })),
-      })),
-      axis_config: {
-        categories: labels,
-        ...(xTitle !== undefined && { x_label: xTitle }),
-        ...(yTitle !== undefined && { y_label: yTitle }),
-      },
-    },
-  };
 }
 
 /** A piece of small print. Without a `type`, it looks the same as plain text and as markup. */

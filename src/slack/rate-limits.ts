@@ -16,10 +16,6 @@ const LIMITS = {
   info: { setting: 'readsPerMinute', burst: 8 },
   history: { setting: 'readsPerMinute', burst: 8 },
   replies: { setting: 'readsPerMinute', burst: 8 },
-  /** `files.getUploadURLExternal`, `.completeUploadExternal` and `files.info` are tier 4: 100 a minute each. */
-  'files-begin': { setting: 'fileCallsPerMinute', burst: 8 },
-  'files-complete': { setting: 'fileCallsPerMinute', burst: 8 },
-  'files-info': { setting: 'fileCallsPerMinute', burst: 8 },
   /** Weekly digests of a workspace: many are due at the same minute, and people's requests need posts as well. */
   digests: { setting: 'digestsPerMinute', burst: 4 },
 } as const;

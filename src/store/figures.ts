@@ -14,6 +14,12 @@ export interface FiguresOf {
   project: string;
 }
 
+/** Days, `YYYY-MM-DD`, without the last one. */
+interface Days {
+  from: string;
+  to: string;
+}
+
 const DAY_MS = 86_400_000;
 
 /** The field of a range's pages that says that all are stored. The other fields are offsets of the platform's list. */
@@ -23,14 +29,8 @@ const COMPLETE = 'complete';
 export type FiguresStore = ReturnType<typeof createFiguresStore>;
 
 export function createFiguresStore(redis: RedisClient) {
-  const pagesKey = ({ teamId, project }: FiguresOf, range: string) =>
-    keys.pageFigures(teamId, project, range);
-
-  /** Writes a field of a range's pages. */
-  async function writePages(of: FiguresOf, range: string, field: string, pages: object[]) {
-    const key = pagesKey(of, range);
-    await redis.multi().hset(key, field, JSON.stringify(pages)).pexpire(key, retention.pageFiguresMs).exec();
-  }
+  const pagesKey = ({ teamId, project }: FiguresOf, { from, to }: Days) =>
+    keys.pageFigures(teamId, project, `${from}..${to}`);
 
   return {
     /** Returns the views of those days (`YYYY-MM-DD`) that are stored. */
@@ -56,17 +56,24 @@ export function createFiguresStore(redis: RedisClient) {
       await batch.exec();
     },
 
-    /** Stores the part of a range's list of pages that begins at an offset. */
-    addPages: (of: FiguresOf, range: string, offset: number, pages: ({ path: string } & Views)[]) =>
-      writePages(of, range, String(offset), pages),
-
-    /** Marks all pages of a range as stored and final. */
-    completePages: (of: FiguresOf, range: string) => writePages(of, range, COMPLETE, []),
+    /** Stores the part of a range's list of pages that begins at an offset; `isFinal` if all are stored then, and final. */
+    async addPages(
+      of: FiguresOf,
+      range: Days,
+      offset: number,
+      pages: ({ path: string } & Views)[],
+      isFinal: boolean,
+    ) {
+      const key = pagesKey(of, range);
+      const fields = { [offset]: JSON.stringify(pages), ...(isFinal && { [COMPLETE]: '' }) };
+      await redis.multi().hset(key, fields).pexpire(key, retention.pageFiguresMs).exec();
+    },
 
     /** Returns whether all pages of a range are stored; if so, they are kept as long as newly collected ones. */
-    async reusePages(of: FiguresOf, range: string): Promise<boolean> {
-      const isComplete = (await redis.hexists(pagesKey(of, range), COMPLETE)) === 1;
-      if (isComplete) await writePages(of, range, COMPLETE, []);
+    async reusePages(of: FiguresOf, range: Days): Promise<boolean> {
+      const key = pagesKey(of, range);
+      const isComplete = (await redis.hexists(key, COMPLETE)) === 1;
+      if (isComplete) await redis.pexpire(key, retention.pageFiguresMs);
       return isComplete;
     },
 
@@ -74,7 +81,7 @@ export function createFiguresStore(redis: RedisClient) {
      * Yields all stored pages of a range, some at a time. A page may come twice; the last one counts: a list that was
      * read again may have become shorter, so the beginning comes last.
      */
-    async *pages(of: FiguresOf, range: string): AsyncGenerator<({ path: string } & Views)[]> {
+    async *pages(of: FiguresOf, range: Days): AsyncGenerator<({ path: string } & Views)[]> {
       const key = pagesKey(of, range);
       const offsets = (await redis.hkeys(key)).filter((field) => field !== COMPLETE);
       for (const offset of offsets.toSorted((one, other) => Number(other) - Number(one)))

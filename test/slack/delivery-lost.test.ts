@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { chartBlock, compose, message } from '../../src/slack/blocks.ts';
+import { compose, message } from '../../src/slack/blocks.ts';
 import { keys } from '../../src/store/keys.ts';
 import { redisForTests } from '../support/redis.ts';
 import { anOutbox, createDeliveryWorld } from '../support/slack/world.ts';
@@ -100,7 +100,9 @@ test.each(['before', 'after'] as const)(
   async (when) => {
     const { slack, deliverUntilIdle } = await open();
     slack.refuses.charts = true;
-    const chart = chartBlock({ title: 'A', series: [{ name: 'A', values: [3] }], labels: ['Mon'] });
+    const series = [{ name: 'A', data: [{ label: 'Mon', value: 3 }] }];
+    const bars = { type: 'bar' as const, series, axis_config: { categories: ['Mon'] } };
+    const chart = { type: 'data_visualization' as const, title: 'A', chart: bars };
     const forms = { message: compose([chart], ['A']), fallback: message([['Mon: 3']]) };
     const place = { channel: slack.channel('#docs').id };
     await anOutbox(redis.client).publish('T0ACME', { key: 'm1', place, kind: 'state', ...forms }, 1);

@@ -5,7 +5,7 @@ import { redisForTests } from '../support/redis.ts';
 const DAY_MS = 86_400_000;
 const MONDAY_MS = Date.UTC(2026, 8, 21, 2);
 const acme = { teamId: 'T0ACME', project: 'acme' };
-const WEEK = '2026-09-14..2026-09-21';
+const WEEK = { from: '2026-09-14', to: '2026-09-21' };
 
 const redis = redisForTests();
 let figures: FiguresStore;
@@ -25,14 +25,13 @@ test('finished days are kept for nine weeks, and older ones not at all, whoever 
 
 test('a list of pages is reused only when it is complete, even if it is empty', async () => {
   const page = { path: '/a', human: 3, ai: 1 };
-  await figures.addPages(acme, WEEK, 0, [page]);
+  await figures.addPages(acme, WEEK, 0, [page], false);
   expect(await figures.reusePages(acme, WEEK)).toBe(false);
-  await figures.addPages(acme, WEEK, 0, [{ ...page, human: 4 }]);
-  await figures.completePages(acme, WEEK);
+  await figures.addPages(acme, WEEK, 0, [{ ...page, human: 4 }], true);
   expect(await figures.reusePages(acme, WEEK)).toBe(true);
   expect(await Array.fromAsync(figures.pages(acme, WEEK))).toEqual([[{ ...page, human: 4 }]]);
   const empty = { ...acme, project: 'empty' };
-  await figures.completePages(empty, WEEK);
+  await figures.addPages(empty, WEEK, 0, [], true);
   expect(await figures.reusePages(empty, WEEK)).toBe(true);
-  expect(await Array.fromAsync(figures.pages(empty, WEEK))).toEqual([]);
+  expect(await Array.fromAsync(figures.pages(empty, WEEK))).toEqual([[]]);
 });

@@ -7,13 +7,7 @@ import {
   permalinkOf,
   weeklyId,
 } from '../../jobs/digest/edition/record.ts';
-import {
-  notSettledMessage,
-  onItsWayMessage,
-  postedAlreadyMessage,
-  previewMessage,
-  readingMessage,
-} from '../../jobs/digest/edition/reply-view.ts';
+import { answerMessage, notSettledMessage } from '../../jobs/digest/edition/reply-view.ts';
 import { SECTIONS } from '../../jobs/digest/model.ts';
 import { type ScheduleRun, sendByHand } from '../../jobs/digest/schedule/record.ts';
 import { goesOnMessage, type ScheduleAction, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
@@ -160,11 +154,11 @@ async function sendNow(schedule: ScheduleRun, caller: Caller, tools: CommandTool
   if (nowMs < settledMs) return notSettledMessage(week, settledMs);
   const known = await tools.intake.loadKnown(weeklyId(schedule, week.name), editionRun, caller);
   if (known !== undefined && isComplete(known))
-    return postedAlreadyMessage(known, await permalinkOf(known, tools.outbox, tools.workspaceUrl));
+    return answerMessage('postedAlready', known, await permalinkOf(known, tools.outbox, tools.workspaceUrl));
   // The schedule's next step accepts the digest.
   const sent = (latest: ScheduleRun) => sendByHand(latest, caller.user.id, nowMs);
   await saveSchedule(id, caller, tools, sent, `sent now: ${week.name}`, caller.responseUrl);
-  return onItsWayMessage({ site, channel, range: week.range });
+  return answerMessage('onItsWay', { site, channel, range: week.range });
 }
 
 /** Sends the schedule's digest of the last complete week to this person only. */
@@ -176,7 +170,7 @@ async function sendPreview(
   const { range } = lastCompleteWeek(tools.now());
   const wanted = { project, site, channel, range, sections };
   await acceptAsked({ ...wanted, kind: 'preview', inDirectMessage: true }, caller, tools);
-  return previewMessage({ site, range });
+  return answerMessage('preview', { site, range });
 }
 
 /** Posts a digest of typed dates here; if the app cannot post here, it uses the person's direct messages. */
@@ -187,7 +181,7 @@ async function sendRange(
   tools: CommandTools,
 ): Promise<Message> {
   const read = readRange(typed, tools.now());
-  if (read.kind === 'unclear')
+  if ('problem' in read)
     return message([[read.problem], [{ code: '/docs-digest help' }, ' lists all commands.']]);
   const { channel, joinable } = conversationOf(caller.channel);
   const [project, ...others] = digestProjects(named, channel, tools);
@@ -199,7 +193,7 @@ async function sendRange(
   const site = siteOf(project, tools);
   const wanted = { project: project.name, site, channel, range, today, sections: [...SECTIONS] };
   await acceptAsked({ ...wanted, kind: 'asked', inDirectMessage: !joinable }, caller, tools);
-  return readingMessage({ site, range }, joinable);
+  return answerMessage(joinable ? 'here' : 'direct', { site, range });
 }
 
 /** Rejects with `UserFacingError` if this person has the maximum of pending digests. */

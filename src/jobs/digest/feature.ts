@@ -1,12 +1,12 @@
 import { keyIdOf } from '../../docs-api/client.ts';
-import { projectsWithId } from '../../projects.ts';
+import { type Project, projectsWithId } from '../../projects.ts';
 import { moment, type Part } from '../../slack/blocks.ts';
 import { countOf, formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature } from '../feature.ts';
 import { hourlyLimit, statusLine } from '../wording-view.ts';
 import { setUpButton } from './buttons.ts';
 import { editionRun } from './edition/record.ts';
-import { analyticsBudget, analyticsLimit } from './figures/job.ts';
+import { analyticsLimit } from './figures/job.ts';
 import { type ScheduleRun, scheduleKind, schedulesOf } from './schedule/record.ts';
 import { scheduleLine, scheduleNeeds } from './schedule/view.ts';
 
@@ -44,14 +44,15 @@ export const digestFeature: Feature = {
   /** Projects of one organization, or with one key, share a limit. */
   limits(_, { projects, limits }) {
     const perHour = limits.analyticsPerHour;
-    const byBudget = Map.groupBy(projectsWithId(projects), (project) =>
-      analyticsBudget(project.organization, keyIdOf(project)),
-    );
-    return [...byBudget].map(([budget, sharing]) => {
+    const limitOf = (one: Project) => analyticsLimit(one.organization, keyIdOf(one), perHour);
+    const byBudget = Map.groupBy(projectsWithId(projects), (project) => limitOf(project).name);
+    return [...byBudget.values()].flatMap((sharing) => {
+      const [limit] = sharing.map(limitOf);
+      if (limit === undefined) return [];
       const whose = (names: string[]) => (byBudget.size > 1 ? ` for ${names.join(', ')}` : '');
       const names = sharing.map(({ name }) => name);
       const short = `requests for numbers${whose(names.slice(0, 1))}`;
-      return hourlyLimit(analyticsLimit(budget, perHour), `analytics requests${whose(names)}`, short);
+      return hourlyLimit(limit, `analytics requests${whose(names)}`, short);
     });
   },
 

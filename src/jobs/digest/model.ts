@@ -45,30 +45,26 @@ export const readerFigures = z.object({
   searches: z.array(z.object({ query: z.string(), hits: z.number() })).optional(),
   /** Pages with thumbs, as many as the platform lists, those with more down than up first. */
   thumbs: z.array(z.object({ path: z.string(), up: z.number(), down: z.number() })).optional(),
-  /** Questions to the assistant; `before` is for the range before. */
+  /** Questions to the assistant. */
   questions: z
-    .object({
-      asked: z.number(),
-      unanswered: z.number(),
-      category: z.string().optional(),
-      before: z.object({ asked: z.number(), unanswered: z.number() }).optional(),
-    })
+    .object({ asked: z.number(), unanswered: z.number(), category: z.string().optional() })
     .optional(),
   /** Approximate visitors, people and AI together without duplicates. */
-  visitors: z.object({ total: z.number(), before: z.number().optional() }).optional(),
+  visitors: z.object({ total: z.number() }).optional(),
 });
 export type ReaderFigures = z.infer<typeof readerFigures>;
 
-/** Why the platform gives no numbers; `said` is its own words. */
+/** Why there are no numbers; `said` is the platform's own words, `project` a project missing from the settings. */
 export const platformCause = z.object({
-  kind: z.enum(['key', 'forbidden', 'lost', 'limit', 'down']),
+  kind: z.enum(['key', 'forbidden', 'lost', 'project', 'limit', 'down']),
   status: z.number().optional(),
   said: z.string().optional(),
 });
 export type PlatformCause = z.infer<typeof platformCause>;
 
 /** Whether it lasts until a person fixes it. */
-export const isRefusal = ({ kind }: { kind: string }) => ['key', 'forbidden', 'lost'].includes(kind);
+export const isRefusal = ({ kind }: { kind: string }) =>
+  ['key', 'forbidden', 'lost', 'project'].includes(kind);
 
 /** Parts of a digest that can be left out. */
 export const SECTIONS = ['pages', 'readers', 'csv'] as const;
@@ -80,6 +76,9 @@ export const addCounts = (all: readonly Counts[]): Counts =>
 
 /** Entries of a list; no more search terms are kept. */
 export const MAX_LISTED = 5;
+
+/** Pages with thumbs, as many as the platform lists. */
+export const MAX_THUMBS = 100;
 
 /** Pages with fewer thumbs do not count. */
 const MIN_THUMBS = 3;
@@ -114,13 +113,9 @@ const NONE: Counts = { human: 0, ai: 0 };
 export async function comparePages(pages: Pages, earlier: Pages = []): Promise<PageChange[]> {
   const all = new Map<string, PageChange>();
   for await (const some of earlier)
-    for (const { path, human, ai } of some) all.set(path, { path, human: 0, ai: 0, before: { human, ai } });
+    for (const { path, ...before } of some) all.set(path, { path, ...NONE, before });
   for await (const some of pages)
-    for (const { path, human, ai } of some) {
-      const known = all.get(path);
-      if (known) Object.assign(known, { human, ai });
-      else all.set(path, { path, human, ai, before: NONE });
-    }
+    for (const page of some) all.set(page.path, { ...page, before: all.get(page.path)?.before ?? NONE });
   return [...all.values()];
 }
 
@@ -131,22 +126,16 @@ export async function comparePages(pages: Pages, earlier: Pages = []): Promise<P
 export function pageFiguresOf(pages: readonly PageChange[], isCompared: boolean): PageFigures {
   const read = pages.filter((page) => totalOf(page) > 0);
   const compared = isCompared ? pages : [];
-  const marked = (by: keyof Counts) => compared.filter((page) => isMarked(page, by));
+  const marked = { human: compared.filter(isMarked('human')), ai: compared.filter(isMarked('ai')) };
   // New and quiet pages have lists of their own.
-  const moved = (by: keyof Counts, way: 1 | -1) =>
-    largest(
-      marked(by).filter(
-        (page) =>
-          totalOf(page) > 0 && totalOf(page.before) > 0 && Math.sign(page[by] - page.before[by]) === way,
-      ),
-      MAX_MOVED,
-      sizeOf(by),
-    );
+  const isInBoth = (page: PageChange) => totalOf(page) > 0 && totalOf(page.before) > 0;
+  const moved = (by: keyof Counts, way: 1 | -1) => {
+    const isSo = (page: PageChange) => isInBoth(page) && Math.sign(page[by] - page.before[by]) === way;
+    return largest(marked[by].filter(isSo), MAX_MOVED, sizeOf(by));
+  };
   const [biggest] = (['human', 'ai'] as const)
-    .flatMap((by) => largest(marked(by), 1, sizeOf(by)).map((page) => ({ page, by })))
+    .flatMap((by) => largest(marked[by], 1, sizeOf(by)).map((page) => ({ page, by })))
     .toSorted((one, other) => sizeOf(other.by)(other.page) - sizeOf(one.by)(one.page));
-  const listed = (list: readonly PageChange[], fits: (page: PageChange) => boolean, size: Size) =>
-    largest(list.filter(fits), MAX_LISTED, size);
   const isFresh = (page: PageChange) => totalOf(page.before) === 0 && page.human >= MIN_FRESH;
   const isQuiet = (page: PageChange) => totalOf(page) === 0 && totalOf(page.before) >= MIN_VIEWS;
   const isForAi = (page: PageChange) =>
@@ -161,17 +150,17 @@ export function pageFiguresOf(pages: readonly PageChange[], isCompared: boolean)
     falling: moved('human', -1),
     risingAi: moved('ai', 1),
     fallingAi: moved('ai', -1),
-    fresh: listed(compared, isFresh, totalOf),
-    quiet: listed(compared, isQuiet, (page) => totalOf(page.before)),
-    aiRead: listed(read, isForAi, (page) => page.ai),
+    fresh: largest(compared.filter(isFresh), MAX_LISTED, totalOf),
+    quiet: largest(compared.filter(isQuiet), MAX_LISTED, (page) => totalOf(page.before)),
+    aiRead: largest(read.filter(isForAi), MAX_LISTED, (page) => page.ai),
   };
 }
 
-function isMarked(page: PageChange, by: keyof Counts): boolean {
+const isMarked = (by: keyof Counts) => (page: PageChange) => {
   const [now, past] = [page[by], page.before[by]];
   const isLarge = 100 * Math.abs(now - past) >= MIN_CHANGE_PERCENT * past;
   return now !== past && Math.max(now, past) >= MIN_VIEWS && isLarge;
-}
+};
 
 type Size = (page: PageChange) => number;
 

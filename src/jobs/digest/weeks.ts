@@ -79,12 +79,6 @@ export const daysText = (range: DayRange): string =>
 /** Returns the kind of a range's days: "Mon–Sun, UTC", or "UTC" unless it is an ISO week. */
 export const zoneText = (range: DayRange): string => (isWeek(range) ? 'Mon–Sun, UTC' : 'UTC');
 
-/** Returns a range as people type it, both days included: "2026-11-01..2026-11-15", or a single day. */
-export function typedRange(range: DayRange): string {
-  const last = lastOf(range).toString();
-  return range.from === last ? last : `${range.from}..${last}`;
-}
-
 const lastOf = ({ to }: DayRange) => PlainDate.from(to).subtract({ days: 1 });
 
 /** Returns "14–20 Sep", naming month and year once if both days share them. */
@@ -100,11 +94,7 @@ const dateText = ({ day, month, year }: Temporal.PlainDate, withYear: boolean) =
   `${day} ${MONTHS[month - 1]}${withYear ? ` ${year}` : ''}`;
 
 /** `today`: the range includes the unfinished day, which is left out unless it is the whole range. */
-type RangeReading =
-  | { kind: 'range'; range: DayRange; today?: 'leftOut' | 'soFar' }
-  | { kind: 'unclear'; problem: string };
-
-const unclear = (problem: string): RangeReading => ({ kind: 'unclear', problem });
+type RangeReading = { range: DayRange; today?: 'leftOut' | 'soFar' } | { problem: string };
 
 /**
  * Parses a typed range: `yesterday`, `last week`, `this month`, `14d` (so many finished days), `2026-11-01..2026-11-15`
@@ -121,19 +111,21 @@ export function readRange(text: string, nowMs: number): RangeReading {
   const finished = /^(?:last )?(\d{1,4}) ?d(?:ays?)?$/.exec(typed)?.[1];
   if (finished !== undefined)
     return Number(finished) === 0
-      ? unclear('A range has at least one day. Type 1d or more.')
+      ? { problem: 'A range has at least one day. Type 1d or more.' }
       : daysFrom(today.subtract({ days: Number(finished) }), Number(finished), today);
   // Keyboards turn dots, or hyphens, into one character.
   const [, firstText, lastText = firstText] =
     /^(20[-\d]{8})(?: ?(?:\.\.\.?|…|\p{Pd}|−|to) ?(20[-\d]{8}))?$/u.exec(typed) ?? [];
-  if (firstText === undefined || lastText === undefined) return unclear(HOW_TO_TYPE);
+  if (firstText === undefined || lastText === undefined) return { problem: HOW_TO_TYPE };
   const [first, last] = [readDay(firstText), readDay(lastText)];
   if (first === undefined || last === undefined)
-    return unclear(`${first === undefined ? firstText : lastText} is not a day. Type days like 2026-11-01.`);
+    return {
+      problem: `${first === undefined ? firstText : lastText} is not a day. Type days like 2026-11-01.`,
+    };
   const days = first.until(last, { largestUnit: 'day' }).days + 1;
-  if (days < 1) return unclear('The range ends before it begins. Type the earlier day first.');
+  if (days < 1) return { problem: 'The range ends before it begins. Type the earlier day first.' };
   return PlainDate.compare(last, today) > 0
-    ? unclear(`${last} has not begun yet in UTC. The latest day you can ask for is ${today}.`)
+    ? { problem: `${last} has not begun yet in UTC. The latest day you can ask for is ${today}.` }
     : daysFrom(first, days, today);
 }
 
@@ -158,12 +150,10 @@ function namedDays(today: Temporal.PlainDate): Record<string, [first: Temporal.P
 /** Returns the whole days of a range, for comparison with whole days. */
 function daysFrom(first: Temporal.PlainDate, days: number, today: Temporal.PlainDate): RangeReading {
   if (days > MAX_DAYS)
-    return unclear(`That is ${days} days, and I can read ${MAX_DAYS} at once. Ask for fewer.`);
+    return { problem: `That is ${days} days, and I can read ${MAX_DAYS} at once. Ask for fewer.` };
   const range = rangeOf(first, days);
-  if (!first.add({ days: days - 1 }).equals(today)) return { kind: 'range', range };
-  return days === 1
-    ? { kind: 'range', range, today: 'soFar' }
-    : { kind: 'range', range: rangeOf(first, days - 1), today: 'leftOut' };
+  if (!first.add({ days: days - 1 }).equals(today)) return { range };
+  return days === 1 ? { range, today: 'soFar' } : { range: rangeOf(first, days - 1), today: 'leftOut' };
 }
 
 function readDay(text: string): Temporal.PlainDate | undefined {
@@ -183,10 +173,10 @@ function readDay(text: string): Temporal.PlainDate | undefined {
 export function spansOf(range: DayRange): DayRange[] {
   const days = lengthOf(range);
   const first = PlainDate.from(range.from);
-  if (days <= MAX_DAILY_POINTS) return daysOf(range).map((day) => rangeOf(PlainDate.from(day), 1));
-  const short = days % 7 || 7;
-  return Array.from({ length: Math.ceil(days / 7) }, (_, week) =>
-    week === 0 ? rangeOf(first, short) : rangeOf(first.add({ days: short + (week - 1) * 7 }), 7),
+  const length = days <= MAX_DAILY_POINTS ? 1 : 7;
+  const short = days % length || length;
+  return Array.from({ length: Math.ceil(days / length) }, (_, index) =>
+    index === 0 ? rangeOf(first, short) : rangeOf(first.add({ days: short + (index - 1) * length }), length),
   );
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { entriesOf, quotedWords } from '../../../src/commands/digest/ask.ts';
 import type { DigestOrigin, Instruction, RoundEnding } from '../../../src/jobs/agent/thread/record.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
-import { addNumbers, loadFollowUps } from '../../../src/jobs/digest/edition/job.ts';
+import { loadFollowUps } from '../../../src/jobs/digest/edition/job.ts';
 import { type EditionRun, weeklyId } from '../../../src/jobs/digest/edition/record.ts';
 import { readerParts } from '../../../src/jobs/digest/edition/view.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
@@ -64,7 +64,7 @@ describe('the digest after one says of what was asked under that', () => {
       runs: { loadAll: async (ids: string[]) => threads.filter(({ id }) => ids.includes(id)) },
       figures: { asks: async () => threads.map(({ id }) => id) },
     } as unknown as JobContext;
-    const followUps = addNumbers(await loadFollowUps(run, context), [], readers);
+    const followUps = await loadFollowUps(run, [], readers, context);
     return readerParts({ ...run, readers: {}, followUps })
       .map(({ text }) => text)
       .join('\n');

@@ -67,7 +67,7 @@ export async function digestWorld(): Promise<DigestWorld> {
     }),
     '',
   ].join('\n');
-  const many = { postsPerMinute: 6000, editsPerMinute: 6000, readsPerMinute: 6000, fileCallsPerMinute: 6000 };
+  const many = { postsPerMinute: 6000, editsPerMinute: 6000, readsPerMinute: 6000 };
   return { world, places, bot: (timing) => ({ config, timing: { ...many, ...timing }, process: true }) };
 }
 

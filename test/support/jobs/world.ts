@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
-import { defaultTiming, type Timing } from '../../../src/runtime/timing.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { createCallOnce } from '../../../src/store/call-once.ts';
 import { createStores } from '../../../src/store/stores.ts';
@@ -18,16 +18,13 @@ export type JobContextParts = Partial<Omit<JobContext, Grouped>> & {
   [Name in Grouped]?: Partial<JobContext[Name]>;
 };
 
-/** The stores' rates go by the clock of Redis, and not by that of a test that moves its own. */
-const withoutRates: Timing = { ...defaultTiming, fileCallsPerMinute: 6_000_000 };
-
 /**
  * A context with real stores, in which everybody may do everything, Slack takes everything, nothing is ever queued and
  * the platform is not known. No rate holds anything up.
  */
 export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContext {
   const { slack, outbox, policy, limits, ...rest } = parts;
-  const { now = () => NOW_MS, newToken = randomUUID, timing = withoutRates } = parts;
+  const { now = () => NOW_MS, newToken = randomUUID, timing = defaultTiming } = parts;
   const stopping = parts.stopping ?? new AbortController().signal;
   const wake = parts.wake ?? (async () => {});
   return {

@@ -1,14 +1,14 @@
-import Papa from 'papaparse';
-import { backoffMs } from '../../../runtime/timing.ts';
 import { lacksScope, SlackApiError } from '../../../slack/errors.ts';
-import { holdWhenLimited, retryOf, slackRateLimit } from '../../../slack/rate-limits.ts';
+import { retryOf } from '../../../slack/rate-limits.ts';
 import { singleLine } from '../../../slack/text.ts';
+import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, save, wait } from '../../job.ts';
-import { rangeKey } from '../figures/record.ts';
 import { comparePages, type PageChange, totalOf } from '../model.ts';
-import { typedRange, weekBefore } from '../weeks.ts';
-import { type DigestFile, type EditionRun, rootKey } from './record.ts';
+import { daysOf, weekBefore } from '../weeks.ts';
+import { type EditionRun, rootKey } from './record.ts';
+
+type DigestFile = NonNullable<EditionRun['csv']>;
 
 /** A file is not tried again this long after its digest was posted. */
 const GIVE_UP_MS = 3_600_000;
@@ -34,7 +34,8 @@ export async function stepCsv(
   const nowMs = context.now();
   const waitMs = (csv.nextMs ?? 0) - nowMs;
   if (waitMs > 0) return wait(waitMs);
-  const title = `page-views-${run.week ?? typedRange(run.range)}.csv`;
+  const days = daysOf(run.range);
+  const title = `page-views-${run.week ?? [...new Set([days[0], days.at(-1)])].join('..')}.csv`;
   const place = { channel: root.channel, threadTs: root.ts };
   const call =
     csv.fileId === undefined
@@ -49,83 +50,50 @@ export async function stepCsv(
   return save({ ...run, csv: { ...csv, ...next } });
 }
 
-function afterError(
-  run: EditionRun,
-  { failures: before, attempt }: DigestFile,
-  error: unknown,
-  context: JobContext,
-): Progress {
+function afterError(run: EditionRun, { attempt }: DigestFile, error: unknown, context: JobContext): Progress {
   if (!(error instanceof SlackApiError)) throw error;
-  const { kind, code, method } = error;
-  const about = { run: run.id };
+  const { kind, method } = error;
   const isRefused = lacksScope(error);
-  const known = isRefused ? undefined : retryOf(error, before, about, context);
-  if (known !== undefined) return known;
-  context.log.warn({ ...about, kind, code, method }, 'a file of a digest was not taken');
-  const failures = before + 1;
-  const inMs = backoffMs(context.timing, failures, context.random());
+  const retryMs = isRefused ? undefined : retryOf(error, 0, { run: run.id }, context)?.inMs;
+  const inMs = Math.max(retryMs ?? 0, deliveryCheckMs(run, context, context.timing.retryMaxMs));
   // An upload address expires.
-  if (method === 'files.upload') return { failures, inMs };
+  if (retryMs !== undefined || method === 'files.upload') return { inMs };
   // Slack drops uploads that are not completed in time.
-  if (kind === 'missing' && !isRefused)
-    return { fileId: undefined, attempt: attempt + 1, failures, checks: 0, inMs };
+  if (kind === 'missing' && !isRefused) return { fileId: undefined, attempt: attempt + 1, checks: 0, inMs };
+  context.log.warn({ run: run.id, kind, code: error.code, method }, 'a file of a digest was not taken');
   return { state: 'failed' };
-}
-
-/** The limits of the workspace for file calls: `take` returns for how many milliseconds a call must wait. */
-function slotsOf({ id, teamId }: EditionRun, { rateLimiter, timing }: JobContext) {
-  type Method = 'begin' | 'complete' | 'info';
-  const limitOf = (method: Method) => slackRateLimit(`files-${method}`, teamId, timing);
-  return {
-    take: (method: Method) => rateLimiter.takeSlot(limitOf(method), { id }),
-    hold: (method: Method) => holdWhenLimited(rateLimiter, limitOf(method)),
-  };
 }
 
 /** Safe to repeat: an upload without completion is in no conversation, and Slack drops it. */
 async function upload(run: EditionRun, filename: string, context: JobContext): Promise<Progress> {
   const { slack, timing, figures } = context;
-  const slots = slotsOf(run, context);
-  const waitMs = await slots.take('begin');
-  if (waitMs > 0) return waitMs;
   const isCompared = run.pages?.sumBefore !== undefined;
-  const before = isCompared ? figures.pages(run, rangeKey(weekBefore(run.range))) : [];
-  const bytes = pagesCsv(await comparePages(figures.pages(run, rangeKey(run.range)), before), isCompared);
-  const address = slack.getUploadAddress({ filename, bytes: bytes.length });
-  const { fileId, uploadUrl } = await address.catch(slots.hold('begin'));
+  const before = isCompared ? figures.pages(run, weekBefore(run.range)) : [];
+  const bytes = pagesCsv(await comparePages(figures.pages(run, run.range), before), isCompared);
+  const { fileId, uploadUrl } = await slack.getUploadAddress({ filename, bytes: bytes.length });
   await slack.uploadBytes(uploadUrl, bytes, timing.slackCallMs);
-  return { fileId, failures: 0 };
+  return { fileId };
 }
 
 async function complete(
   run: EditionRun,
   { attempt, checks }: DigestFile,
   file: { fileId: string; title: string; channel: string; threadTs: string },
-  context: JobContext,
+  { slack, callOnce, timing }: JobContext,
 ): Promise<Progress> {
-  const { slack, callOnce, callResult, timing } = context;
-  const slots = slotsOf(run, context);
-  const step = `csv ${file.fileId} ${attempt}`;
-  const isNew = (await callResult(run.id, step)) === undefined;
-  const waitMs = isNew ? await slots.take('complete') : 0;
-  if (waitMs > 0) return waitMs;
-  const completed = await callOnce(run, step, timing.slackCallMs, async () => {
-    await slack.completeUpload(file).catch(slots.hold('complete'));
+  const completed = await callOnce(run, `csv ${file.fileId} ${attempt}`, timing.slackCallMs, async () => {
+    await slack.completeUpload(file);
     return true;
   });
   if (completed.kind === 'inFlight') return completed.forMs;
   if (completed.kind === 'notHappened') throw completed.error;
-  const infoMs = await slots.take('info');
-  if (infoMs > 0) return infoMs;
-  const info = await slack.fileInfo(file.fileId).catch(slots.hold('info')).catch(unfinished);
+  const info = await slack.fileInfo(file.fileId).catch(unfinished);
   // A shared file is there, even if Slack does not know its contents yet.
   if (info.sharedIn.includes(file.channel)) return { state: 'done' };
   const inMs = Math.min(timing.retryMaxMs, timing.retryMinMs * 2 ** checks);
   // Slack shares a file after its answer.
-  if (checks < MAX_CHECKS) return { checks: checks + 1, failures: 0, inMs };
-  return completed.kind === 'done'
-    ? { state: 'failed' }
-    : { attempt: attempt + 1, checks: 0, failures: 0, inMs };
+  if (checks < MAX_CHECKS) return { checks: checks + 1, inMs };
+  return completed.kind === 'done' ? { state: 'failed' } : { attempt: attempt + 1, checks: 0, inMs };
 }
 
 /** The state of a file whose upload was never finished. */
@@ -134,15 +102,12 @@ function unfinished(error: unknown) {
   throw error;
 }
 
-const COLUMNS = ['path', 'people', 'ai', 'total', 'people_before', 'ai_before', 'total_before', 'change'];
+const COLUMNS = 'path,people,ai,total,people_before,ai_before,total_before,change';
 /** Without it, spreadsheets misread UTF-8. */
 const BYTE_ORDER_MARK = '\uFEFF';
 const END_OF_LINE = '\r\n';
 
-/** Rows per chunk: one string of all rows would take many times its size while it grows. */
-const CHUNK = 1000;
-
-/** Spreadsheets run text that begins so, some also in the wide forms. Papa's own pattern stops at a line break. */
+/** Spreadsheets run text that begins so, some also in the wide forms. */
 const FORMULA = /^[=+\-@＝＋－＠]/u;
 
 /**
@@ -154,22 +119,14 @@ export function pagesCsv(pages: readonly PageChange[], isCompared: boolean): Buf
   const sorted = pages
     .filter((page) => totalOf(page) > 0 || totalOf(page.before) > 0)
     .sort((one, other) => totalOf(other) - totalOf(one) || (one.path < other.path ? -1 : 1));
-  const rowOf = (page: PageChange) => {
-    const [total, totalBefore] = [totalOf(page), totalOf(page.before)];
-    const compared = [page.before.human, page.before.ai, totalBefore, total - totalBefore];
-    return [
-      singleLine(page.path),
-      page.human,
-      page.ai,
-      total,
-      ...(isCompared ? compared : compared.map(() => '')),
-    ];
-  };
-  const parts = [Buffer.from(BYTE_ORDER_MARK + COLUMNS.join(',') + END_OF_LINE)];
-  for (let start = 0; start < sorted.length; start += CHUNK) {
-    const rows = sorted.slice(start, start + CHUNK).map(rowOf);
-    const text = Papa.unparse(rows, { escapeFormulae: FORMULA, quotes: [true], newline: END_OF_LINE });
-    parts.push(Buffer.from(text + END_OF_LINE));
-  }
-  return Buffer.concat(parts);
+  const rows = sorted.map(({ path, human, ai, before }) => {
+    const [total, totalBefore] = [human + ai, totalOf(before)];
+    const compared = isCompared
+      ? [before.human, before.ai, totalBefore, total - totalBefore]
+      : ['', '', '', ''];
+    const text = singleLine(path);
+    const cell = `${FORMULA.test(text) ? "'" : ''}${text.replaceAll('"', '""')}`;
+    return Buffer.from(`"${cell}",${[human, ai, total, ...compared].join()}${END_OF_LINE}`);
+  });
+  return Buffer.concat([Buffer.from(BYTE_ORDER_MARK + COLUMNS + END_OF_LINE), ...rows]);
 }

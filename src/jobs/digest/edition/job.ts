@@ -5,19 +5,12 @@ import { type AskEnding, askEnding } from '../../agent/thread/transitions.ts';
 import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
-import { FEEDBACK_LIMIT } from '../figures/job.ts';
-import {
-  causeOf,
-  collectFigures,
-  type FiguresRun,
-  figuresRun,
-  hasTotals,
-  rangeKey,
-} from '../figures/record.ts';
+import { causeOf, collectFigures, type FiguresRun, figuresRun, hasTotals } from '../figures/record.ts';
 import {
   addCounts,
   comparePages,
   isRefusal,
+  MAX_THUMBS,
   type PageChange,
   pageFiguresOf,
   type ReaderFigures,
@@ -113,10 +106,9 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     sinceMs: now(),
     ...lateNow(run, now()),
     totals: addCounts(spans),
-    trend: await loadTrend(run, context),
-    ...totalsBeforeOf(before),
+    weekViews: await loadWeekViews(run, context),
+    totalsBefore: totalsOf(before),
     spans,
-    followUps: await loadFollowUps(run, context),
     hasChart: !(await stored.isUnsupported(chartSupportKey(run.teamId))),
   };
   return save(open.length > 0 ? posted : await complete(posted, figures, before, context));
@@ -128,16 +120,10 @@ async function withoutTotals(
   figures: FiguresRun,
   context: JobContext,
 ): Promise<StepResult<EditionRun>> {
-  const { now, docs, projectId } = context;
-  const { state, failed, project, pollFailure } = figures;
   const cause = causeOf(figures);
-  if (state === 'ended') return end(run, { why: failed ?? 'platform', cause });
-  const sinceDueMs = now() - run.dueAtMs;
-  const lacksProject = docs(project) === undefined || projectId(project) === undefined;
-  // Only a person can fix this, and can then post it by hand.
-  if (sinceDueMs >= 0 && pollFailure?.kind === 'project' && lacksProject) return end(run, { why: 'project' });
+  if (figures.state === 'ended') return end(run, { why: 'platform', cause });
   // Its owner should know at once if only a person can fix it, else after an hour.
-  const isStuck = cause !== undefined && sinceDueMs >= (isRefusal(cause) ? 0 : HOUR_MS);
+  const isStuck = cause !== undefined && context.now() - run.dueAtMs >= (isRefusal(cause) ? 0 : HOUR_MS);
   if (isStuck && !isDeepStrictEqual(cause, run.stuck)) return save({ ...run, stuck: cause });
   const isNew = await reportWait(run, figures, context);
   return isNew ? save({ ...run, waitReported: true }) : checkLater(run, context);
@@ -164,11 +150,12 @@ async function updateRootMessage(
 async function awaitPages(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
   const { figures, before, open } = await loadFigures(run, context);
   if (open.length === 0) return save(await complete(run, figures, before, context));
-  const changes = {
-    ...(run.totalsBefore === undefined && totalsBeforeOf(before)),
-    ...findPagesWait(run, open, context),
-  };
-  return Object.keys(changes).length > 0 ? save({ ...run, ...changes }) : checkLater(run, context);
+  const totalsBefore = run.totalsBefore ?? totalsOf(before);
+  const pagesWait = pagesWaitOf(run, open, context) ?? run.pagesWait;
+  const next = { ...run, totalsBefore, pagesWait };
+  return isDeepStrictEqual(next, { totalsBefore: undefined, pagesWait: undefined, ...run })
+    ? checkLater(run, context)
+    : save(next);
 }
 
 /** Whether to report a failure: a transient one may pass by itself. */
@@ -177,52 +164,47 @@ const isPersistent = ({ pollFailure }: FiguresRun) =>
   pollFailure.kind !== 'limit' &&
   (isRefusal(pollFailure) || pollFailure.inARow >= MIN_FAILURES);
 
-/**
- * Returns when limits allow the delayed lists of pages at the earliest; if the platform fails, or refuses again after a
- * wait, why they are delayed. Returns undefined if nothing is new.
- */
-function findPagesWait(
-  { pagesFromMs = 0, pagesHeld }: EditionRun,
+/** Returns until when limits delay the figures; 0 if they do not. */
+const limitedUntilMs = ({ pollFailure }: FiguresRun) =>
+  pollFailure?.kind === 'limit' ? pollFailure.nextMs : 0;
+
+/** Returns why the lists of pages come later, if that is new. After a refused promise, it has no time. */
+function pagesWaitOf(
+  { pagesWait }: EditionRun,
   open: readonly FiguresRun[],
   { now }: JobContext,
-): Pick<EditionRun, 'pagesFromMs' | 'pagesHeld'> | undefined {
-  const isBroken = pagesFromMs > 0 && pagesFromMs <= now();
-  const failing = open.find((one) => isPersistent(one) || (isBroken && one.pollFailure?.kind === 'limit'));
+): EditionRun['pagesWait'] {
+  const promisedMs = pagesWait?.untilMs ?? 0;
+  const isPast = promisedMs > 0 && promisedMs <= now();
+  const isRefusedAgain = (one: FiguresRun) =>
+    isPast && limitedUntilMs(one) > 0 && one.pollFailure?.status !== undefined;
+  const failing = open.find((one) => isPersistent(one) || isRefusedAgain(one));
   const cause = failing && causeOf(failing);
-  if (cause !== undefined && cause.kind !== pagesHeld?.kind)
-    return { pagesFromMs: undefined, pagesHeld: cause };
-  const untilMs = Math.max(0, ...open.map(({ limitedUntilMs = 0 }) => limitedUntilMs));
-  // No second promise is made.
-  return pagesHeld === undefined && untilMs > pagesFromMs + MINUTE_MS ? { pagesFromMs: untilMs } : undefined;
+  if (cause !== undefined) return promisedMs > 0 || cause.kind !== pagesWait?.kind ? cause : undefined;
+  const untilMs = Math.max(0, ...open.map(limitedUntilMs));
+  // After a refusal, no second promise is made.
+  const isPromise = (pagesWait === undefined || promisedMs > 0) && untilMs > promisedMs + MINUTE_MS;
+  return isPromise ? { kind: 'limit', untilMs } : undefined;
 }
 
-/**
- * Informs the requester, once, of the delay by limits or of the failure, and returns whether it did. For a weekly digest
- * sent by hand, only in the conversation of the request.
- */
+/** Informs the requester of a delay, once, and returns whether it did. For a weekly digest, only if a person sent it. */
 async function reportWait(run: EditionRun, figures: FiguresRun, context: JobContext): Promise<boolean> {
   const { kind, sentBy, sinceMs, owner } = run;
-  const { limitedUntilMs = 0 } = figures;
+  const untilMs = limitedUntilMs(figures);
   const isWeekly = kind === 'weekly';
   if (run.waitReported || (isWeekly && sentBy === undefined)) return false;
   const isStuck = isWeekly && isPersistent(figures);
-  if (!isStuck && limitedUntilMs - context.now() < MIN_REPORTED_MS) return false;
-  const message = isStuck ? stuckReply(run, causeOf(figures)) : waitsMessage(run, limitedUntilMs);
+  if (!isStuck && untilMs - context.now() < MIN_REPORTED_MS) return false;
+  const message = isStuck ? stuckReply(run, causeOf(figures)) : waitsMessage(run, untilMs);
   if (sentBy === undefined)
     return (await reportPrivately(run, { name: 'wait', userId: owner.id, message }, context)) === 0;
   await postWhereAsked(run, `wait ${sinceMs}`, message, context, sentBy);
   return true;
 }
 
-/** Number of weeks in a trend, including the digest's own. In fewer weeks than `MIN_WEEKS` a lowest one means nothing. */
-const MAX_WEEKS = 8;
-const MIN_WEEKS = 4;
-
-/** Returns the totals of the range before, if they are known. */
-const totalsBeforeOf = (before: FiguresRun | undefined): Pick<EditionRun, 'totalsBefore'> =>
-  before !== undefined && hasTotals(before)
-    ? { totalsBefore: addCounts(before.spans.flatMap(({ counts }) => counts ?? [])) }
-    : {};
+/** Returns the sum of all spans, if it is known. */
+const totalsOf = (figures: FiguresRun | undefined) =>
+  figures && hasTotals(figures) ? addCounts(figures.spans.flatMap(({ counts }) => counts ?? [])) : undefined;
 
 /** Returns the digest with all collected figures. */
 async function complete(
@@ -231,20 +213,21 @@ async function complete(
   before: FiguresRun | undefined,
   context: JobContext,
 ): Promise<EditionRun> {
-  const { all, ...listed } = await loadPages(run, figures, before, context);
-  const readers = run.sections.includes('readers') ? readersOf(figures, before) : undefined;
+  const totalsBefore = totalsOf(before);
+  const { all, ...listed } = await loadPages({ ...run, totalsBefore }, figures, before, context);
+  const readers = run.sections.includes('readers') ? figures?.readers?.figures : undefined;
   const hasCsv = listed.pages !== undefined && run.sections.includes('csv') && !run.inDirectMessage;
   return {
     ...run,
     state: 'completing',
     sinceMs: context.now(),
     ...listed,
-    ...totalsBeforeOf(before),
-    pagesFromMs: undefined,
-    pagesHeld: undefined,
-    ...(readers && { readers }),
-    followUps: addNumbers(run.followUps, all, readers),
-    csv: run.csv ?? (hasCsv ? { state: 'open', failures: 0, checks: 0, attempt: 1 } : undefined),
+    totalsBefore,
+    pagesWait: undefined,
+    readers,
+    readersBefore: before?.readers?.figures,
+    followUps: await loadFollowUps(run, all, readers, context),
+    csv: run.csv ?? (hasCsv ? { state: 'open', checks: 0, attempt: 1 } : undefined),
   };
 }
 
@@ -256,55 +239,27 @@ async function loadPages(
   { figures: stored }: JobContext,
 ): Promise<Pick<EditionRun, 'pages' | 'noPages'> & { all?: PageChange[] }> {
   if (figures?.pages === undefined) return {};
-  const { state } = figures.pages;
-  if (state !== 'complete') return { noPages: state === 'tooMany' ? state : 'failed' };
-  const all = await comparePages(
-    stored.pages(run, rangeKey(run.range)),
-    before?.pages?.state === 'complete' ? stored.pages(run, rangeKey(weekBefore(run.range))) : [],
-  );
+  if (!figures.pages.isComplete)
+    return { noPages: figures.maxRequests === undefined || causeOf(figures) ? 'failed' : 'tooMany' };
+  const earlier = before?.pages?.isComplete ? stored.pages(run, before.range) : [];
+  const all = await comparePages(stored.pages(run, run.range), earlier);
   const hasViews = run.totals !== undefined && totalOf(run.totals) > 0;
   if (hasViews && all.every((page) => totalOf(page) === 0)) return { noPages: 'failed' };
   // Without any earlier pages everything would look new, unless nothing was read then.
-  const { totalsBefore } = totalsBeforeOf(before);
-  const hadNone = totalsBefore !== undefined && totalOf(totalsBefore) === 0;
+  const hadNone = run.totalsBefore !== undefined && totalOf(run.totalsBefore) === 0;
   const isCompared = hadNone || all.some((page) => totalOf(page.before) > 0);
   return { all, pages: pageFiguresOf(all, isCompared) };
 }
 
-/** The readers' figures, compared with the range before. */
-function readersOf(figures: FiguresRun | undefined, before: FiguresRun | undefined): ReaderFigures {
-  const { questions, visitors, ...now } = figures?.readers?.figures ?? {};
-  const earlier = before?.readers?.figures;
-  return {
-    ...now,
-    ...(questions && { questions: { ...questions, before: earlier?.questions } }),
-    ...(visitors && { visitors: { ...visitors, before: earlier?.visitors?.total } }),
-  };
-}
+/** Number of weeks in a trend, including the digest's own. */
+const MAX_WEEKS = 8;
 
-/** Returns how a week's views compare with those of earlier weeks; `views` begins with its own, latest first. */
-export function trendOf(views: readonly number[]): EditionRun['trend'] {
-  const [now = 0, ...before] = views;
-  const [last] = before;
-  if (last === undefined || now === last) return undefined;
-  const way = now > last ? 'rise' : 'fall';
-  const inARow = views.findIndex((one, index) => {
-    const earlier = views[index + 1];
-    return earlier === undefined || (way === 'rise' ? one <= earlier : one >= earlier);
-  });
-  const isLowest = now < Math.min(...before);
-  const isExtreme = views.length >= MIN_WEEKS && (isLowest || now > Math.max(...before));
-  return {
-    weeks: views.length,
-    ...(isExtreme && { extreme: isLowest ? ('lowest' as const) : ('highest' as const) }),
-    way,
-    inARow,
-  };
-}
-
-/** Returns the same for a weekly digest, from the stored days. */
-async function loadTrend(run: EditionRun, { figures }: JobContext): Promise<EditionRun['trend']> {
-  if (run.kind === 'asked' || run.week === undefined) return undefined;
+/** Returns the views of a digest's week and of the stored weeks before it, latest first. */
+async function loadWeekViews(
+  { kind, week, ...run }: EditionRun,
+  { figures }: JobContext,
+): Promise<number[] | undefined> {
+  if (kind === 'asked' || week === undefined) return undefined;
   const views: number[] = [];
   for (let { range } = run; views.length < MAX_WEEKS; range = weekBefore(range)) {
     const days = daysOf(range);
@@ -312,61 +267,57 @@ async function loadTrend(run: EditionRun, { figures }: JobContext): Promise<Edit
     if (stored.size < days.length) break;
     views.push(totalOf(addCounts([...stored.values()])));
   }
-  return trendOf(views);
+  return views;
 }
 
 type FollowUp = EditionRun['followUps'][number];
 
-/** Returns the agent's results for the requests under the previous digest. The present numbers come with the pages. */
-export async function loadFollowUps(run: EditionRun, { runs, figures }: JobContext): Promise<FollowUp[]> {
+/** Returns the agent's results for the requests under the previous digest, with the present numbers. */
+export async function loadFollowUps(
+  run: EditionRun,
+  pages: readonly PageChange[] | undefined,
+  readers: ReaderFigures | undefined,
+  { runs, figures }: Pick<JobContext, 'runs' | 'figures'>,
+): Promise<FollowUp[]> {
   if (run.lastWeek === undefined) return [];
   const last = weeklyId(run, run.lastWeek);
   return (await runs.loadAll(await figures.asks(last), threadRun))
     .flatMap((thread) => thread.instructions.map((one) => ({ ...one, ending: askEnding(thread, one) })))
     .toSorted((one, other) => one.atMs - other.atMs)
-    .flatMap(({ origin, ending }) => {
-      const isListed = origin?.digest === last && ending?.kind !== 'notSent';
-      return isListed ? [toFollowUp(origin, ending)] : [];
+    .flatMap(({ origin, ending }): FollowUp[] => {
+      if (origin?.digest !== last || ending?.kind === 'notSent') return [];
+      const { kind, name: subject, value: before } = origin.subject;
+      const after = numberOf(origin.subject, pages, readers);
+      const prLink = ending && 'prLink' in ending ? ending.prLink : undefined;
+      return [{ kind, subject, before, after, prLink, without: withoutOf(ending) }];
     });
 }
 
-function toFollowUp({ subject }: DigestOrigin, ending: AskEnding | undefined): FollowUp {
-  const { kind } = ending ?? {};
-  const hasResult = kind === 'newPr' || kind === 'samePr' || kind === 'noPr';
-  return {
-    subject: subject.name,
-    kind: subject.kind,
-    ...(ending !== undefined && 'prLink' in ending && { prLink: ending.prLink }),
-    before: subject.value,
-    ...(!hasResult && { without: kind === 'failed' || kind === 'archived' ? kind : 'unknown' }),
-  };
+/** Returns why no pull request is shown; undefined if there is one, or the agent made none. */
+function withoutOf(ending: AskEnding | undefined): FollowUp['without'] {
+  const { kind = 'unknown' } = ending ?? {};
+  if (kind === 'failed' || kind === 'archived') return kind;
+  return kind === 'newPr' || kind === 'samePr' || kind === 'noPr' ? undefined : 'unknown';
 }
 
-/**
- * Returns them with the present numbers; an entry missing from a complete list has 0. For searches, only those without
- * a click are known.
- */
-export function addNumbers(
-  followUps: readonly FollowUp[],
+/** Returns the present number of a subject. One missing from a complete list has 0; of searches, only those without a click are known. */
+function numberOf(
+  { kind, name }: DigestOrigin['subject'],
   pages: readonly PageChange[] | undefined,
-  readers: ReaderFigures = {},
-): FollowUp[] {
-  const { thumbs, searches, questions } = readers;
-  const numberOf = ({ kind, subject }: FollowUp): FollowUp['after'] => {
-    switch (kind) {
-      case 'page': {
-        const found = pages?.find(({ path }) => path === subject);
-        return found ? totalOf(found) : pages && 0;
-      }
-      case 'thumbs': {
-        const isComplete = thumbs !== undefined && thumbs.length < FEEDBACK_LIMIT;
-        return thumbs?.find(({ path }) => path === subject)?.down ?? (isComplete ? 0 : undefined);
-      }
-      case 'questions':
-        return questions?.unanswered;
-      case 'search':
-        return searches && (searches.find(({ query }) => query === subject)?.hits ?? 'unlisted');
+  { thumbs, searches, questions }: ReaderFigures = {},
+): FollowUp['after'] {
+  switch (kind) {
+    case 'page': {
+      const found = pages?.find(({ path }) => path === name);
+      return found ? totalOf(found) : pages && 0;
     }
-  };
-  return followUps.map((one) => ({ ...one, after: numberOf(one) }));
+    case 'thumbs': {
+      const isComplete = thumbs !== undefined && thumbs.length < MAX_THUMBS;
+      return thumbs?.find(({ path }) => path === name)?.down ?? (isComplete ? 0 : undefined);
+    }
+    case 'questions':
+      return questions?.unanswered;
+    case 'search':
+      return searches && (searches.find(({ query }) => query === name)?.hits ?? 'unlisted');
+  }
 }

@@ -1,20 +1,22 @@
 import type { ButtonParts, Part } from '../../../slack/blocks.ts';
-import { bidiIsolate, countOf, cut, cutShown, formatCount, singleLine } from '../../../slack/text.ts';
+import {
+  bidiIsolate,
+  countOf,
+  cut,
+  cutShown,
+  formatCount,
+  singleLine,
+  upperFirst,
+} from '../../../slack/text.ts';
 import { type AskButton, digestActions } from '../buttons.ts';
 import { type Counts, totalOf } from '../model.ts';
 import type { EditionRun } from './record.ts';
 
-/** Longest name of a site. */
-const MAX_SITE = 60;
-
 /** Longest path in a line. */
 const MAX_PATH = 64;
 
-/** Returns the site as a title of its own. */
-export const shortSite = (site: string) => cut(singleLine(site), MAX_SITE);
-
 /** Returns the site for use within a line. */
-export const siteText = (site: string) => bidiIsolate(shortSite(site), 2 * MAX_SITE);
+export const siteText = (site: string) => bidiIsolate(cut(singleLine(site), 60), 120);
 
 /** Returns readers' words as one line, cut before further processing. */
 const shortWords = (words: string, max: number) =>
@@ -49,20 +51,13 @@ export function pagePart(site: string, path: string, max = MAX_PATH): Part {
 export const pageCell = (path: string, max: number) =>
   cutShown(shortWords(decoded(path), max), 2 * max) || NO_PATH;
 
-/** Percent-encoded text; characters that would change the path, or are invisible, stay encoded. */
-const ENCODED = /(?:%[0-9a-f]{2})+/gi;
-const KEPT_ENCODED = /[%/\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
-
 /** Returns a readable path: "/köln" for "/k%C3%B6ln". */
-const decoded = (path: string) => path.slice(0, MAX_READ_PATH).replace(ENCODED, decodeRun);
-
-function decodeRun(run: string): string {
+function decoded(path: string): string {
+  const read = path.slice(0, MAX_READ_PATH);
   try {
-    return Array.from(decodeURIComponent(run), (one) =>
-      KEPT_ENCODED.test(one) ? encodeURIComponent(one) : one,
-    ).join('');
+    return decodeURI(read);
   } catch {
-    return run;
+    return read;
   }
 }
 
@@ -123,4 +118,25 @@ export function shareText(views: Counts): string {
   if (percent === 0 && views.ai > 0) return 'under 1%';
   if (percent === 100 && views.human > 0) return 'over 99%';
   return `${percent}%`;
+}
+
+const ORDINALS = ['third', 'fourth', 'fifth', 'sixth', 'seventh'];
+
+/** In fewer weeks, a lowest one means nothing. */
+const MIN_WEEKS = 4;
+
+/** Returns how a week's views compare with those of earlier weeks, latest first: "Highest in 8 weeks, third rise in a row." */
+export function trendText(views: readonly number[] = []): string {
+  const [now = 0, ...before] = views;
+  const ways = views.map((one, week) => Math.sign(one - (views[week + 1] ?? one)));
+  const [way = 0] = ways;
+  if (way === 0) return '';
+  const isExtreme = views.length >= MIN_WEEKS && before.every((one) => Math.sign(now - one) === way);
+  const ordinal = ORDINALS[ways.findIndex((one) => one !== way) - 3];
+  const words = [
+    isExtreme && `${way < 0 ? 'lowest' : 'highest'} in ${views.length} weeks`,
+    ordinal && `${ordinal} ${way < 0 ? 'fall' : 'rise'} in a row`,
+  ];
+  const text = words.filter(Boolean).join(', ');
+  return text && `${upperFirst(text)}.`;
 }

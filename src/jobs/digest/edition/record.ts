@@ -14,8 +14,6 @@ const file = z.object({
   state: z.enum(['open', 'done', 'failed']),
   /** Missing until its bytes are uploaded. */
   fileId: z.string().optional(),
-  /** Consecutive failed calls. */
-  failures: z.number().int(),
   /** Answers to this completion's checks that did not show it. */
   checks: z.number().int().default(0),
   /** Number of begun completions; each is made once. */
@@ -23,11 +21,10 @@ const file = z.object({
   /** No call is made before this time. */
   nextMs: z.number().optional(),
 });
-export type DigestFile = z.infer<typeof file>;
 
 /** How a digest ended; all but `done` are reasons why it was not posted in full. `code` is Slack's, or a reference. */
 export const editionEnding = z.object({
-  why: z.enum(['done', 'place', 'platform', 'project', 'broken']),
+  why: z.enum(['done', 'place', 'platform', 'broken']),
   code: z.string().optional(),
   cause: platformCause.optional(),
 });
@@ -90,24 +87,18 @@ export const editionRun = runBase.extend({
   attempt: z.number().int().optional(),
   totals: counts.optional(),
   totalsBefore: counts.optional(),
-  /** How a week compares with earlier kept weeks, `weeks` including itself. */
-  trend: z
-    .object({
-      weeks: z.number().int(),
-      extreme: z.enum(['lowest', 'highest']).optional(),
-      way: z.enum(['rise', 'fall']),
-      inARow: z.number().int(),
-    })
-    .optional(),
+  /** The views of this week, and of the weeks before it that are kept, latest first. */
+  weekViews: z.array(z.number()).optional(),
   /** The parts of the range, each a point of the chart. */
   spans: z.array(dayRange.extend(counts.shape)).default([]),
   pages: pageFigures.optional(),
   /** Why there is no list of pages. */
   noPages: z.enum(['tooMany', 'failed']).optional(),
-  /** While limits delay the list of pages: its earliest time, or, after another wait or a failure, the cause. */
-  pagesFromMs: z.number().optional(),
-  pagesHeld: platformCause.optional(),
+  /** Why the list of pages comes later: its earliest time, while only limits delay it. */
+  pagesWait: platformCause.extend({ untilMs: z.number().optional() }).optional(),
+  /** The readers' figures, and those of the range before. */
   readers: readerFigures.optional(),
+  readersBefore: readerFigures.pick({ questions: true, visitors: true }).optional(),
   followUps: z.array(followUp).default([]),
   hasChart: z.boolean(),
   csv: file.optional(),

@@ -1,5 +1,5 @@
+import type { TableBlock } from '@slack/types';
 import {
-  chartBlock,
   compose,
   contextBlock,
   joinParts,
@@ -8,11 +8,11 @@ import {
   message,
   moment,
   type Part,
-  tableBlock,
   toLines,
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { countOf, formatCount, upperFirst } from '../../../slack/text.ts';
+import { countOf, formatCount } from '../../../slack/text.ts';
+import type { ChartBlock } from '../../../store/messages.ts';
 import { personName, pullRequestPart } from '../../wording-view.ts';
 import type { AskButton } from '../buttons.ts';
 import { type Counts, listedSearches, listedThumbs, type PageChange, totalOf } from '../model.ts';
@@ -30,6 +30,7 @@ import {
   siteText,
   spokenChange,
   timesText,
+  trendText,
   viewsText,
   wordsText,
 } from './phrases.ts';
@@ -85,27 +86,16 @@ function totalLines(run: EditionRun, totals: Counts): Line[] {
   return [
     [{ bold: viewsText(total) }, compared],
     [part('People', 'human'), part('AI', 'ai'), share, ...visitorsTexts(run)].join('  ·  '),
-    trendLine(run),
+    trendText(run.weekViews),
   ];
 }
 
-function visitorsTexts({ readers }: EditionRun): string[] {
+function visitorsTexts({ readers, readersBefore }: EditionRun): string[] {
   if (readers?.visitors === undefined) return [];
-  const { total, before } = readers.visitors;
+  const { total } = readers.visitors;
+  const before = readersBefore?.visitors?.total;
   const change = before === undefined ? '' : ` ${changeText(total, before)}`;
   return [`Visitors ${formatCount(total)}${change} (approximate)`];
-}
-
-const ORDINALS = ['third', 'fourth', 'fifth', 'sixth', 'seventh'];
-
-/** The trend over the kept weeks. */
-function trendLine({ trend }: EditionRun): string {
-  if (trend === undefined) return '';
-  const { extreme, weeks, way, inARow } = trend;
-  const ordinal = ORDINALS[inARow - 3];
-  const words = [extreme && `${extreme} in ${weeks} weeks`, ordinal && `${ordinal} ${way} in a row`];
-  const text = words.filter(Boolean).join(', ');
-  return text && `${upperFirst(text)}.`;
 }
 
 function zeroLines(run: EditionRun): string[] {
@@ -131,15 +121,18 @@ function biggestLine({ pages, totals }: EditionRun, pathPart: (path: string) => 
 }
 
 function noticeLines(run: EditionRun): Line[] {
+  const { pagesWait } = run;
+  const untilMs = pagesWait?.untilMs;
   const isOpen = run.state === 'posted' && run.sections.some((section) => section !== 'readers');
   return [
     isOpen &&
-      run.pagesHeld !== undefined &&
-      `Totals are complete, and the list of pages follows later: ${causeText(run.pagesHeld)}.`,
+      pagesWait &&
+      untilMs === undefined &&
+      `Totals are complete, and the list of pages follows later: ${causeText(pagesWait, run)}.`,
     isOpen &&
-      run.pagesFromMs !== undefined && [
+      untilMs !== undefined && [
         'Totals are complete, and the list of pages follows (request budget) not before ',
-        { time: run.pagesFromMs, format: '{time}' },
+        { time: untilMs, format: '{time}' },
         '.',
       ],
     run.today && TODAY_TEXTS[run.today],
@@ -166,17 +159,22 @@ function footerLine({ timetable, owner, kind, range }: EditionRun): Part[] {
   return [`${days} · ${kind === 'preview' ? 'a preview only you can see' : `requested by ${who}`}`];
 }
 
-const chartOf = ({ spans }: EditionRun) =>
-  chartBlock({
-    title: 'Views by people and by AI',
-    labels: chartLabels(spans),
-    series: [
-      { name: 'People', values: spans.map(({ human }) => human) },
-      { name: 'AI', values: spans.map(({ ai }) => ai) },
-    ],
-    xTitle: 'Date (UTC)',
-    yTitle: 'Views',
+function chartOf({ spans }: EditionRun): ChartBlock {
+  const labels = chartLabels(spans);
+  const series = (name: string, by: keyof Counts) => ({
+    name,
+    data: spans.map((span, index) => ({ label: labels[index] ?? '', value: span[by] })),
   });
+  return {
+    type: 'data_visualization',
+    title: 'Views by people and by AI',
+    chart: {
+      type: 'bar',
+      series: [series('People', 'human'), series('AI', 'ai')],
+      axis_config: { categories: labels, x_label: 'Date (UTC)', y_label: 'Views' },
+    },
+  };
+}
 
 /** State, subject and numbers in words, for phones and screen readers. */
 function spokenLines(run: EditionRun, totals: Counts): Line[] {
@@ -190,7 +188,7 @@ function spokenLines(run: EditionRun, totals: Counts): Line[] {
     `${name} ${formatCount(totals[by])}${before ? `, ${spokenChange(totals[by], before[by])}` : ''}`;
   return [
     `${site}: ${viewsText(total)}${change}. ${part('People', 'human')}. ${part('AI', 'ai')}.`,
-    trendLine(run),
+    trendText(run.weekViews),
     chartText(run),
     biggestLine(run, pathText),
     ...noticeLines(run),
@@ -224,13 +222,22 @@ function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallbac
 
 type PagePart = Message | Message['blocks'][number];
 
-function topTable({ pages }: EditionRun): PagePart {
-  const ifCompared = (cell: string) => (pages?.sumBefore ? [cell] : []);
+const WORDS = { is_wrapped: true };
+const NUMBERS = { align: 'right' as const };
+
+function topTable({ pages }: EditionRun): TableBlock {
+  const change = pages?.sumBefore ? ['Change'] : [];
   const rows = (pages?.top ?? []).map((page) => [
-    ...[pageCell(page.path, MAX_CELL_PATH), page.human, page.ai, totalOf(page)],
-    ...ifCompared(changeOf(page)),
+    pageCell(page.path, MAX_CELL_PATH),
+    ...[page.human, page.ai, totalOf(page)].map(formatCount),
+    ...change.map(() => changeOf(page)),
   ]);
-  return tableBlock(['Page', 'People', 'AI', 'Total', ...ifCompared('Change')], rows);
+  const cell = (text: string) => ({ type: 'raw_text' as const, text });
+  return {
+    type: 'table',
+    column_settings: [WORDS, NUMBERS, NUMBERS, NUMBERS, ...change.map(() => WORDS)],
+    rows: [['Page', 'People', 'AI', 'Total', ...change], ...rows].map((row) => row.map(cell)),
+  };
 }
 
 /** The same for a workspace that does not take tables. */
@@ -302,7 +309,8 @@ export function readerParts(run: EditionRun): Message[] {
     pagePart(run.site, path),
     ` ${formatCount(up)} up, ${formatCount(down)} down`,
   ]);
-  const asked = questions !== undefined && questions.asked > 0 && questionsText(questions);
+  const asked =
+    questions !== undefined && questions.asked > 0 && questionsText(questions, run.readersBefore?.questions);
   const parts: [line: Line, about?: AskButton['about']][] = [
     [entriesLine('Searched, nothing clicked', searches), 'searches'],
     [entriesLine('More thumbs down than up', disliked), 'thumbs'],
@@ -314,7 +322,7 @@ export function readerParts(run: EditionRun): Message[] {
 
 type Questions = NonNullable<NonNullable<EditionRun['readers']>['questions']>;
 
-function questionsText({ asked, unanswered, category, before }: Questions): string {
+function questionsText({ asked, unanswered, category }: Questions, before: Questions | undefined): string {
   const percent = (all: { asked: number; unanswered: number }) =>
     `${Math.round((100 * all.unanswered) / all.asked)}%`;
   const was = before !== undefined && before.asked > 0 ? `, was ${percent(before)}` : '';

@@ -14,11 +14,8 @@ import {
 } from '../model.ts';
 import { settledAtMs } from '../weeks.ts';
 
-const DAY_MS = 86_400_000;
-
 /** Parts of the readers' figures, in the order of requests. */
 export const READER_PARTS = ['visitors', 'searches', 'feedback', 'questions'] as const;
-export type ReaderPart = (typeof READER_PARTS)[number];
 
 /**
  * The figures of a project for one range of days, shared by everybody who requests them. Times are epoch milliseconds.
@@ -34,10 +31,8 @@ export const figuresRun = runBase.extend({
   /** Maximum number of requests; unlimited if missing. */
   maxRequests: z.number().int().optional(),
   requests: z.number().int(),
-  /** The list of pages; missing if it is not requested. `tooMany`: more than `maxRequests` allows. */
-  pages: z
-    .object({ offset: z.number().int(), state: z.enum(['collecting', 'complete', 'tooMany']) })
-    .optional(),
+  /** The list of pages; missing if it is not requested. */
+  pages: z.object({ offset: z.number().int(), isComplete: z.boolean() }).optional(),
   /** The readers' figures; missing if they are not requested. */
   readers: z
     .object({
@@ -57,16 +52,8 @@ export const figuresRun = runBase.extend({
     .optional(),
   state: z.enum(['collecting', 'ended']),
   sinceMs: z.number(),
-  /** No request is made before this time. */
-  nextMs: z.number(),
-  /** Our own limit, or the platform's, delays it until this time. */
-  limitedUntilMs: z.number().optional(),
-  /** Kept at the end, if it is why figures are missing. */
-  pollFailure: pollFailure
-    .extend({ sinceMs: z.number(), ...platformCause.omit({ kind: true }).shape })
-    .optional(),
-  /** Why the rest is missing. */
-  failed: z.enum(['project', 'platform']).optional(),
+  /** Why no request is made before `nextMs`; at the end, why figures are missing. A `limit` without `status` is ours. */
+  pollFailure: pollFailure.extend(platformCause.shape).optional(),
 });
 export type FiguresRun = z.infer<typeof figuresRun>;
 
@@ -80,29 +67,26 @@ export function newFiguresRun(
   nowMs: number,
 ): FiguresRun {
   const { spans, pages, readers, ...rest } = wanted;
-  const { teamId, project, range, maxRequests } = rest;
-  const what = [pages ? 'pages' : '', readers ? 'readers' : '', String(maxRequests ?? 0)];
-  const days = spans.map(({ from, to }) => `${from} ${to}`);
+  const { teamId, project, range, urgent, maxRequests } = rest;
   return {
     ...{ job: 'digest-figures', rev: 1, people: [] },
     ...rest,
-    id: idOf('digest-figures', teamId, project, range.from, range.to, ...what, ...days),
+    id: idOf(
+      'digest-figures',
+      JSON.stringify([teamId, project, range, urgent, maxRequests, spans, pages, readers]),
+    ),
     spans: [...spans],
     requests: 0,
-    ...(pages && { pages: { offset: 0, state: 'collecting' as const } }),
+    ...(pages && { pages: { offset: 0, isComplete: false } }),
     ...(readers && { readers: { done: [], figures: {} } }),
     state: 'collecting',
     sinceMs: nowMs,
-    nextMs: nowMs,
   };
 }
 
-/** The name of a range in the store of pages. */
-export const rangeKey = ({ from, to }: DayRange) => `${from}..${to}`;
-
-/** Returns why the platform gives no numbers; undefined if it does, or if the project is missing. */
-export const causeOf = ({ pollFailure }: Pick<FiguresRun, 'pollFailure'>): PlatformCause | undefined =>
-  platformCause.safeParse(pollFailure).data;
+/** Returns what delays it, or, at its end, why figures are missing. */
+export const causeOf = ({ pollFailure }: FiguresRun): PlatformCause | undefined =>
+  pollFailure && platformCause.parse(pollFailure);
 
 /** Whether all spans have totals. */
 export const hasTotals = ({ spans }: FiguresRun) => spans.every((span) => span.counts !== undefined);
@@ -111,12 +95,11 @@ export const hasTotals = ({ spans }: FiguresRun) => spans.every((span) => span.c
 export const isSettled = ({ range, sinceMs }: FiguresRun) => settledAtMs(range) <= sinceMs;
 
 /** Pages expire before the record. A digest uses them within two days. */
-const USED_MS = retention.pageFiguresMs - 2 * DAY_MS;
+const USED_MS = retention.pageFiguresMs - 2 * 86_400_000;
 
 /**
  * Starts collecting missing figures, once for equal requests, and returns them as they are. If known figures failed before
- * this request, could still change, or may have expired, collecting begins again, without stored days and lists. A pause
- * after an earlier failure ends at once.
+ * this request, could still change, or may have expired, collecting begins again, without stored days and lists.
  */
 export async function collectFigures(
   wanted: FiguresRun,
@@ -126,17 +109,12 @@ export async function collectFigures(
   if (isNew) await wake(wanted);
   const [known] = isNew ? [] : await runs.loadAll([wanted.id], figuresRun);
   if (known === undefined) return wanted;
-  const { state, pollFailure, sinceMs, failed, rev } = known;
-  const isPaused = pollFailure !== undefined && pollFailure.kind !== 'limit';
-  const isUsable =
-    state === 'collecting'
-      ? !isPaused || pollFailure.sinceMs >= wanted.sinceMs
-      : (failed === undefined || sinceMs >= wanted.sinceMs) &&
-        isSettled(known) &&
-        wanted.sinceMs - sinceMs <= USED_MS;
-  if (isUsable) return known;
-  const again =
-    state === 'collecting' ? { ...known, pollFailure: undefined, nextMs: wanted.nextMs } : { ...wanted, rev };
+  const { state, pollFailure, sinceMs, rev } = known;
+  const isCollecting = state === 'collecting';
+  const hasFailed = pollFailure !== undefined && !(isCollecting && pollFailure.kind === 'limit');
+  const isCurrent = isCollecting || (isSettled(known) && wanted.sinceMs - sinceMs <= USED_MS);
+  if (isCurrent && (!hasFailed || sinceMs >= wanted.sinceMs)) return known;
+  const again = { ...wanted, rev };
   await runs.resume(again);
   await wake(again);
   return again;

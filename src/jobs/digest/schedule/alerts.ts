@@ -2,7 +2,7 @@ import { idOf } from '../../../store/keys.ts';
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { nextOccurrence } from '../../schedule/timetable.ts';
-import { collectFigures, hasTotals, newFiguresRun, rangeKey } from '../figures/record.ts';
+import { collectFigures, hasTotals, newFiguresRun } from '../figures/record.ts';
 import { type Counts, comparePages, type DayRange, type PageChange } from '../model.ts';
 import { SETTLING_MS } from '../weeks.ts';
 import type { Alert, Quiet, ScheduleRun } from './record.ts';
@@ -98,8 +98,8 @@ async function checkDay(
     await load(before, { spans: [before], ...wanted }),
   ];
   if (lists.some(({ state }) => state !== 'ended') && context.now() - sinceMs < PAGES_MS) return undefined;
-  const pagesOf = (one: DayRange) => context.figures.pages(run, rangeKey(one));
-  const areComplete = lists.every(({ pages }) => pages?.state === 'complete');
+  const pagesOf = (one: DayRange) => context.figures.pages(run, one);
+  const areComplete = lists.every(({ pages }) => pages?.isComplete);
   const pages = areComplete ? await comparePages(pagesOf(range), pagesOf(before)) : [];
   const message = alertMessage(run, day, alerts, mostMoved(pages, first, days, daysBefore));
   const key = `${idOf('digest-alert', teamId, channel, project)}.alert.${day}`;

@@ -14,7 +14,7 @@ import {
   restart,
   weeklyId,
 } from '../edition/record.ts';
-import { postedMessage } from '../edition/reply-view.ts';
+import { answerMessage } from '../edition/reply-view.ts';
 import { collectFigures } from '../figures/record.ts';
 import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
 import { stepAlert } from './alerts.ts';
@@ -149,7 +149,7 @@ async function finishPosting(
   const { failure } = next;
   const name = `${failure ? 'failed' : 'posted'}.${week}.${dueAtMs}`;
   const permalink = await permalinkOf(edition, context.outbox, context.workspaceUrl());
-  const message = failure ? failedMessage(next) : postedMessage(edition, permalink);
+  const message = failure ? failedMessage(next) : answerMessage('posted', edition, permalink);
   if (failure) await publish(run, name, placeOfOwner(run), message, context);
   for (const user of sentBy)
     if (!failure || user !== run.owner.id) await publish(run, `${name}.${user}`, { user }, message, context);

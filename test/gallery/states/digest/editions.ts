@@ -1,11 +1,7 @@
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import {
+  answerMessage,
   notSettledMessage,
-  onItsWayMessage,
-  postedAlreadyMessage,
-  postedMessage,
-  previewMessage,
-  readingMessage,
   stuckReply,
   waitsMessage,
 } from '../../../../src/jobs/digest/edition/reply-view.ts';
@@ -83,10 +79,10 @@ export const editionStates: GalleryState[] = [
   root('weekly', {}),
   root('weekly, without a chart', { hasChart: false }),
   root('weekly, the first', { totalsBefore: undefined }),
-  root('weekly, the lowest', { trend: { weeks: 8, extreme: 'lowest', way: 'fall', inARow: 3 } }),
+  root('weekly, the lowest', { weekViews: [70, 80, 90, 100, 95, 99, 99, 99] }),
   root('weekly, no views', { totals: { human: 0, ai: 0 } }),
-  root('pages follow', { ...posted, pagesFromMs: NOW_MS + DAY / 24 }),
-  root('pages are held up', { ...posted, pagesHeld: { kind: 'down', status: 500 } }),
+  root('pages follow', { ...posted, pagesWait: { kind: 'limit', untilMs: NOW_MS + DAY / 24 } }),
+  root('pages are held up', { ...posted, pagesWait: { kind: 'down', status: 500 } }),
   root('too many pages', { ...posted, noPages: 'tooMany' }),
   root('pages failed', { ...posted, noPages: 'failed' }),
   root('late', { late: true }),
@@ -115,7 +111,7 @@ export const editionStates: GalleryState[] = [
   pages('preview', { kind: 'preview', inDirectMessage: true }),
   failedFor('archived', { why: 'place', code: 'is_archived' }),
   failedFor('place', { why: 'place', code: 'not_in_channel' }),
-  failedFor('project', { why: 'project' }),
+  failedFor('project', { why: 'platform', cause: { kind: 'project' } }),
   failedFor('broken', { why: 'broken', code: '7f3c1d' }),
   failedFor('platform', { why: 'platform' }),
   failedFor('preview', { why: 'platform' }, { kind: 'preview', inDirectMessage: true }),
@@ -127,19 +123,21 @@ export const editionStates: GalleryState[] = [
   late('late, then not there', { ended: { why: 'platform' } }),
 ];
 
+const elsewhere = ({ site, range }: EditionRun) => ({ site, range });
+
 /** Answers to people who request a digest. */
 export const answerStates: GalleryState[] = [
   post('digest/answer/waits', waitsMessage(anEdition(), NOW_MS + DAY / 24)),
   post('digest/answer/no numbers yet', stuckReply(anEdition(), { kind: 'key', status: 401 })),
-  post('digest/answer/on its way', onItsWayMessage(anEdition())),
-  post('digest/answer/preview', previewMessage(anEdition())),
+  post('digest/answer/on its way', answerMessage('onItsWay', anEdition())),
+  post('digest/answer/preview', answerMessage('preview', elsewhere(anEdition()))),
   post(
     'digest/answer/any dates',
-    readingMessage(anEdition({ range: { from: '2026-09-01', to: '2026-09-11' } }), true),
+    answerMessage('here', elsewhere(anEdition({ range: { from: '2026-09-01', to: '2026-09-11' } }))),
   ),
-  post('digest/answer/any dates, to be sent directly', readingMessage(anEdition(), false)),
-  post('digest/answer/posted', postedMessage(anEdition(), THREAD)),
-  post('digest/answer/posted already', postedAlreadyMessage(anEdition(), THREAD)),
-  post('digest/answer/posted already, elsewhere', postedAlreadyMessage(anEdition(), undefined)),
+  post('digest/answer/any dates, to be sent directly', answerMessage('direct', elsewhere(anEdition()))),
+  post('digest/answer/posted', answerMessage('posted', anEdition(), THREAD)),
+  post('digest/answer/posted already', answerMessage('postedAlready', anEdition(), THREAD)),
+  post('digest/answer/posted already, elsewhere', answerMessage('postedAlready', anEdition())),
   post('digest/answer/too early', notSettledMessage(lastCompleteWeek(NOW_MS), NOW_MS)),
 ];

@@ -25,19 +25,19 @@ const BEN = { id: 'U0BEN', name: 'ben' };
 
 const schedule = (name: string, shown: Message) => post(`digest/schedule/${name}`, shown);
 const told = (name: string, shown: Message) => post(`digest/schedule/${name}`, shown);
-const failure = (why: NonNullable<ScheduleRun['failure']>['why'], code?: string) =>
-  aSchedule({ failures: 1, failure: { why, week: '2026-W37', ...(code !== undefined && { code }) } });
+type Failure = Omit<NonNullable<ScheduleRun['failure']>, 'week'>;
+const failure = (failed: Failure) => aSchedule({ failures: 1, failure: { ...failed, week: '2026-W37' } });
 const missed = Array.from({ length: 7 }, (_, index) => NOW_MS - (7 - index) * 7 * DAY);
 const listed = (name: string, changes: Partial<ScheduleRun>) =>
   post(`digest/list/${name}`, scheduleEntry(aSchedule(changes), 'U0BEN'));
 
-const WHY: [string, Parameters<typeof failure>[0], string?][] = [
-  ['not in the channel', 'place', 'not_in_channel'],
-  ['archived', 'place', 'is_archived'],
-  ['refused by Slack', 'place', 'restricted_action'],
-  ['project', 'project'],
-  ['broken', 'broken', '7f3c1d'],
-  ['platform', 'platform'],
+const WHY: [string, Failure][] = [
+  ['not in the channel', { why: 'place', code: 'not_in_channel' }],
+  ['archived', { why: 'place', code: 'is_archived' }],
+  ['refused by Slack', { why: 'place', code: 'restricted_action' }],
+  ['project', { why: 'platform', cause: { kind: 'project' } }],
+  ['broken', { why: 'broken', code: '7f3c1d' }],
+  ['platform', { why: 'platform' }],
 ];
 
 export const scheduleStates: GalleryState[] = [
@@ -49,11 +49,11 @@ export const scheduleStates: GalleryState[] = [
   told('changed, paused', goesOnMessage(aSchedule({ state: 'paused' }))),
   told('not in the channel', noPlaceMessage(aSchedule(), 'not_in_channel')),
   told('refused by Slack', noPlaceMessage(aSchedule(), 'restricted_action')),
-  ...WHY.map(([name, why, code]) => schedule(`failed, ${name}`, failedMessage(failure(why, code)))),
+  ...WHY.map(([name, failed]) => schedule(`failed, ${name}`, failedMessage(failure(failed)))),
   schedule('late', lateMessage(aSchedule(), { kind: 'down', status: 500 })),
   schedule(
     'failed, then paused',
-    failedMessage({ ...failure('platform'), failures: 3, state: 'paused', pausedBy: 'failures' }),
+    failedMessage({ ...failure({ why: 'platform' }), failures: 3, state: 'paused', pausedBy: 'failures' }),
   ),
   schedule('one missed', skippedMessage(aSchedule(), missed.slice(-1))),
   schedule('seven missed', skippedMessage(aSchedule(), missed)),

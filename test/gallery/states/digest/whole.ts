@@ -29,14 +29,10 @@ export const whole = (changes: Partial<EditionRun> = {}) => {
     }),
     readers: {
       ...anEdition().readers,
-      questions: {
-        asked: 410,
-        unanswered: 64,
-        category: 'Authentication',
-        before: { asked: 390, unanswered: 47 },
-      },
-      visitors: { total: 3120, before: 3000 },
+      questions: { asked: 410, unanswered: 64, category: 'Authentication' },
+      visitors: { total: 3120 },
     },
+    readersBefore: { questions: { asked: 390, unanswered: 47 }, visitors: { total: 3000 } },
     followUps: [
       {
         subject: '/guides/sso',

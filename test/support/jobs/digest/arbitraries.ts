@@ -56,15 +56,8 @@ const readerFigures = (words: fc.Arbitrary<string>): fc.Arbitrary<ReaderFigures>
     .record({
       searches: maybe(fc.array(fc.record({ query: words, hits: views }), { maxLength: 20 })),
       thumbs: maybe(fc.array(fc.record({ path: words, up: views, down: views }), { maxLength: 120 })),
-      questions: maybe(
-        fc.record({
-          asked: views,
-          unanswered: views,
-          category: words,
-          before: fc.record({ asked: views, unanswered: views }),
-        }),
-      ),
-      visitors: maybe(fc.record({ total: views, before: maybe(views) }).map(present)),
+      questions: maybe(fc.record({ asked: views, unanswered: views, category: words })),
+      visitors: maybe(fc.record({ total: views })),
     })
     .map(present);
 
@@ -104,8 +97,9 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
     spanCounts: counts,
     pages: maybe(pageFigures(words)),
     noPages: maybe(fc.constantFrom('tooMany' as const, 'failed' as const)),
-    pagesFromMs: maybe(fc.constant(Date.UTC(2026, 8, 21))),
+    pagesWait: maybe(fc.constant({ kind: 'limit' as const, untilMs: Date.UTC(2026, 8, 21) })),
     readers: maybe(readerFigures(words)),
+    readersBefore: maybe(readerFigures(words)),
     followUps: followUps(words),
     late: maybe(fc.boolean()),
     hasChart: fc.boolean(),
@@ -161,9 +155,10 @@ export function fullEdition(word: string): EditionRun {
     readers: {
       searches: Array.from({ length: 20 }, () => ({ query: word, hits: most })),
       thumbs: Array.from({ length: 120 }, () => ({ path: word, up: most - 2, down: most })),
-      questions: { asked: most, unanswered: most, category: word, before: { asked: most, unanswered: most } },
-      visitors: { total: most, before: 60 },
+      questions: { asked: most, unanswered: most, category: word },
+      visitors: { total: most },
     },
+    readersBefore: { questions: { asked: most, unanswered: most }, visitors: { total: 60 } },
     followUps: Array.from({ length: 5 }, () => ({
       subject: word,
       kind: 'search' as const,
