@@ -1,6 +1,6 @@
 import type { Counts } from '../src/jobs/digest/model.ts';
 import { alertsOf, quietAfter, tellable, USUAL_DAYS } from '../src/jobs/digest/schedule/alerts.ts';
-import type { Alert, Quiet } from '../src/jobs/digest/schedule/record.ts';
+import type { Alert } from '../src/jobs/digest/schedule/record.ts';
 
 /**
  * What the rule for unusual days tells in simulated years, beside the rule before it: alerts where nothing happened, and
@@ -73,7 +73,7 @@ function simulate(series: Series, days: number, { next, normal }: ReturnType<typ
 type Watch = (days: readonly Counts[], day: number) => Alert[];
 
 function newRule(): Watch {
-  let quiet: Quiet = {};
+  let quiet: ReturnType<typeof quietAfter> = {};
   return (days, day) => {
     const told = tellable(alertsOf(days), quiet, dateOf(day));
     if (told.length > 0) quiet = quietAfter(quiet, told, dateOf(day));

@@ -77,23 +77,16 @@ export async function postEphemeralOnce(
 
 /**
  * Posts a run's result to `userId`: in the conversation of the request, or by direct message if its arrival there is
- * unconfirmed. `direct` is the text of the direct message, if it differs. Repeats use the same `name`. Returns 0 when
- * done, else the milliseconds until the next call.
+ * unconfirmed. Repeats use the same `name`. Returns 0 when done, else the milliseconds until the next call.
  */
 export async function reportPrivately(
   run: RunBase,
-  report: { name: string; userId: string; message: Message; direct?: Message },
+  { name, userId, message }: { name: string; userId: string; message: Message },
   context: JobContext,
 ): Promise<number> {
-  const { name, userId, message, direct = message } = report;
   const arrival = await postWhereAsked(run, name, message, context);
   if (arrival !== false) return arrival === true ? 0 : arrival;
-  const post = {
-    key: `${run.id}.${name}`,
-    place: { user: userId },
-    kind: 'ending' as const,
-    message: direct,
-  };
+  const post = { key: `${run.id}.${name}`, place: { user: userId }, kind: 'ending' as const, message };
   await context.outbox.publish(run.teamId, post, run.rev);
   return 0;
 }

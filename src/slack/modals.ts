@@ -97,13 +97,13 @@ export function choiceField({
   ...field
 }: FieldParts & {
   choices?: readonly Choice[];
-  groups?: readonly { label: string; choices: readonly Choice[] }[];
+  groups?: readonly { label: string; values: readonly string[] }[];
   initial?: string | undefined;
 }): InputBlock {
   const options = choices.map(toOption);
   const option_groups = groups.map((group) => ({
     label: plainText(group.label),
-    options: group.choices.map(toOption),
+    options: group.values.map((value) => toOption({ label: value, value })),
   }));
   const all = [...options, ...option_groups.flatMap((group) => group.options)];
   const chosen = all.find(({ value }) => value === initial);

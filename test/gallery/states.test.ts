@@ -23,8 +23,6 @@ describe('every state is in the gallery:', () => {
     'choicesOf',
     'findEntry',
     'instructionProblem',
-    'missingEntry',
-    'originOf',
     'projectHere',
     'readPlace',
     'readTimetable',

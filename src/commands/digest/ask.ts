@@ -31,28 +31,23 @@ const TITLE = 'Ask the docs agent';
 
 const NEW_JOB_PLACE = 'A new job gets its own thread in the channel of the digest.';
 
-/** The subject of both modals: the button's line, then one of its entries, or a typed page. */
-const askAbout = askButton.extend({ entry: z.string().optional(), path: z.string().optional() });
+/** The subject of both modals: the button's line, then one of its entries by id, or the path of any page. */
+const askAbout = askButton.extend({ entry: z.string().optional() });
 type AskAbout = z.infer<typeof askAbout>;
 
-/** Returns the digest of a button, if this person may see it and its project has an agent. */
-async function loadDigest(digest: string, caller: Caller, tools: CommandTools): Promise<EditionRun> {
-  const run = await tools.intake.loadVisible(digest, editionKind, caller, notKnown, notKnown);
+/** Returns the digest of a button or modal, if this person may see it and its project has an agent, and its entry. */
+async function loadDigest(value: unknown, caller: Caller, tools: CommandTools) {
+  const about = askAbout.safeParse(value).data;
+  if (about === undefined) throw new UserFacingError(notKnown);
+  const run = await tools.intake.loadVisible(about.digest, editionKind, caller, notKnown, notKnown);
   const { project, channel } = run;
   resolveAgentProject(tools.projects, { named: project, channel });
-  return run;
-}
-
-/** The same for a submitted modal, with its subject. */
-async function loadAbout(about: string | undefined, caller: Caller, tools: CommandTools) {
-  const read = askAbout.safeParse(parseJson(about)).data;
-  if (read === undefined) throw new UserFacingError(notKnown);
-  return { about: read, run: await loadDigest(read.digest, caller, tools) };
+  return { about, run, entry: findEntry(run, about) };
 }
 
 /** Returns the chosen or typed entry; undefined if the digest does not have it. */
-const findEntry = (run: EditionRun, { about, entry, path }: AskAbout): AskEntry | undefined =>
-  path === undefined ? entriesOf(run, about).find((one) => entryId(one) === entry) : pageEntry(run, path);
+const findEntry = (run: EditionRun, { about, entry = '' }: AskAbout): AskEntry | undefined =>
+  entry.startsWith('/') ? pageEntry(run, entry) : entriesOf(run, about).find((one) => entryId(one) === entry);
 
 /** [Ask the agent] under a digest: asks for the entry, unless there is only one, then for the text and the job. */
 export const askAgentButton = defineButton({
@@ -60,7 +55,7 @@ export const askAgentButton = defineButton({
   may: 'agent',
   value: askButton,
   async run(button, caller, tools): Promise<Message | undefined> {
-    const run = await loadDigest(button.digest, caller, tools);
+    const { run } = await loadDigest(button, caller, tools);
     const [first, ...others] = entriesOf(run, button.about);
     // Under the tables any page can be named.
     if (button.about === 'pages' || others.length > 0) {
@@ -79,52 +74,42 @@ const askSubjectModal: Modal = {
   callbackId: SUBJECT_CALLBACK,
   may: 'agent',
 
-  async submit({ path: typed, entry: chosen }, caller, tools, details) {
-    const { about: button, run } = await loadAbout(details.about, caller, tools);
-    const path = typed === undefined ? undefined : readPage(typed);
-    if (typed !== undefined && path === undefined)
-      return { kind: 'problems', problems: { path: 'Type the path of a page, such as /guides/sso.' } };
-    const about: AskAbout = { ...button, ...(path === undefined ? { entry: chosen } : { path }) };
+  async submit({ path, entry: chosen }, caller, tools, details) {
+    const { about: button, run } = await loadDigest(parseJson(details.about), caller, tools);
+    const about: AskAbout = { ...button, entry: path === undefined ? chosen : readPage(path) };
     const entry = findEntry(run, about);
-    if (entry === undefined) return { kind: 'problems', problems: missingEntry(about) };
+    if (entry === undefined) {
+      const choose = { entry: 'Choose one.' };
+      const type = { path: 'Type the path of a page, such as /guides/sso.' };
+      return { kind: 'problems', problems: button.about === 'pages' ? type : choose };
+    }
     const view = await instructionFields(run, entry, caller, tools);
     return { kind: 'view', view, about: JSON.stringify(about) };
   },
 };
-
-const missingEntry = ({ about }: AskAbout) =>
-  about === 'pages' ? { path: 'Choose a page, or type its path here.' } : { entry: 'Choose one.' };
 
 /** Asks for the text and the target job. */
 const askModal: Modal = {
   callbackId: ASK_CALLBACK,
   may: 'agent',
 
-  async submit(values, caller, tools, details) {
-    const { about, run } = await loadAbout(details.about, caller, tools);
-    const entry = findEntry(run, about);
+  async submit({ text: typed = '', where = NEW_JOB }, caller, tools, details) {
+    const { run, entry } = await loadDigest(parseJson(details.about), caller, tools);
     if (entry === undefined) throw new UserFacingError(notKnown);
-    const text = cleanInstruction(values.text ?? '');
-    const { project } = run;
-    const thread = await loadFollowed(values.where ?? NEW_JOB, caller, tools, project);
+    const { id, project, channel } = run;
+    const text = cleanInstruction(typed);
+    const thread = await loadFollowed(where, caller, tools, project);
     const problem = instructionProblem(text, thread, tools.limits);
     if (problem !== undefined) return { kind: 'problems', problems: { text: problem } };
-    const origin = originOf(run, entry);
+    const { subject } = entry;
+    const origin = { digest: id, under: rootKey(run), channel, subject, about: subjectText(subject) };
     // The name of another conversation is unknown.
-    const channel = caller.channel.id === run.channel ? caller.channel : { id: run.channel, name: '' };
-    await followJob({ thread, text, project, origin }, { ...caller, channel }, tools);
+    const place = caller.channel.id === channel ? caller.channel : { id: channel, name: '' };
+    await followJob({ thread, text, project, origin }, { ...caller, channel: place }, tools);
     // Its line under the digest is the answer.
     return { kind: 'closed' };
   },
 };
-
-const originOf = (run: EditionRun, { subject }: AskEntry) => ({
-  digest: run.id,
-  under: rootKey(run),
-  channel: run.channel,
-  subject,
-  about: subjectText(subject),
-});
 
 async function instructionFields(run: EditionRun, entry: AskEntry, caller: Caller, tools: CommandTools) {
   const isOfProject = ({ project }: Pick<ThreadRun, 'project'>) => project === run.project;
@@ -141,6 +126,10 @@ const notKnown = message([
 export function subjectView(run: EditionRun, about: AskButton['about']): ModalView {
   const entries = entriesOf(run, about).slice(0, SLACK_LIMITS.selectOptions);
   const isAnyPage = about === 'pages';
+  // A single page is no choice: the field contains it, if it can be submitted as it stands.
+  const isChoice = entries.length > 1;
+  const [first] = entries.map(({ subject }) => subject.name);
+  const initial = isChoice || first === undefined || readPage(first) !== first ? '' : first;
   const listed = () =>
     choiceField({
       block: 'entry',
@@ -148,32 +137,27 @@ export function subjectView(run: EditionRun, about: AskButton['about']): ModalVi
       optional: isAnyPage,
       choices: entries.map((entry) => ({ label: labelOf(entry), value: entryId(entry) })),
     });
-  // A single page is no choice: the field contains it.
-  const [only, ...others] = entries;
-  const initial = isAnyPage && only !== undefined && others.length === 0 ? only.subject.name : '';
   const other = textField({
     block: 'path',
-    label: others.length > 0 ? 'Another page' : 'Page',
-    hint: others.length > 0 ? 'Its path. It replaces the choice above.' : 'Its path.',
+    label: isChoice ? 'Another page' : 'Page',
+    hint: isChoice ? 'Its path. It replaces the choice above.' : 'Its path.',
     placeholder: '/guides/sso',
-    optional: others.length > 0,
-    // If it can be submitted as it stands.
-    ...(readPage(initial) === initial && { initial }),
+    optional: isChoice,
+    initial: initial || undefined,
   });
   return formView({
     title: TITLE,
     submit: 'Next',
     callback: SUBJECT_CALLBACK,
-    fields: [...(others.length > 0 ? [listed()] : []), ...(isAnyPage ? [other] : [])],
+    fields: [...(isChoice ? [listed()] : []), ...(isAnyPage ? [other] : [])],
   });
 }
 
 /** The numbers stay readable even after a long path. */
-function labelOf(entry: AskEntry): string {
-  const numbers = ` · ${entry.numbers}`;
+function labelOf({ subject, numbers }: AskEntry): string {
   // Isolated after it is cut.
-  const subject = singleLine(subjectText(entry.subject));
-  return `${bidiIsolate(subject, SLACK_LIMITS.optionText - numbers.length)}${numbers}`;
+  const text = bidiIsolate(singleLine(subjectText(subject)), SLACK_LIMITS.optionText - numbers.length - 3);
+  return `${text} · ${numbers}`;
 }
 
 /** Returns the second modal: the instruction, written from the numbers, and the target job. */
@@ -184,11 +168,13 @@ export function instructionView(
   nowMs: number,
 ): ModalView {
   const choices = [{ label: 'New job', value: NEW_JOB }, ...threadChoices(threads)];
+  const isChoice = threads.length > 0;
+  const job = { block: 'where', label: 'Job', hint: NEW_JOB_PLACE, choices, initial: NEW_JOB };
   return formView({
     title: TITLE,
     submit: 'Ask',
     callback: ASK_CALLBACK,
-    ...(threads.length === 0 && { intro: message([[NEW_JOB_PLACE]]) }),
+    ...(!isChoice && { intro: message([[NEW_JOB_PLACE]]) }),
     fields: [
       textField({
         block: 'text',
@@ -197,17 +183,7 @@ export function instructionView(
         multiline: true,
         initial: cleanInstruction(instructionFor(entry, run, nowMs)),
       }),
-      ...(threads.length === 0
-        ? []
-        : [
-            choiceField({
-              block: 'where',
-              label: 'Job',
-              hint: NEW_JOB_PLACE,
-              choices: choices.slice(0, SLACK_LIMITS.selectOptions),
-              initial: NEW_JOB,
-            }),
-          ]),
+      ...(isChoice ? [choiceField(job)] : []),
     ],
   });
 }
@@ -226,7 +202,7 @@ export function readPage(typed: string): string | undefined {
 export const askModals: readonly Modal[] = [askSubjectModal, askModal];
 
 /** A possible subject for the agent, with its numbers in a few words, and the task for the digest's `period`. */
-export interface AskEntry {
+interface AskEntry {
   subject: DigestOrigin['subject'];
   numbers: string;
   task: (period: string) => string;
@@ -251,8 +227,8 @@ function allEntries(run: EditionRun, about: AskButton['about']): AskEntry[] {
   const { pages, readers } = run;
   switch (about) {
     case 'pages': {
-      if (pages === undefined) return [];
-      const { biggest, top, rising, falling, risingAi, fallingAi, fresh, quiet, aiRead } = pages;
+      const { biggest, top = [], rising = [], falling = [], fresh = [], quiet = [] } = pages ?? {};
+      const { risingAi = [], fallingAi = [], aiRead = [] } = pages ?? {};
       const moved = [rising, falling, risingAi, fallingAi, fresh, quiet, aiRead];
       const all = [...top, ...(biggest ? [biggest.page] : []), ...moved.flat()];
       return all.map((page) => ({
@@ -269,8 +245,8 @@ function allEntries(run: EditionRun, about: AskButton['about']): AskEntry[] {
           `Readers searched ${quotedWords(query)} ${timesText(hits)} ${period} and clicked nothing. Find or write the page that answers it, and link it where they look.`,
       }));
     case 'questions': {
-      const { asked, unanswered, category = 'several things' } = readers?.questions ?? {};
-      if (asked === undefined || unanswered === undefined || unanswered === 0) return [];
+      const { asked = 0, unanswered = 0, category = 'several things' } = readers?.questions ?? {};
+      if (unanswered === 0) return [];
       const numbers = `${formatCount(unanswered)} of ${formatCount(asked)}`;
       const task = (period: string) =>
         `The assistant of the site left questions open, most often about ${quotedWords(category)}: ${numbers} ${period}. Find what the pages leave out or explain poorly there, and write it.`;
@@ -304,14 +280,16 @@ function pageFacts({ path, before, ...now }: PageChange, { pages }: EditionRun, 
 
 /** The task for a page, from the list that says most about it. */
 function pageWish({ path }: PageChange, { pages }: EditionRun): string {
-  const isIn = (list: readonly PageChange[] | undefined) => list?.some((page) => page.path === path);
-  if (isIn(pages?.quiet))
+  const isIn = (
+    ...lists: ('quiet' | 'falling' | 'fallingAi' | 'aiRead' | 'rising' | 'risingAi' | 'fresh')[]
+  ) => lists.some((list) => pages?.[list].some((page) => page.path === path));
+  if (isIn('quiet'))
     return 'Nobody reads it any more: check whether it still exists, and whether navigation and links still lead to it, and fix what is broken.';
-  if (isIn(pages?.falling) || isIn(pages?.fallingAi))
+  if (isIn('falling', 'fallingAi'))
     return 'It is read much less than before: check that it is up to date and still linked where readers look, and fix what is not.';
-  if (isIn(pages?.aiRead))
+  if (isIn('aiRead'))
     return 'It is read by AI and rarely by people: make sure that every statement in it is correct and complete, and link it where people look for it.';
-  if (isIn(pages?.rising) || isIn(pages?.risingAi) || isIn(pages?.fresh))
+  if (isIn('rising', 'risingAi', 'fresh'))
     return 'Many readers are new to it: make sure that it is correct and complete, and that it links to the next steps.';
   return 'Make sure that it is correct, complete and up to date, and fix what is not.';
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { digestActions, scheduleButton } from '../../jobs/digest/buttons.ts';
+import { digestActions } from '../../jobs/digest/buttons.ts';
 import {
   editionRun,
   isComplete,
@@ -9,10 +9,10 @@ import {
 } from '../../jobs/digest/edition/record.ts';
 import { answerMessage, notSettledMessage } from '../../jobs/digest/edition/reply-view.ts';
 import { SECTIONS } from '../../jobs/digest/model.ts';
-import { type ScheduleRun, sendByHand } from '../../jobs/digest/schedule/record.ts';
-import { goesOnMessage, type ScheduleAction, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
+import { post, type ScheduleRun } from '../../jobs/digest/schedule/record.ts';
+import { goesOnMessage, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
 import { lastCompleteWeek, readRange, settledAtMs } from '../../jobs/digest/weeks.ts';
-import { changeSchedule, type ScheduleChange } from '../../jobs/schedule/record.ts';
+import { changeSchedule } from '../../jobs/schedule/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/visibility.ts';
 import { chooseProjectMessage } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
@@ -40,17 +40,17 @@ type RunSchedule = (
   tools: CommandTools,
 ) => Promise<Message | undefined>;
 
-/** The reply to actions that need the schedule's first message. */
-const beingSetUp = message([['This digest is still being set up. Try again in a moment.']]);
-
 /** Applies a person's change. `result` is in the audit log; `done` is the answer, by default the schedule itself. */
 const changes =
-  (change: ScheduleChange, result: string, done?: [state: string, next?: string]): RunSchedule =>
+  (
+    change: Parameters<typeof changeSchedule>[1],
+    result: string,
+    done?: [state: string, next?: string],
+  ): RunSchedule =>
   async ({ id }, caller, tools) => {
     const changed = (latest: ScheduleRun) => changeSchedule(latest, change, caller.user, tools.now());
     const { before, after } = await saveSchedule(id, caller, tools, changed, result);
-    if (after === undefined && before.state === 'testing') return beingSetUp;
-    if (after === undefined && change === 'pause')
+    if (after === undefined && change === 'pause' && before.state === 'paused')
       return message([['It is already paused.']], scheduleButtons(before, 'resume'));
     if (after === undefined || done === undefined) return goesOnMessage(after ?? before);
     const [state, next] = done;
@@ -62,7 +62,7 @@ const changes =
   };
 
 /** What the buttons of a schedule do; a removal has a confirmation of its own. */
-const actions: Record<ScheduleAction, RunSchedule> = {
+const actions = {
   preview: sendPreview,
   sendNow,
   change: openChangeModal,
@@ -70,22 +70,30 @@ const actions: Record<ScheduleAction, RunSchedule> = {
   resume: changes('resume', 'resumed'),
   remove: changes('remove', 'removed', ['Removed']),
   takeOver: changes('takeOver', 'taken over', ['Yours now', 'You get a message if it cannot be posted.']),
-};
+} satisfies Record<string, RunSchedule>;
 
-/** A subcommand for the schedule of the present channel. With several projects, the person chooses one from a list. */
-const ofSchedule = (verb: string, summary: string, run?: RunSchedule) =>
+/** A subcommand whose only flag is the project. */
+const withProject = (
+  verb: string,
+  summary: string,
+  run: (project: string | undefined, caller: Caller, tools: CommandTools) => Promise<Message | undefined>,
+) =>
   subcommand({
     verb,
     flags,
     summary,
     example: `/docs-digest ${verb}`,
-    async run({ project }, caller, tools) {
-      const visible = await findSchedules(project, caller, tools);
-      const here = visible.filter(({ channel }) => channel === caller.channel.id);
-      const [schedule, ...others] = here;
-      if (schedule === undefined) return noneHere;
-      return others.length === 0 && run ? run(schedule, caller, tools) : scheduleList(here, caller);
-    },
+    run: ({ project }, caller, tools) => run(project, caller, tools),
+  });
+
+/** A subcommand for the schedule of the present channel. With several projects, the person chooses one from a list. */
+const ofSchedule = (verb: string, summary: string, run?: RunSchedule) =>
+  withProject(verb, summary, async (project, caller, tools) => {
+    const visible = await findSchedules(project, caller, tools);
+    const here = visible.filter(({ channel }) => channel === caller.channel.id);
+    const [schedule, ...others] = here;
+    if (schedule === undefined) return noneHere;
+    return others.length === 0 && run ? run(schedule, caller, tools) : scheduleList(here, caller);
   });
 
 const noneHere = message([
@@ -103,21 +111,10 @@ export const digestCommand = defineCommand({
   summary: 'Weekly digest of how people and AI read your docs',
   may: 'digest',
   subcommands: [
-    subcommand({
-      verb: 'create',
-      flags,
-      summary: 'Set up a weekly digest',
-      example: '/docs-digest create',
-      run: ({ project }, caller, tools) => create(project, caller, tools),
-    }),
-    subcommand({
-      verb: 'list',
-      flags,
-      summary: 'List and change scheduled digests',
-      example: '/docs-digest list',
-      run: async ({ project }, caller, tools) =>
-        scheduleList(await findSchedules(project, caller, tools), caller),
-    }),
+    withProject('create', 'Set up a weekly digest', create),
+    withProject('list', 'List and change scheduled digests', async (project, caller, tools) =>
+      scheduleList(await findSchedules(project, caller, tools), caller),
+    ),
     ofSchedule('preview', "Preview the channel's next digest privately", sendPreview),
     ofSchedule('run', "Post the channel's digest of last week now", sendNow),
     ofSchedule('pause', "Pause the channel's digest", actions.pause),
@@ -146,7 +143,6 @@ const MAX_ASKED = 2;
 
 /** Has the digest of the last complete week posted now; once, like any other of that week. */
 async function sendNow(schedule: ScheduleRun, caller: Caller, tools: CommandTools): Promise<Message> {
-  if (schedule.state === 'testing') return beingSetUp;
   const { id, channel, site } = schedule;
   const nowMs = tools.now();
   const week = lastCompleteWeek(nowMs);
@@ -159,6 +155,14 @@ async function sendNow(schedule: ScheduleRun, caller: Caller, tools: CommandTool
   const sent = (latest: ScheduleRun) => sendByHand(latest, caller.user.id, nowMs);
   await saveSchedule(id, caller, tools, sent, `sent now: ${week.name}`, caller.responseUrl);
   return answerMessage('onItsWay', { site, channel, range: week.range });
+}
+
+/** Returns the schedule whose digest of the last complete week is sent by hand. Its result is reported to `by`. */
+function sendByHand(run: ScheduleRun, by: string, nowMs: number): ScheduleRun {
+  const week = lastCompleteWeek(nowMs).name;
+  const isKnown = run.posting !== undefined && lastCompleteWeek(run.posting.dueAtMs).name === week;
+  const { dueAtMs, sentBy = [] } = (isKnown && run.posting) || { dueAtMs: nowMs };
+  return post(run, { dueAtMs, sentBy: [...new Set([...sentBy, by])] }, nowMs);
 }
 
 /** Sends the schedule's digest of the last complete week to this person only. */
@@ -184,9 +188,10 @@ async function sendRange(
   if ('problem' in read)
     return message([[read.problem], [{ code: '/docs-digest help' }, ' lists all commands.']]);
   const { channel, joinable } = conversationOf(caller.channel);
-  const [project, ...others] = digestProjects(named, channel, tools);
-  if (others.length > 0) {
-    const names = [project, ...others].map(({ name }) => name);
+  const projects = digestProjects(named, channel, tools);
+  const [project, ...others] = projects;
+  if (project === undefined || others.length > 0) {
+    const names = projects.map(({ name }) => name);
     return chooseProjectMessage('Which project', names, `/docs-digest ${cut(singleLine(typed), 60)}`);
   }
   const { range, today } = read;
@@ -225,9 +230,9 @@ const setUpButton = defineButton({
 
 const scheduleButtonOf = ([name, run]: [string, RunSchedule]) =>
   defineButton({
-    action: digestActions[name as ScheduleAction],
+    action: digestActions[name as keyof typeof actions],
     may: 'digest',
-    value: scheduleButton,
+    value: z.object({ v: z.literal(1), schedule: z.string() }),
     run: async ({ schedule }, caller, tools) =>
       run(await loadSchedule(schedule, caller, tools), caller, tools),
   });

@@ -129,10 +129,7 @@ function commonFields({ timetable: { weekday, time, zone }, sections, alerts }: 
     choiceField({
       block: 'zone',
       label: 'Time zone',
-      groups: zoneGroups(zone).map(({ label, zones }) => ({
-        label,
-        choices: zones.map((name) => ({ label: name, value: name })),
-      })),
+      groups: zoneGroups(zone),
       initial: zone,
     }),
     checkboxField({

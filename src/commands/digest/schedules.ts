@@ -2,9 +2,10 @@ import { type ScheduleRun, scheduleKind, schedulesOf } from '../../jobs/digest/s
 import { scheduleEntry } from '../../jobs/digest/schedule/view.ts';
 import { filterVisible } from '../../jobs/visibility.ts';
 import { unknownProjectText } from '../../jobs/wording-view.ts';
-import { defaultDomain, type Project, projectNamed, projectsWithId, resolveProject } from '../../projects.ts';
+import { defaultDomain, type Project, resolveProject } from '../../projects.ts';
 import { compose, type Message, message } from '../../slack/blocks.ts';
-import { cut, formatCount, singleLine } from '../../slack/text.ts';
+import { formatCount } from '../../slack/text.ts';
+import { agentProjects } from '../agent/follow.ts';
 import { type Caller, type CommandTools, retryStale, UserFacingError } from '../intake.ts';
 
 /** More do not help, and each takes three of a message's 50 blocks; the rest is counted. */
@@ -78,34 +79,19 @@ export async function saveSchedule(
   return saved;
 }
 
-/**
- * Returns the named project, else the channel's, else all with numbers. Throws a `UserFacingError` if there is none.
- */
+/** Returns the named project, else the channel's, else all with numbers. Throws a `UserFacingError` if there is none. */
 export function digestProjects(
   named: string | undefined,
   channel: string,
   { projects }: Pick<CommandTools, 'projects'>,
-): [Project, ...Project[]] {
-  const known = projectsWithId(projects);
-  if (known.length === 0) throw new UserFacingError(noNumbers);
+): Project[] {
+  // Analytics, like agents, need the project's id.
+  const known = agentProjects(projects);
   const resolved = resolveProject(known, { named, channel });
   if (resolved.kind === 'project') return [resolved.project];
-  const [first, ...others] = resolved.kind === 'ask' ? resolved.among : [];
-  if (first !== undefined) return [first, ...others];
-  const name = named ?? '';
-  const text =
-    projectNamed(projects, name) === undefined
-      ? unknownProjectText(
-          name,
-          known.map((project) => project.name),
-        )
-      : `My settings have no projectId for ${cut(singleLine(name), 60)}, so I can't read its numbers.`;
-  throw new UserFacingError(message([[text]]));
+  if (resolved.kind === 'ask') return resolved.among;
+  throw new UserFacingError(message([unknownProjectText(named ?? '', resolved.known)]));
 }
-
-const noNumbers = message([
-  "My settings have no projectId, so I can't read how many people read your docs. The people who run Docket have to add it.",
-]);
 
 /** The subject of a project's digest, for display. */
 export function siteOf(

@@ -14,10 +14,6 @@ export const digestActions = {
   openThread: 'digest.open_thread',
 } as const;
 
-/** The value of a schedule's buttons. */
-export const scheduleButton = z.object({ v: z.literal(1), schedule: z.string() });
-export type ScheduleButton = z.infer<typeof scheduleButton>;
-
 /** Subjects for the agent: any page of the tables, or the entries of one line. */
 export const ASK_ABOUT = ['pages', 'searches', 'thumbs', 'questions'] as const;
 

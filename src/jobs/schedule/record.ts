@@ -120,12 +120,10 @@ export const end = <S extends Schedule>(run: S, nowMs: number): S => ({
 export const changeTimetable = <S extends Schedule>(run: S, timetable: Timetable, nowMs: number): S =>
   isDeepStrictEqual(run.timetable, timetable) ? run : replan({ ...run, timetable }, nowMs);
 
-export type ScheduleChange = 'pause' | 'resume' | 'remove' | 'takeOver';
-
 /** Returns the schedule after a person's change; undefined if it has moved on since the button was shown. */
 export function changeSchedule<S extends Schedule>(
   run: S,
-  change: ScheduleChange,
+  change: 'pause' | 'resume' | 'remove' | 'takeOver',
   { id, name }: Person,
   nowMs: number,
 ): S | undefined {

@@ -38,13 +38,13 @@ const MAX_GROUP = 100;
  * Returns all time zones by continent, at most 100 per group, UTC first. `own` is the person's zone from Slack; it gets
  * its own group if the list has it only by another name, such as Asia/Calcutta for Asia/Kolkata.
  */
-export function zoneGroups(own = 'UTC'): { label: string; zones: string[] }[] {
+export function zoneGroups(own = 'UTC'): { label: string; values: string[] }[] {
   const zones = Intl.supportedValuesOf('timeZone').filter((zone) => zone.includes('/'));
   const continents = Map.groupBy(zones, (zone) => zone.slice(0, zone.indexOf('/')));
   const isMissing = own !== 'UTC' && isZone(own) && !zones.includes(own);
   return [
-    ...(isMissing ? [{ label: 'Yours', zones: [own] }] : []),
-    { label: 'UTC', zones: ['UTC'] },
+    ...(isMissing ? [{ label: 'Yours', values: [own] }] : []),
+    { label: 'UTC', values: ['UTC'] },
     ...[...continents].flatMap(([continent, all]) => split(continent, all)),
   ];
 }
@@ -56,7 +56,7 @@ function split(continent: string, zones: string[]) {
   return Array.from({ length: groups }, (_, index) => {
     const some = zones.slice(index * size, (index + 1) * size);
     const cities = `${cityOf(some[0])} – ${cityOf(some.at(-1))}`;
-    return { label: groups === 1 ? continent : `${continent} (${cities})`, zones: some };
+    return { label: groups === 1 ? continent : `${continent} (${cities})`, values: some };
   });
 }
 

@@ -5,8 +5,10 @@ import { nextOccurrence } from '../../schedule/timetable.ts';
 import { collectFigures, hasTotals, newFiguresRun } from '../figures/record.ts';
 import { type Counts, comparePages, type DayRange, type PageChange } from '../model.ts';
 import { SETTLING_MS } from '../weeks.ts';
-import type { Alert, Quiet, ScheduleRun } from './record.ts';
-import { alertMessage, type MovedPage } from './view.ts';
+import type { Alert, ScheduleRun } from './record.ts';
+import { alertMessage } from './view.ts';
+
+type Quiet = NonNullable<ScheduleRun['alert']>['quiet'];
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -78,13 +80,12 @@ async function checkDay(
   context: JobContext,
 ): Promise<Quiet | undefined> {
   const { teamId, project, channel } = run;
-  const load = (range: DayRange, wanted: { spans: DayRange[]; pages: boolean; maxRequests?: number }) =>
-    collectFigures(
-      newFiguresRun({ teamId, project, range, urgent: false, readers: false, ...wanted }, sinceMs),
-      context,
-    );
+  const load = (range: DayRange, spans: DayRange[], maxRequests?: number) => {
+    const wanted = { teamId, project, range, spans, maxRequests, urgent: false, readers: false };
+    return collectFigures(newFiguresRun({ ...wanted, pages: maxRequests !== undefined }, sinceMs), context);
+  };
   const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => dayRange(day, -ago));
-  const totals = await load(dayRange(day, -USUAL_DAYS, USUAL_DAYS + 1), { spans, pages: false });
+  const totals = await load(dayRange(day, -USUAL_DAYS, USUAL_DAYS + 1), spans);
   if (!hasTotals(totals)) return totals.state === 'ended' ? quiet : undefined;
   const alerts = tellable(alertsOf(totals.spans.flatMap(({ counts }) => counts ?? [])), quiet, day);
   const [first] = alerts;
@@ -92,11 +93,7 @@ async function checkDay(
   const [days, daysBefore] = first.lasting ? [WEEK, USUAL_DAYS - WEEK] : [1, 1];
   const range = dayRange(day, 1 - days, days);
   const before = dayRange(day, first.lasting ? 1 - USUAL_DAYS : -WEEK, daysBefore);
-  const wanted = { pages: true, maxRequests: PAGE_REQUESTS };
-  const lists = [
-    await load(range, { spans: [range], ...wanted }),
-    await load(before, { spans: [before], ...wanted }),
-  ];
+  const lists = await Promise.all([range, before].map((one) => load(one, [one], PAGE_REQUESTS)));
   if (lists.some(({ state }) => state !== 'ended') && context.now() - sinceMs < PAGES_MS) return undefined;
   const pagesOf = (one: DayRange) => context.figures.pages(run, one);
   const areComplete = lists.every(({ pages }) => pages?.isComplete);
@@ -113,9 +110,9 @@ export function mostMoved(
   { by, now, usual }: Alert,
   days: number,
   daysBefore: number,
-): MovedPage[] {
+) {
   const sign = Math.sign(now - usual);
-  const movedBy = (page: MovedPage) => sign * (page.now - page.before);
+  const movedBy = (page: { now: number; before: number }) => sign * (page.now - page.before);
   return pages
     .map((page) => ({
       path: page.path,

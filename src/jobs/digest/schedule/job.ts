@@ -6,6 +6,7 @@ import { lookupRetryMs } from '../../polling.ts';
 import { activate, dueTimes, end, pause, replan } from '../../schedule/record.ts';
 import { timetableText } from '../../schedule/timetable.ts';
 import {
+  type EditionEnding,
   type EditionRun,
   editionRun,
   figuresOf,
@@ -18,20 +19,8 @@ import { answerMessage } from '../edition/reply-view.ts';
 import { collectFigures } from '../figures/record.ts';
 import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
 import { stepAlert } from './alerts.ts';
-import { post, recordOutcome, type ScheduleRun, scheduleRun } from './record.ts';
-import {
-  createdMessage,
-  failedMessage,
-  goesOnMessage,
-  lateMessage,
-  noPlaceMessage,
-  notPermittedMessage,
-  ownerLeftMessage,
-  scheduleNeeds,
-  skippedMessage,
-  takenOverMessage,
-  testMessage,
-} from './view.ts';
+import { post, type ScheduleRun, scheduleRun } from './record.ts';
+import { scheduleNeeds, scheduleNotes } from './view.ts';
 
 /**
  * Collecting begins this long before a digest is due: late, so that digests that are due before come first, and early
@@ -41,6 +30,9 @@ const AHEAD_MS = 6 * 3_600_000;
 
 /** A missed digest is posted late for up to this long. */
 const CATCH_UP_MS = 48 * 3_600_000;
+
+/** Consecutive digests that cannot be posted before a schedule is paused. */
+const MAX_FAILURES = 3;
 
 /** Longest pause between checks of the digest that is being posted. */
 const MAX_CHECK_MS = 30_000;
@@ -95,26 +87,16 @@ const placeOfOwner = ({ owner, ownerLeft, channel }: ScheduleRun) =>
 /** The first message shows whether the app may post in the channel. */
 async function awaitTest(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
   const { outbox, now } = context;
-  await publish(run, 'test', { channel: run.channel }, testMessage(run), context);
+  await publish(run, 'test', { channel: run.channel }, scheduleNotes.test(run), context);
   const delivery = await outbox.deliveryState(`${run.id}.test`);
-  switch (delivery.kind) {
-    case 'waiting':
-      return wait(deliveryCheckMs(run, context, MAX_CHECK_MS));
-    case 'refused': {
-      const message = noPlaceMessage(run, delivery.code);
-      const inMs = await reportPrivately(run, { name: 'no-place', userId: run.owner.id, message }, context);
-      if (inMs > 0) return wait(inMs);
-      return save(end(run, now()), { audit: `not set up: ${delivery.code}` });
-    }
-    case 'shown': {
-      const active = activate(run, now());
-      const report = { name: 'created', userId: run.owner.id, message: createdMessage(active) };
-      // A direct message has to name the channel.
-      const inMs = await reportPrivately(run, { ...report, direct: goesOnMessage(active) }, context);
-      if (inMs > 0) return wait(inMs);
-      return save(active, { audit: 'set up' });
-    }
-  }
+  if (delivery.kind === 'waiting') return wait(deliveryCheckMs(run, context, MAX_CHECK_MS));
+  const isShown = delivery.kind === 'shown';
+  const next = isShown ? activate(run, now()) : end(run, now());
+  const report = isShown
+    ? { name: 'created', message: scheduleNotes.created(next) }
+    : { name: 'no-place', message: scheduleNotes.noPlace(run, delivery.code) };
+  const inMs = await reportPrivately(run, { ...report, userId: run.owner.id }, context);
+  return inMs > 0 ? wait(inMs) : save(next, { audit: isShown ? 'set up' : `not set up: ${delivery.code}` });
 }
 
 /** Finishes earlier clicks and digests. Returns undefined if nothing is to be done. */
@@ -124,7 +106,7 @@ async function finishPosting(
 ): Promise<StepResult<ScheduleRun> | undefined> {
   const { takenFrom, posting } = run;
   if (takenFrom !== undefined) {
-    const message = takenOverMessage(run, takenFrom);
+    const message = scheduleNotes.takenOver(run, takenFrom);
     await publish(run, `left.${takenFrom.id}`, { channel: run.channel }, message, context);
     return save({ ...run, takenFrom: undefined });
   }
@@ -140,7 +122,7 @@ async function finishPosting(
   if (edition === undefined) return save({ ...run, posting: undefined, lastWeek: week });
   if (edition.ended === undefined) {
     if (edition.stuck !== undefined && edition.totals === undefined && !run.ownerLeft) {
-      const late = lateMessage(run, edition.stuck);
+      const late = scheduleNotes.late(run, edition.stuck);
       await publish(run, `late.${week}`, { user: run.owner.id }, late, context);
     }
     return undefined;
@@ -149,12 +131,31 @@ async function finishPosting(
   const { failure } = next;
   const name = `${failure ? 'failed' : 'posted'}.${week}.${dueAtMs}`;
   const permalink = await permalinkOf(edition, context.outbox, context.workspaceUrl());
-  const message = failure ? failedMessage(next) : answerMessage('posted', edition, permalink);
+  const message = failure ? scheduleNotes.failed(next) : answerMessage('posted', edition, permalink);
   if (failure) await publish(run, name, placeOfOwner(run), message, context);
   for (const user of sentBy)
     if (!failure || user !== run.owner.id) await publish(run, `${name}.${user}`, { user }, message, context);
   const isPaused = next.state === 'paused' && run.state === 'active';
   return save(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
+}
+
+/** Returns the schedule after its digest has ended. */
+function recordOutcome(
+  { posting, ...run }: ScheduleRun,
+  { why, code, cause }: EditionEnding,
+  nowMs: number,
+): ScheduleRun {
+  const week = lastCompleteWeek(posting?.dueAtMs ?? nowMs).name;
+  if (why === 'done') {
+    const posted = { ...run, lastWeek: week, failures: 0, failure: undefined };
+    // The failure is over.
+    return run.pausedBy === 'failures' ? activate(posted, nowMs) : posted;
+  }
+  const failure = { why, code, cause, week };
+  const failed = { ...run, doneUntilMs: undefined, failures: run.failures + 1, failure };
+  return failed.failures >= MAX_FAILURES && run.state === 'active'
+    ? pause(failed, 'failures', nowMs)
+    : failed;
 }
 
 /**
@@ -212,17 +213,17 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
   const lastMissedMs = missed.at(-1);
   const skipped = lastMissedMs === undefined ? undefined : lastCompleteWeek(lastMissedMs).name;
   if (skipped !== undefined)
-    await publish(run, `skipped.${skipped}`, placeOfOwner(next), skippedMessage(run, missed), context);
+    await publish(run, `skipped.${skipped}`, placeOfOwner(next), scheduleNotes.skipped(run, missed), context);
   if (dueAtMs === undefined) return save(next, skipped ? { audit: `skipped: ${skipped}` } : {});
   if (owner === 'notPermitted') {
     // Once for each active period.
     const name = `not-permitted.${run.sinceMs}`;
-    await publish(run, name, { user: run.owner.id }, notPermittedMessage(run), context);
+    await publish(run, name, { user: run.owner.id }, scheduleNotes.notPermitted(run), context);
     return save(pause(next, 'permission', nowMs), { audit: 'paused: not permitted' });
   }
   if (owner === 'left' && !run.ownerLeft) {
     const name = `left.${run.owner.id}`;
-    await publish(run, name, { channel: run.channel }, ownerLeftMessage(run), context);
+    await publish(run, name, { channel: run.channel }, scheduleNotes.ownerLeft(run), context);
   }
   return save(post(next, { dueAtMs }, nowMs));
 }
@@ -248,7 +249,7 @@ async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promi
   if (run.state === 'removed') return idle;
   const failed = recordOutcome(run, { why: 'broken', code: ref }, nowMs);
   const next = run.state === 'testing' ? end(failed, nowMs) : failed;
-  await publish(run, `broken.${ref}`, placeOfOwner(run), failedMessage(next), context);
+  await publish(run, `broken.${ref}`, placeOfOwner(run), scheduleNotes.failed(next), context);
   return save(replan({ ...next, takenFrom: undefined, alert: undefined }, nowMs), {
     audit: `broken: ref ${ref}`,
   });

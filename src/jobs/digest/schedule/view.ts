@@ -11,12 +11,12 @@ import { countOf, cut, formatCount, sanitizeUserText, singleLine } from '../../.
 import type { Need, RunNeeds } from '../../feature.ts';
 import { timetableText, WEEKDAYS } from '../../schedule/timetable.ts';
 import { isNotThere, nameTo, personName } from '../../wording-view.ts';
-import { digestActions, type ScheduleButton } from '../buttons.ts';
+import { digestActions } from '../buttons.ts';
 import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
 import { failureParts } from '../edition/reply-view.ts';
 import type { PlatformCause } from '../model.ts';
 import { daysText, lastCompleteWeek, rangeText, type Week } from '../weeks.ts';
-import { type Alert, MAX_FAILURES, type ScheduleRun } from './record.ts';
+import type { Alert, ScheduleRun } from './record.ts';
 
 const site = (run: ScheduleRun) => sanitizeUserText(run.site, 253);
 
@@ -29,12 +29,12 @@ const labels = {
   resume: 'Resume',
   takeOver: 'Take over',
 };
-export type ScheduleAction = keyof typeof labels;
+type Action = keyof typeof labels;
 
-const carried = ({ id }: ScheduleRun) => JSON.stringify({ v: 1, schedule: id } satisfies ScheduleButton);
+const carried = ({ id }: ScheduleRun) => JSON.stringify({ v: 1, schedule: id });
 
-/** Returns buttons of a schedule; the first may be the primary one. */
-export const scheduleButtons = (run: ScheduleRun, ...actions: ScheduleAction[]): ButtonParts[] =>
+/** Returns buttons of a schedule. */
+export const scheduleButtons = (run: ScheduleRun, ...actions: Action[]): ButtonParts[] =>
   actions.map((action) => ({
     label: labels[action],
     action: digestActions[action],
@@ -42,12 +42,16 @@ export const scheduleButtons = (run: ScheduleRun, ...actions: ScheduleAction[]):
     ...(action === 'remove' && { confirm: confirmRemoval }),
   }));
 
-const confirmRemoval: NonNullable<ButtonParts['confirm']> = {
+/** The same; the first is the primary one. */
+const primaryFirst = (run: ScheduleRun, ...actions: Action[]): ButtonParts[] =>
+  scheduleButtons(run, ...actions).map((one, at) => (at === 0 ? { ...one, style: 'primary' } : one));
+
+const confirmRemoval = {
   title: 'Remove this digest?',
   text: 'Its channel gets no more digests. Those already posted stay.',
   yes: 'Remove',
   no: 'Keep it',
-  style: 'danger',
+  style: 'danger' as const,
 };
 
 const placeParts = ({ site, channel }: ScheduleRun): Part[] => [
@@ -64,20 +68,19 @@ export const scheduleLine = (run: ScheduleRun, readerId?: string): Part[] => [
 ];
 
 /** The same as an entry of a list, with its actions; a state that needs attention is in full size. */
-export function scheduleEntry(run: ScheduleRun, readerId?: string, actions = listedActions(run)): Message {
+export function scheduleEntry(run: ScheduleRun, readerId: string): Message {
   const isGoing = run.state === 'active';
   return layout({
     lines: [[...placeParts(run), ...(isGoing ? [] : [' · ', ...stateParts(run, readerId)])]],
     small: [whenParts(run)],
-    ...actions,
+    ...listedActions(run),
   });
 }
 
-/** The next due time stands before the timetable, which may be on a line of its own. */
-const whenParts = (run: ScheduleRun): Part[] =>
-  run.state === 'active'
-    ? [...stateParts(run), ` · ${timetableText(run.timetable)}`]
-    : [timetableText(run.timetable)];
+const whenParts = (run: ScheduleRun): Part[] => {
+  const when = timetableText(run.timetable);
+  return run.state === 'active' ? ['next ', moment(run.nextAtMs), ` · ${when}`] : [when];
+};
 
 function stateParts(run: ScheduleRun, readerId?: string): Part[] {
   switch (run.state) {
@@ -98,22 +101,25 @@ function stateParts(run: ScheduleRun, readerId?: string): Part[] {
 /** The actions of a schedule, wherever it is shown. */
 function listedActions(run: ScheduleRun): Pick<Layout, 'buttons' | 'menu'> {
   if (run.state === 'testing') return { buttons: scheduleButtons(run, 'preview', 'change', 'remove') };
-  const isPaused = run.state === 'paused';
-  // [Remove] is a button, because it needs a confirmation.
-  const rare = [isPaused ? 'sendNow' : 'pause', 'change', ...(run.ownerLeft ? ['takeOver'] : [])] as const;
-  const entries = rare.flatMap((action) => scheduleButtons(run, action as ScheduleAction));
+  const [first, rare] =
+    run.state === 'paused' ? (['resume', 'sendNow'] as const) : (['sendNow', 'pause'] as const);
+  const entries = scheduleButtons(run, rare, 'change', ...(run.ownerLeft ? (['takeOver'] as const) : []));
   return {
-    buttons: scheduleButtons(run, 'preview', isPaused ? 'resume' : 'sendNow', 'remove'),
+    // [Remove] is a button, because it needs a confirmation.
+    buttons: scheduleButtons(run, 'preview', first, 'remove'),
     menu: { entries: entries.map(({ label, action }) => ({ label, action })), value: carried(run) },
   };
 }
 
 /** To the person who changed it: the change may skip a week, or resume the schedule. */
 export function goesOnMessage(run: ScheduleRun, leftOut?: Week): Message {
-  const isGoing = run.state === 'active';
   return layout({
     lines: [
-      [{ bold: isGoing ? 'Scheduled' : 'Paused' }, ` · ${site(run)} in `, { channel: run.channel }],
+      [
+        { bold: run.state === 'paused' ? 'Paused' : 'Scheduled' },
+        ` · ${site(run)} in `,
+        { channel: run.channel },
+      ],
       leftOut && `The new time skips the week ${daysText(leftOut.range)}. [Send now] posts it.`,
     ],
     small: [whenParts(run)],
@@ -121,133 +127,124 @@ export function goesOnMessage(run: ScheduleRun, leftOut?: Week): Message {
   });
 }
 
-const primary = (run: ScheduleRun, action: ScheduleAction): ButtonParts[] =>
-  scheduleButtons(run, action).map((button) => ({ ...button, style: 'primary' }));
-
-/** The first message in the channel: shows that the app may post there, and announces the digests. */
-export function testMessage(run: ScheduleRun): Message {
-  const when = `${timetableText(run.timetable)} · set up by ${personName(run.owner.name)} · `;
-  return layout({
-    icon: '📊',
-    lines: [
-      ['The ', { bold: 'weekly digest' }, ` for ${site(run)} will be posted here`],
-      run.alerts && 'I also post about days with unusually many or few views.',
-    ],
-    small: [[when, { code: '/docs-digest list' }]],
-  });
-}
-
-/** To the person who set it up. */
-export const createdMessage = (run: ScheduleRun): Message =>
-  layout({
-    lines: [[{ bold: 'Set up' }, ` · weekly digest of ${site(run)} in `, { channel: run.channel }]],
-    small: [['first one ', moment(run.nextAtMs), ` · ${timetableText(run.timetable)}`]],
-    buttons: [...primary(run, 'preview'), ...scheduleButtons(run, 'sendNow', 'change', 'remove')],
-  });
-
-/** To the person who set it up, if the app may not post in the channel. */
-export function noPlaceMessage(run: ScheduleRun, code: string): Message {
-  const where: Part = { channel: run.channel };
-  if (!isNotThere(code)) {
-    const why = ` (${code}), so nothing was set up. Choose another channel.`;
-    return message([["Slack doesn't let me post in ", where, why]]);
-  }
-  const [invite, create] = [{ code: '/invite @Docket' }, { code: '/docs-digest create' }];
-  const then = [' yet, so nothing was set up. Type ', invite, ' there, then ', create, ' again.'];
-  return message([["I can't post in ", where, ...then]]);
-}
-
-/** To the owner: a digest could not be posted. */
-export function failedMessage(run: ScheduleRun): Message {
-  const { why, fix } = failureParts(run.failure, run.project, {
-    again: '[Send now]',
-    retry: 'Choose [Send now] to try again.',
-    orElse: 'remove this digest',
-  });
-  const where: Part = { channel: run.channel };
-  const isPaused = run.pausedBy === 'failures';
-  const paused = `Paused after ${countOf(MAX_FAILURES, 'failure')}; it resumes once a post succeeds.`;
-  return layout({
-    icon: '❌',
-    lines: [[`The digest of ${site(run)} couldn't be posted in `, where, ': ', ...why], fix],
-    small: [isPaused && paused],
-    buttons: [
-      ...primary(run, 'sendNow'),
-      ...(isPaused ? scheduleButtons(run, 'resume') : []),
-      ...scheduleButtons(run, 'remove'),
-    ],
-  });
-}
-
-/** To the owner: the platform gives no numbers for a digest that is due. */
-export function lateMessage(run: ScheduleRun, cause: PlatformCause): Message {
-  const { why, fix } = failureParts({ why: 'platform', cause }, run.project, {
-    again: '[Send now]',
-    retry: 'Choose [Send now] to try again now.',
-  });
-  return layout({
-    icon: '⚠️',
-    lines: [[`The digest of ${site(run)} in `, { channel: run.channel }, ' is late: ', ...why], fix],
-    small: ['I also try again every half hour, for two days.'],
-    buttons: [...primary(run, 'sendNow'), ...scheduleButtons(run, 'remove')],
-  });
-}
-
-/** To the owner: digests that were missed by more than two days. */
-export function skippedMessage(run: ScheduleRun, skipped: readonly number[]): Message {
-  const listed = skipped.slice(-MAX_LISTED);
-  const more = skipped.length - listed.length;
-  const isOne = skipped.length === 1;
-  const what = `${isOne ? 'A digest' : countOf(skipped.length, 'digest')} of ${site(run)} in `;
-  const then = ` could not be sent within two days, so ${isOne ? 'it was' : 'they were'} left out:`;
-  const command = { code: '/docs-digest <range>' };
-  return layout({
-    icon: '⚠️',
-    lines: [
-      [what, { channel: run.channel }, then],
-      ...listed.map((dueAtMs) => [`${rangeText(lastCompleteWeek(dueAtMs).range)}, due `, moment(dueAtMs)]),
-      more > 0 && `and ${formatCount(more)} before.`,
-      ['The next one comes on schedule. For an earlier week, type ', command, ' there.'],
-    ],
-  });
-}
-
 const MAX_LISTED = 5;
 
-/** To the owner, who may no longer set up digests. */
-export function notPermittedMessage(run: ScheduleRun): Message {
-  const why = `: you may no longer set up digests, so the digest of ${site(run)} in `;
-  return layout({
-    icon: '⏸',
-    lines: [
-      [{ bold: 'Paused' }, why, { channel: run.channel }, ' is not posted.'],
-      'Ask the people who run Docket for the permission, then choose [Resume].',
-    ],
-    buttons: scheduleButtons(run, 'resume', 'remove'),
-  });
-}
+/** The messages of the schedule's steps. */
+export const scheduleNotes = {
+  /** The first message in the channel: shows that the app may post there, and announces the digests. */
+  test(run: ScheduleRun): Message {
+    const when = `${timetableText(run.timetable)} · set up by ${personName(run.owner.name)} · `;
+    return layout({
+      icon: '📊',
+      lines: [
+        ['The ', { bold: 'weekly digest' }, ` for ${site(run)} will be posted here`],
+        run.alerts && 'I also post about days with unusually many or few views.',
+      ],
+      small: [[when, { code: '/docs-digest list' }]],
+    });
+  },
 
-/** In the channel, once: the owner has left. */
-export const ownerLeftMessage = (run: ScheduleRun): Message =>
-  layout({
-    icon: '⚠️',
-    lines: [
-      `The weekly digest of ${site(run)} continues, but ${personName(run.owner.name)}, who set it up, has left.`,
-    ],
-    small: ['The new owner gets a message if it cannot be posted.'],
-    buttons: scheduleButtons(run, 'takeOver'),
-  });
+  /** To the person who set it up. */
+  created: (run: ScheduleRun): Message =>
+    layout({
+      lines: [[{ bold: 'Set up' }, ` · weekly digest of ${site(run)} in `, { channel: run.channel }]],
+      small: [['first one ', moment(run.nextAtMs), ` · ${timetableText(run.timetable)}`]],
+      buttons: primaryFirst(run, 'preview', 'sendNow', 'change', 'remove'),
+    }),
 
-/** The same after a person took it over. */
-export const takenOverMessage = (run: ScheduleRun, from: { name: string }): Message =>
-  layout({
-    icon: '✅',
-    lines: [`${personName(run.owner.name)} took over the weekly digest of ${site(run)}.`],
-    small: [`It was set up by ${personName(from.name)}, who has left.`],
-  });
+  /** To the person who set it up, if the app may not post in the channel. */
+  noPlace({ channel }: ScheduleRun, code: string): Message {
+    const [invite, create] = [{ code: '/invite @Docket' }, { code: '/docs-digest create' }];
+    const then = [' yet, so nothing was set up. Type ', invite, ' there, then ', create, ' again.'];
+    const why = ` (${code}), so nothing was set up. Choose another channel.`;
+    return isNotThere(code)
+      ? message([["I can't post in ", { channel }, ...then]])
+      : message([["Slack doesn't let me post in ", { channel }, why]]);
+  },
+
+  /** To the owner: a digest could not be posted. */
+  failed(run: ScheduleRun): Message {
+    const retry = 'Choose [Send now] to try again.';
+    const wanted = { again: '[Send now]', retry, orElse: 'remove this digest' };
+    const { why, fix } = failureParts(run.failure, run.project, wanted);
+    const isPaused = run.pausedBy === 'failures';
+    const subject = [`The digest of ${site(run)} couldn't be posted in `, { channel: run.channel }, ': '];
+    const paused = `Paused after ${countOf(run.failures, 'failure')}; it resumes once a post succeeds.`;
+    return layout({
+      icon: '❌',
+      lines: [[...subject, ...why], fix],
+      small: [isPaused && paused],
+      buttons: primaryFirst(run, 'sendNow', ...(isPaused ? (['resume'] as const) : []), 'remove'),
+    });
+  },
+
+  /** To the owner: the platform gives no numbers for a digest that is due. */
+  late(run: ScheduleRun, cause: PlatformCause): Message {
+    const wanted = { again: '[Send now]', retry: 'Choose [Send now] to try again now.' };
+    const { why, fix } = failureParts({ why: 'platform', cause }, run.project, wanted);
+    return layout({
+      icon: '⚠️',
+      lines: [[`The digest of ${site(run)} in `, { channel: run.channel }, ' is late: ', ...why], fix],
+      small: ['I also try again every half hour, for two days.'],
+      buttons: primaryFirst(run, 'sendNow', 'remove'),
+    });
+  },
+
+  /** To the owner: digests that were missed by more than two days. */
+  skipped(run: ScheduleRun, dueTimes: readonly number[]): Message {
+    const more = dueTimes.length - MAX_LISTED;
+    const isOne = dueTimes.length === 1;
+    const what = `${isOne ? 'A digest' : countOf(dueTimes.length, 'digest')} of ${site(run)} in `;
+    const then = ` could not be sent within two days, so ${isOne ? 'it was' : 'they were'} left out:`;
+    const command = { code: '/docs-digest <range>' };
+    return layout({
+      icon: '⚠️',
+      lines: [
+        [what, { channel: run.channel }, then],
+        ...dueTimes
+          .slice(-MAX_LISTED)
+          .map((dueAtMs) => [`${rangeText(lastCompleteWeek(dueAtMs).range)}, due `, moment(dueAtMs)]),
+        more > 0 && `and ${formatCount(more)} before.`,
+        ['The next one comes on schedule. For an earlier week, type ', command, ' there.'],
+      ],
+    });
+  },
+
+  /** To the owner, who may no longer set up digests. */
+  notPermitted(run: ScheduleRun): Message {
+    const why = `: you may no longer set up digests, so the digest of ${site(run)} in `;
+    return layout({
+      icon: '⏸',
+      lines: [
+        [{ bold: 'Paused' }, why, { channel: run.channel }, ' is not posted.'],
+        'Ask the people who run Docket for the permission, then choose [Resume].',
+      ],
+      buttons: scheduleButtons(run, 'resume', 'remove'),
+    });
+  },
+
+  /** In the channel, once: the owner has left. */
+  ownerLeft: (run: ScheduleRun): Message =>
+    layout({
+      icon: '⚠️',
+      lines: [
+        `The weekly digest of ${site(run)} continues, but ${personName(run.owner.name)}, who set it up, has left.`,
+      ],
+      small: ['The new owner gets a message if it cannot be posted.'],
+      buttons: scheduleButtons(run, 'takeOver'),
+    }),
+
+  /** The same after a person took it over. */
+  takenOver: (run: ScheduleRun, from: { name: string }): Message =>
+    layout({
+      icon: '✅',
+      lines: [`${personName(run.owner.name)} took over the weekly digest of ${site(run)}.`],
+      small: [`It was set up by ${personName(from.name)}, who has left.`],
+    }),
+};
 
 /** A page's views on the alert's day or days, and on the days compared with; of several days, per day. */
-export interface MovedPage {
+interface MovedPage {
   path: string;
   now: number;
   before: number;
@@ -265,7 +262,6 @@ export function alertMessage(
   const date = Temporal.PlainDate.from(day);
   const weekday = WEEKDAYS[date.dayOfWeek - 1] ?? '';
   const when = `${weekday.slice(0, 3)} ${date.day} ${date.toLocaleString('en-US', { month: 'short' })}`;
-  const site = cut(singleLine(run.site), 253);
   const changes = alerts.map(({ by, now, usual, lasting }) => {
     const percent = formatCount(Math.round((100 * Math.abs(now - usual)) / usual));
     return `${names[by]} ${now < usual ? 'down' : 'up'} ${percent}%${lasting ? ' for days' : ''}`;
@@ -284,7 +280,7 @@ export function alertMessage(
   return layout({
     icon: '⚠️',
     lines: [
-      [{ bold: changes.join(', ') }, ` · ${site} · ${when}`],
+      [{ bold: changes.join(', ') }, ` · ${cut(singleLine(run.site), 253)} · ${when}`],
       numbers.join(' '),
       pages.length > 0 && `Most of it: ${pages.join(' · ')}`,
       isBroken && 'None at all usually means that counting broke.',
@@ -306,7 +302,7 @@ export const scheduleNeeds: RunNeeds<ScheduleRun> = {
       ? ['⏸ ', { bold: 'Paused' }, ' · you may no longer set up ', ...digest]
       : ['❌ ', { bold: 'Digest failed' }, ' · I could not post ', ...digest];
   },
-  question: (run, { id }) => (id === 'permission' ? notPermittedMessage(run) : failedMessage(run)),
+  question: (run, { id }) => (id === 'permission' ? scheduleNotes.notPermitted : scheduleNotes.failed)(run),
   answered(run) {
     if (run.state === 'removed') return message(['This digest was already removed.']);
     return run.posting === undefined ? goesOnMessage(run) : message(['This digest is on its way.']);

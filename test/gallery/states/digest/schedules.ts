@@ -1,17 +1,9 @@
 import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
 import {
   alertMessage,
-  createdMessage,
-  failedMessage,
   goesOnMessage,
-  lateMessage,
-  noPlaceMessage,
-  notPermittedMessage,
-  ownerLeftMessage,
   scheduleEntry,
-  skippedMessage,
-  takenOverMessage,
-  testMessage,
+  scheduleNotes,
 } from '../../../../src/jobs/digest/schedule/view.ts';
 import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
 import type { Message } from '../../../../src/slack/blocks.ts';
@@ -41,25 +33,30 @@ const WHY: [string, Failure][] = [
 ];
 
 export const scheduleStates: GalleryState[] = [
-  schedule('first message', testMessage(aSchedule())),
-  schedule('first message, with alerts', testMessage(aSchedule({ alerts: true }))),
-  told('created', createdMessage(aSchedule())),
+  schedule('first message', scheduleNotes.test(aSchedule())),
+  schedule('first message, with alerts', scheduleNotes.test(aSchedule({ alerts: true }))),
+  told('created', scheduleNotes.created(aSchedule())),
   told('changed', goesOnMessage(aSchedule())),
   told('changed, a week is left out', goesOnMessage(aSchedule(), lastCompleteWeek(NOW_MS))),
   told('changed, paused', goesOnMessage(aSchedule({ state: 'paused' }))),
-  told('not in the channel', noPlaceMessage(aSchedule(), 'not_in_channel')),
-  told('refused by Slack', noPlaceMessage(aSchedule(), 'restricted_action')),
-  ...WHY.map(([name, failed]) => schedule(`failed, ${name}`, failedMessage(failure(failed)))),
-  schedule('late', lateMessage(aSchedule(), { kind: 'down', status: 500 })),
+  told('not in the channel', scheduleNotes.noPlace(aSchedule(), 'not_in_channel')),
+  told('refused by Slack', scheduleNotes.noPlace(aSchedule(), 'restricted_action')),
+  ...WHY.map(([name, failed]) => schedule(`failed, ${name}`, scheduleNotes.failed(failure(failed)))),
+  schedule('late', scheduleNotes.late(aSchedule(), { kind: 'down', status: 500 })),
   schedule(
     'failed, then paused',
-    failedMessage({ ...failure({ why: 'platform' }), failures: 3, state: 'paused', pausedBy: 'failures' }),
+    scheduleNotes.failed({
+      ...failure({ why: 'platform' }),
+      failures: 3,
+      state: 'paused',
+      pausedBy: 'failures',
+    }),
   ),
-  schedule('one missed', skippedMessage(aSchedule(), missed.slice(-1))),
-  schedule('seven missed', skippedMessage(aSchedule(), missed)),
-  schedule('not permitted', notPermittedMessage(aSchedule())),
-  schedule('owner left', ownerLeftMessage(aSchedule({ ownerLeft: true }))),
-  schedule('taken over', takenOverMessage(aSchedule({ owner: BEN }), { name: 'ana' })),
+  schedule('one missed', scheduleNotes.skipped(aSchedule(), missed.slice(-1))),
+  schedule('seven missed', scheduleNotes.skipped(aSchedule(), missed)),
+  schedule('not permitted', scheduleNotes.notPermitted(aSchedule())),
+  schedule('owner left', scheduleNotes.ownerLeft(aSchedule({ ownerLeft: true }))),
+  schedule('taken over', scheduleNotes.takenOver(aSchedule({ owner: BEN }), { name: 'ana' })),
   listed('testing', { state: 'testing' }),
   listed('active', {}),
   listed('paused', { state: 'paused' }),
