@@ -118,10 +118,7 @@ export function listNames(names: readonly string[]): string {
 export const unknownProjectText = (named: string, known: readonly string[]) =>
   `No project "${sanitizeUserText(named, 60)}". Available: ${listNames(known)}.`;
 
-/**
- * Asks which of several projects is meant. `outcome` is the result of the request, if any; `command` is the text to
- * type, without `--project`.
- */
+/** Asks which project is meant. `command` is the text to type, without `--project`; `outcome` that of the request. */
 export function chooseProjectMessage(
   question: string,
   names: readonly string[],

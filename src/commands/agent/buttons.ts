@@ -76,6 +76,8 @@ function handledByMessage(
 
 const notFollowed = message(['This thread no longer follows a job, so nothing was done.']);
 
+const forgotten = message(['I no longer remember this instruction. Type it once more.']);
+
 /** [Follow again] on the card of a thread that no longer follows a job: earlier replies there are no instructions. */
 const followAgainButton = defineButton({
   action: agentActions.followAgain,
@@ -96,10 +98,10 @@ const tryAgainButton = defineButton({
   value: threadButton,
   settles: 'remove',
   async run({ run: id }, caller, tools): Promise<Message | undefined> {
-    const thread = await tools.intake.loadVisible(id, threadKind, caller, nothingToRepeat);
+    const thread = await tools.intake.loadVisible(id, threadKind, caller, forgotten);
     const { asked, instructions, project } = thread;
     const text = instructions.find(({ creates }) => creates)?.text ?? '';
-    if (text === '') return nothingToRepeat;
+    if (text === '') return forgotten;
     const { channel, rootTs, ts } = asked;
     const isThere = rootTs !== undefined && channel === caller.channel.id;
     const under = isThere ? { rootTs, ts } : undefined;
@@ -108,8 +110,6 @@ const tryAgainButton = defineButton({
   },
 });
 
-const nothingToRepeat = message(['I no longer remember this instruction. Type it once more.']);
-
 /** [Start a new job] under a mention: creates a job from its text, which the mention's thread follows. */
 const startNewButton = defineButton({
   action: agentActions.startNew,
@@ -117,9 +117,9 @@ const startNewButton = defineButton({
   value: mentionButton,
   settles: 'replace',
   async run({ mention: id }, caller, tools): Promise<Message | undefined> {
-    const mention = await tools.intake.loadVisible(id, mentionKind, caller, mentionNotFound);
+    const mention = await tools.intake.loadVisible(id, mentionKind, caller, forgotten);
     const { offer, reply } = mention;
-    if (offer === undefined) return mentionNotFound;
+    if (offer === undefined) return forgotten;
     const under = { rootTs: reply.threadTs ?? reply.ts, ts: reply.ts };
     const request = { text: offer, project: undefined, under, reply };
     // A second click creates no second job.
@@ -127,9 +127,5 @@ const startNewButton = defineButton({
     return message([`A new job starts in this thread.${reply.files ? ` ${LEFT_OUT_TEXT}` : ''}`]);
   },
 });
-
-const mentionNotFound = message([
-  'I no longer remember this message. Mention me again with your instruction.',
-]);
 
 export const agentButtons = [...threadButtons, followAgainButton, startNewButton, tryAgainButton];

@@ -131,10 +131,7 @@ async function follow(
 /** More lines do not help, and with a button each a message has at most 50 blocks; the rest is counted. */
 const MAX_LINES = 15;
 
-/**
- * Returns the followed threads that this person may see; with `project`, only those of that project. Rejects with
- * `UserFacingError` if the settings have no such project.
- */
+/** Returns the followed threads that this person may see, and their lines; only those of the named project, if any. */
 async function findListed(
   named: string | undefined,
   caller: Caller,

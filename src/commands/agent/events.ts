@@ -17,10 +17,7 @@ import { resolveAgentProject } from './follow.ts';
 type RelevantReply = Exclude<Reply, { kind: 'ignored' }>;
 type NewReply = Extract<Reply, { kind: 'reply' }>;
 
-/**
- * Handles new, edited and deleted messages. Slack sends a mention twice, once per event type; the dedupe key drops this
- * and every other repeat.
- */
+/** New, edited and deleted messages. Slack sends a mention twice, once per event type; the dedupe key drops repeats. */
 export const messageEvents: readonly EventListener[] = [
   {
     event: 'message',
@@ -78,10 +75,7 @@ async function appendToFollowedThread(
   return outcome.kind;
 }
 
-/**
- * Makes the thread of a message follow a job. Returns whether it does, or did for a repeat of the message; false if the
- * thread follows a job already. Rejects with `UserFacingError` if it cannot.
- */
+/** Makes the thread of a message follow a job. Returns false if it follows one already. May throw `UserFacingError`. */
 async function startFollowing(
   { channel, ts, threadTs, user, external }: NewReply,
   { jobId, project: named }: { jobId: string; project?: string | undefined },

@@ -1,4 +1,4 @@
-import { tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
+import { takenMessage, tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
 import {
   type DigestOrigin,
   type ListedThread,
@@ -73,7 +73,7 @@ export async function followJob(
   );
   const quotas = threadQuotas(thread, tools.limits);
   const { kind } = await tools.intake.start(thread, caller, quotas);
-  if (kind === 'claimed') throw new UserFacingError(followsAlready);
+  if (kind === 'claimed') throw new UserFacingError(takenMessage);
   if (kind !== 'full') return;
   await auditThread(thread, 'refused: too many threads', tools);
   if (origin) await tools.intake.start(endThread(thread, { why: 'tooManyThreads' }), caller);
@@ -82,10 +82,6 @@ export async function followJob(
 
 /** The value for a new job in a modal; no run has this id. */
 export const NEW_JOB = 'new';
-
-const followsAlready = message([
-  'This thread already follows a job, so nothing was sent: reply in it to instruct the agent.',
-]);
 
 const notFollowed = message(['That job is no longer followed, so nothing was sent.']);
 

@@ -36,6 +36,7 @@ import {
   isJobRefused,
   isOver,
   isSoleAuthor,
+  openRoundOf,
   type SendProblem,
   sendProblemsOf,
   type ThreadRun,
@@ -90,18 +91,18 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
 /** The known status, without a poll. */
 function statusMessage(thread: ThreadRun): Message {
   const { icon, label } = stateOf(thread);
-  const open = thread.rounds.findLast(({ ending }) => ending === undefined);
-  const seenAtMs = thread.seen?.atMs;
+  const { seen, state } = thread;
+  const last = openRoundOf(thread)?.last;
   const facts = [
-    open?.last && `Working on ${quotedShort(open.last.excerpt)}`,
+    last && `Working on ${quotedShort(last.excerpt)}`,
     waitingText(thread),
-    seenAtMs !== undefined && ['last checked ', { time: seenAtMs, format: '{ago}' }],
+    seen && ['last checked ', { time: seen.atMs, format: '{ago}' }],
   ];
   return layout({
     icon,
     lines: [[{ bold: label }, ` · ${jobName(thread)}`]],
     small: [joinParts(facts)],
-    buttons: [...pullRequestButton(thread.seen?.prLink), thread.state !== 'ended' && checkButton(thread)],
+    buttons: [...pullRequestButton(seen?.prLink), state !== 'ended' && checkButton(thread)],
   });
 }
 
@@ -126,9 +127,7 @@ function questionMessage(
 export const threadNeeds: RunNeeds<ThreadRun> = {
   of(thread) {
     if (thread.state === 'ended') return [];
-    const sends = sendProblemsOf(thread).filter(
-      ({ why, answer }) => why === 'unknown' && answer === undefined,
-    );
+    const sends = sendProblemsOf(thread).filter(({ why, answer }) => why === 'unknown' && !answer);
     // One answer covers all held replies of a person; for a sole author, only one.
     const held = thread.instructions.filter(
       (one) =>
@@ -198,15 +197,18 @@ export function privateEnding(thread: ThreadRun, max: number): Message | undefin
     case 'unknownJob':
       return message([`No job with the ID "${sanitizeUserText(agentJobId, 60)}".`]);
     case 'taken':
-      return message([
-        'This thread already follows a job, so I started nothing else here. Reply in it to instruct the agent.',
-      ]);
+      return takenMessage;
     case 'jobRefused': {
       const refused = sendProblemsOf(thread).find(isJobRefused);
       return refused && troubleMessage(thread, refused);
     }
   }
 }
+
+/** Answers a person whose job was to be followed in a thread that follows one already. */
+export const takenMessage = message([
+  'This thread already follows a job, so I started nothing else here. Reply in it to instruct the agent.',
+]);
 
 /** Answers a person whose threads follow the maximum number of jobs. */
 export function tooManyThreadsMessage(max: number): Message {

@@ -293,12 +293,17 @@ function delayMessages(thread: ThreadRun): Below[] {
   if (limit) {
     const waiting = waitingOf(thread);
     const hasEnded = waiting.length === 0 || state === 'ended';
+    const { discardedBy: by } = limit;
+    // If nobody discarded them, they were sent or the thread has ended: the text fits both.
+    const end = by
+      ? `${personName(by.name)} discarded what was waiting.`
+      : 'Nothing is waiting for the limit now.';
     messages.push({
       name: `limit.${limit.n}`,
       kind: hasEnded ? 'state' : 'ending',
       ...(hasEnded ? { repost: false } : { lasting: true }),
-      ...(hasEnded && limit.discardedBy && { interactive: true }),
-      message: hasEnded ? endedLimitMessage(limit) : limitMessage(thread, limit, waiting),
+      ...(hasEnded && by && { interactive: true }),
+      message: hasEnded ? message([end]) : limitMessage(thread, limit, waiting),
       fallbackRecipient: (waiting[0]?.by ?? thread.owner).id,
     });
   }
@@ -316,12 +321,6 @@ function delayMessages(thread: ThreadRun): Below[] {
 }
 
 type Limit = NonNullable<ThreadRun['limit']>;
-
-/** If nobody discarded them, they were sent or the thread has ended: the text fits both. */
-const endedLimitMessage = ({ discardedBy: by }: Limit) =>
-  message([
-    by ? `${personName(by.name)} discarded what was waiting.` : 'Nothing is waiting for the limit now.',
-  ]);
 
 const MINUTE_MS = 60_000;
 

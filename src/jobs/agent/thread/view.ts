@@ -56,10 +56,7 @@ const MAX_SHOWN_INSTRUCTION = 12_000;
 /** Returns the key of the card. The card in direct messages is a different message from the channel's. */
 export const cardKey = ({ id, inDirectMessage }: ThreadRun) => `${id}.card${inDirectMessage ? '.dm' : ''}`;
 
-/**
- * Returns every message of a thread in its present form, except ephemerals. Without `workspaceUrl` the lines under
- * digests have no link to the thread.
- */
+/** Returns every message of a thread, except ephemerals. Without `workspaceUrl` lines under digests have no link. */
 export const threadMessages = (thread: ThreadRun, workspaceUrl?: string): OutboxMessage[] => [
   ...ownMessages(thread),
   ...digestLines(thread, workspaceUrl),
