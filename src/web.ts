@@ -3,7 +3,7 @@ import boltApp from '@slack/bolt/dist/App.js';
 import { AuthorizationError } from '@slack/bolt/dist/errors.js';
 import packageJson from '../package.json' with { type: 'json' };
 import { bind, createModalOpener } from './commands/bind.ts';
-import { createGate, type GateParts } from './commands/gate.ts';
+import { createGate } from './commands/gate.ts';
 import { registry } from './commands/index.ts';
 import { createIntake, createWake } from './commands/intake.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
@@ -31,7 +31,6 @@ const TIME_MS = 300;
 export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
   const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
   const { redis, queues, stores } = await connectRole(connectForRequests, settings, parts);
-  const { audit } = stores;
   const { receiver, connected } = await createReceiver(settings, parts);
   const bolt = createBolt(settings, parts, receiver);
 
@@ -70,15 +69,18 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     }),
   });
   const openModal = createModalOpener({ ...parts, timeoutMs: timing.modalMs });
-  const tools: GateParts['tools'] = {
-    ...{ intake, outbox, projects, docsDomain, links, replyMode, limits, names, isPublic, isMember },
-    loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
-    auditLines: audit.latest,
-    systemStatus,
-    personZone: slack.personZone,
-    openModal,
-    now,
-  };
+  const gate = createGate({
+    ...{ ...parts, ...stores, identity: identity.current },
+    tools: {
+      ...{ intake, outbox, projects, docsDomain, links, replyMode, limits, names, isPublic, isMember },
+      loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
+      auditLines: stores.audit.latest,
+      systemStatus,
+      personZone: slack.personZone,
+      openModal,
+      now,
+    },
+  });
   const { publish } = createOutbox({
     messages: stores.messages,
     wake: (delivery) => enqueueRun(queues, delivery),
@@ -88,7 +90,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   bind(bolt, {
     ...parts,
     registry,
-    gate: createGate({ ...parts, tools, audit, identity: identity.current }),
+    gate,
     identity: identity.current,
     eventTools: {
       ...{ ...parts, ...stores, ...{ wake, publish, projects, limits, replyMode } },

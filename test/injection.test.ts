@@ -11,7 +11,7 @@ import { exportLine, runningMessage } from '../src/jobs/export/progress-view.ts'
 import type { Ending, ExportRun } from '../src/jobs/export/record.ts';
 import { exportMessages, refusedLinkMessage } from '../src/jobs/export/view.ts';
 import { homeView, refusalText } from '../src/jobs/home/view.ts';
-import { auditMessage, detailsMessage, statusMessage } from '../src/jobs/status/view.ts';
+import { auditMessage, statusMessage } from '../src/jobs/status/view.ts';
 import { notPermittedText, unknownProjectText } from '../src/jobs/wording-view.ts';
 import { contextBlock, type Message, message } from '../src/slack/blocks.ts';
 import { choiceField } from '../src/slack/modals.ts';
@@ -149,7 +149,7 @@ function statusesWith(words: string): Message[] {
     hasAdmins: false,
     contact: contacts(words),
   });
-  return [statusMessage(state), detailsMessage(state, { isAdmin: false })];
+  return [statusMessage(state), statusMessage(state, { isAdmin: false })];
 }
 
 const messagesWith = (words: string): Message[] => [

@@ -13,6 +13,7 @@ import type {
   ViewSubmitAction,
 } from '@slack/bolt';
 import type { ModalView } from '@slack/types';
+import { z } from 'zod';
 import type { Metrics, RequestOutcome, Tracing } from '../metrics/metrics.ts';
 import { parseJson } from '../runtime/json.ts';
 import type { Log } from '../runtime/log.ts';
@@ -24,15 +25,7 @@ import { installedTeamId } from '../slack/reply.ts';
 import { type EphemeralMessage, type PostEphemeral, removeOriginal } from '../slack/response-url.ts';
 import { type Gate, outdated } from './gate.ts';
 import { type Caller, type CommandTools, UserFacingError } from './intake.ts';
-import {
-  type ButtonAction,
-  type EventTools,
-  type ModalOrigin,
-  type ModalValues,
-  modalOrigin,
-  type Registry,
-  type ShortcutMessage,
-} from './registry.ts';
+import type { ButtonAction, EventTools, ModalValues, Registry, ShortcutMessage } from './registry.ts';
 
 export interface BindParts {
   registry: Registry;
@@ -54,6 +47,17 @@ export interface BindParts {
   tracing: Tracing;
   log: Log;
 }
+
+/**
+ * The origin of a modal, in its `private_metadata`: place, subject, and the response URL of the request that opened it.
+ * Slack shows it to nobody.
+ */
+const modalOrigin = z.object({
+  channel: z.object({ id: z.string(), name: z.string() }),
+  responseUrl: z.string().optional(),
+  about: z.string().optional(),
+});
+type ModalOrigin = z.infer<typeof modalOrigin>;
 
 /** Matches every name. Bolt asks all of its listeners about each request, so there is only one per kind of request. */
 const ANY = /(?:)/;

@@ -15,7 +15,7 @@ type AuditedRequest = Pick<AuditEntry, 'what' | 'subject' | 'job' | 'result'>;
 
 export type Gate = ReturnType<typeof createGate>;
 
-export interface GateParts {
+interface GateParts {
   tools: Omit<CommandTools, 'botUserId' | 'workspaceUrl' | 'audit' | 'requirePermission' | 'hasPermission'>;
   policy: Omit<Policy, 'contactText'>;
   /** The bot's identity; undefined until it is known. */

@@ -41,7 +41,7 @@ export interface CommandTools extends ConversationReaders {
   outbox: Pick<Outbox, 'deliveryState'>;
   projects: readonly Project[];
   limits: Limits;
-  /** Returns names for the mentions in a message. Rejects with `NamesUnknown` if Slack does not answer. */
+  /** Returns names for the mentions in a message. Rejects if Slack does not answer. */
   names: (mentions: Mentions) => Promise<Names>;
   now: () => number;
   /** The default domain of a request, if no project has a better one. */
@@ -226,7 +226,7 @@ const hiddenMessage = (what: string) =>
 type WokenRun = Pick<RunBase, 'job' | 'id'>;
 
 /** Queues a run for a step, after the present turn. Nothing waits for it: if queueing fails, the sweeper does it. */
-export type Wake = (run: WokenRun) => void;
+type Wake = (run: WokenRun) => void;
 
 /** Time limit for queueing. */
 const ENQUEUE_TIMEOUT_MS = 400;

@@ -1,5 +1,5 @@
 import type { ModalView } from '@slack/types';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Permission } from '../policy.ts';
 import type { Log } from '../runtime/log.ts';
 import { MENU_ACTION, type Message } from '../slack/blocks.ts';
@@ -11,7 +11,7 @@ import type { RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { ValueStores } from '../store/values.ts';
 import type { SlashCommand } from './command.ts';
-import type { Caller, CommandTools, Wake } from './intake.ts';
+import type { Caller, CommandTools, IntakeParts } from './intake.ts';
 
 /** The ways in which people reach a feature. */
 export interface Registry {
@@ -117,17 +117,6 @@ export interface Modal {
   ): Promise<SubmitResult>;
 }
 
-/**
- * The origin of a modal, in its `private_metadata`: place, subject, and the response URL of the request that opened it.
- * Slack shows it to nobody.
- */
-export const modalOrigin = z.object({
-  channel: z.object({ id: z.string(), name: z.string() }),
-  responseUrl: z.string().optional(),
-  about: z.string().optional(),
-});
-export type ModalOrigin = z.infer<typeof modalOrigin>;
-
 /** An event of Slack's Events API. The job that handles it checks permissions. */
 export interface EventListener {
   event: string;
@@ -144,7 +133,7 @@ export interface EventTools extends Pick<CommandTools, 'projects' | 'limits' | '
   identity: BotIdentity;
   threads: Pick<ThreadStore, 'appendToThread' | 'isClosed' | 'isKnownIn'>;
   runs: Pick<RunStore, 'accept'>;
-  wake: Wake;
+  wake: IntakeParts['wake'];
   publish: Outbox['publish'];
   people: Pick<ValueStores['people'], 'markHomeOpened'>;
   /** Records Slack's new id of a channel that Docket knows. */

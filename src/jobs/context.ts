@@ -30,7 +30,7 @@ export interface JobContext extends Stores, CallOnceStore, Pick<ConversationRead
   deliverMessage: Deliver;
   postEphemeral: PostEphemeral;
   policy: Omit<Policy, 'contactText'>;
-  /** Returns names for the mentions in a message. Rejects with `NamesUnknown` if Slack does not answer. */
+  /** Returns names for the mentions in a message. Rejects if Slack does not answer. */
   names: (mentions: Mentions) => Promise<Names>;
   botUserId: () => string | undefined;
   /** The workspace's address, with a final slash; undefined while it is unknown. */

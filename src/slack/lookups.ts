@@ -92,11 +92,6 @@ export function createLookups(slack: LookupSlack, parts: RememberParts, log: Pic
   };
 }
 
-/** Slack did not return all names; a retry may. */
-export class NamesUnknown extends Error {
-  override readonly name = 'NamesUnknown';
-}
-
 /**
  * Maximum people, channels and groups, of each kind, looked up for one message. Slack allows about 100 look-ups of
  * people a minute, which permissions need as well.
@@ -109,8 +104,7 @@ interface LookupSlack extends Pick<SlackApi, 'channel' | 'channelName' | 'groups
 
 /**
  * Returns a function that looks up the names for a message's mentions, all at once and within `timeoutMs`. Names that
- * Slack does not know, and those after the first `MAX_LOOKUPS`, are missing. Rejects with `NamesUnknown` if a retry may
- * find more.
+ * Slack does not know, and those after the first `MAX_LOOKUPS`, are missing. Rejects if a retry may find more.
  */
 function createNames(slack: LookupSlack, parts: RememberParts): (mentions: Mentions) => Promise<Names> {
   const person = cached(parts, async (id) => (await slack.person(id).catch(ifPermanent(undefined)))?.name);
@@ -128,9 +122,7 @@ function createNames(slack: LookupSlack, parts: RememberParts): (mentions: Menti
 
   return async ({ users, channels, groups }) => {
     const found = Promise.all([lookUp(users, person), lookUp(channels, channel), lookUp(groups, group)]);
-    const names = await withTimeout(parts.timeoutMs, found).catch((cause: unknown) => {
-      throw new NamesUnknown('names could not be looked up', { cause });
-    });
+    const names = await withTimeout(parts.timeoutMs, found);
     return { users: names[0], channels: names[1], groups: names[2] };
   };
 }

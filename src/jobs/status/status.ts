@@ -7,7 +7,7 @@ import { features, limitsInUse } from '../features.ts';
 import type { Queues } from '../queue.ts';
 import type { Viewer } from '../visibility.ts';
 import { findRejectedKeys } from './alerts.ts';
-import { detailsMessage, type SystemState, statusMessage } from './view.ts';
+import { type SystemState, statusMessage } from './view.ts';
 
 /** Due work begins within seconds if a worker runs. */
 const OVERDUE_MS = 60_000;
@@ -75,7 +75,7 @@ export function createSystemStatus({ known, stores, queues, ping, contact, ...pa
       contact: contactText,
       ...rest,
     };
-    return details ? detailsMessage(state, details) : statusMessage(state);
+    return statusMessage(state, details);
   };
 }
 

@@ -82,20 +82,17 @@ export interface SystemState {
   upSinceMs: number;
 }
 
-/** Whether all is healthy, then problems with their effect on people, and running work. */
-export const statusMessage = (state: SystemState): Message =>
-  withRest(state, [...state.running], [detailsButton]);
-
-/** The same message with all details. */
-export function detailsMessage(state: SystemState, { isAdmin }: { isAdmin: boolean }): Message {
+/** Whether all is healthy, then problems with their effect on people, and running work; with all `details` for a click. */
+export function statusMessage(state: SystemState, details?: { isAdmin: boolean }): Message {
+  if (details === undefined) return withRest(state, [...state.running], [detailsButton]);
   const { queues, redisMs, docs, slack, connected } = state;
   const socket = connected === undefined ? '' : ` · socket ${connected ? '' : 'not '}connected`;
   const rest: Part[][] = [
     ...state.running,
     ...state.featureLines,
     ...state.limits.map((text) => statusLine('Limit', text)),
-    statusLine('Docs platform', ...healthParts(docs, 'not called recently')),
-    statusLine('Slack', ...healthParts(slack, 'not called recently'), socket),
+    statusLine('Docs platform', ...healthParts(docs)),
+    statusLine('Slack', ...healthParts(slack), socket),
     statusLine(
       'My database (Redis)',
       redisMs === undefined ? 'not answering' : `answers in ${Math.max(1, Math.round(redisMs))} ms`,
@@ -107,7 +104,7 @@ export function detailsMessage(state: SystemState, { isAdmin }: { isAdmin: boole
       moment(state.upSinceMs),
     ),
   ];
-  return withRest(state, rest, isAdmin ? [auditButton] : []);
+  return withRest(state, rest, details.isAdmin ? [auditButton] : []);
 }
 
 function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): Message {
@@ -189,8 +186,8 @@ const unknownParts = ({ docs, slack, redisMs, rejectedKeys, overdue }: SystemSta
 
 const ago = ({ atMs }: HealthSnapshot): Part => ({ time: atMs, format: '{ago}' });
 
-function healthParts(snapshot: HealthSnapshot | undefined, fallback: string): Part[] {
-  if (snapshot === undefined) return [fallback];
+function healthParts(snapshot: HealthSnapshot | undefined): Part[] {
+  if (snapshot === undefined) return ['not called recently'];
   return snapshot.answered
     ? ['answering, last seen ', ago(snapshot)]
     : [snapshot.refused ? 'refuses my token' : 'not answering', ', last tried ', ago(snapshot)];

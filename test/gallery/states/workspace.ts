@@ -12,7 +12,6 @@ import { answerButtonOf, type HomeParts, homeView, refusalText } from '../../../
 import { expiryMessage, forbiddenAlertMessage, keyAlertMessage } from '../../../src/jobs/status/alerts.ts';
 import {
   auditMessage,
-  detailsMessage,
   type RejectedKey,
   type SystemState,
   statusMessage,
@@ -241,7 +240,7 @@ const states: Record<string, Partial<SystemState>> = {
 const statuses: GalleryState[] = [
   ...Object.entries(states).flatMap(([what, changes]) => [
     post(`status/${what}`, statusMessage(aState(changes))),
-    post(`status/${what}, details`, detailsMessage(aState(changes), { isAdmin: what === 'all is well' })),
+    post(`status/${what}, details`, statusMessage(aState(changes), { isAdmin: what === 'all is well' })),
   ]),
   post(
     'status/key of one project',

@@ -4,7 +4,7 @@ import { checkMessageBlocks } from '../../../demo/slack/block-kit/check.ts';
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
-import { detailsMessage, statusMessage } from '../../../src/jobs/status/view.ts';
+import { statusMessage } from '../../../src/jobs/status/view.ts';
 import { aState } from '../../gallery/states/workspace.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { anyRun } from '../../support/jobs/export/arbitraries.ts';
@@ -14,7 +14,7 @@ test('whatever the exports are called, Slack takes it and nobody is notified', (
     fc.property(fc.array(anyRun, { minLength: 1, maxLength: 5 }), hostileText, (runs, contact) => {
       const running = runs.map((run) => exportLine(run, 'https://acme.example/archives/C0DOCS/p1'));
       const state = aState({ running, contact, hasAdmins: false, docs: undefined });
-      for (const { text, blocks } of [statusMessage(state), detailsMessage(state, { isAdmin: true })]) {
+      for (const { text, blocks } of [statusMessage(state), statusMessage(state, { isAdmin: true })]) {
         checkMessageBlocks(blocks, (prefix) => prefix);
         expect(notifiedBy(text, blocks as unknown as Block[])).toEqual([]);
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3000);
