@@ -44,8 +44,7 @@ export const exportCommand = defineCommand({
               { code: '/docs-export docs.acme.com --private' },
               '.',
             ],
-      run: ({ private: privately, ...request }, caller, tools) =>
-        start({ ...request, privately }, caller, tools),
+      run: (flags, ...request) => start({ ...flags, privately: flags.private }, ...request),
     }),
     subcommand({
       verb: 'watch',

@@ -18,16 +18,15 @@ import { exportNeeds } from './feature.ts';
 import { site } from './progress-view.ts';
 import {
   advance,
-  applySnapshot,
+  applyPoll,
   type DoneEnding,
   type Ending,
   type ExportRun,
   endRun,
   exportRun,
   isRetracted,
-  isUnconfirmedJobId,
   jobAlias,
-  reopenQuestion,
+  noJob,
 } from './record.ts';
 import { cardKey, exportMessages, privateKey, refusedLinkMessage, retractedMessage } from './view.ts';
 
@@ -196,7 +195,7 @@ async function beginWatch(run: ExportRun, job: StartedExport, context: JobContex
   const nowMs = context.now();
   const started = advance(run, { state: 'watching', jobId: job.jobId, startedAtMs: nowMs }, nowMs);
   await nameJob(started, context);
-  return pollLater(applySnapshot(started, job, nowMs, context.timing.stalledAfterMs), nowMs, context);
+  return pollLater(applyPoll(started, job, nowMs, context.timing.stalledAfterMs), nowMs, context);
 }
 
 /** If the platform has answered the start of that attempt, watches the export; else returns undefined. */
@@ -238,7 +237,7 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
   const { job } = polled;
   const atMs = now();
   if (isUnconfirmedJobId(run)) await nameJob(run, context);
-  const next = applySnapshot(run, job, atMs, timing.stalledAfterMs);
+  const next = applyPoll(run, job, atMs, timing.stalledAfterMs);
   // If a job had ended before its first poll, only the platform knows when.
   const isFirst = run.polls === 0 && (run.joined || run.answer?.action === 'watchIt');
   const completedAtMs = isFirst ? job.updatedAt : atMs;
@@ -247,6 +246,17 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
     return end({ ...next, completedAtMs }, { kind: 'failed', reason: job.error }, context);
   return pollLater(next, atMs, context);
 }
+
+/** Whether a person entered the job id and no poll has confirmed it yet. */
+const isUnconfirmedJobId = ({ answer, attempt, polls }: ExportRun) =>
+  answer?.action === 'watchIt' && answer.attempt === attempt && polls === 0;
+
+/** The platform does not know the entered job, so the start is unknown again. */
+const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
+  ...advance(run, { ...noJob, state: 'unknown' }, nowMs),
+  unknownJobId: run.jobId,
+  answer: undefined,
+});
 
 /** Plans the next poll of a running job. */
 function pollLater(run: ExportRun, atMs: number, { timing, random }: JobContext) {
@@ -314,10 +324,7 @@ async function handleEnded(run: ExportRun, context: JobContext): Result {
     if (inMs > 0) return wait(inMs);
   }
   const latest = ending?.kind === 'done' ? ending : undefined;
-  if (run.job === 'link' && latest?.refusal !== undefined) {
-    await postLinkEphemeral(run, latest, context);
-    return idle;
-  }
+  if (run.job === 'link' && latest?.refusal !== undefined) return postLinkEphemeral(run, latest, context);
   const waits = [latest, earlier?.ending].flatMap((one) =>
     one && !one.expired ? [(one.linkEndsAtMs ?? Infinity) - context.now()] : [],
   );
@@ -335,9 +342,9 @@ async function handleEnded(run: ExportRun, context: JobContext): Result {
 /** If Slack takes no direct message, posts a person's own link as an ephemeral to the click, while that is possible. */
 async function postLinkEphemeral(run: ExportRun, done: DoneEnding, context: JobContext) {
   const url = await context.links.get(done.link);
-  if (url === undefined) return;
   const message = await fillLinks(refusedLinkMessage(run, done), async () => url);
-  await postWhereAsked(run, `refused.${run.relinked}`, message, context);
+  if (url !== undefined) await postWhereAsked(run, `refused.${run.relinked}`, message, context);
+  return idle;
 }
 
 /** Returns the run with its expired links marked. */

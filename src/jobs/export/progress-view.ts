@@ -253,9 +253,7 @@ export function troubleLine(run: ExportRun): Part[] {
   }
 }
 
-/**
- * One line in a list of exports that only `readerId` sees. `thread` is the card's address, for people who can open it.
- */
+/** One line in a list that only `readerId` sees. `thread` is the card's address, for people who can open it. */
 export function exportLine(run: ExportRun, thread: string | undefined, readerId?: string): Part[] {
   const progress = run.state === 'watching' ? progressParts(run).join('') : '';
   const by = nameTo(readerId, run.requester);
@@ -356,13 +354,13 @@ export function exportOffer(
   request: string,
   { site, typed }: { site?: string | undefined; typed?: string | undefined },
 ): Message {
+  const example = { code: '@Docket export docs.acme.com' };
   if (site === undefined)
     return typed === undefined
-      ? message([['Which site? For example: ', { code: '@Docket export docs.acme.com' }]], [exportSiteButton])
+      ? message([['Which site? For example: ', example]], [exportSiteButton])
       : badDomainMessage(typed, undefined);
   const wanted = { domain: site, privately: false, request };
   const buttons = targetButtons(`Export ${site}`, wanted, { style: 'primary' });
-  return typed === undefined
-    ? message([`Export ${site} now?`], buttons)
-    : badDomainMessage(typed, site, buttons);
+  if (typed !== undefined) return badDomainMessage(typed, site, buttons);
+  return message([`Export ${site} now?`], buttons);
 }

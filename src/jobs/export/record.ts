@@ -229,7 +229,7 @@ const UNSURE_POLLS = 3;
  * Returns the run with the result of one poll, and whether its last progress is `stalledAfterMs` ago. Fields that the
  * platform leaves out keep their value. A run that never reports progress cannot stall.
  */
-export function applySnapshot(
+export function applyPoll(
   before: ExportRun,
   job: ExportJob,
   atMs: number,
@@ -262,17 +262,6 @@ export const noJob = {
   ...{ progressText: undefined, pageCount: undefined, fraction: undefined, polls: 0, polledAtMs: undefined },
   ...{ movedAtMs: undefined, stalled: undefined, pollRequested: undefined, pollFailure: undefined },
 };
-
-/** Whether a person entered the job id and no poll has confirmed it yet. */
-export const isUnconfirmedJobId = ({ answer, attempt, polls }: ExportRun) =>
-  answer?.action === 'watchIt' && answer.attempt === attempt && polls === 0;
-
-/** The platform does not know the entered job, so the start is unknown again. */
-export const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
-  ...advance(run, { ...noJob, state: 'unknown' }, nowMs),
-  unknownJobId: run.jobId,
-  answer: undefined,
-});
 
 /** The value of a run's button. It names the attempt that it was shown for, so a late click does nothing. */
 export const runButton = z.object({
