@@ -4,13 +4,7 @@ import { acceptsInstructions, type DigestOrigin, type ThreadRun } from '../../jo
 import { type AskButton, askButton, digestActions } from '../../jobs/digest/buttons.ts';
 import { pathText, queryText, timesText, viewsText } from '../../jobs/digest/edition/phrases.ts';
 import { type EditionRun, editionKind, rootKey } from '../../jobs/digest/edition/record.ts';
-import {
-  type Counts,
-  listedSearches,
-  listedThumbs,
-  type PageChange,
-  totalOf,
-} from '../../jobs/digest/model.ts';
+import { type Counts, listedThumbs, type PageChange, totalOf } from '../../jobs/digest/model.ts';
 import { lastCompleteWeek, rangeText } from '../../jobs/digest/weeks.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message } from '../../slack/blocks.ts';
@@ -238,7 +232,7 @@ function allEntries(run: EditionRun, about: AskButton['about']): AskEntry[] {
       }));
     }
     case 'searches':
-      return listedSearches(readers).map(({ query, hits }) => ({
+      return (readers?.searches ?? []).map(({ query, hits }) => ({
         subject: { kind: 'search', name: query, value: hits },
         numbers: timesText(hits),
         task: (period) =>

@@ -10,11 +10,11 @@ export const totalOf = ({ human, ai }: Counts) => human + ai;
 export const dayRange = z.object({ from: z.string(), to: z.string() });
 export type DayRange = z.infer<typeof dayRange>;
 
-export const pageCounts = counts.extend({ path: z.string() });
+const pageCounts = counts.extend({ path: z.string() });
 export type PageCounts = z.infer<typeof pageCounts>;
 
 /** A page in a range, and in the range before. */
-export const pageChange = pageCounts.extend({ before: counts });
+const pageChange = pageCounts.extend({ before: counts });
 export type PageChange = z.infer<typeof pageChange>;
 
 /** The page figures of a digest; lists are short, the most important entry first. */
@@ -41,7 +41,7 @@ export type PageFigures = z.infer<typeof pageFigures>;
 
 /** The readers' figures. A part without numbers from the platform is missing. */
 export const readerFigures = z.object({
-  /** Searches whose results nobody clicked. */
+  /** The most frequent searches whose results nobody clicked, at most `MAX_LISTED`. */
   searches: z.array(z.object({ query: z.string(), hits: z.number() })).optional(),
   /** Pages with thumbs, as many as the platform lists, those with more down than up first. */
   thumbs: z.array(z.object({ path: z.string(), up: z.number(), down: z.number() })).optional(),
@@ -82,9 +82,6 @@ export const MAX_THUMBS = 100;
 
 /** Pages with fewer thumbs do not count. */
 const MIN_THUMBS = 3;
-
-/** Returns the most frequent searches without a click. */
-export const listedSearches = ({ searches = [] }: ReaderFigures = {}) => searches.slice(0, MAX_LISTED);
 
 /** Returns the pages with more thumbs down than up, if they have enough of them. */
 export const listedThumbs = ({ thumbs = [] }: ReaderFigures = {}) =>

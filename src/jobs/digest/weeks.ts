@@ -37,14 +37,15 @@ const lengthOf = ({ from, to }: DayRange): number =>
 export function lastCompleteWeek(atMs: number): Week {
   const today = dayAt(atMs);
   const monday = today.subtract({ days: today.dayOfWeek - 1 + 7 });
-  return { name: weekNameOf({ from: monday.toString() }), range: rangeOf(monday, 7) };
+  return { name: weekNameAt(monday), range: rangeOf(monday, 7) };
 }
 
-/** Returns the name of the ISO week in which a range begins. */
-export function weekNameOf({ from }: Pick<DayRange, 'from'>): string {
-  const { yearOfWeek, weekOfYear } = PlainDate.from(from);
-  return `${yearOfWeek}-W${String(weekOfYear).padStart(2, '0')}`;
-}
+const weekNameAt = ({ yearOfWeek, weekOfYear }: Temporal.PlainDate) =>
+  `${yearOfWeek}-W${String(weekOfYear).padStart(2, '0')}`;
+
+/** Returns the name of an ISO week; undefined for any other range. */
+export const weekNameOf = (range: DayRange): string | undefined =>
+  isWeek(range) ? weekNameAt(PlainDate.from(range.from)) : undefined;
 
 /** Returns the moment from which a range's views no longer change. */
 export const settledAtMs = ({ to }: Pick<DayRange, 'to'>): number =>
@@ -65,8 +66,7 @@ export function daysOf(range: DayRange): string[] {
   return Array.from({ length: Math.max(0, lengthOf(range)) }, (_, days) => from.add({ days }).toString());
 }
 
-/** Returns whether a range is an ISO week. */
-export const isWeek = (range: DayRange): boolean =>
+const isWeek = (range: DayRange): boolean =>
   lengthOf(range) === 7 && PlainDate.from(range.from).dayOfWeek === 1;
 
 /** Returns a range as people write it: "14–20 Sep 2026 (Mon–Sun, UTC)"; no weekdays unless it is an ISO week. */

@@ -107,6 +107,9 @@ const COLUMNS = 'path,people,ai,total,people_before,ai_before,total_before,chang
 const BYTE_ORDER_MARK = '\uFEFF';
 const END_OF_LINE = '\r\n';
 
+/** Rows of a piece: one text of all rows would take many times its size while it grows. */
+const PIECE = 250;
+
 /** Spreadsheets run text that begins so, some also in the wide forms. */
 const FORMULA = /^[=+\-@＝＋－＠]/u;
 
@@ -119,14 +122,18 @@ export function pagesCsv(pages: readonly PageChange[], isCompared: boolean): Buf
   const sorted = pages
     .filter((page) => totalOf(page) > 0 || totalOf(page.before) > 0)
     .sort((one, other) => totalOf(other) - totalOf(one) || (one.path < other.path ? -1 : 1));
-  const rows = sorted.map(({ path, human, ai, before }) => {
-    const [total, totalBefore] = [human + ai, totalOf(before)];
-    const compared = isCompared
-      ? [before.human, before.ai, totalBefore, total - totalBefore]
-      : ['', '', '', ''];
-    const text = singleLine(path);
-    const cell = `${FORMULA.test(text) ? "'" : ''}${text.replaceAll('"', '""')}`;
-    return Buffer.from(`"${cell}",${[human, ai, total, ...compared].join()}${END_OF_LINE}`);
-  });
-  return Buffer.concat([Buffer.from(BYTE_ORDER_MARK + COLUMNS + END_OF_LINE), ...rows]);
+  const parts = [Buffer.from(BYTE_ORDER_MARK + COLUMNS + END_OF_LINE)];
+  for (let start = 0; start < sorted.length; start += PIECE) {
+    const rows = sorted.slice(start, start + PIECE).map((page) => rowOf(page, isCompared));
+    parts.push(Buffer.from(rows.join('')));
+  }
+  return Buffer.concat(parts);
+}
+
+function rowOf({ path, human, ai, before }: PageChange, isCompared: boolean): string {
+  const [total, totalBefore] = [human + ai, totalOf(before)];
+  const compared = isCompared ? `${before.human},${before.ai},${totalBefore},${total - totalBefore}` : ',,,';
+  const text = singleLine(path);
+  const cell = `${FORMULA.test(text) ? "'" : ''}${text.replaceAll('"', '""')}`;
+  return `"${cell}",${human},${ai},${total},${compared}${END_OF_LINE}`;
 }

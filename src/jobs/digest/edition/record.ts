@@ -7,7 +7,7 @@ import { person } from '../../schedule/record.ts';
 import type { VisibleKind } from '../../visibility.ts';
 import { type FiguresRun, newFiguresRun } from '../figures/record.ts';
 import { counts, dayRange, pageFigures, platformCause, readerFigures, SECTIONS } from '../model.ts';
-import { isWeek, spansOf, weekBefore, weekNameOf } from '../weeks.ts';
+import { spansOf, weekBefore, weekNameOf } from '../weeks.ts';
 
 /** A file of ours in Slack. Its id is saved before the completion, so that an unclear one can be looked up. */
 const file = z.object({
@@ -136,7 +136,7 @@ export function newEdition(
   return {
     ...{ job: 'digest', rev: 1, people: [], dueAtMs: nowMs, inDirectMessage: false },
     ...wanted,
-    ...(isWeek(range) && { week: weekNameOf(range) }),
+    week: weekNameOf(range),
     state: 'collecting',
     sinceMs: nowMs,
     spans: [],

@@ -15,7 +15,7 @@ import { countOf, formatCount } from '../../../slack/text.ts';
 import type { ChartBlock } from '../../../store/messages.ts';
 import { personName, pullRequestPart } from '../../wording-view.ts';
 import type { AskButton } from '../buttons.ts';
-import { type Counts, listedSearches, listedThumbs, type PageChange, totalOf } from '../model.ts';
+import { type Counts, listedThumbs, type PageChange, totalOf } from '../model.ts';
 import { chartLabels, daysOf, daysText, zoneText } from '../weeks.ts';
 import {
   askButtons,
@@ -302,7 +302,7 @@ const sumLine = (sum: Counts | undefined, total: Counts | undefined, days: strin
 /** Returns what readers looked for, line by line; a line without numbers from the platform is left out. */
 export function readerParts(run: EditionRun): Message[] {
   const { questions } = run.readers ?? {};
-  const searches = listedSearches(run.readers).map(({ query, hits }): Part[] => [
+  const searches = (run.readers?.searches ?? []).map(({ query, hits }): Part[] => [
     `${queryText(query)} ${timesText(hits)}`,
   ]);
   const disliked = listedThumbs(run.readers).map(({ path, up, down }): Part[] => [

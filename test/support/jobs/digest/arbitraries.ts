@@ -54,7 +54,7 @@ const pageFigures = (words: fc.Arbitrary<string>): fc.Arbitrary<PageFigures> => 
 const readerFigures = (words: fc.Arbitrary<string>): fc.Arbitrary<ReaderFigures> =>
   fc
     .record({
-      searches: maybe(fc.array(fc.record({ query: words, hits: views }), { maxLength: 20 })),
+      searches: maybe(fc.array(fc.record({ query: words, hits: views }), { maxLength: 5 })),
       thumbs: maybe(fc.array(fc.record({ path: words, up: views, down: views }), { maxLength: 120 })),
       questions: maybe(fc.record({ asked: views, unanswered: views, category: words })),
       visitors: maybe(fc.record({ total: views })),
@@ -153,7 +153,7 @@ export function fullEdition(word: string): EditionRun {
       aiRead: five,
     },
     readers: {
-      searches: Array.from({ length: 20 }, () => ({ query: word, hits: most })),
+      searches: Array.from({ length: 5 }, () => ({ query: word, hits: most })),
       thumbs: Array.from({ length: 120 }, () => ({ path: word, up: most - 2, down: most })),
       questions: { asked: most, unanswered: most, category: word },
       visitors: { total: most },
