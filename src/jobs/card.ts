@@ -17,10 +17,16 @@ interface RunWithCard {
   sinceMs: number;
 }
 
+/** How long a post to Slack takes. */
+const POST_MS = 200;
+
 /** Returns the state of a run's card. The card comes first; if it cannot be posted, nothing starts. */
 export async function loadCardState(run: RunWithCard, key: string, context: JobContext): Promise<CardState> {
   const delivery = await context.outbox.deliveryState(key);
-  if (delivery.kind === 'waiting') return { kind: 'waiting', inMs: deliveryCheckMs(run, context) };
+  if (delivery.kind === 'waiting') {
+    const { dueInMs } = delivery;
+    return { kind: 'waiting', inMs: dueInMs ? dueInMs + POST_MS : deliveryCheckMs(run, context) };
+  }
   if (delivery.kind === 'refused' && !run.asked.joinable && !run.inDirectMessage)
     return { kind: 'elsewhere' };
   return delivery;
@@ -31,7 +37,7 @@ export const deliveryCheckMs = (
   { sinceMs }: { sinceMs: number },
   { now }: Pick<JobContext, 'now'>,
   longestMs = 2000,
-) => Math.min(Math.max((now() - sinceMs) / 2, 50), longestMs);
+) => Math.min(Math.max((now() - sinceMs) / 2, POST_MS), longestMs);
 
 /**
  * Posts a message once to the requester, in the conversation of the request, while that is possible. `requestId` is the

@@ -115,7 +115,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     if (isUnwanted || (record.deleted && !isReposted(wanted)))
       return save(record, { deliveredHash: wanted.hash }, undefined);
     const target = await resolveTarget(record);
-    if (target === undefined) return timing.retryMinMs;
+    if (typeof target === 'number') return target;
     const isRoot = target.threadTs === undefined;
 
     if (record.postedAtMs !== undefined) {
@@ -283,15 +283,16 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return save(record, known, undefined);
   }
 
-  /** Returns where to post; undefined while the root of its thread is not posted yet. */
-  async function resolveTarget(record: MessageRecord): Promise<Place | undefined> {
+  /** Returns where to post; while the root of its thread is not posted yet, the milliseconds until the next try. */
+  async function resolveTarget(record: MessageRecord): Promise<Place | number> {
     const { teamId, place } = record.wanted;
     if (record.movedTo !== undefined) return { channel: await directMessage(teamId, record.movedTo) };
     if ('channel' in place) return place;
     if ('user' in place) return { channel: await directMessage(teamId, place.user) };
     const parent = await messages.state(place.under);
     if (parent.kind === 'refused') throw new SlackApiError('place', 'chat.postMessage', parent.code);
-    return parent.kind === 'shown' ? { channel: parent.channel, threadTs: parent.ts } : undefined;
+    if (parent.kind === 'shown') return { channel: parent.channel, threadTs: parent.ts };
+    return Math.max(timing.retryMinMs, parent.dueInMs ?? 0);
   }
 
   async function directMessage(teamId: string, userId: string): Promise<string> {

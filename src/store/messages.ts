@@ -5,7 +5,7 @@ import { logScope } from '../runtime/log.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { lastingScript, updateHash } from './redis/lua.ts';
+import { LUA_NOW, lastingScript, luaScript, updateHash } from './redis/lua.ts';
 import { LUA_WAKE, markIdle, memberOf } from './run-scripts.ts';
 
 /**
@@ -118,7 +118,8 @@ export function urgencyOf({ kind, interactive: clicked, lowPriority }: WantedMes
 
 /** The delivery state of a message. `fellBack`: Slack refused its blocks, so its fallback is shown. */
 export type DeliveryState =
-  | { kind: 'waiting' }
+  /** `dueInMs`: when its next delivery begins, if that is not now. */
+  | { kind: 'waiting'; dueInMs?: number }
   | { kind: 'shown'; channel: string; ts: string; fellBack?: true }
   | { kind: 'refused'; code: string };
 
@@ -141,6 +142,10 @@ if not isListed then redis.call('HSET', record, 'behindSinceMs', now) end
 if isListed and tonumber(rankBefore or 0) <= tonumber(rank) then return 0 end
 list(active, member)
 return 1
+`);
+
+const dueInScript = luaScript<number>(`${LUA_NOW}
+return (tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or nil) or now) - now
 `);
 
 /** Maximum messages checked to find the oldest. */
@@ -193,8 +198,9 @@ export function createMessageStore(redis: RedisClient) {
         const fellBack = form === 'fallback' && deliveredHash === refusedHash;
         return { kind: 'shown', channel, ts, ...(fellBack && { fellBack: true }) };
       }
-      const isRefused = refusal && (deliveredHash === wanted.hash || movedTo);
-      return isRefused ? { kind: 'refused', code: refusal } : { kind: 'waiting' };
+      if (refusal && (deliveredHash === wanted.hash || movedTo)) return { kind: 'refused', code: refusal };
+      const dueInMs = await dueInScript(redis, [keys.activeRuns()], [memberOf(refOf(key))]);
+      return { kind: 'waiting', ...(dueInMs > 0 && { dueInMs }) };
     },
     /** Returns since when the oldest message of each urgency lacks its wanted form; others are left out. */
     async behindSince(): Promise<Partial<Record<Urgency, number>>> {

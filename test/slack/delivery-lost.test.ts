@@ -54,7 +54,7 @@ test.each(['not_in_channel', 'channel_not_found'])(
     // The second form is not posted blindly either.
     for (const text of ['card', 'second']) {
       await want('card', text);
-      expect(await messages.state('card')).toEqual({ kind: 'waiting' });
+      expect(await messages.state('card')).toMatchObject({ kind: 'waiting' });
       await deliverUntilIdle('card');
       expect(await messages.state('card')).toEqual({ kind: 'refused', code });
     }
@@ -113,3 +113,13 @@ test.each(['before', 'after'] as const)(
     expect(slack.messages.map((one) => slack.read(one))).toEqual(['Mon: 3']);
   },
 );
+
+test('a message in the thread of one that waits is due after that one', async () => {
+  const { want, deliver } = await open();
+  await want('card');
+  await redis.client.zadd(keys.activeRuns(), Date.now() + 20_000, 'outbox card');
+  await want('ending', 'ending', { place: { under: 'card' } });
+  const waitMs = (await deliver('ending')) ?? 0;
+  expect(waitMs).toBeGreaterThan(15_000);
+  expect(waitMs).toBeLessThanOrEqual(20_000);
+});

@@ -112,8 +112,15 @@ describe('how far a message has got', () => {
   ])('with %j known: %j', async (changes, state) => {
     await messages.publish('m1', running, 1);
     await known(changes);
-    expect(await messages.state('m1')).toEqual(state);
+    expect(await messages.state('m1')).toMatchObject(state);
   });
+});
+
+test('a waiting message says when it is due', async () => {
+  expect(await messages.state('m1')).toEqual({ kind: 'waiting' });
+  await messages.publish('m1', running, 1);
+  await redis.client.zadd(keys.activeRuns(), Date.now() + 20_000, 'outbox m1');
+  expect(await messages.state('m1')).toEqual({ kind: 'waiting', dueInMs: expect.closeTo(20_000, -4) });
 });
 
 test('a delivered message is not listed, unless something newer is wanted', async () => {
