@@ -39,6 +39,9 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
 
   const slack = rejectWhenStopping(stopping, parts.slack);
   const outbox = createOutbox({ messages, wake });
+  const published = new Map<string, number>();
+  // A Redis that restarts may have lost the last writes.
+  redis.on('ready', () => published.clear());
   const watchKey = createChangeSaver({
     // A rejected key must not expire in between, and the last state from a crashed process must not stay for long.
     ...{ everyMs: HOUR_MS, now, onError: onRedisError },
@@ -83,7 +86,8 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       const opened = await stores.people.whoOpenedHome(teamId, userIds);
       await Promise.all(opened.map((userId) => wake(homeRefresh(teamId, userId))));
     },
-    ...{ projects, limits, outbox, wake, stopping, newToken: randomUUID, now, random, timing, log },
+    ...{ projects, limits, outbox, published, wake, stopping },
+    ...{ newToken: randomUUID, now, random, timing, log },
   };
 
   const workers = createWorkers({

@@ -27,6 +27,8 @@ export interface JobContext extends Stores, CallOnceStore, Pick<ConversationRead
   /** Without the calls that only the outbox makes. */
   slack: Omit<SlackApi, 'post' | 'edit' | 'remove'>;
   outbox: Outbox;
+  /** The revisions of runs whose messages this process has published since it connected to Redis. */
+  published: Map<string, number>;
   deliverMessage: Deliver;
   postEphemeral: PostEphemeral;
   policy: Omit<Policy, 'contactText'>;

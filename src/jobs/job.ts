@@ -26,6 +26,9 @@ export interface Job<Context = JobContext> {
 /** Maximum steps of one execution; after that, the worker slot goes to another run. */
 const MAX_STEPS = 40;
 
+/** Runs whose published revision a process remembers. */
+const MAX_PUBLISHED = 10_000;
+
 interface SaveOptions {
   /** The next step is due after this time; by default at once. */
   inMs?: number;
@@ -70,7 +73,7 @@ export interface RunJob<R extends SteppedRun> {
   queue: QueueName;
   concurrency: number;
   schema: z.ZodType<R>;
-  /** Every message of a run in its present form, published before each step and before each pause. */
+  /** Every message of a run in its present form, published before a step and before a pause if the run has changed. */
   messages?(run: R, context: JobContext): OutboxMessage[];
   /** Whether the save of a run releases its claim. */
   hasEnded?(run: R): boolean;
@@ -138,8 +141,12 @@ export function defineRunJob<R extends SteppedRun>(definition: RunJob<R>): Job {
   }
 
   async function publish(run: R, context: JobContext): Promise<void> {
+    const { outbox, published } = context;
+    if (published.get(run.id) === run.rev) return;
     const messages = definition.messages?.(run, context) ?? [];
-    await Promise.all(messages.map((message) => context.outbox.publish(run.teamId, message, run.rev)));
+    await Promise.all(messages.map((message) => outbox.publish(run.teamId, message, run.rev)));
+    if (published.size >= MAX_PUBLISHED) published.clear();
+    published.set(run.id, run.rev);
   }
 
   async function step(loaded: LoadedRun<R>, context: JobContext): Promise<StepResult<R>> {

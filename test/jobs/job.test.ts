@@ -4,7 +4,7 @@ import type { JobContext } from '../../src/jobs/context.ts';
 import { exportJob, linkJob } from '../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../src/jobs/export/record.ts';
 import { outboxJob } from '../../src/jobs/index.ts';
-import { defineRunJob, type RunJob, save } from '../../src/jobs/job.ts';
+import { defineRunJob, type RunJob, save, wait } from '../../src/jobs/job.ts';
 import { message } from '../../src/slack/blocks.ts';
 import { keys } from '../../src/store/keys.ts';
 import { aLinkRun, aRun } from '../support/jobs/export/builders.ts';
@@ -111,5 +111,18 @@ describe('a step that ends with the next state', () => {
     expect(await job.run(id, context)).toBeUndefined();
     expect(await context.runs.load(id, exportRun)).toMatchObject({ domain: 'theirs' });
     expect([published, woken]).toEqual([['a 1'], [id]]);
+  });
+
+  test('publishes a revision once, and again when writes may have been lost', async () => {
+    const messages: Definition['messages'] = () => [
+      { key: 'card', place: { user: 'U0ANA' }, kind: 'state', message: message([['']]) },
+    ];
+    const job = jobOf(async ({ run }) => (run.rev < 2 ? save(run) : wait(500)), { messages });
+    await job.run(id, context);
+    await job.run(id, context);
+    expect(published).toEqual(['card 1', 'card 2']);
+    context.published.clear();
+    await job.run(id, context);
+    expect(published).toEqual(['card 1', 'card 2', 'card 2']);
   });
 });

@@ -46,6 +46,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
       ...slack,
     } as JobContext['slack'],
     outbox: { ...anOutbox(redis), ...outbox },
+    published: new Map(),
     deliverMessage: async () => undefined,
     postEphemeral: async () => true,
     policy: {
