@@ -21,8 +21,11 @@ describe('every state is in the gallery:', () => {
   /** Functions of the files with views that show nothing by themselves, and those that wait, which no view does. */
   const SHOW_NOTHING = [
     'choicesOf',
+    'createAlerts',
     'findEntry',
     'instructionProblem',
+    'isRenewed',
+    'keysOf',
     'projectHere',
     'readPlace',
     'readTimetable',

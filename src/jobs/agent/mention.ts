@@ -12,12 +12,8 @@ import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
 import { lookupRetryMs } from '../polling.ts';
 import type { VisibleKind } from '../visibility.ts';
 import { missingScopeText, notPermittedText } from '../wording-view.ts';
-import {
-  closedThreadMessage,
-  mentionMessage,
-  offerMessage,
-  tooLongMentionMessage,
-} from './thread/ephemeral-view.ts';
+import { closedThreadMessage, mentionMessage, offerMessage } from './thread/ephemeral-view.ts';
+import { tooLongText } from './thread/phrases.ts';
 import { newReply } from './thread/record.ts';
 import { excerptOf, isTalk, parseThreadText } from './thread-text.ts';
 
@@ -122,7 +118,8 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   if (names === undefined) return wait(lookupRetryMs(context));
   const text = read(names);
   const most = limits.instructionCharacters;
-  if (lengthOf(text) > most) return save({ ...decided, answer: tooLongMentionMessage(lengthOf(text), most) });
+  const tooLong = `${tooLongText(lengthOf(text), most)} Nothing was sent.`;
+  if (lengthOf(text) > most) return save({ ...decided, answer: message([tooLong]) });
   const files = reply.files || leavesSharedOut(content, names);
   const answer = offerMessage(run.id, excerptOf(text));
   return save({ ...decided, reply: { ...decided.reply, files }, answer, offer: text });

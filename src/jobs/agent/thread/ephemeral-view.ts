@@ -240,9 +240,6 @@ export const closedThreadMessage = message([
   ],
 ]);
 
-export const tooLongMentionMessage = (characters: number, most: number): Message =>
-  message([`${tooLongText(characters, most)} Nothing was sent.`]);
-
 /** Offers to start a new job with the text of a mention. */
 export function offerMessage(mention: string, excerpt: string): Message {
   const value: z.infer<typeof mentionButton> = { v: 1, mention };

@@ -7,9 +7,9 @@ import {
   mentionMessage,
   offerMessage,
   privateEnding,
-  tooLongMentionMessage,
   tooManyThreadsMessage,
 } from '../../../../src/jobs/agent/thread/ephemeral-view.ts';
+import { tooLongText } from '../../../../src/jobs/agent/thread/phrases.ts';
 import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadLine } from '../../../../src/jobs/agent/thread/view.ts';
 import { parseThreadText } from '../../../../src/jobs/agent/thread-text.ts';
@@ -106,7 +106,7 @@ export const mentions: GalleryState[] = [
   mention('one thread at most', tooManyThreadsMessage(1)),
   mention('too many threads', tooManyThreadsMessage(100)),
   mention('which job', says('follow')),
-  mention('too long', tooLongMentionMessage(31_000, 20_000)),
+  mention('too long', message([`${tooLongText(31_000, 20_000)} Nothing was sent.`])),
   mention('offer', offerMessage('5e5e1c2b', 'Add a **quickstart**')),
   mention('project of a new job', problemOf(two)),
 ];
