@@ -1,6 +1,5 @@
 import { allowGrowth } from './config/node.ts';
-import { secretsInAddress } from './config/redis.ts';
-import { readSettings, type Settings, secretsOf } from './config/settings.ts';
+import { readSettings, type Settings, secretsInAddress, secretsOf } from './config/settings.ts';
 import { type AppParts, createRoleParts } from './role.ts';
 import { createLog, type Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';

@@ -18,14 +18,18 @@ import { startOpenTelemetry } from './server/open-telemetry.ts';
 import { createSlackApi } from './slack/client.ts';
 import { createIdentity, createLookups } from './slack/lookups.ts';
 import { createChannelIds } from './slack/web-calls.ts';
-import { startEmbeddedRedis } from './store/embedded/embedded-redis.ts';
+import { startEmbeddedRedis } from './store/embedded-redis.ts';
 import { setTagName } from './store/keys.ts';
 import { limitNameOf, limitNames } from './store/rate-limit.ts';
-import { type RedisAddress, tagNameOf } from './store/redis/address.ts';
+import { createRedisWatch } from './store/redis/check.ts';
 import type { RedisClient } from './store/redis/client.ts';
 import { askTime, createClock } from './store/redis/clock.ts';
-import { connectForRequests, type OnConnectionError } from './store/redis/connections.ts';
-import { createRedisWatch } from './store/redis/watch.ts';
+import {
+  connectForRequests,
+  type OnConnectionError,
+  type RedisAddress,
+  tagNameOf,
+} from './store/redis/connections.ts';
 import { checkSchema } from './store/schema.ts';
 import { createStores } from './store/stores.ts';
 

@@ -10,7 +10,7 @@ import { type Pattern, sources } from './support/built-patterns.ts';
 const root = join(import.meta.dirname, '..');
 
 /** They read settings alone, which nobody else writes; and their patterns take a quarter of the time. */
-const OF_OPERATORS = ['src/config/values.ts', 'src/runtime/outgoing.ts', 'src/store/redis/address.ts'];
+const OF_OPERATORS = ['src/config/settings.ts', 'src/runtime/outgoing.ts', 'src/store/redis/connections.ts'];
 
 const isRegExp = (node: Expression) => node.type === 'Identifier' && node.name === 'RegExp';
 

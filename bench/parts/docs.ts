@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findServer } from '../../src/store/embedded/redis-server.ts';
+import { findServer } from '../../src/store/embedded-redis.ts';
 
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 /** Where the pictures go. */

@@ -5,7 +5,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { findServer } from '../../src/store/embedded/redis-server.ts';
+import { findServer } from '../../src/store/embedded-redis.ts';
 
 const START_LIMIT_MS = 10_000;
 const RECHECK_MS = 20;

@@ -17,12 +17,11 @@ import { activate } from '../jobs/schedule/record.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import { defaultTiming, retention } from '../runtime/timing.ts';
 import { writeIntent } from '../store/call-once.ts';
-import { startEmbeddedRedis } from '../store/embedded/embedded-redis.ts';
+import { startEmbeddedRedis } from '../store/embedded-redis.ts';
 import { keys, setTagName } from '../store/keys.ts';
-import { type RedisAddress, tagNameOf } from '../store/redis/address.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { askTime } from '../store/redis/clock.ts';
-import { connectForRequests } from '../store/redis/connections.ts';
+import { connectForRequests, type RedisAddress, tagNameOf } from '../store/redis/connections.ts';
 import { createRunStore } from '../store/runs.ts';
 import { checkSchema } from '../store/schema.ts';
 

@@ -1,14 +1,36 @@
 import { LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { readKeyFile } from '../docs-api/client.ts';
+import { isSafeId } from '../docs-api/operations.ts';
+import { readDomain } from '../domain.ts';
 import { LIMITS } from '../jobs/limits.ts';
 import type { Contact } from '../policy.ts';
 import type { Project } from '../projects.ts';
 import { lengthOf, singleLine } from '../slack/text.ts';
-import { date, hostName, isVariableName, projectId, secretFlaw } from './values.ts';
 
 /** Environment variables by name. */
 export type Env = Record<string, string | undefined>;
+
+/** Accepts host names, and returns them as `readDomain` does. A `suggestion`, if any, replaces `problem`. */
+export const hostName = (problem: string, suggestion = (_meant: string) => problem) =>
+  z.string(problem).transform((typed, context) => {
+    const read = readDomain(typed);
+    if (read.kind === 'domain') return read.domain;
+    context.addIssue(read.suggested === undefined ? problem : suggestion(read.suggested));
+    return z.NEVER;
+  });
+
+export const projectId = z
+  .string('must be text. Put the id in quotes.')
+  .refine(
+    (id) => isSafeId(id) && /^\S{1,200}$/.test(id),
+    "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
+  );
+
+export const date = z.iso.date('must be a date such as 2026-12-31.');
+
+/** Returns whether a text can be the name of an environment variable; a key in its place cannot. */
+const isVariableName = (name: string) => /^[A-Z][A-Z0-9_]{0,99}$/.test(name);
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a list. Put it in [ ].');
 
@@ -264,4 +286,12 @@ function keyProblem(key: string, { DOCS_API_KEY_PREFIX: prefix = '' }: Env): str
   return key.startsWith(prefix)
     ? undefined
     : 'names a key that does not begin with DOCS_API_KEY_PREFIX. Use an admin key of the right platform.';
+}
+
+/** Returns why a text cannot be a token, key or secret, with the fix and without the value; undefined if it can. */
+export function secretFlaw(secret: string): string | undefined {
+  if (/^["'`]|["'`]$/.test(secret))
+    return 'has quotes around it. Remove them: docker --env-file keeps them in the value.';
+  if (/["'`\s]/.test(secret)) return 'contains a quote, a space or a line break. Copy it again without them.';
+  return /^[\x21-\x7e]*$/.test(secret) ? undefined : 'contains a character outside ASCII. Copy it again.';
 }

@@ -1,32 +1,27 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { readDomain } from '../domain.ts';
 import { logLevels } from '../runtime/log.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
-import type { RedisAddress } from '../store/redis/address.ts';
+import {
+  decodeCredential,
+  type RedisAddress,
+  type RedisUrl,
+  readRedisUrl,
+} from '../store/redis/connections.ts';
 import {
   type ConfigFile,
+  date,
   defaultConfigFile,
   defaultKey,
   type Env,
-  keyFileProblem,
-  readConfigFile,
-} from './file.ts';
-import { isRedisAddress, redisProblems, secretsInAddress } from './redis.ts';
-import {
-  addresses,
-  certificate,
-  commaList,
-  date,
   hostName,
-  isPlainUrl,
-  portNumber,
+  keyFileProblem,
   projectId,
-  seconds,
+  readConfigFile,
   secretFlaw,
-  secureUrl,
-} from './values.ts';
+} from './file.ts';
 
 /** The checked settings. Secrets are plain strings here and must not be logged. */
 export type Settings = ReturnType<typeof readSettings>;
@@ -60,6 +55,119 @@ export class SettingsError extends OperatorError {
     );
     this.problems = problems;
   }
+}
+
+// Schemas for the kinds of values in settings; their messages name the fix.
+
+/** Returns whether a host name in the form of `URL` is `localhost`, `127.0.0.0/8` or `::1`. */
+const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
+
+/** Accepts `https`, or `http` to this machine: keys and tokens must not cross a network in the clear. */
+function secureUrl(fix: string) {
+  return z.string(`is missing. ${fix}`).refine(
+    (value) => {
+      const url = URL.parse(value);
+      return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+    },
+    { error: `must be an https address (http only for this machine). ${fix}`, abort: true },
+  );
+}
+
+/** Returns whether an address has neither a user nor a query nor a fragment. */
+function isPlainUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return !url || [url.username, url.password, url.search, url.hash].every((part) => part === '');
+}
+
+/** Accepts the path of a PEM file, and returns its text. */
+const certificate = z.string().transform((path, context) => {
+  try {
+    const text = readFileSync(path, 'utf8');
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  } catch {}
+  context.addIssue('does not name a readable certificate. Set it to the PEM file of the authority.');
+  return z.NEVER;
+});
+
+/** Returns the entries of a list with commas. */
+const commaList = z
+  .string()
+  .default('')
+  .transform((list) => list.split(',').flatMap((entry) => entry.trim() || []));
+
+const addressProblem =
+  'must list addresses or ranges separated by commas, such as 10.0.0.7,10.1.0.0/16,fd00::/8.';
+
+/** Accepts addresses and CIDR ranges separated by commas. */
+export const addresses = commaList.transform((entries, context) => {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [, address = '', prefix] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(entry) ?? [];
+    const version = isIP(address);
+    const bits = version === 4 ? 32 : 128;
+    if (version === 0 || Number(prefix ?? 0) > bits) {
+      context.addIssue(addressProblem);
+      return z.NEVER;
+    }
+    list.addSubnet(address, Number(prefix ?? bits), version === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+});
+
+const wholeNumber = (min: number, max: number, problem: string) =>
+  z.coerce.number(problem).int(problem).min(min, problem).max(max, problem);
+
+const portNumber = wholeNumber(0, 65535, 'must be a port number.');
+
+const seconds = wholeNumber(1, 3600, 'must be a whole number of seconds from 1 to 3600.');
+
+/**
+ * Returns the parts of an address with a password that no log may contain: the whole address, and the password as
+ * written, as `URL` encodes it, and decoded. The address may be invalid.
+ */
+export function secretsInAddress(address: string): string[] {
+  const user = address.slice(Math.max(0, address.indexOf('://') + 3), Math.max(0, address.lastIndexOf('@')));
+  const colon = user.indexOf(':');
+  if (colon < 0) return [];
+  const password = user.slice(colon + 1);
+  return [address, password, URL.parse(address)?.password ?? '', decodeCredential(password)].filter(Boolean);
+}
+
+const isRedisAddress = /^rediss?(?:\+(?:sentinel|cluster))?:\/\//;
+
+/** The form of the end of an address. ioredis would take database 0, which may be another Docket's, for another one. */
+const PATHS: Record<RedisUrl['kind'], RegExp> = {
+  server: /^\d{0,9}$/,
+  sentinel: /^[\w.-]{1,100}(?:\/\d{0,9})?$/,
+  // A number would be a database, and a cluster has one only.
+  cluster: /^(?:[a-z][a-z0-9-]{0,39})?$/,
+};
+
+const WRONG_END =
+  'REDIS_URL ends with something else than it needs. For one server, end it with nothing or the number of a database, ' +
+  'such as /1; for sentinels, with the name of the primary, such as /mymaster or /mymaster/1; for a cluster, with nothing, ' +
+  'or, if several Dockets share it, with a name of lower-case letters, digits and dashes, such as /staging.';
+
+/** Returns the problems of the address of Redis, each with its fix and without any part of the address. */
+export function redisProblems({ REDIS_URL: address, REDIS_ALLOW: allow = '' }: Env): string[] {
+  if (address === undefined || !isRedisAddress.test(address)) return [];
+  const url = readRedisUrl(address);
+  if (url === undefined)
+    return [
+      'REDIS_URL is not a valid address. In its user and password, write %2F for /, %23 for #, %3F for ? and ' +
+        '%40 for @; the rest is such as rediss://user:password@redis.example.com:6379/0, or for several hosts ' +
+        'rediss+sentinel://host1:26379,host2/name or rediss+cluster://host1:6379,host2.',
+    ];
+  const problems: string[] = [];
+  const isHere = url.nodes.every(({ host }) => isLoopback(host.includes(':') ? `[${host}]` : host));
+  const [scheme = ''] = address.split('://', 1);
+  if (!isHere && !url.tls && !allow.includes('plaintext'))
+    problems.push(
+      `REDIS_URL begins with ${scheme}:// and names another machine: all data of Docket would cross the network in ` +
+        `the clear. Use ${scheme.replace('redis', 'rediss')}://, or set REDIS_ALLOW=plaintext if you trust that network.`,
+    );
+  if (!PATHS[url.kind].test(url.path)) problems.push(WRONG_END);
+  return problems;
 }
 
 const proxyAddress = z

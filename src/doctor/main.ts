@@ -15,10 +15,10 @@ import { prepareWayOut } from '../runtime/outgoing.ts';
 import { listen } from '../server/http-server.ts';
 import { toSlackApiError } from '../slack/errors.ts';
 import { createSlackLogger } from '../slack/web-calls.ts';
-import { findServer, inspectDataDir } from '../store/embedded/redis-server.ts';
+import { findServer, inspectDataDir } from '../store/embedded-redis.ts';
 import { setTagName } from '../store/keys.ts';
-import { tagNameOf } from '../store/redis/address.ts';
 import { checkRedis, isAllowed } from '../store/redis/check.ts';
+import { tagNameOf } from '../store/redis/connections.ts';
 
 /** The result of a check of a setting or a part of this machine. */
 export interface Line {
@@ -44,9 +44,7 @@ export async function diagnose(variables: NodeJS.ProcessEnv): Promise<Line[]> {
     prepareWayOut(settings);
     const lines = await Promise.all([
       [judgeEnvFile(file), ok('Settings', 'All are valid.')],
-      checkBotToken(settings),
-      checkRequests(settings),
-      checkProjects(settings),
+      checkCalls(settings),
       checkStorage(settings, env.PATH ?? ''),
       checkPort(settings, env),
     ]);
@@ -83,8 +81,14 @@ const createSlackWeb = ({ slackApiUrl }: Settings, token: string) =>
     logger: createSlackLogger(createLog('silent', [])),
   });
 
+/** Checks what calls can verify: the tokens of Slack, and the platform's address, keys and ids of projects. */
+export async function checkCalls(settings: Settings): Promise<Line[]> {
+  const projects = settings.projects.map((project) => checkProject(settings, project));
+  return Promise.all([checkBotToken(settings), checkRequests(settings), ...projects]);
+}
+
 /** Checks the bot token, and whether it has the scopes of manifest.yml. */
-export async function checkBotToken(settings: Settings): Promise<Line> {
+async function checkBotToken(settings: Settings): Promise<Line> {
   const name = 'SLACK_BOT_TOKEN';
   const fix = 'Copy it again from your Slack app, "OAuth & Permissions", Bot User OAuth Token.';
   const scopes: string[] = parse(readFileSync(inRoot('manifest.yml'), 'utf8')).oauth_config.scopes.bot;
@@ -115,7 +119,7 @@ function slackRefusal(name: string, error: unknown, fix: string): Line {
 }
 
 /** Checks the token of Socket Mode, if any. The request opens no connection. */
-export async function checkRequests(settings: Settings): Promise<Line> {
+async function checkRequests(settings: Settings): Promise<Line> {
   const { slackAppToken } = settings;
   if (slackAppToken === undefined) {
     const text = 'It is set. No call can verify it: /readyz reports requests with another signature.';
@@ -131,11 +135,7 @@ export async function checkRequests(settings: Settings): Promise<Line> {
   }
 }
 
-/** Checks the address of the platform, and the key and the id of each project. */
-export const checkProjects = (settings: Settings): Promise<Line[]> =>
-  Promise.all(settings.projects.map((project) => checkProject(settings, project)));
-
-/** Requests one row of today's views, which changes nothing; without a project's id, those of a project that is none. */
+/** Checks the platform's address, and a project's key and id. Requests one row of today's views, which changes nothing; without a project's id, those of a project that is none. */
 async function checkProject(settings: Settings, project: Project): Promise<Line> {
   const { docsApiUrl: baseUrl, proxies, projects } = settings;
   const { name, projectId = 'docket-doctor-asks-for-no-project', apiKey, apiKeyFile } = project;

@@ -163,14 +163,8 @@ function createBodyReader() {
 /** Slack waits 3 s for the acknowledgement. */
 const ACKNOWLEDGE_MS = 2900;
 
-interface ListenerParts {
-  /** Returns a reference for all log lines of a request. */
-  newRef: () => string;
-  log: Log;
-}
-
 /** Hands the requests of a receiver to Bolt. */
-export function createListeners({ newRef, log }: ListenerParts) {
+export function createListeners({ newRef, log }: Pick<HttpParts, 'newRef' | 'log'>) {
   let app: App | undefined;
 
   async function process(body: Record<string, unknown>) {

@@ -3,18 +3,8 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { parse } from 'yaml';
 import { readEnvFile } from '../config/env-file.ts';
-import { readPartialSettings, type Settings, SettingsError } from '../config/settings.ts';
-import {
-  checkBotToken,
-  checkProjects,
-  checkRequests,
-  diagnose,
-  inRoot,
-  isGood,
-  type Line,
-  render,
-  wrong,
-} from '../doctor/main.ts';
+import { readPartialSettings, SettingsError } from '../config/settings.ts';
+import { checkCalls, diagnose, inRoot, isGood, render, wrong } from '../doctor/main.ts';
 import { prepareWayOut } from '../runtime/outgoing.ts';
 
 const USAGE = `Usage: npm run setup [-- https://the.address.that.slack.reaches]
@@ -29,8 +19,6 @@ interface Question {
   /** Settings that replace this one. */
   unless?: readonly string[];
   isSecret?: boolean;
-  /** Checks an answer. Only the lines about its variable count. */
-  check(settings: Settings): Promise<Line | Line[]>;
 }
 
 const QUESTIONS: readonly Question[] = [
@@ -38,39 +26,33 @@ const QUESTIONS: readonly Question[] = [
     variable: 'SLACK_BOT_TOKEN',
     text: 'Bot token ("OAuth & Permissions", after "Install to Workspace"; begins with xoxb-)',
     isSecret: true,
-    check: checkBotToken,
   },
   {
     variable: 'SLACK_APP_TOKEN',
     text: 'App-level token ("Basic Information", App-Level Tokens, with the scope connections:write; begins with xapp-)',
     unless: ['SLACK_SIGNING_SECRET'],
     isSecret: true,
-    check: checkRequests,
   },
   {
     variable: 'SLACK_SIGNING_SECRET',
     text: 'Signing secret ("Basic Information", App Credentials)',
     unless: ['SLACK_APP_TOKEN'],
     isSecret: true,
-    check: checkRequests,
   },
   {
     variable: 'DOCS_API_URL',
     text: "Address of the docs platform's administrative API, without /v1 or /v2",
-    check: checkProjects,
   },
   {
     variable: 'DOCS_API_KEY',
     text: 'Admin API key (the API keys page of its dashboard)',
     unless: ['DOCKET_CONFIG', 'DOCS_API_KEY_FILE'],
     isSecret: true,
-    check: checkProjects,
   },
   {
     variable: 'DOCS_PROJECT_ID',
     text: "The project's id, for the docs agent and digests (the same page)",
     unless: ['DOCKET_CONFIG'],
-    check: checkProjects,
   },
 ];
 
@@ -117,7 +99,7 @@ async function askForSettings(
 
   const notUsed = publicUrl === undefined ? 'SLACK_SIGNING_SECRET' : 'SLACK_APP_TOKEN';
   if (!isSet('SLACK_BOT_TOKEN')) terminal.say(createAppText(publicUrl));
-  for (const { variable, text: question, unless = [], isSecret = false, check } of QUESTIONS) {
+  for (const { variable, text: question, unless = [], isSecret = false } of QUESTIONS) {
     if (variable === notUsed || [variable, ...unless].some(isSet)) continue;
     for (;;) {
       const hint = isSet(variable) ? 'press Enter to keep it' : 'press Enter to skip it';
@@ -136,7 +118,8 @@ async function askForSettings(
       text = withSetting(text, variable, typed);
       writeFileSync(inRoot('.env'), text, { mode: 0o600, flush: true });
       chmodSync(inRoot('.env'), 0o600);
-      const lines = [await check(readPartialSettings(env))].flat().filter(({ about }) => about === variable);
+      const checked = await checkCalls(readPartialSettings(env));
+      const lines = checked.filter(({ about }) => about === variable);
       terminal.say(render(lines));
       if (isGood(lines)) break;
     }

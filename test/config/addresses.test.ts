@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addresses } from '../../src/config/values.ts';
+import { addresses } from '../../src/config/settings.ts';
 import { problemsOf, sound } from '../support/config/builders.ts';
 
 test('addresses and ranges are read, with blanks around them', () => {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { redisProblems, secretsInAddress } from '../../src/config/redis.ts';
-import { readSettings } from '../../src/config/settings.ts';
+import { readSettings, redisProblems, secretsInAddress } from '../../src/config/settings.ts';
 import { configFolder, problemsOf, sound } from '../support/config/builders.ts';
 import { keptLog } from '../support/runtime/log.ts';
 

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { addresses as addressList } from '../../src/config/values.ts';
+import { addresses as addressList } from '../../src/config/settings.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { startHttpServer } from '../../src/server/http-server.ts';
 import { serveMetrics } from '../../src/server/metrics.ts';

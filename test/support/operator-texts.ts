@@ -12,9 +12,8 @@ const PRINTED = [
   'src/jobs/digest/schedule/owner-lookups.ts',
   'src/server/',
   'src/slack/web-calls.ts',
-  'src/store/embedded/',
+  'src/store/embedded-redis.ts',
   'src/store/redis/check.ts',
-  'src/store/redis/watch.ts',
   'src/store/schema.ts',
 ];
 

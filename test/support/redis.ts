@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { findServer } from '../../src/store/embedded/redis-server.ts';
+import { findServer } from '../../src/store/embedded-redis.ts';
 import { endsWithTests } from './processes.ts';
 
 /** A real Redis of the test's own, to be killed, frozen and filled. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { vi } from 'vitest';
 import { withTimeout } from '../../../src/runtime/with-timeout.ts';
-import { findServer } from '../../../src/store/embedded/redis-server.ts';
+import { findServer } from '../../../src/store/embedded-redis.ts';
 import { temporaryFolder } from '../flows/world.ts';
 import { endsWithTests } from '../processes.ts';
 import { freePort } from '../redis.ts';

@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { OperatorError } from '../../../src/runtime/operator-error.ts';
-import { type EmbeddedRedis, startEmbeddedRedis } from '../../../src/store/embedded/embedded-redis.ts';
+import { OperatorError } from '../../src/runtime/operator-error.ts';
+import { startEmbeddedRedis } from '../../src/store/embedded-redis.ts';
+
+type EmbeddedRedis = Awaited<ReturnType<typeof startEmbeddedRedis>>;
 
 const searchPath = process.env.PATH ?? '';
 /** Why each Redis ended by itself, also during its start. */
@@ -61,7 +63,7 @@ function clientOf(redis: { socketPath: string }): Redis {
 
 /** A Docket of its own process, as far as its Redis goes. */
 async function startDocket(): Promise<{ pid: number; socketPath: string; kill(): Promise<void> }> {
-  const program = new URL('../../../src/store/embedded/embedded-redis.ts', import.meta.url);
+  const program = new URL('../../src/store/embedded-redis.ts', import.meta.url);
   const script = `
     const { startEmbeddedRedis } = await import(${JSON.stringify(program.href)});
     const log = { info() {}, warn() {}, error() {} };
