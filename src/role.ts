@@ -8,7 +8,7 @@ import { createMetrics } from './metrics/metrics.ts';
 import { createPolicy } from './policy.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';
-import { type ShutdownHooks, unlessStopping } from './runtime/stopping.ts';
+import type { ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { createHealth, redisState, slackProblem } from './server/health.ts';
@@ -113,6 +113,7 @@ export async function createRoleParts(
     },
   });
   const identity = createIdentity(slack, timing, log);
+  let findingBot: Promise<unknown> | undefined;
   const teamId = () => identity.current()?.teamId ?? '';
   closers.add(() => identity.stop());
   const lookup = {
@@ -150,7 +151,10 @@ export async function createRoleParts(
     channelIds,
     identity,
     /** Waits for the bot's identity. If Slack is away, commands are refused with that message, and it keeps retrying. */
-    botFound: withTimeout(READY_MS, unlessStopping(closers.stopping, identity.start())).catch(() => {}),
+    findBot() {
+      findingBot ??= Promise.race([identity.start(), once(closers.stopping, 'abort')]);
+      return withTimeout(READY_MS, findingBot).catch(() => {});
+    },
     /** Empty until Slack has answered. */
     teamId,
     health,
@@ -200,7 +204,8 @@ export async function connectRole(
   if (redis.status === 'ready') await checkData();
   // Nobody catches a later mismatch, so it ends the process.
   redis.on('ready', () => void checkData());
-  await parts.botFound;
+  closers.stopping.throwIfAborted();
+  await parts.findBot();
   closers.stopping.throwIfAborted();
   health.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);

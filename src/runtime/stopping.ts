@@ -25,19 +25,6 @@ export function rejectWhenStopping<Parts extends object>(stopping: AbortSignal, 
   return Object.fromEntries(guarded) as Parts;
 }
 
-/** Returns the result of a promise, or rejects with the reason of `stopping` once that is aborted. */
-export async function unlessStopping<T>(stopping: AbortSignal, promise: Promise<T>): Promise<T> {
-  stopping.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(stopping.reason);
-  stopping.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    stopping.removeEventListener('abort', abort);
-  }
-}
-
 /** The open resources of a process, which are closed in reverse order. */
 export type ShutdownHooks = ReturnType<typeof createShutdownHooks>;
 

@@ -10,7 +10,7 @@ type PartState = 'up' | 'down' | 'unknown';
 const worstLast: PartState[] = ['up', 'unknown', 'down'];
 
 /** A problem for an operator. `error`: requests are refused, or work has stopped. */
-export interface Problem {
+interface Problem {
   name: string;
   level: 'error' | 'warn';
   text: string;

@@ -9,12 +9,12 @@ import { withTimeout } from '../runtime/with-timeout.ts';
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** Answers one request. If it rejects, the server answers 500. */
-export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 /** The settings that name a port. */
-export type PortSetting = 'PORT' | 'HEALTH_PORT' | 'QUEUE_DASHBOARD_PORT';
+type PortSetting = 'PORT' | 'HEALTH_PORT' | 'QUEUE_DASHBOARD_PORT';
 
 /** How long open requests may take when Docket stops; Slack waits no longer for an answer. */
 const DRAIN_MS = 3000;
@@ -22,7 +22,7 @@ const DRAIN_MS = 3000;
 /** A request that takes longer to arrive is cut off: Slack waits 3 s for the answer. */
 const RECEIVE_TIMEOUT_MS = 5000;
 
-export interface HttpServerOptions {
+interface HttpServerOptions {
   /** The address to listen on; all of this machine's if it is left out. */
   host?: string | undefined;
   /** How long a connection without a request stays open. */

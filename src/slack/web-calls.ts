@@ -51,7 +51,7 @@ type ClientMethod<Name extends string, Group = WebClient> = Name extends `${infe
 type Answer<Name extends SlackMethod> = Awaited<ReturnType<ClientMethod<Name>>>;
 
 /** One finished call, for health and metrics. */
-export interface SlackCall {
+interface SlackCall {
   method: SlackMethod;
   /** Whether Slack answered and accepted the token. */
   answered: boolean;

@@ -5,7 +5,7 @@ import { luaScript } from './lua.ts';
 /** The time that all processes share: Redis' clock, whatever this machine's clock shows. */
 export type Clock = ReturnType<typeof createClock>;
 
-export interface ClockParts {
+interface ClockParts {
   everyMs: number;
   machineMs: () => number;
   monotonicMs: () => number;

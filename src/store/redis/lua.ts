@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { primaryOf, type RedisClient } from './client.ts';
 
-export type LuaScript<Answer> = (
+type LuaScript<Answer> = (
   redis: RedisClient,
   keys: string[],
   args?: readonly (string | number)[],
@@ -40,7 +40,7 @@ export function lastingScript<Answer = unknown>(source: string): LuaScript<Answe
 }
 
 /** Values by field. An `undefined` field is missing, or is to be deleted. */
-export type HashFields = Record<string, string | number | boolean | undefined>;
+type HashFields = Record<string, string | number | boolean | undefined>;
 
 // Two counts of arguments, then fields and values that were read (empty for a missing one), fields and values to set,
 // and fields to delete.
