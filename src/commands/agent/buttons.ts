@@ -1,11 +1,10 @@
 import { mentionKind } from '../../jobs/agent/mention.ts';
-import { agentActions, mentionButton, threadButton } from '../../jobs/agent/thread/buttons.ts';
+import { agentActions, mentionButton, threadButton, threadClicks } from '../../jobs/agent/thread/buttons.ts';
 import { LEFT_OUT_TEXT, modeText } from '../../jobs/agent/thread/phrases.ts';
 import {
   isSoleAuthor,
   type ThreadClick,
   type ThreadRun,
-  threadClicks,
   threadKind,
 } from '../../jobs/agent/thread/record.ts';
 import { applyClick } from '../../jobs/agent/thread/reducer.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ButtonParts } from '../../../slack/blocks.ts';
 
 /** Action ids of the buttons of a followed thread whose clicks go into its inbox, see `record.ts`. */
-export const clickActions = {
+const clickActions = {
   send: 'agent.send',
   notForAgent: 'agent.not_for_agent',
   always: 'agent.always',
@@ -14,6 +14,8 @@ export const clickActions = {
   allReplies: 'agent.all_replies',
   stop: 'agent.stop',
 } as const;
+
+export const threadClicks = Object.keys(clickActions) as (keyof typeof clickActions)[];
 
 export const agentActions = {
   ...clickActions,

@@ -10,17 +10,10 @@ import { lookupRetryMs } from '../../polling.ts';
 import { privateEnding, threadNeeds } from './ephemeral-view.ts';
 import { lookUpNamedJob, pollWhenDue } from './poll.ts';
 import { auditThread, saveChanges, showRest } from './publish.ts';
-import {
-  newInstruction,
-  type ReplyEvent,
-  type ThreadEvent,
-  type ThreadRun,
-  threadEvent,
-  threadRun,
-} from './record.ts';
+import { type ReplyEvent, type ThreadEvent, type ThreadRun, threadEvent, threadRun } from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';
 import { beginSend, finishSend } from './send.ts';
-import { addEphemeral, addInstruction, endThread } from './transitions.ts';
+import { addEphemeral, endThread } from './transitions.ts';
 import { cardKey, threadMessages } from './view.ts';
 
 /** Steps mostly wait for the platform, and a step that hangs must not delay other threads. */
@@ -41,9 +34,8 @@ export const threadJob = defineRunJob<ThreadRun>({
       case 'postingCard':
         return postCard(loaded.run, context);
       case 'following':
-        return follow(loaded, context);
       case 'ended':
-        return end(loaded, context);
+        return follow(loaded, context);
     }
   },
   async giveUp({ run }, context, ref) {
@@ -94,7 +86,10 @@ async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult
   return save({ ...claimed, state: 'following', sinceMs: now() });
 }
 
-/** One step of a thread that follows a job: it sends before it polls. */
+/**
+ * One step of a thread that follows a job, or no longer does: it sends before it polls. After the end, the platform
+ * finishes its instructions, but they are no longer shown here.
+ */
 async function follow(
   { run, inbox }: LoadedRun<ThreadRun>,
   context: JobContext,
@@ -106,6 +101,13 @@ async function follow(
   if (typeof begun !== 'number') return saveChanges(run, begun, consumed, context);
   if (consumed > 0) return saveChanges(run, thread, consumed, context);
 
+  if (run.state === 'ended' && answerIn === Infinity) {
+    await context.threads.unfollow(run.teamId, run.id);
+    const message = privateEnding(run, context.limits.threadsPerPerson);
+    const report = message && { name: 'not-followed', userId: run.owner.id, message };
+    const reportIn = report ? await reportPrivately(run, report, context) : 0;
+    if (reportIn > 0) return wait(reportIn);
+  }
   const restIn = await showRest(run, context);
   if (typeof restIn !== 'number') return restIn;
   const pollIn = await pollWhenDue(run, context);
@@ -125,8 +127,6 @@ async function applyInbox(run: ThreadRun, entries: readonly unknown[], context: 
   let thread = run;
   let consumed = 0;
   for (const entry of entries) {
-    // The step of an ended thread answers the remaining entries.
-    if (thread.state === 'ended') break;
     const { data: event, error: damage } = threadEvent.safeParse(entry);
     const about = event && (await loadEventContext(event, context));
     if (event && about === undefined) break;
@@ -171,36 +171,3 @@ const loadNames = (content: ReplyEvent['content'], ts: string, { names, log, now
     log.warn({ ts, err }, 'the names in a reply could not be looked up');
     return now() - tsToMs(ts) > NAMES_WAIT_MS ? noNames : undefined;
   });
-
-/** A step of an ended thread. The platform finishes its instructions, but they are no longer shown here. */
-async function end(
-  { run, inbox }: LoadedRun<ThreadRun>,
-  context: JobContext,
-): Promise<StepResult<ThreadRun>> {
-  const events = inbox.flatMap((entry) => threadEvent.safeParse(entry).data ?? []);
-  if (inbox.length > 0) return save(addEndedEphemerals(run, events), { consumed: inbox.length });
-  const answerIn = await finishSend(run, context);
-  if (typeof answerIn !== 'number') return answerIn;
-  if (answerIn !== Infinity) return wait(answerIn);
-  await context.threads.unfollow(run.teamId, run.id);
-  const message = privateEnding(run, context.limits.threadsPerPerson);
-  if (message !== undefined) {
-    const inMs = await reportPrivately(run, { name: 'not-followed', userId: run.owner.id, message }, context);
-    if (inMs > 0) return wait(inMs);
-  }
-  const restInMs = await showRest(run, context);
-  return typeof restInMs === 'number' ? pause(run, restInMs) : restInMs;
-}
-
-/** Adds ephemerals to people who addressed the agent after the end. */
-function addEndedEphemerals(run: ThreadRun, events: readonly ThreadEvent[]): ThreadRun {
-  const addOver = (thread: ThreadRun, to: string, id: string) =>
-    addEphemeral(thread, { id: `over ${id}`, to, kind: 'over' });
-  return events.reduce((thread, event) => {
-    if (event.kind === 'reply' && event.mentionsBot) return addOver(thread, event.user, event.ts);
-    if (event.kind !== 'instruct') return thread;
-    const { kind: _, ...one } = event;
-    const refused = newInstruction({ ...one, text: '', state: 'notSent' });
-    return addOver(one.origin ? addInstruction(thread, refused) : thread, one.by.id, one.id);
-  }, run);
-}

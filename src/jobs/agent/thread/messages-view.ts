@@ -34,7 +34,6 @@ import {
   hasUnsent,
   type Instruction,
   isJobRefused,
-  nextWaitingOf,
   type RoundEnding,
   type SendProblem,
   sendProblemsOf,
@@ -309,7 +308,7 @@ function delayMessages(thread: ThreadRun): Below[] {
   }
   if (retry && retry.inARow >= FAILURE_SHOWN_AFTER) {
     const isOver = retry.expired || !hasUnsent(thread) || state === 'ended';
-    const { creates, excerpt } = nextWaitingOf(thread) ?? {};
+    const { creates, excerpt } = waitingOf(thread)[0] ?? {};
     const what = `${creates ? 'the job for ' : ''}${quotedShort(excerpt)} is not ${creates ? 'created' : 'sent'} yet`;
     const text = isOver
       ? // It is true whether it was finally sent or not.

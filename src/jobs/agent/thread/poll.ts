@@ -3,16 +3,17 @@ import type { AgentJob } from '../../../docs-api/operations.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, save } from '../../job.ts';
 import { isUnknownJob, nextPollMs, pollJob } from '../../polling.ts';
-import { compact } from './publish.ts';
+import { saveChanges } from './publish.ts';
 import {
   type Instruction,
-  type JobSnapshot,
   openRoundOf,
   type RoundEnding,
   type ThreadRound,
   type ThreadRun,
 } from './record.ts';
 import { updateInstruction } from './transitions.ts';
+
+type JobSnapshot = NonNullable<ThreadRun['seen']>;
 
 /**
  * Consecutive "not found" answers before a job counts as unknown, within half a minute: a new job may not be known
@@ -43,21 +44,24 @@ export async function pollWhenDue(
 ): Promise<StepResult<ThreadRun> | number> {
   const { now, random, timing } = context;
   const round = openRoundOf(thread);
-  if (thread.agentJobId === undefined || !(round || thread.pollRequested)) return Infinity;
+  if (thread.agentJobId === undefined || thread.state === 'ended') return Infinity;
+  if (!round && !thread.pollRequested) return Infinity;
   const polledAtMs = now();
+  const saveNext = (next: ThreadRun) => saveChanges(thread, next, 0, context);
   if (round && polledAtMs - round.sentAtMs >= timing.watchMs)
-    return save(compact(stopPolls(thread, 'gaveUp', polledAtMs)));
+    return saveNext(stopPolls(thread, 'gaveUp', polledAtMs));
   const poll = await pollAgentJob(thread, context);
   if ('inMs' in poll) return poll.inMs;
   if ('failure' in poll) {
     const { failure } = poll;
     const isGone = failure.kind === 'lost' && failure.inARow >= NOT_FOUND_AFTER;
-    if (isGone) return save(compact(stopPolls(thread, 'gone', now())));
+    if (isGone) return saveNext(stopPolls(thread, 'gone', now()));
     return save({ ...thread, pollFailure: failure, nextPollAtMs: failure.nextMs });
   }
-  const next = compact(applyPoll(thread, poll.job, polledAtMs, timing.graceMs));
+  const next = applyPoll(thread, poll.job, polledAtMs, timing.graceMs);
   const startedAtMs = openRoundOf(next)?.sinceMs ?? polledAtMs;
-  return save({ ...next, nextPollAtMs: now() + nextPollMs({ startedAtMs }, now(), timing, random()) });
+  const nextPollAtMs = now() + nextPollMs({ startedAtMs }, now(), timing, random());
+  return saveNext({ ...next, nextPollAtMs });
 }
 
 /** Ends the polls, and the open round: the platform does not know the job, or the agent has worked for too long. */

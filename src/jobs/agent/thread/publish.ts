@@ -5,7 +5,6 @@ import { type StepResult, save } from '../../job.ts';
 import { slackRetryMs } from '../../polling.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import {
-  type Ephemeral,
   findInstruction,
   hasUnsent,
   type Instruction,
@@ -27,36 +26,34 @@ export async function saveChanges(
   return save(compact(after), { consumed });
 }
 
-/** Posts an ephemeral, sets reactions, and marks published parts final. Returns a save, or when to go on. */
+/** Posts an ephemeral, sets a reaction, or marks published parts final. Returns a save, or when to go on. */
 export async function showRest(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun> | number> {
-  const { figures, now } = context;
   // The next digest finds an ask by this list.
   for (const { origin } of run.instructions)
-    if (origin && !origin.final) await figures.addAsk(origin.digest, run.id);
-  const ephemerals = await postNextEphemeral(run, context);
-  if (ephemerals !== run.ephemerals) return save({ ...run, ephemerals });
-  const { thread, retryInMs } = await showReactions(run, context);
-  const next = markFinal(thread);
-  if (next !== run) return save(next);
-  const ephemeralsInMs = ephemerals.map(({ notBeforeMs = 0 }) => Math.max(0, notBeforeMs - now()));
-  return Math.min(...ephemeralsInMs, retryInMs);
+    if (origin && !origin.final) await context.figures.addAsk(origin.digest, run.id);
+  const ephemeral = await postEphemeral(run, context);
+  if (typeof ephemeral !== 'number') return save(ephemeral);
+  const reaction = await setReaction(run, context);
+  if (typeof reaction !== 'number') return save(reaction);
+  const next = markFinal(run);
+  return next === run ? Math.min(ephemeral, reaction) : save(next);
 }
 
-/** Posts the first due ephemeral. Returns the remaining ones: the same list if none is due. */
-async function postNextEphemeral(thread: ThreadRun, context: JobContext): Promise<Ephemeral[]> {
-  const { ephemerals, asked, place } = thread;
-  const due = ephemerals.find(({ notBeforeMs = 0 }) => notBeforeMs <= context.now());
-  if (due === undefined) return ephemerals;
+/** Posts the first ephemeral. Returns the thread without it, or when to go on. */
+async function postEphemeral(thread: ThreadRun, context: JobContext): Promise<ThreadRun | number> {
+  const { asked, place } = thread;
+  const [first, ...ephemerals] = thread.ephemerals;
+  if (first === undefined) return Infinity;
+  const dueInMs = thread.ephemeralsAtMs - context.now();
+  if (dueInMs > 0) return dueInMs;
   const { channel } = place ?? asked;
   // Slack shows no ephemeral in a thread without replies; a thread that was not followed may have none.
   const threadTs = place?.rootTs ?? (asked.rootTs === asked.ts ? undefined : asked.rootTs);
-  const to = { channel, user: due.to, threadTs };
-  const message = ephemeralMessage(thread, due);
-  const retryInMs = await postEphemeralOnce(thread, `note.${due.id}`, to, message, context);
-  if (retryInMs === undefined) return ephemerals.filter((one) => one !== due);
-  // If Slack delays one ephemeral, it delays them all.
-  const notBeforeMs = context.now() + retryInMs;
-  return ephemerals.map((one) => ({ ...one, notBeforeMs }));
+  const to = { channel, user: first.to, threadTs };
+  const message = ephemeralMessage(thread, first);
+  const retryInMs = await postEphemeralOnce(thread, `note.${first.id}`, to, message, context);
+  if (retryInMs === undefined) return { ...thread, ephemerals };
+  return { ...thread, ephemeralsAtMs: context.now() + retryInMs };
 }
 
 /**
@@ -70,30 +67,26 @@ function reactionOf({ isReply, state, round, reaction }: Instruction): Instructi
 }
 
 /**
- * Sets the reactions of replies. Repeated calls change nothing. Returns the thread with the new reactions, and when to
- * retry if Slack is unreachable or limits the calls. A permanent refusal is not retried.
+ * Sets the reaction of a reply. Repeated calls change nothing. Returns the thread with it; or when to go on, if Slack is
+ * unreachable or limits the calls. A permanent refusal is not retried.
  */
-async function showReactions(
-  thread: ThreadRun,
-  context: JobContext,
-): Promise<{ thread: ThreadRun; retryInMs: number }> {
-  let shown = thread;
-  for (const one of thread.instructions) {
-    const wanted = isRetracted(thread) ? undefined : reactionOf(one);
-    if (thread.place === undefined || wanted === one.reaction) continue;
-    const message = { channel: thread.place.channel, ts: one.id };
-    try {
-      if (one.reaction !== undefined) await context.slack.removeReaction(message, one.reaction);
-      if (wanted !== undefined) await context.slack.addReaction(message, wanted);
-    } catch (error) {
-      if (!(error instanceof SlackApiError)) throw error;
-      context.log.info({ run: thread.id, ts: one.id, code: error.code }, 'cannot change a reaction');
-      const retryInMs = slackRetryMs(error, context);
-      if (retryInMs !== undefined) return { thread: shown, retryInMs };
-    }
-    shown = updateInstruction(shown, one.id, { reaction: wanted });
+async function setReaction(thread: ThreadRun, context: JobContext): Promise<ThreadRun | number> {
+  const { place } = thread;
+  const wantedFor = (one: Instruction) => (isRetracted(thread) ? undefined : reactionOf(one));
+  const one = thread.instructions.find((each) => wantedFor(each) !== each.reaction);
+  if (place === undefined || one === undefined) return Infinity;
+  const wanted = wantedFor(one);
+  const message = { channel: place.channel, ts: one.id };
+  try {
+    if (one.reaction !== undefined) await context.slack.removeReaction(message, one.reaction);
+    if (wanted !== undefined) await context.slack.addReaction(message, wanted);
+  } catch (error) {
+    if (!(error instanceof SlackApiError)) throw error;
+    context.log.info({ run: thread.id, ts: one.id, code: error.code }, 'cannot change a reaction');
+    const retryInMs = slackRetryMs(error, context);
+    if (retryInMs !== undefined) return retryInMs;
   }
-  return { thread: shown, retryInMs: Infinity };
+  return updateInstruction(thread, one.id, { reaction: wanted });
 }
 
 /**

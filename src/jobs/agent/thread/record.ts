@@ -5,14 +5,14 @@ import { openQuestionIds } from '../../feature.ts';
 import { pollFailure } from '../../polling.ts';
 import type { Visible, VisibleKind } from '../../visibility.ts';
 import { excerptOf } from '../thread-text.ts';
-import { clickActions } from './buttons.ts';
+import { threadClicks } from './buttons.ts';
 
 /** A person by Slack's id, and the name that messages show. */
-export const person = z.object({ id: z.string(), name: z.string() });
+const person = z.object({ id: z.string(), name: z.string() });
 export type Person = z.infer<typeof person>;
 
 /** Where somebody gave an instruction under a digest; a line there shows what becomes of it. */
-export const digestOrigin = z.object({
+const digestOrigin = z.object({
   /** The run of the digest, the key of the message that has the line in its thread, and the channel. */
   digest: z.string(),
   under: z.string(),
@@ -32,7 +32,7 @@ export const digestOrigin = z.object({
 export type DigestOrigin = z.infer<typeof digestOrigin>;
 
 /** An agent job as the platform last described it. Times are epoch milliseconds. */
-export const jobSnapshot = z.object({
+const jobSnapshot = z.object({
   status: z.enum(['active', 'completed', 'archived', 'failed', 'unknown']),
   /** The platform's own word for its status. */
   rawStatus: z.string(),
@@ -43,13 +43,12 @@ export const jobSnapshot = z.object({
   archivedAtMs: z.number().optional(),
   atMs: z.number(),
 });
-export type JobSnapshot = z.infer<typeof jobSnapshot>;
 
 /**
  * How a round ended. `prLink` is an address, or other text. `samePr`: the job had this
  * pull request before.
  */
-export const roundEnding = z.object({
+const roundEnding = z.object({
   kind: z.enum(['newPr', 'samePr', 'noPr', 'failed', 'archived', 'gone', 'gaveUp']),
   prLink: z.string().optional(),
   archivedAtMs: z.number().optional(),
@@ -132,11 +131,8 @@ export const isOver = ({ state }: Pick<Instruction, 'state'>) => OVER.some((one)
 /** It has not been sent and can still be changed or withdrawn. */
 export const isPending = ({ state }: Pick<Instruction, 'state'>) => state === 'held' || state === 'waiting';
 
-/** The platform certainly does not have it, but it can still be sent. */
-export const isResendable = (one: Pick<Instruction, 'state'>) => isPending(one) || one.state === 'failed';
-
 /** One round of the job, as this thread shows it: from the first send to the idle job until its end. */
-export const threadRound = z.object({
+const threadRound = z.object({
   n: z.number().int(),
   sinceMs: z.number(),
   /** Time of its last send, or of the poll that found the job active. */
@@ -157,7 +153,7 @@ export const threadRound = z.object({
 export type ThreadRound = z.infer<typeof threadRound>;
 
 /** An ephemeral to one person. It may get lost, so it never holds the only copy of anything. */
-export const ephemeral = z.object({
+const ephemeral = z.object({
   /** The same id for the same occasion. */
   id: z.string(),
   to: z.string(),
@@ -173,8 +169,6 @@ export const ephemeral = z.object({
   characters: z.number().optional(),
   /** Maximum characters of an instruction, or maximum number of waiting instructions. */
   most: z.number().optional(),
-  /** Slack refused it; it is retried at this time. */
-  notBeforeMs: z.number().optional(),
 });
 export type Ephemeral = z.infer<typeof ephemeral>;
 
@@ -251,6 +245,8 @@ export const threadRun = runBase.extend({
   rounds: z.array(threadRound).default([]),
   /** Ephemerals that are not posted yet. */
   ephemerals: z.array(ephemeral).default([]),
+  /** Slack delays them until then. */
+  ephemeralsAtMs: z.number().default(0),
   seen: jobSnapshot.optional(),
   /** The platform does not know the job. */
   notFound: z.boolean().optional(),
@@ -272,8 +268,6 @@ export const threadRun = runBase.extend({
 export type ThreadRun = z.infer<typeof threadRun>;
 
 export const newReply = userMessage.extend({ kind: z.literal('reply') });
-
-export const threadClicks = Object.keys(clickActions) as (keyof typeof clickActions)[];
 
 /** An entry in the inbox of a followed thread. Times are epoch milliseconds. */
 export const threadEvent = z.discriminatedUnion('kind', [
@@ -357,16 +351,13 @@ export const waitingOf = ({ instructions }: ThreadRun) =>
 export const heldOf = ({ instructions }: ThreadRun, userId: string) =>
   instructions.filter(({ state, by }) => state === 'held' && by.id === userId);
 
-/** The next instruction to send. */
-export const nextWaitingOf = (thread: ThreadRun) => waitingOf(thread)[0];
-
 /** The instruction whose send has no result yet; no other is sent until then. */
 export const unresolvedSendOf = ({ instructions }: ThreadRun) =>
   instructions.find(({ state }) => state === 'sending' || state === 'unknown');
 
 /** Whether an instruction waits, or is in its call. */
 export const hasUnsent = (thread: ThreadRun) =>
-  nextWaitingOf(thread) !== undefined || unresolvedSendOf(thread)?.state === 'sending';
+  waitingOf(thread).length > 0 || unresolvedSendOf(thread)?.state === 'sending';
 
 /** Whether the job takes instructions, as far as is known. */
 export const acceptsInstructions = ({ notFound: gone, seen }: ThreadRun) =>

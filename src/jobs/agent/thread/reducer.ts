@@ -9,15 +9,14 @@ import {
   type Instruction,
   isOver,
   isPending,
-  isResendable,
   isSoleAuthor,
   newInstruction,
-  nextWaitingOf,
   type Person,
   type ReplyEvent,
   type ThreadClick,
   type ThreadEvent,
   type ThreadRun,
+  waitingOf,
 } from './record.ts';
 import {
   addEphemeral,
@@ -45,7 +44,8 @@ const QUESTION_TTL_MS = 10 * 60_000;
 
 /** Returns the thread after an event. Returns the same thread if nothing changes, as after a repeated event. */
 export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
-  if (thread.state === 'ended') return thread;
+  if (event.kind === 'instruct') return applyModal(thread, event, context);
+  if (thread.state === 'ended') return answerAfterEnd(thread, event, context);
   switch (event.kind) {
     case 'clicked':
       return applyClick(thread, event);
@@ -57,12 +57,16 @@ export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: Event
       const one = findInstruction(thread, event.ts);
       return one ? withdraw(thread, one) : noteDeletion(thread, event.ts);
     }
-    case 'instruct':
-      return applyModal(thread, event, context);
     case 'sentElsewhere':
       return addSend(thread, event.atMs);
   }
 }
+
+/** Only people who mention Docket get an ephemeral. */
+const answerAfterEnd = (thread: ThreadRun, event: ThreadEvent, { author }: EventContext) =>
+  event.kind === 'reply' && event.mentionsBot
+    ? addReplyEphemeral(thread, event.ts, author, { kind: 'over' })
+    : thread;
 
 /** Keeps the latest deletions of unknown messages: Slack may deliver such a message again, later. */
 const noteDeletion = (thread: ThreadRun, ts: string): ThreadRun => ({
@@ -136,19 +140,19 @@ const hasOpenQuestion = (thread: ThreadRun, userId: string, nowMs: number) =>
 const refuseAuthor = (thread: ThreadRun, ts: string, mentionsBot: boolean, { author, ask }: EventContext) =>
   addReplyEphemeral(thread, mentionsBot ? ts : author.id, author, { kind: 'notPermitted', about: ask });
 
+/** A command does the same as the button of that name. */
 function applyCommand(
   thread: ThreadRun,
   ts: string,
   command: ThreadCommand,
-  { author }: EventContext,
+  { author: { id, name }, nowMs: atMs }: EventContext,
 ): ThreadRun {
-  if (command === 'help') return addReplyEphemeral(thread, ts, author, { kind: 'help' });
-  if (command === 'stop') {
-    const by = { id: author.id, name: author.name };
-    return addReplyEphemeral(endThread(thread, { why: 'stopped', by }), ts, author, { kind: 'stopped' });
-  }
-  const mode = MODE_BY_ACTION[command];
-  return addReplyEphemeral({ ...thread, mode }, ts, author, { kind: 'mode', about: mode });
+  const answer = (next: ThreadRun, content: EphemeralContent) =>
+    addReplyEphemeral(next, ts, { id, name }, content);
+  if (command === 'help') return answer(thread, { kind: 'help' });
+  const click = { about: [], attempt: 1, atMs, by: { id, name }, action: command };
+  const next = applyClick(thread, { kind: 'clicked', ...click });
+  return answer(next, command === 'stop' ? { kind: 'stopped' } : { kind: 'mode', about: next.mode });
 }
 
 type EphemeralContent = Omit<Ephemeral, 'id' | 'to'>;
@@ -166,7 +170,7 @@ function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext):
     const isLate = context.author.may && mentionsBot && !isTalk(parseThreadText(text));
     return isLate ? addReplyEphemeral(thread, ts, context.author, { kind: 'lateMention' }) : thread;
   }
-  if (!isResendable(one)) {
+  if (!isPending(one) && one.state !== 'failed') {
     const isUnsent = isOver(one) && one.state !== 'sent';
     return isUnsent ? thread : addReplyEphemeral(thread, ts, one.by, { kind: 'edited' });
   }
@@ -189,16 +193,13 @@ function applyModal(
 ): ThreadRun {
   const { id, by, text, origin } = asked;
   if (findInstruction(thread, id) || isTalk(parseThreadText(text))) return thread;
-  const rejection = rejectionOf(thread, text, context, 'waiting');
+  const ended = thread.state === 'ended' && ({ kind: 'over' } as const);
+  const rejection = ended || rejectionOf(thread, text, context, 'waiting');
   if (rejection === undefined) return addInstruction(thread, newInstruction(asked));
   // Its line under the digest says that it was not sent.
   const refused = newInstruction({ ...asked, text: '', state: 'notSent' });
-  const next = origin ? addInstruction(thread, refused) : thread;
-  return addEphemeral(next, { id: `${rejection.kind} ${id}`, to: by.id, ...rejection });
+  return addReplyEphemeral(origin ? addInstruction(thread, refused) : thread, id, by, rejection);
 }
-
-/** The mode that a button, or the command of the same name, switches to. */
-const MODE_BY_ACTION = { onlyMentioned: 'mention', allReplies: 'all' } as const;
 
 /** Returns the thread after a click. Returns the same thread if the click is too late. */
 export function applyClick(thread: ThreadRun, click: ThreadClick): ThreadRun {
@@ -217,8 +218,9 @@ export function applyClick(thread: ThreadRun, click: ThreadClick): ThreadRun {
     case 'leave':
       return resolveTrouble(thread, click, action);
     case 'onlyMentioned':
+      return { ...thread, mode: 'mention' };
     case 'allReplies':
-      return { ...thread, mode: MODE_BY_ACTION[action] };
+      return { ...thread, mode: 'all' };
     case 'stop':
       return endThread(thread, { why: 'stopped', by });
     case 'checkJob':
@@ -240,13 +242,11 @@ function applyAnswer(
   const held = heldOf(thread, by.id).filter(({ id }) => !isAboutIds || ids.includes(id));
   // "Always" also works without a held reply; the other two then have no subject.
   if (held.length === 0 && action !== 'always') return thread;
+  const heldIds = held.map(({ id }) => id);
   const next =
     action === 'notForAgent'
-      ? updateInstructions(thread, (one) => held.includes(one), { state: 'notForAgent' })
-      : releaseHeld(
-          thread,
-          held.map(({ id }) => id),
-        );
+      ? updateInstructions(thread, ({ id }) => heldIds.includes(id), { state: 'notForAgent' })
+      : releaseHeld(thread, heldIds);
   if (isAboutIds || thread.mode !== 'auto') return next;
   const answer = action === 'always' ? 'always' : 'mention';
   return { ...next, answers: { ...next.answers, [by.id]: answer } };
@@ -256,7 +256,7 @@ function applyAnswer(
 function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): ThreadRun {
   const isDiscarded = ({ id, state }: Instruction) => state === 'waiting' && ids.includes(id);
   const next = updateInstructions(thread, isDiscarded, { state: 'discarded' });
-  if (next === thread || next.limit === undefined || nextWaitingOf(next) !== undefined) return next;
+  if (next === thread || next.limit === undefined || waitingOf(next).length > 0) return next;
   return { ...next, limit: { ...next.limit, discardedBy: by } };
 }
 

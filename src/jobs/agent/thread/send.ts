@@ -13,12 +13,12 @@ import {
   isOver,
   isPending,
   listedThread,
-  nextWaitingOf,
   type SendProblem,
   sendProblemsOf,
   type ThreadEvent,
   type ThreadRun,
   unresolvedSendOf,
+  waitingOf,
 } from './record.ts';
 import { addEphemeral, endThread, updateInstruction, updateInstructions } from './transitions.ts';
 
@@ -44,7 +44,7 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
   const { project, agentJobId, notFound, seen, limit: before, retry } = thread;
   const ended = endIfNotCreated(thread);
   if (ended !== thread) return ended;
-  const head = nextWaitingOf(thread);
+  const [head] = waitingOf(thread);
   if (thread.state !== 'following' || head === undefined || unresolvedSendOf(thread)) return Infinity;
   const dueAtMs = Math.max(before?.untilMs ?? 0, retry && !retry.expired ? retry.nextMs : 0);
   if (dueAtMs > now()) return dueAtMs - now();

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentJob } from '../../../../src/docs-api/operations.ts';
 import { applyPoll } from '../../../../src/jobs/agent/thread/poll.ts';
-import { openRoundOf } from '../../../../src/jobs/agent/thread/record.ts';
 import { applyAnswer } from '../../../../src/jobs/agent/thread/send.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
@@ -23,5 +22,5 @@ test.each([
     (thread, status) => applyPoll(thread, job(status), NOW_MS + afterMs, GRACE_MS),
     sent,
   );
-  expect(openRoundOf(shown) !== undefined).toBe(isOpen);
+  expect(shown.rounds.at(-1)?.ending === undefined).toBe(isOpen);
 });

@@ -32,6 +32,7 @@ export function aThread(changes: Partial<ThreadRun> = {}): ThreadRun {
     sends: 0,
     rounds: [],
     ephemerals: [],
+    ephemeralsAtMs: 0,
     nextPollAtMs: NOW_MS,
     pollRequested: false,
     seen: {
