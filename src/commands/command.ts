@@ -186,10 +186,7 @@ function nearestName(name: string, known: string[]): string | undefined {
 /** By name. */
 type Flags = ReadonlyMap<string, Flag>;
 
-/**
- * An argument, or a flag with its `name` in lower case; the value has no quotes. `start` and `end` are its position in
- * the text.
- */
+/** An argument, or a flag with its `name` in lower case, and its position in the text. The value has no quotes. */
 interface Token {
   name: string | undefined;
   value: string | undefined;

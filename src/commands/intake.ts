@@ -58,10 +58,7 @@ export interface CommandTools extends ConversationReaders {
   personZone: (userId: string) => Promise<string | undefined>;
   /** Adds an audit line about this request; never rejects. `subject` is a domain or a job id. */
   audit: (line: { subject: string; job?: string | undefined; result: string }) => Promise<void>;
-  /**
-   * Checks a further permission. Rejects with `UserFacingError`, after an audit line, if this person lacks it;
-   * `subject` is the subject of the request.
-   */
+  /** Rejects with `UserFacingError`, after an audit line about `subject`, if this person lacks a further permission. */
   requirePermission: (permission: Permission, subject: string) => Promise<void>;
   /** Returns whether this person has a further permission, if Slack answers in time; adds no audit line. */
   hasPermission: (permission: Permission) => Promise<boolean>;

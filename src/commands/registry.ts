@@ -122,10 +122,7 @@ export interface EventListener {
   event: string;
   /** The event types in the manifest, each with the scope that Slack requires. */
   subscriptions: Readonly<Record<string, string | undefined>>;
-  /**
-   * Stores the effect of an event in our workspace; `envelope` is the request's body around it. If it rejects, Slack
-   * sends the event again.
-   */
+  /** Stores the effect of an event; `envelope` is the body around it. If it rejects, Slack sends the event again. */
   handle(event: unknown, envelope: unknown, tools: EventTools): Promise<void>;
 }
 

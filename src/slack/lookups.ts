@@ -92,10 +92,7 @@ export function createLookups(slack: LookupSlack, parts: RememberParts, log: Pic
   };
 }
 
-/**
- * Maximum people, channels and groups, of each kind, looked up for one message. Slack allows about 100 look-ups of
- * people a minute, which permissions need as well.
- */
+/** Maximum look-ups of each kind for one message. Slack allows about 100 of people a minute, also for permissions. */
 const MAX_LOOKUPS = 20;
 
 interface LookupSlack extends Pick<SlackApi, 'channel' | 'channelName' | 'groups' | 'members'> {

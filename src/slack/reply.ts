@@ -172,10 +172,7 @@ export function installedTeamId(envelope: unknown): string | undefined {
   return authorizations?.[0]?.team_id ?? context_team_id ?? team_id;
 }
 
-/**
- * Returns false for channels that are not shared. In others, a person counts as external unless proven to be from the
- * workspace of the app or its Enterprise Grid.
- */
+/** In a shared channel, a person counts as external unless proven to be from the app's workspace or its Grid. */
 function isExternal(message: MessageFields, around: Envelope, own: BotIdentity): boolean {
   if (around.is_ext_shared_channel === false) return false;
   const teams = [message.user_team, message.team, message.source_team].filter((one) => one !== undefined);

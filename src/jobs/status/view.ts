@@ -224,10 +224,7 @@ function fitLines(entries: readonly AuditEntry[], maxLength: number): Part[][] {
   return lines;
 }
 
-/**
- * Time, user, channel, action, subject, the platform's job, and result. People and places show as ids. Text that a
- * person may have typed or chosen is in quotes, without quotes inside.
- */
+/** People and places show as ids. Text that a person may have typed or chosen is in quotes, without quotes inside. */
 function auditLine({ atMs, user, channel, what, subject, job, result }: AuditEntry): Part[] {
   const name = user.name === '' || user.name === user.id ? '' : ` ${quoted(user.name, 60)}`;
   const parts: Part[] = [
