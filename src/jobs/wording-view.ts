@@ -1,15 +1,7 @@
 import type { Permission } from '../policy.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
 import { SLACK_LIMITS } from '../slack/limits.ts';
-import {
-  bidiIsolate,
-  countOf,
-  cut,
-  formatCount,
-  lowerFirst,
-  sanitizeUserText,
-  singleLine,
-} from '../slack/text.ts';
+import { bidiIsolate, countOf, cut, formatCount, sanitizeUserText, singleLine } from '../slack/text.ts';
 import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
 
 /** The state of work, with the emoji that means the same in every message. */
@@ -19,9 +11,6 @@ export interface StateWord {
   /** It is the platform's own word, shown unchanged. */
   isForeign?: boolean;
 }
-
-/** Returns the word of a state as it stands within a sentence. */
-export const wordInSentence = ({ label, isForeign }: StateWord) => (isForeign ? label : lowerFirst(label));
 
 /** The beginning of every line about a state. */
 export const stateParts = ({ icon, label }: StateWord): Part[] => [`${icon} `, { bold: label }];

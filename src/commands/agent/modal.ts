@@ -11,7 +11,7 @@ import { personName } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
-import { message, type Part } from '../../slack/blocks.ts';
+import { type Line, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cleanText, noNames } from '../../slack/markdown/inline.ts';
 import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
@@ -160,13 +160,17 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
   const choices = targetChoices(targets);
   const [sole, ...others] = choices;
   const isSole = others.length === 0;
+  const isNew = sole?.value === NEW_JOB;
+  const intro: Line = isNew
+    ? "This starts a new job, shown in this message's thread."
+    : ['It goes to ', { bold: sole?.label ?? '' }, '.'];
   const initial = here?.id ?? NEW_JOB;
   const fitting = cutShown(text, SLACK_LIMITS.inputInitialValue);
   return formView({
     title: 'Send to the docs agent',
     submit: 'Send',
     callback: SEND_CALLBACK,
-    ...(isSole && sole && { intro: message([soleTarget(sole)]) }),
+    ...(isSole && { intro: message([intro]) }),
     fields: [
       ...(isSole ? [] : [choiceField({ block: 'thread', label: 'Job', choices, initial })]),
       textField({
@@ -183,11 +187,6 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
     ],
   });
 }
-
-const soleTarget = ({ label, value }: Choice): Part[] =>
-  value === NEW_JOB
-    ? ["This starts a new job, shown in this message's thread."]
-    : ['It goes to ', { bold: label }, '.'];
 
 /** A refusal closes the form, as an answer does. */
 const asAnswer = async (error: unknown): Promise<SubmitResult> => {

@@ -21,7 +21,6 @@ import {
   type StateWord,
   shortId,
   stateParts,
-  wordInSentence,
 } from '../wording-view.ts';
 import {
   type DoneEnding,
@@ -32,6 +31,8 @@ import {
   type RunButton,
   type UseDomain,
 } from './record.ts';
+
+const wordInSentence = ({ label, isForeign }: StateWord) => (isForeign ? label : lowerFirst(label));
 
 /**
  * Returns a button for the run's present state: a late click detects that the run has moved on. A domain that does not

@@ -201,8 +201,6 @@ export function threadLine(thread: ThreadRun, cardUrl: string | undefined, reade
   ];
 }
 
-const working: StateWord = { icon: '⏳', label: 'Working' };
-
 /** Returns the state of a thread's job. */
 export function stateOf(thread: ThreadRun): StateWord {
   const { agentJobId, instructions, notFound, rounds, seen, state } = thread;
@@ -216,7 +214,8 @@ export function stateOf(thread: ThreadRun): StateWord {
       : { icon: '🕒', label: 'Starting…' };
   const failure = shownPollFailure(thread);
   if (failure === 'key') return { icon: '⚠️', label: 'Key rejected' };
-  if (seen?.status === 'active' || rounds.some(({ ending }) => ending === undefined)) return working;
+  if (seen?.status === 'active' || rounds.some(({ ending }) => ending === undefined))
+    return { icon: '⏳', label: 'Working' };
   if (seen?.status === 'failed') return { icon: '❌', label: 'Failed' };
   if (seen?.status === 'unknown')
     return { icon: '🕒', label: sanitizeUserText(seen.rawStatus, 40) || 'In an unknown state' };
