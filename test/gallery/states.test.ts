@@ -20,7 +20,6 @@ test('every state has a name of its own', () => {
 describe('every state is in the gallery:', () => {
   /** Functions of the files with views that show nothing by themselves, and those that wait, which no view does. */
   const SHOW_NOTHING = [
-    'choicesOf',
     'createAlerts',
     'findEntry',
     'instructionProblem',

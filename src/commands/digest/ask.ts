@@ -52,13 +52,11 @@ export const askAgentButton = defineButton({
     const { run } = await loadDigest(button, caller, tools);
     const [first, ...others] = entriesOf(run, button.about);
     // Under the tables any page can be named.
-    if (button.about === 'pages' || others.length > 0) {
-      await tools.openModal(caller, subjectView(run, button.about), JSON.stringify(button));
-      return undefined;
-    }
-    if (first === undefined) return notKnown;
-    const view = await instructionFields(run, first, caller, tools);
-    await tools.openModal(caller, view, JSON.stringify({ ...button, entry: entryId(first) }));
+    const isChoice = button.about === 'pages' || others.length > 0;
+    const sole = isChoice ? undefined : first;
+    if (!isChoice && sole === undefined) return notKnown;
+    const view = sole ? await instructionFields(run, sole, caller, tools) : subjectView(run, button.about);
+    await tools.openModal(caller, view, JSON.stringify({ ...button, entry: sole && entryId(sole) }));
     return undefined;
   },
 });

@@ -90,14 +90,13 @@ export const changeModalView = (schedule: ScheduleRun): ModalView =>
     fields: commonFields(schedule),
   });
 
-/** The metadata of the change modal: the schedule, and its settings when the modal was opened. */
-const changeAbout = z.object({
-  schedule: z.string(),
-  shown: scheduleRun.pick({ timetable: true, sections: true, alerts: true }),
-});
-type ChangeAbout = z.infer<typeof changeAbout>;
+/** What a person chooses, and may change. */
+const settings = scheduleRun.pick({ timetable: true, sections: true, alerts: true });
+type Settings = z.infer<typeof settings>;
 
-const choicesOf = ({ timetable, sections, alerts }: Choices): Choices => ({ timetable, sections, alerts });
+/** The metadata of the change modal: the schedule, and its settings when the modal was opened. */
+const changeAbout = z.object({ schedule: z.string(), shown: settings });
+type ChangeAbout = z.infer<typeof changeAbout>;
 
 /** Opens the modal that changes a schedule. */
 export async function openChangeModal(
@@ -105,14 +104,12 @@ export async function openChangeModal(
   caller: Caller,
   tools: CommandTools,
 ): Promise<undefined> {
-  const about: ChangeAbout = { schedule: schedule.id, shown: choicesOf(schedule) };
+  const about: ChangeAbout = { schedule: schedule.id, shown: settings.parse(schedule) };
   await tools.openModal(caller, changeModalView(schedule), JSON.stringify(about));
   return undefined;
 }
 
-type Choices = Pick<ScheduleRun, 'timetable' | 'sections' | 'alerts'>;
-
-function commonFields({ timetable: { weekday, time, zone }, sections, alerts }: Choices): InputBlock[] {
+function commonFields({ timetable: { weekday, time, zone }, sections, alerts }: Settings): InputBlock[] {
   return [
     choiceField({
       block: 'day',
@@ -211,7 +208,7 @@ async function readPlace(
 }
 
 async function create(
-  { project, channel, ...choices }: Choices & { project: Project; channel: string },
+  { project, channel, ...choices }: Settings & { project: Project; channel: string },
   caller: Caller,
   tools: CommandTools,
 ): Promise<SubmitResult> {
@@ -229,12 +226,12 @@ async function create(
 
 async function change(
   { schedule: id, shown }: ChangeAbout,
-  chosen: Choices,
+  chosen: Settings,
   caller: Caller,
   tools: CommandTools,
 ): Promise<SubmitResult> {
   const changed = (latest: ScheduleRun) =>
-    [shown, chosen].some((known) => isDeepStrictEqual(known, choicesOf(latest)))
+    [shown, chosen].some((known) => isDeepStrictEqual(known, settings.parse(latest)))
       ? {
           ...changeTimetable(latest, chosen.timetable, tools.now()),
           ...chosen,

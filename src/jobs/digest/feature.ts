@@ -69,10 +69,7 @@ function scheduleParts(schedules: readonly ScheduleRun[]): Part[] {
   if (schedules.length === 0) return ['Nothing is scheduled.'];
   const paused = schedules.filter(({ state }) => state === 'paused').length;
   const due = schedules.filter(({ state }) => state === 'active').map(({ nextAtMs }) => nextAtMs);
+  const all = countOf(schedules.length, 'weekly digest');
   const next: Part[] = due.length > 0 ? [', next ', moment(Math.min(...due))] : [];
-  return [
-    countOf(schedules.length, 'weekly digest'),
-    ...next,
-    ...(paused > 0 ? [`, ${formatCount(paused)} paused`] : []),
-  ];
+  return [all, ...next, ...(paused > 0 ? [`, ${formatCount(paused)} paused`] : [])];
 }

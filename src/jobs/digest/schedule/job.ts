@@ -192,36 +192,29 @@ async function loadEdition(id: string, { runs }: JobContext): Promise<EditionRun
 const waitForPosting = ({ posting }: ScheduleRun, context: JobContext) =>
   posting === undefined ? Infinity : deliveryCheckMs({ sinceMs: posting.dueAtMs }, context, MAX_CHECK_MS);
 
-/**
- * Returns whether the owner may have digests; `unknown` while Slack does not answer. After an owner has `left`, digests
- * continue until a person takes them over.
- */
-async function checkOwner({ owner }: ScheduleRun, { policy }: JobContext) {
-  const permission = await policy.check(owner.id, 'digest');
-  if (permission.kind !== 'refused') return permission.kind;
-  return permission.person.active ? 'notPermitted' : 'left';
-}
-
 /** Begins the digest that is due. Returns undefined if none is. */
 async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun> | undefined> {
   const nowMs = context.now();
   if (nowMs < run.nextAtMs) return undefined;
   const { dueAtMs, missed, nextAtMs } = dueTimes(run, nowMs, CATCH_UP_MS);
-  const owner = dueAtMs === undefined ? undefined : await checkOwner(run, context);
-  if (owner === 'unknown') return wait(lookupRetryMs(context));
-  const next: ScheduleRun = { ...run, nextAtMs, ...(owner && { ownerLeft: owner === 'left' || undefined }) };
+  const owner = dueAtMs === undefined ? undefined : await context.policy.check(run.owner.id, 'digest');
+  // Slack does not answer.
+  if (owner?.kind === 'unknown') return wait(lookupRetryMs(context));
+  // After an owner has left, digests continue until a person takes them over.
+  const hasLeft = owner?.kind === 'refused' && !owner.person.active;
+  const next: ScheduleRun = { ...run, nextAtMs, ...(owner && { ownerLeft: hasLeft || undefined }) };
   const lastMissedMs = missed.at(-1);
   const skipped = lastMissedMs === undefined ? undefined : lastCompleteWeek(lastMissedMs).name;
   if (skipped !== undefined)
     await publish(run, `skipped.${skipped}`, placeOfOwner(next), scheduleNotes.skipped(run, missed), context);
   if (dueAtMs === undefined) return save(next, skipped ? { audit: `skipped: ${skipped}` } : {});
-  if (owner === 'notPermitted') {
+  if (owner?.kind === 'refused' && !hasLeft) {
     // Once for each active period.
     const name = `not-permitted.${run.sinceMs}`;
     await publish(run, name, { user: run.owner.id }, scheduleNotes.notPermitted(run), context);
     return save(pause(next, 'permission', nowMs), { audit: 'paused: not permitted' });
   }
-  if (owner === 'left' && !run.ownerLeft) {
+  if (hasLeft && !run.ownerLeft) {
     const name = `left.${run.owner.id}`;
     await publish(run, name, { channel: run.channel }, scheduleNotes.ownerLeft(run), context);
   }
