@@ -77,6 +77,7 @@ export async function startEmbeddedRedis({
   const stopping = new AbortController();
   let current: ChildProcess | undefined;
   let stopped: Promise<void> | undefined;
+  let wasFull = false;
 
   const cancel = () => stopping.abort();
   cancelled?.addEventListener('abort', cancel);
@@ -97,10 +98,13 @@ export async function startEmbeddedRedis({
     },
   };
 
-  /** Returns the problem of a full disk, while it lasts: on one, Redis exits at each write without a word. */
+  /** Finds a full disk, and logs it once: on one, Redis exits at each write without a word. */
   function diskProblem(): string | undefined {
     const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize < MIN_FREE_BYTES ? DISK_FULL : undefined;
+    const isFull = bavail * bsize < MIN_FREE_BYTES;
+    if (isFull && !wasFull) log.error({ problem: 'disk', folder }, DISK_FULL);
+    wasFull = isFull;
+    return isFull ? DISK_FULL : undefined;
   }
 
   async function endInOrder(): Promise<void> {
@@ -197,9 +201,7 @@ export async function startEmbeddedRedis({
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       try {
         if (isOurServer(pid, folder)) process.kill(pid, signal);
-      } catch {
-        // It ended by itself in the meantime.
-      }
+      } catch {}
       const endsAt = performance.now() + timing.stopLimitMs;
       while (isOurServer(pid, folder) && performance.now() < endsAt) await sleep(timing.checkIntervalMs);
     }
@@ -217,8 +219,6 @@ const PID_FILE = 'redis.pid';
 const LOG_FILE = 'redis.log';
 /** A larger log is replaced when a server starts; one older log is kept. */
 const MAX_LOG_BYTES = 1_000_000;
-const LOG_TAIL_LINES = 5;
-/** Matches the command line of a server. */
 const SERVER = /(?:redis|valkey)-server/;
 
 /** Returns the first redis-server or else valkey-server on a PATH. Throws `OperatorError`. */
@@ -318,9 +318,9 @@ function isOurServer(pid: number, folder: string): boolean {
   return SERVER.test(stdout ?? '') && /unixsocket:/.test(stdout);
 }
 
-/** Returns the last lines of the server's log, for messages to people. */
+/** Returns the last five lines of the server's log, for messages to people. */
 const logTail = (folder: string): string =>
-  readIfExists(join(folder, LOG_FILE)).trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
+  readIfExists(join(folder, LOG_FILE)).trimEnd().split('\n').slice(-5).join('\n');
 
 function readIfExists(file: string): string {
   try {

@@ -42,9 +42,12 @@ const TEXTS = {
     'Redis has replicas, but min-replicas-to-write is 0: a primary that was cut off or frozen while another took its place ' +
     'would go on accepting work, which is then lost. Set min-replicas-to-write 1 and min-replicas-max-lag 10, with two ' +
     'replicas or more; docs/scaling.md says why.',
+  full:
+    'Redis is full: nothing can be saved, and every request is refused. Raise its maxmemory, or free memory; Docket then ' +
+    'resumes by itself.',
   'refuses-writes':
-    'Redis refuses writes (…): nothing can be saved, and every request is refused. OOM is a full memory (maxmemory), ' +
-    'MISCONF a full disk, NOREPLICAS too few replicas, NOPERM a missing right. Docket then resumes by itself.',
+    'Redis refuses writes (…): nothing can be saved, and every request is refused. MISCONF is a ' +
+    'full disk, NOREPLICAS too few replicas, NOPERM a missing right. Docket then resumes by itself.',
 };
 
 const OWN_UNREACHABLE =
@@ -67,7 +70,13 @@ const problemOf = (kind: RedisProblemKind, word = ''): RedisProblem => ({
 });
 
 /** Problems that pass by themselves, or with which requests are still accepted. */
-const PASSING: readonly RedisProblemKind[] = ['unreachable', 'read-only', 'min-replicas', 'refuses-writes'];
+const PASSING: readonly RedisProblemKind[] = [
+  'unreachable',
+  'read-only',
+  'min-replicas',
+  'full',
+  'refuses-writes',
+];
 
 /** Returns whether Docket refuses to start with a problem, since it does not pass by itself. */
 export const isFatal = ({ kind }: RedisProblem): boolean => !PASSING.includes(kind);
@@ -107,7 +116,7 @@ function problemOfWrite(error: unknown): RedisProblem | undefined {
   const code = /^[A-Z]{2,20}\b/.exec(textOf(error))?.[0];
   if (code === undefined || /^(?:READONLY|NOAUTH|LOADING|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)$/.test(code))
     return undefined;
-  return problemOf('refuses-writes', code);
+  return code === 'OOM' ? problemOf('full') : problemOf('refuses-writes', code);
 }
 
 /** Errors of a new connection that do not pass by themselves, and the problem of each. */
