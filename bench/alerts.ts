@@ -1,5 +1,5 @@
 import type { Counts } from '../src/jobs/digest/model.ts';
-import { alertsOf, quietAfter, tellable, USUAL_DAYS } from '../src/jobs/digest/schedule/alerts.ts';
+import { alertsOf, alertsToPost, quietAfter, USUAL_DAYS } from '../src/jobs/digest/schedule/alerts.ts';
 import type { Alert } from '../src/jobs/digest/schedule/record.ts';
 
 /**
@@ -75,7 +75,7 @@ type Watch = (days: readonly Counts[], day: number) => Alert[];
 function newRule(): Watch {
   let quiet: ReturnType<typeof quietAfter> = {};
   return (days, day) => {
-    const told = tellable(alertsOf(days), quiet, dateOf(day));
+    const told = alertsToPost(alertsOf(days), quiet, dateOf(day));
     if (told.length > 0) quiet = quietAfter(quiet, told, dateOf(day));
     return told;
   };

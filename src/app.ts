@@ -3,7 +3,7 @@ import { readSettings, type Settings, secretsInAddress, secretsOf } from './conf
 import { type AppParts, createRoleParts } from './role.ts';
 import { createLog, type Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';
-import { prepareWayOut } from './runtime/outgoing.ts';
+import { configureOutgoing } from './runtime/outgoing.ts';
 import { createShutdownHooks, Stopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
 import { startHttpServer } from './server/http-server.ts';
@@ -84,7 +84,7 @@ export async function main(
     const settings = readSettings(env);
     const secrets = secretsOf(settings);
     log = createLog(settings.logLevel, secrets);
-    prepareWayOut(settings);
+    configureOutgoing(settings);
     const app = startApp(settings, { ...parts, log, secrets, stopping: stopping.signal });
     const { shutdownMs } = { ...defaultTiming, ...parts.timing };
     stopOnSignals(app, stopping, shutdownMs, log);

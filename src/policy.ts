@@ -1,4 +1,4 @@
-import { cached, type RememberParts } from './runtime/cached.ts';
+import { type CacheParts, cached } from './runtime/cached.ts';
 import type { Log } from './runtime/log.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import type { SlackApi } from './slack/client.ts';
@@ -27,7 +27,7 @@ export type PermissionResult =
 export type Policy = ReturnType<typeof createPolicy>;
 
 /** `timeoutMs` is the limit of one check, for all of its look-ups together. */
-export interface PolicyParts extends RememberParts, Pick<SlackApi, 'person' | 'groupMembers' | 'groups'> {
+export interface PolicyParts extends CacheParts, Pick<SlackApi, 'person' | 'groupMembers' | 'groups'> {
   allow: Allow;
   contact?: Contact | undefined;
   log: Pick<Log, 'warn'>;

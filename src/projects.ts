@@ -34,7 +34,7 @@ export type ProjectMatch =
   /** The domain is not listed by the named project, or by any; `known` has the listed domains. */
   | { kind: 'domainRefused'; known: string[] }
   /** Several projects fit: the person has to choose. */
-  | { kind: 'ask'; among: Project[] };
+  | { kind: 'ambiguous'; among: Project[] };
 
 /**
  * Returns the project of a request: the named one, else its channel's, else its domain's, else the only one. A project
@@ -57,7 +57,7 @@ export function resolveProject(
   if (project !== undefined) return { kind: 'project', project };
   return candidates.length === 0
     ? { kind: 'domainRefused', known: domainsOf(projects) }
-    : { kind: 'ask', among: candidates };
+    : { kind: 'ambiguous', among: candidates };
 }
 
 /** Projects with an id, which the platform requires for agent jobs and analytics. */

@@ -15,7 +15,7 @@ const open = project('default', { domains: undefined });
 
 const elsewhere = 'C0OTHER';
 const is = (meant: Project) => ({ kind: 'project', project: meant });
-const ask = (...among: Project[]) => ({ kind: 'ask', among });
+const ask = (...among: Project[]) => ({ kind: 'ambiguous', among });
 const refused = (...known: string[]) => ({ kind: 'domainRefused', known });
 
 describe('the project that a request means', () => {

@@ -109,7 +109,7 @@ export function bind(app: App, parts: BindParts) {
 
   /** Answers a click; undefined if a modal is the answer, or the clicked message itself. */
   async function click(
-    { action, may, value, settles, run }: ButtonAction,
+    { action, may, value, closesQuestion, run }: ButtonAction,
     about: unknown,
     clicker: Caller,
     body: BlockAction,
@@ -125,9 +125,9 @@ export function bind(app: App, parts: BindParts) {
           opened = true;
         },
       });
-      if (settles === undefined || opened || body.container?.is_ephemeral !== true) return reply;
+      if (closesQuestion === undefined || opened || body.container?.is_ephemeral !== true) return reply;
       if (reply !== undefined) return { ...reply, replace_original: true };
-      return settles === 'remove' ? removeOriginal : undefined;
+      return closesQuestion === 'remove' ? removeOriginal : undefined;
     });
     return reply ?? (opened || clicker.modalId === undefined ? undefined : doneInThread);
   }

@@ -58,7 +58,7 @@ export interface ButtonAction<Value = unknown> {
    * It answers a question: in an ephemeral, the returned message replaces the question with its buttons. With `remove`,
    * the question is deleted if nothing is returned.
    */
-  settles?: 'replace' | 'remove' | undefined;
+  closesQuestion?: 'replace' | 'remove' | undefined;
   run(value: Value, caller: Caller, tools: CommandTools): Promise<EphemeralMessage | undefined>;
 }
 
@@ -128,7 +128,7 @@ export interface EventListener {
 
 export interface EventTools extends Pick<CommandTools, 'projects' | 'limits' | 'replyMode' | 'now'> {
   identity: BotIdentity;
-  threads: Pick<ThreadStore, 'appendToThread' | 'isClosed' | 'isKnownIn'>;
+  threads: Pick<ThreadStore, 'appendToThread' | 'isClosed' | 'hasPostedIn'>;
   runs: Pick<RunStore, 'accept'>;
   wake: IntakeParts['wake'];
   publish: Outbox['publish'];

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { errors } from 'undici';
 import type { z } from 'zod';
-import { beforeSending, createOutgoing, type Proxies } from '../runtime/outgoing.ts';
+import { beforeSending, createOutgoingAgent, type Proxies } from '../runtime/outgoing.ts';
 import {
   connectionCode,
   DocsApiError,
@@ -80,7 +80,7 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
   const baseUrl = parseBaseUrl(options.baseUrl);
   let { apiKey } = options;
   const apiKeys = [apiKey];
-  const connections = createOutgoing(options.proxies, {
+  const connections = createOutgoingAgent(options.proxies, {
     connectTimeout: timeoutMs / 2,
     maxResponseSize: MAX_RESPONSE_BYTES,
     // The platform may have closed a kept connection. Then it is unknown whether a request arrived.

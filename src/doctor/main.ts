@@ -11,7 +11,7 @@ import { connectionProblem, DocsApiError, type DocsApiRequest, docsProblemOf } f
 import type { Project } from '../projects.ts';
 import { createLog } from '../runtime/log.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
-import { prepareWayOut } from '../runtime/outgoing.ts';
+import { configureOutgoing } from '../runtime/outgoing.ts';
 import { listen } from '../server/http-server.ts';
 import { toSlackApiError } from '../slack/errors.ts';
 import { createSlackLogger } from '../slack/web-calls.ts';
@@ -41,7 +41,7 @@ export async function diagnose(variables: NodeJS.ProcessEnv): Promise<Line[]> {
   const env = { ...file.values, ...variables };
   try {
     const settings = readSettings(env);
-    prepareWayOut(settings);
+    configureOutgoing(settings);
     const lines = await Promise.all([
       [judgeEnvFile(file), ok('Settings', 'All are valid.')],
       checkCalls(settings),

@@ -78,8 +78,8 @@ export async function pollJob<J>(
     if (failure.kind === 'limit') await rateLimiter.hold(rateLimit, failure.nextMs - now());
     if (failure.kind === 'key') log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
     if (failure.kind !== 'key' && error.kind !== 'forbidden') return { failure, error };
-    const adminsTold = await context.alertAdmins(run.teamId, run.project, error);
-    return { failure: { ...failure, adminsTold }, error };
+    const adminsAlerted = await context.alertAdmins(run.teamId, run.project, error);
+    return { failure: { ...failure, adminsAlerted }, error };
   }
 }
 
@@ -95,11 +95,11 @@ export const pollFailure = z.object({
   /** The time of the next try; epoch milliseconds. */
   nextMs: z.number(),
   /** The admins were alerted of it. */
-  adminsTold: z.boolean().optional(),
+  adminsAlerted: z.boolean().optional(),
 });
 export type PollFailure = z.infer<typeof pollFailure>;
 
-const TROUBLE_KINDS: Partial<Record<DocsApiError['kind'], PollFailure['kind']>> = {
+const FAILURE_KINDS: Partial<Record<DocsApiError['kind'], PollFailure['kind']>> = {
   key_rejected: 'key',
   forbidden: 'forbidden',
   bad_request: 'forbidden',
@@ -118,7 +118,7 @@ export function nextFailure(
   error: Pick<DocsApiError, 'kind' | 'retryAfterMs'> | 'project',
   { now, random, timing }: RetryParts & Pick<JobContext, 'now'>,
 ): PollFailure {
-  const kind = error === 'project' ? error : (TROUBLE_KINDS[error.kind] ?? 'down');
+  const kind = error === 'project' ? error : (FAILURE_KINDS[error.kind] ?? 'down');
   const { retryAfterMs = 0 } = error === 'project' ? {} : error;
   const inARow = before?.kind === kind ? before.inARow + 1 : 1;
   const needsOperator = ['key', 'forbidden', 'project'].includes(kind);

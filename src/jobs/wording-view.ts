@@ -56,12 +56,15 @@ export const missingScopeText =
   "Slack doesn't let me see who you are; the people who run Docket have to reinstall the app.";
 
 /** Who has to act on a rejected key. */
-export const keyRemedyText = (adminsTold: boolean | undefined) =>
-  adminsTold ? 'the admins have been told' : 'the people who run Docket have to renew it';
+export const keyRemedyText = (adminsAlerted: boolean | undefined) =>
+  adminsAlerted ? 'the admins have been told' : 'the people who run Docket have to renew it';
 
 /** For a run whose project is no longer in the settings. */
 export const projectMissingText = ({ project }: { project: string }) =>
   `My settings no longer have the project ${sanitizeUserText(project, 60)}`;
+
+/** Consecutive errors before messages say that the platform does not answer. */
+export const FAILURE_SHOWN_AFTER = 3;
 
 /** A line of `/docs-status`. */
 export const statusLine = (name: string, ...parts: Part[]): Part[] => [{ bold: name }, ' — ', ...parts];

@@ -1,7 +1,7 @@
 /** Maximum number of cached results, so that a large workspace cannot fill the memory. */
 const MAX_CACHED = 5000;
 
-export interface RememberParts {
+export interface CacheParts {
   /** How long a look-up may take before the next caller starts another one. */
   timeoutMs: number;
   cacheMs: number;
@@ -10,7 +10,7 @@ export interface RememberParts {
 
 /** Returns the look-up with a cache of its results. Calls during a look-up share it until `timeoutMs` have passed. */
 export function cached<T>(
-  { timeoutMs, cacheMs, now }: RememberParts,
+  { timeoutMs, cacheMs, now }: CacheParts,
   load: (id: string) => Promise<T>,
 ): (id: string) => Promise<T> {
   const known = new Map<string, { value: Promise<T>; untilMs: number }>();

@@ -21,7 +21,7 @@ const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 const THIS_MACHINE = 'localhost,127.0.0.1,::1';
 
 /** Returns an agent that uses the proxies. HTTP/1.1 only: undici resends requests over HTTP/2 by itself. */
-export function createOutgoing(proxies: Proxies | undefined, options: Agent.Options = {}): Dispatcher {
+export function createOutgoingAgent(proxies: Proxies | undefined, options: Agent.Options = {}): Dispatcher {
   const { httpProxy = '', httpsProxy = '', noProxy = '' } = proxies ?? {};
   return new EnvHttpProxyAgent({
     ...options,
@@ -37,11 +37,11 @@ export function createOutgoing(proxies: Proxies | undefined, options: Agent.Opti
  * Makes every connection of this process also trust the authorities of `nodeExtraCaCerts` (PEM), and every `fetch` use the
  * proxies. Node would read both from the environment, but not from `.env`.
  */
-export function prepareWayOut(settings: { proxies: Proxies; nodeExtraCaCerts?: string | undefined }) {
+export function configureOutgoing(settings: { proxies: Proxies; nodeExtraCaCerts?: string | undefined }) {
   const { proxies, nodeExtraCaCerts = '' } = settings;
   const authorities = nodeExtraCaCerts.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
   if (authorities) tls.setDefaultCACertificates([...tls.getCACertificates('default'), ...authorities]);
-  setGlobalDispatcher(createOutgoing(proxies, { maxResponseSize: MAX_RESPONSE_BYTES }));
+  setGlobalDispatcher(createOutgoingAgent(proxies, { maxResponseSize: MAX_RESPONSE_BYTES }));
 }
 
 /**

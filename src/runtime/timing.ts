@@ -102,7 +102,7 @@ export const retention = {
   /** Views of pages: the next weekly digest compares with them, up to two days late. */
   pageFiguresMs: 17 * 24 * hour,
   /** A feature that the platform or the workspace lacks is tried again a day later. */
-  lacksMs: 24 * hour,
+  unsupportedMs: 24 * hour,
   /** The same problem alerts admins at most this often. */
   adminAlertMs: 1 * hour,
 } as const;

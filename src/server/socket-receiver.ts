@@ -5,7 +5,7 @@ import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
 import { createLog, type Log } from '../runtime/log.ts';
-import { createOutgoing, type Proxies } from '../runtime/outgoing.ts';
+import { createOutgoingAgent, type Proxies } from '../runtime/outgoing.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { toSlackApiError } from '../slack/errors.ts';
@@ -250,7 +250,7 @@ function createAgent(sockets: Set<Socket>, proxies: Proxies | undefined): Dispat
         socket.once('close', () => sockets.delete(socket));
         return callback(null, socket);
       });
-  return createOutgoing(proxies, {
+  return createOutgoingAgent(proxies, {
     maxResponseSize: 1_000_000,
     connect: buildConnector({ allowH2: false }),
     // Through a proxy, `connect` is the agent's own.

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { readEnvFile } from '../config/env-file.ts';
 import { readPartialSettings, SettingsError } from '../config/settings.ts';
 import { checkCalls, diagnose, inRoot, isGood, render, wrong } from '../doctor/main.ts';
-import { prepareWayOut } from '../runtime/outgoing.ts';
+import { configureOutgoing } from '../runtime/outgoing.ts';
 
 const USAGE = `Usage: npm run setup [-- https://the.address.that.slack.reaches]
 Without an address it sets up Socket Mode, which needs none.
@@ -95,7 +95,7 @@ async function askForSettings(
   const problems = file.problem === undefined ? problemsOf(env) : [file.problem];
   terminal.say(render(problems.map((problem) => wrong('Settings', problem))));
   if (problems.length > 0) return false;
-  prepareWayOut(readPartialSettings(env));
+  configureOutgoing(readPartialSettings(env));
 
   const notUsed = publicUrl === undefined ? 'SLACK_SIGNING_SECRET' : 'SLACK_APP_TOKEN';
   if (!isSet('SLACK_BOT_TOKEN')) terminal.say(createAppText(publicUrl));

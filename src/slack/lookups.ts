@@ -1,4 +1,4 @@
-import { cached, type RememberParts } from '../runtime/cached.ts';
+import { type CacheParts, cached } from '../runtime/cached.ts';
 import type { Log } from '../runtime/log.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
@@ -55,7 +55,7 @@ export function createChannels(
     const rateLimit = slackRateLimit('info', teamId(), timing);
     const retryAfterMs = await rateLimiter.takeSlot(rateLimit, { id: channelId });
     if (retryAfterMs > 0)
-      throw new SlackApiError('limited', 'conversations.info', 'no_turn', { retryAfterMs });
+      throw new SlackApiError('limited', 'conversations.info', 'no_slot', { retryAfterMs });
     return slack.channel(channelId).catch(holdWhenLimited(rateLimiter, rateLimit));
   };
 }
@@ -72,7 +72,7 @@ const ifPermanent =
 const READERS_MS = 500;
 
 /** Returns cached look-ups of names, see `createNames`, and of who may read a conversation, see `ConversationReaders`. */
-export function createLookups(slack: LookupSlack, parts: RememberParts, log: Pick<Log, 'info'>) {
+export function createLookups(slack: LookupSlack, parts: CacheParts, log: Pick<Log, 'info'>) {
   /** If Slack does not answer, or never will, the channel counts as private and without members. */
   function lookUp<T>(load: (id: string) => Promise<T>, otherwise: T) {
     const timeoutMs = Math.min(parts.timeoutMs, READERS_MS);
@@ -103,7 +103,7 @@ interface LookupSlack extends Pick<SlackApi, 'channel' | 'channelName' | 'groups
  * Returns a function that looks up the names for a message's mentions, all at once and within `timeoutMs`. Names that
  * Slack does not know, and those after the first `MAX_LOOKUPS`, are missing. Rejects if a retry may find more.
  */
-function createNames(slack: LookupSlack, parts: RememberParts): (mentions: Mentions) => Promise<Names> {
+function createNames(slack: LookupSlack, parts: CacheParts): (mentions: Mentions) => Promise<Names> {
   const person = cached(parts, async (id) => (await slack.person(id).catch(ifPermanent(undefined)))?.name);
   const channel = cached(parts, (id) => slack.channelName(id).catch(ifPermanent(undefined)));
   const handles = cached(parts, async () => {

@@ -100,10 +100,10 @@ export function createFiguresStore(redis: RedisClient) {
 
     /** Returns whether something is known to be unsupported; that is remembered for a day, or until it is cleared. */
     async isUnsupported(what: string): Promise<boolean> {
-      return (await redis.exists(keys.lacks(what))) === 1;
+      return (await redis.exists(keys.unsupported(what))) === 1;
     },
     async markUnsupported(what: string) {
-      await redis.set(keys.lacks(what), '1', 'PX', retention.lacksMs);
+      await redis.set(keys.unsupported(what), '1', 'PX', retention.unsupportedMs);
     },
   };
 }

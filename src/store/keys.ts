@@ -58,7 +58,7 @@ export const keys = {
   /** Set of the runs that report results of requests to the agent under a digest. */
   digestAsks: (editionId: string) => `${PREFIX}:digest-asks:${editionId}`,
   /** A feature that the workspace or the platform lacks, until the next try. */
-  lacks: (what: string) => `${PREFIX}:lacks:${what}`,
+  unsupported: (what: string) => `${PREFIX}:unsupported:${what}`,
   alert: (name: string) => `${PREFIX}:alert:${name}`,
   /** Since when the platform rejects an API key. */
   rejectedKey: (keyId: string) => `${PREFIX}:rejected-key:${keyId}`,

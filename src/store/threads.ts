@@ -176,7 +176,7 @@ export function createThreadStore(redis: RedisClient) {
       await rememberScript(redis, touched, [ts, retention.runMs, messageKey]);
     },
     /** Whether one of our messages was posted there, as far as is remembered. */
-    async isKnownIn(teamId: string, channel: string): Promise<boolean> {
+    async hasPostedIn(teamId: string, channel: string): Promise<boolean> {
       return (await redis.exists(keys.posted(teamId, channel))) === 1;
     },
   };

@@ -12,7 +12,7 @@ import { personName } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { handledMessage } from '../intake.ts';
 import { defineButton } from '../registry.ts';
-import { appendToThread, followJob, newClick } from './follow.ts';
+import { appendThreadEvent, followJob, newClick } from './follow.ts';
 
 type Action = ThreadClick['action'];
 
@@ -25,7 +25,7 @@ const threadButtons = threadClicks.map((action) =>
     action: agentActions[action],
     may: 'agent',
     value: threadButton,
-    settles: authorActions.has(action) ? 'replace' : action === 'stop' ? 'remove' : undefined,
+    closesQuestion: authorActions.has(action) ? 'replace' : action === 'stop' ? 'remove' : undefined,
     async run({ run, ...about }, caller, tools): Promise<Message | undefined> {
       const thread = await tools.intake.loadVisible(run, threadKind, caller, notFollowed);
       if (thread.state === 'ended') return notFollowed;
@@ -35,7 +35,7 @@ const threadButtons = threadClicks.map((action) =>
         return message([`Only ${personName(author.name)} can answer this: it's about their message.`]);
       // The reducer ignores a click if an earlier click has answered.
       if (applyClick(thread, click) === thread) return handledByMessage(thread, click);
-      await appendToThread(thread, click, caller, tools);
+      await appendThreadEvent(thread, click, caller, tools);
       return confirmationMessage(thread, click);
     },
   }),
@@ -95,7 +95,7 @@ const tryAgainButton = defineButton({
   action: agentActions.tryAgain,
   may: 'agent',
   value: threadButton,
-  settles: 'remove',
+  closesQuestion: 'remove',
   async run({ run: id }, caller, tools): Promise<Message | undefined> {
     const thread = await tools.intake.loadVisible(id, threadKind, caller, forgotten);
     const { asked, instructions, project } = thread;
@@ -114,7 +114,7 @@ const startNewButton = defineButton({
   action: agentActions.startNew,
   may: 'agent',
   value: mentionButton,
-  settles: 'replace',
+  closesQuestion: 'replace',
   async run({ mention: id }, caller, tools): Promise<Message | undefined> {
     const mention = await tools.intake.loadVisible(id, mentionKind, caller, forgotten);
     const { offer, reply } = mention;

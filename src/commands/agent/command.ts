@@ -15,7 +15,14 @@ import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import type { Registry } from '../registry.ts';
 import { agentButtons } from './buttons.ts';
 import { messageEvents } from './events.ts';
-import { appendToThread, findAgentJob, findThreads, followExample, followJob, newClick } from './follow.ts';
+import {
+  appendThreadEvent,
+  findAgentJob,
+  findThreads,
+  followExample,
+  followJob,
+  newClick,
+} from './follow.ts';
 import { agentModals, instructButton, instructionProblem, openInstructModal, sendShortcut } from './modal.ts';
 
 const newExample = '/docs-agent new Add error handling to the quickstart';
@@ -105,7 +112,7 @@ export const agentCommand = defineCommand({
             ...threads.map((one, index) => message([lines[index]], [stopButton(one)])),
             ...(rest ? [message([`${rest}; type the job's ID to find it.`])] : []),
           ]);
-        await appendToThread(thread, newClick('stop', caller, tools), caller, tools, 'stopped');
+        await appendThreadEvent(thread, newClick('stop', caller, tools), caller, tools, 'stopped');
         return message([`I no longer follow ${jobName(thread)}.`]);
       },
     }),

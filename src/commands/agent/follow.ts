@@ -58,7 +58,7 @@ export async function followJob(
     text,
     origin,
   };
-  if (followed) return appendToThread(followed, { kind: 'instruct', ...instruction }, caller, tools);
+  if (followed) return appendThreadEvent(followed, { kind: 'instruct', ...instruction }, caller, tools);
   const thread = newThread(
     {
       ...{ id: requestRunId(caller), teamId, owner, agentJobId: jobId, mode: tools.replyMode },
@@ -107,7 +107,7 @@ export const newClick = (
 ): ThreadClick => ({ kind: 'clicked', action, by: { id, name }, about, attempt, atMs: now() });
 
 /** Hands an event of a request to the job of a thread. Rejects with `UserFacingError`. */
-export async function appendToThread(
+export async function appendThreadEvent(
   thread: ThreadRun,
   event: ThreadEvent,
   caller: Caller,
@@ -160,7 +160,7 @@ export function resolveAgentProject(
     if (projectId === undefined) throw withoutAgent(name);
     return name;
   }
-  if (resolved.kind !== 'ask')
+  if (resolved.kind !== 'ambiguous')
     throw new UserFacingError(message([unknownProjectText(request.named ?? '', resolved.known)]));
   const names = resolved.among.map(({ name }) => name);
   const [question, command] =

@@ -212,7 +212,7 @@ const submit: Modal['submit'] = async (values, caller, tools, details) => {
   const needsProject =
     !thread &&
     !job &&
-    resolveProject(projects, { named: project, channel: caller.channel.id }).kind === 'ask';
+    resolveProject(projects, { named: project, channel: caller.channel.id }).kind === 'ambiguous';
   const problems = {
     ...(job && 'problem' in job && { job: job.problem }),
     ...(textProblem && { text: textProblem }),

@@ -7,11 +7,11 @@ import {
   permalinkOf,
   weeklyId,
 } from '../../jobs/digest/edition/record.ts';
-import { answerMessage, notSettledMessage } from '../../jobs/digest/edition/reply-view.ts';
+import { answerMessage, notFinalMessage } from '../../jobs/digest/edition/reply-view.ts';
 import { SECTIONS } from '../../jobs/digest/model.ts';
 import { post, type ScheduleRun } from '../../jobs/digest/schedule/record.ts';
-import { goesOnMessage, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
-import { lastCompleteWeek, readRange, settledAtMs } from '../../jobs/digest/weeks.ts';
+import { changedMessage, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
+import { finalAtMs, lastCompleteWeek, readRange } from '../../jobs/digest/weeks.ts';
 import { changeSchedule } from '../../jobs/schedule/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/visibility.ts';
 import { chooseProjectMessage } from '../../jobs/wording-view.ts';
@@ -52,7 +52,7 @@ const changes =
     const { before, after } = await saveSchedule(id, caller, tools, changed, result);
     if (after === undefined && change === 'pause' && before.state === 'paused')
       return message([['It is already paused.']], scheduleButtons(before, 'resume'));
-    if (after === undefined || done === undefined) return goesOnMessage(after ?? before);
+    if (after === undefined || done === undefined) return changedMessage(after ?? before);
     const [state, next] = done;
     const subject = ` · the weekly digest of ${cut(singleLine(after.site), 80)} in `;
     return message(
@@ -146,8 +146,8 @@ async function sendNow(schedule: ScheduleRun, caller: Caller, tools: CommandTool
   const { id, channel, site } = schedule;
   const nowMs = tools.now();
   const week = lastCompleteWeek(nowMs);
-  const settledMs = settledAtMs(week.range);
-  if (nowMs < settledMs) return notSettledMessage(week, settledMs);
+  const finalMs = finalAtMs(week.range);
+  if (nowMs < finalMs) return notFinalMessage(week, finalMs);
   const known = await tools.intake.loadKnown(weeklyId(schedule, week.name), editionRun, caller);
   if (known !== undefined && isComplete(known))
     return answerMessage('postedAlready', known, await permalinkOf(known, tools.outbox, tools.workspaceUrl));

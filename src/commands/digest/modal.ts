@@ -3,7 +3,7 @@ import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
 import { SECTIONS, type Section } from '../../jobs/digest/model.ts';
 import { type ScheduleRun, scheduleRun } from '../../jobs/digest/schedule/record.ts';
-import { goesOnMessage } from '../../jobs/digest/schedule/view.ts';
+import { changedMessage } from '../../jobs/digest/schedule/view.ts';
 import { earliestSafe, lastCompleteWeek } from '../../jobs/digest/weeks.ts';
 import { changeTimetable, newSchedule } from '../../jobs/schedule/record.ts';
 import {
@@ -246,5 +246,5 @@ async function change(
   // The digest of this week was next, and now that of a later week is.
   const week = lastCompleteWeek(before.nextAtMs);
   const isLeftOut = after.state === 'active' && lastCompleteWeek(after.nextAtMs).name > week.name;
-  return { kind: 'message', message: goesOnMessage(after, isLeftOut ? week : undefined) };
+  return { kind: 'message', message: changedMessage(after, isLeftOut ? week : undefined) };
 }

@@ -89,7 +89,7 @@ export function digestProjects(
   const known = agentProjects(projects);
   const resolved = resolveProject(known, { named, channel });
   if (resolved.kind === 'project') return [resolved.project];
-  if (resolved.kind === 'ask') return resolved.among;
+  if (resolved.kind === 'ambiguous') return resolved.among;
   throw new UserFacingError(message([unknownProjectText(named ?? '', resolved.known)]));
 }
 

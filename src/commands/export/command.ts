@@ -105,7 +105,7 @@ const domainButtons = (['useDomain', 'useTyped', 'startAnother'] as const).map((
     action: exportActions[name],
     may: 'export',
     value: useDomain,
-    settles: 'remove',
+    closesQuestion: 'remove',
     run({ request, chosen, ...wanted }, caller, tools) {
       const another = name === 'startAnother';
       const requestId = `${request} ${another ? 'another' : 'use'}`;

@@ -69,7 +69,7 @@ export function resolveRequest(
     return refused('domain', problem, badDomainMessage(typed, suggested, use));
   }
   const wanted = { ...request, domain: parsed.domain, request: requestId };
-  if (found.kind === 'ask') {
+  if (found.kind === 'ambiguous') {
     const names = found.among.map(({ name }) => name).join(' and ');
     const problem = `${names} have this domain: choose one.`;
     return { kind: 'missing', field: 'project', problem, domain: parsed.domain };

@@ -50,7 +50,7 @@ const events: readonly EventListener[] = [
       const read = joined.safeParse(event);
       if (!read.success || read.data.user !== botUserId) return;
       const { channel } = read.data;
-      if (!(await threads.isKnownIn(teamId, channel)))
+      if (!(await threads.hasPostedIn(teamId, channel)))
         await publish(teamId, welcomeMessage(teamId, channel), 1);
     },
   },

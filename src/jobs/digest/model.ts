@@ -54,11 +54,11 @@ export const readerFigures = z.object({
 });
 export type ReaderFigures = z.infer<typeof readerFigures>;
 
-/** Why there are no numbers; `said` is the platform's own words, `project` a project missing from the settings. */
+/** Why there are no numbers; `platformMessage` is the platform's own words, `project` a project missing from the settings. */
 export const platformCause = z.object({
   kind: z.enum(['key', 'forbidden', 'lost', 'project', 'limit', 'down']),
   status: z.number().optional(),
-  said: z.string().optional(),
+  platformMessage: z.string().optional(),
 });
 export type PlatformCause = z.infer<typeof platformCause>;
 

@@ -16,7 +16,7 @@ const MAX_DAYS = 92;
 const MAX_DAILY_POINTS = 14;
 
 /** After the end of a day, the platform may still count its last views for this long. */
-export const SETTLING_MS = 3_600_000;
+export const FINAL_AFTER_MS = 3_600_000;
 
 const { PlainDate } = Temporal;
 
@@ -48,8 +48,8 @@ export const weekNameOf = (range: DayRange): string | undefined =>
   isWeek(range) ? weekNameAt(PlainDate.from(range.from)) : undefined;
 
 /** Returns the moment from which a range's views no longer change. */
-export const settledAtMs = ({ to }: Pick<DayRange, 'to'>): number =>
-  Date.parse(`${to}T00:00:00Z`) + SETTLING_MS;
+export const finalAtMs = ({ to }: Pick<DayRange, 'to'>): number =>
+  Date.parse(`${to}T00:00:00Z`) + FINAL_AFTER_MS;
 
 /**
  * Returns the preceding range of the same length. For less than a week, it is the same weekdays a week before, since
@@ -206,7 +206,7 @@ export function earliestSafe({ weekday, time, zone }: Timetable, nowMs: number):
   );
   const minute = (weekday - 1) * DAY_MINUTES + 60 * Number(time.slice(0, 2)) + Number(time.slice(3));
   const sinceMonday = minute > WEEK_MINUTES / 2 ? minute - WEEK_MINUTES : minute;
-  const safe = Math.ceil(Math.max(...ends) + SETTLING_MS / 60_000);
+  const safe = Math.ceil(Math.max(...ends) + FINAL_AFTER_MS / 60_000);
   if (sinceMonday < Math.min(0, ...ends) || sinceMonday >= safe) return undefined;
   const day = Math.floor(safe / DAY_MINUTES);
   return {

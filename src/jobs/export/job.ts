@@ -183,10 +183,10 @@ async function handleFailure(run: ExportRun, error: unknown, context: JobContext
   if (isRetryable && failure.nextMs <= run.sinceMs + maxWaitMs) return retryAfter(run, failure, context);
   log.info({ run: run.id, isStart, err: error }, 'the platform refused a call of an export');
   const needsOperator = kind === 'key_rejected' || kind === 'forbidden';
-  const adminsTold = needsOperator && (await context.alertAdmins(run.teamId, run.project, error));
+  const adminsAlerted = needsOperator && (await context.alertAdmins(run.teamId, run.project, error));
   const why = NOT_STARTED_REASONS[kind] ?? 'other';
-  if (isStart) return end(run, { kind: 'notStarted', why, reason, adminsTold }, context);
-  if (kind === 'key_rejected') return end(run, { kind: 'noLink', why: 'key', adminsTold }, context);
+  if (isStart) return end(run, { kind: 'notStarted', why, reason, adminsAlerted }, context);
+  if (kind === 'key_rejected') return end(run, { kind: 'noLink', why: 'key', adminsAlerted }, context);
   return end(run, { kind: 'noLink', reason }, context);
 }
 

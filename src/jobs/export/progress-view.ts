@@ -14,6 +14,7 @@ import {
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { countOf, cut, formatDuration, lowerFirst, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import {
+  FAILURE_SHOWN_AFTER,
   keyRemedyText,
   nameTo,
   personName,
@@ -174,9 +175,9 @@ export function progressMessage(run: ExportRun): Message {
           ...(state === 'unknown' ? [` · ${subject(run)}`] : [...progressParts(run), ...sinceParts(run)]),
         ];
   // Nothing is retried before somebody answers.
-  const trouble = state === 'unknown' ? [] : troubleLine(run);
-  const isStalled = run.stalled && isWatching && trouble.length === 0;
-  const rest = isStalled ? [...timeParts('No progress since', movedAtMs), '. Still checking.'] : trouble;
+  const failure = state === 'unknown' ? [] : failureLine(run);
+  const isStalled = run.stalled && isWatching && failure.length === 0;
+  const rest = isStalled ? [...timeParts('No progress since', movedAtMs), '. Still checking.'] : failure;
   return layout({
     lines: [first, rest],
     small: [jobParts(run)],
@@ -225,26 +226,23 @@ function progressParts(run: ExportRun): string[] {
   return [done, pagesText(run)].map(fact);
 }
 
-/** Consecutive errors before messages say that the platform does not answer. */
-const TROUBLE_SHOWN_AT = 3;
-
-export function troubleLine(run: ExportRun): Part[] {
-  const { pollFailure: trouble } = run;
-  switch (trouble?.kind) {
+export function failureLine(run: ExportRun): Part[] {
+  const { pollFailure: failure } = run;
+  switch (failure?.kind) {
     case undefined:
       return [];
     case 'down':
     case 'lost':
       if (run.startedAtMs === undefined && !run.joined)
         return ["The docs platform isn't answering, so nothing has started yet. I'll keep trying."];
-      if (trouble.inARow < TROUBLE_SHOWN_AT) return [];
+      if (failure.inARow < FAILURE_SHOWN_AFTER) return [];
       return ["I can't reach the platform. I'll keep trying; the job itself may be fine."];
     case 'limit': {
       const text = "The platform's limit is reached; nothing is lost. I'll continue at about";
-      return [...timeParts(text, trouble.nextMs), '.'];
+      return [...timeParts(text, failure.nextMs), '.'];
     }
     case 'key': {
-      const remedy = keyRemedyText(trouble.adminsTold);
+      const remedy = keyRemedyText(failure.adminsAlerted);
       return [`⚠️ My platform key was rejected; ${remedy}. I'll continue when it works again.`];
     }
     case 'forbidden':
@@ -327,8 +325,8 @@ export function unchangedProgressMessage(run: ExportRun): Message {
   const word = wordInSentence(stateOf(run));
   if (run.state === 'ended') return message([`Nothing new: ${word}. See the latest message in the thread.`]);
   if (run.state === 'unknown') return message([`Still ${word}: it's unclear whether it started.`]);
-  const trouble = troubleLine(run);
-  return message([trouble.length > 0 ? trouble : [`Still ${percentOf(run) || word}, checked just now.`]]);
+  const failure = failureLine(run);
+  return message([failure.length > 0 ? failure : [`Still ${percentOf(run) || word}, checked just now.`]]);
 }
 
 /** Opens the modal that asks what to export. */

@@ -37,7 +37,7 @@ const ending = z.discriminatedUnion('kind', [
     why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'project', 'permission', 'other']),
     reason: z.string().optional(),
     /** The admins were alerted of the rejected key or the forbidden request. */
-    adminsTold: z.boolean().optional(),
+    adminsAlerted: z.boolean().optional(),
   }),
   z.object({ kind: z.literal('lost') }),
   z.object({ kind: z.literal('gaveUp'), afterMs: z.number() }),
@@ -47,7 +47,7 @@ const ending = z.discriminatedUnion('kind', [
     why: z.enum(['key', 'project']).optional(),
     /** The platform's own words. */
     reason: z.string().optional(),
-    adminsTold: z.boolean().optional(),
+    adminsAlerted: z.boolean().optional(),
   }),
   /** The start is unknown, and a person decided to leave it so. */
   z.object({ kind: z.literal('left') }),

@@ -29,6 +29,7 @@ import {
 import {
   cardMessage,
   downloadButton,
+  failureLine,
   hasEnded,
   percentOf,
   progressMessage,
@@ -36,7 +37,6 @@ import {
   site,
   stateOf,
   tookText,
-  troubleLine,
 } from './progress-view.ts';
 import {
   type DoneEnding,
@@ -72,7 +72,7 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   const isKnown = wasWatched || (run.joined && run.polls > 0);
   // While the first link is made the message stays as it is: the next edit is the last.
   const isEnding = state === 'bundling' && run.relinked === 0 && run.pollFailure === undefined;
-  if (!isEnding && (isKnown || troubleLine(run).length > 0)) {
+  if (!isEnding && (isKnown || failureLine(run).length > 0)) {
     const kind = hasEnded(run) ? 'state' : 'progress';
     messages.push({ ...inThread(run, 'progress', progressMessage(run)), kind, ...retracted });
   }
@@ -233,12 +233,12 @@ function notPermittedMessage(run: ExportRun, { reason }: NotStarted): Message {
 }
 
 /** Why there is no link, if somebody has to act before [Get the link] can help. */
-function noLinkReason(run: ExportRun, { why, adminsTold }: Extract<Ending, { kind: 'noLink' }>): string {
-  if (why === 'key') return `: my platform key was rejected, and ${keyRemedyText(adminsTold)}`;
+function noLinkReason(run: ExportRun, { why, adminsAlerted }: Extract<Ending, { kind: 'noLink' }>): string {
+  if (why === 'key') return `: my platform key was rejected, and ${keyRemedyText(adminsAlerted)}`;
   return why === 'project' ? `: ${lowerFirst(projectMissingText(run))}` : '';
 }
 
-function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string {
+function notStartedText(run: ExportRun, { why, adminsAlerted }: NotStarted): string {
   if (why === 'domain')
     return (run.version ?? run.paths) === undefined
       ? `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`
@@ -246,8 +246,8 @@ function notStartedText(run: ExportRun, { why, adminsTold }: NotStarted): string
   if (why === 'other' || why === 'permission')
     return `The platform refused the export of ${site(run)}. Nothing was started. If this keeps happening, tell the people who run Docket.`;
   const reasons = {
-    plan: `the platform doesn't allow it (403); ${adminsTold ? 'the admins have been told' : 'ask the people who run Docket'}`,
-    key: `my platform key was rejected; ${keyRemedyText(adminsTold)}`,
+    plan: `the platform doesn't allow it (403); ${adminsAlerted ? 'the admins have been told' : 'ask the people who run Docket'}`,
+    key: `my platform key was rejected; ${keyRemedyText(adminsAlerted)}`,
     limit: "the platform's limit is reached. Try again later",
     down: "the docs platform isn't answering. Try again in a little while",
     project: `${lowerFirst(projectMissingText(run))}. Ask the people who run Docket`,

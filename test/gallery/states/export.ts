@@ -61,7 +61,7 @@ const trouble = (kind: NonNullable<ExportRun['pollFailure']>['kind'], changes: P
   pollFailure: { kind, inARow: 3, nextMs: NOW_MS + MINUTE },
   ...changes,
 });
-const told401 = { kind: 'key' as const, inARow: 1, nextMs: NOW_MS + MINUTE, adminsTold: true };
+const told401 = { kind: 'key' as const, inARow: 1, nextMs: NOW_MS + MINUTE, adminsAlerted: true };
 
 const wrongId: Partial<ExportRun> = { ...accepted, state: 'unknown', unknownJobId: 'se_3f9a77bd04c24a07' };
 
@@ -141,7 +141,7 @@ const endings: GalleryState[] = [
     ended(notStarted({ why: 'domain', reason: 'Unknown path' }), { ...accepted, paths: ['/a'] }),
   ),
   ...(['key', 'plan'] as const).map((why) =>
-    ending(`not started, ${why}, admins told`, ended(notStarted({ why, adminsTold: true }), accepted)),
+    ending(`not started, ${why}, admins told`, ended(notStarted({ why, adminsAlerted: true }), accepted)),
   ),
   ending('not permitted', ended(notStarted({ why: 'permission', reason: '@Ben' }), accepted)),
   ending('not permitted, nobody to ask', ended(notStarted({ why: 'permission' }), accepted)),

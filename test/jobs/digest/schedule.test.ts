@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { editionRun } from '../../../src/jobs/digest/edition/record.ts';
 import { comparePages } from '../../../src/jobs/digest/model.ts';
-import { alertsOf, mostMoved, quietAfter, tellable } from '../../../src/jobs/digest/schedule/alerts.ts';
+import { alertsOf, alertsToPost, mostMoved, quietAfter } from '../../../src/jobs/digest/schedule/alerts.ts';
 import { scheduleJob } from '../../../src/jobs/digest/schedule/job.ts';
 import { type Alert, scheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import { alertMessage } from '../../../src/jobs/digest/schedule/view.ts';
@@ -77,7 +77,7 @@ describe('after an alert', () => {
     ['once in four weeks', alert('human', 600, true), alert('human', 600, true), '2026-11-29', false],
   ])('%s', (_, first, next, on, isTold) => {
     const quiet = quietAfter({}, [first], '2026-11-02');
-    expect(tellable([next], quiet, on)).toEqual(isTold ? [next] : []);
+    expect(alertsToPost([next], quiet, on)).toEqual(isTold ? [next] : []);
   });
 
   test('the pages that moved are those that moved as the day did, the most moved first', async () => {

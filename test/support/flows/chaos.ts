@@ -312,7 +312,7 @@ export async function runChaosPlan(plan: ChaosPlan) {
       const isOf = (...parts: string[]) =>
         !about.deleted && parts.some((part) => keyOf(about).includes(part));
       const tag = /t\d+ r\d+/.exec(text)?.[0];
-      if (isOf('.trouble.') && tag !== undefined && /\[Send (?:it )?again\]/.test(text)) {
+      if (isOf('.problem.') && tag !== undefined && /\[Send (?:it )?again\]/.test(text)) {
         const hasArrived = platform.agent.messages.some(({ prompt }) => prompt.startsWith(tag));
         return [{ about, button: hasArrived && text.includes('[Leave it]') ? 'Leave it' : 'Send again' }];
       }

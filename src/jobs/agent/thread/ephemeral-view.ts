@@ -15,7 +15,7 @@ import { overviewMessage } from '../../help-view.ts';
 import { noPlaceMessage, notPermittedText, shortId } from '../../wording-view.ts';
 import type { ThreadText } from '../thread-text.ts';
 import { agentActions, checkButton, type mentionButton, threadButtonOf } from './buttons.ts';
-import { troubleMessage } from './messages-view.ts';
+import { sendProblemMessage } from './messages-view.ts';
 import {
   andMoreText,
   jobName,
@@ -33,8 +33,8 @@ import {
   type Ephemeral,
   heldOf,
   type Instruction,
+  isFinished,
   isJobRefused,
-  isOver,
   isSoleAuthor,
   openRoundOf,
   type SendProblem,
@@ -141,11 +141,11 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
   },
 
   line(thread, need, { workspaceUrl }) {
-    const { trouble, held } = subjectOf(thread, need);
+    const { problem, held } = subjectOf(thread, need);
     const where = openThreadLink(threadPermalink(thread, workspaceUrl()));
-    if (trouble !== undefined) {
-      const question = trouble.creates ? 'Was the job created?' : 'Did it reach the agent?';
-      return ['⚠️ ', { bold: 'Send unclear' }, ` · ${quotedShort(trouble.excerpt)} · ${question}`, ...where];
+    if (problem !== undefined) {
+      const question = problem.creates ? 'Was the job created?' : 'Did it reach the agent?';
+      return ['⚠️ ', { bold: 'Send unclear' }, ` · ${quotedShort(problem.excerpt)} · ${question}`, ...where];
     }
     const more = isSoleAuthor(thread, need.user) ? 0 : heldOf(thread, need.user).length - 1;
     const what = `${quotedShort(held?.excerpt)}${andMoreText(more)} · Is this for the agent? · ${jobName(thread)}`;
@@ -153,23 +153,23 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
   },
 
   question(thread, need) {
-    const { trouble, held } = subjectOf(thread, need);
-    return trouble
-      ? troubleMessage(thread, trouble)
+    const { problem, held } = subjectOf(thread, need);
+    return problem
+      ? sendProblemMessage(thread, problem)
       : questionMessage(thread, { to: need.user, about: held?.id, excerpt: held?.excerpt });
   },
 
   answered(thread, need) {
-    const { trouble, held } = subjectOf(thread, need);
-    return trouble?.answer ? troubleMessage(thread, trouble) : message([settledText(held)]);
+    const { problem, held } = subjectOf(thread, need);
+    return problem?.answer ? sendProblemMessage(thread, problem) : message([answeredText(held)]);
   },
 };
 
-function settledText(one: Instruction | undefined): string {
+function answeredText(one: Instruction | undefined): string {
   const quote = quoted(one?.excerpt);
   if (one?.state === 'notForAgent') return `Not sent, because you said it's not for the agent: ${quote}`;
   if (one?.state === 'withdrawn') return `Not sent, because its message was deleted: ${quote}`;
-  const isSent = one !== undefined && (one.state === 'sent' || !isOver(one));
+  const isSent = one !== undefined && (one.state === 'sent' || !isFinished(one));
   return isSent ? `${quote} goes to the agent.` : 'Already handled: its thread shows the result.';
 }
 
@@ -179,7 +179,7 @@ const heldId = (id: string) => `held ${id}`;
 /** Returns what a person's question is about, if it is theirs: a send or a held reply. */
 function subjectOf(thread: ThreadRun, { id, user }: Need) {
   return {
-    trouble: sendProblemsOf(thread).find((one) => sendId(one) === id && one.by.id === user),
+    problem: sendProblemsOf(thread).find((one) => sendId(one) === id && one.by.id === user),
     held: thread.instructions.find((one) => heldId(one.id) === id && one.by.id === user),
   };
 }
@@ -200,7 +200,7 @@ export function privateEnding(thread: ThreadRun, max: number): Message | undefin
       return takenMessage;
     case 'jobRefused': {
       const refused = sendProblemsOf(thread).find(isJobRefused);
-      return refused && troubleMessage(thread, refused);
+      return refused && sendProblemMessage(thread, refused);
     }
   }
 }

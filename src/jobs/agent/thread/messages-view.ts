@@ -9,6 +9,7 @@ import {
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { countOf, formatDuration, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
 import {
+  FAILURE_SHOWN_AFTER,
   keyRemedyText,
   personName,
   platformReasonText,
@@ -19,7 +20,6 @@ import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons
 import {
   afterText,
   andMoreText,
-  FAILURE_SHOWN_AFTER,
   jobName,
   pullRequestButton,
   quoted,
@@ -55,7 +55,7 @@ type Below = Omit<OutboxMessage, 'key' | 'place'> & { name: string };
 export function workMessages(thread: ThreadRun, place: OutboxMessage['place']): OutboxMessage[] {
   const messages = [
     ...thread.rounds.flatMap((round) => (round.final ? [] : roundMessages(thread, round))),
-    ...sendProblemsOf(thread).map((trouble) => troubleBelow(thread, trouble)),
+    ...sendProblemsOf(thread).map((problem) => sendProblemBelow(thread, problem)),
     ...delayMessages(thread),
     ...brokenMessages(thread),
   ];
@@ -72,7 +72,7 @@ function roundMessages(thread: ThreadRun, round: ThreadRound): Below[] {
       kind: 'state',
       // An open round changes with each reply, so that people see theirs was taken.
       ...(!ending && thread.state !== 'ended' && { repost: false }),
-      message: statusMessage(thread, round, last),
+      message: roundStatusMessage(thread, round, last),
     });
   if (ending)
     messages.push({
@@ -88,7 +88,7 @@ function roundMessages(thread: ThreadRun, round: ThreadRound): Below[] {
 const SHORT_LENGTH = 58;
 
 /** Of several instructions, the last is named, so short that the next words fit the second line of a phone. */
-function statusMessage(
+function roundStatusMessage(
   thread: ThreadRun,
   { n, count, ending, sinceMs }: ThreadRound,
   { excerpt, by }: NonNullable<ThreadRound['last']>,
@@ -181,23 +181,23 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
   }
 }
 
-function troubleBelow(thread: ThreadRun, trouble: SendProblem): Below {
-  const isOpen = trouble.answer === undefined;
+function sendProblemBelow(thread: ThreadRun, problem: SendProblem): Below {
+  const isOpen = problem.answer === undefined;
   return {
-    name: `trouble.${trouble.id}.${trouble.attempt}`,
+    name: `problem.${problem.id}.${problem.attempt}`,
     kind: isOpen ? 'ending' : 'state',
     ...(!isOpen && { repost: false, interactive: true }),
-    message: troubleMessage(thread, trouble),
-    fallbackRecipient: trouble.by.id,
-    ...(isOpen && trouble.why === 'unknown' && thread.state !== 'ended' && { lasting: true }),
+    message: sendProblemMessage(thread, problem),
+    fallbackRecipient: problem.by.id,
+    ...(isOpen && problem.why === 'unknown' && thread.state !== 'ended' && { lasting: true }),
   };
 }
 
 /** Returns the message about a send that failed, or whose result is unknown. */
-export function troubleMessage(thread: ThreadRun, trouble: SendProblem): Message {
-  const { answer, excerpt, why } = trouble;
+export function sendProblemMessage(thread: ThreadRun, problem: SendProblem): Message {
+  const { answer, excerpt, why } = problem;
   if (answer === undefined)
-    return why === 'unknown' ? questionMessage(thread, trouble) : notSentMessage(thread, trouble, why);
+    return why === 'unknown' ? unknownSendMessage(thread, problem) : notSentMessage(thread, problem, why);
   const name = personName(answer.by.name);
   // Only an unclear send can be left as it is.
   if (answer.action === 'leave')
@@ -206,14 +206,14 @@ export function troubleMessage(thread: ThreadRun, trouble: SendProblem): Message
   return message([`${name} chose to send ${quoted(excerpt)} again. It ${result} at first.`]);
 }
 
-function questionMessage(thread: ThreadRun, trouble: SendProblem): Message {
-  const { by, creates, excerpt } = trouble;
+function unknownSendMessage(thread: ThreadRun, problem: SendProblem): Message {
+  const { by, creates, excerpt } = problem;
   const { agentJobId, seen } = thread;
   const what = quotedShort(excerpt);
   const question = creates ? `Was the job for ${what} created?` : `Did ${what} reach the agent?`;
   const isOpen = thread.state !== 'ended';
   const button = (label: string, action: string, more: Partial<ButtonParts> = {}) =>
-    isOpen && { ...troubleButton(thread, trouble, label, action), ...more };
+    isOpen && { ...sendProblemButton(thread, problem, label, action), ...more };
   const confirm = {
     title: 'Send it again?',
     text: creates ? 'This may create a second job.' : 'It may arrive twice.',
@@ -244,18 +244,18 @@ function questionMessage(thread: ThreadRun, trouble: SendProblem): Message {
   });
 }
 
-const troubleButton = (thread: ThreadRun, { id, attempt }: SendProblem, label: string, action: string) =>
+const sendProblemButton = (thread: ThreadRun, { id, attempt }: SendProblem, label: string, action: string) =>
   threadButtonOf(thread, label, action, [id], attempt);
 
 function notSentMessage(
   thread: ThreadRun,
-  trouble: SendProblem,
+  problem: SendProblem,
   why: Exclude<SendProblem['why'], 'unknown'>,
 ): Message {
-  const { adminsTold, archivedAtMs, by, creates, excerpt, reason = '' } = trouble;
+  const { adminsAlerted, archivedAtMs, by, creates, excerpt, reason = '' } = problem;
   const reasons: Record<typeof why, Line> = {
     refused: creates ? 'The platform refused to create it.' : 'The platform refused it.',
-    key: `My platform key was rejected; ${keyRemedyText(adminsTold)}.`,
+    key: `My platform key was rejected; ${keyRemedyText(adminsAlerted)}.`,
     forbidden: `The platform doesn't let me ${creates ? 'create agent jobs' : 'instruct this job'} (403).`,
     down: "The docs platform isn't answering. Try again in a little while.",
     project: `${projectMissingText(thread)}. Ask the people who run Docket.`,
@@ -271,18 +271,18 @@ function notSentMessage(
   return layout({
     icon: '❌',
     // The message about a refused job is private, and mentions nobody.
-    mention: isJobRefused(trouble) ? [] : [by],
+    mention: isJobRefused(problem) ? [] : [by],
     lines: [`${not}: ${quoted(excerpt)}`, reasons[why], singleLine(reason) && platformReasonText(reason)],
-    buttons: remedyButtons(thread, trouble),
+    buttons: remedyButtons(thread, problem),
   });
 }
 
-function remedyButtons(thread: ThreadRun, trouble: SendProblem): ButtonParts[] {
-  if (isJobRefused(trouble)) return [threadButtonOf(thread, 'Try again', agentActions.tryAgain)];
+function remedyButtons(thread: ThreadRun, problem: SendProblem): ButtonParts[] {
+  if (isJobRefused(problem)) return [threadButtonOf(thread, 'Try again', agentActions.tryAgain)];
   if (thread.state === 'ended') return [];
-  if (trouble.why === 'gone' || thread.notFound) return [checkButton(thread), stopButton(thread)];
-  if (trouble.why === 'archived' || !acceptsInstructions(thread)) return [checkButton(thread)];
-  return [troubleButton(thread, trouble, 'Send again', agentActions.sendAgain)];
+  if (problem.why === 'gone' || thread.notFound) return [checkButton(thread), stopButton(thread)];
+  if (problem.why === 'archived' || !acceptsInstructions(thread)) return [checkButton(thread)];
+  return [sendProblemButton(thread, problem, 'Send again', agentActions.sendAgain)];
 }
 
 /** What delays instructions: a limit, or a platform that does not answer. */

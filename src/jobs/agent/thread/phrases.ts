@@ -12,9 +12,6 @@ import { pullRequestUrl, shortId } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
 import { type ThreadRun, waitingOf } from './record.ts';
 
-/** Consecutive errors before messages say that the platform does not answer. */
-export const FAILURE_SHOWN_AFTER = 3;
-
 /** The beginning of an instruction, in quotes. */
 export function quoted(excerpt: string | undefined, max = 80): string {
   // Quotes inside would look like the end of the quotation.

@@ -82,9 +82,9 @@ export function applyPoll(thread: ThreadRun, job: AgentJob, atMs: number, graceM
   if (round === undefined) return next;
   const before = thread.seen && thread.seen.atMs >= round.sentAtMs ? thread.seen.status : undefined;
   // Until the job was seen active after the last send, the platform may still show the previous state.
-  const isSettled = before === 'active' || atMs - round.sentAtMs >= graceMs;
+  const isCurrent = before === 'active' || atMs - round.sentAtMs >= graceMs;
   const hasEnded =
-    seen.status === 'completed' || seen.status === 'failed' ? isSettled : seen.status === 'archived';
+    seen.status === 'completed' || seen.status === 'failed' ? isCurrent : seen.status === 'archived';
   return hasEnded ? endRound(next, round, endingOf(seen, round.prBefore)) : putRound(next, round);
 }
 

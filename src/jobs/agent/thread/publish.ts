@@ -8,12 +8,12 @@ import {
   findInstruction,
   hasUnsent,
   type Instruction,
-  isOver,
+  isFinished,
   isRetracted,
   type Person,
   type ThreadRun,
 } from './record.ts';
-import { isAskSettled, updateInstruction } from './transitions.ts';
+import { isAskFinal, updateInstruction } from './transitions.ts';
 
 /** Audits the changes, then returns the save of the compact thread. */
 export async function saveChanges(
@@ -159,7 +159,7 @@ const MAX_FAILED = 20;
 export function compact(thread: ThreadRun): ThreadRun {
   const last = thread.rounds.findLast((round) => round.last !== undefined)?.last?.id;
   const isSpent = (one: Instruction) =>
-    (isOver(one) || (one.state === 'working' && one.round !== undefined)) && one.id !== last;
+    (isFinished(one) || (one.state === 'working' && one.round !== undefined)) && one.id !== last;
   const droppable = thread.instructions.filter(
     (one) => isSpent(one) && !one.creates && (one.origin === undefined || one.origin.final),
   );
@@ -180,11 +180,11 @@ export function markFinal(thread: ThreadRun): ThreadRun {
   const instructions = thread.instructions.map((one): Instruction => {
     if (forgotten.includes(one)) return { ...one, state: 'notSent', problem: undefined };
     const { problem, origin } = one;
-    const isSettled = problem !== undefined && problem.why !== 'unknown';
+    const isFinal = problem !== undefined && problem.why !== 'unknown';
     return {
       ...one,
-      problem: problem?.answer ? undefined : isSettled ? { ...problem, final: true } : problem,
-      origin: origin && isAskSettled(thread, one) ? { ...origin, final: true } : origin,
+      problem: problem?.answer ? undefined : isFinal ? { ...problem, final: true } : problem,
+      origin: origin && isAskFinal(thread, one) ? { ...origin, final: true } : origin,
     };
   });
   const rounds = thread.rounds.map((round) => (round.ending ? { ...round, final: true } : round));

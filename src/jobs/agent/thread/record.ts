@@ -69,7 +69,7 @@ const sendProblem = z.object({
   /** The platform's own words. */
   reason: z.string().optional(),
   /** The admins were alerted of the rejected key. */
-  adminsTold: z.boolean().optional(),
+  adminsAlerted: z.boolean().optional(),
   archivedAtMs: z.number().optional(),
   /** Its message is final, unless an `answer` changes it. */
   final: z.boolean().optional(),
@@ -78,7 +78,7 @@ const sendProblem = z.object({
 });
 
 /** States of an instruction that nothing changes any more. */
-const OVER = ['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notSent'] as const;
+const FINISHED = ['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notSent'] as const;
 
 /**
  * One instruction to the agent, or a reply that may become one.
@@ -106,7 +106,7 @@ const instruction = z.object({
   /** It starts a new job instead of following up on one. */
   creates: z.boolean().default(false),
   origin: digestOrigin.optional(),
-  state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', ...OVER]),
+  state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', ...FINISHED]),
   /** Counts the sends that a person requested. */
   attempt: z.number().int().default(1),
   /** Why the send of an attempt failed, or that its result is unknown. */
@@ -126,7 +126,7 @@ export const newInstruction = (
 ): Instruction =>
   instruction.parse({ isReply: false, state: 'waiting', excerpt: excerptOf(one.text), ...one });
 
-export const isOver = ({ state }: Pick<Instruction, 'state'>) => OVER.some((one) => one === state);
+export const isFinished = ({ state }: Pick<Instruction, 'state'>) => FINISHED.some((one) => one === state);
 
 /** It has not been sent and can still be changed or withdrawn. */
 export const isPending = ({ state }: Pick<Instruction, 'state'>) => state === 'held' || state === 'waiting';

@@ -7,7 +7,7 @@ import {
   findInstruction,
   heldOf,
   type Instruction,
-  isOver,
+  isFinished,
   isPending,
   isSoleAuthor,
   newInstruction,
@@ -171,7 +171,7 @@ function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext):
     return isLate ? addReplyEphemeral(thread, ts, context.author, { kind: 'lateMention' }) : thread;
   }
   if (!isPending(one) && one.state !== 'failed') {
-    const isUnsent = isOver(one) && one.state !== 'sent';
+    const isUnsent = isFinished(one) && one.state !== 'sent';
     return isUnsent ? thread : addReplyEphemeral(thread, ts, one.by, { kind: 'edited' });
   }
   if (isTalk(parseThreadText(text))) return withdraw(thread, one);
@@ -214,9 +214,9 @@ export function applyClick(thread: ThreadRun, click: ThreadClick): ThreadRun {
     case 'sendAgain':
       return about[0] === 'round'
         ? resendLastOfRound(thread, Number(about[1]), click)
-        : resolveTrouble(thread, click, action);
+        : resolveProblem(thread, click, action);
     case 'leave':
-      return resolveTrouble(thread, click, action);
+      return resolveProblem(thread, click, action);
     case 'onlyMentioned':
       return { ...thread, mode: 'mention' };
     case 'allReplies':
@@ -261,7 +261,7 @@ function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): 
 }
 
 /** Resends an instruction that is unknown or failed, or leaves an unknown one as it is. */
-function resolveTrouble(
+function resolveProblem(
   thread: ThreadRun,
   { about: [id], attempt, by }: ThreadClick,
   action: 'sendAgain' | 'leave',

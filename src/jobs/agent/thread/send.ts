@@ -9,8 +9,8 @@ import { addSend, snapshotOf } from './poll.ts';
 import { saveChanges } from './publish.ts';
 import {
   type Instruction,
+  isFinished,
   isJobRefused,
-  isOver,
   isPending,
   listedThread,
   type SendProblem,
@@ -104,8 +104,8 @@ export async function finishSend(
     case 'inFlight':
       return outcome.forMs;
     case 'done':
-      if (!one.creates) await tellOthers(thread, context);
-      return saveResult(applyAnswer(thread, one, outcome.value, now()));
+      if (!one.creates) await notifyOtherThreads(thread, context);
+      return saveResult(applySendResult(thread, one, outcome.value, now()));
     case 'unknown':
       log.warn({ run: thread.id, err: outcome.error }, 'instruction: outcome unknown');
       return saveResult(addProblem(thread, one, { why: 'unknown' }));
@@ -137,7 +137,7 @@ async function call(
 }
 
 /** Tells other threads that follow the job of a send. */
-async function tellOthers(
+async function notifyOtherThreads(
   { id, teamId, project, agentJobId, sends }: ThreadRun,
   { runs, threads, wake, now }: JobContext,
 ): Promise<void> {
@@ -152,7 +152,12 @@ async function tellOthers(
 }
 
 /** The platform took the instruction. An answer without a status leaves the previous snapshot. */
-export function applyAnswer(thread: ThreadRun, one: Instruction, job: AgentJob, nowMs: number): ThreadRun {
+export function applySendResult(
+  thread: ThreadRun,
+  one: Instruction,
+  job: AgentJob,
+  nowMs: number,
+): ThreadRun {
   const isShown = thread.state !== 'ended';
   return {
     ...(isShown ? addSend(thread, nowMs, one) : updateInstruction(thread, one.id, { state: 'working' })),
@@ -169,7 +174,7 @@ const expired = ({ retry }: ThreadRun) => retry && { ...retry, expired: true };
 export function addProblem(
   thread: ThreadRun,
   { id, attempt }: Instruction,
-  problem: Pick<SendProblem, 'why' | 'reason' | 'adminsTold' | 'archivedAtMs'>,
+  problem: Pick<SendProblem, 'why' | 'reason' | 'adminsAlerted' | 'archivedAtMs'>,
 ): ThreadRun {
   const state = problem.why === 'unknown' ? 'unknown' : 'failed';
   const changes = { state, problem: { attempt, ...problem } } as const;
@@ -201,8 +206,8 @@ async function applyError(
   if (why === 'refused') return addProblem(thread, one, { why, reason });
   if (why !== 'key' && why !== 'forbidden') return addProblem(thread, one, { why });
   if (why === 'key') context.log.error({ run: thread.id, err: error }, 'the docs platform rejects the key');
-  const adminsTold = await context.alertAdmins(thread.teamId, thread.project, error);
-  return addProblem(thread, one, { why, adminsTold, ...(why === 'forbidden' && { reason }) });
+  const adminsAlerted = await context.alertAdmins(thread.teamId, thread.project, error);
+  return addProblem(thread, one, { why, adminsAlerted, ...(why === 'forbidden' && { reason }) });
 }
 
 function reasonOf(kind: DocsApiError['kind'], creates: boolean): SendProblem['why'] {
@@ -247,6 +252,6 @@ function endIfNotCreated(thread: ThreadRun): ThreadRun {
   if (thread.agentJobId !== undefined || thread.state === 'ended') return thread;
   const first = thread.instructions.find(({ creates }) => creates);
   const isRefused = first?.state === 'failed' && sendProblemsOf(thread).some(isJobRefused);
-  if (first !== undefined && !isOver(first) && !isRefused) return thread;
+  if (first !== undefined && !isFinished(first) && !isRefused) return thread;
   return endThread(thread, { why: isRefused ? 'jobRefused' : 'notMade' });
 }

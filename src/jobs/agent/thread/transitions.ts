@@ -4,7 +4,7 @@ import type { Limits } from '../../limits.ts';
 import {
   type Ephemeral,
   type Instruction,
-  isOver,
+  isFinished,
   isPending,
   newInstruction,
   type RoundEnding,
@@ -112,12 +112,12 @@ export type AskEnding = RoundEnding | { kind: 'notSent' | 'unknown' | 'stopped' 
 /** Returns how an instruction from a digest ended; undefined while it is open. A failed one may still be sent again. */
 export function askEnding(thread: ThreadRun, one: Instruction): AskEnding | undefined {
   if (one.ending !== undefined) return one.ending;
-  if (isOver(one)) return { kind: one.state === 'left' ? 'unknown' : 'notSent' };
+  if (isFinished(one)) return { kind: one.state === 'left' ? 'unknown' : 'notSent' };
   if (one.state === 'failed') return { kind: 'notSent' };
   if (thread.state !== 'ended' || one.state === 'sending') return undefined;
   return { kind: one.state === 'unknown' ? 'unknown' : 'stopped' };
 }
 
 /** Whether that ending cannot change. */
-export const isAskSettled = (thread: ThreadRun, one: Instruction) =>
+export const isAskFinal = (thread: ThreadRun, one: Instruction) =>
   askEnding(thread, one) !== undefined && (one.state !== 'failed' || thread.state === 'ended');

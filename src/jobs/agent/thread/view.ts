@@ -19,6 +19,7 @@ import {
   visibleText,
 } from '../../../slack/text.ts';
 import {
+  FAILURE_SHOWN_AFTER,
   keyRemedyText,
   nameTo,
   personName,
@@ -32,7 +33,6 @@ import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons
 import { workMessages } from './messages-view.ts';
 import {
   afterText,
-  FAILURE_SHOWN_AFTER,
   jobName,
   pullRequestButton,
   refText,
@@ -48,7 +48,7 @@ import {
   type ThreadRun,
   unresolvedSendOf,
 } from './record.ts';
-import { type AskEnding, askEnding, isAskSettled } from './transitions.ts';
+import { type AskEnding, askEnding, isAskFinal } from './transitions.ts';
 
 /** Maximum length of an instruction in a message, with room for the text around it. */
 const MAX_SHOWN_INSTRUCTION = 12_000;
@@ -254,7 +254,7 @@ function digestLines(thread: ThreadRun, workspaceUrl: string | undefined): Outbo
         key: `${thread.id}.ask.${id}`,
         place: { under: origin.under },
         kind: 'state',
-        ...(!isAskSettled(thread, one) && { lasting: true }),
+        ...(!isAskFinal(thread, one) && { lasting: true }),
         // A digest mentions nobody.
         message: layout({
           icon,

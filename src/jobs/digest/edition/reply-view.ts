@@ -65,11 +65,11 @@ export const stuckReply = (run: Which & { project: string }, cause: PlatformCaus
   );
 
 /** To a person who requests a week's digest before its numbers are final. */
-export const notSettledMessage = ({ range }: Week, settledMs: number): Message =>
+export const notFinalMessage = ({ range }: Week, finalMs: number): Message =>
   layout({
     lines: [
       [{ bold: 'Too early' }, ' · the platform may still count the last views of the week'],
-      ['Send it after ', { time: settledMs, format: '{time}' }, '.'],
+      ['Send it after ', { time: finalMs, format: '{time}' }, '.'],
     ],
     small: [rangeText(range)],
   });
@@ -151,9 +151,10 @@ const MENDING: Partial<Record<PlatformCause['kind'], string>> = {
 /** Returns why there are no numbers, as the end of a sentence. */
 export function causeText(cause: PlatformCause | undefined, { project }: { project: string }): string {
   if (cause === undefined) return 'the platform gave no numbers';
-  const { kind, status, said } = cause;
+  const { kind, status, platformMessage } = cause;
   const code = status === undefined ? '' : ` (${status})`;
-  const words = said === undefined ? '' : `: "${sanitizeUserText(said, 200).replaceAll('"', "'")}"`;
+  const words =
+    platformMessage === undefined ? '' : `: "${sanitizeUserText(platformMessage, 200).replaceAll('"', "'")}"`;
   const down =
     status === undefined
       ? "the platform doesn't answer"

@@ -17,8 +17,8 @@ import {
   MAX_THUMBS,
   type ReaderFigures,
 } from '../model.ts';
-import { daysOf, settledAtMs } from '../weeks.ts';
-import { type FiguresRun, figuresRun, isSettled, READER_PARTS } from './record.ts';
+import { daysOf, finalAtMs } from '../weeks.ts';
+import { type FiguresRun, figuresRun, isRangeFinal, READER_PARTS } from './record.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -145,7 +145,8 @@ async function retryLater(
   const backoff = { retryMinMs, retryMaxMs: LONGEST_BACKOFF_MS };
   const pauseMs = isGrowing ? backoffMs(backoff, inARow, random()) : 0;
   const nextMs = Math.min(Math.max(failure.nextMs, now() + pauseMs), now() + LONGEST_WAIT_MS);
-  const platform = error === 'project' ? {} : { status: error.status, said: error.platformMessage };
+  const platform =
+    error === 'project' ? {} : { status: error.status, platformMessage: error.platformMessage };
   return delay(run, { ...failure, ...platform, nextMs }, context);
 }
 
@@ -214,7 +215,7 @@ async function takeStored(run: FiguresRun, figures: FiguresStore): Promise<Figur
     return stored.length < daysOf(span).length ? span : { ...span, counts: addCounts(stored) };
   });
   let taken: FiguresRun = { ...run, spans };
-  if (run.pages && isSettled(run) && (await figures.reusePages(run, run.range)))
+  if (run.pages && isRangeFinal(run) && (await figures.reusePages(run, run.range)))
     taken = { ...taken, pages: { offset: 0, isComplete: true } };
   for (const part of run.readers ? READER_PARTS : [])
     if (await figures.isUnsupported(supportKey(run, part))) taken = leaveOut(taken, part);
@@ -243,7 +244,7 @@ async function requestTotals(
   const span = run.spans[index] ?? run.range;
   const query = { ...queryOf(span, source), limit: 1 };
   const counts = toViews((await source.docs.getPageViews(query, source)).totals);
-  if (daysOf(span).length === 1 && settledAtMs(span) <= nowMs)
+  if (daysOf(span).length === 1 && finalAtMs(span) <= nowMs)
     await figures.addDay(run, span.from, counts, nowMs);
   return run.spans.with(index, { ...span, counts });
 }
@@ -261,7 +262,7 @@ async function requestPages(
   const rows = pages.length + (page.leftOut ?? 0);
   // A platform that says "more" without any row would be asked for ever.
   const isComplete = !page.hasMore || rows === 0;
-  await figures.addPages(run, range, offset, pages, isComplete && isSettled(run));
+  await figures.addPages(run, range, offset, pages, isComplete && isRangeFinal(run));
   // The offset follows the rows received, not those requested: a platform may return fewer.
   return { offset: offset + rows, isComplete };
 }

@@ -12,7 +12,7 @@ import {
   platformCause,
   readerFigures,
 } from '../model.ts';
-import { settledAtMs } from '../weeks.ts';
+import { finalAtMs } from '../weeks.ts';
 
 /** Parts of the readers' figures, in the order of requests. */
 export const READER_PARTS = ['visitors', 'searches', 'feedback', 'questions'] as const;
@@ -92,7 +92,7 @@ export const causeOf = ({ pollFailure }: FiguresRun): PlatformCause | undefined 
 export const hasTotals = ({ spans }: FiguresRun) => spans.every((span) => span.counts !== undefined);
 
 /** Whether its range could no longer change when the run began. */
-export const isSettled = ({ range, sinceMs }: FiguresRun) => settledAtMs(range) <= sinceMs;
+export const isRangeFinal = ({ range, sinceMs }: FiguresRun) => finalAtMs(range) <= sinceMs;
 
 /** Pages expire before the record. A digest uses them within two days. */
 const USED_MS = retention.pageFiguresMs - 2 * 86_400_000;
@@ -112,7 +112,7 @@ export async function collectFigures(
   const { state, pollFailure, sinceMs, rev } = known;
   const isCollecting = state === 'collecting';
   const hasFailed = pollFailure !== undefined && !(isCollecting && pollFailure.kind === 'limit');
-  const isCurrent = isCollecting || (isSettled(known) && wanted.sinceMs - sinceMs <= USED_MS);
+  const isCurrent = isCollecting || (isRangeFinal(known) && wanted.sinceMs - sinceMs <= USED_MS);
   if (isCurrent && (!hasFailed || sinceMs >= wanted.sinceMs)) return known;
   const again = { ...wanted, rev };
   await runs.resume(again);

@@ -4,7 +4,7 @@ import type { JobContext } from '../../context.ts';
 import { nextOccurrence } from '../../schedule/timetable.ts';
 import { collectFigures, hasTotals, newFiguresRun } from '../figures/record.ts';
 import { type Counts, comparePages, type DayRange, type PageChange } from '../model.ts';
-import { SETTLING_MS } from '../weeks.ts';
+import { FINAL_AFTER_MS } from '../weeks.ts';
 import type { Alert, ScheduleRun } from './record.ts';
 import { alertMessage } from './view.ts';
 
@@ -58,7 +58,7 @@ export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<
   // Only the last of several missed days is.
   while (nextMs <= nowMs) [atMs, nextMs] = [nextMs, nextDaily(nextMs)];
   if (nowMs < atMs) return atMs - nowMs;
-  const checked = await checkDay(run, dayOf(atMs - SETTLING_MS - DAY_MS), atMs, quiet, context);
+  const checked = await checkDay(run, dayOf(atMs - FINAL_AFTER_MS - DAY_MS), atMs, quiet, context);
   if (!checked) return Math.min(deliveryCheckMs({ sinceMs: atMs }, context, MAX_CHECK_MS), nextMs - nowMs);
   return { ...run, alert: { atMs: nextMs, quiet: checked } };
 }
@@ -87,7 +87,7 @@ async function checkDay(
   const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => dayRange(day, -ago));
   const totals = await load(dayRange(day, -USUAL_DAYS, USUAL_DAYS + 1), spans);
   if (!hasTotals(totals)) return totals.state === 'ended' ? quiet : undefined;
-  const alerts = tellable(alertsOf(totals.spans.flatMap(({ counts }) => counts ?? [])), quiet, day);
+  const alerts = alertsToPost(alertsOf(totals.spans.flatMap(({ counts }) => counts ?? [])), quiet, day);
   const [first] = alerts;
   if (first === undefined) return quiet;
   const [days, daysBefore] = first.lasting ? [WEEK, USUAL_DAYS - WEEK] : [1, 1];
@@ -167,7 +167,7 @@ const moveOf = ({ now, usual }: Alert) => Math.log1p(now) - Math.log1p(usual);
  * Returns the alerts to post: those of people or AI that are not quiet. In a quiet week, also no views at all, once,
  * and a larger change in the opposite direction.
  */
-export const tellable = (alerts: readonly Alert[], quiet: Quiet, day: string): Alert[] =>
+export const alertsToPost = (alerts: readonly Alert[], quiet: Quiet, day: string): Alert[] =>
   alerts.filter((alert) => {
     const known = quiet[alert.by];
     if (known === undefined || day >= known.until) return true;

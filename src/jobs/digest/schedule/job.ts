@@ -17,7 +17,7 @@ import {
 } from '../edition/record.ts';
 import { answerMessage } from '../edition/reply-view.ts';
 import { collectFigures } from '../figures/record.ts';
-import { lastCompleteWeek, settledAtMs } from '../weeks.ts';
+import { finalAtMs, lastCompleteWeek } from '../weeks.ts';
 import { stepAlert } from './alerts.ts';
 import { post, type ScheduleRun, scheduleRun } from './record.ts';
 import { scheduleNeeds, scheduleNotes } from './view.ts';
@@ -225,7 +225,7 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
 async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
   const { range } = lastCompleteWeek(run.nextAtMs);
-  const collectAtMs = Math.max(settledAtMs(range), run.nextAtMs - AHEAD_MS);
+  const collectAtMs = Math.max(finalAtMs(range), run.nextAtMs - AHEAD_MS);
   const isCollecting = nowMs >= collectAtMs;
   if (isCollecting)
     for (const wanted of figuresOf({ ...run, kind: 'weekly', range }, collectAtMs))

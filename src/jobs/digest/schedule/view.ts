@@ -112,7 +112,7 @@ function listedActions(run: ScheduleRun): Pick<Layout, 'buttons' | 'menu'> {
 }
 
 /** To the person who changed it: the change may skip a week, or resume the schedule. */
-export function goesOnMessage(run: ScheduleRun, leftOut?: Week): Message {
+export function changedMessage(run: ScheduleRun, leftOut?: Week): Message {
   return layout({
     lines: [
       [
@@ -305,7 +305,7 @@ export const scheduleNeeds: RunNeeds<ScheduleRun> = {
   question: (run, { id }) => (id === 'permission' ? scheduleNotes.notPermitted : scheduleNotes.failed)(run),
   answered(run) {
     if (run.state === 'removed') return message(['This digest was already removed.']);
-    return run.posting === undefined ? goesOnMessage(run) : message(['This digest is on its way.']);
+    return run.posting === undefined ? changedMessage(run) : message(['This digest is on its way.']);
   },
 };
 

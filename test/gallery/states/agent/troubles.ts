@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 const troubleWith = (name: string, changes: Partial<SendProblem>, thread: Partial<ThreadRun> = {}) =>
   post(
     `agent/not sent/${name}`,
-    pick(threadMessages(aThread({ ...thread, instructions: [aTrouble(changes)] })), 'trouble'),
+    pick(threadMessages(aThread({ ...thread, instructions: [aTrouble(changes)] })), 'problem'),
   );
 const answer = (action: NonNullable<SendProblem['answer']>['action']) => ({
   answer: { by: BEN, action },
@@ -32,7 +32,7 @@ export const troubles: GalleryState[] = [
   ),
   ...WHY.map((why) => troubleWith(`${why}`, { why, creates: why === 'unsupported' })),
   troubleWith('refused, with a reason', { why: 'refused', reason: 'Too vague' }),
-  troubleWith('key, admins told', { why: 'key', adminsTold: true }),
+  troubleWith('key, admins told', { why: 'key', adminsAlerted: true }),
   troubleWith('archived, with its day', { why: 'archived', archivedAtMs: NOW_MS }),
   troubleWith('unclear, unknown since', {}, { notFound: true }),
   troubleWith('job refused', { why: 'refused', creates: true }),

@@ -1,7 +1,7 @@
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import {
   answerMessage,
-  notSettledMessage,
+  notFinalMessage,
   stuckReply,
   waitsMessage,
 } from '../../../../src/jobs/digest/edition/reply-view.ts';
@@ -59,7 +59,7 @@ const failedFor = (
 
 const CAUSES: PlatformCause[] = [
   { kind: 'key', status: 401 },
-  { kind: 'forbidden', status: 403, said: 'Your address is not allowed' },
+  { kind: 'forbidden', status: 403, platformMessage: 'Your address is not allowed' },
   { kind: 'forbidden', status: 400 },
   { kind: 'lost', status: 404 },
   { kind: 'limit', status: 429 },
@@ -139,5 +139,5 @@ export const answerStates: GalleryState[] = [
   post('digest/answer/posted', answerMessage('posted', anEdition(), THREAD)),
   post('digest/answer/posted already', answerMessage('postedAlready', anEdition(), THREAD)),
   post('digest/answer/posted already, elsewhere', answerMessage('postedAlready', anEdition())),
-  post('digest/answer/too early', notSettledMessage(lastCompleteWeek(NOW_MS), NOW_MS)),
+  post('digest/answer/too early', notFinalMessage(lastCompleteWeek(NOW_MS), NOW_MS)),
 ];

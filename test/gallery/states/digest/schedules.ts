@@ -1,7 +1,7 @@
 import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
 import {
   alertMessage,
-  goesOnMessage,
+  changedMessage,
   scheduleEntry,
   scheduleNotes,
 } from '../../../../src/jobs/digest/schedule/view.ts';
@@ -36,9 +36,9 @@ export const scheduleStates: GalleryState[] = [
   schedule('first message', scheduleNotes.test(aSchedule())),
   schedule('first message, with alerts', scheduleNotes.test(aSchedule({ alerts: true }))),
   told('created', scheduleNotes.created(aSchedule())),
-  told('changed', goesOnMessage(aSchedule())),
-  told('changed, a week is left out', goesOnMessage(aSchedule(), lastCompleteWeek(NOW_MS))),
-  told('changed, paused', goesOnMessage(aSchedule({ state: 'paused' }))),
+  told('changed', changedMessage(aSchedule())),
+  told('changed, a week is left out', changedMessage(aSchedule(), lastCompleteWeek(NOW_MS))),
+  told('changed, paused', changedMessage(aSchedule({ state: 'paused' }))),
   told('not in the channel', scheduleNotes.noPlace(aSchedule(), 'not_in_channel')),
   told('refused by Slack', scheduleNotes.noPlace(aSchedule(), 'restricted_action')),
   ...WHY.map(([name, failed]) => schedule(`failed, ${name}`, scheduleNotes.failed(failure(failed)))),

@@ -4,7 +4,7 @@ import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/publish.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/record.ts';
 import {
   type Instruction,
-  isOver,
+  isFinished,
   type ThreadRun,
   waitingOf,
 } from '../../../../src/jobs/agent/thread/record.ts';
@@ -112,7 +112,7 @@ function checkStep(before: ThreadRun, event: ThreadEvent, after: ThreadRun) {
   expect(new Set(instructions.map(({ id: one }) => one)).size).toBe(instructions.length);
   expect(new Set(notes.map(({ id: one }) => one)).size).toBe(notes.length);
   // The last one of a round is kept apart.
-  expect(instructions.filter(isOver).length).toBeLessThanOrEqual(MAX_FINISHED + 1);
+  expect(instructions.filter(isFinished).length).toBeLessThanOrEqual(MAX_FINISHED + 1);
   expect(count(after, 'sending', 'unknown')).toBeLessThanOrEqual(count(before, 'sending', 'unknown'));
   expect(after.hasOtherAuthors || !before.hasOtherAuthors).toBe(true);
   const times = waitingOf(after).map(({ atMs }) => atMs);

@@ -3,7 +3,7 @@ import { checkMessageBlocks } from '../../../../demo/slack/block-kit/check.ts';
 import { applyPoll } from '../../../../src/jobs/agent/thread/poll.ts';
 import { compact, MAX_FINISHED, markFinal } from '../../../../src/jobs/agent/thread/publish.ts';
 import type { DigestOrigin, Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { isAskSettled } from '../../../../src/jobs/agent/thread/transitions.ts';
+import { isAskFinal } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
@@ -34,7 +34,7 @@ test.each<[string, Instruction['state'], Partial<ThreadRun>, boolean]>([
   ['when nobody knows', 'left', {}, true],
 ])('becomes final %s', (_, state, changes, isFinal) => {
   const thread = asked(changes, { state });
-  expect(isAskSettled(thread, anAsk({ state }))).toBe(isFinal);
+  expect(isAskFinal(thread, anAsk({ state }))).toBe(isFinal);
   expect(markFinal(thread).instructions[0]?.origin?.final ?? false).toBe(isFinal);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AgentJob } from '../../../../src/docs-api/operations.ts';
 import { applyPoll } from '../../../../src/jobs/agent/thread/poll.ts';
-import { applyAnswer } from '../../../../src/jobs/agent/thread/send.ts';
+import { applySendResult } from '../../../../src/jobs/agent/thread/send.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';
 
@@ -17,7 +17,7 @@ test.each([
 ] as const)('a round that was %s: the poll that shows "completed"', (_, answer, polls, afterMs, isOpen) => {
   const one = anInstruction({ state: 'sending' });
   const sending = aThread({ instructions: [one] });
-  const sent = applyAnswer(sending, one, job(answer), NOW_MS);
+  const sent = applySendResult(sending, one, job(answer), NOW_MS);
   const shown = [...polls, 'completed' as const].reduce(
     (thread, status) => applyPoll(thread, job(status), NOW_MS + afterMs, GRACE_MS),
     sent,

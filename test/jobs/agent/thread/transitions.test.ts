@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyAnswer } from '../../../../src/jobs/agent/thread/send.ts';
+import { applySendResult } from '../../../../src/jobs/agent/thread/send.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { ana, applyEvents, deleted, wrote } from '../../../support/jobs/agent/events.ts';
@@ -15,7 +15,7 @@ test('a round that names an earlier pull request again has the same one, also af
       aRound({ n: 2, prBefore: link, ending: { kind: 'noPr', atMs } }),
     ],
   });
-  const sent = applyAnswer(thread, one, { id: 'aj_9', status: 'active', rawStatus: 'active' }, atMs);
+  const sent = applySendResult(thread, one, { id: 'aj_9', status: 'active', rawStatus: 'active' }, atMs);
   expect(sent.rounds.at(-1)).toMatchObject({ n: 3, prBefore: link });
 });
 

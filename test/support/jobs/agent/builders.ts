@@ -79,13 +79,13 @@ export function aRound(changes: Partial<ThreadRound> = {}): ThreadRound {
 /** An instruction whose send got no answer. */
 export function aTrouble({
   reason,
-  adminsTold,
+  adminsAlerted,
   archivedAtMs,
   answer,
   why = 'unknown',
   attempt = 1,
   ...one
 }: Partial<SendProblem & Instruction> = {}): Instruction {
-  const problem = { attempt, why, reason, adminsTold, archivedAtMs, answer };
+  const problem = { attempt, why, reason, adminsAlerted, archivedAtMs, answer };
   return anInstruction({ state: why === 'unknown' ? 'unknown' : 'failed', attempt, problem, ...one });
 }

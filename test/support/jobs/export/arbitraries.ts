@@ -65,7 +65,7 @@ export const anyRun: fc.Arbitrary<ExportRun> = fc
       fc.record({
         kind: fc.constantFrom('down', 'limit', 'key', 'project', 'lost'),
         inARow: fc.integer({ min: 1, max: 100 }),
-        adminsTold: fc.boolean(),
+        adminsAlerted: fc.boolean(),
         nextMs: time,
       }),
     ),

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { transitions } from '../../../../src/commands/export/buttons.ts';
 import {
-  isOver,
+  isFinished,
   type ThreadEvent,
   type ThreadRun,
   threadEvent,
@@ -171,7 +171,7 @@ function threadAnswers(run: ThreadRun, parts: Parts) {
         const isDropped = known?.state === 'left' || known?.state === 'notForAgent';
         if (sent === 0 && known?.state !== 'failed' && !isDropped)
           problems.push(`"${text}" was lost: ${known?.state}`);
-        if (known !== undefined && !isOver(known) && known.state !== 'failed')
+        if (known !== undefined && !isFinished(known) && known.state !== 'failed')
           problems.push(`"${text}" is ${known.state} for ever`);
         if (known?.state === 'sent' && !messages.some(({ key }) => key.startsWith(`${run.id}.end.`)))
           problems.push(`nobody knows the result of "${text}"`);
